@@ -1,0 +1,62 @@
+/*
+ * cmd.h - what a subcommand is.
+ *
+ * Adding a command: write cmd/NAME.c with one `const struct mt_cmd mt_cmd_NAME`, declare it below
+ * and add it to commands[] in main.c. Add a folder to tests/golden and a page to docs/man.
+ * Adding an option: add a row to that command's table. The row is the only place: parsing, --help
+ * and completion all read it.
+ */
+#ifndef MT_CMD_H
+#define MT_CMD_H
+
+#include "lib/err.h"
+#include "lib/mem.h"
+#include <stdbool.h>
+
+enum mt_opt_kind {
+    MT_OPT_FLAG,   /* bool */
+    MT_OPT_STRING, /* const char *, borrowed from argv */
+    MT_OPT_INT,    /* int64_t, >= 0 */
+    MT_OPT_SIZE,   /* int64_t bytes: 512, 64KiB */
+    MT_OPT_LIST,   /* struct mt_strings: may be given several times */
+    MT_OPT_OPTIONAL, /* const char *: --name or --name=VALUE; "" without a value */
+};
+
+struct mt_strings {
+    const char **v; /* borrowed from argv */
+    size_t n, cap;
+};
+
+struct mt_opt {
+    const char *name;   /* long name without the dashes; NULL ends the table */
+    char letter;        /* short name, or 0 */
+    enum mt_opt_kind kind;
+    void *value;        /* where it goes; keeps its default when the option is not given */
+    const char *arg;    /* placeholder in --help: "FILE"; NULL for flags */
+    const char *help;   /* one line */
+};
+
+struct mt_args {
+    const char **v; /* positional arguments, borrowed from argv */
+    size_t n;
+};
+
+struct mt_cmd {
+    const char *name;
+    const char *summary;  /* one line for `memtool help` */
+    const char *usage;    /* "[options] [RUN]" */
+    const char *examples; /* lines of "  memtool ...", shown first in --help */
+    const struct mt_opt *opts;
+    size_t args_min, args_max;
+    /* Returns the process's exit code through *exit_code only for predicates (1, 3); otherwise
+     * leaves it 0. A failure is returned as status with err filled; main prints it and exits 2. */
+    enum mt_status (*run)(const struct mt_args *args, int *exit_code, struct mt_err *err);
+};
+
+extern const struct mt_cmd mt_cmd_import, mt_cmd_runs, mt_cmd_info, mt_cmd_table, mt_cmd_tree,
+    mt_cmd_query, mt_cmd_schema, mt_cmd_completion, mt_cmd_help, mt_cmd_version;
+
+/* All commands in help's order, NULL-terminated (main.c). */
+extern const struct mt_cmd *const mt_commands[];
+
+#endif

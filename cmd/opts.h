@@ -1,0 +1,32 @@
+/*
+ * opts.h - the one command-line parser; works on the option tables of cmd.h.
+ */
+#ifndef MT_OPTS_H
+#define MT_OPTS_H
+
+#include "cmd/cmd.h"
+#include <stdio.h>
+
+/*
+ * Parses argv[1..] of a command (argv[0] is the command's name) by its own table and the table of
+ * options that every command has (`common`). Options and positional arguments may be mixed; "--" ends
+ * options; "-" is positional; --name=VALUE, --name VALUE, -nVALUE, -n VALUE; unique prefixes of
+ * long names are accepted. *args->v is allocated (free it).
+ * Errors: MT_EUSAGE: unknown option (nearest names in the hint), missing or bad value, too few or
+ * many arguments; the hint ends with "memtool help NAME".
+ */
+enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
+                             char **argv, struct mt_args *args, struct mt_err *err);
+
+/* Writes the help of one command: summary, usage, examples, options, common options. */
+void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out);
+
+/* First complaint about a table (duplicate name or letter, missing help or value, upper case), or
+ * NULL. For the tests. */
+const char *mt_opts_check(const struct mt_opt *opts);
+
+/* Appends to `out` the up to 3 names nearest to `word` out of n names: "table, tree". Nothing is
+ * appended when none is near (edit distance <= 1/3 of its length, at least 2). */
+void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * compat_torch.h - PyTorch's own profiler table, recomputed from a trace: key_averages() and table().
+ *
+ * The rule differs between PyTorch versions; docs/compat-torch.md states each. Input are plain
+ * arrays, so this file knows nothing of files or databases.
+ */
+#ifndef MT_COMPAT_TORCH_H
+#define MT_COMPAT_TORCH_H
+
+#include "lib/err.h"
+#include "lib/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How one PyTorch version computes its table. */
+struct mt_torch_rule {
+    const char *version;      /* as shown: "2.4-2.10" */
+    const char *first, *last; /* versions it covers, "2.4" .. "2.10" */
+    bool edges_in_double;     /* op edges go through double microseconds (2.4 to 2.10) */
+    bool python_rows;         /* Python frames have rows (2.12, 2.13) */
+    bool python_tree;         /* Python frames are parents and cover records (2.12 on) */
+    bool whole_us;            /* the file holds whole microseconds: figures can be in doubt (to 2.3) */
+    bool old_units;           /* "Kb/Mb/b" instead of "KB/MB/B" in the text (to 2.6) */
+};
+
+/* What the trace file gives away about the version that wrote it. */
+struct mt_torch_marks {
+    bool whole_us;            /* every ts in the file is a whole microsecond */
+    bool has_base_time;       /* baseTimeNanoseconds is there */
+    bool finished_in_memory;  /* [memory] rows have "finished" */
+    bool trace_id_first;      /* "trace_id" stands before "profile_memory" */
+    bool has_host_name;       /* "host_name" is there */
+    bool metadata_first;      /* the first events are metadata (ph M) */
+};
+
+/* The rule a user names: "2.6", "2.6.0", "1.13". NULL: no rule covers it. */
+const struct mt_torch_rule *mt_torch_rule_by_version(const char *version);
+/* The rule the marks point to; where several fit, the newest of them. Never NULL. */
+const struct mt_torch_rule *mt_torch_rule_guess(const struct mt_torch_marks *marks);
+
+enum mt_torch_op_kind { MT_TORCH_OP, MT_TORCH_ANNOTATION, MT_TORCH_RUNTIME, MT_TORCH_PYTHON };
+
+struct mt_torch_op {
+    int64_t start_ns, end_ns; /* absolute (Unix epoch) where the file knows it */
+    uint32_t name;            /* index into names: the name as recorded */
+    uint32_t shape;           /* index into shapes, UINT32_MAX: no shapes recorded */
+    uint32_t thread;          /* any number, equal for ops of one thread */
+    uint8_t kind;             /* enum mt_torch_op_kind */
+};
+
+struct mt_torch_record {
+    int64_t t_ns, bytes;
+    uint32_t thread;  /* as in mt_torch_op */
+    bool is_cpu;      /* CPU, MKLDNN, IDEEP */
+    bool is_device;   /* CUDA, HIP, XPU, PrivateUse1 */
+    bool is_oom;      /* [OutOfMemory]: a row of its own, no bytes */
+};
+
+struct mt_torch_input {
+    const struct mt_torch_op *ops; /* ordered within each thread: start, then file order */
+    size_t op_n;
+    const struct mt_torch_record *records; /* ordered by time, then file order */
+    size_t record_n;
+    const char *const *names;
+    const char *const *shapes; /* "[[32, 3], []]" as in the file */
+};
+
+struct mt_torch_row {
+    const char *name;         /* borrowed from the result */
+    const char *input_shapes; /* PyTorch's spelling of the group key, "[[32, 3], []]"; NULL when not grouped */
+    bool is_user_annotation;
+    int64_t count;
+    int64_t cpu_time_total_ns, self_cpu_time_total_ns;
+    int64_t cpu_memory_usage, self_cpu_memory_usage;       /* bytes, net */
+    int64_t device_memory_usage, self_device_memory_usage; /* bytes, net */
+    /* Whole-microsecond files only: how far each memory figure may be off, 0 = certain. The true
+     * value v of figure f lies in [f - below, f + above]. */
+    int64_t cpu_below, cpu_above, self_cpu_below, self_cpu_above;
+};
+
+struct mt_torch_table {
+    MT_VEC(struct mt_torch_row) rows; /* in key_averages() order */
+    int64_t doubtful_n;               /* rows whose memory figures may be off */
+    MT_VEC(char *) owned;
+};
+
+/* Recomputes key_averages(group_by_input_shape = by_shape). */
+void mt_torch_key_averages(const struct mt_torch_input *in, const struct mt_torch_rule *rule,
+                           bool by_shape, struct mt_torch_table *out);
+void mt_torch_table_free(struct mt_torch_table *t);
+
+/* The row attribute a sort key names in PyTorch: its own name or an alias (self_cpu_memory,
+ * cuda_memory_usage, ...). Returns the canonical column name, NULL when unknown. */
+const char *mt_torch_sort_key(const char *key);
+/* All canonical keys, NULL-terminated. */
+extern const char *const mt_torch_sort_keys[];
+/* Stable descending sort by a canonical key. */
+void mt_torch_sort(struct mt_torch_table *t, const char *key);
+
+struct mt_torch_text {
+    int64_t row_limit;   /* as table(row_limit=...), -1 = all */
+    bool profile_memory; /* memory columns are shown */
+    bool by_shape;       /* the Input Shapes column is shown */
+    const char *device;  /* "CUDA", ...: the device columns, if any row's self is positive; NULL: none */
+};
+/* Appends byte for byte what PyTorch's table() returns for these rows in this order. */
+void mt_torch_print(const struct mt_torch_table *t, const struct mt_torch_rule *rule,
+                    const struct mt_torch_text *how, struct mt_buf *out);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * human.h - figures as people write them: sizes, times, counts; and escaping of hostile text.
+ */
+#ifndef MT_HUMAN_H
+#define MT_HUMAN_H
+
+#include "lib/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MT_HUMAN_MAX 40 /* enough for any result below */
+
+/* 0 B, 512 B, 3.815 MiB, -81.59 MiB: binary units, 4 significant digits, trailing zeros cut
+ * ("40 MiB"), never rounded up to 1024 of a unit ("1 MiB", not "1024 KiB"). */
+const char *mt_human_bytes(int64_t bytes, char out[MT_HUMAN_MAX]);
+
+/* 0 ns, 640 ns, 2.233 us, 165.7 ms, 12.35 s: same rules. */
+const char *mt_human_ns(int64_t ns, char out[MT_HUMAN_MAX]);
+
+/* 1,204 with thousands separators; sign kept. */
+const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX]);
+
+/* Sizes on the command line: 512, 64KiB, 1.5GiB, 2GB (decimal is decimal), 10k/10K = KiB.
+ * Optional sign. False if it is none, or does not fit int64. */
+bool mt_parse_size(const char *text, int64_t *bytes);
+
+/* Times on the command line: 12ms, 1.5s, 300us, 40ns; a bare number is nanoseconds. */
+bool mt_parse_time(const char *text, int64_t *ns);
+
+/* Appends s with control bytes, DEL, C1 controls, bidirectional overrides and invalid UTF-8 shown
+ * as \xNN (each byte), so that it is safe on a terminal. Newline and tab become \n and \t. */
+void mt_escape_terminal(struct mt_buf *out, const char *s);
+
+/* Columns that s takes on a terminal (UTF-8, escaped already). */
+int mt_display_width(const char *s);
+
+/* Cuts s (escaped already) in the middle to at most `width` columns, keeping more of its end:
+ * "autograd::engine::…ConvolutionBackward0" (mark "…", or "..." when ascii). width >= 8. */
+void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii);
+
+/* Edit distance (insert, delete, substitute, swap neighbours), for "did you mean". */
+int mt_edit_distance(const char *a, const char *b);
+
+#endif
