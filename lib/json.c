@@ -1,0 +1,246 @@
+#include "lib/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+const char *mt_json_stop_at(struct mt_json *j, const char *p, const char *why)
+{
+    if (p >= j->end) {
+        j->stop = MT_JSON_MORE;
+    } else {
+        j->stop = MT_JSON_BAD;
+        j->bad = p;
+        j->why = why;
+    }
+    return NULL;
+}
+
+const char *mt_json_string_escaped(struct mt_json *j, const char *start, const char *p,
+                                   struct mt_slice *out)
+{
+    while (*p != '"') {
+        if (*p == '\\') {
+            if (p + 1 >= j->end)
+                return mt_json_stop_at(j, j->end, NULL);
+            p += 2;
+        } else if (p >= j->end) {
+            return mt_json_stop_at(j, p, NULL);
+        } else {
+            p++; /* a zero byte inside the string */
+        }
+        p = mt_json_string_end(p);
+    }
+    if (p >= j->end)
+        return mt_json_stop_at(j, p, NULL);
+    *out = (struct mt_slice){start, (uint32_t)(p - start), true};
+    return p + 1;
+}
+
+static bool ends_scalar(char c)
+{
+    return (unsigned char)c <= ' ' || c == ',' || c == '}' || c == ']' || c == '"' || c == ':' ||
+           c == '{' || c == '[';
+}
+
+const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *out)
+{
+    const char *start = p;
+    while (!ends_scalar(*p))
+        p++;
+    if (p >= j->end)
+        return mt_json_stop_at(j, p, NULL);
+    if (p == start)
+        return mt_json_stop_at(j, p, "a value is missing");
+    *out = (struct mt_slice){start, (uint32_t)(p - start), false};
+    return p;
+}
+
+/* Skips the array or object whose opening bracket is at p. */
+static const char *skip_nested(struct mt_json *j, const char *p)
+{
+    int depth = 0;
+    for (;; p++) {
+        struct mt_slice ignored;
+        switch (*p) {
+        case '"':
+            p = mt_json_string(j, p, &ignored);
+            if (!p)
+                return NULL;
+            p--;
+            break;
+        case '{':
+        case '[':
+            if (++depth > MT_JSON_DEPTH)
+                return mt_json_stop_at(j, p, "brackets are nested too deep");
+            break;
+        case '}':
+        case ']':
+            if (--depth == 0)
+                return p + 1;
+            break;
+        case '\0':
+            return mt_json_stop_at(j, p, "a zero byte");
+        default:
+            break;
+        }
+    }
+}
+
+const char *mt_json_skip(struct mt_json *j, const char *p)
+{
+    struct mt_slice ignored;
+    p = mt_json_space(p);
+    if (*p == '"')
+        return mt_json_string(j, p, &ignored);
+    if (*p == '{' || *p == '[')
+        return skip_nested(j, p);
+    return mt_json_scalar(j, p, &ignored);
+}
+
+static int hex4(const char *p, const char *end)
+{
+    int v = 0;
+    if (end - p < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+        int d = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
+        if (d < 0)
+            return -1;
+        v = v * 16 + d;
+    }
+    return v;
+}
+
+static void add_utf8(struct mt_buf *out, uint32_t c)
+{
+    if (c < 0x80) {
+        mt_buf_addc(out, (char)c);
+    } else if (c < 0x800) {
+        mt_buf_addc(out, (char)(0xc0 | c >> 6));
+        mt_buf_addc(out, (char)(0x80 | (c & 63)));
+    } else if (c < 0x10000) {
+        mt_buf_addc(out, (char)(0xe0 | c >> 12));
+        mt_buf_addc(out, (char)(0x80 | (c >> 6 & 63)));
+        mt_buf_addc(out, (char)(0x80 | (c & 63)));
+    } else {
+        mt_buf_addc(out, (char)(0xf0 | c >> 18));
+        mt_buf_addc(out, (char)(0x80 | (c >> 12 & 63)));
+        mt_buf_addc(out, (char)(0x80 | (c >> 6 & 63)));
+        mt_buf_addc(out, (char)(0x80 | (c & 63)));
+    }
+}
+
+/* p is behind "\u". Returns the position after the escape, NULL if it is none. */
+static const char *add_unicode(struct mt_buf *out, const char *p, const char *end)
+{
+    int c = hex4(p, end);
+    if (c < 0)
+        return NULL;
+    p += 4;
+    uint32_t code = (uint32_t)c;
+    if (c >= 0xd800 && c < 0xe000) {
+        int low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
+        if (c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+            code = 0x10000 + ((uint32_t)(c - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+            p += 6;
+        } else {
+            code = 0xfffd;
+        }
+    }
+    add_utf8(out, code ? code : 0xfffd); /* a zero byte would end the name */
+    return p;
+}
+
+void mt_json_unescape(struct mt_buf *out, struct mt_slice s)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *p = s.s, *end = s.s + s.n;
+    while (p < end) {
+        const char *slash = memchr(p, '\\', (size_t)(end - p));
+        if (!slash || slash + 1 >= end) {
+            mt_buf_add(out, p, (size_t)(end - p));
+            return;
+        }
+        mt_buf_add(out, p, (size_t)(slash - p));
+        p = slash + 2;
+        const char *known = slash[1] ? strchr(from, slash[1]) : NULL;
+        const char *after = NULL;
+        if (known)
+            mt_buf_addc(out, to[known - from]);
+        else if (slash[1] == 'u' && (after = add_unicode(out, p, end)))
+            p = after;
+        else
+            mt_buf_add(out, slash, 2);
+    }
+}
+
+bool mt_json_int(struct mt_slice s, int64_t *out)
+{
+    const char *p = s.s, *end = s.s + s.n;
+    bool minus = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    const char *digits = p;
+    uint64_t v = 0;
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        if (__builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+            return false;
+    if (p == digits || (p < end && *p != '.'))
+        return false;
+    if (minus && v > (uint64_t)INT64_MAX + 1)
+        return false;
+    *out = (int64_t)(minus ? 0 - v : v);
+    return true;
+}
+
+/* 1.5e3 and the like, which no PyTorch writes but JSON allows. */
+static bool us_to_ns_by_double(struct mt_slice s, int64_t *ns)
+{
+    char text[64], *rest;
+    if (s.n >= sizeof text)
+        return false;
+    memcpy(text, s.s, s.n);
+    text[s.n] = '\0';
+    double v = strtod(text, &rest) * 1000;
+    if (*rest || rest == text || !(fabs(v) < 9e18))
+        return false;
+    *ns = (int64_t)llrint(v);
+    return true;
+}
+
+bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole)
+{
+    const char *p = s.s, *end = s.s + s.n;
+    bool minus = p < end && *p == '-';
+    if (minus)
+        p++;
+    const char *digits = p;
+    uint64_t v = 0;
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++) {
+        if (v > (uint64_t)INT64_MAX / 10000)
+            return false;
+        v = v * 10 + (uint64_t)(*p - '0');
+    }
+    if (p == digits)
+        return false;
+    v *= 1000;
+    if (p < end && *p == '.') {
+        uint64_t unit = 100;
+        for (p++; p < end && (unsigned char)(*p - '0') < 10; p++, unit /= 10)
+            v += (uint64_t)(*p - '0') * unit;
+        if (whole)
+            *whole = false;
+    }
+    if (p < end)
+        return us_to_ns_by_double(s, ns);
+    if (v > INT64_MAX)
+        return false;
+    *ns = minus ? -(int64_t)v : (int64_t)v;
+    return true;
+}

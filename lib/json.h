@@ -1,0 +1,111 @@
+/*
+ * json.h - the streaming JSON scanner: walks text that may be cut off by the end of a window and may
+ * not be valid JSON at all. Builds nothing; numbers keep their digits.
+ *
+ * Every function takes a position p inside a window [.., end) behind which zero bytes stand
+ * (MT_STREAM_PAD), and returns the position after what it read, or NULL. On NULL, s->stop tells
+ * why: the window ended first (ask the stream for more and start over), or the text is no JSON.
+ *
+ * More tolerant than RFC 8259, because real traces are: control bytes stand for white space and are
+ * accepted inside strings, unknown escapes are kept, and bare NaN, Infinity, inf, N/A are values.
+ */
+#ifndef MT_JSON_H
+#define MT_JSON_H
+
+#include "lib/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define MT_JSON_DEPTH 512 /* arrays and objects nested deeper than this are refused */
+
+enum mt_json_stop { MT_JSON_MORE, MT_JSON_BAD };
+
+struct mt_json {
+    const char *end;        /* end of the window */
+    enum mt_json_stop stop; /* why a function returned NULL */
+    const char *bad;        /* MT_JSON_BAD: where */
+    const char *why;        /* MT_JSON_BAD: what was wrong, static text */
+};
+
+/* A piece of the window. For strings: what stands between the quotes, escapes not resolved. */
+struct mt_slice {
+    const char *s;
+    uint32_t n;
+    bool escaped; /* a string with backslashes in it */
+};
+
+/* Sets stop and returns NULL: more bytes are needed if p has reached the end, else bad text. */
+const char *mt_json_stop_at(struct mt_json *j, const char *p, const char *why);
+
+static inline const char *mt_json_space(const char *p)
+{
+    while ((unsigned char)(*p - 1) < ' ')
+        p++;
+    return p;
+}
+
+/* Expects the byte c after white space. */
+static inline const char *mt_json_expect(struct mt_json *j, const char *p, char c, const char *why)
+{
+    p = mt_json_space(p);
+    return *p == c ? p + 1 : mt_json_stop_at(j, p, why);
+}
+
+/* First of '"', '\\' or a zero byte at or after p. */
+static inline const char *mt_json_string_end(const char *p)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), zero = _mm_setzero_si128();
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)p);
+        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
+                                   _mm_cmpeq_epi8(v, zero));
+        int mask = _mm_movemask_epi8(hit);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#else
+    while (*p && *p != '"' && *p != '\\')
+        p++;
+    return p;
+#endif
+}
+
+/* Rest of a string with backslashes; p is at the first one, start after the opening quote. */
+const char *mt_json_string_escaped(struct mt_json *j, const char *start, const char *p,
+                                   struct mt_slice *out);
+
+/* p is at the opening quote. */
+static inline const char *mt_json_string(struct mt_json *j, const char *p, struct mt_slice *out)
+{
+    const char *start = p + 1, *q = mt_json_string_end(start);
+    if (*q != '"')
+        return mt_json_string_escaped(j, start, q, out);
+    *out = (struct mt_slice){start, (uint32_t)(q - start), false};
+    return q + 1;
+}
+
+/* A number or a bare word (true, null, NaN, N/A ...): everything up to a delimiter. */
+const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *out);
+
+/* Skips a value of any kind; p may be at white space. */
+const char *mt_json_skip(struct mt_json *j, const char *p);
+
+/* Appends a string slice with its escapes resolved; \uD8xx pairs become UTF-8, lone halves U+FFFD,
+ * unknown escapes stay as they are. */
+void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
+
+/* Whole number with optional sign at the front of the slice; digits behind a '.' are dropped. Values
+ * up to 2^64-1 are accepted and wrap. False if there is no digit or it does not fit. */
+bool mt_json_int(struct mt_slice s, int64_t *out);
+
+/* Microseconds in decimal notation as exact nanoseconds: "4203669604595.407" -> 4203669604595407.
+ * More than 3 decimals are cut. False if it is no number or does not fit. *whole (may be NULL) is
+ * set to false when there are decimals. */
+bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * map.h - a hash map from 64-bit keys to 32-bit values.
+ */
+#ifndef MT_MAP_H
+#define MT_MAP_H
+
+#include <stdint.h>
+
+#define MT_MAP_NONE UINT32_MAX
+
+struct mt_map {
+    struct mt_map_slot {
+        uint64_t key;
+        uint32_t value; /* MT_MAP_NONE = free slot */
+    } *slot;
+    uint64_t slot_n, n; /* slot_n is a power of two */
+};
+
+/* Zero-initialise; free with mt_map_free. */
+void mt_map_free(struct mt_map *m);
+
+/* Where the value of key is kept, added with MT_MAP_NONE if it is new: the caller must then store
+ * a value before the next call. The pointer is valid until the next call. */
+uint32_t *mt_map_at(struct mt_map *m, uint64_t key);
+
+/* The value of key, MT_MAP_NONE if there is none. */
+uint32_t mt_map_get(const struct mt_map *m, uint64_t key);
+
+#endif
