@@ -1,16 +1,152 @@
 # memtool. `make help` lists the targets.
-#   build/release  -O2                    build/memtool links to its binary
-#   build/debug    -Og, ASan and UBSan    what `make check` runs
-B       ?= build/release
-SAN     ?=
-CFLAGS  ?= -O2 -g
-PREFIX  ?= /usr/local
-PKGS    := libcjson libzstd sqlite3 libisal libxxhash
+#
+#   build/release   -O2; build/memtool is its program
+#   build/debug     -O1, ASan and UBSan: what `make check` runs
+#   build/fuzz      clang, libFuzzer
+#
+# Every build is this Makefile with other values of B, CC, CFLAGS and SAN.
+
+VERSION    := 0.1.0
+PREFIX     ?= /usr/local
+CFLAGS     ?= -O2 -g
+WERROR     ?= -Werror
 PKG_CONFIG ?= pkg-config
+PKGS       := libcjson libzstd sqlite3 libisal libxxhash
 
-MT_CFLAGS := -std=c11 -D_GNU_SOURCE -I. -I$(B) -Wall -Wextra -Wshadow -Wstrict-prototypes \
-    -Wmissing-prototypes -Wpointer-arith -Wvla -Werror -pthread -MMD -MP $(SAN)
-LIB_SRC   := $(sort $(wildcard lib/*.c formats/*.c))
-CMD_SRC   := $(sort $(wildcard cmd/*.c))
+B   := build/release
+SAN :=
+DEBUG_BUILD := B=build/debug CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+               SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+FUZZ_BUILD  := B=build/fuzz CC=clang CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+               SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 
-all: build/memtool
+WARNINGS  := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+             -Wvla $(WERROR)
+MT_CFLAGS := -std=c11 -D_GNU_SOURCE -DMT_VERSION='"$(VERSION)"' -I. -I$(B) $(WARNINGS) -pthread \
+             $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(SAN)
+LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -pthread -lm
+
+SQL  := $(sort $(wildcard queries/*.sql))
+obj   = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard $(1))))
+LIB_OBJ  := $(B)/gen/queries.o $(call obj,lib/*.c formats/*.c)
+CMD_OBJ  := $(call obj,cmd/*.c)
+TEST_OBJ := $(call obj,tests/unit/*.c tests/fuzz/*.c)
+UNIT_HELP := $(filter-out $(B)/tests/unit/test_%,$(call obj,tests/unit/*.c))
+UNIT     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+
+BINDIR   := $(DESTDIR)$(PREFIX)/bin
+SHAREDIR := $(DESTDIR)$(PREFIX)/share
+COMPLETIONS := bash:bash-completion/completions/memtool zsh:zsh/site-functions/_memtool \
+               fish:fish/vendor_completions.d/memtool.fish
+SUBMAKE  := $(MAKE) --no-print-directory
+# make V=1 shows whole commands
+Q := $(if $(V),,@)
+
+.PHONY: all demo check bench fuzz-smoke golden-update format lint install clean help deps
+.PHONY: program test-programs fuzz-programs
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: build/memtool ## build build/memtool
+
+demo: deps ## build, import a sample recording, show its table
+	@$(SUBMAKE) all
+	@sh samples/demo.sh
+
+check: ## build with sanitizers, run every test
+	@.ci/deps build check
+	@$(SUBMAKE) $(DEBUG_BUILD) program test-programs
+	@sh tests/run.sh build/debug
+
+golden-update: ## rewrite the expectations in tests/golden (then review the diff)
+	@$(SUBMAKE) $(DEBUG_BUILD) program
+	@UPDATE=1 MEMTOOL=build/debug/memtool sh tests/golden/run.sh $(CASES)
+
+fuzz-smoke: ## fuzz each target for FUZZ_SECONDS (20)
+	@.ci/deps build fuzz
+	@$(SUBMAKE) $(FUZZ_BUILD) fuzz-programs
+	@sh tests/fuzz/smoke.sh build/fuzz $(FUZZ_SECONDS)
+
+bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
+	@.ci/deps build bench
+	@$(SUBMAKE) all
+	@CC="$(CC)" sh tests/bench/bench.sh $(SIZES)
+
+lint: ## formatting, layers, headers, function length, scripts
+	@.ci/deps build lint
+	@$(SUBMAKE) $(B)/gen/queries.h
+	@sh tests/lint.sh $(CC) $(MT_CFLAGS)
+
+format: ## clang-format every source in place
+	@.ci/deps lint
+	clang-format -i $(wildcard */*.[ch] tests/*/*.[ch])
+
+install: all ## install to PREFIX (/usr/local), below DESTDIR if given
+	install -D $(B)/memtool $(BINDIR)/memtool
+	for page in $(wildcard docs/man/*.1); do install -Dm644 -t $(SHAREDIR)/man/man1 $$page; done
+	for row in $(COMPLETIONS); do file=$(SHAREDIR)/$${row#*:}; mkdir -p $$(dirname $$file); \
+	    $(B)/memtool completion $${row%%:*} >$$file || { rm -f $$file; exit 1; }; done
+
+deps: ## install missing Debian packages
+	@.ci/deps build
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' Makefile | \
+	    while read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
+
+build/memtool: $(B)/memtool
+	@ln -sf release/memtool $@
+
+# What each build consists of.
+
+program: $(B)/memtool
+test-programs: $(UNIT) $(FUZZ)
+fuzz-programs: $(FUZZ)
+
+$(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a
+	@echo "ld $@"
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/libmemtool.a: $(LIB_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/libmemtool.a
+	@echo "ld $@"
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
+
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libmemtool.a
+	@echo "ld $@"
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+build/fuzz/tests/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/libmemtool.a
+	@echo "ld $@"
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+
+$(B)/%.o: %.c Makefile | $(B)/gen/queries.h $(B)/packages
+	@mkdir -p $(@D)
+	@echo "cc $<"
+	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/gen/%.o: $(B)/gen/%.c Makefile | $(B)/gen/queries.h
+	@echo "cc $<"
+	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(TEST_OBJ): MT_CFLAGS += -Wno-missing-prototypes
+
+# queries/*.sql become an enum and a table of texts.
+$(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL)
+	@mkdir -p $(@D)
+	$(Q)awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
+
+$(B)/packages:
+	@mkdir -p $(@D)
+	@$(PKG_CONFIG) --exists --print-errors $(PKGS) || \
+	    { echo "libraries are missing: 'make deps' installs them" >&2; exit 1; }
+	@touch $@
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(TEST_OBJ))

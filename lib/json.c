@@ -56,33 +56,49 @@ const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *ou
     return p;
 }
 
-/* Skips the array or object whose opening bracket is at p. */
-static const char *skip_nested(struct mt_json *j, const char *p)
+/* First quote, bracket or zero byte at or after p. */
+static inline const char *find_structure(const char *p)
 {
-    int depth = 0;
-    for (;; p++) {
-        struct mt_slice ignored;
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), zero = _mm_setzero_si128();
+    const __m128i fold = _mm_set1_epi8((char)0xdf); /* maps { to [ and } to ] */
+    const __m128i open = _mm_set1_epi8('['), close = _mm_set1_epi8(']');
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)p), f = _mm_and_si128(v, fold);
+        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, zero)),
+                                   _mm_or_si128(_mm_cmpeq_epi8(f, open), _mm_cmpeq_epi8(f, close)));
+        int mask = _mm_movemask_epi8(hit);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#else
+    return p + strcspn(p, "\"{}[]");
+#endif
+}
+
+const char *mt_json_skip_rest(struct mt_json *j, const char *p)
+{
+    struct mt_slice ignored;
+    for (int depth = 1;;) {
+        p = find_structure(p);
         switch (*p) {
         case '"':
             p = mt_json_string(j, p, &ignored);
             if (!p)
                 return NULL;
-            p--;
             break;
+        case '\0':
+            return mt_json_stop_at(j, p, "a zero byte");
         case '{':
         case '[':
             if (++depth > MT_JSON_DEPTH)
                 return mt_json_stop_at(j, p, "brackets are nested too deep");
+            p++;
             break;
-        case '}':
-        case ']':
-            if (--depth == 0)
-                return p + 1;
-            break;
-        case '\0':
-            return mt_json_stop_at(j, p, "a zero byte");
         default:
-            break;
+            p++;
+            if (--depth == 0)
+                return p;
         }
     }
 }
@@ -94,7 +110,7 @@ const char *mt_json_skip(struct mt_json *j, const char *p)
     if (*p == '"')
         return mt_json_string(j, p, &ignored);
     if (*p == '{' || *p == '[')
-        return skip_nested(j, p);
+        return mt_json_skip_rest(j, p + 1);
     return mt_json_scalar(j, p, &ignored);
 }
 

@@ -95,6 +95,9 @@ const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *ou
 /* Skips a value of any kind; p may be at white space. */
 const char *mt_json_skip(struct mt_json *j, const char *p);
 
+/* p is inside an array or object: skips to behind its closing bracket. */
+const char *mt_json_skip_rest(struct mt_json *j, const char *p);
+
 /* Appends a string slice with its escapes resolved; \uD8xx pairs become UTF-8, lone halves U+FFFD,
  * unknown escapes stay as they are. */
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s);

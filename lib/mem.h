@@ -22,9 +22,9 @@ char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A growing array of any type: struct { T *v; size_t n, cap; }. Zero-initialise; free with
  * mt_vec_free. Elements move when it grows: keep indexes, not pointers. */
-#define MT_VEC(T)                                                                                  \
+#define MT_VEC(...)                                                                                \
     struct {                                                                                       \
-        T *v;                                                                                      \
+        __VA_ARGS__ *v;                                                                                      \
         size_t n, cap;                                                                             \
     }
 #define mt_vec_push(vec)                                                                           \

@@ -18,15 +18,18 @@ enum mt_cell_kind {
 };
 
 struct mt_cell {
-    enum mt_cell_kind kind;
-    int64_t i;
-    double r;
-    const char *s; /* borrowed from the report (mt_report_text) or static */
+    enum mt_cell_kind kind; /* says which of the three is set */
+    union {
+        int64_t i;
+        double r;
+        const char *s; /* borrowed from the report (mt_report_text) or static */
+    };
 };
 
-/* How a column is shown in a table for people. csv, tsv and json always have the raw value. */
+/* How a column is shown in a table for people. csv, tsv and json always have the raw value.
+ * Reals have 4 significant digits there; with MT_UNIT_BYTES and _NS they are rounded first. */
 enum mt_unit {
-    MT_UNIT_NONE,  /* integers and reals as they are, text left aligned */
+    MT_UNIT_NONE,  /* integers as they are, text left aligned */
     MT_UNIT_BYTES, /* 132.2 MiB */
     MT_UNIT_NS,    /* 165.7 ms */
     MT_UNIT_COUNT, /* 12,838 */
@@ -34,7 +37,7 @@ enum mt_unit {
 };
 
 struct mt_column {
-    const char *name;  /* machine name with its unit: self_net_b; borrowed, lives as long as the report */
+    const char *name;  /* machine name with its unit: self_net_b; borrowed or static */
     const char *title; /* heading in a table for people: SELF NET; NULL: the name in capitals */
     enum mt_unit unit;
     bool hidden; /* only in csv, tsv and json */
@@ -43,7 +46,8 @@ struct mt_column {
 struct mt_row {
     struct mt_cell *cells; /* one per column */
     bool explicit_row;     /* [outside ops] and its like: shown dim */
-    const char *tree;      /* drawn before the MT_UNIT_TREE column, e.g. "│  ├─ "; NULL: none */
+    const char *tree;      /* drawn before the MT_UNIT_TREE column, e.g. "│  ├─ "; NULL: none.
+                              Three columns a level; borrowed like the cells' texts */
 };
 
 struct mt_report {
@@ -53,9 +57,11 @@ struct mt_report {
     char *title_end; /* right-hand end of that line ("sorted by self_net_b"), NULL: none */
     MT_VEC(struct mt_column) columns;
     MT_VEC(struct mt_row) rows;
-    int64_t left_out_n; /* rows cut by --limit, --min */
+    int64_t left_out_n;    /* rows cut by --limit, --min */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
-    MT_VEC(char *) footer; /* lines below the table on stdout, for people only */
+    MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
+    bool keep_order; /* people's tables too show the columns in this order; else the one called
+                        `name`, or of MT_UNIT_TREE, comes last there */
     struct mt_run_ref {
         int64_t id;
         char *name;
@@ -64,24 +70,26 @@ struct mt_report {
         const char *name; /* static */
         struct mt_cell value;
     })
-    params, totals; /* json envelope: what was asked for; figures of the whole */
+    params, totals;       /* json envelope: what was asked for; figures of the whole */
     MT_VEC(char *) owned; /* texts freed with the report */
 };
 
 void mt_report_init(struct mt_report *r, const char *schema, int version);
 void mt_report_free(struct mt_report *r);
 
-/* Copies s (n bytes) into the report and returns the copy; NULL stays NULL. */
+/* Copies s into the report and returns the copy; NULL stays NULL. */
 const char *mt_report_text(struct mt_report *r, const char *s);
 const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* All columns come before the first row. */
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit);
 /* Index of the column of that machine name, or -1. */
 int mt_report_find_column(const struct mt_report *r, const char *name);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */
 struct mt_row *mt_report_row(struct mt_report *r);
-void mt_report_note(struct mt_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void mt_report_note(struct mt_report *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void mt_report_footer(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mt_report_param(struct mt_report *r, const char *name, struct mt_cell value);
@@ -92,7 +100,8 @@ struct mt_cell mt_cell_real(double v);
 struct mt_cell mt_cell_text(const char *s); /* NULL gives a NULL cell */
 
 /*
- * Keeps only the named columns, in that order. names: comma separated machine names.
+ * Keeps only the named columns, in that order (sets keep_order), hidden ones shown too.
+ * names: comma separated machine names; blanks around them do not matter.
  * Returns NULL, or the first unknown name as an allocated string (the report is then unchanged).
  */
 char *mt_report_select(struct mt_report *r, const char *names);

@@ -1,0 +1,41 @@
+/*
+ * format.h - what a reader of an input format is.
+ *
+ * Adding a format: write formats/NAME.c with one `const struct mt_input_format`, declare it below, add
+ * it to formats[] in registry.c, a page to docs/formats and a fuzz target to tests/fuzz.
+ */
+#ifndef MT_FORMAT_H
+#define MT_FORMAT_H
+
+#include "lib/err.h"
+#include "lib/recording.h"
+#include "lib/stream.h"
+
+#define MT_PROBE_BYTES (64 * 1024)
+
+struct mt_read_opts {
+    bool partial;                   /* keep what is complete of a file that is cut off */
+    void (*progress)(void *closure); /* called now and then, may be NULL */
+    void *closure;
+};
+
+struct mt_input_format {
+    const char *name, *summary;
+    /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
+    int (*probe)(const char *head, size_t n);
+    /* Reads the whole stream into rec. Errors: MT_EINPUT, MT_ELIMIT, MT_EIO, with offset. */
+    enum mt_status (*read)(struct mt_stream *in, const struct mt_read_opts *opts,
+                           struct mt_recording *rec, struct mt_err *err);
+};
+
+extern const struct mt_input_format mt_format_pytorch_trace;
+
+/*
+ * The format whose probe scores highest on the head of the stream (nothing is consumed).
+ * Errors: MT_EINPUT when none recognises it (the message says what the file seems to be) or two do
+ * equally well; MT_EIO.
+ */
+enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_format **out,
+                                  struct mt_err *err);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * pytorch_intake.h - turns events of a trace (pytorch_event.h) into ops and memory records.
+ */
+#ifndef MT_PYTORCH_INTAKE_H
+#define MT_PYTORCH_INTAKE_H
+
+#include "formats/pytorch_event.h"
+
+struct mt_intake {
+    struct mt_recording *rec;
+    struct mt_buf text; /* scratch for names with escapes */
+    MT_VEC(struct mt_open_op {
+        uint32_t thread, op, below; /* index in the thread's ops; next open one of that thread */
+    }) open;
+    struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
+    bool seen_event, metadata_first, finished_in_memory;
+};
+
+void mt_intake_init(struct mt_intake *in, struct mt_recording *rec);
+void mt_intake_release(struct mt_intake *in);
+
+/* Takes one event in. Damaged values are noted with `offset` and the event is left out. */
+enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, int64_t offset,
+                               struct mt_err *err);
+
+/* After the last event: closes what is open, stores the marks of the file. */
+void mt_intake_finish(struct mt_intake *in);
+
+#endif

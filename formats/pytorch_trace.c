@@ -1,0 +1,367 @@
+/*
+ * Reader of PyTorch profiler traces (Kineto's Chrome-trace JSON) and of other Chrome traces.
+ * docs/formats/pytorch-trace.md says what is read and what is tolerated. This file walks the
+ * document and repairs; pytorch_event.c cuts out events; pytorch_intake.c gives them their meaning.
+ */
+#include "formats/format.h"
+#include "formats/pytorch_event.h"
+#include "formats/pytorch_intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { META_VALUE_MAX = 64 * 1024, KEYS_SHOWN = 5 };
+
+struct reader {
+    struct mt_stream *in;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_intake intake;
+    struct mt_json json;
+    const char *p, *base; /* position and beginning of the window */
+    uint64_t base_offset; /* decompressed offset of base */
+    bool eof, cut;        /* no more bytes; the input ended early */
+    bool has_events;
+    char last;            /* last byte skipped while resynchronising that is no white space */
+    struct mt_buf keys;   /* top-level keys seen, for the error of a file without events */
+    int key_n;
+};
+
+static uint64_t offset_of(const struct reader *r, const char *p)
+{
+    return r->base_offset + (uint64_t)(p - r->base);
+}
+
+/*
+ * Asks for more bytes; everything before r->p is given up. *got = false at the end of the input.
+ * The window moves: only r->p stays valid.
+ */
+static enum mt_status more(struct reader *r, bool *got, struct mt_err *err)
+{
+    size_t have = (size_t)(r->json.end - r->p), n;
+    *got = false;
+    if (r->eof)
+        return MT_OK;
+    if (have >= MT_STREAM_MAX_PEEK) {
+        err->offset = (int64_t)offset_of(r, r->p);
+        MT_FAIL(err, MT_ELIMIT, "a single value is longer than %u MiB", MT_STREAM_MAX_PEEK >> 20);
+        mt_err_hint(err, "Nothing was imported.");
+        return MT_ELIMIT;
+    }
+    mt_stream_consume(r->in, (size_t)(r->p - r->base));
+    size_t want = have < 4096 ? have + 1 : have * 2;
+    if (want > MT_STREAM_MAX_PEEK)
+        want = MT_STREAM_MAX_PEEK;
+    const char *p;
+    enum mt_status st = mt_stream_peek(r->in, want, &p, &n, err);
+    if (st == MT_EINPUT && r->opts->partial) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        r->cut = true;
+        st = mt_stream_peek(r->in, 0, &p, &n, err);
+    }
+    MT_TRY(st);
+    if (r->opts->progress)
+        r->opts->progress(r->opts->closure);
+    r->base_offset = mt_stream_offset(r->in);
+    r->base = r->p = p;
+    r->json.end = p + n;
+    *got = n > have;
+    r->eof = !*got;
+    return MT_OK;
+}
+
+/* Skips white space and commas; *c = the byte there, 0 at the end of the input. */
+static enum mt_status next_byte(struct reader *r, char *c, struct mt_err *err)
+{
+    bool got = true;
+    for (;;) {
+        r->p = mt_json_space(r->p);
+        if (*r->p == ',') {
+            r->p++;
+        } else if (r->p < r->json.end || !got) {
+            *c = r->p < r->json.end ? *r->p : '\0';
+            return MT_OK;
+        } else {
+            r->p = r->json.end;
+            MT_TRY(more(r, &got, err));
+        }
+    }
+}
+
+/* The end of the input came where it should not. */
+static enum mt_status cut_off(struct reader *r, struct mt_err *err)
+{
+    if (r->opts->partial) {
+        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset_of(r, r->json.end), 0);
+        return MT_OK;
+    }
+    err->offset = (int64_t)offset_of(r, r->json.end);
+    MT_FAIL(err, MT_EINPUT, "ends inside event %llu: the recording was cut off",
+            (unsigned long long)r->rec->event_n + 1);
+    mt_err_hint(err, "Nothing was imported. --partial keeps the %llu complete events.",
+                (unsigned long long)r->rec->event_n);
+    return MT_EINPUT;
+}
+
+/* True if the '{' at p begins an event: not a value behind ':', and one of an event's keys follows. */
+static bool begins_event(const char *base, const char *p)
+{
+    static const char *const keys[] = {"\"ph\"", "\"cat\"", "\"name\"", "\"pid\"",
+                                       "\"tid\"", "\"ts\"", "\"dur\"",  "\"id\""};
+    const char *before = p;
+    while (before > base && (unsigned char)before[-1] <= ' ')
+        before--;
+    if (before > base && before[-1] != ',' && before[-1] != '}' && before[-1] != '[')
+        return false;
+    p = mt_json_space(p + 1);
+    for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++) {
+        size_t n = strlen(keys[i]);
+        if (strncmp(p, keys[i], n) == 0 && *mt_json_space(p + n) == ':')
+            return true;
+    }
+    return false;
+}
+
+/* The event at r->p is damaged: goes on to the next one, counting the damage. */
+static enum mt_status resynchronise(struct reader *r, struct mt_err *err)
+{
+    enum { LOOK_AHEAD = 512 };
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset_of(r, r->p), 0);
+    bool got = true;
+    const char *p = r->p + 1;
+    for (;;) {
+        const char *brace = p < r->json.end ? memchr(p, '{', (size_t)(r->json.end - p)) : NULL;
+        if (brace && (r->json.end - brace > LOOK_AHEAD || !got)) {
+            if (begins_event(r->base, brace)) {
+                r->p = brace;
+                return MT_OK;
+            }
+            p = brace + 1;
+            continue;
+        }
+        if (!got) {
+            for (const char *q = r->json.end; q > r->p && !r->last; q--)
+                r->last = (unsigned char)q[-1] > ' ' ? q[-1] : '\0';
+            r->p = r->json.end;
+            return MT_OK;
+        }
+        /* Keep what stands before the brace: it tells an event from a value. */
+        const char *keep = brace ? brace : r->json.end;
+        size_t behind = (size_t)(keep - r->p) < 64 ? (size_t)(keep - r->p) : 64;
+        r->p = keep - behind;
+        MT_TRY(more(r, &got, err));
+        p = r->p + behind;
+    }
+}
+
+static enum mt_status read_event(struct reader *r, struct mt_err *err)
+{
+    struct mt_event ev;
+    bool got = true;
+    for (;;) {
+        const char *next = mt_event_scan(&r->json, r->p, &ev);
+        if (next) {
+            MT_TRY(mt_intake_event(&r->intake, &ev, (int64_t)offset_of(r, r->p), err));
+            r->rec->event_n++;
+            r->p = next;
+            return MT_OK;
+        }
+        if (r->json.stop == MT_JSON_BAD || (size_t)(r->json.end - r->p) >= MT_STREAM_MAX_PEEK)
+            return resynchronise(r, err);
+        MT_TRY(more(r, &got, err));
+        if (!got)
+            return cut_off(r, err);
+    }
+}
+
+/* r->p is behind the '[' of the event array; ends behind its ']'. */
+static enum mt_status read_events(struct reader *r, struct mt_err *err)
+{
+    r->has_events = true;
+    for (;;) {
+        char c;
+        MT_TRY(next_byte(r, &c, err));
+        if (c == ']') {
+            r->p++;
+            return MT_OK;
+        }
+        if (c == '\0')
+            return r->last == '}' || r->last == ']' ? MT_OK : cut_off(r, err);
+        if (c == '{') {
+            MT_TRY(read_event(r, err));
+            if (r->eof && r->p >= r->json.end && r->opts->partial)
+                return MT_OK;
+            /* A cut event of a partial read: nothing behind it. */
+            if (r->rec->notes[MT_NOTE_CUT].count)
+                return MT_OK;
+        } else {
+            MT_TRY(resynchronise(r, err));
+        }
+    }
+}
+
+static enum mt_status bad_json(struct reader *r, const char *at, const char *why,
+                               struct mt_err *err)
+{
+    err->offset = (int64_t)offset_of(r, at);
+    MT_FAIL(err, MT_EINPUT, "this is no trace: %s", why);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EINPUT;
+}
+
+/* Reads a top-level value as a slice of the window; it must be shorter than the largest window. */
+static enum mt_status read_value(struct reader *r, const char *at, struct mt_slice *value,
+                                 struct mt_err *err)
+{
+    size_t ahead = (size_t)(at - r->p);
+    bool got = true;
+    for (;;) {
+        const char *start = mt_json_space(r->p + ahead);
+        const char *next = mt_json_skip(&r->json, start);
+        if (next) {
+            *value = (struct mt_slice){start, (uint32_t)(next - start), false};
+            r->p = next;
+            return MT_OK;
+        }
+        if (r->json.stop == MT_JSON_BAD)
+            return bad_json(r, r->json.bad, r->json.why, err);
+        MT_TRY(more(r, &got, err));
+        if (!got)
+            return cut_off(r, err);
+    }
+}
+
+static void keep_meta(struct reader *r, uint32_t key, struct mt_slice value)
+{
+    const char *name = mt_strtab_get(&r->rec->strings, key);
+    if (strcmp(name, "baseTimeNanoseconds") == 0)
+        mt_json_int(value, &r->rec->base_ns);
+    if (value.n > META_VALUE_MAX)
+        return;
+    *mt_vec_push(&r->rec->meta) =
+        (struct mt_meta){key, mt_strtab_add(&r->rec->strings, value.s, value.n)};
+}
+
+/* One `"key": value` of the top-level object; r->p is at the quote. */
+static enum mt_status read_member(struct reader *r, struct mt_err *err)
+{
+    struct mt_slice key, value = {0};
+    const char *p;
+    bool got = true;
+    while (!(p = mt_json_string(&r->json, r->p, &key)) ||
+           !(p = mt_json_expect(&r->json, p, ':', "':' is missing behind a key")) ||
+           (p = mt_json_space(p)) >= r->json.end) {
+        if (!p && r->json.stop == MT_JSON_BAD)
+            return bad_json(r, r->json.bad, r->json.why, err);
+        MT_TRY(more(r, &got, err));
+        if (!got)
+            return cut_off(r, err);
+    }
+    if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0 && *p == '[') {
+        r->p = p + 1;
+        return read_events(r, err);
+    }
+    uint32_t id = mt_strtab_add(&r->rec->strings, key.s, key.n);
+    if (r->key_n++ < KEYS_SHOWN)
+        mt_buf_addf(&r->keys, "%s%.*s", r->key_n > 1 ? ", " : "", key.n > 40 ? 40 : (int)key.n,
+                    key.s);
+    MT_TRY(read_value(r, p, &value, err));
+    if (value.s)
+        keep_meta(r, id, value);
+    return MT_OK;
+}
+
+static enum mt_status no_events(struct reader *r, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "JSON of another tool: it has no \"traceEvents\" (top-level keys: %s%s)",
+            r->keys.s ? r->keys.s : "none", r->key_n > KEYS_SHOWN ? ", ..." : "");
+    mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
+    return MT_EINPUT;
+}
+
+static enum mt_status read_object(struct reader *r, struct mt_err *err)
+{
+    for (r->p++;;) {
+        char c;
+        MT_TRY(next_byte(r, &c, err));
+        if (c == '}' || (c == '\0' && r->has_events && (r->last || r->cut || r->opts->partial)))
+            break;
+        if (c == '\0') {
+            MT_TRY(cut_off(r, err));
+            break;
+        }
+        if (c == ']' && r->has_events) { /* a stray bracket behind repaired events */
+            r->p++;
+            continue;
+        }
+        if (c != '"')
+            return bad_json(r, r->p, "a key is missing", err);
+        MT_TRY(read_member(r, err));
+    }
+    return r->has_events ? MT_OK : no_events(r, err);
+}
+
+/* A bare array: the legacy exporter's events, or something else. */
+static enum mt_status read_array(struct reader *r, struct mt_err *err)
+{
+    char c;
+    r->p++;
+    MT_TRY(next_byte(r, &c, err));
+    if (c == '{' || c == ']')
+        return read_events(r, err);
+    return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)", err);
+}
+
+static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                 struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.in = in, .opts = opts, .rec = rec};
+    size_t n;
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_stream_peek(in, 1, &r.base, &n, err));
+    r.p = r.base;
+    r.json.end = r.base + n;
+    if (n >= 3 && memcmp(r.p, "\xef\xbb\xbf", 3) == 0)
+        r.p += 3;
+    mt_intake_init(&r.intake, rec);
+    char c;
+    MT_TRY_OUT(next_byte(&r, &c, err));
+    MT_TRY_OUT(c == '[' ? read_array(&r, err) : read_object(&r, err));
+    /* What stands behind the document does not matter, but must be read for the content's hash. */
+    for (bool got = true; got;) {
+        r.p = r.json.end;
+        MT_TRY_OUT(more(&r, &got, err));
+    }
+    if (r.cut && !rec->notes[MT_NOTE_CUT].count)
+        mt_rec_note(rec, MT_NOTE_CUT, (int64_t)offset_of(&r, r.json.end), 0);
+    mt_intake_finish(&r.intake);
+out:
+    mt_intake_release(&r.intake);
+    mt_buf_free(&r.keys);
+    return st;
+}
+
+static bool contains(const char *head, size_t n, const char *word)
+{
+    return memmem(head, n, word, strlen(word)) != NULL;
+}
+
+static int trace_probe(const char *head, size_t n)
+{
+    size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (i < n && (unsigned char)(head[i] - 1) < ' ')
+        i++;
+    if (i == n || (head[i] != '{' && head[i] != '['))
+        return 0;
+    if (contains(head, n, "\"traceEvents\"") ||
+        (contains(head, n, "\"ph\"") && contains(head, n, "\"ts\"")))
+        return 95;
+    return 20;
+}
+
+const struct mt_input_format mt_format_pytorch_trace = {
+    .name = "pytorch-trace",
+    .summary = "PyTorch profiler trace (Chrome-trace JSON written by Kineto)",
+    .probe = trace_probe,
+    .read = trace_read,
+};

@@ -1,0 +1,74 @@
+#include "formats/format.h"
+
+#include "lib/mem.h"
+#include <string.h>
+
+static const struct mt_input_format *const formats[] = {&mt_format_pytorch_trace};
+
+/* What files that are not for us look like, for the error message. */
+static const struct look {
+    const char *magic;
+    size_t n;
+    const char *is, *hint;
+} looks[] = {
+    {"\x80\x02", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
+    {"\x80\x03", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
+    {"\x80\x04", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
+    {"\x80\x05", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
+    {"SQLite format 3", 15, "an SQLite database", "To read a memtool database, name it with --db."},
+    {"PK\x03\x04", 4, "a zip archive", "Unpack it first."},
+    {"\x7f" "ELF", 4, "a program, not a recording", ""},
+    {"\x89PNG", 4, "a picture", ""},
+    {"%PDF", 4, "a PDF document", ""},
+    {"<", 1, "HTML or XML", "Save the trace itself (trace.json), not the page that shows it."},
+};
+
+static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *err)
+{
+    static const char how[] = "Nothing was imported. memtool reads the JSON that PyTorch's "
+                              "prof.export_chrome_trace() writes.";
+    if (n == 0) {
+        MT_FAIL(err, MT_EINPUT, "the file is empty");
+        mt_err_hint(err, "Nothing was imported. The recording was probably never written.");
+        return MT_EINPUT;
+    }
+    size_t skip = 0;
+    while (skip < n && (unsigned char)head[skip] <= ' ' && head[skip])
+        skip++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
+        if (n - skip >= looks[i].n && memcmp(head + skip, looks[i].magic, looks[i].n) == 0) {
+            MT_FAIL(err, MT_EINPUT, "this is %s, not a trace", looks[i].is);
+            mt_err_hint(err, "%s%s%s", how, looks[i].hint[0] ? " " : "", looks[i].hint);
+            return MT_EINPUT;
+        }
+    size_t text = 0;
+    while (text < n && ((unsigned char)head[text] >= ' ' || (head[text] >= '\t' && head[text] <= '\r')))
+        text++;
+    MT_FAIL(err, MT_EINPUT, text == n ? "this is text, but not JSON" : "this is binary data of no known format");
+    mt_err_hint(err, "%s", how);
+    return MT_EINPUT;
+}
+
+enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_format **out,
+                                  struct mt_err *err)
+{
+    const char *head;
+    size_t n;
+    MT_TRY(mt_stream_peek(in, MT_PROBE_BYTES, &head, &n, err));
+    int best = 0;
+    *out = NULL;
+    const struct mt_input_format *tied = NULL;
+    for (size_t i = 0; i < MT_ARRAY_LEN(formats); i++) {
+        int score = formats[i]->probe(head, n);
+        if (score > best) {
+            best = score;
+            *out = formats[i];
+            tied = NULL;
+        } else if (score && score == best) {
+            tied = formats[i];
+        }
+    }
+    if (tied)
+        return MT_FAIL(err, MT_EINPUT, "looks equally like %s and %s", (*out)->name, tied->name);
+    return *out ? MT_OK : not_recognised(head, n, err);
+}

@@ -1,0 +1,38 @@
+/*
+ * build.h - from what a reader delivered to what reports need: sorts, nests ops into the call tree,
+ * gives every memory record its op, pairs frees with allocations, finds peaks, sums up.
+ *
+ * The rules are design decisions, stated for users in docs/attribution.md:
+ * - Ops of a thread nest by time. An op that starts inside another and ends after it is cut at the
+ *   other's end (counted in MT_NOTE_OVERLAP); op.end_ns keeps the recorded end.
+ * - A record belongs to the innermost op open on its own thread: start <= t <= end, the op that
+ *   started last winning. Equal times keep the order of recording (event index, else place in file).
+ * - Frees pair with the latest open allocation at the same (process, device, address).
+ */
+#ifndef MT_BUILD_H
+#define MT_BUILD_H
+
+#include "lib/recording.h"
+
+/*
+ * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL: those of
+ * ProfilerStep#N, else from the end of one Optimizer.step# to the end of the next.
+ * Errors: MT_EUSAGE for a bad expression.
+ */
+enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
+
+/* The parts, in this order; each in the file of its name. */
+void mt_build_calltree(struct mt_recording *r);
+enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err);
+void mt_build_forward(struct mt_recording *r);
+void mt_build_attribution(struct mt_recording *r);
+void mt_build_rollup(struct mt_recording *r);
+
+/*
+ * Sorts n elements whose first member is an int64_t time by time, then by cmp among equal times
+ * (NULL: by place). Sorted input costs one pass.
+ */
+void mt_sort_by_time(void *v, size_t n, size_t elem_bytes,
+                     int (*cmp)(const void *a, const void *b));
+
+#endif

@@ -1,0 +1,134 @@
+/* Nests the ops of each thread and merges their paths into the call tree. */
+#include "lib/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int op_cmp(const void *a, const void *b)
+{
+    const struct mt_op *x = a, *y = b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1; /* the longer one is the parent */
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+struct open_op {
+    uint32_t op; /* index in the thread */
+    int64_t end_ns;
+};
+
+static bool is_code(const struct mt_recording *r, uint32_t frame)
+{
+    uint8_t kind = r->frames.v[frame].kind;
+    return kind == MT_FRAME_OP || kind == MT_FRAME_RUNTIME || kind == MT_FRAME_OTHER;
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static uint8_t phase_of(const struct mt_recording *r, const struct mt_frame *f, uint8_t inherited)
+{
+    const char *name = mt_strtab_get(&r->strings, f->name);
+    if (f->kind == MT_FRAME_OP && starts(name, "autograd::engine::evaluate_function: "))
+        return MT_PHASE_BACKWARD;
+    if (f->kind == MT_FRAME_ANNOTATION && starts(name, "Optimizer."))
+        return MT_PHASE_OPTIMIZER;
+    if (f->kind == MT_FRAME_ANNOTATION && starts(name, "enumerate(DataLoader)#"))
+        return MT_PHASE_DATA;
+    if (f->kind == MT_FRAME_OP && inherited == MT_PHASE_OTHER)
+        return MT_PHASE_FORWARD;
+    return inherited;
+}
+
+/* Derives what the frames of the path say of a new node. */
+static void describe(const struct mt_recording *r, struct mt_node *n)
+{
+    const struct mt_node *parent = n->parent == MT_NONE ? NULL : &r->nodes.v[n->parent];
+    const struct mt_frame *f = &r->frames.v[n->frame];
+    n->top = n->frame;
+    n->scope = parent ? parent->scope : MT_NONE;
+    n->module = parent ? parent->module : MT_NONE;
+    if (parent && is_code(r, n->frame) && is_code(r, parent->top))
+        n->top = parent->top;
+    if (f->kind == MT_FRAME_ANNOTATION &&
+        strcmp(mt_strtab_get(&r->strings, f->name), "ProfilerStep*") != 0)
+        n->scope = n->frame;
+    if (f->kind == MT_FRAME_PYTHON && f->instance >= 0)
+        n->module = n->frame;
+    n->phase = phase_of(r, f, parent ? parent->phase : MT_PHASE_OTHER);
+}
+
+static uint32_t node_of(struct mt_recording *r, struct mt_map *nodes, uint32_t parent,
+                        uint32_t frame)
+{
+    uint32_t *node = mt_map_at(nodes, (uint64_t)(parent + 1u) << 32 | frame);
+    if (*node == MT_NONE) {
+        *node = (uint32_t)r->nodes.n;
+        *mt_vec_push(&r->nodes) = (struct mt_node){.parent = parent, .frame = frame};
+        describe(r, &r->nodes.v[*node]);
+    }
+    return *node;
+}
+
+static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_map *nodes)
+{
+    MT_VEC(struct open_op) stack = {0};
+    mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
+    for (uint32_t i = 0; i < t->ops.n; i++) {
+        struct mt_op *op = &t->ops.v[i];
+        while (stack.n && stack.v[stack.n - 1].end_ns <= op->start_ns)
+            stack.n--;
+        int64_t end = op->end_ns;
+        uint32_t parent_node = MT_NONE;
+        op->parent = MT_NONE;
+        if (stack.n) {
+            const struct open_op *top = &stack.v[stack.n - 1];
+            if (end > top->end_ns) {
+                mt_rec_note(r, MT_NOTE_OVERLAP, -1, 0);
+                end = top->end_ns;
+            }
+            op->parent = t->op_base + top->op;
+            parent_node = t->ops.v[top->op].node;
+            r->nodes.v[parent_node].self_time_ns -= end - op->start_ns;
+        }
+        op->node = node_of(r, nodes, parent_node, r->labels.v[op->label].frame);
+        struct mt_node *node = &r->nodes.v[op->node];
+        node->calls_n++;
+        node->time_ns += end - op->start_ns;
+        node->self_time_ns += end - op->start_ns;
+        *mt_vec_push(&stack) = (struct open_op){i, end};
+        if (op->end_ns > r->end_ns)
+            r->end_ns = op->end_ns;
+    }
+    if (t->ops.n && t->ops.v[0].start_ns < r->start_ns)
+        r->start_ns = t->ops.v[0].start_ns;
+    mt_vec_free(&stack);
+}
+
+void mt_build_calltree(struct mt_recording *r)
+{
+    struct mt_map nodes = {0};
+    uint32_t base = 0;
+    r->start_ns = INT64_MAX;
+    r->end_ns = INT64_MIN;
+    for (size_t i = 0; i < r->threads.n; i++) {
+        r->threads.v[i].op_base = base;
+        base += (uint32_t)r->threads.v[i].ops.n;
+        nest_thread(r, &r->threads.v[i], &nodes);
+    }
+    mt_map_free(&nodes);
+}
+
+enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)
+{
+    mt_build_calltree(r);
+    MT_TRY(mt_build_steps(r, step_marker, err));
+    mt_build_forward(r);
+    mt_build_attribution(r);
+    mt_build_rollup(r);
+    if (r->start_ns > r->end_ns)
+        r->start_ns = r->end_ns = 0;
+    return MT_OK;
+}

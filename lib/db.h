@@ -1,0 +1,71 @@
+/*
+ * db.h - the one file that talks to SQLite: connections, statements by name from queries/, bulk rows.
+ */
+#ifndef MT_DB_H
+#define MT_DB_H
+
+#include "lib/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MT_SCHEMA_VERSION 1
+#define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
+
+struct mt_db;
+struct mt_stmt;
+
+enum mt_db_mode { MT_DB_READ, MT_DB_WRITE };
+
+/*
+ * Opens the database at path, in MT_DB_WRITE mode creating it with its schema if need be (*created,
+ * may be NULL). Errors: MT_EDB with path: missing, not a database, another program's, of a newer
+ * memtool (both versions named), unwritable.
+ */
+enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
+                          struct mt_err *err);
+void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
+
+enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
+enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);
+void mt_db_rollback(struct mt_db *db);
+
+/* The statement of that name in queries/ (MT_Q_*), reset and unbound; owned by the connection. */
+enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, struct mt_err *err);
+/* A statement from text; free with mt_stmt_free. Only one statement, and only one that reads. */
+enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt **out,
+                             struct mt_err *err);
+void mt_stmt_free(struct mt_stmt *s);
+
+/* Binds ?1, ?2 ... by a format: i int64_t, I int64_t or NULL when INT64_MIN, s const char * (NULL is
+ * NULL; must live until the statement is done). */
+void mt_stmt_bind(struct mt_stmt *s, const char *format, ...);
+/* Binds :name; false if there is no such parameter. Text that is an integer is bound as one. */
+bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
+
+/* Next row. *row = false after the last one; the statement is then reset. */
+enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err);
+/* bind + step for statements without rows. */
+enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err);
+
+int mt_stmt_column_n(const struct mt_stmt *s);
+const char *mt_stmt_column_name(const struct mt_stmt *s, int column);
+enum mt_value_kind { MT_VALUE_NULL, MT_VALUE_INT, MT_VALUE_REAL, MT_VALUE_TEXT };
+enum mt_value_kind mt_stmt_kind(const struct mt_stmt *s, int column);
+int64_t mt_stmt_int(const struct mt_stmt *s, int column);       /* NULL is 0 */
+double mt_stmt_real(const struct mt_stmt *s, int column);
+const char *mt_stmt_text(const struct mt_stmt *s, int column);  /* NULL is NULL; until the next step */
+int64_t mt_db_last_id(const struct mt_db *db);
+
+/*
+ * Bulk rows: runs `query` (INSERT ... SELECT c0, c1 ... FROM temp.rows) over row_n rows whose values
+ * cell(closure, row, column) gives; INT64_MIN is NULL. Rows are asked for in order.
+ */
+enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
+                                 int64_t (*cell)(void *closure, uint64_t row, int column),
+                                 void *closure, struct mt_err *err);
+
+/* Makes a running statement of this connection end with MT_EINTERRUPT. Safe in a signal handler. */
+void mt_db_interrupt(struct mt_db *db);
+
+#endif

@@ -1,0 +1,32 @@
+#include "lib/hash.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+/* struct mt_hash is never defined: it stands for xxHash's own state. */
+
+struct mt_hash *mt_hash_new(void)
+{
+    XXH3_state_t *x = XXH3_createState();
+    if (x)
+        XXH3_128bits_reset(x);
+    return (struct mt_hash *)x;
+}
+
+void mt_hash_add(struct mt_hash *h, const void *bytes, size_t n)
+{
+    XXH3_128bits_update((XXH3_state_t *)h, bytes, n);
+}
+
+void mt_hash_hex(const struct mt_hash *h, char hex[33])
+{
+    XXH128_canonical_t c;
+    XXH128_canonicalFromHash(&c, XXH3_128bits_digest((const XXH3_state_t *)h));
+    for (size_t i = 0; i < sizeof c.digest; i++)
+        sprintf(hex + 2 * i, "%02x", c.digest[i]);
+}
+
+void mt_hash_free(struct mt_hash *h)
+{
+    XXH3_freeState((XXH3_state_t *)h);
+}

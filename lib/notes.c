@@ -1,0 +1,89 @@
+/* The words for what recording.h numbers. */
+#include "lib/recording.h"
+
+const char *const mt_phase_names[MT_PHASE_N] = {"other", "forward", "backward", "optimizer",
+                                                "data loading"};
+const char *const mt_metric_names[] = {"reserved", "oom"};
+
+const char *const mt_note_names[MT_NOTE_N] = {
+    [MT_NOTE_SKIPPED] = "skipped",
+    [MT_NOTE_CUT] = "cut",
+    [MT_NOTE_OVERLAP] = "overlap",
+    [MT_NOTE_NEGATIVE_DUR] = "negative_dur",
+    [MT_NOTE_REUSED_ADDRESS] = "reused_address",
+    [MT_NOTE_SIZE_MISMATCH] = "size_mismatch",
+    [MT_NOTE_NO_ADDRESS] = "no_address",
+    [MT_NOTE_UNMATCHED_BE] = "unmatched_begin_end",
+    [MT_NOTE_FORWARD] = "forward_ambiguous",
+    [MT_NOTE_RESIDUAL] = "residual",
+    [MT_NOTE_NO_MEMORY] = "no_memory",
+    [MT_NOTE_OUTSIDE] = "outside_ops",
+    [MT_NOTE_BEFORE] = "before_trace",
+    [MT_NOTE_DEVICE_EVENTS] = "device_events",
+    [MT_NOTE_OOM] = "out_of_memory",
+};
+
+/* %N count, %O first offset, %B bytes; "thing/things" picks by count. */
+static const char *const texts[MT_NOTE_N] = {
+    [MT_NOTE_SKIPPED] = "%N damaged event/events left out, the first at byte %O",
+    [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
+    [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
+    [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
+    [MT_NOTE_REUSED_ADDRESS] =
+        "%N block/blocks (%B) were handed out again without a recorded free, e.g. freed by a thread "
+        "that was not profiled; they count as alive at the end",
+    [MT_NOTE_SIZE_MISMATCH] = "%N free/frees of another size than the block at that address, not paired",
+    [MT_NOTE_NO_ADDRESS] =
+        "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
+    [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its other half",
+    [MT_NOTE_FORWARD] = "%N backward op/ops could belong to forward ops of several threads, left open",
+    [MT_NOTE_RESIDUAL] =
+        "the recorder's own running total differs by %B from the sum of the records: some were not "
+        "written to the file",
+    [MT_NOTE_NO_MEMORY] =
+        "no memory records in this file; record them with profile(profile_memory=True)",
+    [MT_NOTE_OUTSIDE] =
+        "%N record/records (%B net) lie outside every op, e.g. tensors deleted by Python between operators",
+    [MT_NOTE_BEFORE] = "%N block/blocks (%B) freed here were allocated before the recording began",
+    [MT_NOTE_DEVICE_EVENTS] = "%N kernel and copy event/events on accelerators are not ops, and not stored",
+    [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
+};
+
+#include "lib/human.h"
+#include <string.h>
+
+/* Appends the word at p, "one/many", picking by count; returns its end. */
+static const char *add_word(struct mt_buf *out, const char *p, bool many)
+{
+    size_t n = strcspn(p, " ,.;:()");
+    const char *slash = memchr(p, '/', n);
+    if (!slash)
+        mt_buf_add(out, p, n);
+    else if (many)
+        mt_buf_add(out, slash + 1, (size_t)(p + n - slash - 1));
+    else
+        mt_buf_add(out, p, (size_t)(slash - p));
+    return p + n;
+}
+
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, uint64_t count, int64_t first_offset,
+                  int64_t bytes)
+{
+    char number[MT_HUMAN_MAX];
+    for (const char *p = texts[kind]; *p;) {
+        if (p[0] == '%' && p[1] == 'N')
+            mt_buf_adds(out, mt_human_count((int64_t)count, number));
+        else if (p[0] == '%' && p[1] == 'O')
+            mt_buf_adds(out, mt_human_count(first_offset, number));
+        else if (p[0] == '%' && p[1] == 'B')
+            mt_buf_adds(out, mt_human_bytes(bytes, number));
+        else if (strchr(" ,.;:()", *p)) {
+            mt_buf_addc(out, *p++);
+            continue;
+        } else {
+            p = add_word(out, p, count != 1);
+            continue;
+        }
+        p += 2;
+    }
+}

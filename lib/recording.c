@@ -1,0 +1,198 @@
+#include "lib/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mt_rec_init(struct mt_recording *r)
+{
+    *r = (struct mt_recording){.whole_us = true, .last_thread = MT_NONE};
+    mt_strtab_init(&r->strings);
+    mt_strtab_init(&r->thread_keys);
+    for (int i = 0; i < MT_NOTE_N; i++)
+        r->notes[i].first_offset = -1;
+}
+
+void mt_rec_free(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->threads.n; i++)
+        mt_vec_free(&r->threads.v[i].ops);
+    mt_vec_free(&r->threads);
+    mt_strtab_free(&r->strings);
+    mt_strtab_free(&r->thread_keys);
+    mt_map_free(&r->label_of);
+    mt_map_free(&r->frame_of);
+    mt_vec_free(&r->frames);
+    mt_vec_free(&r->labels);
+    mt_vec_free(&r->devices);
+    mt_vec_free(&r->records);
+    mt_vec_free(&r->samples);
+    mt_vec_free(&r->nodes);
+    mt_vec_free(&r->stats);
+    mt_vec_free(&r->steps);
+    mt_vec_free(&r->meta);
+}
+
+uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
+                       uint32_t tid_name)
+{
+    if (r->last_thread != MT_NONE) {
+        const struct mt_thread *t = &r->threads.v[r->last_thread];
+        if (t->pid == pid && t->tid == tid && t->pid_name == pid_name && t->tid_name == tid_name)
+            return r->last_thread;
+    }
+    struct {
+        int64_t pid, tid;
+        uint32_t pid_name, tid_name;
+    } key = {pid, tid, pid_name, tid_name};
+    uint32_t id = mt_strtab_add(&r->thread_keys, (const char *)&key, sizeof key);
+    if (id == r->threads.n)
+        *mt_vec_push(&r->threads) = (struct mt_thread){
+            .pid = pid, .tid = tid, .pid_name = pid_name, .tid_name = tid_name, .name = MT_NONE};
+    return r->last_thread = id;
+}
+
+/* "<built-in method empty of type object at 0x7f40>" -> without " at 0x7f40". */
+static void cut_addresses(struct mt_buf *out, const char *s)
+{
+    const char *at;
+    while ((at = strstr(s, " at 0x"))) {
+        mt_buf_add(out, s, (size_t)(at - s));
+        s = at + 6;
+        s += strspn(s, "0123456789abcdefABCDEF");
+    }
+    mt_buf_adds(out, s);
+}
+
+/* The name in call paths of a recorded name, and the instance number behind it. */
+static int32_t cut_name(struct mt_buf *out, const char *s, enum mt_frame_kind kind)
+{
+    static const char step[] = "ProfilerStep#", module[] = "nn.Module: ";
+    if (strncmp(s, step, sizeof step - 1) == 0) {
+        mt_buf_adds(out, "ProfilerStep*");
+        return -1;
+    }
+    if (kind != MT_FRAME_PYTHON) {
+        mt_buf_adds(out, s);
+        return -1;
+    }
+    const char *low = strrchr(s, '_');
+    if (strncmp(s, module, sizeof module - 1) == 0 && low && low[1] &&
+        strspn(low + 1, "0123456789") == strlen(low + 1) && strlen(low + 1) < 9) {
+        mt_buf_add(out, s, (size_t)(low - s));
+        return (int32_t)strtol(low + 1, NULL, 10);
+    }
+    cut_addresses(out, s);
+    return -1;
+}
+
+static uint32_t frame_of(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind)
+{
+    struct mt_buf cut = {0};
+    int32_t instance = cut_name(&cut, mt_strtab_get(&r->strings, recorded), kind);
+    uint32_t name = cut.n ? mt_strtab_add(&r->strings, cut.s, cut.n)
+                          : mt_strtab_add(&r->strings, "", 0);
+    mt_buf_free(&cut);
+    uint64_t key = ((uint64_t)name * MT_FRAME_KIND_N + kind) << 30 ^ (uint32_t)(instance + 1);
+    uint32_t *frame = mt_map_at(&r->frame_of, key);
+    if (*frame == MT_NONE) {
+        *frame = (uint32_t)r->frames.n;
+        *mt_vec_push(&r->frames) =
+            (struct mt_frame){.name = name, .instance = instance, .kind = (uint8_t)kind};
+    }
+    return *frame;
+}
+
+uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind)
+{
+    uint32_t *slot = mt_map_at(&r->label_of, (uint64_t)recorded * MT_FRAME_KIND_N + kind);
+    if (*slot == MT_NONE) {
+        *slot = (uint32_t)r->labels.n;
+        *mt_vec_push(&r->labels) = (struct mt_label){recorded, 0};
+        r->labels.v[*slot].frame = frame_of(r, recorded, kind);
+    }
+    return *slot;
+}
+
+uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
+{
+    for (uint32_t i = 0; i < r->devices.n; i++)
+        if (r->devices.v[i].type == type && r->devices.v[i].index == index)
+            return i;
+    *mt_vec_push(&r->devices) = (struct mt_device){.type = type, .index = index};
+    return (uint32_t)r->devices.n - 1;
+}
+
+static enum mt_status check_limit(struct mt_recording *r, struct mt_err *err)
+{
+    uint64_t bytes = r->op_n * sizeof(struct mt_op) + r->records.n * sizeof(struct mt_record) +
+                     r->strings.bytes;
+    if (r->op_n < UINT32_MAX - 1 && r->records.n < UINT32_MAX - 1 &&
+        (!r->max_bytes || bytes < r->max_bytes))
+        return MT_OK;
+    MT_FAIL(err, MT_ELIMIT, "needs more than %llu MiB of memory (%llu ops, %zu memory records so far)",
+            (unsigned long long)(bytes >> 20), (unsigned long long)r->op_n, r->records.n);
+    mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
+    return MT_ELIMIT;
+}
+
+enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
+                         struct mt_err *err)
+{
+    if ((r->op_n & 1023) == 0)
+        MT_TRY(check_limit(r, err));
+    *op = mt_vec_push(&r->threads.v[thread].ops);
+    **op = (struct mt_op){
+        .shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n, .parent = MT_NONE};
+    r->op_n++;
+    return MT_OK;
+}
+
+enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err)
+{
+    if ((r->records.n & 1023) == 0)
+        MT_TRY(check_limit(r, err));
+    *rec = mt_vec_push(&r->records);
+    **rec = (struct mt_record){.order = (uint32_t)r->event_n, .op = MT_NONE, .mate = MT_NONE};
+    return MT_OK;
+}
+
+void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes)
+{
+    struct mt_note *n = &r->notes[kind];
+    if (n->count++ == 0)
+        n->first_offset = offset;
+    n->bytes += bytes;
+}
+
+struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread)
+{
+    size_t low = 0, high = r->threads.n;
+    while (high - low > 1) {
+        size_t mid = (low + high) / 2;
+        if (r->threads.v[mid].op_base <= op)
+            low = mid;
+        else
+            high = mid;
+    }
+    if (thread)
+        *thread = (uint32_t)low;
+    return &r->threads.v[low].ops.v[op - r->threads.v[low].op_base];
+}
+
+void mt_device_name(int type, int index, char out[32])
+{
+    static const char *const names[] = {
+        [0] = "cpu", [1] = "cuda", [2] = "mkldnn", [5] = "ideep", [6] = "hip", [9] = "xla",
+        [12] = "xpu", [13] = "mps", [14] = "meta", [15] = "hpu", [19] = "mtia", [20] = "privateuse1"};
+    const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
+    char number[16];
+    if (!name) {
+        snprintf(number, sizeof number, "type%d", type);
+        name = number;
+    }
+    if (index < 0 || type == 0)
+        snprintf(out, 32, "%s", name);
+    else
+        snprintf(out, 32, "%s:%d", name, index);
+}

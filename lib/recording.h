@@ -1,0 +1,211 @@
+/*
+ * recording.h - one run in memory: what a reader puts in (the sink), what the builder works on, and
+ * what the store writes. Columnar, strings interned; nothing here is the size of the input's text.
+ *
+ * A reader calls the mt_rec_* functions in any order of time; build.h then sorts, nests, attributes
+ * and sums. Times are int64 nanoseconds on the file's own clock.
+ */
+#ifndef MT_RECORDING_H
+#define MT_RECORDING_H
+
+#include "lib/err.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "lib/strtab.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MT_NONE UINT32_MAX
+
+/* What a frame of a call path is. The numbers are stored in the database. */
+enum mt_frame_kind {
+    MT_FRAME_OP = 0,         /* an operator: aten::add */
+    MT_FRAME_ANNOTATION = 1, /* a record_function scope */
+    MT_FRAME_RUNTIME = 2,    /* a call into the accelerator's runtime or driver */
+    MT_FRAME_PYTHON = 3,     /* a Python function or nn.Module frame */
+    MT_FRAME_OTHER = 4,      /* an interval of another program's trace */
+    MT_FRAME_KIND_N
+};
+
+/* A function as call paths name it: run-specific parts (addresses, step numbers) are cut off. */
+struct mt_frame {
+    uint32_t name;    /* string id */
+    int32_t instance; /* nn.Module frames: the number behind the name, else -1 */
+    uint8_t kind;     /* enum mt_frame_kind */
+};
+
+/* A name as recorded, and the frame it belongs to. */
+struct mt_label {
+    uint32_t recorded; /* string id */
+    uint32_t frame;
+};
+
+struct mt_op {
+    int64_t start_ns, end_ns; /* as recorded */
+    uint32_t label;           /* index into labels */
+    uint32_t shape;           /* string id, MT_NONE = not recorded */
+    int32_t seq;              /* autograd sequence number, -1 = none */
+    uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op */
+    union {
+        uint32_t order; /* until built: place among equals (event index, else place in the file) */
+        uint32_t fwd;   /* afterwards: op number of the forward op, MT_NONE = unknown */
+    };
+    uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    uint32_t node;
+};
+
+struct mt_thread {
+    int64_t pid, tid;
+    uint32_t pid_name, tid_name; /* string ids where pid or tid is text, else MT_NONE */
+    uint32_t name;               /* string id, MT_NONE = unnamed */
+    uint32_t op_base;            /* op number of its first op (after the build) */
+    MT_VEC(struct mt_op) ops;
+};
+
+struct mt_record {
+    int64_t t_ns;
+    int64_t bytes; /* > 0 allocated, < 0 freed */
+    uint64_t addr;
+    uint32_t order;
+    uint32_t thread;
+    uint32_t op;   /* op number it belongs to, MT_NONE = outside ops */
+    uint32_t mate; /* index of the paired free or allocation, MT_NONE = none */
+    uint16_t device;
+    bool has_addr;
+};
+
+struct mt_device {
+    int type, index; /* c10::DeviceType number; index -1 for cpu */
+    /* What the recorder itself says: its running total after the first and the last record. */
+    bool has_total;
+    int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
+    uint32_t first_order, last_order;
+    bool no_addresses; /* some records have no address: lifetimes are unknown */
+    /* Filled by the build. Running sums start at 0 with the first record. */
+    int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;
+    int64_t before_freed_b, before_freed_n; /* frees of blocks older than the recording */
+    int64_t before_at_peak_b;               /* of these, freed up to the peak */
+    int64_t outside_alloc_b, outside_freed_b, outside_n, outside_at_peak_b, outside_at_end_b;
+    int64_t outside_alloc_n;
+    size_t peak_record; /* index of the record that reaches the peak */
+};
+
+/* A value over time: "reserved" (bytes after a record), "oom" (bytes asked for in vain). */
+struct mt_sample {
+    int64_t t_ns, value;
+    uint32_t order;
+    uint16_t device;
+    uint8_t metric; /* enum mt_metric */
+};
+enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1 };
+
+/* Data quality: what was repaired, skipped or could not be matched. */
+enum mt_note_kind {
+    MT_NOTE_SKIPPED,        /* damaged events left out */
+    MT_NOTE_CUT,            /* the file ends early (--partial) */
+    MT_NOTE_OVERLAP,        /* ops that end after their parent */
+    MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
+    MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live */
+    MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
+    MT_NOTE_NO_ADDRESS,     /* records without an address */
+    MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */
+    MT_NOTE_FORWARD,        /* backward ops whose forward op is ambiguous */
+    MT_NOTE_RESIDUAL,       /* devices whose total differs from the recorder's own */
+    MT_NOTE_NO_MEMORY,      /* no memory records in the file */
+    MT_NOTE_OUTSIDE,        /* records outside every op */
+    MT_NOTE_BEFORE,         /* frees of blocks older than the recording */
+    MT_NOTE_DEVICE_EVENTS,  /* kernels and copies, which are not ops */
+    MT_NOTE_OOM,            /* failed allocations */
+    MT_NOTE_N
+};
+struct mt_note {
+    uint64_t count;
+    int64_t first_offset; /* byte offset of the first, -1 = none */
+    int64_t bytes;        /* bytes concerned, where that means something */
+};
+
+/* A node of the call tree: one call path. Parents come before their children. */
+struct mt_node {
+    uint32_t parent; /* MT_NONE = root */
+    uint32_t frame;
+    uint32_t top, scope, module; /* frames on the path; MT_NONE = none */
+    uint8_t phase;               /* enum mt_phase */
+    int64_t calls_n, time_ns, self_time_ns;
+};
+enum mt_phase { MT_PHASE_OTHER, MT_PHASE_FORWARD, MT_PHASE_BACKWARD, MT_PHASE_OPTIMIZER, MT_PHASE_DATA, MT_PHASE_N };
+
+/* What a node did on one device. X and its total over the subtree. */
+struct mt_sums {
+    int64_t alloc_b, freed_b, alloc_n, at_peak_b, at_end_b;
+};
+struct mt_node_stat {
+    uint32_t node;
+    uint16_t device;
+    struct mt_sums self, total;
+};
+
+struct mt_step {
+    int64_t number, start_ns, end_ns;
+};
+
+struct mt_recording {
+    struct mt_strtab strings;
+    MT_VEC(struct mt_frame) frames;
+    MT_VEC(struct mt_label) labels;
+    struct mt_map label_of; /* string id * MT_FRAME_KIND_N + kind -> label */
+    struct mt_map frame_of; /* label of the cut name -> frame */
+    MT_VEC(struct mt_thread) threads;
+    struct mt_strtab thread_keys; /* id = thread index */
+    uint32_t last_thread;
+    MT_VEC(struct mt_device) devices;
+    MT_VEC(struct mt_record) records;
+    MT_VEC(struct mt_sample) samples;
+    MT_VEC(struct mt_node) nodes;
+    MT_VEC(struct mt_node_stat) stats;
+    MT_VEC(struct mt_step) steps;
+    const char *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
+    MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
+    struct mt_note notes[MT_NOTE_N];
+    const char *format;     /* static: "pytorch-trace" */
+    int64_t base_ns;        /* to be added to times for the Unix epoch; 0 = absolute or unknown */
+    bool whole_us;          /* no time in the file has decimals */
+    uint64_t op_n, event_n; /* ops kept; events seen */
+    int64_t start_ns, end_ns; /* first and last moment of ops and records */
+    uint64_t max_bytes;     /* limit on memory for ops, records and strings; 0 = none */
+};
+
+void mt_rec_init(struct mt_recording *r);
+void mt_rec_free(struct mt_recording *r);
+
+/* Thread of (pid, tid); where one is text its string id is given and the number is ignored. */
+uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
+                       uint32_t tid_name);
+
+/* Label of a recorded name (string id). Cuts heap addresses out of Python names, the instance number
+ * off nn.Module names and the number off ProfilerStep#N. */
+uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
+
+uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
+
+/* Appends an op or a memory record; the caller fills it. MT_ELIMIT when max_bytes is reached. */
+enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
+                         struct mt_err *err);
+enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err);
+
+/* Counts one more of a kind of note. offset -1 = unknown. */
+void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);
+
+/* The note as a sentence for people. */
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, uint64_t count, int64_t first_offset,
+                  int64_t bytes);
+extern const char *const mt_note_names[MT_NOTE_N];
+extern const char *const mt_phase_names[MT_PHASE_N];
+extern const char *const mt_metric_names[];
+
+/* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
+void mt_device_name(int type, int index, char out[32]);
+
+/* The op of that number: thread by thread, in order of start. *thread may be NULL. */
+struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread);
+
+#endif

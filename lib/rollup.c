@@ -1,0 +1,119 @@
+/* Sums per node and device: self, and over the subtree. */
+#include "lib/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uint32_t node,
+                               uint16_t device)
+{
+    uint32_t *at = mt_map_at(index, (uint64_t)node << 16 | device);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)r->stats.n;
+        *mt_vec_push(&r->stats) = (struct mt_node_stat){.node = node, .device = device};
+    }
+    return &r->stats.v[*at].self;
+}
+
+static bool live_at_peak(const struct mt_device *d, const struct mt_record *rec, size_t i)
+{
+    return d->peak_record != SIZE_MAX && i <= d->peak_record &&
+           (rec->mate == MT_NONE || rec->mate > d->peak_record);
+}
+
+static void add_outside(struct mt_device *d, const struct mt_record *rec, bool at_peak, bool at_end)
+{
+    d->outside_n++;
+    if (rec->bytes < 0) {
+        d->outside_freed_b -= rec->bytes;
+        return;
+    }
+    d->outside_alloc_b += rec->bytes;
+    d->outside_alloc_n++;
+    d->outside_at_peak_b += at_peak ? rec->bytes : 0;
+    d->outside_at_end_b += at_end ? rec->bytes : 0;
+}
+
+static void sum_self(struct mt_recording *r, struct mt_map *index)
+{
+    uint32_t thread = 0;
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        struct mt_device *d = &r->devices.v[rec->device];
+        bool birth = rec->bytes >= 0, at_end = birth && rec->mate == MT_NONE;
+        bool at_peak = birth && live_at_peak(d, rec, i);
+        if (at_end) {
+            d->at_end_b += rec->bytes;
+            d->at_end_n++;
+        }
+        if (!birth && rec->mate == MT_NONE && d->peak_record != SIZE_MAX && i <= d->peak_record)
+            d->before_at_peak_b -= rec->bytes;
+        if (rec->op == MT_NONE) {
+            add_outside(d, rec, at_peak, at_end);
+            continue;
+        }
+        struct mt_sums *s =
+            self_of(r, index, mt_rec_op_at(r, rec->op, &thread)->node, rec->device);
+        if (!birth) {
+            s->freed_b -= rec->bytes;
+            continue;
+        }
+        s->alloc_b += rec->bytes;
+        s->alloc_n++;
+        s->at_peak_b += at_peak ? rec->bytes : 0;
+        s->at_end_b += at_end ? rec->bytes : 0;
+    }
+}
+
+static void add_sums(struct mt_sums *to, const struct mt_sums *s)
+{
+    to->alloc_b += s->alloc_b;
+    to->freed_b += s->freed_b;
+    to->alloc_n += s->alloc_n;
+    to->at_peak_b += s->at_peak_b;
+    to->at_end_b += s->at_end_b;
+}
+
+static int stat_cmp(const void *a, const void *b)
+{
+    const struct mt_node_stat *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (int)x->device - (int)y->device;
+}
+
+/* Children have higher numbers than parents: one backward pass adds everything up. */
+static void sum_total(struct mt_recording *r, struct mt_map *index, uint16_t device)
+{
+    struct mt_sums *total = mt_alloc((r->nodes.n + 1) * sizeof *total);
+    bool *touched = mt_alloc(r->nodes.n + 1);
+    for (size_t i = 0; i < r->stats.n; i++)
+        if (r->stats.v[i].device == device) {
+            add_sums(&total[r->stats.v[i].node], &r->stats.v[i].self);
+            touched[r->stats.v[i].node] = true;
+        }
+    for (size_t n = r->nodes.n; n-- > 0;) {
+        uint32_t parent = r->nodes.v[n].parent;
+        if (!touched[n])
+            continue;
+        if (parent != MT_NONE) {
+            add_sums(&total[parent], &total[n]);
+            touched[parent] = true;
+        }
+        self_of(r, index, (uint32_t)n, device);
+        r->stats.v[mt_map_get(index, (uint64_t)n << 16 | device)].total = total[n];
+    }
+    free(total);
+    free(touched);
+}
+
+void mt_build_rollup(struct mt_recording *r)
+{
+    struct mt_map index = {0};
+    sum_self(r, &index);
+    for (size_t d = 0; d < r->devices.n; d++)
+        sum_total(r, &index, (uint16_t)d);
+    if (r->stats.n)
+        qsort(r->stats.v, r->stats.n, sizeof *r->stats.v, stat_cmp);
+    mt_map_free(&index);
+}

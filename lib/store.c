@@ -1,0 +1,454 @@
+#include "lib/store.h"
+
+#include "gen/queries.h"
+#include "lib/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the rows of this run go. */
+struct writer {
+    struct mt_db *db;
+    const struct mt_recording *r;
+    int64_t run, op, alloc, node, device, thread; /* first ids */
+    int64_t *string_id, *frame_id;                /* database ids of our ids; 0 = not asked yet */
+    uint64_t alloc_n;
+    /* cursors of the bulk rows */
+    uint32_t at_thread;
+    uint64_t at_alloc;
+    size_t at_record;
+};
+
+static enum mt_status run_query(struct mt_db *db, int query, int64_t id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, query, &s, err));
+    mt_stmt_bind(s, "i", id);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status delete_run(struct mt_db *db, int64_t id, struct mt_err *err)
+{
+    for (int q = MT_Q_RUN_DELETE_STATS; q <= MT_Q_RUN_DELETE; q++)
+        MT_TRY(run_query(db, q, id, err));
+    return MT_OK;
+}
+
+/* id = 0: none. */
+static enum mt_status find_run(struct mt_db *db, int query, const char *key, int64_t *id,
+                               char name[256], struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *id = 0;
+    MT_TRY(mt_db_query(db, query, &s, err));
+    mt_stmt_bind(s, "s", key);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    *id = mt_stmt_int(s, 0);
+    if (name)
+        snprintf(name, 256, "%s", mt_stmt_text(s, 1));
+    MT_TRY(mt_stmt_step(s, &row, err));
+    return MT_OK;
+}
+
+/* "x/trace.pt.trace.json.gz" -> "trace". */
+static void name_of_source(const char *source, char name[200])
+{
+    static const char *const endings[] = {".gz", ".zst", ".json", ".trace", ".pt"};
+    const char *slash = strrchr(source, '/');
+    snprintf(name, 200, "%s", strcmp(source, "-") == 0 ? "stdin" : slash ? slash + 1 : source);
+    for (size_t i = 0; i < MT_ARRAY_LEN(endings); i++) {
+        size_t n = strlen(name), e = strlen(endings[i]);
+        if (n > e && strcmp(name + n - e, endings[i]) == 0)
+            name[n - e] = '\0';
+    }
+}
+
+static enum mt_status choose_name(struct mt_db *db, const struct mt_store_opts *o,
+                                  struct mt_store_result *out, struct mt_err *err)
+{
+    int64_t id;
+    if (o->name) {
+        snprintf(out->name, sizeof out->name, "%s", o->name);
+        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
+        if (!id)
+            return MT_OK;
+        if (o->replace)
+            return delete_run(db, id, err);
+        MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
+        mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
+        return MT_EUSAGE;
+    }
+    char base[200];
+    name_of_source(o->source, base);
+    snprintf(out->name, sizeof out->name, "%s", base);
+    for (int n = 2;; n++) {
+        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
+        if (!id)
+            return MT_OK;
+        snprintf(out->name, sizeof out->name, "%s-%d", base, n);
+    }
+}
+
+/* The same content again: fine under the same name, an error under another. */
+static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts *o,
+                                    struct mt_store_result *out, struct mt_err *err)
+{
+    MT_TRY(find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
+    if (!out->run_id)
+        return MT_OK;
+    if (o->replace) {
+        int64_t id = out->run_id;
+        out->run_id = 0;
+        return delete_run(db, id, err);
+    }
+    if (o->name && strcmp(o->name, out->name) != 0) {
+        MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
+                out->name);
+        mt_err_hint(err, "Nothing was imported. Use '%s', or rename it with --replace.", out->name);
+        return MT_EUSAGE;
+    }
+    out->existed = true;
+    return MT_OK;
+}
+
+static enum mt_status string_id(struct writer *w, uint32_t string, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    if ((*id = w->string_id[string]))
+        return MT_OK;
+    const char *text = mt_strtab_get(&w->r->strings, string);
+    MT_TRY(mt_db_query(w->db, MT_Q_STRING_FIND, &s, err));
+    mt_stmt_bind(s, "s", text);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row) {
+        *id = mt_stmt_int(s, 0);
+    } else {
+        MT_TRY(mt_db_query(w->db, MT_Q_STRING_ADD, &s, err));
+        mt_stmt_bind(s, "s", text);
+        MT_TRY(mt_stmt_run(s, err));
+        *id = mt_db_last_id(w->db);
+    }
+    w->string_id[string] = *id;
+    return MT_OK;
+}
+
+static enum mt_status frame_id(struct writer *w, uint32_t frame, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    int64_t name;
+    const struct mt_frame *f = &w->r->frames.v[frame];
+    if ((*id = w->frame_id[frame]))
+        return MT_OK;
+    MT_TRY(string_id(w, f->name, &name, err));
+    MT_TRY(mt_db_query(w->db, MT_Q_FRAME_FIND, &s, err));
+    mt_stmt_bind(s, "iii", name, (int64_t)f->kind, (int64_t)f->instance);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row) {
+        *id = mt_stmt_int(s, 0);
+    } else {
+        MT_TRY(mt_db_query(w->db, MT_Q_FRAME_ADD, &s, err));
+        mt_stmt_bind(s, "iii", name, (int64_t)f->kind, (int64_t)f->instance);
+        MT_TRY(mt_stmt_run(s, err));
+        *id = mt_db_last_id(w->db);
+    }
+    w->frame_id[frame] = *id;
+    return MT_OK;
+}
+
+/* Strings the bulk rows refer to get their ids before, while SQLite is not busy with the rows. */
+static enum mt_status intern_op_strings(struct writer *w, struct mt_err *err)
+{
+    int64_t id;
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->labels.n; i++)
+        MT_TRY(string_id(w, r->labels.v[i].recorded, &id, err));
+    for (size_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
+            uint32_t shape = r->threads.v[t].ops.v[i].shape;
+            if (shape != MT_NONE && !w->string_id[shape])
+                MT_TRY(string_id(w, shape, &id, err));
+        }
+    return MT_OK;
+}
+
+static enum mt_status write_nodes(struct writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->nodes.n; i++) {
+        const struct mt_node *n = &w->r->nodes.v[i];
+        int64_t frame, top, scope = INT64_MIN, module = INT64_MIN;
+        MT_TRY(frame_id(w, n->frame, &frame, err));
+        MT_TRY(frame_id(w, n->top, &top, err));
+        if (n->scope != MT_NONE)
+            MT_TRY(frame_id(w, n->scope, &scope, err));
+        if (n->module != MT_NONE)
+            MT_TRY(frame_id(w, n->module, &module, err));
+        MT_TRY(mt_db_query(w->db, MT_Q_NODE_ADD, &s, err));
+        mt_stmt_bind(s, "iIiiIIiiii", w->node + (int64_t)i,
+                     n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent, frame, top,
+                     scope, module, (int64_t)n->phase, n->calls_n, n->time_ns, n->self_time_ns);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    for (size_t i = 0; i < w->r->stats.n; i++) {
+        const struct mt_node_stat *st = &w->r->stats.v[i];
+        const struct mt_sums *a = &st->self, *b = &st->total;
+        MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiiiiiiiii", w->node + (int64_t)st->node, w->device + (int64_t)st->device,
+                     a->alloc_b, a->freed_b, a->alloc_n, a->at_peak_b, a->at_end_b, b->alloc_b,
+                     b->freed_b, b->alloc_n, b->at_peak_b, b->at_end_b);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_devices(struct writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->devices.n; i++) {
+        const struct mt_device *d = &w->r->devices.v[i];
+        char name[32];
+        int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
+        mt_device_name(d->type, d->index, name);
+        MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
+        mt_stmt_bind(s, "iisiiiiiiiiIIIiiiiiiiiiII", w->device + (int64_t)i, w->run, name,
+                     (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
+                     d->freed_n, d->peak_b,
+                     d->peak_record == SIZE_MAX ? none : d->peak_ns - w->r->start_ns,
+                     d->no_addresses ? none : d->at_end_b, d->no_addresses ? none : d->at_end_n,
+                     d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
+                     d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n,
+                     d->outside_at_peak_b, d->outside_at_end_b,
+                     d->has_total ? d->first_total_b - d->first_bytes : none,
+                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net : none);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static const char *id_text(const struct writer *w, int64_t number, uint32_t name, char out[32])
+{
+    if (name != MT_NONE)
+        return mt_strtab_get(&w->r->strings, name);
+    snprintf(out, 32, "%lld", (long long)number);
+    return out;
+}
+
+static enum mt_status write_threads(struct writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->threads.n; i++) {
+        const struct mt_thread *t = &w->r->threads.v[i];
+        char pid[32], tid[32];
+        MT_TRY(mt_db_query(w->db, MT_Q_THREAD_ADD, &s, err));
+        mt_stmt_bind(s, "iisssii", w->thread + (int64_t)i, w->run, id_text(w, t->pid, t->pid_name, pid),
+                     id_text(w, t->tid, t->tid_name, tid),
+                     t->name == MT_NONE ? NULL : mt_strtab_get(&w->r->strings, t->name),
+                     (int64_t)t->ops.n, w->op + (int64_t)t->op_base);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_small(struct writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->meta.n; i++) {
+        MT_TRY(mt_db_query(w->db, MT_Q_META_ADD, &s, err));
+        mt_stmt_bind(s, "iiss", w->run, (int64_t)i, mt_strtab_get(&r->strings, r->meta.v[i].key),
+                     mt_strtab_get(&r->strings, r->meta.v[i].value));
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    for (size_t i = 0; i < r->steps.n; i++) {
+        const struct mt_step *p = &r->steps.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_STEP_ADD, &s, err));
+        mt_stmt_bind(s, "iiiii", w->run, (int64_t)i, p->number, p->start_ns - r->start_ns,
+                     p->end_ns - r->start_ns);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    for (int k = 0; k < MT_NOTE_N; k++) {
+        const struct mt_note *n = &r->notes[k];
+        struct mt_buf text = {0};
+        if (!n->count)
+            continue;
+        mt_note_text(&text, (enum mt_note_kind)k, n->count, n->first_offset, n->bytes);
+        MT_TRY(mt_db_query(w->db, MT_Q_NOTE_ADD, &s, err));
+        mt_stmt_bind(s, "isiIis", w->run, mt_note_names[k], (int64_t)n->count,
+                     n->first_offset < 0 ? INT64_MIN : n->first_offset, n->bytes, text.s);
+        enum mt_status st = mt_stmt_run(s, err);
+        mt_buf_free(&text);
+        MT_TRY(st);
+    }
+    return MT_OK;
+}
+
+static int sample_cmp(const void *a, const void *b)
+{
+    const struct mt_sample *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->metric != y->metric)
+        return x->metric < y->metric ? -1 : 1;
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Only changes of a value are stored; every failed allocation is. */
+static enum mt_status write_samples(struct writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_recording *r = w->r;
+    int64_t position = 0;
+    if (r->samples.n)
+        qsort(r->samples.v, r->samples.n, sizeof *r->samples.v, sample_cmp);
+    for (size_t i = 0; i < r->samples.n; i++) {
+        const struct mt_sample *p = &r->samples.v[i];
+        if (i && p->metric == MT_METRIC_RESERVED && p[-1].metric == p->metric &&
+            p[-1].device == p->device && p[-1].value == p->value)
+            continue;
+        MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
+        mt_stmt_bind(s, "iiiisi", w->run, position++, w->device + p->device, p->t_ns - r->start_ns,
+                     mt_metric_names[p->metric], p->value);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static int64_t op_cell(void *closure, uint64_t row, int column)
+{
+    struct writer *w = closure;
+    const struct mt_recording *r = w->r;
+    while (row >= r->threads.v[w->at_thread].op_base + r->threads.v[w->at_thread].ops.n)
+        w->at_thread++;
+    const struct mt_thread *t = &r->threads.v[w->at_thread];
+    const struct mt_op *op = &t->ops.v[row - t->op_base];
+    const struct mt_label *label;
+    switch (column) {
+    case 0:
+        return w->node + op->node;
+    case 1:
+        return op->parent == MT_NONE ? INT64_MIN : w->op + op->parent;
+    case 2:
+        return op->start_ns - r->start_ns;
+    case 3:
+        return op->end_ns - op->start_ns;
+    case 4:
+        return op->shape == MT_NONE ? INT64_MIN : w->string_id[op->shape];
+    case 5:
+        label = &r->labels.v[op->label];
+        return label->recorded == r->frames.v[label->frame].name ? INT64_MIN
+                                                                 : w->string_id[label->recorded];
+    default:
+        return op->fwd == MT_NONE ? INT64_MIN : w->op + op->fwd;
+    }
+}
+
+/* One row per block: every allocation, and every free of a block we did not see born. */
+static bool is_block(const struct mt_record *rec)
+{
+    return rec->bytes >= 0 || rec->mate == MT_NONE;
+}
+
+static int64_t op_ref(const struct writer *w, const struct mt_record *rec)
+{
+    return rec->op == MT_NONE ? INT64_MIN : w->op + rec->op;
+}
+
+static int64_t alloc_cell(void *closure, uint64_t row, int column)
+{
+    struct writer *w = closure;
+    const struct mt_record *all = w->r->records.v;
+    for (; w->at_alloc <= row; w->at_alloc++)
+        while (!is_block(&all[w->at_record++]))
+            ;
+    const struct mt_record *rec = &all[w->at_record - 1];
+    const struct mt_record *birth = rec->bytes >= 0 ? rec : NULL;
+    const struct mt_record *death =
+        rec->bytes < 0 ? rec : rec->mate != MT_NONE ? &all[rec->mate] : NULL;
+    switch (column) {
+    case 0:
+        return w->device + rec->device;
+    case 1:
+        return rec->bytes < 0 ? -rec->bytes : rec->bytes;
+    case 2:
+        return birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
+    case 3:
+        return birth ? op_ref(w, birth) : INT64_MIN;
+    case 4:
+        return birth ? w->thread + birth->thread : INT64_MIN;
+    case 5:
+        return death ? death->t_ns - w->r->start_ns : INT64_MIN;
+    case 6:
+        return death ? op_ref(w, death) : INT64_MIN;
+    default:
+        return death ? w->thread + death->thread : INT64_MIN;
+    }
+}
+
+static enum mt_status write_run(struct writer *w, const struct mt_store_opts *o, const char *name,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_recording *r = w->r;
+    MT_TRY(mt_db_query(w->db, MT_Q_RUN_ADD, &s, err));
+    mt_stmt_bind(s, "isssssiiisiiiiiiii", w->run, name, o->group, o->source, r->format, o->hash,
+                 r->start_ns + r->base_ns, r->end_ns - r->start_ns, (int64_t)r->whole_us,
+                 r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n, (int64_t)r->records.n,
+                 (int64_t)w->alloc_n, (int64_t)r->nodes.n, w->op, w->alloc, w->node);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status write_all(struct writer *w, const struct mt_store_opts *o, const char *name,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(w->db, MT_Q_NEXT_IDS, &s, err));
+    MT_TRY(mt_stmt_step(s, &row, err));
+    int64_t *const ids[] = {&w->run, &w->op, &w->alloc, &w->node, &w->device, &w->thread};
+    for (int i = 0; i < 6; i++)
+        *ids[i] = mt_stmt_int(s, i);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    for (size_t i = 0; i < w->r->records.n; i++)
+        w->alloc_n += is_block(&w->r->records.v[i]);
+    MT_TRY(write_run(w, o, name, err));
+    MT_TRY(write_devices(w, err));
+    MT_TRY(write_threads(w, err));
+    MT_TRY(intern_op_strings(w, err));
+    MT_TRY(write_nodes(w, err));
+    MT_TRY(write_small(w, err));
+    MT_TRY(write_samples(w, err));
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_cell, w, err));
+    return mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_cell, w, err);
+}
+
+enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
+                        const struct mt_store_opts *opts, struct mt_store_result *out,
+                        struct mt_err *err)
+{
+    struct writer w = {.db = db, .r = r};
+    enum mt_status st = MT_OK;
+    *out = (struct mt_store_result){0};
+    MT_TRY(mt_db_begin(db, err));
+    w.string_id = mt_alloc((r->strings.n + 1u) * sizeof *w.string_id);
+    w.frame_id = mt_alloc((r->frames.n + 1) * sizeof *w.frame_id);
+    MT_TRY_OUT(check_content(db, opts, out, err));
+    if (!out->existed) {
+        MT_TRY_OUT(choose_name(db, opts, out, err));
+        MT_TRY_OUT(write_all(&w, opts, out->name, err));
+        out->run_id = w.run;
+    }
+    MT_TRY_OUT(mt_db_commit(db, err));
+out:
+    if (st != MT_OK)
+        mt_db_rollback(db);
+    free(w.string_id);
+    free(w.frame_id);
+    return st;
+}

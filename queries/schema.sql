@@ -1,0 +1,185 @@
+-- name: schema
+-- The store. Bytes end in _b, nanoseconds in _ns, counts in _n; all are integers. Times are relative to
+-- the run's start unless they say otherwise. The views (v_*) are the contract for queries of your own;
+-- tables may change between versions (PRAGMA user_version).
+
+-- One imported recording of one process.
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  group_name TEXT,                 -- runs that belong together; NULL = none
+  source TEXT NOT NULL,            -- file name as given to import
+  format TEXT NOT NULL,            -- reader: pytorch-trace
+  content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
+  imported_at TEXT NOT NULL,       -- UTC, ISO 8601
+  start_ns INTEGER NOT NULL,       -- first moment, ns since the Unix epoch where the file knows it
+  dur_ns INTEGER NOT NULL,         -- first to last moment of ops and records
+  whole_us INTEGER NOT NULL,       -- 1: times in the file are whole microseconds
+  step_marker TEXT,                -- what the steps were taken from; NULL = no steps
+  event_n INTEGER NOT NULL,        -- events in the file
+  op_n INTEGER NOT NULL,           -- rows in op
+  record_n INTEGER NOT NULL,       -- memory records
+  alloc_n INTEGER NOT NULL,        -- rows in alloc
+  node_n INTEGER NOT NULL,
+  op_first INTEGER NOT NULL,       -- ids of this run: op_first .. op_first + op_n - 1, and so on
+  alloc_first INTEGER NOT NULL,
+  node_first INTEGER NOT NULL
+);
+
+-- What the file says of itself: flags, host, distributedInfo ... in the file's order.
+CREATE TABLE meta (
+  run_id INTEGER NOT NULL, position INTEGER NOT NULL,
+  key TEXT NOT NULL, value TEXT NOT NULL, -- JSON text
+  PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
+-- Where bytes live. Running sums start at 0 with the first record.
+CREATE TABLE device (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  name TEXT NOT NULL,              -- cpu, cuda:0
+  type INTEGER NOT NULL, device_index INTEGER NOT NULL, -- c10::DeviceType; -1 = no index
+  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, net_b INTEGER NOT NULL,
+  alloc_n INTEGER NOT NULL, freed_n INTEGER NOT NULL,
+  peak_b INTEGER NOT NULL,         -- largest running sum
+  peak_ns INTEGER,                 -- its first moment; NULL: never above 0
+  at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: no addresses, unknown
+  before_freed_b INTEGER NOT NULL, before_freed_n INTEGER NOT NULL, -- frees of blocks older than the recording
+  before_at_peak_b INTEGER NOT NULL, -- of these, freed up to the peak
+  outside_n INTEGER NOT NULL,      -- records outside every op, and their figures:
+  outside_alloc_b INTEGER NOT NULL, outside_freed_b INTEGER NOT NULL, outside_alloc_n INTEGER NOT NULL,
+  outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
+  base_b INTEGER,                  -- allocated before the first record, by the recorder's total; NULL unknown
+  residual_b INTEGER               -- recorder's net change minus ours; NULL: it keeps no total
+);
+CREATE INDEX device_run ON device(run_id);
+
+CREATE TABLE thread (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  pid TEXT NOT NULL, tid TEXT NOT NULL,
+  name TEXT,                       -- NULL: unnamed
+  op_n INTEGER NOT NULL, op_first INTEGER NOT NULL -- its ops are op_first .. op_first + op_n - 1
+);
+CREATE INDEX thread_run ON thread(run_id);
+
+-- Every text once: names, shapes.
+CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+
+-- A function as call paths name it.
+CREATE TABLE frame (
+  id INTEGER PRIMARY KEY,
+  name_id INTEGER NOT NULL,        -- string
+  kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other
+  instance INTEGER NOT NULL,       -- number behind an nn.Module name; -1 = none
+  UNIQUE (name_id, kind, instance)
+);
+
+-- The call tree: one row per call path. Parents have smaller ids than children.
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY,
+  parent_id INTEGER,               -- NULL = root
+  frame_id INTEGER NOT NULL,
+  top_frame_id INTEGER NOT NULL,   -- outermost operator under the innermost annotation or Python frame
+  scope_frame_id INTEGER,          -- innermost record_function scope; NULL = none
+  module_frame_id INTEGER,         -- innermost nn.Module; NULL = none
+  phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading
+  calls_n INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL
+);
+
+-- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing.
+CREATE TABLE node_stat (
+  node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
+  self_alloc_b INTEGER NOT NULL, self_freed_b INTEGER NOT NULL, self_alloc_n INTEGER NOT NULL,
+  self_at_peak_b INTEGER NOT NULL, self_at_end_b INTEGER NOT NULL,
+  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, alloc_n INTEGER NOT NULL,
+  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL,
+  PRIMARY KEY (node_id, device_id)
+) WITHOUT ROWID;
+
+CREATE TABLE step (
+  run_id INTEGER NOT NULL, position INTEGER NOT NULL,
+  number INTEGER NOT NULL,         -- N of ProfilerStep#N, else counted from 0
+  start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+  PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
+-- One timed execution of a node. Ids run thread by thread in order of start; parents before children.
+CREATE TABLE op (
+  id INTEGER PRIMARY KEY,
+  node_id INTEGER NOT NULL,
+  parent_id INTEGER,               -- enclosing op on the thread; NULL = none
+  start_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, -- as recorded
+  shape_id INTEGER,                -- string: input shapes; NULL = not recorded
+  recorded_id INTEGER,             -- string: the name as recorded, where the frame's differs; else NULL
+  forward_id INTEGER               -- op: the forward op of a backward op; NULL = none or unknown
+);
+
+-- One block of memory, from birth to free.
+CREATE TABLE alloc (
+  id INTEGER PRIMARY KEY,
+  device_id INTEGER NOT NULL,
+  bytes_b INTEGER NOT NULL,
+  born_ns INTEGER,                 -- NULL: before the recording
+  born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op
+  freed_ns INTEGER,                -- NULL: alive at the end
+  freed_op_id INTEGER, freed_thread_id INTEGER
+);
+
+-- Values over time.
+CREATE TABLE sample (
+  run_id INTEGER NOT NULL, position INTEGER NOT NULL,
+  device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
+  metric TEXT NOT NULL,            -- reserved: bytes held after a record; oom: bytes asked for in vain
+  value_b INTEGER NOT NULL,
+  PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
+-- Data quality: what was repaired, skipped, unmatched.
+CREATE TABLE note (
+  run_id INTEGER NOT NULL, kind TEXT NOT NULL,
+  count_n INTEGER NOT NULL,
+  first_offset INTEGER,            -- byte offset in the decompressed file; NULL = none
+  bytes_b INTEGER NOT NULL,        -- bytes concerned, where that means something
+  text TEXT NOT NULL,              -- the sentence shown
+  PRIMARY KEY (run_id, kind)
+) WITHOUT ROWID;
+
+CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
+  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' ELSE 'other' END AS kind
+  FROM frame f JOIN string s ON s.id = f.name_id;
+
+-- Call paths of all runs with their figures per device.
+CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
+  CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' ELSE 'other' END AS phase,
+  n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
+  st.self_alloc_b - st.self_freed_b AS self_net_b, st.alloc_b - st.freed_b AS net_b,
+  st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.self_at_peak_b, st.self_at_end_b
+  FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
+  JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
+  LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
+  LEFT JOIN node_stat st ON st.node_id = n.id LEFT JOIN device d ON d.id = st.device_id;
+
+-- Every op of all runs.
+CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f.name) AS name, f.kind, t.tid AS thread,
+  o.start_ns, o.dur_ns, sh.text AS shape, o.forward_id, o.node_id
+  FROM run r JOIN thread t ON t.run_id = r.id JOIN op o ON o.id >= t.op_first AND o.id < t.op_first + t.op_n
+  JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id
+  LEFT JOIN string rs ON rs.id = o.recorded_id LEFT JOIN string sh ON sh.id = o.shape_id;
+
+-- Every block of all runs.
+CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.born_ns, a.freed_ns,
+  a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in
+  FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
+  JOIN device d ON d.id = a.device_id
+  LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = bo.node_id LEFT JOIN v_frame bf ON bf.id = bn.frame_id
+  LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = fo.node_id LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
+
+-- Runs and devices, one row each.
+CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b FROM run r JOIN device d ON d.run_id = r.id;
+
+CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
+
+CREATE VIEW v_note AS SELECT r.name AS run, n.kind, n.count_n, n.text FROM run r JOIN note n ON n.run_id = r.id;

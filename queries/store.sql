@@ -1,0 +1,75 @@
+-- name: run_by_hash
+-- in: ?1 content hash   out: id, name
+SELECT id, name FROM run WHERE content_hash = ?1;
+
+-- name: run_by_name
+-- in: ?1 name   out: id, content_hash
+SELECT id, content_hash FROM run WHERE name = ?1;
+
+-- name: next_ids
+-- out: the next free id of run, op, alloc, node, device, thread
+SELECT (SELECT coalesce(max(id), 0) + 1 FROM run), (SELECT coalesce(max(id), 0) + 1 FROM op),
+  (SELECT coalesce(max(id), 0) + 1 FROM alloc), (SELECT coalesce(max(id), 0) + 1 FROM node),
+  (SELECT coalesce(max(id), 0) + 1 FROM device), (SELECT coalesce(max(id), 0) + 1 FROM thread);
+
+-- name: string_find
+SELECT id FROM string WHERE text = ?1;
+-- name: string_add
+INSERT INTO string(text) VALUES (?1);
+-- name: frame_find
+SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3;
+-- name: frame_add
+INSERT INTO frame(name_id, kind, instance) VALUES (?1, ?2, ?3);
+
+-- name: run_add
+INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18);
+-- name: meta_add
+INSERT INTO meta VALUES (?1,?2,?3,?4);
+-- name: device_add
+INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25);
+-- name: thread_add
+INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
+-- name: node_add
+INSERT INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10);
+-- name: node_stat_add
+INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12);
+-- name: step_add
+INSERT INTO step VALUES (?1,?2,?3,?4,?5);
+-- name: sample_add
+INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6);
+-- name: note_add
+INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
+
+-- name: op_add_all
+-- `rows` is the import's virtual table (lib/db.h)
+INSERT INTO op SELECT NULL, c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
+-- name: alloc_add_all
+INSERT INTO alloc SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7 FROM temp.rows;
+
+-- name: run_delete_stats
+-- in: ?1 run id, here and below
+DELETE FROM node_stat WHERE node_id >= (SELECT node_first FROM run WHERE id = ?1)
+  AND node_id < (SELECT node_first + node_n FROM run WHERE id = ?1);
+-- name: run_delete_nodes
+DELETE FROM node WHERE id >= (SELECT node_first FROM run WHERE id = ?1)
+  AND id < (SELECT node_first + node_n FROM run WHERE id = ?1);
+-- name: run_delete_ops
+DELETE FROM op WHERE id >= (SELECT op_first FROM run WHERE id = ?1)
+  AND id < (SELECT op_first + op_n FROM run WHERE id = ?1);
+-- name: run_delete_allocs
+DELETE FROM alloc WHERE id >= (SELECT alloc_first FROM run WHERE id = ?1)
+  AND id < (SELECT alloc_first + alloc_n FROM run WHERE id = ?1);
+-- name: run_delete_devices
+DELETE FROM device WHERE run_id = ?1;
+-- name: run_delete_threads
+DELETE FROM thread WHERE run_id = ?1;
+-- name: run_delete_steps
+DELETE FROM step WHERE run_id = ?1;
+-- name: run_delete_samples
+DELETE FROM sample WHERE run_id = ?1;
+-- name: run_delete_notes
+DELETE FROM note WHERE run_id = ?1;
+-- name: run_delete_meta
+DELETE FROM meta WHERE run_id = ?1;
+-- name: run_delete
+DELETE FROM run WHERE id = ?1;

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Golden tests: whole commands, compared by stdout, stderr and exit code. `sh tests/golden/run.sh [NAME...]`
+#
+# A case is a folder beside this script:
+#   cmd          shell lines that use $MEMTOOL, $SAMPLES, $DATA
+#   stdout       what they must print, exactly; missing: nothing
+#   stderr       the same
+#   exit         their exit code; missing: 0
+#   needs-data   if there, the case is skipped where ../shared/data is missing
+#
+# Each runs in an empty folder without a terminal, pager or database, in UTC. $SAMPLES and $DATA are
+# relative ("../samples"), so that messages that name a file are the same everywhere; the folder's
+# own absolute path is shown as $PWD.
+# MEMTOOL=PROGRAM chooses the program (build/debug/memtool). UPDATE=1 rewrites what is expected.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+# Prints the difference between what is expected of one output and what came; with UPDATE=1, makes
+# it the expectation first. An expectation equal to the default (nothing; exit 0) has no file.
+compare() { # CASE-DIR TMP OUTPUT
+    if [ "${UPDATE-}" = 1 ]; then
+        if cmp -s "$2/$3" "$2/default/$3"; then rm -f "$1/$3"; else cp "$2/$3" "$1/$3"; fi
+    fi
+    expected=$1/$3
+    [ -e "$expected" ] || expected=$2/default/$3
+    diff -u --label "expected $3" --label "came $3" "$expected" "$2/$3"
+}
+
+# Runs one case; prints "ok NAME", "FAIL NAME" with the differences, or "skip NAME: why".
+run_case() { # NAME
+    case_dir=$here/$1
+    if [ ! -f "$case_dir/cmd" ]; then
+        echo "FAIL $1: the folder has no file 'cmd'"
+        return
+    fi
+    if [ -e "$case_dir/needs-data" ] && [ ! -d "$root/../shared/data" ]; then
+        echo "skip $1: needs ../shared/data, which is not here"
+        return
+    fi
+    tmp=$(mktemp -d)
+    mkdir "$tmp/home" "$tmp/tmp" "$tmp/work" "$tmp/default"
+    touch "$tmp/default/stdout" "$tmp/default/stderr"
+    echo 0 >"$tmp/default/exit"
+    ln -s "$root/samples" "$tmp/samples"
+    ln -s "$root/../shared/data" "$tmp/data"
+    (cd "$tmp/work" && exec env -i PATH="$PATH" HOME="$tmp/home" TMPDIR="$tmp/tmp" \
+        LC_ALL=C.UTF-8 TZ=UTC UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+        MEMTOOL="$MEMTOOL" SAMPLES=../samples DATA=../data \
+        timeout 60 sh "$case_dir/cmd") >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+    echo $? >"$tmp/exit"
+    sed -i "s|$tmp/work|\$PWD|g" "$tmp/stdout" "$tmp/stderr"
+    for output in stdout stderr exit; do
+        compare "$case_dir" "$tmp" $output
+    done >"$tmp/diff"
+    if [ ! -s "$tmp/diff" ]; then
+        echo "ok   $1"
+    else
+        echo "FAIL $1"
+        sed 's/^/    /' "$tmp/diff"
+    fi
+    rm -rf "$tmp"
+}
+
+if [ "${1-}" = --case ]; then
+    run_case "$3" >"$2/$3"
+    exit 0
+fi
+
+MEMTOOL=${MEMTOOL:-build/debug/memtool}
+case $MEMTOOL in
+/*) ;;
+*) MEMTOOL=$root/$MEMTOOL ;;
+esac
+export MEMTOOL
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+trap 'exit 130' INT TERM
+
+if [ $# -eq 0 ]; then
+    for dir in "$here"/*/; do
+        [ ! -d "$dir" ] || set -- "$@" "$(basename "$dir")"
+    done
+fi
+[ $# -eq 0 ] || printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$here/run.sh" --case "$results"
+
+cat /dev/null "$results"/* 2>/dev/null | awk '
+    { print }
+    /^ok / { passed++ }
+    /^FAIL / { failed++ }
+    /^skip / { skipped++ }
+    END {
+        printf "%d passed, %d failed", passed, failed
+        if (skipped) printf ", %d skipped", skipped
+        print ""
+        exit failed > 0
+    }'

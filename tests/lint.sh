@@ -1,0 +1,78 @@
+#!/bin/sh
+# What `make lint` checks: `sh tests/lint.sh CC FLAGS...`, the compiler and flags for the headers.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+complaints=$(mktemp)
+trap 'rm -f "$complaints"' EXIT
+
+# Notes a complaint with what was found (standard input), unless nothing was found.
+complain_if_any() { # WHAT
+    found=$(cat)
+    [ -z "$found" ] || printf 'lint: %s\n%s\n' "$1" "$found" | sed '2,$s/^/    /' >>"$complaints"
+}
+
+sources() { # FOLDER...
+    find "$@" -name '*.[ch]' | sort
+}
+
+# A C file without comments and string contents: "FILE: line of code".
+code() {
+    for file in "$@"; do
+        gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null |
+            sed -E 's/"(\\.|[^"\\])*"/""/g' | sed "s|^|$file: |"
+    done
+}
+
+# shellcheck disable=SC2046 # file names without blanks
+clang-format --dry-run -Werror $(sources cmd lib formats tests) 2>&1 |
+    grep -E '^[^ ]+:[0-9]+:[0-9]+:' | cut -d: -f1,2 | sort -u -t: -k1,1 |
+    complain_if_any "not formatted (run 'make format'), first lines:"
+
+grep -nE '#include "((\.\./)*|)(cmd|formats|tests)/' lib/*.[ch] 2>/dev/null |
+    complain_if_any "lib/ includes only lib/:"
+grep -nE '#include "((\.\./)*|)(cmd|tests)/' formats/*.[ch] 2>/dev/null |
+    complain_if_any "formats/ includes only formats/ and lib/:"
+
+# Any header in <> that is not one of these belongs to a third party.
+standard='(assert|ctype|dirent|errno|fcntl|fenv|float|glob|inttypes|limits|locale|math|poll|pthread'
+standard=$standard'|pwd|regex|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef'
+standard=$standard'|stdint|stdio|stdlib|string|strings|termios|time|unistd|wchar|wctype|getopt|fnmatch'
+standard=$standard'|libgen|langinfo|immintrin|emmintrin|tmmintrin|arm_neon|endian|byteswap'
+standard=$standard'|(sys|linux)/[a-z_0-9]+)\.h'
+third_party() { # FILE...: "FILE HEADER" of each third-party header a file includes
+    grep -HoE '^ *# *include *<[^>]+>' "$@" 2>/dev/null | sed -E 's/:[^<]*</ /; s/>//' |
+        grep -vE " $standard\$"
+}
+third_party lib/*.[ch] | sort -k2 |
+    awk '{ n[$2]++; files[$2] = files[$2] " " $1 } END { for (h in n) if (n[h] > 1) print h ":" files[h] }' |
+    complain_if_any "a third-party header belongs to one file of lib/:"
+third_party cmd/*.[ch] formats/*.[ch] |
+    complain_if_any "third-party headers belong to lib/:"
+
+for file in $(sources lib formats); do
+    case $file in lib/term.c | lib/mem.c) ;; *) code "$file" ;; esac
+done | grep -E '(^|[^A-Za-z_0-9])((printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|abort|err|errx|warn|warnx)\(|stdout|stderr)' |
+    complain_if_any "lib/ and formats/ neither print nor end the process (lib/term.c and lib/mem.c may):"
+
+for header in $(sources cmd lib formats tests | grep '\.h$'); do
+    printf '#include "%s"\nextern int mt_unused;\n' "$header" | "$@" -fsyntax-only -xc - 2>&1
+done | complain_if_any "each header compiles alone:"
+
+# shellcheck disable=SC2046
+awk '
+    FNR == 1 { start = 0 }
+    /^\{/ { start = FNR }
+    /^\}/ { if (start && FNR - start > 80) print FILENAME ":" start ": " FNR - start " lines"; start = 0 }
+' $(sources cmd lib formats tests) | complain_if_any "no function over 80 lines:"
+
+if command -v shellcheck >/dev/null 2>&1; then
+    # shellcheck disable=SC2046
+    shellcheck -x .ci/run .ci/deps $(find tests samples -name '*.sh') |
+        complain_if_any "shellcheck:"
+fi
+
+if [ -s "$complaints" ]; then
+    cat "$complaints"
+    exit 1
+fi
+echo "lint: nothing found"

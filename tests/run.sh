@@ -1,0 +1,121 @@
+#!/bin/sh
+# Runs every test against one build: `sh tests/run.sh build/debug`
+#
+#   unit    tests/unit/test_*.c     a cmocka program each; its own count of tests
+#   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME; one test each
+#   fault   tests/fault/*.sh        exit 0 passed, 77 skipped; one test each
+#   golden  tests/golden/*/         whole commands; one test each
+#
+# A line per program; the whole log of one that fails. Nothing stops at a failure. The last line is
+# `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed.
+# Every program runs in the repository's root (fault scripts in an empty folder), with its own empty
+# TMPDIR and with MEMTOOL and SAMPLES set.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+
+# Counts the TAP output of cmocka on standard input: "PASSED FAILED SKIPPED". A test that was
+# planned and never reported (the program died) failed; so did a program that ran nothing.
+count_tap() { # EXIT-STATUS
+    awk -v status="$1" '
+        /^1\.\.[0-9]+$/ { planned += substr($0, 4) }
+        /^(not )?ok [0-9]+ # SKIP/ { skipped++; next }
+        /^ok [0-9]+/ { passed++ }
+        /^not ok [0-9]+/ { failed++ }
+        END {
+            lost = planned - passed - failed - skipped
+            if (lost > 0) failed += lost
+            if ((status != 0 || planned == 0) && failed == 0) failed = 1
+            print passed + 0, failed + 0, skipped + 0
+        }'
+}
+
+# One test counted by the exit status alone.
+count_exit() { # EXIT-STATUS
+    case $1 in
+    0) echo 1 0 0 ;;
+    77) echo 0 0 1 ;;
+    *) echo 0 1 0 ;;
+    esac
+}
+
+# Runs one program, prints its line (and its log if it failed), leaves its counts in RESULTS.
+run_one() { # KIND NAME
+    kind=$1 name=$2 id=$kind.$name
+    log=$RESULTS/$id.log
+    export TMPDIR="$RESULTS/$id.tmp"
+    mkdir -p "$TMPDIR"
+    case $kind in
+    unit) timeout 300 "$BUILD/tests/unit/$name" ;;
+    fuzz) timeout 300 "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" ;;
+    fault) (cd "$TMPDIR" && timeout 300 sh "$root/tests/fault/$name.sh") ;;
+    esac >"$log" 2>&1 </dev/null
+    status=$?
+    if [ "$kind" = unit ]; then
+        counts=$(count_tap $status <"$log")
+    else
+        counts=$(count_exit $status)
+    fi
+    rm -rf "$TMPDIR"
+    echo "$counts" >"$RESULTS/$id.count"
+    # shellcheck disable=SC2086 # three words
+    set -- $counts
+    if [ "$2" -gt 0 ]; then
+        {
+            printf 'FAIL  %-6s %s: %d of %d failed (exit %d)\n' "$kind" "$name" "$2" $(($1 + $2)) $status
+            sed 's/^/    /' "$log"
+        } >"$log.shown"
+    else
+        printf 'ok    %-6s %s: %d passed%s\n' "$kind" "$name" "$1" \
+            "$([ "$3" = 0 ] || echo ", $3 skipped")" >"$log.shown"
+    fi
+    flock "$RESULTS/lock" cat "$log.shown"
+}
+
+run_golden() {
+    sh tests/golden/run.sh >"$RESULTS/golden.log" 2>&1
+    tail -n 1 "$RESULTS/golden.log" |
+        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed\(, \([0-9]*\) skipped\)\{0,1\}$/\1 \2 \4/p' \
+            >"$RESULTS/golden.count"
+    [ -s "$RESULTS/golden.count" ] || echo 0 1 0 >"$RESULTS/golden.count"
+    if grep -q '^[0-9]* 0' "$RESULTS/golden.count"; then
+        grep '^skip' "$RESULTS/golden.log"
+        echo "ok    golden $(tail -n 1 "$RESULTS/golden.log" | sed 's/, 0 failed//')"
+    else
+        cat "$RESULTS/golden.log"
+    fi
+}
+
+if [ "${1-}" = --one ]; then
+    run_one "$2" "$3"
+    exit 0
+fi
+
+BUILD=${1:-build/debug}
+RESULTS=$(mktemp -d)
+trap 'rm -rf "$RESULTS"' EXIT
+trap 'exit 130' INT TERM
+export BUILD RESULTS LC_ALL=C.UTF-8 TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
+export MEMTOOL="$root/$BUILD/memtool" SAMPLES="$root/samples"
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
+unset MEMTOOL_DB COLUMNS PAGER NO_COLOR MAKEFLAGS MAKELEVEL
+
+for kind in fault fuzz unit; do # the slow ones first
+    for file in tests/"$kind"/*; do
+        name=$(basename "$file")
+        case $kind/$name in
+        unit/test_*.c | fuzz/fuzz_*.c) echo "$kind ${name%.c}" ;;
+        fault/*.sh) echo "$kind ${name%.sh}" ;;
+        esac
+    done
+done | xargs -r -n 2 -P "$(nproc)" sh tests/run.sh --one
+run_golden
+
+cat "$RESULTS"/*.count | awk '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        printf "%d passed, %d failed", passed, failed
+        if (skipped) printf ", %d skipped", skipped
+        print ""
+        exit failed > 0
+    }'

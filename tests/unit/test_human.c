@@ -1,0 +1,279 @@
+#include "rows.h"
+
+#include "lib/human.h"
+#include "lib/utf8.h"
+
+#include <locale.h>
+#include <string.h>
+
+struct figure_row {
+    const char *name;
+    int64_t value;
+    const char *expected;
+};
+
+static const struct figure_row bytes_rows[] = {
+    {"bytes: zero", 0, "0 B"},
+    {"bytes: one", 1, "1 B"},
+    {"bytes: minus one", -1, "-1 B"},
+    {"bytes: below a unit", 1023, "1023 B"},
+    {"bytes: a whole unit", 1024, "1 KiB"},
+    {"bytes: four digits after the point are three", 1025, "1.001 KiB"},
+    {"bytes: a trailing zero is cut", 1536, "1.5 KiB"},
+    {"bytes: zero within stays", 1126, "1.1 KiB"},
+    {"bytes: two digits before the point", 12345, "12.06 KiB"},
+    {"bytes: three digits before the point", 123456, "120.6 KiB"},
+    {"bytes: four digits before the point", 1023 * 1024, "1023 KiB"},
+    {"bytes: four digits, rounded down", 1023 * 1024 + 511, "1023 KiB"},
+    {"bytes: rounds into the next unit", 1023 * 1024 + 512, "1 MiB"},
+    {"bytes: just below a unit", 1024 * 1024 - 1, "1 MiB"},
+    {"bytes: a design figure", 21743232, "20.74 MiB"},
+    {"bytes: a negative figure", -85553152, "-81.59 MiB"},
+    {"bytes: whole negative", -94371840, "-90 MiB"},
+    {"bytes: carries through the point", 10485759, "10 MiB"},
+    {"bytes: the fourth digit is rounded", (INT64_C(1) << 30) + (1 << 29) / 1000 + 1, "1.001 GiB"},
+    {"bytes: TiB", INT64_C(3) << 40, "3 TiB"},
+    {"bytes: PiB", INT64_C(5) << 49, "2.5 PiB"},
+    {"bytes: largest", INT64_MAX, "8 EiB"},
+    {"bytes: smallest", INT64_MIN, "-8 EiB"},
+};
+
+static const struct figure_row ns_rows[] = {
+    {"ns: zero", 0, "0 ns"},
+    {"ns: 640", 640, "640 ns"},
+    {"ns: 999", 999, "999 ns"},
+    {"ns: microseconds", 2233, "2.233 us"},
+    {"ns: milliseconds", 165700000, "165.7 ms"},
+    {"ns: rounds into the next unit", 999950, "1 ms"},
+    {"ns: stays below the next unit", 999949, "999.9 us"},
+    {"ns: seconds", INT64_C(12345678901), "12.35 s"},
+    {"ns: hours stay seconds", INT64_C(36000) * 1000000000, "36000 s"},
+    {"ns: negative", -1500, "-1.5 us"},
+    {"ns: largest", INT64_MAX, "9223372037 s"},
+    {"ns: smallest", INT64_MIN, "-9223372037 s"},
+};
+
+static const struct figure_row count_rows[] = {
+    {"count: zero", 0, "0"},
+    {"count: 999", 999, "999"},
+    {"count: 1204", 1204, "1,204"},
+    {"count: -1204", -1204, "-1,204"},
+    {"count: -100", -100, "-100"},
+    {"count: 1000000", 1000000, "1,000,000"},
+    {"count: largest", INT64_MAX, "9,223,372,036,854,775,807"},
+    {"count: smallest", INT64_MIN, "-9,223,372,036,854,775,808"},
+};
+
+static void test_bytes(void **state)
+{
+    const struct figure_row *row = *state;
+    char out[MT_HUMAN_MAX];
+    assert_string_equal(mt_human_bytes(row->value, out), row->expected);
+}
+
+static void test_ns(void **state)
+{
+    const struct figure_row *row = *state;
+    char out[MT_HUMAN_MAX];
+    assert_string_equal(mt_human_ns(row->value, out), row->expected);
+}
+
+static void test_count(void **state)
+{
+    const struct figure_row *row = *state;
+    char out[MT_HUMAN_MAX];
+    assert_string_equal(mt_human_count(row->value, out), row->expected);
+}
+
+#define REFUSED INT64_C(-424242)
+
+struct parse_row {
+    const char *name;
+    const char *text;
+    int64_t expected;
+};
+
+static const struct parse_row size_rows[] = {
+    {"size: bare", "512", 512},
+    {"size: B", "512B", 512},
+    {"size: KiB", "64KiB", 65536},
+    {"size: Ki", "64Ki", 65536},
+    {"size: k is binary", "10k", 10240},
+    {"size: K is binary", "10K", 10240},
+    {"size: kB is decimal", "10kB", 10000},
+    {"size: GB is decimal", "2GB", 2000000000},
+    {"size: M is binary", "3M", 3 << 20},
+    {"size: a fraction", "1.5GiB", INT64_C(3) << 29},
+    {"size: a fraction without a whole", ".5KiB", 512},
+    {"size: a fraction is rounded", "0.3KiB", 307},
+    {"size: nineteen decimals", "0.4999999999999999999KiB", 512},
+    {"size: as memtool writes it", "1.5 GiB", INT64_C(3) << 29},
+    {"size: any case", "1mib", 1 << 20},
+    {"size: plus", "+5", 5},
+    {"size: minus", "-5MiB", -(5 << 20)},
+    {"size: largest", "9223372036854775807", INT64_MAX},
+    {"size: smallest", "-8EiB", INT64_MIN},
+    {"size: one too large", "9223372036854775808", REFUSED},
+    {"size: one too small", "-9223372036854775809", REFUSED},
+    {"size: too many digits", "99999999999999999999999", REFUSED},
+    {"size: too large with its unit", "8EiB", REFUSED},
+    {"size: nothing", "", REFUSED},
+    {"size: a unit only", "KiB", REFUSED},
+    {"size: a sign only", "-", REFUSED},
+    {"size: two signs", "--5", REFUSED},
+    {"size: part of a byte", "1.5", REFUSED},
+    {"size: no decimals", "1.KiB", REFUSED},
+    {"size: a point only", ".", REFUSED},
+    {"size: unknown unit", "5 apples", REFUSED},
+    {"size: half a unit", "5KiBs", REFUSED},
+    {"size: space before", " 5", REFUSED},
+    {"size: space after", "5 ", REFUSED},
+    {"size: hexadecimal", "0x10", REFUSED},
+    {"size: exponent", "1e6", REFUSED},
+};
+
+static const struct parse_row time_rows[] = {
+    {"time: bare is ns", "40", 40},
+    {"time: ns", "40ns", 40},
+    {"time: us", "300us", 300000},
+    {"time: micro sign", "300\u00b5s", 300000},
+    {"time: Greek mu", "300\u03bcs", 300000},
+    {"time: ms", "12ms", 12000000},
+    {"time: a fraction", "1.5s", 1500000000},
+    {"time: as memtool writes it", "165.7 ms", 165700000},
+    {"time: part of a ns", "1.5ns", REFUSED},
+    {"time: minutes are not known", "3m", REFUSED},
+    {"time: too long", "9223372037s", REFUSED},
+    {"time: nothing", "", REFUSED},
+};
+
+static void check_parse(const struct parse_row *row, bool (*parse)(const char *, int64_t *))
+{
+    int64_t got = REFUSED;
+    bool ok = parse(row->text, &got);
+    assert_int_equal(ok, row->expected != REFUSED);
+    assert_true(got == row->expected);
+}
+
+static void test_size(void **state)
+{
+    check_parse(*state, mt_parse_size);
+}
+
+static void test_time(void **state)
+{
+    check_parse(*state, mt_parse_time);
+}
+
+struct text_row {
+    const char *name;
+    const char *text;
+    const char *expected;
+    int width; /* of what is expected */
+};
+
+static const struct text_row escape_rows[] = {
+    {"escape: nothing", "", "", 0},
+    {"escape: plain", "aten::empty", "aten::empty", 11},
+    {"escape: newline and tab", "a\nb\tc", "a\\nb\\tc", 7},
+    {"escape: escape sequence", "\033[31mred", "\\x1b[31mred", 11},
+    {"escape: DEL", "a\177", "a\\x7f", 5},
+    {"escape: C1 as UTF-8", "\302\233", "\\xc2\\x9b", 8},
+    {"escape: C1 as a byte", "\233", "\\x9b", 4},
+    {"escape: right-to-left override", "\u202ex", "\\xe2\\x80\\xaex", 13},
+    {"escape: isolate", "\u2066", "\\xe2\\x81\\xa6", 12},
+    {"escape: line separator", "\u2028", "\\xe2\\x80\\xa8", 12},
+    {"escape: letters of any language stay", "Größe \u4e2d\u6587", "Größe \u4e2d\u6587", 10},
+    {"escape: combining mark stays", "e\u0301", "e\u0301", 1},
+    {"escape: four bytes", "\U0001f525", "\U0001f525", 2},
+    {"escape: overlong", "\xc0\xaf", "\\xc0\\xaf", 8},
+    {"escape: surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80", 12},
+    {"escape: above Unicode", "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", 16},
+    {"escape: cut off", "x\xe2\x80", "x\\xe2\\x80", 9},
+    {"escape: cut off, then a letter", "\xe2\x80y", "\\xe2\\x80y", 9},
+};
+
+static void test_escape(void **state)
+{
+    const struct text_row *row = *state;
+    struct mt_buf out = {0};
+    mt_escape_terminal(&out, row->text);
+    assert_string_equal(out.s, row->expected);
+    assert_int_equal(mt_display_width(out.s), row->width);
+    mt_buf_free(&out);
+}
+
+struct cut_row {
+    const char *name;
+    const char *text;
+    int width;
+    bool ascii;
+    const char *expected;
+};
+
+static const struct cut_row cut_rows[] = {
+    {"cut: fits", "aten::mm", 8, false, "aten::mm"},
+    {"cut: the example", "autograd::engine::evaluate_function: ConvolutionBackward0", 39, false,
+     "autograd::engine::…ConvolutionBackward0"},
+    {"cut: ascii", "autograd::engine::evaluate_function: ConvolutionBackward0", 39, true,
+     "autograd::engine:...onvolutionBackward0"},
+    {"cut: narrowest", "0123456789", 8, false, "01…56789"},
+    {"cut: narrowest in ascii", "0123456789", 8, true, "0...6789"},
+    {"cut: by one", "0123456789", 9, false, "012…56789"},
+    {"cut: wide letters are not split", "\u4e00\u4e01\u4e02\u4e03\u4e04\u4e05", 8, false,
+     "\u4e00…\u4e04\u4e05"},
+    {"cut: marks stay with their letter", "ae\u0301bcdefghe\u0301", 8, false,
+     "ae\u0301…efghe\u0301"},
+    {"cut: a mark at the cut is not left alone", "abcde\u0301fghij", 8, false, "ab…fghij"},
+};
+
+static void test_cut(void **state)
+{
+    const struct cut_row *row = *state;
+    struct mt_buf out = {0};
+    mt_cut_middle(&out, row->text, row->width, row->ascii);
+    assert_string_equal(out.s, row->expected);
+    assert_true(mt_display_width(out.s) <= row->width);
+    mt_buf_free(&out);
+}
+
+struct distance_row {
+    const char *name;
+    const char *a, *b;
+    int expected;
+};
+
+static const struct distance_row distance_rows[] = {
+    {"distance: equal", "table", "table", 0},
+    {"distance: both empty", "", "", 0},
+    {"distance: one empty", "", "abc", 3},
+    {"distance: insert", "tble", "table", 1},
+    {"distance: delete", "tabble", "table", 1},
+    {"distance: substitute", "tible", "table", 1},
+    {"distance: swap", "tabel", "table", 1},
+    {"distance: swap at the start", "atble", "table", 1},
+    {"distance: several", "kitten", "sitting", 3},
+    {"distance: nothing alike", "abc", "xyz", 3},
+};
+
+static void test_distance(void **state)
+{
+    const struct distance_row *row = *state;
+    assert_int_equal(mt_edit_distance(row->a, row->b), row->expected);
+    assert_int_equal(mt_edit_distance(row->b, row->a), row->expected);
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    static struct row_tests t;
+    ROWS_ADD(&t, test_bytes, bytes_rows);
+    ROWS_ADD(&t, test_ns, ns_rows);
+    ROWS_ADD(&t, test_count, count_rows);
+    ROWS_ADD(&t, test_size, size_rows);
+    ROWS_ADD(&t, test_time, time_rows);
+    ROWS_ADD(&t, test_escape, escape_rows);
+    ROWS_ADD(&t, test_cut, cut_rows);
+    ROWS_ADD(&t, test_distance, distance_rows);
+    return ROWS_RUN(&t, "human");
+}
