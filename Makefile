@@ -11,13 +11,14 @@ PREFIX     ?= /usr/local
 CFLAGS     ?= -O2 -g
 WERROR     ?= -Werror
 PKG_CONFIG ?= pkg-config
+MAKEFLAGS  += --no-print-directory
 PKGS       := libcjson libzstd sqlite3 libisal libxxhash
 
 B   := build/release
 SAN :=
 DEBUG_BUILD := B=build/debug CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-FUZZ_BUILD  := B=build/fuzz CC=clang CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+FUZZ_BUILD  := B=build/fuzz CC=clang WERROR= FUZZ_MAIN= CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 
 WARNINGS  := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -33,13 +34,14 @@ CMD_OBJ  := $(call obj,cmd/*.c)
 TEST_OBJ := $(call obj,tests/unit/*.c tests/fuzz/*.c)
 UNIT_HELP := $(filter-out $(B)/tests/unit/test_%,$(call obj,tests/unit/*.c))
 UNIT     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ_MAIN := $(B)/tests/fuzz/replay.o
 FUZZ     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 BINDIR   := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 COMPLETIONS := bash:bash-completion/completions/memtool zsh:zsh/site-functions/_memtool \
                fish:fish/vendor_completions.d/memtool.fish
-SUBMAKE  := $(MAKE) --no-print-directory
+
 # make V=1 shows whole commands
 Q := $(if $(V),,@)
 
@@ -51,31 +53,31 @@ Q := $(if $(V),,@)
 all: build/memtool ## build build/memtool
 
 demo: deps ## build, import a sample recording, show its table
-	@$(SUBMAKE) all
+	@$(MAKE) all
 	@sh samples/demo.sh
 
 check: ## build with sanitizers, run every test
 	@.ci/deps build check
-	@$(SUBMAKE) $(DEBUG_BUILD) program test-programs
+	@$(MAKE) $(DEBUG_BUILD) program test-programs
 	@sh tests/run.sh build/debug
 
 golden-update: ## rewrite the expectations in tests/golden (then review the diff)
-	@$(SUBMAKE) $(DEBUG_BUILD) program
+	@$(MAKE) $(DEBUG_BUILD) program
 	@UPDATE=1 MEMTOOL=build/debug/memtool sh tests/golden/run.sh $(CASES)
 
 fuzz-smoke: ## fuzz each target for FUZZ_SECONDS (20)
 	@.ci/deps build fuzz
-	@$(SUBMAKE) $(FUZZ_BUILD) fuzz-programs
+	@$(MAKE) $(FUZZ_BUILD) fuzz-programs
 	@sh tests/fuzz/smoke.sh build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
 	@.ci/deps build bench
-	@$(SUBMAKE) all
-	@CC="$(CC)" sh tests/bench/bench.sh $(SIZES)
+	@$(MAKE) all build/bench/inflate_only build/bench/measure
+	@python3 tests/bench/bench.py $(SIZES)
 
 lint: ## formatting, layers, headers, function length, scripts
 	@.ci/deps build lint
-	@$(SUBMAKE) $(B)/gen/queries.h
+	@$(MAKE) $(B)/gen/queries.h
 	@sh tests/lint.sh $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place
@@ -119,13 +121,14 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(
 	@echo "ld $@"
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
 
-$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libmemtool.a
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_MAIN) $(B)/libmemtool.a
 	@echo "ld $@"
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-build/fuzz/tests/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/libmemtool.a
-	@echo "ld $@"
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+build/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	@echo "cc $<"
+	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -o $@ $< -lz
 
 $(B)/%.o: %.c Makefile | $(B)/gen/queries.h $(B)/packages
 	@mkdir -p $(@D)

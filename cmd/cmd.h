@@ -14,11 +14,11 @@
 #include <stdbool.h>
 
 enum mt_opt_kind {
-    MT_OPT_FLAG,   /* bool */
-    MT_OPT_STRING, /* const char *, borrowed from argv */
-    MT_OPT_INT,    /* int64_t, >= 0 */
-    MT_OPT_SIZE,   /* int64_t bytes: 512, 64KiB */
-    MT_OPT_LIST,   /* struct mt_strings: may be given several times */
+    MT_OPT_FLAG,     /* bool */
+    MT_OPT_STRING,   /* const char *, borrowed from argv */
+    MT_OPT_INT,      /* int64_t, >= 0 */
+    MT_OPT_SIZE,     /* int64_t bytes: 512, 64KiB */
+    MT_OPT_LIST,     /* struct mt_strings: may be given several times */
     MT_OPT_OPTIONAL, /* const char *: --name or --name=VALUE; "" without a value */
 };
 
@@ -28,12 +28,12 @@ struct mt_strings {
 };
 
 struct mt_opt {
-    const char *name;   /* long name without the dashes; NULL ends the table */
-    char letter;        /* short name, or 0 */
+    const char *name; /* long name without the dashes; NULL ends the table */
+    char letter;      /* short name, or 0 */
     enum mt_opt_kind kind;
-    void *value;        /* where it goes; keeps its default when the option is not given */
-    const char *arg;    /* placeholder in --help: "FILE"; NULL for flags */
-    const char *help;   /* one line */
+    void *value;      /* where it goes; keeps its default when the option is not given */
+    const char *arg;  /* placeholder in --help: "FILE"; NULL for flags */
+    const char *help; /* one line */
 };
 
 struct mt_args {

@@ -9,11 +9,15 @@
 
 /*
  * Parses argv[1..] of a command (argv[0] is the command's name) by its own table and the table of
- * options that every command has (`common`). Options and positional arguments may be mixed; "--" ends
- * options; "-" is positional; --name=VALUE, --name VALUE, -nVALUE, -n VALUE; unique prefixes of
- * long names are accepted. *args->v is allocated (free it).
+ * options that every command has (`common`); either may be NULL. Options and positional arguments
+ * may be mixed; "--" ends options; "-" is positional; --name=VALUE, --name VALUE, -nVALUE,
+ * -n VALUE; flags of one letter may stand together; unique prefixes of long names are accepted. A
+ * value that looks like an option ("-x", not "-" or "-5") must be joined by "=" or to the letter.
+ * After the flag `help` the number of arguments does not matter.
+ * args->v is allocated (free it), as is the array of a MT_OPT_LIST.
  * Errors: MT_EUSAGE: unknown option (nearest names in the hint), missing or bad value, too few or
- * many arguments; the hint ends with "memtool help NAME".
+ * many arguments; the hint ends with "memtool help NAME". args is empty then; options before the
+ * wrong one are set.
  */
 enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
                              char **argv, struct mt_args *args, struct mt_err *err);
@@ -22,11 +26,11 @@ enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *comm
 void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out);
 
 /* First complaint about a table (duplicate name or letter, missing help or value, upper case), or
- * NULL. For the tests. */
+ * NULL. The text is valid until the next call. For the tests. */
 const char *mt_opts_check(const struct mt_opt *opts);
 
 /* Appends to `out` the up to 3 names nearest to `word` out of n names: "table, tree". Nothing is
- * appended when none is near (edit distance <= 1/3 of its length, at least 2). */
+ * appended when none is near (edit distance <= 1/3 of its length, at least 2, less than all). */
 void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * format.h - what a reader of an input format is.
  *
- * Adding a format: write formats/NAME.c with one `const struct mt_input_format`, declare it below, add
- * it to formats[] in registry.c, a page to docs/formats and a fuzz target to tests/fuzz.
+ * Adding a format: write formats/NAME.c with one `const struct mt_input_format`, declare it below,
+ * add it to formats[] in registry.c, a page to docs/formats and a fuzz target to tests/fuzz.
  */
 #ifndef MT_FORMAT_H
 #define MT_FORMAT_H
@@ -14,7 +14,7 @@
 #define MT_PROBE_BYTES (64 * 1024)
 
 struct mt_read_opts {
-    bool partial;                   /* keep what is complete of a file that is cut off */
+    bool partial;                    /* keep what is complete of a file that is cut off */
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;
 };

@@ -2,15 +2,25 @@
 
 #include <string.h>
 
-/* Where the intervals of a category run. Anything not listed counts as an interval of a host thread. */
+/* Where the intervals of a category run. Anything not listed counts as an interval of a host
+ * thread. */
 static const struct category {
     const char *name;
     uint8_t n;
     uint8_t cls, kind;
 } categories[] = {
-#define HOST(text, kind)   {text, sizeof text - 1, MT_EVENT_OP, kind}
-#define DEVICE(text)       {text, sizeof text - 1, MT_EVENT_DEVICE, MT_FRAME_OTHER}
-#define NOTHING(text)      {text, sizeof text - 1, MT_EVENT_NONE, MT_FRAME_OTHER}
+#define HOST(text, kind)                                                                           \
+    {                                                                                              \
+        text, sizeof text - 1, MT_EVENT_OP, kind                                                   \
+    }
+#define DEVICE(text)                                                                               \
+    {                                                                                              \
+        text, sizeof text - 1, MT_EVENT_DEVICE, MT_FRAME_OTHER                                     \
+    }
+#define NOTHING(text)                                                                              \
+    {                                                                                              \
+        text, sizeof text - 1, MT_EVENT_NONE, MT_FRAME_OTHER                                       \
+    }
     HOST("cpu_op", MT_FRAME_OP),
     HOST("python_function", MT_FRAME_PYTHON),
     DEVICE("kernel"),
@@ -41,7 +51,7 @@ static const struct category {
     DEVICE("cuda_profiler_range"),
     DEVICE("collective_comm"),
     DEVICE("xpu_scope_profiler"),
-    NOTHING("Trace"),
+    {"Trace", 5, MT_EVENT_TRACE, MT_FRAME_OTHER},
     NOTHING("overhead"),
     NOTHING("external_correlation"),
 #undef HOST
@@ -102,6 +112,8 @@ static struct mt_slice *arg_slot(struct mt_event *ev, struct mt_slice key)
     case 8:
         if (IS(key, "finished"))
             ev->finished = true;
+        else if (IS(key, "CallFrom"))
+            ev->call_from = true;
         return NULL;
     case 9:
         return IS(key, "Device Id") ? &ev->device_id : NULL;
@@ -172,7 +184,7 @@ static bool not_for_us(struct mt_event *ev)
     if (ev->ph != 'X' || !ev->cat.s)
         return false;
     const struct category *c = category_of(ev->cat);
-    if (!c || c->cls == MT_EVENT_OP)
+    if (!c || c->cls == MT_EVENT_OP || c->cls == MT_EVENT_TRACE)
         return false;
     ev->cls = c->cls;
     return true;

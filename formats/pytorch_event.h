@@ -18,6 +18,7 @@ enum mt_event_class {
     MT_EVENT_MEMORY, /* [memory] */
     MT_EVENT_OOM,    /* [OutOfMemory] */
     MT_EVENT_META,   /* ph M */
+    MT_EVENT_TRACE,  /* the span of the recording itself */
 };
 
 struct mt_event {
@@ -29,7 +30,7 @@ struct mt_event {
     /* args, s NULL = absent */
     struct mt_slice bytes, addr, device_type, device_id, total_allocated, total_reserved;
     struct mt_slice seq, fwd_thread, shape, order, arg_name;
-    bool finished; /* args has "finished" */
+    bool finished, call_from; /* args has "finished", "CallFrom" */
 };
 
 /*

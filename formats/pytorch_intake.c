@@ -1,11 +1,12 @@
 #include "formats/pytorch_intake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec)
 {
-    *in = (struct mt_intake){.rec = rec};
+    *in = (struct mt_intake){.rec = rec, .trace_start_ns = INT64_MIN};
     rec->format = "pytorch-trace";
 }
 
@@ -85,6 +86,8 @@ static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, i
         op->seq = (int32_t)v;
     if (ev->fwd_thread.s && mt_json_int(ev->fwd_thread, &v) && v > 0 && v <= UINT32_MAX)
         op->fwd_thread = (uint32_t)v;
+    in->python |= ev->kind == MT_FRAME_PYTHON;
+    in->call_from |= ev->call_from;
     if (ev->shape.s)
         op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);
     return MT_OK;
@@ -146,9 +149,11 @@ static void take_totals(struct mt_intake *in, const struct mt_event *ev,
         d->has_total = true;
     }
     if (ev->total_reserved.s && mt_json_int(ev->total_reserved, &reserved) && reserved > 0)
-        *mt_vec_push(&in->rec->samples) = (struct mt_sample){
-            .t_ns = rec->t_ns, .value = reserved, .order = rec->order, .device = rec->device,
-            .metric = MT_METRIC_RESERVED};
+        *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = rec->t_ns,
+                                                             .value = reserved,
+                                                             .order = rec->order,
+                                                             .device = rec->device,
+                                                             .metric = MT_METRIC_RESERVED};
 }
 
 static bool device_of(struct mt_intake *in, const struct mt_event *ev, uint16_t *device)
@@ -176,9 +181,11 @@ static enum mt_status take_memory(struct mt_intake *in, const struct mt_event *e
     bool has_addr = ev->addr.s && mt_json_int(ev->addr, &addr);
     if (ev->cls == MT_EVENT_OOM) {
         mt_rec_note(in->rec, MT_NOTE_OOM, offset, bytes);
-        *mt_vec_push(&in->rec->samples) =
-            (struct mt_sample){.t_ns = ts, .value = bytes, .order = (uint32_t)in->rec->event_n,
-                               .device = device, .metric = MT_METRIC_OOM};
+        *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = ts,
+                                                             .value = bytes,
+                                                             .order = (uint32_t)in->rec->event_n,
+                                                             .device = device,
+                                                             .metric = MT_METRIC_OOM};
         return MT_OK;
     }
     uint32_t thread = thread_of(in, ev);
@@ -227,6 +234,10 @@ enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, 
     case MT_EVENT_MEMORY:
     case MT_EVENT_OOM:
         return take_memory(in, ev, offset, err);
+    case MT_EVENT_TRACE:
+        if (in->trace_start_ns == INT64_MIN)
+            mt_json_us_to_ns(ev->ts, &in->trace_start_ns, NULL);
+        return MT_OK;
     case MT_EVENT_DEVICE:
         mt_rec_note(in->rec, MT_NOTE_DEVICE_EVENTS, offset, 0);
         return MT_OK;
@@ -238,12 +249,16 @@ enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, 
     }
 }
 
+static void add_meta(struct mt_recording *rec, const char *key, const char *text)
+{
+    *mt_vec_push(&rec->meta) = (struct mt_meta){mt_strtab_add(&rec->strings, key, strlen(key)),
+                                                mt_strtab_add(&rec->strings, text, strlen(text))};
+}
+
+/* What the file shows of the version that wrote it (lib/compat_torch.h). */
 static void add_mark(struct mt_recording *rec, const char *key, bool value)
 {
-    const char *text = value ? "true" : "false";
-    *mt_vec_push(&rec->meta) =
-        (struct mt_meta){mt_strtab_add(&rec->strings, key, strlen(key)),
-                         mt_strtab_add(&rec->strings, text, strlen(text))};
+    add_meta(rec, key, value ? "true" : "false");
 }
 
 void mt_intake_finish(struct mt_intake *in)
@@ -257,4 +272,11 @@ void mt_intake_finish(struct mt_intake *in)
     }
     add_mark(in->rec, "memtool.metadata_first", in->metadata_first);
     add_mark(in->rec, "memtool.finished_in_memory", in->finished_in_memory);
+    add_mark(in->rec, "memtool.has_python", in->python);
+    add_mark(in->rec, "memtool.python_call_from", in->call_from);
+    if (in->trace_start_ns != INT64_MIN) {
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)in->trace_start_ns);
+        add_meta(in->rec, "memtool.trace_start_ns", text);
+    }
 }

@@ -11,9 +11,11 @@ struct mt_intake {
     struct mt_buf text; /* scratch for names with escapes */
     MT_VEC(struct mt_open_op {
         uint32_t thread, op, below; /* index in the thread's ops; next open one of that thread */
-    }) open;
+    })
+    open;
     struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
-    bool seen_event, metadata_first, finished_in_memory;
+    bool seen_event, metadata_first, finished_in_memory, python, call_from;
+    int64_t trace_start_ns; /* INT64_MIN: unknown */
 };
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec);

@@ -22,8 +22,8 @@ struct reader {
     uint64_t base_offset; /* decompressed offset of base */
     bool eof, cut;        /* no more bytes; the input ended early */
     bool has_events;
-    char last;            /* last byte skipped while resynchronising that is no white space */
-    struct mt_buf keys;   /* top-level keys seen, for the error of a file without events */
+    char last;          /* last byte skipped while resynchronising that is no white space */
+    struct mt_buf keys; /* top-level keys seen, for the error of a file without events */
     int key_n;
 };
 
@@ -103,11 +103,12 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
     return MT_EINPUT;
 }
 
-/* True if the '{' at p begins an event: not a value behind ':', and one of an event's keys follows. */
+/* True if the '{' at p begins an event: not a value behind ':', and one of an event's keys follows.
+ */
 static bool begins_event(const char *base, const char *p)
 {
-    static const char *const keys[] = {"\"ph\"", "\"cat\"", "\"name\"", "\"pid\"",
-                                       "\"tid\"", "\"ts\"", "\"dur\"",  "\"id\""};
+    static const char *const keys[] = {"\"ph\"",  "\"cat\"", "\"name\"", "\"pid\"",
+                                       "\"tid\"", "\"ts\"",  "\"dur\"",  "\"id\""};
     const char *before = p;
     while (before > base && (unsigned char)before[-1] <= ' ')
         before--;
@@ -259,6 +260,9 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
     }
     if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0 && *p == '[') {
         r->p = p + 1;
+        /* Its place among the keys tells versions apart. */
+        keep_meta(r, mt_strtab_add(&r->rec->strings, key.s, key.n),
+                  (struct mt_slice){"[]", 2, false});
         return read_events(r, err);
     }
     uint32_t id = mt_strtab_add(&r->rec->strings, key.s, key.n);
@@ -273,7 +277,8 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
 
 static enum mt_status no_events(struct reader *r, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EINPUT, "JSON of another tool: it has no \"traceEvents\" (top-level keys: %s%s)",
+    MT_FAIL(err, MT_EINPUT,
+            "JSON of another tool: it has no \"traceEvents\" (top-level keys: %s%s)",
             r->keys.s ? r->keys.s : "none", r->key_n > KEYS_SHOWN ? ", ..." : "");
     mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
     return MT_EINPUT;
@@ -309,7 +314,8 @@ static enum mt_status read_array(struct reader *r, struct mt_err *err)
     MT_TRY(next_byte(r, &c, err));
     if (c == '{' || c == ']')
         return read_events(r, err);
-    return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)", err);
+    return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)",
+                    err);
 }
 
 static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts *opts,

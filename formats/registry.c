@@ -17,7 +17,9 @@ static const struct look {
     {"\x80\x05", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
     {"SQLite format 3", 15, "an SQLite database", "To read a memtool database, name it with --db."},
     {"PK\x03\x04", 4, "a zip archive", "Unpack it first."},
-    {"\x7f" "ELF", 4, "a program, not a recording", ""},
+    {"\x7f"
+     "ELF",
+     4, "a program, not a recording", ""},
     {"\x89PNG", 4, "a picture", ""},
     {"%PDF", 4, "a PDF document", ""},
     {"<", 1, "HTML or XML", "Save the trace itself (trace.json), not the page that shows it."},
@@ -42,9 +44,11 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
             return MT_EINPUT;
         }
     size_t text = 0;
-    while (text < n && ((unsigned char)head[text] >= ' ' || (head[text] >= '\t' && head[text] <= '\r')))
+    while (text < n &&
+           ((unsigned char)head[text] >= ' ' || (head[text] >= '\t' && head[text] <= '\r')))
         text++;
-    MT_FAIL(err, MT_EINPUT, text == n ? "this is text, but not JSON" : "this is binary data of no known format");
+    MT_FAIL(err, MT_EINPUT,
+            text == n ? "this is text, but not JSON" : "this is binary data of no known format");
     mt_err_hint(err, "%s", how);
     return MT_EINPUT;
 }

@@ -6,7 +6,8 @@
  * - Ops of a thread nest by time. An op that starts inside another and ends after it is cut at the
  *   other's end (counted in MT_NOTE_OVERLAP); op.end_ns keeps the recorded end.
  * - A record belongs to the innermost op open on its own thread: start <= t <= end, the op that
- *   started last winning. Equal times keep the order of recording (event index, else place in file).
+ *   started last winning. Equal times keep the order of recording (event index, else place in
+ * file).
  * - Frees pair with the latest open allocation at the same (process, device, address).
  */
 #ifndef MT_BUILD_H
@@ -15,9 +16,9 @@
 #include "lib/recording.h"
 
 /*
- * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL: those of
- * ProfilerStep#N, else from the end of one Optimizer.step# to the end of the next.
- * Errors: MT_EUSAGE for a bad expression.
+ * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL:
+ * those of ProfilerStep#N, else from the end of one Optimizer.step# to the end of the next. Errors:
+ * MT_EUSAGE for a bad expression.
  */
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 

@@ -37,8 +37,10 @@ static enum mt_status db_fail(struct mt_db *db, const char *doing, struct mt_err
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        mt_err_hint(err, "Another program has been writing to it for more than %d s. Nothing was "
-                         "changed; try again when it is done.", MT_DB_WAIT_MS / 1000);
+        mt_err_hint(err,
+                    "Another program has been writing to it for more than %d s. Nothing was "
+                    "changed; try again when it is done.",
+                    MT_DB_WAIT_MS / 1000);
         break;
     case SQLITE_FULL:
         mt_err_hint(err, "The disk is full. Nothing was changed; make room, or name a database "
@@ -145,10 +147,18 @@ static int rows_rowid(sqlite3_vtab_cursor *c, sqlite3_int64 *id)
 }
 
 static const sqlite3_module rows_module = {
-    .xConnect = rows_connect, .xBestIndex = rows_best_index, .xDisconnect = rows_disconnect,
-    .xCreate = rows_connect,  .xDestroy = rows_disconnect,   .xOpen = rows_open,
-    .xClose = rows_close,     .xFilter = rows_filter,        .xNext = rows_next,
-    .xEof = rows_eof,         .xColumn = rows_column,        .xRowid = rows_rowid,
+    .xConnect = rows_connect,
+    .xBestIndex = rows_best_index,
+    .xDisconnect = rows_disconnect,
+    .xCreate = rows_connect,
+    .xDestroy = rows_disconnect,
+    .xOpen = rows_open,
+    .xClose = rows_close,
+    .xFilter = rows_filter,
+    .xNext = rows_next,
+    .xEof = rows_eof,
+    .xColumn = rows_column,
+    .xRowid = rows_rowid,
 };
 
 enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
@@ -238,8 +248,8 @@ static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_e
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
                                       struct mt_err *err)
 {
-    int flags = mode == MT_DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                    : SQLITE_OPEN_READONLY;
+    int flags =
+        mode == MT_DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         mt_err_input(err, db->path);
         MT_FAIL(err, MT_EDB, "the database cannot be opened: %s", strerror(errno ? errno : ENOENT));
@@ -352,12 +362,14 @@ enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt *
         mt_err_hint(err, "`memtool schema` shows the tables and views.");
         return MT_EUSAGE;
     }
-    bool more = tail[strspn(tail, " \t\r\n;")] != '\0' && strncmp(tail + strspn(tail, " \t\r\n;"), "--", 2) != 0;
+    bool more = tail[strspn(tail, " \t\r\n;")] != '\0' &&
+                strncmp(tail + strspn(tail, " \t\r\n;"), "--", 2) != 0;
     if (!stmt || more || !sqlite3_stmt_readonly(stmt)) {
         sqlite3_finalize(stmt);
-        MT_FAIL(err, MT_EUSAGE, !stmt  ? "there is no SQL statement in that"
-                                : more ? "only one SQL statement can be run at a time"
-                                       : "only statements that read can be run");
+        MT_FAIL(err, MT_EUSAGE,
+                !stmt  ? "there is no SQL statement in that"
+                : more ? "only one SQL statement can be run at a time"
+                       : "only statements that read can be run");
         mt_err_hint(err, "Nothing was run. `memtool query` never changes a database.");
         return MT_EUSAGE;
     }

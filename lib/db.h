@@ -1,5 +1,6 @@
 /*
- * db.h - the one file that talks to SQLite: connections, statements by name from queries/, bulk rows.
+ * db.h - the one file that talks to SQLite: connections, statements by name from queries/, bulk
+ * rows.
  */
 #ifndef MT_DB_H
 #define MT_DB_H
@@ -37,8 +38,8 @@ enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt *
                              struct mt_err *err);
 void mt_stmt_free(struct mt_stmt *s);
 
-/* Binds ?1, ?2 ... by a format: i int64_t, I int64_t or NULL when INT64_MIN, s const char * (NULL is
- * NULL; must live until the statement is done). */
+/* Binds ?1, ?2 ... by a format: i int64_t, I int64_t or NULL when INT64_MIN, s const char * (NULL
+ * is NULL; must live until the statement is done). */
 void mt_stmt_bind(struct mt_stmt *s, const char *format, ...);
 /* Binds :name; false if there is no such parameter. Text that is an integer is bound as one. */
 bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
@@ -52,14 +53,15 @@ int mt_stmt_column_n(const struct mt_stmt *s);
 const char *mt_stmt_column_name(const struct mt_stmt *s, int column);
 enum mt_value_kind { MT_VALUE_NULL, MT_VALUE_INT, MT_VALUE_REAL, MT_VALUE_TEXT };
 enum mt_value_kind mt_stmt_kind(const struct mt_stmt *s, int column);
-int64_t mt_stmt_int(const struct mt_stmt *s, int column);       /* NULL is 0 */
+int64_t mt_stmt_int(const struct mt_stmt *s, int column); /* NULL is 0 */
 double mt_stmt_real(const struct mt_stmt *s, int column);
-const char *mt_stmt_text(const struct mt_stmt *s, int column);  /* NULL is NULL; until the next step */
+const char *mt_stmt_text(const struct mt_stmt *s,
+                         int column); /* NULL is NULL; until the next step */
 int64_t mt_db_last_id(const struct mt_db *db);
 
 /*
- * Bulk rows: runs `query` (INSERT ... SELECT c0, c1 ... FROM temp.rows) over row_n rows whose values
- * cell(closure, row, column) gives; INT64_MIN is NULL. Rows are asked for in order.
+ * Bulk rows: runs `query` (INSERT ... SELECT c0, c1 ... FROM temp.rows) over row_n rows whose
+ * values cell(closure, row, column) gives; INT64_MIN is NULL. Rows are asked for in order.
  */
 enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
                                  int64_t (*cell)(void *closure, uint64_t row, int column),

@@ -43,6 +43,12 @@ static void lend(struct gzip *g, const struct mt_source *src)
     g->z.avail_in = (uint32_t)src->n;
 }
 
+/* Takes what ISA-L used of them. On damage, its count may be a few bytes past the last one. */
+static void settle(const struct gzip *g, struct mt_source *src)
+{
+    mt_source_take(src, g->z.avail_in <= src->n ? src->n - g->z.avail_in : src->n);
+}
+
 static const char *describe(int code)
 {
     switch (code) {
@@ -80,7 +86,7 @@ static enum mt_status read_header(struct gzip *g, struct mt_source *src, struct 
         return mt_decode_cut(src, "gzip", err);
     lend(g, src);
     int r = isal_read_gzip_header(&g->z, &g->header);
-    mt_source_take(src, src->n - g->z.avail_in);
+    settle(g, src);
     if (r < 0)
         note_damage(g, src, r);
     else if (r == ISAL_DECOMP_OK)
@@ -96,7 +102,7 @@ static enum mt_status read_body(struct gzip *g, struct mt_source *src, struct mt
     uint32_t room = g->z.avail_out;
     lend(g, src);
     int r = isal_inflate(&g->z);
-    mt_source_take(src, src->n - g->z.avail_in);
+    settle(g, src);
     if (r < 0)
         note_damage(g, src, r);
     else if (g->z.block_state == ISAL_BLOCK_FINISH)

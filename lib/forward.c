@@ -1,8 +1,8 @@
 /*
  * Links backward ops to the forward op they belong to. A backward op carries the sequence number of
  * its forward op and PyTorch's number of the forward thread, which is no tid: with several forward
- * threads that used one sequence number the link is ambiguous and left out. Of the forward ops of one
- * number the last to start is meant: the ones before it are wrappers that recorded nothing.
+ * threads that used one sequence number the link is ambiguous and left out. Of the forward ops of
+ * one number the last to start is meant: the ones before it are wrappers that recorded nothing.
  */
 #include "lib/build.h"
 

@@ -1,6 +1,6 @@
 /*
- * json.h - the streaming JSON scanner: walks text that may be cut off by the end of a window and may
- * not be valid JSON at all. Builds nothing; numbers keep their digits.
+ * json.h - the streaming JSON scanner: walks text that may be cut off by the end of a window and
+ * may not be valid JSON at all. Builds nothing; numbers keep their digits.
  *
  * Every function takes a position p inside a window [.., end) behind which zero bytes stand
  * (MT_STREAM_PAD), and returns the position after what it read, or NULL. On NULL, s->stop tells
@@ -59,7 +59,8 @@ static inline const char *mt_json_expect(struct mt_json *j, const char *p, char 
 static inline const char *mt_json_string_end(const char *p)
 {
 #ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), zero = _mm_setzero_si128();
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'),
+                  zero = _mm_setzero_si128();
     for (;; p += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)p);
         __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
@@ -102,8 +103,8 @@ const char *mt_json_skip_rest(struct mt_json *j, const char *p);
  * unknown escapes stay as they are. */
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
 
-/* Whole number with optional sign at the front of the slice; digits behind a '.' are dropped. Values
- * up to 2^64-1 are accepted and wrap. False if there is no digit or it does not fit. */
+/* Whole number with optional sign at the front of the slice; digits behind a '.' are dropped.
+ * Values up to 2^64-1 are accepted and wrap. False if there is no digit or it does not fit. */
 bool mt_json_int(struct mt_slice s, int64_t *out);
 
 /* Microseconds in decimal notation as exact nanoseconds: "4203669604595.407" -> 4203669604595407.

@@ -12,7 +12,7 @@ struct mt_map {
     struct mt_map_slot {
         uint64_t key;
         uint32_t value; /* MT_MAP_NONE = free slot */
-    } *slot;
+    } * slot;
     uint64_t slot_n, n; /* slot_n is a power of two */
 };
 

@@ -14,9 +14,9 @@
 
 #define MT_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-void *mt_alloc(size_t bytes);             /* zeroed */
-void *mt_realloc(void *p, size_t bytes);  /* new part not zeroed */
-char *mt_strdup(const char *s);           /* NULL stays NULL */
+void *mt_alloc(size_t bytes);            /* zeroed */
+void *mt_realloc(void *p, size_t bytes); /* new part not zeroed */
+char *mt_strdup(const char *s);          /* NULL stays NULL */
 char *mt_strndup(const char *s, size_t n);
 char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -24,7 +24,7 @@ char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * mt_vec_free. Elements move when it grows: keep indexes, not pointers. */
 #define MT_VEC(...)                                                                                \
     struct {                                                                                       \
-        __VA_ARGS__ *v;                                                                                      \
+        __VA_ARGS__ *v;                                                                            \
         size_t n, cap;                                                                             \
     }
 #define mt_vec_push(vec)                                                                           \

@@ -29,23 +29,26 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
     [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
     [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
-    [MT_NOTE_REUSED_ADDRESS] =
-        "%N block/blocks (%B) were handed out again without a recorded free, e.g. freed by a thread "
-        "that was not profiled; they count as alive at the end",
-    [MT_NOTE_SIZE_MISMATCH] = "%N free/frees of another size than the block at that address, not paired",
+    [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) were handed out again without a recorded "
+                               "free, e.g. freed by a thread "
+                               "that was not profiled; they count as alive at the end",
+    [MT_NOTE_SIZE_MISMATCH] =
+        "%N free/frees of another size than the block at that address, not paired",
     [MT_NOTE_NO_ADDRESS] =
         "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
     [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its other half",
-    [MT_NOTE_FORWARD] = "%N backward op/ops could belong to forward ops of several threads, left open",
+    [MT_NOTE_FORWARD] =
+        "%N backward op/ops could belong to forward ops of several threads, left open",
     [MT_NOTE_RESIDUAL] =
         "the recorder's own running total differs by %B from the sum of the records: some were not "
         "written to the file",
     [MT_NOTE_NO_MEMORY] =
         "no memory records in this file; record them with profile(profile_memory=True)",
-    [MT_NOTE_OUTSIDE] =
-        "%N record/records (%B net) lie outside every op, e.g. tensors deleted by Python between operators",
+    [MT_NOTE_OUTSIDE] = "%N record/records (%B net) lie outside every op, e.g. tensors deleted by "
+                        "Python between operators",
     [MT_NOTE_BEFORE] = "%N block/blocks (%B) freed here were allocated before the recording began",
-    [MT_NOTE_DEVICE_EVENTS] = "%N kernel and copy event/events on accelerators are not ops, and not stored",
+    [MT_NOTE_DEVICE_EVENTS] =
+        "%N kernel and copy event/events on accelerators are not ops, and not stored",
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
 };
 

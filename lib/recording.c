@@ -90,8 +90,8 @@ static uint32_t frame_of(struct mt_recording *r, uint32_t recorded, enum mt_fram
 {
     struct mt_buf cut = {0};
     int32_t instance = cut_name(&cut, mt_strtab_get(&r->strings, recorded), kind);
-    uint32_t name = cut.n ? mt_strtab_add(&r->strings, cut.s, cut.n)
-                          : mt_strtab_add(&r->strings, "", 0);
+    uint32_t name =
+        cut.n ? mt_strtab_add(&r->strings, cut.s, cut.n) : mt_strtab_add(&r->strings, "", 0);
     mt_buf_free(&cut);
     uint64_t key = ((uint64_t)name * MT_FRAME_KIND_N + kind) << 30 ^ (uint32_t)(instance + 1);
     uint32_t *frame = mt_map_at(&r->frame_of, key);
@@ -125,12 +125,13 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
 
 static enum mt_status check_limit(struct mt_recording *r, struct mt_err *err)
 {
-    uint64_t bytes = r->op_n * sizeof(struct mt_op) + r->records.n * sizeof(struct mt_record) +
-                     r->strings.bytes;
+    uint64_t bytes =
+        r->op_n * sizeof(struct mt_op) + r->records.n * sizeof(struct mt_record) + r->strings.bytes;
     if (r->op_n < UINT32_MAX - 1 && r->records.n < UINT32_MAX - 1 &&
         (!r->max_bytes || bytes < r->max_bytes))
         return MT_OK;
-    MT_FAIL(err, MT_ELIMIT, "needs more than %llu MiB of memory (%llu ops, %zu memory records so far)",
+    MT_FAIL(err, MT_ELIMIT,
+            "needs more than %llu MiB of memory (%llu ops, %zu memory records so far)",
             (unsigned long long)(bytes >> 20), (unsigned long long)r->op_n, r->records.n);
     mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
     return MT_ELIMIT;
@@ -183,8 +184,9 @@ struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *
 void mt_device_name(int type, int index, char out[32])
 {
     static const char *const names[] = {
-        [0] = "cpu", [1] = "cuda", [2] = "mkldnn", [5] = "ideep", [6] = "hip", [9] = "xla",
-        [12] = "xpu", [13] = "mps", [14] = "meta", [15] = "hpu", [19] = "mtia", [20] = "privateuse1"};
+        [0] = "cpu",   [1] = "cuda", [2] = "mkldnn", [5] = "ideep",
+        [6] = "hip",   [9] = "xla",  [12] = "xpu",   [13] = "mps",
+        [14] = "meta", [15] = "hpu", [19] = "mtia",  [20] = "privateuse1"};
     const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
     char number[16];
     if (!name) {

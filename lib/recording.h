@@ -132,7 +132,14 @@ struct mt_node {
     uint8_t phase;               /* enum mt_phase */
     int64_t calls_n, time_ns, self_time_ns;
 };
-enum mt_phase { MT_PHASE_OTHER, MT_PHASE_FORWARD, MT_PHASE_BACKWARD, MT_PHASE_OPTIMIZER, MT_PHASE_DATA, MT_PHASE_N };
+enum mt_phase {
+    MT_PHASE_OTHER,
+    MT_PHASE_FORWARD,
+    MT_PHASE_BACKWARD,
+    MT_PHASE_OPTIMIZER,
+    MT_PHASE_DATA,
+    MT_PHASE_N
+};
 
 /* What a node did on one device. X and its total over the subtree. */
 struct mt_sums {
@@ -163,15 +170,16 @@ struct mt_recording {
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
     MT_VEC(struct mt_step) steps;
-    const char *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
+    const char
+        *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
     MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
     struct mt_note notes[MT_NOTE_N];
-    const char *format;     /* static: "pytorch-trace" */
-    int64_t base_ns;        /* to be added to times for the Unix epoch; 0 = absolute or unknown */
-    bool whole_us;          /* no time in the file has decimals */
-    uint64_t op_n, event_n; /* ops kept; events seen */
+    const char *format;       /* static: "pytorch-trace" */
+    int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
+    bool whole_us;            /* no time in the file has decimals */
+    uint64_t op_n, event_n;   /* ops kept; events seen */
     int64_t start_ns, end_ns; /* first and last moment of ops and records */
-    uint64_t max_bytes;     /* limit on memory for ops, records and strings; 0 = none */
+    uint64_t max_bytes;       /* limit on memory for ops, records and strings; 0 = none */
 };
 
 void mt_rec_init(struct mt_recording *r);
@@ -181,8 +189,8 @@ void mt_rec_free(struct mt_recording *r);
 uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
                        uint32_t tid_name);
 
-/* Label of a recorded name (string id). Cuts heap addresses out of Python names, the instance number
- * off nn.Module names and the number off ProfilerStep#N. */
+/* Label of a recorded name (string id). Cuts heap addresses out of Python names, the instance
+ * number off nn.Module names and the number off ProfilerStep#N. */
 uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
 
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index);

@@ -52,8 +52,7 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
             add_outside(d, rec, at_peak, at_end);
             continue;
         }
-        struct mt_sums *s =
-            self_of(r, index, mt_rec_op_at(r, rec->op, &thread)->node, rec->device);
+        struct mt_sums *s = self_of(r, index, mt_rec_op_at(r, rec->op, &thread)->node, rec->device);
         if (!birth) {
             s->freed_b -= rec->bytes;
             continue;

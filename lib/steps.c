@@ -41,8 +41,7 @@ static bool choose_prefix(const struct mt_recording *r, const char *prefix, bool
 static void use_numbered(struct mt_recording *r, const struct mt_op *op)
 {
     const char *number = strchr(recorded_name(r, op->label), '#') + 1;
-    *mt_vec_push(&r->steps) =
-        (struct mt_step){strtoll(number, NULL, 10), op->start_ns, op->end_ns};
+    *mt_vec_push(&r->steps) = (struct mt_step){strtoll(number, NULL, 10), op->start_ns, op->end_ns};
 }
 
 static void use_interval(struct mt_recording *r, const struct mt_op *op)
@@ -63,7 +62,8 @@ static void number_steps(struct mt_recording *r)
         r->steps.v[i].number = (int64_t)i;
 }
 
-/* Of several optimizers the first to finish a step counts; the others step in the same iteration. */
+/* Of several optimizers the first to finish a step counts; the others step in the same iteration.
+ */
 static void steps_of_optimizer(struct mt_recording *r, bool *chosen)
 {
     int64_t first = INT64_MAX;
@@ -95,7 +95,8 @@ static enum mt_status choose_regex(struct mt_recording *r, const char *marker, b
     if (rc) {
         char text[200];
         regerror(rc, &re, text, sizeof text);
-        return MT_FAIL(err, MT_EUSAGE, "--step-marker '%s' is no regular expression: %s", marker, text);
+        return MT_FAIL(err, MT_EUSAGE, "--step-marker '%s' is no regular expression: %s", marker,
+                       text);
     }
     for (uint32_t i = 0; i < r->labels.n; i++)
         chosen[i] = regexec(&re, recorded_name(r, i), 0, NULL, 0) == 0;

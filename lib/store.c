@@ -198,9 +198,10 @@ static enum mt_status write_nodes(struct writer *w, struct mt_err *err)
         const struct mt_node_stat *st = &w->r->stats.v[i];
         const struct mt_sums *a = &st->self, *b = &st->total;
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
-        mt_stmt_bind(s, "iiiiiiiiiiii", w->node + (int64_t)st->node, w->device + (int64_t)st->device,
-                     a->alloc_b, a->freed_b, a->alloc_n, a->at_peak_b, a->at_end_b, b->alloc_b,
-                     b->freed_b, b->alloc_n, b->at_peak_b, b->at_end_b);
+        mt_stmt_bind(s, "iiiiiiiiiiii", w->node + (int64_t)st->node,
+                     w->device + (int64_t)st->device, a->alloc_b, a->freed_b, a->alloc_n,
+                     a->at_peak_b, a->at_end_b, b->alloc_b, b->freed_b, b->alloc_n, b->at_peak_b,
+                     b->at_end_b);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -215,16 +216,15 @@ static enum mt_status write_devices(struct writer *w, struct mt_err *err)
         int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(s, "iisiiiiiiiiIIIiiiiiiiiiII", w->device + (int64_t)i, w->run, name,
-                     (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
-                     d->freed_n, d->peak_b,
-                     d->peak_record == SIZE_MAX ? none : d->peak_ns - w->r->start_ns,
-                     d->no_addresses ? none : d->at_end_b, d->no_addresses ? none : d->at_end_n,
-                     d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
-                     d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n,
-                     d->outside_at_peak_b, d->outside_at_end_b,
-                     d->has_total ? d->first_total_b - d->first_bytes : none,
-                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net : none);
+        mt_stmt_bind(
+            s, "iisiiiiiiiiIIIiiiiiiiiiII", w->device + (int64_t)i, w->run, name, (int64_t)d->type,
+            (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n, d->freed_n, d->peak_b,
+            d->peak_record == SIZE_MAX ? none : d->peak_ns - w->r->start_ns,
+            d->no_addresses ? none : d->at_end_b, d->no_addresses ? none : d->at_end_n,
+            d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
+            d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n, d->outside_at_peak_b,
+            d->outside_at_end_b, d->has_total ? d->first_total_b - d->first_bytes : none,
+            d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net : none);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -245,8 +245,8 @@ static enum mt_status write_threads(struct writer *w, struct mt_err *err)
         const struct mt_thread *t = &w->r->threads.v[i];
         char pid[32], tid[32];
         MT_TRY(mt_db_query(w->db, MT_Q_THREAD_ADD, &s, err));
-        mt_stmt_bind(s, "iisssii", w->thread + (int64_t)i, w->run, id_text(w, t->pid, t->pid_name, pid),
-                     id_text(w, t->tid, t->tid_name, tid),
+        mt_stmt_bind(s, "iisssii", w->thread + (int64_t)i, w->run,
+                     id_text(w, t->pid, t->pid_name, pid), id_text(w, t->tid, t->tid_name, tid),
                      t->name == MT_NONE ? NULL : mt_strtab_get(&w->r->strings, t->name),
                      (int64_t)t->ops.n, w->op + (int64_t)t->op_base);
         MT_TRY(mt_stmt_run(s, err));
@@ -369,8 +369,9 @@ static int64_t alloc_cell(void *closure, uint64_t row, int column)
             ;
     const struct mt_record *rec = &all[w->at_record - 1];
     const struct mt_record *birth = rec->bytes >= 0 ? rec : NULL;
-    const struct mt_record *death =
-        rec->bytes < 0 ? rec : rec->mate != MT_NONE ? &all[rec->mate] : NULL;
+    const struct mt_record *death = rec->bytes < 0         ? rec
+                                    : rec->mate != MT_NONE ? &all[rec->mate]
+                                                           : NULL;
     switch (column) {
     case 0:
         return w->device + rec->device;

@@ -8,7 +8,8 @@
 #include "lib/recording.h"
 
 struct mt_store_opts {
-    const char *name;   /* of the run; NULL: made from the source's name, "-2" etc. added when taken */
+    const char
+        *name; /* of the run; NULL: made from the source's name, "-2" etc. added when taken */
     const char *group;  /* NULL = none */
     const char *source; /* file name */
     const char *hash;   /* content hash */

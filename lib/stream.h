@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_STREAM_PAD      64           /* readable zero bytes behind every window */
-#define MT_STREAM_MAX_PEEK (16u << 20)  /* largest window that can be asked for */
+#define MT_STREAM_PAD      64          /* readable zero bytes behind every window */
+#define MT_STREAM_MAX_PEEK (16u << 20) /* largest window that can be asked for */
 
 struct mt_stream;
 
@@ -24,7 +24,8 @@ struct mt_stream;
  */
 enum mt_status mt_stream_open(const char *path, struct mt_stream **out, struct mt_err *err);
 
-/* The same over bytes in memory (compressed or not), borrowed until close. For tests and fuzzing. */
+/* The same over bytes in memory (compressed or not), borrowed until close. For tests and fuzzing.
+ */
 enum mt_status mt_stream_open_memory(const void *bytes, size_t n, struct mt_stream **out,
                                      struct mt_err *err);
 
@@ -34,10 +35,10 @@ void mt_stream_close(struct mt_stream *s);
 /*
  * Points *p at the unconsumed bytes: at least `min` of them unless the input ends before, and
  * *n says how many. Behind them stand MT_STREAM_PAD zero bytes. Does not advance. *n < min means
- * that the input ends there (still MT_OK). Valid until the next call on s. min <= MT_STREAM_MAX_PEEK.
- * Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off gzip/zstd). The bytes decoded before
- * the damage are delivered first; the error comes when the window cannot be filled to `min`, with
- * the compressed file's byte offset in the message.
+ * that the input ends there (still MT_OK). Valid until the next call on s. min <=
+ * MT_STREAM_MAX_PEEK. Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off gzip/zstd). The
+ * bytes decoded before the damage are delivered first; the error comes when the window cannot be
+ * filled to `min`, with the compressed file's byte offset in the message.
  */
 enum mt_status mt_stream_peek(struct mt_stream *s, size_t min, const char **p, size_t *n,
                               struct mt_err *err);
@@ -51,7 +52,8 @@ uint64_t mt_stream_offset(const struct mt_stream *s); /* decompressed bytes cons
 void mt_stream_progress(const struct mt_stream *s, uint64_t *done, uint64_t *total);
 
 /* 128-bit content hash (XXH3) of all decompressed bytes, as 32 hex digits and NUL. Only valid once
- * peek has reported the end of the input. The same content hashes alike however it is compressed. */
+ * peek has reported the end of the input. The same content hashes alike however it is compressed.
+ */
 void mt_stream_hash(const struct mt_stream *s, char hex[33]);
 
 /*

@@ -15,7 +15,7 @@ struct mt_strtab {
         uint64_t hash;
         const char *s; /* NUL-terminated, owned by the table */
         uint32_t n;
-    } *v;
+    } * v;
     uint32_t n, cap;
     uint32_t *slot; /* open addressing: id + 1, 0 = free */
     uint32_t slot_n;

@@ -3,7 +3,7 @@
 # A file is a sequence of blocks:
 #
 #   -- name: table_by_name
-#   -- what it answers, parameters, result columns          (comment lines: the doc)
+#   -- what it answers, parameters, result columns          (comments right below: the doc)
 #   SELECT ...;                                             (the statement: the sql)
 #
 # mode=h prints enum mt_query with MT_Q_TABLE_BY_NAME and the table's declaration, mode=c the table.
@@ -71,11 +71,11 @@ in_doc && /^--/ {
 }
 
 {
-    if (in_doc && $0 ~ /^[ \t\r]*$/)
-        next
-    if (in_doc)
-        sql_line[n] = FNR
     in_doc = 0
+    if (line_n == 0 && $0 ~ /^[ \t\r]*$/)
+        next
+    if (line_n == 0)
+        sql_line[n] = FNR
     lines[++line_n] = $0
     if ($0 !~ /^[ \t\r]*(--.*)?$/)
         sql_end = line_n

@@ -82,7 +82,8 @@ run_golden() {
         grep '^skip' "$RESULTS/golden.log"
         echo "ok    golden $(tail -n 1 "$RESULTS/golden.log" | sed 's/, 0 failed//')"
     else
-        cat "$RESULTS/golden.log"
+        grep -v '^ok ' "$RESULTS/golden.log" | sed '$d'
+        echo "FAIL  golden $(tail -n 1 "$RESULTS/golden.log")"
     fi
 }
 

@@ -55,8 +55,11 @@ static void build_hostile(struct mt_report *r)
     mt_report_column(r, "name", NULL, MT_UNIT_NONE);
     mt_report_column(r, "net_b", "NET", MT_UNIT_BYTES);
     static const char *const names[] = {
-        "esc\033[31m", "a,b\"c\"", "line\nfeed\ttab\rcr", "back\\slash|pipe\\|both", "bad\xff\xc3(",
-        "c1\302\233\177", "bidi\u202e", "", "`tick` <b> @me", "Gr\u00f6\u00dfe \u4e2d",
+        "esc\033[31m",         "a,b\"c\"",
+        "line\nfeed\ttab\rcr", "back\\slash|pipe\\|both",
+        "bad\xff\xc3(",        "c1\302\233\177",
+        "bidi\u202e",          "",
+        "`tick` <b> @me",      "Gr\u00f6\u00dfe \u4e2d",
     };
     for (size_t i = 0; i < MT_ARRAY_LEN(names); i++) {
         struct mt_row *row = mt_report_row(r);

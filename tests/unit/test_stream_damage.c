@@ -76,6 +76,18 @@ static void cut_far_into_a_file(void **state)
     mt_buf_free(&b);
 }
 
+/* The byte that the message names lies in the input. */
+static void check_place(const struct mt_err *err, size_t n)
+{
+    const char *at = strstr(err->what, "byte ");
+    if (!at)
+        return;
+    size_t place = 0;
+    for (at += 5; *at == ',' || (*at >= '0' && *at <= '9'); at++)
+        place = *at == ',' ? place : place * 10 + (size_t)(*at - '0');
+    assert_in_range(place, 0, n);
+}
+
 /* No flipped bit goes unnoticed, except in header fields that do not matter. */
 static void flipped_bits(void **state)
 {
@@ -86,7 +98,12 @@ static void flipped_bits(void **state)
         for (size_t bit = 32; bit < b.n * 8; bit += 11) {
             struct mt_err err = MT_ERR_INIT;
             b.s[bit / 8] ^= (char)(1 << bit % 8);
-            size_t got = read_until_failure(b.s, b.n, NULL, &err);
+            size_t got = read_until_failure(b.s, b.n, NULL, &err), n_cut = bit / 8 + bit % 7;
+            check_place(&err, b.n);
+            struct mt_err cut_err = MT_ERR_INIT;
+            if (n_cut < b.n)
+                read_until_failure(b.s, n_cut, NULL, &cut_err);
+            check_place(&cut_err, n_cut);
             b.s[bit / 8] ^= (char)(1 << bit % 8);
             if (err.code == MT_OK) {
                 assert_int_equal(read_until_failure(b.s, b.n, text(n), &err), got);
@@ -125,60 +142,64 @@ static void damaged_in_the_middle(void **state)
     }
 }
 
+static const char gz[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0"
+                         "\x86\xa6\x10\x36\x05\0\0\0";
+static const char zs[] = "\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+static const struct {
+    const char *name, *head, *tail;
+    size_t head_n, tail_n, got;
+    enum mt_status code;
+    const char *what;
+} messages[] = {
+    {"whole", gz, "", 25, 0, 5, MT_OK, ""},
+    {"zeros behind", gz, "\0\0\0", 25, 3, 5, MT_OK, ""},
+    {"text behind", gz, "\0\0hello", 25, 7, 5, MT_EINPUT,
+     "the gzip data is followed by other bytes, from byte 27 of the input on"},
+    {"half a magic behind", gz, "\x1f", 25, 1, 5, MT_EINPUT,
+     "the gzip data is cut off at byte 26 of the input"},
+    {"nearly a magic behind", gz, "\x1f\x8c", 25, 2, 5, MT_EINPUT,
+     "the gzip data is followed by other bytes, from byte 25 of the input on"},
+    {"wrong checksum", gz, "\x87\xa6\x10\x36\x05\0\0\0", 17, 8, 5, MT_EINPUT,
+     "the gzip data is damaged at about byte 25 of the input (wrong checksum)"},
+    {"wrong length", gz, "\x86\xa6\x10\x36\x06\0\0\0", 17, 8, 5, MT_EINPUT,
+     "the gzip data is damaged at about byte 25 of the input (wrong checksum)"},
+    {"unknown method", "\x1f\x8b\x09\0\0\0\0\0\0\x03", "", 10, 0, 0, MT_EINPUT,
+     "the gzip data is damaged at about byte 10 of the input (unknown compression method)"},
+    {"block type 3", gz, "\x07\0\0\0\0\0\0\0\0\0\0", 10, 11, 0, MT_EINPUT, NULL},
+    {"bad reference in the last bytes", gz,
+     "\x23\x48\x2f\x49\x4f\x4c\x2a\x2a\x4a\x4a\x4f\xca\x28\x4a\x40\x00", 10, 16, 33, MT_EINPUT,
+     NULL},
+    {"only magic", "\x1f\x8b", "", 2, 0, 0, MT_EINPUT,
+     "the gzip data is cut off at byte 2 of the input"},
+    {"half a magic", "\x1f", "", 1, 0, 1, MT_OK, ""},
+    {"zstd whole", zs, "", 14, 0, 5, MT_OK, ""},
+    {"zstd, text behind", zs, "hello", 14, 5, 5, MT_EINPUT,
+     "the zstd data is followed by other bytes, from byte 14 of the input on"},
+    {"zstd, text right behind", zs, "x", 14, 1, 5, MT_EINPUT, NULL},
+    {"zstd window 128 MiB", "\x28\xb5\x2f\xfd\0\x88\x01\0\0", "", 9, 0, 0, MT_OK, ""},
+    {"zstd window 256 MiB", "\x28\xb5\x2f\xfd\0\x90\x01\0\0", "", 9, 0, 0, MT_ELIMIT,
+     "the zstd data needs a window of more than 128 MiB to decompress"},
+    {"zstd dictionary", "\x28\xb5\x2f\xfd\x21\x07\x05\x29\0\0hello", "", 15, 0, 0, MT_EINPUT,
+     "the zstd data was compressed with a dictionary of its own"},
+    {"zstd, only a skippable frame", "\x50\x2a\x4d\x18\x01\0\0\0x", "", 9, 0, 0, MT_OK, ""},
+    {"zstd, skippable frame of 4 GB", "\x50\x2a\x4d\x18\xff\xff\xff\xffx", "", 9, 0, 0, MT_EINPUT,
+     "the zstd data is cut off at byte 9 of the input"},
+    {"zstd, block type 3", "\x28\xb5\x2f\xfd\x20\x05\x2f\0\0hello", "", 14, 0, 0, MT_EINPUT, NULL},
+};
+
 static void whole_messages(void **state)
 {
     (void)state;
-    static const char gz[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0"
-                             "\x86\xa6\x10\x36\x05\0\0\0";
-    static const char zs[] = "\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
-    static const struct {
-        const char *name, *head, *tail;
-        size_t head_n, tail_n, got;
-        enum mt_status code;
-        const char *what;
-    } cases[] = {
-        {"whole", gz, "", 25, 0, 5, MT_OK, ""},
-        {"zeros behind", gz, "\0\0\0", 25, 3, 5, MT_OK, ""},
-        {"text behind", gz, "\0\0hello", 25, 7, 5, MT_EINPUT,
-         "the gzip data is followed by other bytes, from byte 27 of the input on"},
-        {"half a magic behind", gz, "\x1f", 25, 1, 5, MT_EINPUT,
-         "the gzip data is cut off at byte 26 of the input"},
-        {"nearly a magic behind", gz, "\x1f\x8c", 25, 2, 5, MT_EINPUT,
-         "the gzip data is followed by other bytes, from byte 25 of the input on"},
-        {"wrong checksum", gz, "\x87\xa6\x10\x36\x05\0\0\0", 17, 8, 5, MT_EINPUT,
-         "the gzip data is damaged at about byte 25 of the input (wrong checksum)"},
-        {"wrong length", gz, "\x86\xa6\x10\x36\x06\0\0\0", 17, 8, 5, MT_EINPUT,
-         "the gzip data is damaged at about byte 25 of the input (wrong checksum)"},
-        {"unknown method", "\x1f\x8b\x09\0\0\0\0\0\0\x03", "", 10, 0, 0, MT_EINPUT,
-         "the gzip data is damaged at about byte 10 of the input (unknown compression method)"},
-        {"block type 3", gz, "\x07\0\0\0\0\0\0\0\0\0\0", 10, 11, 0, MT_EINPUT, NULL},
-        {"only magic", "\x1f\x8b", "", 2, 0, 0, MT_EINPUT,
-         "the gzip data is cut off at byte 2 of the input"},
-        {"half a magic", "\x1f", "", 1, 0, 1, MT_OK, ""},
-        {"zstd whole", zs, "", 14, 0, 5, MT_OK, ""},
-        {"zstd, text behind", zs, "hello", 14, 5, 5, MT_EINPUT,
-         "the zstd data is followed by other bytes, from byte 14 of the input on"},
-        {"zstd, text right behind", zs, "x", 14, 1, 5, MT_EINPUT, NULL},
-        {"zstd window 128 MiB", "\x28\xb5\x2f\xfd\0\x88\x01\0\0", "", 9, 0, 0, MT_OK, ""},
-        {"zstd window 256 MiB", "\x28\xb5\x2f\xfd\0\x90\x01\0\0", "", 9, 0, 0, MT_ELIMIT,
-         "the zstd data needs a window of more than 128 MiB to decompress"},
-        {"zstd dictionary", "\x28\xb5\x2f\xfd\x21\x07\x05\x29\0\0hello", "", 15, 0, 0, MT_EINPUT,
-         "the zstd data was compressed with a dictionary of its own"},
-        {"zstd, only a skippable frame", "\x50\x2a\x4d\x18\x01\0\0\0x", "", 9, 0, 0, MT_OK, ""},
-        {"zstd, skippable frame of 4 GB", "\x50\x2a\x4d\x18\xff\xff\xff\xffx", "", 9, 0, 0,
-         MT_EINPUT, "the zstd data is cut off at byte 9 of the input"},
-        {"zstd, block type 3", "\x28\xb5\x2f\xfd\x20\x05\x2f\0\0hello", "", 14, 0, 0, MT_EINPUT,
-         NULL},
-    };
-    for (size_t i = 0; i < MT_ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < MT_ARRAY_LEN(messages); i++) {
         struct mt_err err = MT_ERR_INIT;
         struct mt_buf b = {0};
-        mt_buf_add(&b, cases[i].head, cases[i].head_n);
-        mt_buf_add(&b, cases[i].tail, cases[i].tail_n);
+        mt_buf_add(&b, messages[i].head, messages[i].head_n);
+        mt_buf_add(&b, messages[i].tail, messages[i].tail_n);
         size_t got = read_until_failure(b.s, b.n, NULL, &err);
-        if (got != cases[i].got || err.code != cases[i].code ||
-            (cases[i].what && strcmp(err.what, cases[i].what)))
-            fail_msg("%s: %zu bytes, code %d, \"%s\"", cases[i].name, got, err.code, err.what);
+        check_place(&err, b.n);
+        if (got != messages[i].got || err.code != messages[i].code ||
+            (messages[i].what && strcmp(err.what, messages[i].what)))
+            fail_msg("%s: %zu bytes, code %d, \"%s\"", messages[i].name, got, err.code, err.what);
         mt_buf_free(&b);
     }
 }

@@ -1,0 +1,160 @@
+#include "cmd/common.h"
+
+#include "lib/human.h"
+#include "lib/render.h"
+#include "lib/term.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mt_common mt_common;
+
+const struct mt_opt mt_common_opts[] = {
+    {"db", 'd', MT_OPT_STRING, &mt_common.db, "FILE",
+     "database (default: $MEMTOOL_DB, else .memtool.db here or above)"},
+    {"format", 0, MT_OPT_STRING, &mt_common.format, "F", "table, csv, tsv, json or markdown"},
+    {"output", 'o', MT_OPT_STRING, &mt_common.output, "FILE",
+     "write there instead of standard output"},
+    {"bytes", 0, MT_OPT_FLAG, &mt_common.bytes, NULL, "exact figures instead of KiB and ms"},
+    {"ascii", 0, MT_OPT_FLAG, &mt_common.ascii, NULL, "no characters beyond ASCII"},
+    {"no-color", 0, MT_OPT_FLAG, &mt_common.no_color, NULL, "no colours"},
+    {"no-pager", 0, MT_OPT_FLAG, &mt_common.no_pager, NULL, "do not page long output"},
+    {"verbose", 'v', MT_OPT_FLAG, &mt_common.verbose, NULL, "say where in memtool an error arose"},
+    {"help", 'h', MT_OPT_FLAG, &mt_common.help, NULL, "show the command's help"},
+    {0},
+};
+
+enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
+{
+    char *path = mt_db_path(mt_common.db);
+    enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
+    free(path);
+    return st;
+}
+
+enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
+                           struct mt_err *err)
+{
+    *db = NULL;
+    MT_TRY(mt_open_for_reading(db, err));
+    return mt_run_find(*db, ref, run, err);
+}
+
+enum mt_status mt_check_stdout(struct mt_err *err)
+{
+    int failed = mt_stdout_end();
+    if (!failed || failed == EPIPE) /* a reader that has seen enough is no failure */
+        return MT_OK;
+    MT_FAIL(err, MT_EIO, "the output could not be written: %s", strerror(failed));
+    return MT_EIO;
+}
+
+static enum mt_status open_output(FILE **out, struct mt_err *err)
+{
+    *out = stdout;
+    if (!mt_common.output || strcmp(mt_common.output, "-") == 0)
+        return MT_OK;
+    *out = fopen(mt_common.output, "w");
+    if (*out)
+        return MT_OK;
+    mt_err_input(err, mt_common.output);
+    return MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
+}
+
+static enum mt_status close_output(FILE *out, struct mt_err *err)
+{
+    if (out == stdout)
+        return mt_check_stdout(err);
+    bool bad = ferror(out) != 0;
+    if (fclose(out) == 0 && !bad)
+        return MT_OK;
+    mt_err_input(err, mt_common.output);
+    return MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
+}
+
+void mt_show_notes(const struct mt_report *report)
+{
+    for (size_t i = 0; i < report->notes.n; i++) {
+        struct mt_buf safe = {0};
+        mt_escape_terminal(&safe, report->notes.v[i]);
+        fprintf(stderr, "note: %s\n", safe.s ? safe.s : "");
+        mt_buf_free(&safe);
+    }
+}
+
+enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
+{
+    FILE *out;
+    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
+    if (format < 0) {
+        MT_FAIL(err, MT_EUSAGE, "there is no output format '%s'", mt_common.format);
+        mt_err_hint(err, "There is: table, csv, tsv, json, markdown.");
+        return MT_EUSAGE;
+    }
+    MT_TRY(open_output(&out, err));
+    bool people = out == stdout && format == MT_FORMAT_TABLE;
+    struct mt_term term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
+    struct mt_render how = {.format = (enum mt_format)format,
+                            .width = people ? term.width : 0,
+                            .bytes = mt_common.bytes,
+                            .color = people && term.color,
+                            .ascii = mt_common.ascii || !term.utf8};
+    if (people && !mt_common.no_pager)
+        mt_pager_start(&term);
+    mt_render(report, &how, out);
+    enum mt_status st = close_output(out, err);
+    if (format != MT_FORMAT_JSON)
+        mt_show_notes(report);
+    return st;
+}
+
+enum mt_status mt_show_text(const char *text, struct mt_err *err)
+{
+    FILE *out;
+    MT_TRY(open_output(&out, err));
+    fputs(text, out);
+    return close_output(out, err);
+}
+
+void mt_report_limit(struct mt_report *report, int64_t limit)
+{
+    if (limit <= 0 || report->rows.n <= (size_t)limit)
+        return;
+    report->left_out_n += (int64_t)report->rows.n - limit;
+    for (size_t i = (size_t)limit; i < report->rows.n; i++)
+        free(report->rows.v[i].cells);
+    report->rows.n = (size_t)limit;
+}
+
+static void add_place(struct mt_buf *out, const struct mt_err *err)
+{
+    char count[MT_HUMAN_MAX];
+    if (err->offset < 0)
+        return;
+    mt_buf_addf(out, " (at byte %s", mt_human_count(err->offset, count));
+    if (err->line > 0)
+        mt_buf_addf(out, ", line %s", mt_human_count(err->line, count));
+    mt_buf_adds(out, ")");
+}
+
+void mt_print_error(const struct mt_err *err)
+{
+    struct mt_buf text = {0}, safe = {0};
+    mt_buf_adds(&text, "memtool: ");
+    if (err->input[0])
+        mt_buf_addf(&text, "%s: ", err->input);
+    mt_buf_adds(&text, err->what);
+    add_place(&text, err);
+    mt_escape_terminal(&safe, text.s);
+    fprintf(stderr, "%s\n", safe.s);
+    mt_buf_clear(&safe);
+    if (err->hint[0]) {
+        mt_escape_terminal(&safe, err->hint);
+        fprintf(stderr, "%s\n", safe.s);
+    }
+    if (mt_common.verbose && err->src_file)
+        fprintf(stderr, "  at %s:%d\n", err->src_file, err->src_line);
+    mt_buf_free(&text);
+    mt_buf_free(&safe);
+}

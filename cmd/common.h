@@ -1,0 +1,46 @@
+/*
+ * common.h - what all commands share: options every command has, opening the database, showing a
+ * report.
+ */
+#ifndef MT_COMMON_H
+#define MT_COMMON_H
+
+#include "cmd/cmd.h"
+#include "lib/db.h"
+#include "lib/report.h"
+#include "lib/runs.h"
+
+/* Values of the common options. */
+struct mt_common {
+    const char *db, *format, *output;
+    bool bytes, ascii, no_color, no_pager, verbose, help;
+};
+extern struct mt_common mt_common;
+extern const struct mt_opt mt_common_opts[];
+
+/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/runs.h) for reading. */
+enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
+
+/* The database, the run of a reference (NULL: @latest). Close *db also on failure (NULL-safe). */
+enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
+                           struct mt_err *err);
+
+/* Writes the report where and how the common options say. Errors: MT_EUSAGE (--format), MT_EIO. */
+enum mt_status mt_show(const struct mt_report *report, struct mt_err *err);
+
+/* Writes the notes to stderr, as mt_show does. */
+void mt_show_notes(const struct mt_report *report);
+
+/* Writes text made elsewhere (compat tables, help) to -o or stdout. */
+enum mt_status mt_show_text(const char *text, struct mt_err *err);
+
+/* Cuts report rows to limit (0 = all), counting them in left_out_n. */
+void mt_report_limit(struct mt_report *report, int64_t limit);
+
+/* MT_OK if all stdout has been written. */
+enum mt_status mt_check_stdout(struct mt_err *err);
+
+/* Prints one error to stderr in the form all errors have. */
+void mt_print_error(const struct mt_err *err);
+
+#endif

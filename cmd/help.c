@@ -1,0 +1,53 @@
+#include "cmd/common.h"
+#include "cmd/opts.h"
+#include <stdio.h>
+#include <string.h>
+
+static enum mt_status overview(void)
+{
+    puts("memtool explains where the memory of a PyTorch program goes.\n\n"
+         "  memtool import trace.json.gz            read a profiler trace into .memtool.db\n"
+         "  memtool table --sort self_cpu_memory    who allocated what\n"
+         "  memtool tree --depth 4                  the same along the call hierarchy\n\n"
+         "Commands:");
+    for (size_t i = 0; mt_commands[i]; i++)
+        printf("  %-11s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
+    puts("\n`memtool help COMMAND` shows its options. A RUN is a name, an id, the beginning of a "
+         "name,\n"
+         "@latest or @latest~1. Exit codes: 0 done, 2 an error (1 and 3 are for checks).");
+    return MT_OK;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    if (!args->n)
+        return overview();
+    const char *names[64];
+    size_t n = 0;
+    for (; mt_commands[n]; n++) {
+        names[n] = mt_commands[n]->name;
+        if (strcmp(names[n], args->v[0]) == 0) {
+            mt_opts_help(mt_commands[n], mt_common_opts, stdout);
+            return MT_OK;
+        }
+    }
+    struct mt_buf near = {0};
+    MT_FAIL(err, MT_EUSAGE, "there is no command '%s'", args->v[0]);
+    mt_nearest(args->v[0], names, n, &near);
+    if (near.n)
+        mt_err_hint(err, "Did you mean %s?", near.s);
+    mt_buf_free(&near);
+    return MT_EUSAGE;
+}
+
+static const struct mt_opt opts[] = {{0}};
+
+const struct mt_cmd mt_cmd_help = {
+    .name = "help",
+    .summary = "show the commands, or the options of one",
+    .usage = "[COMMAND]",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

@@ -1,0 +1,285 @@
+#include "cmd/common.h"
+#include "formats/format.h"
+#include "gen/queries.h"
+#include "lib/build.h"
+#include "lib/human.h"
+#include "lib/store.h"
+#include "lib/stream.h"
+#include "lib/term.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char *name, *group, *step_marker;
+static bool replace, partial;
+static int64_t max_memory;
+
+/* ---- one file ---- */
+
+struct progress {
+    struct mt_stream *in;
+    struct mt_progress line;
+};
+
+static void show_progress(void *closure)
+{
+    struct progress *p = closure;
+    uint64_t done, total;
+    mt_stream_progress(p->in, &done, &total);
+    if (p->line.total_b < 0 && total)
+        p->line.total_b = (int64_t)total;
+    mt_progress_update(&p->line, (int64_t)done);
+}
+
+static enum mt_status read_file(const char *path, struct mt_recording *rec, char hash[33],
+                                struct mt_err *err)
+{
+    struct mt_stream *in = NULL;
+    const struct mt_input_format *format;
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_stream_open(path, &in, err));
+    struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
+    struct progress progress = {.in = in};
+    mt_progress_start(&progress.line, &term, path, -1);
+    struct mt_read_opts opts = {
+        .partial = partial, .progress = show_progress, .closure = &progress};
+    MT_TRY_OUT(mt_input_format_of(in, &format, err));
+    MT_TRY_OUT(format->read(in, &opts, rec, err));
+    mt_stream_hash(in, hash);
+out:
+    mt_progress_end(&progress.line);
+    mt_stream_close(in);
+    if (st != MT_OK) {
+        mt_err_input(err, path);
+        if (err->offset >= 0)
+            err->line = mt_stream_line_of(path, (uint64_t)err->offset);
+        mt_err_hint(err, "Nothing was imported.");
+    }
+    return st;
+}
+
+static void describe_device(struct mt_buf *out, const struct mt_recording *r,
+                            const struct mt_device *d)
+{
+    char dev[32], a[MT_HUMAN_MAX], f[MT_HUMAN_MAX], n[MT_HUMAN_MAX], p[MT_HUMAN_MAX],
+        t[MT_HUMAN_MAX];
+    mt_device_name(d->type, d->index, dev);
+    mt_buf_addf(out, "  %-6s allocated %s   freed %s   net %s   peak %s", dev,
+                mt_human_bytes(d->alloc_b, a), mt_human_bytes(d->freed_b, f),
+                mt_human_bytes(d->alloc_b - d->freed_b, n), mt_human_bytes(d->peak_b, p));
+    if (d->peak_record != SIZE_MAX)
+        mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
+    mt_buf_addc(out, '\n');
+}
+
+static size_t threads_with_ops(const struct mt_recording *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->threads.n; i++)
+        n += r->threads.v[i].ops.n > 0;
+    return n;
+}
+
+/* What a person wants to know after an import. */
+static void summarise(const struct mt_recording *r, const char *run)
+{
+    struct mt_buf out = {0};
+    char ops[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    size_t threads = threads_with_ops(r);
+    mt_buf_addf(&out, "%s: PyTorch trace, %zu thread%s, ", run, threads, threads == 1 ? "" : "s");
+    if (r->steps.n)
+        mt_buf_addf(&out, "%zu step%s (%s)\n", r->steps.n, r->steps.n == 1 ? "" : "s",
+                    r->step_marker);
+    else
+        mt_buf_adds(&out, "no step markers\n");
+    mt_buf_addf(&out, "  %s ops, %s memory records in %s\n", mt_human_count((int64_t)r->op_n, ops),
+                mt_human_count((int64_t)r->records.n, records),
+                mt_human_ns(r->end_ns - r->start_ns, time));
+    for (size_t i = 0; i < r->devices.n; i++)
+        describe_device(&out, r, &r->devices.v[i]);
+    for (int k = 0; k < MT_NOTE_N; k++) {
+        const struct mt_note *n = &r->notes[k];
+        if (!n->count)
+            continue;
+        mt_buf_adds(&out, "  note: ");
+        mt_note_text(&out, (enum mt_note_kind)k, n->count, n->first_offset, n->bytes);
+        mt_buf_addc(&out, '\n');
+    }
+    struct mt_buf safe = {0};
+    for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        mt_buf_clear(&safe);
+        mt_escape_terminal(&safe, line);
+        puts(safe.s ? safe.s : "");
+    }
+    mt_buf_free(&safe);
+    mt_buf_free(&out);
+}
+
+static enum mt_status import_file(struct mt_db *db, const char *path, struct mt_err *err)
+{
+    struct mt_recording rec;
+    struct mt_store_result result;
+    char hash[33];
+    enum mt_status st = MT_OK;
+    mt_rec_init(&rec);
+    rec.max_bytes = (uint64_t)max_memory;
+    MT_TRY_OUT(read_file(path, &rec, hash, err));
+    MT_TRY_OUT(mt_build(&rec, step_marker, err));
+    char *key = step_marker ? mt_asprintf("%s step-marker %s", hash, step_marker) : mt_strdup(hash);
+    struct mt_store_opts opts = {
+        .name = name, .group = group, .source = path, .hash = key, .replace = replace};
+    st = mt_store(db, &rec, &opts, &result, err);
+    free(key);
+    if (st == MT_OK && result.existed)
+        printf("%s: already imported as run '%s' (id %lld); nothing changed\n", path, result.name,
+               (long long)result.run_id);
+    else if (st == MT_OK)
+        summarise(&rec, result.name);
+out:
+    mt_rec_free(&rec);
+    return st;
+}
+
+/* ---- which files ---- */
+
+typedef MT_VEC(char *) paths;
+
+static int path_cmp(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whether a file of a folder looks like something we read. */
+static bool is_trace(const char *path)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    struct mt_stream *in = NULL;
+    const struct mt_input_format *format;
+    const char *head;
+    size_t n;
+    bool yes = mt_stream_open(path, &in, &ignored) == MT_OK &&
+               mt_input_format_of(in, &format, &ignored) == MT_OK &&
+               mt_stream_peek(in, 1, &head, &n, &ignored) == MT_OK && format->probe(head, n) >= 90;
+    mt_stream_close(in);
+    return yes;
+}
+
+static enum mt_status list_folder(const char *folder, paths *out, struct mt_err *err)
+{
+    DIR *dir = opendir(folder);
+    size_t first = out->n, seen = 0;
+    struct stat info;
+    if (!dir) {
+        mt_err_input(err, folder);
+        return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
+    }
+    for (struct dirent *e; (e = readdir(dir));) {
+        char *path = mt_asprintf("%s/%s", folder, e->d_name);
+        bool file = e->d_name[0] != '.' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+        seen += file;
+        if (file && is_trace(path))
+            *mt_vec_push(out) = path;
+        else
+            free(path);
+    }
+    closedir(dir);
+    if (out->n > first) {
+        qsort(out->v + first, out->n - first, sizeof *out->v, path_cmp);
+        return MT_OK;
+    }
+    mt_err_input(err, folder);
+    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%zu files looked at)", seen);
+    mt_err_hint(err, "Nothing was imported. Folders inside it are not searched.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct mt_err *err)
+{
+    struct stat info;
+    for (size_t i = 0; i < args->n; i++) {
+        bool folder =
+            strcmp(args->v[i], "-") != 0 && stat(args->v[i], &info) == 0 && S_ISDIR(info.st_mode);
+        if (folder)
+            MT_TRY(list_folder(args->v[i], out, err));
+        else
+            *mt_vec_push(out) = mt_strdup(args->v[i]);
+    }
+    if (!name || out->n <= 1)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);
+    mt_err_hint(err, "Nothing was imported. Import them one by one, or use --group %s.", name);
+    return MT_EUSAGE;
+}
+
+static enum mt_status import_all(struct mt_db *db, const paths *inputs, struct mt_err *err)
+{
+    /* Each file is a transaction of its own: what fails does not undo the others. */
+    size_t failed = 0;
+    for (size_t i = 0; i < inputs->n; i++) {
+        struct mt_err own = MT_ERR_INIT;
+        if (import_file(db, inputs->v[i], &own) == MT_OK)
+            continue;
+        failed++;
+        if (inputs->n == 1)
+            *err = own;
+        else
+            mt_print_error(&own);
+    }
+    if (failed && inputs->n > 1)
+        MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported; the others were", failed,
+                inputs->n);
+    return err->code;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    paths inputs = {0};
+    bool created = false;
+    enum mt_status st = MT_OK;
+    char *path = mt_db_path(mt_common.db);
+    MT_TRY_OUT(list_inputs(args, &inputs, err));
+    MT_TRY_OUT(mt_db_open(path, MT_DB_WRITE, &db, &created, err));
+    if (created)
+        fprintf(stderr, "created the database %s\n", path);
+    MT_TRY_OUT(import_all(db, &inputs, err));
+out:
+    mt_db_close(db);
+    for (size_t i = 0; i < inputs.n; i++)
+        free(inputs.v[i]);
+    mt_vec_free(&inputs);
+    free(path);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the file's name)"},
+    {"group", 0, MT_OPT_STRING, &group, "NAME",
+     "group the run belongs to, e.g. the ranks of a job"},
+    {"replace", 0, MT_OPT_FLAG, &replace, NULL, "replace a run of that name or content"},
+    {"partial", 0, MT_OPT_FLAG, &partial, NULL, "keep what is complete of a file that is cut off"},
+    {"step-marker", 0, MT_OPT_STRING, &step_marker, "REGEX",
+     "names whose intervals are steps (default: ProfilerStep#N, else Optimizer.step#)"},
+    {"max-memory", 0, MT_OPT_SIZE, &max_memory, "SIZE",
+     "give up when ops and records need more (default: no limit)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_import = {
+    .name = "import",
+    .summary = "read traces into the database",
+    .usage = "[options] FILE|FOLDER|- ...",
+    .examples = "  memtool import trace.json.gz --name base\n"
+                "  memtool import traces/ --group job42\n"
+                "  ssh box cat trace.json.gz | memtool import - --name box\n",
+    .opts = opts,
+    .args_min = 1,
+    .args_max = (size_t)-1,
+    .run = run,
+};

@@ -1,0 +1,347 @@
+#include "opts.h"
+
+#include "lib/human.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR_MAX 3
+
+struct parser {
+    const struct mt_cmd *cmd;
+    MT_VEC(const struct mt_opt *) all; /* the command's own, then the common ones */
+    int argc, next;                    /* next: first argument not looked at yet */
+    char **argv;
+    bool help; /* the flag `help` was given */
+    struct mt_err *err;
+};
+
+static void collect(struct parser *p, const struct mt_opt *opts)
+{
+    for (; opts && opts->name; opts++)
+        *mt_vec_push(&p->all) = opts;
+}
+
+struct near {
+    size_t index;
+    int distance;
+};
+
+/* Places the up to NEAR_MAX nearest names, nearest first; one more place is scratch. */
+static size_t find_near(const char *word, const char *const *names, size_t n,
+                        struct near near[NEAR_MAX + 1])
+{
+    int length = (int)strlen(word), limit = length / 3 > 2 ? length / 3 : 2;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        int distance = mt_edit_distance(word, names[i]);
+        if (distance > limit || distance >= length)
+            continue;
+        size_t at = found;
+        for (; at > 0 && near[at - 1].distance > distance; at--)
+            near[at] = near[at - 1];
+        near[at] = (struct near){i, distance};
+        found += found < NEAR_MAX;
+    }
+    return found;
+}
+
+void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out)
+{
+    struct near near[NEAR_MAX + 1];
+    size_t found = find_near(word, names, n, near);
+    for (size_t i = 0; i < found; i++) {
+        mt_buf_adds(out, i > 0 ? ", " : "");
+        mt_buf_adds(out, names[near[i].index]);
+    }
+}
+
+static enum mt_status unknown_option(struct parser *p, const char *shown, const char *name)
+{
+    const char **names = mt_alloc((p->all.n + 1) * sizeof *names);
+    for (size_t i = 0; i < p->all.n; i++)
+        names[i] = p->all.v[i]->name;
+    struct near near[NEAR_MAX + 1];
+    size_t found = find_near(name, names, p->all.n, near);
+    MT_FAIL(p->err, MT_EUSAGE, "unknown option %s", shown);
+    struct mt_buf hint = {0};
+    for (size_t i = 0; i < found; i++)
+        mt_buf_addf(&hint, "%s--%s", i > 0 ? ", " : "Did you mean ", names[near[i].index]);
+    if (found)
+        mt_err_hint(p->err, "%s? All options: memtool help %s", hint.s, p->cmd->name);
+    mt_buf_free(&hint);
+    free(names);
+    return p->err->code;
+}
+
+/* The option of that long name or unique prefix. */
+static enum mt_status find_long(struct parser *p, const char *name, const struct mt_opt **found)
+{
+    size_t length = strlen(name), prefixed = 0;
+    struct mt_buf list = {0};
+    for (size_t i = 0; i < p->all.n; i++) {
+        const struct mt_opt *opt = p->all.v[i];
+        bool exact = strcmp(opt->name, name) == 0;
+        if (!exact && (length == 0 || strncmp(opt->name, name, length) != 0))
+            continue;
+        *found = opt;
+        mt_buf_addf(&list, "%s--%s", prefixed++ > 0 ? ", " : "", opt->name);
+        if (exact) {
+            prefixed = 1;
+            break;
+        }
+    }
+    if (prefixed > 1)
+        MT_FAIL(p->err, MT_EUSAGE, "option --%s is ambiguous: %s", name, list.s);
+    mt_buf_free(&list);
+    if (prefixed > 0)
+        return p->err->code;
+    struct mt_buf shown = {0};
+    mt_buf_addf(&shown, "--%s", name);
+    unknown_option(p, shown.s, name);
+    mt_buf_free(&shown);
+    return p->err->code;
+}
+
+static enum mt_status set_int(struct parser *p, const struct mt_opt *opt, const char *value)
+{
+    char *end = NULL;
+    errno = 0;
+    long long n = strtoll(value, &end, 10);
+    if (!isdigit((unsigned char)value[0]) || *end || errno != 0)
+        return MT_FAIL(p->err, MT_EUSAGE, "--%s takes a whole number, not \"%s\"", opt->name,
+                       value);
+    *(int64_t *)opt->value = n;
+    return MT_OK;
+}
+
+static enum mt_status set_size(struct parser *p, const struct mt_opt *opt, const char *value)
+{
+    if (mt_parse_size(value, opt->value))
+        return MT_OK;
+    return MT_FAIL(p->err, MT_EUSAGE, "--%s takes a size like 512, 64KiB or 1.5GiB, not \"%s\"",
+                   opt->name, value);
+}
+
+/* Stores a value; NULL for a flag, or an optional value that is left out. */
+static enum mt_status set(struct parser *p, const struct mt_opt *opt, const char *value)
+{
+    switch (opt->kind) {
+    case MT_OPT_FLAG:
+        *(bool *)opt->value = true;
+        p->help |= strcmp(opt->name, "help") == 0;
+        return MT_OK;
+    case MT_OPT_INT:
+        return set_int(p, opt, value);
+    case MT_OPT_SIZE:
+        return set_size(p, opt, value);
+    case MT_OPT_LIST:
+        *mt_vec_push((struct mt_strings *)opt->value) = value;
+        return MT_OK;
+    case MT_OPT_STRING:
+    case MT_OPT_OPTIONAL:
+        break;
+    }
+    *(const char **)opt->value = value ? value : "";
+    return MT_OK;
+}
+
+static bool takes_value(const struct mt_opt *opt)
+{
+    return opt->kind != MT_OPT_FLAG && opt->kind != MT_OPT_OPTIONAL;
+}
+
+/* Takes the next argument as the value; one that looks like an option was meant as such. */
+static enum mt_status set_from_next(struct parser *p, const struct mt_opt *opt)
+{
+    const char *value = p->next < p->argc ? p->argv[p->next] : NULL;
+    if (value && value[0] == '-' && value[1] && !isdigit((unsigned char)value[1])) {
+        MT_FAIL(p->err, MT_EUSAGE, "--%s needs a value: --%s %s", opt->name, opt->name, opt->arg);
+        mt_err_hint(p->err, "If \"%s\" is the value, write --%s=%s. All options: memtool help %s",
+                    value, opt->name, value, p->cmd->name);
+        return p->err->code;
+    }
+    if (!value)
+        return MT_FAIL(p->err, MT_EUSAGE, "--%s needs a value: --%s %s", opt->name, opt->name,
+                       opt->arg);
+    p->next++;
+    return set(p, opt, value);
+}
+
+static enum mt_status parse_long(struct parser *p, const char *text)
+{
+    const struct mt_opt *opt = NULL;
+    const char *equals = strchr(text, '=');
+    char *name = mt_strndup(text, equals ? (size_t)(equals - text) : strlen(text));
+    enum mt_status st = find_long(p, name, &opt);
+    free(name);
+    if (st != MT_OK)
+        return st;
+    if (equals && opt->kind == MT_OPT_FLAG)
+        return MT_FAIL(p->err, MT_EUSAGE, "--%s takes no value", opt->name);
+    if (equals)
+        return set(p, opt, equals + 1);
+    return takes_value(opt) ? set_from_next(p, opt) : set(p, opt, NULL);
+}
+
+/* A cluster of letters: flags, then perhaps one option whose value is the rest or what follows. */
+static enum mt_status parse_letters(struct parser *p, const char *letters)
+{
+    for (const char *at = letters; *at; at++) {
+        const struct mt_opt *opt = NULL;
+        for (size_t i = 0; i < p->all.n && !opt; i++)
+            opt = p->all.v[i]->letter == *at ? p->all.v[i] : NULL;
+        if (!opt) {
+            const char shown[] = {'-', *at, '\0'};
+            return unknown_option(p, at == letters && at[1] ? letters - 1 : shown, at);
+        }
+        if (takes_value(opt))
+            return at[1] ? set(p, opt, at + 1) : set_from_next(p, opt);
+        if (opt->kind == MT_OPT_OPTIONAL)
+            return set(p, opt, at + 1);
+        MT_TRY(set(p, opt, NULL));
+    }
+    return MT_OK;
+}
+
+static enum mt_status check_count(struct parser *p, const struct mt_args *args)
+{
+    const struct mt_cmd *cmd = p->cmd;
+    if (p->help)
+        return MT_OK;
+    if (args->n > cmd->args_max)
+        return MT_FAIL(p->err, MT_EUSAGE, "argument \"%s\" is one too many: memtool %s %s",
+                       args->v[cmd->args_max], cmd->name, cmd->usage);
+    if (args->n < cmd->args_min)
+        return MT_FAIL(p->err, MT_EUSAGE, "an argument is missing: memtool %s %s", cmd->name,
+                       cmd->usage);
+    return MT_OK;
+}
+
+static enum mt_status parse_all(struct parser *p, struct mt_args *args)
+{
+    bool options = true;
+    while (p->next < p->argc) {
+        const char *text = p->argv[p->next++];
+        if (!options || text[0] != '-' || !text[1])
+            args->v[args->n++] = text;
+        else if (strcmp(text, "--") == 0)
+            options = false;
+        else if (text[1] == '-')
+            MT_TRY(parse_long(p, text + 2));
+        else
+            MT_TRY(parse_letters(p, text + 1));
+    }
+    return check_count(p, args);
+}
+
+enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
+                             char **argv, struct mt_args *args, struct mt_err *err)
+{
+    struct parser p = {.cmd = cmd, .argc = argc, .argv = argv, .next = 1, .err = err};
+    collect(&p, cmd->opts);
+    collect(&p, common);
+    *args = (struct mt_args){.v = mt_alloc((size_t)(argc + 1) * sizeof *args->v)};
+    enum mt_status st = parse_all(&p, args);
+    if (st != MT_OK) {
+        mt_err_hint(err, "Usage and options: memtool help %s", cmd->name);
+        free(args->v);
+        *args = (struct mt_args){0};
+    }
+    mt_vec_free(&p.all);
+    return st;
+}
+
+/* "-n, --limit N", "    --color[=WHEN]" */
+static void add_spec(struct mt_buf *out, const struct mt_opt *opt)
+{
+    if (opt->letter)
+        mt_buf_addf(out, "-%c, --%s", opt->letter, opt->name);
+    else
+        mt_buf_addf(out, "    --%s", opt->name);
+    if (opt->kind == MT_OPT_OPTIONAL)
+        mt_buf_addf(out, "[=%s]", opt->arg);
+    else if (opt->kind != MT_OPT_FLAG)
+        mt_buf_addf(out, " %s", opt->arg);
+}
+
+static size_t spec_width(const struct mt_opt *opts)
+{
+    size_t width = 0;
+    struct mt_buf spec = {0};
+    for (; opts && opts->name; opts++) {
+        mt_buf_clear(&spec);
+        add_spec(&spec, opts);
+        width = spec.n > width ? spec.n : width;
+    }
+    mt_buf_free(&spec);
+    return width;
+}
+
+static void help_options(const char *heading, const struct mt_opt *opts, size_t width, FILE *out)
+{
+    if (!opts || !opts->name)
+        return;
+    struct mt_buf spec = {0};
+    fprintf(out, "\n%s:\n", heading);
+    for (; opts->name; opts++) {
+        mt_buf_clear(&spec);
+        add_spec(&spec, opts);
+        fprintf(out, "  %-*s  %s\n", (int)width, spec.s, opts->help);
+    }
+    mt_buf_free(&spec);
+}
+
+void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out)
+{
+    size_t own = spec_width(cmd->opts), shared = spec_width(common);
+    size_t width = own > shared ? own : shared;
+    fprintf(out, "memtool %s - %s\n\nUsage: memtool %s %s\n", cmd->name, cmd->summary, cmd->name,
+            cmd->usage);
+    if (cmd->examples && *cmd->examples) {
+        bool ended = cmd->examples[strlen(cmd->examples) - 1] == '\n';
+        fprintf(out, "\nExamples:\n%s%s", cmd->examples, ended ? "" : "\n");
+    }
+    help_options("Options", cmd->opts, width, out);
+    help_options("Options of every command", common, width, out);
+}
+
+static const char *complaint(const struct mt_opt *opts, const struct mt_opt *opt)
+{
+    bool wants_arg = opt->kind != MT_OPT_FLAG;
+    size_t good = strspn(opt->name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if (good == 0 || opt->name[good] || opt->name[0] == '-')
+        return "name is not lower case letters, digits and dashes";
+    if (opt->letter && !isalnum((unsigned char)opt->letter))
+        return "letter is no letter or digit";
+    if (!opt->value)
+        return "nowhere to put the value";
+    if (!opt->help || !*opt->help)
+        return "no help";
+    if (strchr(opt->help, '\n'))
+        return "help of more than one line";
+    if (wants_arg != (opt->arg && *opt->arg))
+        return wants_arg ? "no placeholder" : "a placeholder, but takes no value";
+    for (; opts < opt; opts++) {
+        if (strcmp(opts->name, opt->name) == 0)
+            return "name is taken";
+        if (opt->letter && opts->letter == opt->letter)
+            return "letter is taken";
+    }
+    return NULL;
+}
+
+const char *mt_opts_check(const struct mt_opt *opts)
+{
+    static char text[128];
+    for (const struct mt_opt *opt = opts; opt && opt->name; opt++) {
+        const char *what = complaint(opts, opt);
+        if (what) {
+            snprintf(text, sizeof text, "--%s: %s", opt->name, what);
+            return text;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,291 @@
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/load.h"
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *device_name, *name_regex;
+static int64_t depth, min_b, limit = 200;
+static bool invert;
+
+struct tree_view {
+    struct mt_tree *t;
+    uint32_t *first, *next; /* children lists over items, heaviest first; index n is the roots */
+    bool *shown;            /* on a path through a match of --name */
+    struct mt_report *report;
+    struct mt_buf prefix;
+};
+
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* What siblings are sorted by: what they hold, then how much went through them. */
+static int64_t weight(const struct mt_item *i)
+{
+    int64_t net = magnitude(i->total.alloc_b - i->total.freed_b);
+    return net > i->total.alloc_b ? net : i->total.alloc_b;
+}
+
+static const struct mt_item *sort_items;
+static int child_cmp(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int64_t wx = weight(&sort_items[x]), wy = weight(&sort_items[y]);
+    if (wx != wy)
+        return wx > wy ? -1 : 1;
+    if (sort_items[x].time_ns != sort_items[y].time_ns && wx == 0)
+        return sort_items[x].time_ns > sort_items[y].time_ns ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void link_children(struct tree_view *v)
+{
+    uint32_t n = (uint32_t)v->t->items.n;
+    uint32_t *all = mt_alloc((n + 1) * sizeof *all);
+    v->first = mt_alloc((n + 1) * sizeof *v->first);
+    v->next = mt_alloc((n + 1) * sizeof *v->next);
+    memset(v->first, 0xff, (n + 1) * sizeof *v->first);
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = i;
+    sort_items = v->t->items.v;
+    qsort(all, n, sizeof *all, child_cmp);
+    for (uint32_t k = n; k-- > 0;) {
+        uint32_t i = all[k], parent = v->t->items.v[i].parent;
+        parent = parent == MT_NONE ? n : parent;
+        v->next[i] = v->first[parent];
+        v->first[parent] = i;
+    }
+    free(all);
+}
+
+/* Marks the paths through matches: matches, what is above them and what is below. */
+static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
+{
+    regex_t re;
+    size_t n = v->t->items.n;
+    v->shown = mt_alloc(n + 1);
+    if (!name_regex) {
+        memset(v->shown, 1, n + 1);
+        return MT_OK;
+    }
+    if (regcomp(&re, name_regex, REG_EXTENDED | REG_NOSUB) != 0)
+        return MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression", name_regex);
+    bool *below = mt_alloc(n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_item *it = &v->t->items.v[i];
+        const char *name = mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame);
+        below[i] =
+            (it->parent != MT_NONE && below[it->parent]) || regexec(&re, name, 0, NULL, 0) == 0;
+        v->shown[i] = below[i];
+    }
+    for (size_t i = n; i-- > 0;)
+        if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
+            v->shown[v->t->items.v[i].parent] = true;
+    free(below);
+    regfree(&re);
+    return MT_OK;
+}
+
+static bool visible(const struct tree_view *v, uint32_t i)
+{
+    return v->shown[i] && (!min_b || weight(&v->t->items.v[i]) >= min_b);
+}
+
+static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
+{
+    const struct mt_item *it = &v->t->items.v[i];
+    struct mt_row *row = mt_report_row(v->report);
+    const struct mt_sums *s = &it->self, *t = &it->total;
+    int c = 0;
+    row->cells[c++] = mt_cell_int(t->alloc_b - t->freed_b);
+    row->cells[c++] = mt_cell_int(s->alloc_b - s->freed_b);
+    row->cells[c++] = mt_cell_int(t->alloc_b);
+    row->cells[c++] = mt_cell_int(s->alloc_b);
+    row->cells[c++] = mt_cell_int(t->freed_b);
+    row->cells[c++] = mt_cell_int(it->calls_n);
+    row->cells[c++] = mt_cell_int(it->time_ns);
+    row->cells[c++] = mt_cell_int(it->self_time_ns);
+    row->cells[c++] = mt_cell_int(level);
+    row->cells[c++] = it->parent == MT_NONE ? (struct mt_cell){0} : mt_cell_int(it->parent);
+    row->cells[c++] = mt_cell_int(i);
+    row->cells[c] = mt_cell_text(
+        mt_report_text(v->report, mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame)));
+    const char *branch = level == 0 ? "" : last ? "└─ " : "├─ ";
+    row->tree = mt_report_textf(v->report, "%s%s", v->prefix.n ? v->prefix.s : "", branch);
+}
+
+static uint32_t next_visible(const struct tree_view *v, uint32_t i)
+{
+    while (i != MT_NONE && !visible(v, i))
+        i = v->next[i];
+    return i;
+}
+
+/* Preorder with a stack of the items open above; each knows the prefix of its children. */
+struct level {
+    uint32_t next;   /* sibling still to be shown, MT_NONE = none */
+    size_t prefix_n; /* length of the prefix at this level */
+};
+
+static void walk(struct tree_view *v)
+{
+    MT_VEC(struct level) stack = {0};
+    mt_buf_adds(&v->prefix, "");
+    *mt_vec_push(&stack) = (struct level){next_visible(v, v->first[v->t->items.n]), 0};
+    while (stack.n) {
+        struct level *top = &stack.v[stack.n - 1];
+        uint32_t i = top->next;
+        int level = (int)stack.n - 1;
+        if (i == MT_NONE) {
+            stack.n--;
+            continue;
+        }
+        bool last = (top->next = next_visible(v, v->next[i])) == MT_NONE;
+        v->prefix.n = top->prefix_n;
+        v->prefix.s[v->prefix.n] = '\0';
+        if (limit && v->report->rows.n >= (size_t)limit)
+            v->report->left_out_n++;
+        else
+            add_row(v, i, level, last);
+        if (depth && level + 1 >= depth)
+            continue;
+        if (level && v->prefix.n < 1024)
+            mt_buf_adds(&v->prefix, last ? "   " : "│  ");
+        *mt_vec_push(&stack) = (struct level){next_visible(v, v->first[i]), v->prefix.n};
+    }
+    mt_vec_free(&stack);
+}
+
+/* Callers: every op with its own figures as a root, and below it who called it. */
+static void invert_tree(struct mt_tree *t)
+{
+    struct mt_tree_node *nodes = t->nodes.v;
+    MT_VEC(struct mt_item) out = {0};
+    struct mt_map index = {0};
+    for (size_t i = 0; i < t->items.n; i++) {
+        const struct mt_item *it = &t->items.v[i];
+        uint32_t parent = MT_NONE;
+        int deep = 0;
+        for (uint32_t n = it->node; n != MT_NONE && deep < 64; n = nodes[n].parent, deep++) {
+            uint32_t *at = mt_map_at(&index, (uint64_t)(parent + 1u) << 32 | nodes[n].frame);
+            if (*at == MT_NONE) {
+                *at = (uint32_t)out.n;
+                *mt_vec_push(&out) = (struct mt_item){.parent = parent, .node = n};
+            }
+            struct mt_item *o = &out.v[parent = *at];
+            o->self.alloc_b += it->self.alloc_b;
+            o->self.freed_b += it->self.freed_b;
+            o->total = o->self;
+            o->calls_n += it->calls_n;
+            o->self_time_ns += it->self_time_ns;
+            o->time_ns = o->self_time_ns;
+        }
+    }
+    mt_map_free(&index);
+    free(t->items.v);
+    t->items.v = out.v;
+    t->items.n = out.n;
+    t->items.cap = out.cap;
+}
+
+static void add_columns(struct mt_report *r)
+{
+    static const struct {
+        const char *name, *title;
+        enum mt_unit unit;
+        bool hidden;
+    } columns[] = {{"net_b", "NET", MT_UNIT_BYTES, false},
+                   {"self_net_b", "SELF NET", MT_UNIT_BYTES, false},
+                   {"alloc_b", "ALLOC", MT_UNIT_BYTES, false},
+                   {"self_alloc_b", "SELF ALLOC", MT_UNIT_BYTES, true},
+                   {"freed_b", "FREED", MT_UNIT_BYTES, true},
+                   {"calls_n", "CALLS", MT_UNIT_COUNT, false},
+                   {"time_ns", "TIME", MT_UNIT_NS, true},
+                   {"self_time_ns", "SELF TIME", MT_UNIT_NS, true},
+                   {"depth", NULL, MT_UNIT_NONE, true},
+                   {"parent", NULL, MT_UNIT_NONE, true},
+                   {"node", NULL, MT_UNIT_NONE, true},
+                   {"name", "NAME", MT_UNIT_TREE, false}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++) {
+        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+        r->columns.v[i].hidden = columns[i].hidden;
+    }
+}
+
+static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
+{
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], n[MT_HUMAN_MAX];
+    r->runs[0].id = run->id;
+    r->runs[0].name = mt_strdup(run->name);
+    r->title = d ? mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
+                               mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak))
+                 : mt_asprintf("%s · no memory records", run->name);
+    if (r->left_out_n)
+        mt_report_footer(r, "%s more rows. --limit 0 shows all, --depth and --min cut.",
+                         mt_human_count(r->left_out_n, n));
+    if (d && d->outside_n)
+        mt_report_footer(r, "[outside ops] net %s in %lld records",
+                         mt_human_bytes(d->outside_alloc_b - d->outside_freed_b, net),
+                         (long long)d->outside_n);
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    struct mt_run which;
+    struct mt_run_device d;
+    struct mt_report report;
+    struct mt_tree tree = {0};
+    struct tree_view v = {.t = &tree, .report = &report};
+    bool none;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.tree", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
+    MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
+    MT_TRY_OUT(mt_load_nodes(db, &which, none ? NULL : &d, &tree, err));
+    if (invert)
+        invert_tree(&tree);
+    link_children(&v);
+    MT_TRY_OUT(mark_matches(&v, err));
+    add_columns(&report);
+    walk(&v);
+    describe(&report, &which, none ? NULL : &d);
+    MT_TRY_OUT(mt_show(&report, err));
+out:
+    free(v.first);
+    free(v.next);
+    free(v.shown);
+    mt_buf_free(&v.prefix);
+    mt_tree_free(&tree);
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels"},
+    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only what allocated or kept at least this"},
+    {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    {"invert", 0, MT_OPT_FLAG, &invert, NULL,
+     "callers: each op with its own figures, below it who called it"},
+    {"limit", 'n', MT_OPT_INT, &limit, "N", "show N rows; 0 = all (default: 200)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_tree = {
+    .name = "tree",
+    .summary = "the call hierarchy with inclusive and self memory",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool tree --depth 4\n  memtool tree base --name conv2d --min 1MiB\n  memtool "
+                "tree --invert --depth 2\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

@@ -1,0 +1,138 @@
+#include "lib/load.h"
+
+#include "gen/queries.h"
+#include <stdlib.h>
+#include <string.h>
+
+void mt_tree_free(struct mt_tree *t)
+{
+    mt_strtab_free(&t->strings);
+    mt_vec_free(&t->nodes);
+    mt_vec_free(&t->items);
+    mt_vec_free(&t->outside);
+    mt_vec_free(&t->thread_names);
+}
+
+static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
+{
+    const char *text = mt_stmt_text(s, column);
+    return text ? mt_strtab_add(&t->strings, text, strlen(text)) : MT_NONE;
+}
+
+/* Reads the nodes in the order of their ids; items gets one per node, still in that order. */
+static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_NODES, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint32_t parent = mt_stmt_kind(s, 0) == MT_VALUE_NULL
+                              ? MT_NONE
+                              : (uint32_t)(mt_stmt_int(s, 0) - run->node_first);
+        uint32_t at = (uint32_t)t->nodes.n;
+        if (parent != MT_NONE && parent >= at)
+            parent = MT_NONE; /* a damaged database must not send us in circles */
+        *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
+                                                        text_of(t, s, 1),
+                                                        text_of(t, s, 2),
+                                                        text_of(t, s, 3),
+                                                        text_of(t, s, 4),
+                                                        (uint8_t)(mt_stmt_int(s, 5) % MT_PHASE_N),
+                                                        mt_stmt_int(s, 9) != 0};
+        *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
+                                                   .node = at,
+                                                   .calls_n = mt_stmt_int(s, 6),
+                                                   .time_ns = mt_stmt_int(s, 7),
+                                                   .self_time_ns = mt_stmt_int(s, 8),
+                                                   .shape = MT_NONE,
+                                                   .forward = MT_NONE,
+                                                   .step = INT64_MIN};
+    }
+}
+
+static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
+                                 struct mt_tree *t, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_STATS, &s, err));
+    mt_stmt_bind(s, "iii", run->node_first, run->node_first + run->node_n, device);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t at = (uint64_t)(mt_stmt_int(s, 0) - run->node_first);
+        if (at >= t->items.n)
+            continue;
+        t->items.v[at].self =
+            (struct mt_sums){mt_stmt_int(s, 1), mt_stmt_int(s, 2), mt_stmt_int(s, 3),
+                             mt_stmt_int(s, 4), mt_stmt_int(s, 5)};
+        t->items.v[at].total =
+            (struct mt_sums){mt_stmt_int(s, 6), mt_stmt_int(s, 7), mt_stmt_int(s, 8),
+                             mt_stmt_int(s, 9), mt_stmt_int(s, 10)};
+    }
+}
+
+/* Reorders items from order of ids to preorder. */
+static void make_preorder(struct mt_tree *t)
+{
+    uint32_t n = (uint32_t)t->items.n;
+    uint32_t *first = mt_alloc((n + 1) * sizeof *first), *next = mt_alloc((n + 1) * sizeof *next);
+    uint32_t *place = mt_alloc((n + 1) * sizeof *place);
+    struct mt_item *out = mt_alloc((n + 1) * sizeof *out);
+    memset(first, 0xff, (n + 1) * sizeof *first);
+    for (uint32_t i = n; i-- > 0;) { /* index n is the list of roots */
+        uint32_t parent = t->items.v[i].parent == MT_NONE ? n : t->items.v[i].parent;
+        next[i] = first[parent];
+        first[parent] = i;
+    }
+    MT_VEC(uint32_t) stack = {0};
+    uint32_t done = 0;
+    if (first[n] != MT_NONE)
+        *mt_vec_push(&stack) = first[n];
+    while (stack.n) {
+        uint32_t i = stack.v[--stack.n];
+        place[i] = done;
+        out[done] = t->items.v[i];
+        if (out[done].parent != MT_NONE)
+            out[done].parent = place[out[done].parent];
+        done++;
+        if (next[i] != MT_NONE)
+            *mt_vec_push(&stack) = next[i];
+        if (first[i] != MT_NONE)
+            *mt_vec_push(&stack) = first[i];
+    }
+    if (n)
+        memcpy(t->items.v, out, n * sizeof *out);
+    mt_vec_free(&stack);
+    free(first);
+    free(next);
+    free(place);
+    free(out);
+}
+
+enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_run_device *device, struct mt_tree *out,
+                             struct mt_err *err)
+{
+    mt_strtab_init(&out->strings);
+    MT_TRY(read_nodes(db, run, out, err));
+    if (device) {
+        MT_TRY(read_stats(db, run, device->id, out, err));
+        if (device->outside_n)
+            *mt_vec_push(&out->outside) = (struct mt_outside){
+                {device->outside_alloc_b, device->outside_freed_b, device->outside_alloc_n,
+                 device->outside_at_peak_b, device->outside_at_end_b},
+                MT_NONE,
+                INT64_MIN};
+        out->before_at_peak_b = device->before_at_peak_b;
+        out->before_freed_b = device->before_freed_b;
+    }
+    make_preorder(out);
+    return MT_OK;
+}

@@ -1,0 +1,98 @@
+/*
+ * load.h - the tree of a run out of the database, and its grouping: what table and tree are made
+ * of.
+ */
+#ifndef MT_LOAD_H
+#define MT_LOAD_H
+
+#include "lib/recording.h"
+#include "lib/runs.h"
+
+/* A node of the call tree, or one op of it (mt_load_ops): in preorder, parents before children. */
+struct mt_item {
+    uint32_t parent; /* index of the item, MT_NONE = root */
+    uint32_t node;   /* index of the node (mt_load_nodes' own order) */
+    uint32_t group;  /* filled by mt_group */
+    int64_t calls_n, time_ns, self_time_ns;
+    struct mt_sums self, total;
+    /* ops only */
+    uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
+    int64_t step;                    /* INT64_MIN = outside steps */
+};
+
+struct mt_tree_node {
+    uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
+    uint8_t phase;
+    bool python_or_annotation;
+};
+
+/* Records outside every op, in ops mode one entry per record, else one for all. */
+struct mt_outside {
+    struct mt_sums sums;
+    uint32_t thread;
+    int64_t step;
+};
+
+struct mt_tree {
+    struct mt_strtab strings;
+    MT_VEC(struct mt_tree_node) nodes;
+    MT_VEC(struct mt_item) items;
+    MT_VEC(struct mt_outside) outside;
+    MT_VEC(uint32_t) thread_names; /* string ids */
+    int64_t before_at_peak_b, before_freed_b;
+};
+
+void mt_tree_free(struct mt_tree *t);
+
+/* The call tree with the stored rollup of one device (id 0: none); one item per node. */
+enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_run_device *device, struct mt_tree *out,
+                             struct mt_err *err);
+
+/* Which ops: only those of a thread (its tid; NULL = all) that start in steps from..to. */
+struct mt_op_filter {
+    const char *thread;
+    bool by_step;
+    int64_t step_from, step_to;
+};
+
+/* Every op as an item, sums from the blocks: for figures by shape, thread, step, forward op. */
+enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
+                           const struct mt_run_device *device, const struct mt_op_filter *filter,
+                           struct mt_tree *out, struct mt_err *err);
+
+enum mt_group_key {
+    MT_BY_NAME,
+    MT_BY_TOP,
+    MT_BY_SCOPE,
+    MT_BY_MODULE,
+    MT_BY_PHASE,
+    MT_BY_PATH,
+    MT_BY_SHAPE,
+    MT_BY_THREAD,
+    MT_BY_STEP,
+    MT_BY_FORWARD, /* these need ops */
+    MT_BY_N
+};
+extern const char *const mt_group_key_names[MT_BY_N];
+static inline bool mt_group_needs_ops(enum mt_group_key k)
+{
+    return k >= MT_BY_SHAPE;
+}
+
+/* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group. */
+struct mt_group {
+    const char *key[MT_BY_N]; /* by position of the keys asked for; borrowed from the tree */
+    bool explicit_row, has_calls;
+    int64_t calls_n, time_ns, self_time_ns;
+    struct mt_sums self, total;
+};
+
+struct mt_groups {
+    MT_VEC(struct mt_group) rows;
+};
+
+void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
+void mt_groups_free(struct mt_groups *g);
+
+#endif

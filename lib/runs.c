@@ -1,0 +1,226 @@
+#include "lib/runs.h"
+
+#include "gen/queries.h"
+#include "lib/human.h"
+#include "lib/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *mt_db_path(const char *given)
+{
+    const char *env = getenv("MEMTOOL_DB");
+    if (given)
+        return mt_strdup(given);
+    if (env && *env)
+        return mt_strdup(env);
+    char *here = getcwd(NULL, 0);
+    for (char *end = here ? here + strlen(here) : NULL; end; end = strrchr(here, '/')) {
+        *end = '\0';
+        char *path = mt_asprintf("%s/.memtool.db", here);
+        if (access(path, F_OK) == 0) {
+            free(here);
+            return path;
+        }
+        free(path);
+    }
+    free(here);
+    return mt_strdup(".memtool.db");
+}
+
+static enum mt_status unknown_run(struct mt_db *db, const char *ref, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    struct mt_buf near = {0};
+    MT_FAIL(err, MT_EUSAGE, "there is no run '%s'", ref);
+    if (access(ref, R_OK) == 0)
+        mt_err_hint(err, "It is a file: memtool import %s", ref);
+    struct mt_err ignored = MT_ERR_INIT;
+    if (mt_db_query(db, MT_Q_RUN_NAMES, &s, &ignored) != MT_OK)
+        return err->code;
+    int shown = 0;
+    for (int pass = 0; pass < 2 && !shown; pass++) /* near names, else the latest ones */
+        while (mt_stmt_step(s, &row, &ignored) == MT_OK && row) {
+            const char *name = mt_stmt_text(s, 0);
+            bool close = mt_edit_distance(name, ref) * 2 <= (int)strlen(ref) || strstr(name, ref);
+            if ((pass || close) && shown < 5)
+                mt_buf_addf(&near, "%s%s", shown++ ? ", " : "", name);
+        }
+    mt_err_hint(err, "%s%s%s`memtool runs` lists all.", shown ? "There is: " : "",
+                shown ? near.s : "", shown ? ". " : "");
+    mt_buf_free(&near);
+    return err->code;
+}
+
+/* *id = 0 when no run has that name or prefix. */
+static enum mt_status match_name(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    struct mt_buf all = {0};
+    int n = 0;
+    enum mt_status st = MT_OK;
+    *id = 0;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_MATCH, &s, err));
+    mt_stmt_bind(s, "s", ref);
+    for (;;) {
+        MT_TRY_OUT(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        if (n++ == 0)
+            *id = mt_stmt_int(s, 0);
+        if (n == 1 && strcmp(mt_stmt_text(s, 1), ref) == 0)
+            goto out;
+        mt_buf_addf(&all, "%s%s", n > 1 ? ", " : "", mt_stmt_text(s, 1));
+    }
+    if (n > 1) {
+        st = MT_FAIL(err, MT_EUSAGE, "'%s' could be several runs: %s", ref, all.s);
+        mt_err_hint(err, "Write more of the name.");
+    }
+out:
+    mt_buf_free(&all);
+    return st;
+}
+
+static enum mt_status latest(struct mt_db *db, int64_t back, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_LATEST, &s, err));
+    mt_stmt_bind(s, "i", back);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    *id = row ? mt_stmt_int(s, 0) : 0;
+    if (*id)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE,
+            back ? "there are not that many runs" : "the database holds no run yet");
+    mt_err_hint(err, "Import one: memtool import trace.json");
+    return MT_EUSAGE;
+}
+
+static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
+{
+    char *end;
+    if (!ref || strcmp(ref, "@latest") == 0)
+        return latest(db, 0, id, err);
+    if (strncmp(ref, "@latest~", 8) == 0) {
+        long long back = strtoll(ref + 8, &end, 10);
+        if (*end == '\0' && back >= 0)
+            return latest(db, back, id, err);
+    }
+    MT_TRY(match_name(db, ref, id, err));
+    if (!*id) {
+        long long number = strtoll(ref, &end, 10);
+        *id = *end == '\0' && number > 0 ? number : 0;
+    }
+    return *id ? MT_OK : unknown_run(db, ref, err);
+}
+
+enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
+                           struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    int64_t id;
+    MT_TRY(resolve(db, ref, &id, err));
+    MT_TRY(mt_db_query(db, MT_Q_RUN_GET, &s, err));
+    mt_stmt_bind(s, "i", id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return unknown_run(db, ref, err);
+    *out = (struct mt_run){.id = mt_stmt_int(s, 0),
+                           .start_ns = mt_stmt_int(s, 5),
+                           .dur_ns = mt_stmt_int(s, 6),
+                           .whole_us = mt_stmt_int(s, 7) != 0,
+                           .event_n = mt_stmt_int(s, 8),
+                           .op_n = mt_stmt_int(s, 9),
+                           .record_n = mt_stmt_int(s, 10),
+                           .alloc_n = mt_stmt_int(s, 11),
+                           .node_n = mt_stmt_int(s, 12),
+                           .op_first = mt_stmt_int(s, 13),
+                           .alloc_first = mt_stmt_int(s, 14),
+                           .node_first = mt_stmt_int(s, 15)};
+    snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
+    snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
+    snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
+    snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
+    return mt_stmt_step(s, &row, err);
+}
+
+static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
+{
+    *d = (struct mt_run_device){
+        .id = mt_stmt_int(s, 0),
+        .type = (int)mt_stmt_int(s, 2),
+        .alloc_b = mt_stmt_int(s, 3),
+        .freed_b = mt_stmt_int(s, 4),
+        .net_b = mt_stmt_int(s, 5),
+        .alloc_n = mt_stmt_int(s, 6),
+        .peak_b = mt_stmt_int(s, 7),
+        .peak_ns = mt_stmt_kind(s, 8) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, 8),
+        .at_end_b = mt_stmt_kind(s, 9) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, 9),
+        .before_freed_b = mt_stmt_int(s, 10),
+        .before_at_peak_b = mt_stmt_int(s, 11),
+        .outside_n = mt_stmt_int(s, 12),
+        .outside_alloc_b = mt_stmt_int(s, 13),
+        .outside_freed_b = mt_stmt_int(s, 14),
+        .outside_alloc_n = mt_stmt_int(s, 15),
+        .outside_at_peak_b = mt_stmt_int(s, 16),
+        .outside_at_end_b = mt_stmt_int(s, 17)};
+    snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
+}
+
+enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
+                              struct mt_run_device **out, size_t *n, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_VEC(struct mt_run_device) all = {0};
+    MT_TRY(mt_db_query(db, MT_Q_DEVICES, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        enum mt_status st = mt_stmt_step(s, &row, err);
+        if (st != MT_OK)
+            mt_vec_free(&all);
+        MT_TRY(st);
+        if (!row)
+            break;
+        read_device(s, mt_vec_push(&all));
+    }
+    *out = all.v;
+    *n = all.n;
+    return MT_OK;
+}
+
+enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const char *name,
+                             struct mt_run_device *out, bool *none, int *other_n,
+                             struct mt_err *err)
+{
+    struct mt_run_device *all;
+    size_t n, given = name ? strlen(name) : 0, found;
+    MT_TRY(mt_run_devices(db, run, &all, &n, err));
+    for (found = 0; found < n; found++) /* "cuda" means cuda:0 or its like */
+        if (!name || strcmp(name, all[found].name) == 0 ||
+            (strncmp(name, all[found].name, given) == 0 && all[found].name[given] == ':'))
+            break;
+    *none = found == n;
+    *other_n = (int)n - 1;
+    if (found < n)
+        *out = all[found];
+    else if (name) {
+        struct mt_buf list = {0};
+        for (size_t i = 0; i < n; i++)
+            mt_buf_addf(&list, "%s%s", i ? ", " : "", all[i].name);
+        MT_FAIL(err, MT_EUSAGE, "run '%s' has no device '%s'", run->name, name);
+        if (n)
+            mt_err_hint(err, "It has: %s.", list.s);
+        else
+            mt_err_hint(
+                err, "It holds no memory records; record them with profile(profile_memory=True).");
+        mt_buf_free(&list);
+    }
+    free(all);
+    return err->code;
+}

@@ -1,0 +1,54 @@
+/*
+ * runs.h - which database, which run, which device a command is about.
+ */
+#ifndef MT_RUNS_H
+#define MT_RUNS_H
+
+#include "lib/db.h"
+
+struct mt_run {
+    int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
+    int64_t op_first, alloc_first, node_first;
+    bool whole_us;
+    char name[256], source[512], format[64], step_marker[128];
+};
+
+struct mt_run_device {
+    int64_t id;
+    char name[32];
+    int type;
+    int64_t alloc_b, freed_b, net_b, alloc_n, peak_b, peak_ns; /* peak_ns INT64_MIN: none */
+    int64_t at_end_b;                                          /* INT64_MIN: unknown */
+    int64_t before_freed_b, before_at_peak_b;
+    int64_t outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b,
+        outside_at_end_b;
+};
+
+/*
+ * Path of the database: `given` (--db) if not NULL, else $MEMTOOL_DB, else .memtool.db in this
+ * folder or the nearest parent that has one, else ".memtool.db" here. Allocated.
+ */
+char *mt_db_path(const char *given);
+
+/*
+ * The run of a reference: name, id, unique prefix of a name, @latest, @latest~N; NULL is @latest.
+ * Errors: MT_EUSAGE naming the nearest runs, or the candidates of an ambiguous prefix; MT_EDB.
+ */
+enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
+                           struct mt_err *err);
+
+/*
+ * The device of that name in the run; "cuda" means the first such. NULL: the one with the most
+ * allocated bytes. *none = true when the run has no device at all (name NULL only).
+ * *other_n = further devices. Errors: MT_EUSAGE listing the devices; MT_EDB.
+ */
+enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const char *name,
+                             struct mt_run_device *out, bool *none, int *other_n,
+                             struct mt_err *err);
+
+/* All devices of a run, the one with the most allocated bytes first; *out is freed by the caller.
+ */
+enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
+                              struct mt_run_device **out, size_t *n, struct mt_err *err);
+
+#endif

@@ -1,0 +1,48 @@
+-- name: run_latest
+-- in: ?1 how many runs back   out: id
+SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1;
+
+-- name: run_match
+-- in: ?1 text   out: id, name of runs whose name begins with it, exact first
+SELECT id, name FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name <> ?1, name LIMIT 20;
+
+-- name: run_get
+-- in: ?1 id
+SELECT id, name, source, format, coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
+  record_n, alloc_n, node_n, op_first, alloc_first, node_first FROM run WHERE id = ?1;
+
+-- name: run_names
+SELECT name FROM run ORDER BY id DESC LIMIT 200;
+
+-- name: devices
+-- in: ?1 run id   out: devices, the one with most allocated bytes first
+SELECT id, name, type, alloc_b, freed_b, net_b, alloc_n, peak_b, peak_ns, at_end_b, before_freed_b,
+  before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b
+  FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
+
+-- name: runs
+-- Every run with its figures, one row per device.
+SELECT r.id AS id, r.name AS name, r.group_name AS "group", r.format AS format, d.name AS device, r.op_n AS op_n,
+  r.record_n AS record_n, (SELECT count(*) FROM step s WHERE s.run_id = r.id) AS step_n, d.alloc_b AS alloc_b,
+  d.net_b AS net_b, d.peak_b AS peak_b, r.dur_ns AS dur_ns, r.imported_at AS imported_at, r.source AS source
+  FROM run r LEFT JOIN device d ON d.run_id = r.id ORDER BY r.id, d.id;
+
+-- name: info_threads
+-- in: ?1 run id
+SELECT tid, coalesce(name, ''), op_n FROM thread t WHERE run_id = ?1 AND op_n > 0 ORDER BY id;
+
+-- name: info_steps
+-- in: ?1 run id   out: count, smallest and largest number
+SELECT count(*), min(number), max(number) FROM step WHERE run_id = ?1;
+
+-- name: info_notes
+-- in: ?1 run id
+SELECT text FROM note WHERE run_id = ?1;
+
+-- name: info_meta
+-- in: ?1 run id   out: key, value in the file's order
+SELECT key, value FROM meta WHERE run_id = ?1 ORDER BY position;
+
+-- name: info_device
+-- in: ?1 device id   out: base_b, residual_b, at_end_n, freed_n
+SELECT base_b, residual_b, at_end_n, freed_n FROM device WHERE id = ?1;

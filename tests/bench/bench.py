@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""`make bench`: memtool's speed and memory beside the goals: bench.py [MB...], default 100 1000.
+
+Every ratio is taken within one run of this script, from medians of alternating runs, because
+absolute times mean little on another machine. Inputs are generated into build/bench and kept.
+Never fails because a goal is missed.
+"""
+
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, "build", "bench")
+MEMTOOL = os.path.join(ROOT, "build", "memtool")
+GENERATOR = os.path.join(HERE, "gen_trace.py")
+RUNS = 5
+OPS = 5_000_000  # in the database that whole commands are timed on
+PYTHON_BYTES_PER_BYTE = 6  # json.load needs about this much memory per byte of trace
+
+results = []  # (what, value, goal), printed at the end
+
+
+def note(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def result(what, value, goal=""):
+    results.append((what, value, goal))
+    note(f"  {what}: {value}  {goal}")
+
+
+# Running things.
+
+
+class Run:
+    """One measured process."""
+
+    def __init__(self, *command):
+        out = os.path.join(BUILD, "measured")
+        with open(os.path.join(BUILD, "output"), "wb") as output:
+            measure = [os.path.join(BUILD, "measure"), out, *command]
+            subprocess.run(measure, stdout=output, stderr=subprocess.STDOUT, check=True)
+        with open(out) as f:
+            seconds, peak_kib, status = f.read().split()
+        with open(os.path.join(BUILD, "output")) as f:
+            self.output = f.read()
+        if status != "0":
+            sys.exit(f"bench: {' '.join(command)}: exit {status}\n{self.output}")
+        self.seconds, self.peak_b = float(seconds), int(peak_kib) * 1024
+
+
+def alternate(functions, runs=RUNS):
+    """Calls the functions in turn, `runs` times each. Of each: median seconds and peak, output."""
+    taken = {name: [] for name in functions}
+    for _ in range(runs):
+        for name, function in functions.items():
+            taken[name].append(function())
+    return {
+        name: (
+            statistics.median(run.seconds for run in rows),
+            statistics.median(run.peak_b for run in rows),
+            rows[-1].output,
+        )
+        for name, rows in taken.items()
+    }
+
+
+def import_into(database, trace):
+    """Imports into a new database."""
+    for name in (database, database + "-journal", database + "-wal", database + "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+    return Run(MEMTOOL, "import", trace, "--db", database, "--name", "bench")
+
+
+def query(database, *command):
+    command = [MEMTOOL, *command, "--db", database, "--limit", "0", "--format", "json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["rows"]
+
+
+# Inputs.
+
+
+def generated(name, *options):
+    """A generated trace in build/bench; made anew when the generator has changed."""
+    path = os.path.join(BUILD, name)
+    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(GENERATOR):
+        note(f"generating {name}")
+        part = path + ".part"
+        subprocess.run([sys.executable, GENERATOR, part, *options], check=True, stdout=sys.stderr)
+        os.rename(part, path)
+    return path
+
+
+def gzipped(path):
+    packed = path + ".gz"
+    if not os.path.exists(packed) or os.path.getmtime(packed) < os.path.getmtime(path):
+        note(f"compressing {os.path.basename(path)}")
+        with open(packed + ".part", "wb") as f:
+            subprocess.run(["gzip", "-6", "-n", "-c", path], check=True, stdout=f)
+        os.rename(packed + ".part", packed)
+    return packed
+
+
+def available_bytes():
+    with open("/proc/meminfo") as f:
+        return int(re.search(r"MemAvailable: *(\d+) kB", f.read())[1]) * 1024
+
+
+# What is measured.
+
+
+def bench_import(mb, database):
+    """Import of one size: against inflate() and the memory goal. Returns its median seconds."""
+    packed = gzipped(generated(f"t{mb}.json", "--mb", str(mb)))
+    functions = {
+        "import": lambda: import_into(database, packed),
+        "inflate": lambda: Run(os.path.join(BUILD, "inflate_only"), packed),
+    }
+    times = alternate(functions)
+    (seconds, peak_b, _), (inflate_seconds, _, _) = times["import"], times["inflate"]
+    result(
+        f"{mb} MB .json.gz: import / zlib inflate",
+        f"{seconds / inflate_seconds:.2f}   ({seconds:.3f} s / {inflate_seconds:.3f} s)",
+        "<= 1.6 at 1 GB; final 1.3",
+    )
+    sql = "SELECT (SELECT count(*) FROM op) + (SELECT count(*) FROM alloc) AS n"
+    rows = query(database, "query", sql)[0]["n"]
+    limit_b = 24e6 + 60 * rows
+    result(
+        f"{mb} MB: peak memory of import",
+        f"{peak_b / 1e6:.1f} MB = 24 MB + {(peak_b - 24e6) / rows:.1f} B x {rows:,} rows",
+        f"<= {limit_b / 1e6:.1f} MB (60 B per row)",
+    )
+    return seconds
+
+
+def bench_python(mb, database, runs):
+    """The same answer with json.load and a loop."""
+    trace = os.path.join(BUILD, f"t{mb}.json")
+    if available_bytes() < PYTHON_BYTES_PER_BYTE * os.path.getsize(trace):
+        note(f"  {mb} MB: not enough free memory for Python's json.load; left out")
+        return
+    packed = gzipped(trace)
+    functions = {
+        "python": lambda: Run(sys.executable, os.path.join(HERE, "self_bytes.py"), packed),
+        "import": lambda: import_into(database, packed),
+    }
+    times = alternate(functions, runs)
+    (python_seconds, python_b, answer), (seconds, peak_b, _) = times["python"], times["import"]
+    rows = query(database, "table")
+    table = {row["name"]: row["self_net_b"] for row in rows if row["self_net_b"]}
+    same = table == json.loads(answer)
+    result(f"{mb} MB: same self bytes by name as Python", "yes" if same else "NO", "yes")
+    result(
+        f"{mb} MB .json.gz: Python json.load and loop / import",
+        f"{python_seconds / seconds:.1f} x   ({python_seconds:.2f} s / {seconds:.3f} s, "
+        f"{python_b / 1e6:.0f} / {peak_b / 1e6:.0f} MB)",
+        ">= 35 x",
+    )
+
+
+def bench_shuffled(mb, database):
+    in_order = generated(f"t{mb}.json", "--mb", str(mb))
+    shuffled = generated(f"s{mb}.json", "--mb", str(mb), "--shuffle")
+    functions = {
+        "order": lambda: import_into(database, in_order),
+        "shuffled": lambda: import_into(database + ".shuffled", shuffled),
+    }
+    times = alternate(functions)
+    a, b = times["order"][0], times["shuffled"][0]
+    result(
+        f"{mb} MB .json: import shuffled / in order",
+        f"{b / a:.2f}   ({b:.3f} s / {a:.3f} s)",
+        "<= 1.3",
+    )
+    same = query(database, "table") == query(database + ".shuffled", "table")
+    result(f"{mb} MB: same table from shuffled events", "yes" if same else "NO", "yes")
+
+
+def bench_commands(database):
+    """Whole processes on a database of many ops."""
+    trace = generated(f"ops{OPS}.json", "--ops", str(OPS), "--lean")
+    import_into(database, trace)
+    ops = query(database, "query", "SELECT count(*) AS n FROM op")[0]["n"]
+    commands = {"table": ["table"], "tree": ["tree"], "info": ["info", "bench"]}
+    functions = {
+        name: lambda command=command: Run(MEMTOOL, *command, "--db", database)
+        for name, command in commands.items()
+    }
+    for name, (seconds, _, _) in alternate(functions, 4 * RUNS + 1).items():
+        result(f"{name}, whole process, {ops:,} ops", f"{seconds * 1000:.1f} ms", "<= 10 ms")
+
+
+def main():
+    sizes = sorted(int(arg) for arg in sys.argv[1:]) or [100, 1000]
+    database = os.path.join(BUILD, "bench.db")
+    times = {mb: bench_import(mb, database) for mb in sizes}
+    for a, b in zip(sizes, sizes[1:]):
+        if a >= 1000:
+            result(
+                f"import of {b} MB / {a} MB",
+                f"{times[b] / times[a]:.2f}",
+                f"<= {3.6 * b / a / 3.3:.2f}",
+            )
+    for mb in sizes:
+        if mb <= 1000:
+            bench_python(mb, database, RUNS if mb <= 100 else 1)
+    bench_shuffled(max([mb for mb in sizes if mb <= 1000] or sizes[:1]), database)
+    bench_commands(database)
+    width = max(len(what) for what, _, _ in results)
+    print(f"\n{'measured':{width}}  {'value':56}  goal")
+    for what, value, goal in results:
+        print(f"{what:{width}}  {value:56}  {goal}")
+
+
+if __name__ == "__main__":
+    main()

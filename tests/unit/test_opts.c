@@ -1,0 +1,323 @@
+#include "rows.h"
+
+#include "cmd/opts.h"
+
+#include <string.h>
+
+/* Where the options of the tables below go. */
+static struct {
+    bool reverse, quiet, help;
+    const char *sort, *color, *db;
+    int64_t limit, min_b;
+    struct mt_strings devices;
+} got;
+
+static const struct mt_opt own_opts[] = {
+    {"sort", 's', MT_OPT_STRING, &got.sort, "KEY", "sort by KEY"},
+    {"limit", 'n', MT_OPT_INT, &got.limit, "N", "at most N rows"},
+    {"min", 0, MT_OPT_SIZE, &got.min_b, "SIZE", "leave out smaller rows"},
+    {"device", 0, MT_OPT_LIST, &got.devices, "NAME", "this device only"},
+    {"reverse", 'r', MT_OPT_FLAG, &got.reverse, NULL, "the other way round"},
+    {"device-all", 0, MT_OPT_FLAG, &got.reverse, NULL, "all devices"},
+    {0},
+};
+
+static const struct mt_opt common_opts[] = {
+    {"db", 'd', MT_OPT_STRING, &got.db, "FILE", "the database"},
+    {"color", 'c', MT_OPT_OPTIONAL, &got.color, "WHEN", "colours"},
+    {"quiet", 'q', MT_OPT_FLAG, &got.quiet, NULL, "no progress"},
+    {"help", 'h', MT_OPT_FLAG, &got.help, NULL, "this text"},
+    {0},
+};
+
+static const struct mt_cmd command = {
+    .name = "table",
+    .summary = "who allocated what",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool table base --limit 6\n",
+    .opts = own_opts,
+    .args_min = 1,
+    .args_max = 2,
+};
+
+struct parse_row {
+    const char *name;
+    const char *line;     /* arguments, separated by single blanks; '_' is an empty one */
+    const char *expected; /* "args | options", or the error and its hint */
+};
+
+static const struct parse_row parse_rows[] = {
+    {"one argument", "base", "base | limit 20"},
+    {"two arguments", "base new", "base new | limit 20"},
+    {"an empty argument", "_", " | limit 20"},
+    {"long, separate", "base --sort net_b", "base | sort net_b limit 20"},
+    {"long, joined", "--sort=net_b base", "base | sort net_b limit 20"},
+    {"long, joined, with =", "--sort=a=b base", "base | sort a=b limit 20"},
+    {"long, joined, empty", "--sort= base", "base | sort  limit 20"},
+    {"long, separate, empty", "--sort _ base", "base | sort  limit 20"},
+    {"short, separate", "-n 5 base", "base | limit 5"},
+    {"short, joined", "-n5 base", "base | limit 5"},
+    {"a unique prefix", "--so x base", "base | sort x limit 20"},
+    {"an exact name that is a prefix too", "--device cpu base", "base | limit 20 device cpu"},
+    {"flags together", "-rq base", "base | limit 20 reverse quiet"},
+    {"flags, then a value", "-rn5 base", "base | limit 5 reverse"},
+    {"the last one wins", "-n 5 base -n 6", "base | limit 6"},
+    {"a list", "--device cpu base --device cuda:0", "base | limit 20 device cpu device cuda:0"},
+    {"optional, left out", "--color base", "base | limit 20 color "},
+    {"optional, given", "--color=never base", "base | limit 20 color never"},
+    {"optional, short", "-cnever base", "base | limit 20 color never"},
+    {"optional, short, left out", "-c base", "base | limit 20 color "},
+    {"dash is an argument", "-", "- | limit 20"},
+    {"dash is a value", "--db - base", "base | limit 20 db -"},
+    {"a size", "base --min 1.5KiB", "base | limit 20 min 1536"},
+    {"a negative size", "base --min -5", "base | limit 20 min -5"},
+    {"two dashes end options", "-q -- --sort", "--sort | limit 20 quiet"},
+    {"a second pair of dashes", "-- -- -q", "-- -q | limit 20"},
+    {"a value that looks like an option", "--sort=--limit base", "base | sort --limit limit 20"},
+    {"help needs no arguments", "--help", " | limit 20 help"},
+    {"help takes any number", "a b c -h", "a b c | limit 20 help"},
+    {"unknown, one near", "base --limti 3",
+     "unknown option --limti: Did you mean --limit? All options: memtool help table"},
+    {"unknown, two near", "base --devices 3",
+     "unknown option --devices: Did you mean --device? All options: memtool help table"},
+    {"unknown, its value kept out", "base --limti=3",
+     "unknown option --limti: Did you mean --limit? All options: memtool help table"},
+    {"unknown, none near", "base --frobnicate",
+     "unknown option --frobnicate: Usage and options: memtool help table"},
+    {"unknown letter", "base -x", "unknown option -x: Usage and options: memtool help table"},
+    {"unknown letter among flags", "base -qx",
+     "unknown option -x: Usage and options: memtool help table"},
+    {"a long name with one dash", "base -limit",
+     "unknown option -limit: Did you mean --limit? All options: memtool help table"},
+    {"no name", "base --=x", "unknown option --: Usage and options: memtool help table"},
+    {"ambiguous", "base --de cpu",
+     "option --de is ambiguous: --device, --device-all: Usage and options: memtool help table"},
+    {"value missing at the end", "base --sort",
+     "--sort needs a value: --sort KEY: Usage and options: memtool help table"},
+    {"short value missing at the end", "base -n",
+     "--limit needs a value: --limit N: Usage and options: memtool help table"},
+    {"an option in the value's place", "base --sort --limit 3",
+     "--sort needs a value: --sort KEY: If \"--limit\" is the value, write --sort=--limit. "
+     "All options: memtool help table"},
+    {"a flag with a value", "base --quiet=yes",
+     "--quiet takes no value: Usage and options: memtool help table"},
+    {"no number", "base --limit ten",
+     "--limit takes a whole number, not \"ten\": Usage and options: memtool help table"},
+    {"a number and more", "base --limit 10k",
+     "--limit takes a whole number, not \"10k\": Usage and options: memtool help table"},
+    {"a negative number", "base --limit -1",
+     "--limit takes a whole number, not \"-1\": Usage and options: memtool help table"},
+    {"an empty number", "base --limit=",
+     "--limit takes a whole number, not \"\": Usage and options: memtool help table"},
+    {"a number too large", "base --limit 9223372036854775808",
+     "--limit takes a whole number, not \"9223372036854775808\": Usage and options: memtool help "
+     "table"},
+    {"no size", "base --min many",
+     "--min takes a size like 512, 64KiB or 1.5GiB, not \"many\": Usage and options: memtool help "
+     "table"},
+    {"too few", "-q",
+     "an argument is missing: memtool table [options] [RUN]: Usage and options: memtool help "
+     "table"},
+    {"too many", "a b c",
+     "argument \"c\" is one too many: memtool table [options] [RUN]: Usage and options: memtool "
+     "help table"},
+};
+
+static void show(struct mt_buf *out, const struct mt_args *args)
+{
+    for (size_t i = 0; i < args->n; i++)
+        mt_buf_addf(out, "%s%s", i > 0 ? " " : "", args->v[i]);
+    mt_buf_adds(out, " |");
+    if (got.sort)
+        mt_buf_addf(out, " sort %s", got.sort);
+    mt_buf_addf(out, " limit %lld", (long long)got.limit);
+    if (got.min_b)
+        mt_buf_addf(out, " min %lld", (long long)got.min_b);
+    for (size_t i = 0; i < got.devices.n; i++)
+        mt_buf_addf(out, " device %s", got.devices.v[i]);
+    if (got.db)
+        mt_buf_addf(out, " db %s", got.db);
+    if (got.color)
+        mt_buf_addf(out, " color %s", got.color);
+    mt_buf_addf(out, "%s%s%s", got.reverse ? " reverse" : "", got.quiet ? " quiet" : "",
+                got.help ? " help" : "");
+}
+
+static void test_parse(void **state)
+{
+    const struct parse_row *row = *state;
+    char line[256], *argv[16], *rest = NULL, empty[] = "", name[] = "table";
+    int argc = 0;
+    snprintf(line, sizeof line, "%s", row->line);
+    argv[argc++] = name;
+    for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = strcmp(word, "_") == 0 ? empty : word;
+    memset(&got, 0, sizeof got);
+    got.limit = 20;
+    struct mt_args args;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_buf text = {0};
+    enum mt_status st = mt_opts_parse(&command, common_opts, argc, argv, &args, &err);
+    assert_int_equal(st, err.code);
+    if (st == MT_OK) {
+        show(&text, &args);
+    } else {
+        assert_int_equal(st, MT_EUSAGE);
+        assert_null(args.v);
+        mt_buf_addf(&text, "%s: %s", err.what, err.hint);
+    }
+    assert_string_equal(text.s, row->expected);
+    free(args.v);
+    mt_vec_free(&got.devices);
+    mt_buf_free(&text);
+}
+
+struct help_row {
+    const char *name;
+    const struct mt_opt *own, *common;
+    const char *examples;
+    const char *expected;
+};
+
+static const struct help_row help_rows[] = {
+    {"help: all parts", own_opts, common_opts, "  memtool table base --limit 6\n",
+     "memtool table - who allocated what\n"
+     "\n"
+     "Usage: memtool table [options] [RUN]\n"
+     "\n"
+     "Examples:\n"
+     "  memtool table base --limit 6\n"
+     "\n"
+     "Options:\n"
+     "  -s, --sort KEY      sort by KEY\n"
+     "  -n, --limit N       at most N rows\n"
+     "      --min SIZE      leave out smaller rows\n"
+     "      --device NAME   this device only\n"
+     "  -r, --reverse       the other way round\n"
+     "      --device-all    all devices\n"
+     "\n"
+     "Options of every command:\n"
+     "  -d, --db FILE       the database\n"
+     "  -c, --color[=WHEN]  colours\n"
+     "  -q, --quiet         no progress\n"
+     "  -h, --help          this text\n"},
+    {"help: an example without a newline", NULL, NULL, "  memtool table",
+     "memtool table - who allocated what\n"
+     "\n"
+     "Usage: memtool table [options] [RUN]\n"
+     "\n"
+     "Examples:\n"
+     "  memtool table\n"},
+    {"help: neither", NULL, NULL, NULL,
+     "memtool table - who allocated what\n"
+     "\n"
+     "Usage: memtool table [options] [RUN]\n"},
+};
+
+static void test_help(void **state)
+{
+    const struct help_row *row = *state;
+    struct mt_cmd cmd = command;
+    cmd.opts = row->own;
+    cmd.examples = row->examples;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    mt_opts_help(&cmd, row->common, out);
+    fclose(out);
+    assert_string_equal(text, row->expected);
+    free(text);
+}
+
+struct check_row {
+    const char *name;
+    struct mt_opt opts[3];
+    const char *expected; /* NULL: no complaint */
+};
+
+static bool place;
+
+static const struct check_row check_rows[] = {
+    {"check: fine", {{"a-1", 'a', MT_OPT_FLAG, &place, NULL, "x"}}, NULL},
+    {"check: empty", {{0}}, NULL},
+    {"check: upper case",
+     {{"Sort", 0, MT_OPT_FLAG, &place, NULL, "x"}},
+     "--Sort: name is not lower case letters, digits and dashes"},
+    {"check: with its dashes",
+     {{"--a", 0, MT_OPT_FLAG, &place, NULL, "x"}},
+     "----a: name is not lower case letters, digits and dashes"},
+    {"check: strange letter",
+     {{"a", '?', MT_OPT_FLAG, &place, NULL, "x"}},
+     "--a: letter is no letter or digit"},
+    {"check: no value", {{"a", 0, MT_OPT_FLAG, NULL, NULL, "x"}}, "--a: nowhere to put the value"},
+    {"check: no help", {{"a", 0, MT_OPT_FLAG, &place, NULL, ""}}, "--a: no help"},
+    {"check: long help",
+     {{"a", 0, MT_OPT_FLAG, &place, NULL, "x\ny"}},
+     "--a: help of more than one line"},
+    {"check: no placeholder", {{"a", 0, MT_OPT_STRING, &place, NULL, "x"}}, "--a: no placeholder"},
+    {"check: placeholder of a flag",
+     {{"a", 0, MT_OPT_FLAG, &place, "N", "x"}},
+     "--a: a placeholder, but takes no value"},
+    {"check: name taken",
+     {{"a", 'a', MT_OPT_FLAG, &place, NULL, "x"}, {"a", 'b', MT_OPT_FLAG, &place, NULL, "x"}},
+     "--a: name is taken"},
+    {"check: letter taken",
+     {{"a", 'a', MT_OPT_FLAG, &place, NULL, "x"}, {"b", 'a', MT_OPT_FLAG, &place, NULL, "x"}},
+     "--b: letter is taken"},
+    {"check: two without letters",
+     {{"a", 0, MT_OPT_FLAG, &place, NULL, "x"}, {"b", 0, MT_OPT_FLAG, &place, NULL, "x"}},
+     NULL},
+};
+
+static void test_check(void **state)
+{
+    const struct check_row *row = *state;
+    const char *complaint = mt_opts_check(row->opts);
+    if (row->expected) {
+        assert_non_null(complaint);
+        assert_string_equal(complaint, row->expected);
+    } else {
+        assert_null(complaint);
+    }
+}
+
+struct near_row {
+    const char *name;
+    const char *word;
+    const char *expected;
+};
+
+static const struct near_row near_rows[] = {
+    {"near: one", "tabel", "table"},
+    {"near: nearest first", "trees", "tree, trie"},
+    {"near: three at most", "abc1", "abc2, abc3, abc4"},
+    {"near: itself", "peak", "peak"},
+    {"near: none", "frobnicate", ""},
+    {"near: nothing in common", "x", ""},
+    {"near: a third of a long word", "timelinetimeline", "timelinetimexxxxx"},
+    {"near: empty word", "", ""},
+};
+
+static void test_near(void **state)
+{
+    static const char *const names[] = {
+        "import", "table", "trie", "tree", "peak",
+        "abc2",   "abc3",  "abc4", "abc5", "timelinetimexxxxx",
+    };
+    const struct near_row *row = *state;
+    struct mt_buf out = {0};
+    mt_buf_adds(&out, "");
+    mt_nearest(row->word, names, MT_ARRAY_LEN(names), &out);
+    assert_string_equal(out.s, row->expected);
+    mt_buf_free(&out);
+}
+
+int main(void)
+{
+    static struct row_tests t;
+    ROWS_ADD(&t, test_parse, parse_rows);
+    ROWS_ADD(&t, test_help, help_rows);
+    ROWS_ADD(&t, test_check, check_rows);
+    ROWS_ADD(&t, test_near, near_rows);
+    return ROWS_RUN(&t, "opts");
+}
