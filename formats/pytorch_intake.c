@@ -213,8 +213,8 @@ static void take_meta(struct mt_intake *in, const struct mt_event *ev)
     if (ev->name.n != sizeof name - 1 || memcmp(ev->name.s, name, ev->name.n) != 0 ||
         !ev->arg_name.s)
         return;
-    uint32_t text = string_id(in, ev->arg_name);
-    in->rec->threads.v[thread_of(in, ev)].name = text;
+    uint32_t text = string_id(in, ev->arg_name), thread = thread_of(in, ev);
+    in->rec->threads.v[thread].name = text;
 }
 
 enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, int64_t offset,

@@ -154,6 +154,7 @@ class Step:
     def kernel(self, t, thread, external):
         if self.lean:
             return
+        self.op_n += 1  # the runtime call
         correlation = self.next("correlation")
         begin, dur = t + 6000, self.random.randrange(1200, 9000)
         args = '"External id": %d, "device": 0, "stream": 7, "correlation": %d, '
@@ -387,7 +388,7 @@ def main():
     parser.add_argument("out")
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--mb", type=float, help="size in 1,000,000 bytes")
-    size.add_argument("--ops", type=int, help="operators, annotations and Python frames")
+    size.add_argument("--ops", type=int, help="operators, annotations, frames and runtime calls")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--shuffle", action="store_true")
     parser.add_argument("--lean", action="store_true")
