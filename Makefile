@@ -11,8 +11,10 @@ PREFIX     ?= /usr/local
 CFLAGS     ?= -O2 -g
 WERROR     ?= -Werror
 PKG_CONFIG ?= pkg-config
-MAKEFLAGS  += --no-print-directory
 PKGS       := libcjson libzstd sqlite3 libisal libxxhash
+
+# `make V=1` shows whole commands.
+MAKEFLAGS += --no-print-directory $(if $(V),,--silent)
 
 B   := build/release
 SAN :=
@@ -42,9 +44,6 @@ SHAREDIR := $(DESTDIR)$(PREFIX)/share
 COMPLETIONS := bash:bash-completion/completions/memtool zsh:zsh/site-functions/_memtool \
                fish:fish/vendor_completions.d/memtool.fish
 
-# make V=1 shows whole commands
-Q := $(if $(V),,@)
-
 .PHONY: all demo check bench fuzz-smoke golden-update format lint install clean help deps
 .PHONY: program test-programs fuzz-programs
 .DELETE_ON_ERROR:
@@ -53,35 +52,35 @@ Q := $(if $(V),,@)
 all: build/memtool ## build build/memtool
 
 demo: deps ## build, import a sample recording, show its table
-	@$(MAKE) all
-	@sh samples/demo.sh
+	$(MAKE) all
+	sh samples/demo.sh
 
 check: ## build with sanitizers, run every test
-	@.ci/deps build check
-	@$(MAKE) $(DEBUG_BUILD) program test-programs
-	@sh tests/run.sh build/debug
+	.ci/deps build check
+	$(MAKE) $(DEBUG_BUILD) program test-programs
+	sh tests/run.sh build/debug
 
 golden-update: ## rewrite the expectations in tests/golden (then review the diff)
-	@$(MAKE) $(DEBUG_BUILD) program
-	@UPDATE=1 MEMTOOL=build/debug/memtool sh tests/golden/run.sh $(CASES)
+	$(MAKE) $(DEBUG_BUILD) program
+	UPDATE=1 MEMTOOL=build/debug/memtool sh tests/golden/run.sh $(CASES)
 
 fuzz-smoke: ## fuzz each target for FUZZ_SECONDS (20)
-	@.ci/deps build fuzz
-	@$(MAKE) $(FUZZ_BUILD) fuzz-programs
-	@sh tests/fuzz/smoke.sh build/fuzz $(FUZZ_SECONDS)
+	.ci/deps build fuzz
+	$(MAKE) $(FUZZ_BUILD) fuzz-programs
+	sh tests/fuzz/smoke.sh build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
-	@.ci/deps build bench
-	@$(MAKE) all build/bench/inflate_only build/bench/measure
-	@python3 tests/bench/bench.py $(SIZES)
+	.ci/deps build bench
+	$(MAKE) all build/bench/inflate_only build/bench/measure
+	python3 tests/bench/bench.py $(SIZES)
 
 lint: ## formatting, layers, headers, function length, scripts
-	@.ci/deps build lint
-	@$(MAKE) $(B)/gen/queries.h
-	@sh tests/lint.sh $(CC) $(MT_CFLAGS)
+	.ci/deps build lint
+	$(MAKE) $(B)/gen/queries.h
+	sh tests/lint.sh $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place
-	@.ci/deps lint
+	.ci/deps lint
 	clang-format -i $(wildcard */*.[ch] tests/*/*.[ch])
 
 install: all ## install to PREFIX (/usr/local), below DESTDIR if given
@@ -89,19 +88,20 @@ install: all ## install to PREFIX (/usr/local), below DESTDIR if given
 	for page in $(wildcard docs/man/*.1); do install -Dm644 -t $(SHAREDIR)/man/man1 $$page; done
 	for row in $(COMPLETIONS); do file=$(SHAREDIR)/$${row#*:}; mkdir -p $$(dirname $$file); \
 	    $(B)/memtool completion $${row%%:*} >$$file || { rm -f $$file; exit 1; }; done
+	@echo "installed to $(DESTDIR)$(PREFIX)"
 
 deps: ## install missing Debian packages
-	@.ci/deps build
+	.ci/deps build
 
 clean: ## remove build/
 	rm -rf build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' Makefile | \
+	sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' Makefile | \
 	    while read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
 build/memtool: $(B)/memtool
-	@ln -sf release/memtool $@
+	ln -sf release/memtool $@
 
 # What each build consists of.
 
@@ -111,45 +111,45 @@ fuzz-programs: $(FUZZ)
 
 $(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a
 	@echo "ld $@"
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/libmemtool.a: $(LIB_OBJ)
-	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	rm -f $@
+	$(AR) rcs $@ $^
 
 $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/libmemtool.a
 	@echo "ld $@"
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
 
 $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_MAIN) $(B)/libmemtool.a
 	@echo "ld $@"
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(SAN) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 build/bench/%: tests/bench/%.c
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
 	@echo "cc $<"
-	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -o $@ $< -lz
+	$(CC) $(MT_CFLAGS) $(CFLAGS) -o $@ $< -lz
 
 $(B)/%.o: %.c Makefile | $(B)/gen/queries.h $(B)/packages
-	@mkdir -p $(@D)
+	mkdir -p $(@D)
 	@echo "cc $<"
-	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/gen/%.o: $(B)/gen/%.c Makefile | $(B)/gen/queries.h
 	@echo "cc $<"
-	$(Q)$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(TEST_OBJ): MT_CFLAGS += -Wno-missing-prototypes
 
 # queries/*.sql become an enum and a table of texts.
 $(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL)
-	@mkdir -p $(@D)
-	$(Q)awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
+	mkdir -p $(@D)
+	awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
 
 $(B)/packages:
-	@mkdir -p $(@D)
-	@$(PKG_CONFIG) --exists --print-errors $(PKGS) || \
+	mkdir -p $(@D)
+	$(PKG_CONFIG) --exists --print-errors $(PKGS) || \
 	    { echo "libraries are missing: 'make deps' installs them" >&2; exit 1; }
-	@touch $@
+	touch $@
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(TEST_OBJ))

@@ -59,7 +59,9 @@ static void fill(struct mt_report *r, const struct mt_torch_table *t,
         *c++ = mt_cell_text(mt_report_text(r, from->name));
         *c++ = mt_cell_int(from->is_user_annotation);
         if (by_shape)
-            *c++ = mt_cell_text(mt_report_text(r, from->input_shapes));
+            *c++ = mt_cell_text(strcmp(from->input_shapes, "[]") == 0
+                                    ? NULL /* none recorded */
+                                    : mt_report_text(r, from->input_shapes));
         *c++ = mt_cell_int(from->count);
         *c++ = mt_cell_real((double)from->cpu_time_total_ns / 1000);
         *c++ = mt_cell_real((double)from->self_cpu_time_total_ns / 1000);

@@ -203,7 +203,7 @@ static void add_instant(struct mt_ct *ct, const struct mt_torch_record *r, uint3
     };
 }
 
-void mt_ct_add_memory(struct mt_ct *ct)
+void mt_ct_add_uncovered(struct mt_ct *ct)
 {
     int64_t covering = 0;
     for (size_t i = 0; i < ct->rec_n; i++) {
@@ -211,6 +211,10 @@ void mt_ct_add_memory(struct mt_ct *ct)
         if (covering == 0)
             add_instant(ct, &ct->in->records[ct->record[i]], ct->memory, i, i + 1);
     }
+}
+
+void mt_ct_add_failed(struct mt_ct *ct)
+{
     for (size_t i = 0; i < ct->in->record_n; i++) {
         if (ct->in->records[i].is_oom)
             add_instant(ct, &ct->in->records[i], ct->oom, 0, 0);

@@ -99,16 +99,17 @@ void mt_ct_unload(struct mt_ct *ct);
 void mt_ct_sort(struct mt_ct *ct);
 /* Finds the records of each event and which records are covered. Needs the order. */
 void mt_ct_attribute(struct mt_ct *ct);
-/* Adds the events of records that nothing covers and of failed allocations. */
-void mt_ct_add_memory(struct mt_ct *ct);
+/* Add the events of records that nothing covers, and of failed allocations. */
+void mt_ct_add_uncovered(struct mt_ct *ct);
+void mt_ct_add_failed(struct mt_ct *ct);
 /* Nests the events of each thread. Needs the order. */
 void mt_ct_nest(struct mt_ct *ct);
 /* Duration as PyTorch's doubles have it: both edges are microseconds since the trace began. */
 double mt_ct_elapsed_us(const struct mt_ct_event *e, int64_t trace_start);
 
 /* compat_whole.c: files in whole microseconds. Takes a microsecond off the ends of those events for
- * which that is the better guess, and finds the range of each group's figures. Needs loaded events;
- * afterwards they must be sorted and attributed again. */
+ * which that is the better guess, and finds the range of each group's figures. Needs attributed
+ * events; afterwards they must be sorted and attributed again. */
 void mt_ct_settle_whole_us(struct mt_ct *ct);
 
 #endif

@@ -137,7 +137,8 @@ void mt_torch_key_averages(const struct mt_torch_input *in, const struct mt_torc
         mt_ct_sort(&ct);
         mt_ct_attribute(&ct);
     }
-    mt_ct_add_memory(&ct);
+    mt_ct_add_uncovered(&ct);
+    mt_ct_add_failed(&ct);
     mt_ct_sort(&ct);
     mt_ct_nest(&ct);
     int64_t trace_start = in->trace_start_ns;

@@ -210,16 +210,6 @@ static void add_uncovered_ranges(struct mt_ct *ct)
     range[MT_CT_DEVICE] = range[MT_CT_SELF_DEVICE] = sum[MT_CT_DEVICE];
 }
 
-static void add_failed_ranges(struct mt_ct *ct)
-{
-    for (size_t i = 0; i < ct->in->record_n; i++) {
-        if (!ct->in->records[i].is_oom)
-            continue;
-        uint32_t group = mt_ct_group(ct, ct->oom, UINT32_MAX, false);
-        add_range(&ct->groups.v[group].range[MT_CT_COUNT], (struct mt_ct_range){1, 1});
-    }
-}
-
 static void find_ranges(struct mt_ct *ct)
 {
     struct brood *broods = mt_alloc(ct->events.n * sizeof *broods);
@@ -234,23 +224,36 @@ static void find_ranges(struct mt_ct *ct)
     }
     free(broods);
     add_uncovered_ranges(ct);
-    add_failed_ranges(ct);
+}
+
+/* A child of the same interval lies inside its parent, so it has lost what its parent has lost. */
+static void shorten(struct mt_ct *ct)
+{
+    struct mt_ct_event *v = ct->events.v;
+    bool *earlier = mt_alloc(ct->events.n * sizeof *earlier);
+    for (size_t k = 0; k < ct->events.n; k++) {
+        uint32_t e = ct->order[k], p = v[e].parent;
+        bool as_parent =
+            p != MT_CT_NONE && earlier[p] && v[p].start == v[e].start && v[p].end == v[e].end;
+        earlier[e] = as_parent || (may_lose(&v[e]) && ends_earlier(ct, &v[e]));
+    }
+    for (size_t k = 0; k < ct->events.n; k++)
+        v[k].end -= earlier[k] ? US : 0;
+    free(earlier);
 }
 
 void mt_ct_settle_whole_us(struct mt_ct *ct)
 {
-    struct mt_ct_event *v = ct->events.v;
-    size_t n = ct->events.n;
+    size_t op_n = ct->events.n;
+    mt_ct_add_failed(ct);
+    mt_ct_sort(ct);
     mt_ct_nest(ct);
-    for (size_t k = 0; k < n; k++) {
+    struct mt_ct_event *v = ct->events.v;
+    for (size_t k = 0; k < ct->events.n; k++) {
         if (v[k].parent != MT_CT_NONE && v[v[k].parent].end == v[k].end)
             v[v[k].parent].flags |= MT_CT_KID_ENDS;
     }
     find_ranges(ct);
-    bool *earlier = mt_alloc(n * sizeof *earlier);
-    for (size_t k = 0; k < n; k++)
-        earlier[k] = may_lose(&v[k]) && ends_earlier(ct, &v[k]);
-    for (size_t k = 0; k < n; k++)
-        v[k].end -= earlier[k] ? US : 0;
-    free(earlier);
+    shorten(ct);
+    ct->events.n = op_n;
 }

@@ -150,6 +150,7 @@ def leak_steps(prof, batch, steps):
 # Several threads at once.
 
 
+@torch.jit.script
 def branch(x: torch.Tensor, n: int) -> torch.Tensor:
     for _ in range(n):
         x = torch.relu(x @ torch.rand(64, 64))
@@ -157,18 +158,30 @@ def branch(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 @torch.jit.script
-def fork_and_join(x: torch.Tensor) -> torch.Tensor:
+def fork_and_wait(x: torch.Tensor) -> torch.Tensor:
     a = torch.jit.fork(branch, x, 6)
     b = torch.jit.fork(branch, x, 6)
-    c = branch(x, 3)
-    return torch.jit.wait(a) + torch.jit.wait(b) + c
+    return torch.jit.wait(a) + torch.jit.wait(b) + branch(x, 3)
 
 
 @workload()
 def fork_join(prof):
     for _ in range(3):
+        x = torch.rand(64, 64)
         with record_function("forked_region"):
-            fork_and_join(torch.rand(64, 64))
+            forks = [torch.jit.fork(branch, x, 6) for _ in range(2)]
+            with record_function("meanwhile"):
+                branch(x, 3)
+            for fork in forks:
+                torch.jit.wait(fork)
+
+
+@workload()
+def fork_async(prof):
+    """An operator that waits for its forks may end on another thread than it began on."""
+    for _ in range(3):
+        with record_function("forked_region"):
+            fork_and_wait(torch.rand(64, 64))
 
 
 # What is written.

@@ -1,0 +1,45 @@
+# What must hold in every recording: self sums with the explicit rows equal the device's net change;
+# inclusive = self + children's inclusive; at-end = unfreed blocks; peak = largest running sum; the rows
+# of a table add up however they are grouped.
+set -u
+fails=0 seen=0
+DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+
+none() { # WHAT SQL: the query must return no row
+    rows=$("$MEMTOOL" query --db t.db --format csv "$2" | tail -n +2)
+    [ -z "$rows" ] || { echo "FAIL $1: $rows" | head -5; fails=$((fails + 1)); }
+}
+
+for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/kineto_others/*trace*.json.gz "$DATA"/kineto_others/resnet50*.json.gz; do
+    [ -f "$trace" ] || continue
+    case $trace in *execution_trace*_et.json.gz) continue ;; esac
+    seen=$((seen + 1))
+    "$MEMTOOL" import "$trace" --db t.db --name "r$seen" --replace >log 2>&1 || { echo "FAIL import $trace"; cat log; fails=$((fails + 1)); }
+done
+none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b +
+  (SELECT coalesce(sum(self_alloc_b - self_freed_b), 0) FROM node_stat WHERE device_id = d.id)"
+none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE s.alloc_b <> s.self_alloc_b + (SELECT coalesce(sum(c.alloc_b), 0)
+  FROM node n JOIN node_stat c ON c.node_id = n.id AND c.device_id = s.device_id WHERE n.parent_id = s.node_id)
+  AND s.node_id IN (SELECT id FROM node ORDER BY id LIMIT 3000)"
+none 'at-end is what was not freed' "SELECT d.run_id FROM device d WHERE d.at_end_b <> (SELECT coalesce(sum(bytes_b), 0) FROM alloc
+  WHERE device_id = d.id AND freed_ns IS NULL)"
+none 'net is at-end less what is older' "SELECT d.run_id FROM device d WHERE d.at_end_b - d.before_freed_b <> d.net_b"
+none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.outside_at_peak_b + d.before_at_peak_b +
+  (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"
+none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, born_ns, bytes_b, 2 * id FROM alloc WHERE born_ns IS NOT NULL
+  UNION ALL SELECT device_id, freed_ns, -bytes_b, 0 FROM alloc WHERE freed_ns IS NOT NULL),
+  s(device_id, t, total) AS (SELECT device_id, t, sum(sum(b)) OVER (PARTITION BY device_id ORDER BY t) FROM e GROUP BY device_id, t)
+  SELECT d.run_id FROM device d WHERE d.peak_b < (SELECT max(total) FROM s WHERE s.device_id = d.id)"
+none 'nothing lies outside its parent' "SELECT o.id FROM op o JOIN op p ON p.id = o.parent_id WHERE o.start_ns < p.start_ns OR o.parent_id >= o.id"
+for run in basic fork_join leak_steps; do
+    "$MEMTOOL" import "$SAMPLES/$run/trace.json.gz" --db u.db --name $run >/dev/null || fails=$((fails + 1))
+    for by in name top scope module phase path shape thread step forward name,phase,thread; do
+        "$MEMTOOL" table $run --db u.db --by $by --limit 0 --format csv >table.csv
+        sum=$(awk -F, 'NR > 1 { s += $1 } END { printf "%d", s }' table.csv)
+        net=$("$MEMTOOL" query --db u.db --format csv "SELECT net_b FROM v_device WHERE run = '$run'" | tail -n 1)
+        [ "$sum" = "$net" ] || { echo "FAIL $run by $by: rows sum to $sum, net is $net"; fails=$((fails + 1)); }
+    done
+done
+[ $seen -ge 5 ] || { echo "FAIL only $seen recordings seen"; fails=$((fails + 1)); }
+echo "$seen recordings, $fails complaints"
+[ $fails = 0 ]
