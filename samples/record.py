@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import sys
+from typing import List
 
 import torch
 from torch import nn
@@ -158,6 +159,11 @@ def branch(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 @torch.jit.script
+def start_forks(x: torch.Tensor) -> List[torch.jit.Future[torch.Tensor]]:
+    return [torch.jit.fork(branch, x, 6), torch.jit.fork(branch, x, 6)]
+
+
+@torch.jit.script
 def fork_and_wait(x: torch.Tensor) -> torch.Tensor:
     a = torch.jit.fork(branch, x, 6)
     b = torch.jit.fork(branch, x, 6)
@@ -169,7 +175,7 @@ def fork_join(prof):
     for _ in range(3):
         x = torch.rand(64, 64)
         with record_function("forked_region"):
-            forks = [torch.jit.fork(branch, x, 6) for _ in range(2)]
+            forks = start_forks(x)
             with record_function("meanwhile"):
                 branch(x, 3)
             for fork in forks:
