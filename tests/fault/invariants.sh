@@ -1,3 +1,4 @@
+#!/bin/sh
 # What must hold in every recording: self sums with the explicit rows equal the device's net change;
 # inclusive = self + children's inclusive; at-end = unfreed blocks; peak = largest running sum; the rows
 # of a table add up however they are grouped.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # `table --compat torch` against what PyTorch itself said of every recording: all rows of
 # key_averages.json and by_shape.json (names, counts, bytes, nanoseconds), and its printed tables byte
 # for byte. Whole-microsecond recordings (1.13, 2.3) cannot be exact: how many rows are is pinned here.

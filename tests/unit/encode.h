@@ -5,6 +5,7 @@
 #define TEST_ENCODE_H
 
 #include "lib/mem.h"
+#include <stdbool.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
