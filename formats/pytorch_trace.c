@@ -93,6 +93,7 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 {
     if (r->opts->partial) {
         mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset_of(r, r->json.end), 0);
+        r->p = r->json.end;
         return MT_OK;
     }
     err->offset = (int64_t)offset_of(r, r->json.end);

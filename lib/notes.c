@@ -44,7 +44,7 @@ static const char *const texts[MT_NOTE_N] = {
         "written to the file",
     [MT_NOTE_NO_MEMORY] =
         "no memory records in this file; record them with profile(profile_memory=True)",
-    [MT_NOTE_OUTSIDE] = "%N record/records (%B net) lie outside every op, e.g. tensors deleted by "
+    [MT_NOTE_OUTSIDE] = "%N record/records (%B net) outside every op, e.g. tensors deleted by "
                         "Python between operators",
     [MT_NOTE_BEFORE] = "%N block/blocks (%B) freed here were allocated before the recording began",
     [MT_NOTE_DEVICE_EVENTS] =

@@ -5,9 +5,9 @@
 #define TEST_ENCODE_H
 
 #include "lib/mem.h"
-#include <stdbool.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
