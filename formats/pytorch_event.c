@@ -137,9 +137,10 @@ static struct mt_slice *arg_slot(struct mt_event *ev, struct mt_slice key)
 }
 
 /* Calls `member` for each key of the object whose '{' is at p, with the position of the value. */
-static const char *object(struct mt_json *j, const char *p, struct mt_event *ev,
-                          const char *(*member)(struct mt_json *, const char *, struct mt_event *,
-                                                struct mt_slice key, bool *done))
+static inline __attribute__((always_inline)) const char *
+object(struct mt_json *j, const char *p, struct mt_event *ev,
+       const char *(*member)(struct mt_json *, const char *, struct mt_event *, struct mt_slice key,
+                             bool *done))
 {
     struct mt_slice key;
     bool done = false;

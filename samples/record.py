@@ -179,7 +179,7 @@ def fork_join(prof):
             with record_function("meanwhile"):
                 branch(x, 3)
             for fork in forks:
-                torch.jit.wait(fork)
+                fork.wait()
 
 
 @workload()

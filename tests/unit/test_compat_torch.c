@@ -21,6 +21,16 @@ struct events {
     const char *names[64], *shapes[64];
 };
 
+/* Index of the op that has this text already, else of this one. */
+static uint32_t same_text(const struct events *e, size_t op, int which)
+{
+    for (size_t i = 0; i < op; i++) {
+        if (strcmp(e->text[i][which], e->text[op][which]) == 0)
+            return (uint32_t)i;
+    }
+    return (uint32_t)op;
+}
+
 static void add_op(struct events *e, enum mt_torch_op_kind kind, const char *line, int64_t base)
 {
     size_t i = e->in.op_n++;
@@ -31,8 +41,8 @@ static void add_op(struct events *e, enum mt_torch_op_kind kind, const char *lin
     op->kind = (uint8_t)kind;
     op->start_ns += base;
     op->end_ns += base;
-    op->name = (uint32_t)i;
-    op->shape = fields == 5 ? (uint32_t)i : UINT32_MAX;
+    op->name = same_text(e, i, 0);
+    op->shape = fields == 5 ? same_text(e, i, 1) : UINT32_MAX;
     e->names[i] = e->text[i][0];
     e->shapes[i] = e->text[i][1];
 }
@@ -251,6 +261,12 @@ static const struct average_row whole_us[] = {
      "a 1 5000/0 8/0\nb 1 5000/5000 8/8\n", false},
     {"whether it is folded can be in doubt", "2.3", "op 1 0 5000 a\nop 1 2000 5000 a\ncpu 1 3000 8",
      "a 1(-0+1) 5000/5000 8(-0+8)/8(-8+8)\n", false},
+    {"a certain only child is folded", "2.3",
+     "op 1 0 9000 a\nop 1 2000 5000 a\nop 1 3000 4000 b\ncpu 1 4000 8",
+     "a 1 9000/8000 8/0(-0+8)\nb 1 1000/1000 8(-8+0)/8(-8+0)\n", false},
+    {"a record in nanoseconds leaves no doubt either", "2.3",
+     "op 1 1000 3000 a\ncpu 1 3000 8\ncpu 1 4001 1", "a 1 2000/2000 8/8\n[memory] 1 0/0 1/1\n",
+     false},
     {"failed allocations are certain", "2.3", "op 1 0 5000 a\noom 1 2000 9\noom 1 9000 9",
      "a 1 5000/5000 0/0\n[OutOfMemory] 2 0/0 0/0\n", false},
     {"nanoseconds leave no doubt", "2.3", "op 1 1000 3001 a\ncpu 1 3001 8", "a 1 2001/2001 8/8\n",
