@@ -248,8 +248,9 @@ static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_e
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
                                       struct mt_err *err)
 {
-    int flags =
-        mode == MT_DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    /* Readers too must be able to roll back what a killed importer left; query_only keeps them
+     * from anything else. */
+    int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         mt_err_input(err, db->path);
         MT_FAIL(err, MT_EDB, "the database cannot be opened: %s", strerror(errno ? errno : ENOENT));
@@ -260,7 +261,10 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     }
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     bool fresh = false;
+    /* One snapshot: another importer may be creating the schema right now. */
+    MT_TRY(exec(db, "BEGIN", err));
     MT_TRY(check_schema(db, &fresh, err));
+    MT_TRY(exec(db, "COMMIT", err));
     if (created)
         *created = false;
     if (mode == MT_DB_READ) {

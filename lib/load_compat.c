@@ -9,6 +9,7 @@ static enum mt_status read_marks(struct mt_db *db, const struct mt_run *run,
 {
     struct mt_stmt *s;
     bool row, events = false, flags = false;
+    int64_t start = 0, base = 0; /* 0 = unknown */
     struct mt_torch_marks *m = &out->marks;
     const struct {
         const char *key;
@@ -23,7 +24,7 @@ static enum mt_status read_marks(struct mt_db *db, const struct mt_run *run,
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return MT_OK;
+            break;
         const char *key = mt_stmt_text(s, 0), *value = mt_stmt_text(s, 1);
         for (size_t i = 0; i < MT_ARRAY_LEN(booleans); i++)
             if (strcmp(key, booleans[i].key) == 0)
@@ -37,13 +38,15 @@ static enum mt_status read_marks(struct mt_db *db, const struct mt_run *run,
         else if (strcmp(key, "host_name") == 0)
             m->has_host_name = true;
         else if (strcmp(key, "memtool.trace_start_ns") == 0)
-            out->input.trace_start_ns += strtoll(value, NULL, 10);
+            start = strtoll(value, NULL, 10);
         else if (strcmp(key, "baseTimeNanoseconds") == 0) {
             m->has_base_time = true;
             m->base_before_events = !events;
-            out->input.trace_start_ns += strtoll(value, NULL, 10);
+            base = strtoll(value, NULL, 10);
         }
     }
+    out->input.trace_start_ns = start ? start + base : 0;
+    return MT_OK;
 }
 
 static enum mt_status text_of(struct mt_db *db, struct mt_compat_run *c, int64_t id, uint32_t *out,

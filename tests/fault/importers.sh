@@ -1,0 +1,33 @@
+#!/bin/sh
+# Several importers of one database at once lose nothing; a killed one leaves nothing behind.
+set -u
+fail() {
+    echo "FAIL $*"
+    exit 1
+}
+runs() {
+    "$MEMTOOL" query --db t.db --format csv "SELECT count(*) FROM run" | tail -n 1
+}
+
+for name in basic nested loop cnn_b16; do
+    "$MEMTOOL" import "$SAMPLES/$name/trace.json.gz" --db t.db --name "$name" >/dev/null 2>"$name.err" &
+done
+wait
+[ "$(runs)" = 4 ] || { cat ./*.err; fail "4 importers at once stored $(runs) runs"; }
+! grep -q locked ./*.err || fail "a user saw 'locked'"
+
+for delay in 0.01 0.03 0.05 0.08 0.12; do
+    "$MEMTOOL" import "$SAMPLES/leak_steps/trace.json.gz" --db t.db --name killed >/dev/null 2>&1 &
+    pid=$!
+    sleep $delay
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    n=$(runs)
+    [ "$n" = 4 ] || [ "$n" = 5 ] || fail "after a kill there are $n runs"
+    orphans=$("$MEMTOOL" query --db t.db --format csv "SELECT count(*) FROM op WHERE id >
+        (SELECT max(op_first + op_n - 1) FROM run)" | tail -n 1)
+    [ "$orphans" = 0 ] || fail "a killed import left $orphans ops"
+done
+"$MEMTOOL" import "$SAMPLES/leak_steps/trace.json.gz" --db t.db >/dev/null 2>&1 || fail "import after kills"
+[ "$(runs)" = 5 ] || fail "at the end there are $(runs) runs"
+echo ok
