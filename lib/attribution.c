@@ -99,8 +99,10 @@ static void pair_records(struct mt_recording *r)
 /* Running sums per device: totals, peak and its moment. */
 static void run_totals(struct mt_recording *r)
 {
-    for (size_t d = 0; d < r->devices.n; d++)
+    for (size_t d = 0; d < r->devices.n; d++) {
         r->devices.v[d].peak_record = SIZE_MAX;
+        r->devices.v[d].peak_b = r->devices.v[d].start_b;
+    }
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         struct mt_device *d = &r->devices.v[rec->device];
@@ -116,8 +118,8 @@ static void run_totals(struct mt_recording *r)
                 mt_rec_note(r, MT_NOTE_BEFORE, -1, -rec->bytes);
             }
         }
-        if (d->alloc_b - d->freed_b > d->peak_b) {
-            d->peak_b = d->alloc_b - d->freed_b;
+        if (d->start_b + d->alloc_b - d->freed_b > d->peak_b) {
+            d->peak_b = d->start_b + d->alloc_b - d->freed_b;
             d->peak_ns = rec->t_ns;
             d->peak_record = i;
         }

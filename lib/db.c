@@ -81,7 +81,9 @@ static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *ar
         return SQLITE_NOMEM;
     *t = (struct rows_table){.db = aux};
     *out = &t->base;
-    return sqlite3_declare_vtab(sql, "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7)");
+    return sqlite3_declare_vtab(sql,
+                                "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
+                                "c11)");
 }
 
 static int rows_disconnect(sqlite3_vtab *t)
@@ -223,7 +225,11 @@ static enum mt_status check_schema(struct mt_db *db, bool *fresh, struct mt_err 
     }
     MT_FAIL(err, MT_EDB, "the database has schema version %lld; this memtool knows version %d",
             (long long)version, MT_SCHEMA_VERSION);
-    mt_err_hint(err, "Nothing was changed. Use a newer memtool, or another database with --db.");
+    mt_err_hint(err,
+                version > MT_SCHEMA_VERSION
+                    ? "Nothing was changed. Use a newer memtool, or another database with --db."
+                    : "Nothing was changed. It was made by an older memtool: import the "
+                      "recordings again into another database (--db).");
     return MT_EDB;
 }
 

@@ -9,15 +9,6 @@
 const char *const mt_group_key_names[MT_BY_N] = {"name", "top",   "scope",  "module", "phase",
                                                  "path", "shape", "thread", "step",   "forward"};
 
-static void add_sums(struct mt_sums *to, const struct mt_sums *s)
-{
-    to->alloc_b += s->alloc_b;
-    to->freed_b += s->freed_b;
-    to->alloc_n += s->alloc_n;
-    to->at_peak_b += s->at_peak_b;
-    to->at_end_b += s->at_end_b;
-}
-
 static uint32_t path_of(struct mt_tree *t, uint32_t node)
 {
     enum { DEEPEST = 256 };
@@ -115,7 +106,7 @@ static void add_inclusive(struct mt_tree *t, struct mt_groups *out)
         if (open[item->group]++)
             continue;
         struct mt_group *g = &out->rows.v[item->group];
-        add_sums(&g->total, &item->total);
+        mt_sums_add(&g->total, &item->total);
         g->time_ns += item->time_ns;
     }
     mt_vec_free(&stack);
@@ -130,16 +121,16 @@ static void add_explicit(struct mt_tree *t, struct mt_strtab *index, const enum 
         for (int k = 0; k < key_n; k++)
             ids[k] = outside_key(t, &t->outside.v[i], keys[k]);
         struct mt_group *g = group_at(t, index, out, ids, key_n, true, &group);
-        add_sums(&g->self, &t->outside.v[i].sums);
-        add_sums(&g->total, &t->outside.v[i].sums);
+        mt_sums_add(&g->self, &t->outside.v[i].sums);
+        mt_sums_add(&g->total, &t->outside.v[i].sums);
     }
-    if (!t->before_freed_b)
+    if (!t->before_at_peak_b && !t->before_at_end_b)
         return;
     for (int k = 0; k < key_n; k++)
         ids[k] = text_id(t, "[before trace]");
     struct mt_group *g = group_at(t, index, out, ids, key_n, true, &group);
     g->self.at_peak_b = g->total.at_peak_b = t->before_at_peak_b;
-    g->self.at_end_b = g->total.at_end_b = -t->before_freed_b;
+    g->self.at_end_b = g->total.at_end_b = t->before_at_end_b;
 }
 
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out)
@@ -152,7 +143,7 @@ void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struc
         for (int k = 0; k < key_n; k++)
             ids[k] = key_of(t, item, keys[k]);
         struct mt_group *g = group_at(t, &index, out, ids, key_n, false, &item->group);
-        add_sums(&g->self, &item->self);
+        mt_sums_add(&g->self, &item->self);
         g->calls_n += item->calls_n;
         g->self_time_ns += item->self_time_ns;
     }

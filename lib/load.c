@@ -55,6 +55,17 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, str
     }
 }
 
+static struct mt_sums read_sums(const struct mt_stmt *s, int column)
+{
+    return (struct mt_sums){.alloc_b = mt_stmt_int(s, column),
+                            .freed_b = mt_stmt_int(s, column + 1),
+                            .alloc_n = mt_stmt_int(s, column + 2),
+                            .at_peak_b = mt_stmt_int(s, column + 3),
+                            .at_end_b = mt_stmt_int(s, column + 4),
+                            .at_peak_n = mt_stmt_int(s, column + 5),
+                            .at_end_n = mt_stmt_int(s, column + 6)};
+}
+
 static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
                                  struct mt_tree *t, struct mt_err *err)
 {
@@ -69,12 +80,8 @@ static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int
         uint64_t at = (uint64_t)(mt_stmt_int(s, 0) - run->node_first);
         if (at >= t->items.n)
             continue;
-        t->items.v[at].self =
-            (struct mt_sums){mt_stmt_int(s, 1), mt_stmt_int(s, 2), mt_stmt_int(s, 3),
-                             mt_stmt_int(s, 4), mt_stmt_int(s, 5)};
-        t->items.v[at].total =
-            (struct mt_sums){mt_stmt_int(s, 6), mt_stmt_int(s, 7), mt_stmt_int(s, 8),
-                             mt_stmt_int(s, 9), mt_stmt_int(s, 10)};
+        t->items.v[at].self = read_sums(s, 1);
+        t->items.v[at].total = read_sums(s, 8);
     }
 }
 
@@ -125,13 +132,16 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
     if (device) {
         MT_TRY(read_stats(db, run, device->id, out, err));
         if (device->outside_n)
-            *mt_vec_push(&out->outside) = (struct mt_outside){
-                {device->outside_alloc_b, device->outside_freed_b, device->outside_alloc_n,
-                 device->outside_at_peak_b, device->outside_at_end_b},
-                MT_NONE,
-                INT64_MIN};
-        out->before_at_peak_b = device->before_at_peak_b;
-        out->before_freed_b = device->before_freed_b;
+            *mt_vec_push(&out->outside) =
+                (struct mt_outside){.sums = {.alloc_b = device->outside_alloc_b,
+                                             .freed_b = device->outside_freed_b,
+                                             .alloc_n = device->outside_alloc_n,
+                                             .at_peak_b = device->outside_at_peak_b,
+                                             .at_end_b = device->outside_at_end_b},
+                                    .thread = MT_NONE,
+                                    .step = INT64_MIN};
+        out->before_at_peak_b = device->start_b - device->before_at_peak_b;
+        out->before_at_end_b = device->start_b - device->before_freed_b;
     }
     make_preorder(out);
     return MT_OK;

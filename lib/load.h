@@ -38,8 +38,8 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
-    MT_VEC(uint32_t) thread_names; /* string ids */
-    int64_t before_at_peak_b, before_freed_b;
+    MT_VEC(uint32_t) thread_names;             /* string ids */
+    int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
 };
 
 void mt_tree_free(struct mt_tree *t);

@@ -194,8 +194,6 @@ static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int colum
     return &o->sums;
 }
 
-/* Blocks are numbered in order of their first record, so the peak's moment cuts them cleanly but
- * for records of the very same nanosecond; those the running sum decides. */
 static enum mt_status read_allocs(struct loader *l, const struct mt_run_device *d,
                                   struct mt_err *err)
 {
@@ -213,11 +211,12 @@ static enum mt_status read_allocs(struct loader *l, const struct mt_run_device *
         if (born) {
             born->alloc_b += bytes;
             born->alloc_n++;
+            bool at_peak = mt_stmt_int(s, 8) <= d->peak_record &&
+                           (!freed || mt_stmt_int(s, 9) > d->peak_record);
             born->at_end_b += freed ? 0 : bytes;
-            born->at_peak_b +=
-                mt_stmt_int(s, 2) <= d->peak_ns && (!freed || mt_stmt_int(s, 5) > d->peak_ns)
-                    ? bytes
-                    : 0;
+            born->at_end_n += !freed;
+            born->at_peak_b += at_peak ? bytes : 0;
+            born->at_peak_n += at_peak;
         }
         struct mt_sums *died = side(l, s, 5);
         if (died)
@@ -234,11 +233,7 @@ static void add_totals(struct mt_tree *t)
             continue;
         struct mt_sums *to = &t->items.v[t->items.v[i].parent].total;
         const struct mt_sums *s = &t->items.v[i].total;
-        to->alloc_b += s->alloc_b;
-        to->freed_b += s->freed_b;
-        to->alloc_n += s->alloc_n;
-        to->at_peak_b += s->at_peak_b;
-        to->at_end_b += s->at_end_b;
+        mt_sums_add(to, s);
     }
 }
 
@@ -260,8 +255,8 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
         MT_TRY_OUT(read_allocs(&l, device, err));
     add_totals(out);
     if (device && !filter->thread && !filter->by_step) {
-        out->before_at_peak_b = device->before_at_peak_b;
-        out->before_freed_b = device->before_freed_b;
+        out->before_at_peak_b = device->start_b - device->before_at_peak_b;
+        out->before_at_end_b = device->start_b - device->before_freed_b;
     }
 out:
     free(l.item_of);

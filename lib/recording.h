@@ -68,7 +68,8 @@ struct mt_record {
     uint64_t addr;
     uint32_t order;
     uint32_t thread;
-    uint32_t op;   /* op number it belongs to, MT_NONE = outside ops */
+    uint32_t op;   /* op number it belongs to, or node of a recording without_ops;
+                      MT_NONE = outside ops */
     uint32_t mate; /* index of the paired free or allocation, MT_NONE = none */
     uint16_t device;
     bool has_addr;
@@ -81,7 +82,8 @@ struct mt_device {
     int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
     uint32_t first_order, last_order;
     bool no_addresses; /* some records have no address: lifetimes are unknown */
-    /* Filled by the build. Running sums start at 0 with the first record. */
+    int64_t start_b;   /* level before the first record, from blocks older than the recording */
+    /* Filled by the build. */
     int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;
     int64_t before_freed_b, before_freed_n; /* frees of blocks older than the recording */
     int64_t before_at_peak_b;               /* of these, freed up to the peak */
@@ -143,8 +145,18 @@ enum mt_phase {
 
 /* What a node did on one device. X and its total over the subtree. */
 struct mt_sums {
-    int64_t alloc_b, freed_b, alloc_n, at_peak_b, at_end_b;
+    int64_t alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n;
 };
+static inline void mt_sums_add(struct mt_sums *to, const struct mt_sums *s)
+{
+    to->alloc_b += s->alloc_b;
+    to->freed_b += s->freed_b;
+    to->alloc_n += s->alloc_n;
+    to->at_peak_b += s->at_peak_b;
+    to->at_end_b += s->at_end_b;
+    to->at_peak_n += s->at_peak_n;
+    to->at_end_n += s->at_end_n;
+}
 struct mt_node_stat {
     uint32_t node;
     uint16_t device;
@@ -177,6 +189,7 @@ struct mt_recording {
     const char *format;       /* static: "pytorch-trace" */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
+    bool without_ops;         /* records have call paths (nodes) of their own instead of ops */
     uint64_t op_n, event_n;   /* ops kept; events seen */
     int64_t start_ns, end_ns; /* first and last moment of ops and records */
     uint64_t max_bytes;       /* limit on memory for ops, records and strings; 0 = none */

@@ -15,6 +15,12 @@ static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uin
     return &r->stats.v[*at].self;
 }
 
+/* The node of a record that has an op. *thread: kept between calls. */
+static uint32_t node_of(const struct mt_recording *r, const struct mt_record *rec, uint32_t *thread)
+{
+    return r->without_ops ? rec->op : mt_rec_op_at(r, rec->op, thread)->node;
+}
+
 static bool live_at_peak(const struct mt_device *d, const struct mt_record *rec, size_t i)
 {
     return d->peak_record != SIZE_MAX && i <= d->peak_record &&
@@ -52,7 +58,7 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
             add_outside(d, rec, at_peak, at_end);
             continue;
         }
-        struct mt_sums *s = self_of(r, index, mt_rec_op_at(r, rec->op, &thread)->node, rec->device);
+        struct mt_sums *s = self_of(r, index, node_of(r, rec, &thread), rec->device);
         if (!birth) {
             s->freed_b -= rec->bytes;
             continue;
@@ -61,16 +67,9 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
         s->alloc_n++;
         s->at_peak_b += at_peak ? rec->bytes : 0;
         s->at_end_b += at_end ? rec->bytes : 0;
+        s->at_peak_n += at_peak;
+        s->at_end_n += at_end;
     }
-}
-
-static void add_sums(struct mt_sums *to, const struct mt_sums *s)
-{
-    to->alloc_b += s->alloc_b;
-    to->freed_b += s->freed_b;
-    to->alloc_n += s->alloc_n;
-    to->at_peak_b += s->at_peak_b;
-    to->at_end_b += s->at_end_b;
 }
 
 static int stat_cmp(const void *a, const void *b)
@@ -88,7 +87,7 @@ static void sum_total(struct mt_recording *r, struct mt_map *index, uint16_t dev
     bool *touched = mt_alloc(r->nodes.n + 1);
     for (size_t i = 0; i < r->stats.n; i++)
         if (r->stats.v[i].device == device) {
-            add_sums(&total[r->stats.v[i].node], &r->stats.v[i].self);
+            mt_sums_add(&total[r->stats.v[i].node], &r->stats.v[i].self);
             touched[r->stats.v[i].node] = true;
         }
     for (size_t n = r->nodes.n; n-- > 0;) {
@@ -96,7 +95,7 @@ static void sum_total(struct mt_recording *r, struct mt_map *index, uint16_t dev
         if (!touched[n])
             continue;
         if (parent != MT_NONE) {
-            add_sums(&total[parent], &total[n]);
+            mt_sums_add(&total[parent], &total[n]);
             touched[parent] = true;
         }
         self_of(r, index, (uint32_t)n, device);

@@ -17,8 +17,9 @@ struct mt_run_device {
     int64_t id;
     char name[32];
     int type;
-    int64_t alloc_b, freed_b, net_b, alloc_n, peak_b, peak_ns; /* peak_ns INT64_MIN: none */
-    int64_t at_end_b;                                          /* INT64_MIN: unknown */
+    int64_t alloc_b, freed_b, net_b, alloc_n, freed_n, start_b;
+    int64_t peak_b, peak_ns, peak_record; /* INT64_MIN: never above start_b */
+    int64_t at_end_b, at_end_n;           /* INT64_MIN: unknown */
     int64_t before_freed_b, before_at_peak_b;
     int64_t outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b,
         outside_at_end_b;

@@ -198,10 +198,10 @@ static enum mt_status write_nodes(struct writer *w, struct mt_err *err)
         const struct mt_node_stat *st = &w->r->stats.v[i];
         const struct mt_sums *a = &st->self, *b = &st->total;
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
-        mt_stmt_bind(s, "iiiiiiiiiiii", w->node + (int64_t)st->node,
+        mt_stmt_bind(s, "iiiiiiiiiiiiiiii", w->node + (int64_t)st->node,
                      w->device + (int64_t)st->device, a->alloc_b, a->freed_b, a->alloc_n,
-                     a->at_peak_b, a->at_end_b, b->alloc_b, b->freed_b, b->alloc_n, b->at_peak_b,
-                     b->at_end_b);
+                     a->at_peak_b, a->at_end_b, a->at_peak_n, a->at_end_n, b->alloc_b, b->freed_b,
+                     b->alloc_n, b->at_peak_b, b->at_end_b, b->at_peak_n, b->at_end_n);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -214,17 +214,19 @@ static enum mt_status write_devices(struct writer *w, struct mt_err *err)
         const struct mt_device *d = &w->r->devices.v[i];
         char name[32];
         int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
+        bool peaked = d->peak_record != SIZE_MAX;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(
-            s, "iisiiiiiiiiIIIiiiiiiiiiII", w->device + (int64_t)i, w->run, name, (int64_t)d->type,
-            (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n, d->freed_n, d->peak_b,
-            d->peak_record == SIZE_MAX ? none : d->peak_ns - w->r->start_ns,
-            d->no_addresses ? none : d->at_end_b, d->no_addresses ? none : d->at_end_n,
-            d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
-            d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n, d->outside_at_peak_b,
-            d->outside_at_end_b, d->has_total ? d->first_total_b - d->first_bytes : none,
-            d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net : none);
+        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiII", w->device + (int64_t)i, w->run, name,
+                     (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
+                     d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
+                     peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
+                     d->no_addresses ? none : d->at_end_n, d->before_freed_b, d->before_freed_n,
+                     d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
+                     d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
+                     d->has_total ? d->first_total_b - d->first_bytes : none,
+                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net
+                                  : none);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -357,7 +359,12 @@ static bool is_block(const struct mt_record *rec)
 
 static int64_t op_ref(const struct writer *w, const struct mt_record *rec)
 {
-    return rec->op == MT_NONE ? INT64_MIN : w->op + rec->op;
+    return !rec || rec->op == MT_NONE || w->r->without_ops ? INT64_MIN : w->op + rec->op;
+}
+
+static int64_t node_ref(const struct writer *w, const struct mt_record *rec)
+{
+    return !rec || rec->op == MT_NONE || !w->r->without_ops ? INT64_MIN : w->node + rec->op;
 }
 
 static int64_t alloc_cell(void *closure, uint64_t row, int column)
@@ -380,15 +387,23 @@ static int64_t alloc_cell(void *closure, uint64_t row, int column)
     case 2:
         return birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
     case 3:
-        return birth ? op_ref(w, birth) : INT64_MIN;
+        return op_ref(w, birth);
     case 4:
         return birth ? w->thread + birth->thread : INT64_MIN;
     case 5:
         return death ? death->t_ns - w->r->start_ns : INT64_MIN;
     case 6:
-        return death ? op_ref(w, death) : INT64_MIN;
-    default:
+        return op_ref(w, death);
+    case 7:
         return death ? w->thread + death->thread : INT64_MIN;
+    case 8:
+        return birth ? birth - all : INT64_MIN;
+    case 9:
+        return death ? death - all : INT64_MIN;
+    case 10:
+        return node_ref(w, birth);
+    default:
+        return node_ref(w, death);
     }
 }
 

@@ -8,7 +8,8 @@ SELECT n.parent_id, f.name, t.name, sc.name, m.name, n.phase, n.calls_n, n.time_
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id
-SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b
+SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n,
+  alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
 -- name: load_threads
@@ -21,7 +22,8 @@ SELECT o.id, o.node_id, o.parent_id, o.start_ns, o.dur_ns, o.shape_id, o.forward
 
 -- name: load_allocs
 -- in: ?1 first block, ?2 one past the last, ?3 device id
-SELECT id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id FROM alloc
+SELECT id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
+  born_record, freed_record FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3 ORDER BY id;
 
 -- name: load_steps

@@ -33,7 +33,7 @@ CREATE TABLE meta (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
--- Where bytes live. Running sums start at 0 with the first record.
+-- Where bytes live. The level of a device is start_b plus the running sum of its records.
 CREATE TABLE device (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL,
@@ -41,8 +41,10 @@ CREATE TABLE device (
   type INTEGER NOT NULL, device_index INTEGER NOT NULL, -- c10::DeviceType; -1 = no index
   alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, net_b INTEGER NOT NULL,
   alloc_n INTEGER NOT NULL, freed_n INTEGER NOT NULL,
-  peak_b INTEGER NOT NULL,         -- largest running sum
-  peak_ns INTEGER,                 -- its first moment; NULL: never above 0
+  start_b INTEGER NOT NULL,        -- level before the first record: 0 in traces, which know of no older block
+  peak_b INTEGER NOT NULL,         -- largest level
+  peak_ns INTEGER,                 -- its first moment; NULL: never above the start
+  peak_record INTEGER,             -- the record that reaches it (see alloc); NULL like peak_ns
   at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: no addresses, unknown
   before_freed_b INTEGER NOT NULL, before_freed_n INTEGER NOT NULL, -- frees of blocks older than the recording
   before_at_peak_b INTEGER NOT NULL, -- of these, freed up to the peak
@@ -93,8 +95,9 @@ CREATE TABLE node_stat (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
   self_alloc_b INTEGER NOT NULL, self_freed_b INTEGER NOT NULL, self_alloc_n INTEGER NOT NULL,
   self_at_peak_b INTEGER NOT NULL, self_at_end_b INTEGER NOT NULL,
+  self_at_peak_n INTEGER NOT NULL, self_at_end_n INTEGER NOT NULL, -- blocks
   alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, alloc_n INTEGER NOT NULL,
-  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL,
+  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL,
   PRIMARY KEY (node_id, device_id)
 ) WITHOUT ROWID;
 
@@ -116,7 +119,8 @@ CREATE TABLE op (
   forward_id INTEGER               -- op: the forward op of a backward op; NULL = none or unknown
 );
 
--- One block of memory, from birth to free.
+-- One block of memory, from birth to free. Records are numbered 0, 1, ... through the run in order of
+-- time, so that born_record <= R and (freed_record is NULL or > R) says what is live after record R.
 CREATE TABLE alloc (
   id INTEGER PRIMARY KEY,
   device_id INTEGER NOT NULL,
@@ -124,7 +128,10 @@ CREATE TABLE alloc (
   born_ns INTEGER,                 -- NULL: before the recording
   born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op
   freed_ns INTEGER,                -- NULL: alive at the end
-  freed_op_id INTEGER, freed_thread_id INTEGER
+  freed_op_id INTEGER, freed_thread_id INTEGER,
+  born_record INTEGER,             -- number of the record; NULL: before the recording
+  freed_record INTEGER,            -- NULL: alive at the end
+  born_node_id INTEGER, freed_node_id INTEGER -- where call paths are recorded but no ops, else NULL
 );
 
 -- Values over time.
@@ -173,8 +180,8 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
-  LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = bo.node_id LEFT JOIN v_frame bf ON bf.id = bn.frame_id
-  LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = fo.node_id LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
+  LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.born_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
+  LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
 -- Runs and devices, one row each.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,

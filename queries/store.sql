@@ -26,13 +26,13 @@ INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add
-INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25);
+INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27);
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add
 INSERT INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10);
 -- name: node_stat_add
-INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12);
+INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16);
 -- name: step_add
 INSERT INTO step VALUES (?1,?2,?3,?4,?5);
 -- name: sample_add
@@ -44,7 +44,7 @@ INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 -- `rows` is the import's virtual table (lib/db.h)
 INSERT INTO op SELECT NULL, c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
-INSERT INTO alloc SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7 FROM temp.rows;
+INSERT INTO alloc SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
 
 -- name: run_delete_stats
 -- in: ?1 run id, here and below
