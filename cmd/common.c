@@ -117,6 +117,22 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err)
     return close_output(out, err);
 }
 
+void mt_report_about(struct mt_report *report, const struct mt_run *run,
+                     const struct mt_run_device *device)
+{
+    report->runs[0].id = run->id;
+    report->runs[0].name = mt_strdup(run->name);
+    if (device)
+        mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
+}
+
+void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
+{
+    report->title = mt_asprintf("%s · no memory records", run->name);
+    mt_report_note(report, "This run holds no memory records; record them with "
+                           "profile(profile_memory=True).");
+}
+
 void mt_report_limit(struct mt_report *report, int64_t limit)
 {
     if (limit <= 0 || report->rows.n <= (size_t)limit)

@@ -34,6 +34,12 @@ void mt_show_notes(const struct mt_report *report);
 /* Writes text made elsewhere (compat tables, help) to -o or stdout. */
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
+/* Says in the report which run it is about, and which device (NULL: none). */
+void mt_report_about(struct mt_report *report, const struct mt_run *run,
+                     const struct mt_run_device *device);
+/* Title and note of a report on a run without memory records. */
+void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
+
 /* Cuts report rows to limit (0 = all), counting them in left_out_n. */
 void mt_report_limit(struct mt_report *report, int64_t limit);
 

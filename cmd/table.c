@@ -1,32 +1,15 @@
 #include "lib/table.h"
 #include "cmd/common.h"
+#include "cmd/rows.h"
 #include "lib/human.h"
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/compat.h"
 
-static const char *sort_key, *by, *device_name, *steps, *thread, *name_regex, *columns, *compat;
-static int64_t limit = 20, min_b;
-
-static enum mt_status parse_steps(const char *text, struct mt_op_filter *f, struct mt_err *err)
-{
-    char *end;
-    f->by_step = true;
-    f->step_from = f->step_to = strtoll(text, &end, 10);
-    if (end != text && strncmp(end, "..", 2) == 0) {
-        const char *to = end + 2;
-        f->step_to = *to ? strtoll(to, &end, 10) : INT64_MAX;
-        end = *to ? end : (char *)to;
-    }
-    if (end != text && *end == '\0' && f->step_from <= f->step_to)
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--step '%s' is neither a step nor a range", text);
-    mt_err_hint(err, "Write --step 3 or --step 2..5.");
-    return MT_EUSAGE;
-}
+static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
+static struct mt_rows rows = {.limit = 20};
 
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -35,11 +18,11 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
 {
     struct mt_tree tree = {0};
     struct mt_groups groups = {0};
-    struct mt_op_filter filter = {.thread = thread};
+    struct mt_op_filter filter = {.thread = thread, .by_step = steps != NULL};
     bool ops = thread || steps, lifetimes = d && d->at_end_b != INT64_MIN;
     enum mt_status st = MT_OK;
     if (steps)
-        MT_TRY(parse_steps(steps, &filter, err));
+        MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
     for (int i = 0; i < key_n; i++)
         ops |= mt_group_needs_ops(keys[i]);
     MT_TRY_OUT(ops ? mt_load_ops(db, run, d, &filter, &tree, err)
@@ -52,64 +35,30 @@ out:
     return st;
 }
 
-/* Rows that --name and --min leave out are counted like those of --limit. */
-static enum mt_status filter_rows(struct mt_report *r, const struct mt_sort *sort,
-                                  struct mt_err *err)
-{
-    regex_t re;
-    int first_key = mt_report_find_column(r, "calls_n") + 1,
-        value = mt_report_find_column(r, sort->column);
-    if (name_regex && regcomp(&re, name_regex, REG_EXTENDED | REG_NOSUB) != 0)
-        return MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression", name_regex);
-    size_t kept = 0;
-    for (size_t i = 0; i < r->rows.n; i++) {
-        struct mt_cell *c = r->rows.v[i].cells;
-        bool keep = !name_regex;
-        for (size_t k = (size_t)first_key; name_regex && k < r->columns.n; k++)
-            keep |= c[k].s && regexec(&re, c[k].s, 0, NULL, 0) == 0;
-        if (min_b && value >= 0 && c[value].kind == MT_CELL_INT)
-            keep &= c[value].i >= min_b || c[value].i <= -min_b;
-        if (keep)
-            r->rows.v[kept++] = r->rows.v[i];
-        else
-            free(c);
-    }
-    r->left_out_n += (int64_t)(r->rows.n - kept);
-    r->rows.n = kept;
-    if (name_regex)
-        regfree(&re);
-    return MT_OK;
-}
-
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      int64_t net_b, const struct mt_sort *sort)
 {
     char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], at[MT_HUMAN_MAX];
-    r->runs[0].id = run->id;
-    r->runs[0].name = mt_strdup(run->name);
-    struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s", run->name);
-    if (d) {
-        mt_buf_addf(&title, " · %s · net %s · peak %s", d->name, mt_human_bytes(net_b, net),
-                    mt_human_bytes(d->peak_b, peak));
-        if (d->peak_ns != INT64_MIN)
-            mt_buf_addf(&title, " at %s", mt_human_ns(d->peak_ns, at));
-        mt_report_total(r, "net_b", mt_cell_int(net_b));
-        mt_report_total(r, "peak_b", mt_cell_int(d->peak_b));
-        mt_report_param(r, "device", mt_cell_text(mt_report_text(r, d->name)));
-    } else {
-        mt_buf_adds(&title, " · no memory records");
-        mt_report_note(r, "This run holds no memory records; record them with "
-                          "profile(profile_memory=True).");
+    mt_report_about(r, run, d);
+    mt_report_param(r, "sort", mt_cell_text(sort->column));
+    mt_report_param(r, "by", mt_cell_text(by));
+    if (!d) {
+        mt_report_no_memory(r, run);
+        return;
     }
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s · %s · net %s · peak %s", run->name, d->name,
+                mt_human_bytes(net_b, net), mt_human_bytes(d->peak_b, peak));
+    if (d->peak_ns != INT64_MIN)
+        mt_buf_addf(&title, " at %s", mt_human_ns(d->peak_ns, at));
     if (steps)
         mt_buf_addf(&title, " · step %s", steps);
     if (thread)
         mt_buf_addf(&title, " · thread %s", thread);
     r->title = title.s;
     r->title_end = mt_asprintf("sorted by %s", sort->column);
-    mt_report_param(r, "sort", mt_cell_text(sort->column));
-    mt_report_param(r, "by", mt_cell_text(by));
+    mt_report_total(r, "net_b", mt_cell_int(net_b));
+    mt_report_total(r, "peak_b", mt_cell_int(d->peak_b));
 }
 
 static void count_left_out(struct mt_report *r, int64_t net_b, bool with_net)
@@ -132,7 +81,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     struct mt_sort sort;
     struct mt_run_device d;
     int64_t net_b = 0;
-    MT_TRY(mt_table_group_keys(by ? by : "name", keys, &key_n, &by_device, err));
+    MT_TRY(mt_group_keys_parse(by, "name", keys, &key_n, &by_device, err));
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
     const char *wanted = device_name ? device_name : sort.device;
     MT_TRY(mt_run_device(db, run, wanted, &d, &none, &others, err));
@@ -154,27 +103,11 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
                 r, "%d more device%s; choose with --device, or see all with --by %s,device.",
                 others, others == 1 ? "" : "s", by ? by : "name");
     }
-    MT_TRY(filter_rows(r, &sort, err));
     mt_table_sort(r, &sort);
-    mt_report_limit(r, limit);
+    MT_TRY(mt_rows_apply(&rows, r, sort.column, err));
     describe(r, run, none ? NULL : &d, net_b, &sort);
     count_left_out(r, net_b, !none);
     return MT_OK;
-}
-
-static enum mt_status choose_columns(struct mt_report *r, struct mt_err *err)
-{
-    char *unknown = columns ? mt_report_select(r, columns) : NULL;
-    if (!unknown)
-        return MT_OK;
-    struct mt_buf all = {0};
-    for (size_t i = 0; i < r->columns.n; i++)
-        mt_buf_addf(&all, "%s%s", i ? ", " : "", r->columns.v[i].name);
-    MT_FAIL(err, MT_EUSAGE, "there is no column '%s'", unknown);
-    mt_err_hint(err, "There is: %s.", all.s);
-    mt_buf_free(&all);
-    free(unknown);
-    return MT_EUSAGE;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -189,13 +122,12 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (compat) {
         struct mt_compat_opts o = {.version = compat,
                                    .sort = sort_key,
-                                   .limit = limit,
+                                   .limit = rows.limit,
                                    .by_shape = by && strcmp(by, "shape") == 0};
         MT_TRY_OUT(mt_compat_table(db, &which, &o, &report, err));
         goto out;
     }
     MT_TRY_OUT(fill(&report, db, &which, err));
-    MT_TRY_OUT(choose_columns(&report, err));
     MT_TRY_OUT(mt_show(&report, err));
 out:
     mt_report_free(&report);
@@ -206,17 +138,13 @@ out:
 static const struct mt_opt opts[] = {
     {"sort", 's', MT_OPT_STRING, &sort_key, "KEY",
      "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b)"},
-    {"limit", 'n', MT_OPT_INT, &limit, "N", "show N rows; 0 = all (default: 20)"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "group by name, top, scope, module, phase, path, shape, thread, step, forward, device"},
+     "group by name, top, site, scope, module, phase, path, shape, thread, step, forward, device"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID", "only ops of this thread"},
-    {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only rows that match"},
-    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only rows of at least this size in the sorted column"},
-    {"columns", 0, MT_OPT_STRING, &columns, "LIST",
-     "these columns, in this order, by their csv names"},
+    MT_ROWS_OPTS(rows, "in the sorted column", "20"),
     {"compat", 0, MT_OPT_STRING, &compat, "torch[:V]",
      "PyTorch's own key_averages() table, of its version V"},
     {0},

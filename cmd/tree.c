@@ -218,11 +218,12 @@ static void add_columns(struct mt_report *r)
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
     char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], n[MT_HUMAN_MAX];
-    r->runs[0].id = run->id;
-    r->runs[0].name = mt_strdup(run->name);
-    r->title = d ? mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
-                               mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak))
-                 : mt_asprintf("%s · no memory records", run->name);
+    mt_report_about(r, run, d);
+    if (d)
+        r->title = mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
+                               mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak));
+    else
+        mt_report_no_memory(r, run);
     if (r->left_out_n)
         mt_report_footer(r, "%s more rows. --limit 0 shows all, --depth and --min cut.",
                          mt_human_count(r->left_out_n, n));

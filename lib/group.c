@@ -1,13 +1,14 @@
-/* Grouping of items: self sums per group, inclusive sums that count nested items of a group once.
- */
+/* Grouping of items: which group an item belongs to; self sums per group, and inclusive sums that
+ * count nested items of a group once. */
 #include "lib/load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const mt_group_key_names[MT_BY_N] = {"name", "top",   "scope",  "module", "phase",
-                                                 "path", "shape", "thread", "step",   "forward"};
+const char *const mt_group_key_names[MT_BY_N] = {"name",   "top",   "site",   "scope",
+                                                 "module", "phase", "path",   "shape",
+                                                 "thread", "step",  "forward"};
 
 static uint32_t path_of(struct mt_tree *t, uint32_t node)
 {
@@ -25,6 +26,18 @@ static uint32_t path_of(struct mt_tree *t, uint32_t node)
     return id;
 }
 
+/* "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope is around it. */
+static uint32_t site_of(struct mt_tree *t, const struct mt_tree_node *n)
+{
+    if (n->scope == MT_NONE || n->scope == n->top)
+        return n->top;
+    char *text = mt_asprintf("%s in %s", mt_strtab_get(&t->strings, n->top),
+                             mt_strtab_get(&t->strings, n->scope));
+    uint32_t id = mt_strtab_add(&t->strings, text, strlen(text));
+    free(text);
+    return id;
+}
+
 static uint32_t text_id(struct mt_tree *t, const char *text)
 {
     return mt_strtab_add(&t->strings, text, strlen(text));
@@ -39,58 +52,139 @@ static uint32_t step_id(struct mt_tree *t, int64_t step)
     return text_id(t, number);
 }
 
-/* String id of one key of an item. */
-static uint32_t key_of(struct mt_tree *t, const struct mt_item *item, enum mt_group_key key)
+/* Keys that depend on the node alone. */
+static uint32_t node_key(struct mt_tree *t, uint32_t node, enum mt_group_key key)
 {
-    const struct mt_tree_node *n = &t->nodes.v[item->node];
+    const struct mt_tree_node *n = &t->nodes.v[node];
     switch (key) {
     case MT_BY_NAME:
         return n->frame;
     case MT_BY_TOP:
         return n->top;
+    case MT_BY_SITE:
+        return site_of(t, n);
     case MT_BY_SCOPE:
         return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
     case MT_BY_MODULE:
         return n->module == MT_NONE ? text_id(t, "[no module]") : n->module;
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
-    case MT_BY_PATH:
-        return path_of(t, item->node);
-    case MT_BY_SHAPE:
-        return item->shape == MT_NONE ? text_id(t, "[no shape]") : item->shape;
-    case MT_BY_THREAD:
-        return t->thread_names.v[item->thread];
-    case MT_BY_STEP:
-        return step_id(t, item->step);
     default:
+        return path_of(t, node);
+    }
+}
+
+static uint32_t key_of(struct mt_grouper *g, const struct mt_item *item, int k)
+{
+    struct mt_tree *t = g->tree;
+    enum mt_group_key key = g->keys[k];
+    if (key == MT_BY_THREAD && item->thread != MT_NONE)
+        return t->thread_names.v[item->thread];
+    if (key == MT_BY_STEP)
+        return step_id(t, item->step);
+    if (item->node == MT_NONE)
+        return text_id(t, "[outside ops]");
+    if (key == MT_BY_THREAD)
+        return text_id(t, "[no thread]");
+    if (key == MT_BY_SHAPE)
+        return item->shape == MT_NONE ? text_id(t, "[no shape]") : item->shape;
+    if (key == MT_BY_FORWARD)
         return item->forward == MT_NONE ? text_id(t, "[no forward op]") : item->forward;
-    }
+    uint32_t *known = &g->memo[(size_t)k * t->nodes.n + item->node];
+    if (*known == MT_NONE)
+        *known = node_key(t, item->node, key);
+    return *known;
 }
 
-/* The same for records outside every op. */
-static uint32_t outside_key(struct mt_tree *t, const struct mt_outside *o, enum mt_group_key key)
+enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
+                                   enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
+                                   struct mt_err *err)
 {
-    if (key == MT_BY_STEP && o->thread != MT_NONE)
-        return step_id(t, o->step);
-    if (key == MT_BY_THREAD && o->thread != MT_NONE)
-        return t->thread_names.v[o->thread];
-    return text_id(t, "[outside ops]");
+    *key_n = 0;
+    *device = false;
+    for (const char *p = by ? by : fallback; *p;) {
+        size_t n = strcspn(p, ",");
+        int key = 0;
+        while (key < MT_BY_N && (strlen(mt_group_key_names[key]) != n ||
+                                 strncmp(mt_group_key_names[key], p, n) != 0))
+            key++;
+        bool known = key < MT_BY_N;
+        for (int i = 0; known && i < *key_n; i++)
+            if (keys[i] == (enum mt_group_key)key)
+                return MT_FAIL(err, MT_EUSAGE, "--by names '%s' twice", mt_group_key_names[key]);
+        if (known)
+            keys[(*key_n)++] = (enum mt_group_key)key;
+        else if (n == 6 && strncmp(p, "device", 6) == 0)
+            *device = true;
+        else {
+            MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, p);
+            mt_err_hint(err,
+                        "It knows: name, top, site, scope, module, phase, path, shape, thread, "
+                        "step, forward, device; several separated by commas.");
+            return MT_EUSAGE;
+        }
+        p += n + (p[n] == ',');
+    }
+    return *key_n ? MT_OK : mt_group_keys_parse(fallback, fallback, keys, key_n, &(bool){0}, err);
 }
 
-static struct mt_group *group_at(struct mt_tree *t, struct mt_strtab *index, struct mt_groups *out,
-                                 const uint32_t *ids, int key_n, bool explicit_row, uint32_t *group)
+void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
+                     int key_n)
 {
-    uint32_t key[MT_BY_N + 1];
-    memcpy(key, ids, (size_t)key_n * sizeof *ids);
-    key[key_n] = explicit_row;
-    *group = mt_strtab_add(index, (const char *)key, ((size_t)key_n + 1) * sizeof *key);
-    if (*group == out->rows.n) {
-        struct mt_group *g = mt_vec_push(&out->rows);
-        *g = (struct mt_group){.explicit_row = explicit_row, .has_calls = !explicit_row};
-        for (int i = 0; i < key_n; i++)
-            g->key[i] = mt_strtab_get(&t->strings, ids[i]);
+    size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
+    *g = (struct mt_grouper){.tree = t, .key_n = key_n};
+    memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
+    mt_strtab_init(&g->index);
+    g->memo = mt_alloc(bytes);
+    memset(g->memo, 0xff, bytes);
+}
+
+void mt_grouper_free(struct mt_grouper *g)
+{
+    mt_strtab_free(&g->index);
+    free(g->memo);
+    mt_vec_free(&g->names);
+}
+
+static uint32_t group_at(struct mt_grouper *g, uint32_t ids[MT_BY_N + 1], bool explicit_row)
+{
+    ids[g->key_n] = explicit_row;
+    uint32_t group =
+        mt_strtab_add(&g->index, (const char *)ids, ((size_t)g->key_n + 1) * sizeof *ids);
+    if (group == g->names.n) {
+        struct mt_group_name *name = mt_vec_push(&g->names);
+        *name = (struct mt_group_name){.explicit_row = explicit_row};
+        for (int k = 0; k < g->key_n; k++)
+            name->key[k] = mt_strtab_get(&g->tree->strings, ids[k]);
     }
-    return &out->rows.v[*group];
+    return group;
+}
+
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_item *item)
+{
+    uint32_t ids[MT_BY_N + 1];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = key_of(g, item, k);
+    return group_at(g, ids, item->node == MT_NONE);
+}
+
+uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name)
+{
+    uint32_t ids[MT_BY_N + 1];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = text_id(g->tree, name);
+    return group_at(g, ids, true);
+}
+
+static struct mt_group *row_at(const struct mt_grouper *g, struct mt_groups *out, uint32_t group)
+{
+    if (group == out->rows.n) {
+        struct mt_group *row = mt_vec_push(&out->rows);
+        *row = (struct mt_group){.explicit_row = g->names.v[group].explicit_row,
+                                 .has_calls = !g->names.v[group].explicit_row};
+        memcpy(row->key, g->names.v[group].key, sizeof row->key);
+    }
+    return &out->rows.v[group];
 }
 
 /* Adds inclusive sums: an item counts unless an item of its group is open around it. */
@@ -113,43 +207,38 @@ static void add_inclusive(struct mt_tree *t, struct mt_groups *out)
     free(open);
 }
 
-static void add_explicit(struct mt_tree *t, struct mt_strtab *index, const enum mt_group_key *keys,
-                         int key_n, struct mt_groups *out)
+static void add_explicit(struct mt_grouper *g, struct mt_groups *out)
 {
-    uint32_t ids[MT_BY_N], group;
+    const struct mt_tree *t = g->tree;
     for (size_t i = 0; i < t->outside.n; i++) {
-        for (int k = 0; k < key_n; k++)
-            ids[k] = outside_key(t, &t->outside.v[i], keys[k]);
-        struct mt_group *g = group_at(t, index, out, ids, key_n, true, &group);
-        mt_sums_add(&g->self, &t->outside.v[i].sums);
-        mt_sums_add(&g->total, &t->outside.v[i].sums);
+        const struct mt_outside *o = &t->outside.v[i];
+        struct mt_item item = {.node = MT_NONE, .thread = o->thread, .step = o->step};
+        struct mt_group *row = row_at(g, out, mt_grouper_of(g, &item));
+        mt_sums_add(&row->self, &o->sums);
+        mt_sums_add(&row->total, &o->sums);
     }
     if (!t->before_at_peak_b && !t->before_at_end_b)
         return;
-    for (int k = 0; k < key_n; k++)
-        ids[k] = text_id(t, "[before trace]");
-    struct mt_group *g = group_at(t, index, out, ids, key_n, true, &group);
-    g->self.at_peak_b = g->total.at_peak_b = t->before_at_peak_b;
-    g->self.at_end_b = g->total.at_end_b = t->before_at_end_b;
+    struct mt_group *row = row_at(g, out, mt_grouper_explicit(g, "[before trace]"));
+    row->self.at_peak_b = row->total.at_peak_b = t->before_at_peak_b;
+    row->self.at_end_b = row->total.at_end_b = t->before_at_end_b;
 }
 
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out)
 {
-    struct mt_strtab index;
-    uint32_t ids[MT_BY_N];
-    mt_strtab_init(&index);
+    struct mt_grouper g;
+    mt_grouper_init(&g, t, keys, key_n);
     for (size_t i = 0; i < t->items.n; i++) {
         struct mt_item *item = &t->items.v[i];
-        for (int k = 0; k < key_n; k++)
-            ids[k] = key_of(t, item, keys[k]);
-        struct mt_group *g = group_at(t, &index, out, ids, key_n, false, &item->group);
-        mt_sums_add(&g->self, &item->self);
-        g->calls_n += item->calls_n;
-        g->self_time_ns += item->self_time_ns;
+        item->group = mt_grouper_of(&g, item);
+        struct mt_group *row = row_at(&g, out, item->group);
+        mt_sums_add(&row->self, &item->self);
+        row->calls_n += item->calls_n;
+        row->self_time_ns += item->self_time_ns;
     }
     add_inclusive(t, out);
-    add_explicit(t, &index, keys, key_n, out);
-    mt_strtab_free(&index);
+    add_explicit(&g, out);
+    mt_grouper_free(&g);
 }
 
 void mt_groups_free(struct mt_groups *g)

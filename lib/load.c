@@ -11,6 +11,8 @@ void mt_tree_free(struct mt_tree *t)
     mt_vec_free(&t->items);
     mt_vec_free(&t->outside);
     mt_vec_free(&t->thread_names);
+    mt_vec_free(&t->thread_ids);
+    mt_map_free(&t->shapes);
 }
 
 static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
@@ -145,4 +147,45 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
     }
     make_preorder(out);
     return MT_OK;
+}
+
+enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                               struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_THREADS, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        *mt_vec_push(&t->thread_ids) = mt_stmt_int(s, 0);
+        *mt_vec_push(&t->thread_names) = text_of(t, s, 1);
+    }
+}
+
+uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)
+{
+    for (uint32_t i = 0; i < t->thread_ids.n; i++)
+        if (t->thread_ids.v[i] == id)
+            return i;
+    return MT_NONE;
+}
+
+enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                             struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = mt_map_get(&t->shapes, (uint64_t)id);
+    if (*out != MT_NONE)
+        return MT_OK;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_STRING, &s, err));
+    mt_stmt_bind(s, "i", id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    const char *text = row ? mt_stmt_text(s, 0) : "";
+    *out = mt_strtab_add(&t->strings, text, strlen(text));
+    *mt_map_at(&t->shapes, (uint64_t)id) = *out;
+    return row ? mt_stmt_step(s, &row, err) : MT_OK;
 }

@@ -5,17 +5,19 @@
 #ifndef MT_LOAD_H
 #define MT_LOAD_H
 
+#include "lib/moments.h"
 #include "lib/recording.h"
 #include "lib/runs.h"
 
-/* A node of the call tree, or one op of it (mt_load_ops): in preorder, parents before children. */
+/* A node of the call tree or one op of it (mt_load_ops), in preorder, parents before children; or a
+ * block of memory (live.h). */
 struct mt_item {
     uint32_t parent; /* index of the item, MT_NONE = root */
-    uint32_t node;   /* index of the node (mt_load_nodes' own order) */
+    uint32_t node;   /* index of the node (mt_load_nodes' own order); MT_NONE = outside ops */
     uint32_t group;  /* filled by mt_group */
     int64_t calls_n, time_ns, self_time_ns;
     struct mt_sums self, total;
-    /* ops only */
+    /* ops and blocks only */
     uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
     int64_t step;                    /* INT64_MIN = outside steps */
 };
@@ -39,6 +41,8 @@ struct mt_tree {
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
     MT_VEC(uint32_t) thread_names;             /* string ids */
+    MT_VEC(int64_t) thread_ids;                /* of the database, in the same order */
+    struct mt_map shapes;                      /* string id of the database -> ours */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
 };
 
@@ -49,11 +53,20 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, struct mt_tree *out,
                              struct mt_err *err);
 
+/* Fills thread_names and thread_ids. Errors: MT_EDB. */
+enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                               struct mt_err *err);
+/* Index of the thread of that id, MT_NONE = none. */
+uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
+/* Our id of a string of the database. Errors: MT_EDB. */
+enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                             struct mt_err *err);
+
 /* Which ops: only those of a thread (its tid; NULL = all) that start in steps from..to. */
 struct mt_op_filter {
     const char *thread;
     bool by_step;
-    int64_t step_from, step_to;
+    struct mt_step_range steps;
 };
 
 /* Every op as an item, sums from the blocks: for figures by shape, thread, step, forward op. */
@@ -64,6 +77,7 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
 enum mt_group_key {
     MT_BY_NAME,
     MT_BY_TOP,
+    MT_BY_SITE, /* top op in its scope */
     MT_BY_SCOPE,
     MT_BY_MODULE,
     MT_BY_PHASE,
@@ -91,6 +105,34 @@ struct mt_group {
 struct mt_groups {
     MT_VEC(struct mt_group) rows;
 };
+
+/*
+ * Parses "name,scope" (NULL: `fallback`). *device: "device" is among them, which is no key of its
+ * own. Errors: MT_EUSAGE.
+ */
+enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
+                                   enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
+                                   struct mt_err *err);
+
+/* Says to which group an item belongs; groups are numbered as they come. */
+struct mt_grouper {
+    struct mt_tree *tree;
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    struct mt_strtab index;
+    uint32_t *memo; /* what a key is for a node */
+    MT_VEC(struct mt_group_name {
+        const char *key[MT_BY_N]; /* by position of the keys; borrowed from the tree */
+        bool explicit_row;
+    })
+    names;
+};
+void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
+                     int key_n);
+void mt_grouper_free(struct mt_grouper *g);
+/* item->node MT_NONE: the explicit group [outside ops]. */
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_item *item);
+uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name);
 
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
 void mt_groups_free(struct mt_groups *g);

@@ -5,106 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct thread_range {
-    int64_t id, op_first, op_n;
-    bool wanted;
-};
-
 struct loader {
     struct mt_db *db;
     const struct mt_run *run;
     const struct mt_op_filter *filter;
     struct mt_tree *t;
-    MT_VEC(struct thread_range) threads;
-    MT_VEC(struct mt_step) steps;
-    struct mt_map shapes; /* string id of the database -> ours */
-    uint32_t *item_of;    /* op (from the run's first) -> item; MT_NONE: left out */
-    int64_t *end_of;      /* op -> end, cut at its parent's */
+    struct mt_steps steps;
+    bool *wanted;      /* by thread index */
+    uint32_t *item_of; /* op (from the run's first) -> item; MT_NONE: left out */
+    int64_t *end_of;   /* op -> end, cut at its parent's */
 };
 
-static enum mt_status read_threads(struct loader *l, struct mt_err *err)
+static enum mt_status choose_threads(struct loader *l, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_THREADS, &s, err));
-    mt_stmt_bind(s, "i", l->run->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        const char *tid = mt_stmt_text(s, 1);
-        *mt_vec_push(&l->threads) =
-            (struct thread_range){mt_stmt_int(s, 0), mt_stmt_int(s, 2), mt_stmt_int(s, 3),
-                                  !l->filter->thread || strcmp(l->filter->thread, tid) == 0};
-        *mt_vec_push(&l->t->thread_names) = mt_strtab_add(&l->t->strings, tid, strlen(tid));
-    }
+    const char *wanted = l->filter->thread;
     bool any = false;
-    for (size_t i = 0; i < l->threads.n; i++)
-        any |= l->threads.v[i].wanted;
-    if (any || !l->filter->thread)
+    l->wanted = mt_alloc(l->t->thread_names.n + 1);
+    for (size_t i = 0; i < l->t->thread_names.n; i++) {
+        const char *tid = mt_strtab_get(&l->t->strings, l->t->thread_names.v[i]);
+        l->wanted[i] = !wanted || strcmp(wanted, tid) == 0;
+        any |= l->wanted[i];
+    }
+    if (any || !wanted)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' has no thread '%s'", l->run->name, l->filter->thread);
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no thread '%s'", l->run->name, wanted);
     mt_err_hint(err, "`memtool info %s` lists the threads.", l->run->name);
     return MT_EUSAGE;
 }
 
-static enum mt_status read_steps(struct loader *l, struct mt_err *err)
+static enum mt_status check_steps(const struct loader *l, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_STEPS, &s, err));
-    mt_stmt_bind(s, "i", l->run->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        *mt_vec_push(&l->steps) =
-            (struct mt_step){mt_stmt_int(s, 0), mt_stmt_int(s, 1), mt_stmt_int(s, 2)};
-    }
-    if (!l->filter->by_step || l->steps.n)
+    struct mt_window ignored;
+    if (!l->filter->by_step)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", l->run->name);
-    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
-    return MT_EUSAGE;
-}
-
-/* The step that is under way at a moment; INT64_MIN: none. */
-static int64_t step_at(const struct loader *l, int64_t t_ns)
-{
-    size_t low = 0, high = l->steps.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (l->steps.v[mid].start_ns <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && t_ns < l->steps.v[low - 1].end_ns ? l->steps.v[low - 1].number : INT64_MIN;
+    return mt_steps_window(&l->steps, &l->filter->steps, l->run, &ignored, err);
 }
 
 static bool step_wanted(const struct loader *l, int64_t step)
 {
     return !l->filter->by_step ||
-           (step != INT64_MIN && step >= l->filter->step_from && step <= l->filter->step_to);
-}
-
-static enum mt_status shape_of(struct loader *l, int64_t id, uint32_t *out, struct mt_err *err)
-{
-    uint32_t *known = mt_map_at(&l->shapes, (uint64_t)id);
-    if (*known == MT_NONE) {
-        struct mt_stmt *s;
-        bool row;
-        *known = 0;
-        MT_TRY(mt_db_query(l->db, MT_Q_LOAD_STRING, &s, err));
-        mt_stmt_bind(s, "i", id);
-        MT_TRY(mt_stmt_step(s, &row, err));
-        const char *text = row ? mt_stmt_text(s, 0) : "";
-        *known = mt_strtab_add(&l->t->strings, text, strlen(text));
-        if (row)
-            MT_TRY(mt_stmt_step(s, &row, err));
-    }
-    *out = *known;
-    return MT_OK;
+           (step != INT64_MIN && step >= l->filter->steps.from && step <= l->filter->steps.to);
 }
 
 /* Appends the op of the current row as an item. `op` counts from the run's first. */
@@ -122,7 +62,7 @@ static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, u
         end = l->end_of[parent];
     l->end_of[op] = end;
     l->item_of[op] = MT_NONE;
-    int64_t step = step_at(l, start);
+    int64_t step = mt_steps_number_at(&l->steps, start);
     if (node >= t->nodes.n || !step_wanted(l, step))
         return MT_OK;
     struct mt_item item = {.parent = parent_item,
@@ -144,32 +84,43 @@ static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, u
             item.forward = t->nodes.v[t->items.v[l->item_of[forward]].node].frame;
     }
     if (mt_stmt_kind(s, 5) != MT_VALUE_NULL)
-        MT_TRY(shape_of(l, mt_stmt_int(s, 5), &item.shape, err));
+        MT_TRY(mt_load_shape(l->db, t, mt_stmt_int(s, 5), &item.shape, err));
     l->item_of[op] = (uint32_t)t->items.n;
     *mt_vec_push(&t->items) = item;
     return MT_OK;
+}
+
+/* The queries read thread by thread, as ids run. */
+static enum mt_status read_thread_ops(struct loader *l, uint32_t thread, int64_t first, int64_t n,
+                                      struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OPS, &s, err));
+    mt_stmt_bind(s, "ii", first, first + n);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t op = (uint64_t)(mt_stmt_int(s, 0) - l->run->op_first);
+        if (op < (uint64_t)l->run->op_n)
+            MT_TRY(add_op(l, s, op, thread, err));
+    }
 }
 
 static enum mt_status read_ops(struct loader *l, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    for (uint32_t th = 0; th < l->threads.n; th++) {
-        const struct thread_range *r = &l->threads.v[th];
-        if (!r->wanted || !r->op_n)
-            continue;
-        MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OPS, &s, err));
-        mt_stmt_bind(s, "ii", r->op_first, r->op_first + r->op_n);
-        for (;;) {
-            MT_TRY(mt_stmt_step(s, &row, err));
-            if (!row)
-                break;
-            uint64_t op = (uint64_t)(mt_stmt_int(s, 0) - l->run->op_first);
-            if (op < (uint64_t)l->run->op_n)
-                MT_TRY(add_op(l, s, op, th, err));
-        }
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_THREADS, &s, err));
+    mt_stmt_bind(s, "i", l->run->id);
+    for (uint32_t thread = 0;; thread++) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row || thread >= l->t->thread_names.n)
+            return MT_OK;
+        if (l->wanted[thread])
+            MT_TRY(read_thread_ops(l, thread, mt_stmt_int(s, 2), mt_stmt_int(s, 3), err));
     }
-    return MT_OK;
 }
 
 /* Where one end of a block's life is counted: an item, or a new entry outside ops. NULL: left out.
@@ -183,11 +134,9 @@ static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int colum
         uint32_t item = op < (uint64_t)l->run->op_n ? l->item_of[op] : MT_NONE;
         return item == MT_NONE ? NULL : &l->t->items.v[item].self;
     }
-    int64_t step = step_at(l, mt_stmt_int(s, column));
-    uint32_t thread = 0;
-    while (thread < l->threads.n && l->threads.v[thread].id != mt_stmt_int(s, column + 2))
-        thread++;
-    if (thread == l->threads.n || !l->threads.v[thread].wanted || !step_wanted(l, step))
+    int64_t step = mt_steps_number_at(&l->steps, mt_stmt_int(s, column));
+    uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
+    if (thread == MT_NONE || !l->wanted[thread] || !step_wanted(l, step))
         return NULL;
     struct mt_outside *o = mt_vec_push(&l->t->outside);
     *o = (struct mt_outside){.thread = thread, .step = step};
@@ -248,8 +197,10 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
     memset(l.item_of, 0xff, (size_t)(run->op_n + 1) * sizeof *l.item_of);
     MT_TRY_OUT(mt_load_nodes(db, run, NULL, out, err));
     out->items.n = 0; /* items are ops here, not nodes */
-    MT_TRY_OUT(read_threads(&l, err));
-    MT_TRY_OUT(read_steps(&l, err));
+    MT_TRY_OUT(mt_load_threads(db, run, out, err));
+    MT_TRY_OUT(choose_threads(&l, err));
+    MT_TRY_OUT(mt_steps_load(db, run, &l.steps, err));
+    MT_TRY_OUT(check_steps(&l, err));
     MT_TRY_OUT(read_ops(&l, err));
     if (device)
         MT_TRY_OUT(read_allocs(&l, device, err));
@@ -261,8 +212,7 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
 out:
     free(l.item_of);
     free(l.end_of);
-    mt_vec_free(&l.threads);
-    mt_vec_free(&l.steps);
-    mt_map_free(&l.shapes);
+    free(l.wanted);
+    mt_steps_free(&l.steps);
     return st;
 }

@@ -108,39 +108,6 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
     return MT_EUSAGE;
 }
 
-enum mt_status mt_table_group_keys(const char *by, enum mt_group_key keys[MT_BY_N], int *key_n,
-                                   bool *device, struct mt_err *err)
-{
-    *key_n = 0;
-    *device = false;
-    for (const char *p = by; *p;) {
-        size_t n = strcspn(p, ",");
-        int key = 0;
-        while (key < MT_BY_N && (strlen(mt_group_key_names[key]) != n ||
-                                 strncmp(mt_group_key_names[key], p, n) != 0))
-            key++;
-        bool known = key < MT_BY_N;
-        for (int i = 0; known && i < *key_n; i++)
-            if (keys[i] == (enum mt_group_key)key)
-                return MT_FAIL(err, MT_EUSAGE, "--by names '%s' twice", mt_group_key_names[key]);
-        if (known)
-            keys[(*key_n)++] = (enum mt_group_key)key;
-        else if (n == 6 && strncmp(p, "device", 6) == 0)
-            *device = true;
-        else {
-            MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, p);
-            mt_err_hint(err,
-                        "It knows: name, top, scope, module, phase, path, shape, thread, step, "
-                        "forward, device; several separated by commas.");
-            return MT_EUSAGE;
-        }
-        p += n + (p[n] == ',');
-    }
-    if (*key_n == 0)
-        keys[(*key_n)++] = MT_BY_NAME;
-    return MT_OK;
-}
-
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       bool lifetimes)
 {

@@ -17,10 +17,6 @@ struct mt_sort {
 /* Errors: MT_EUSAGE listing the keys, nearest first. */
 enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err);
 
-/* Parses "name,scope". Errors: MT_EUSAGE. *device is set when "device" is among them. */
-enum mt_status mt_table_group_keys(const char *by, enum mt_group_key keys[MT_BY_N], int *key_n,
-                                   bool *device, struct mt_err *err);
-
 /* Adds the columns: figures, the grouping keys, `device` where asked for. */
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       bool lifetimes);

@@ -1,0 +1,294 @@
+/* memtool peak: what was alive at the peak of a device, or at any other moment. */
+#include "cmd/peak.h"
+
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/table.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *by, *device_name, *from, *to, *step, *per;
+static struct mt_strings at;
+static struct mt_rows rows = {.limit = 20};
+
+/* A moment that is asked for, found in the run. */
+struct found {
+    const char *text; /* as given; NULL: the peak */
+    int64_t index;    /* in the levels */
+    int64_t record, t_ns, level_b;
+};
+
+static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
+{
+    struct mt_window w;
+    MT_TRY(mt_window_parse(from, to, step, &p->run, &p->lives.steps, &w, err));
+    bool window = from || to || step;
+    if (at.n > 2 || (at.n && window)) {
+        MT_FAIL(err, MT_EUSAGE, at.n > 2 ? "more than two moments" : "--at beside a window");
+        mt_err_hint(err,
+                    "Give --at once or twice, or --from, --to, --step for the peak of a window.");
+        return MT_EUSAGE;
+    }
+    *n = at.n == 2 ? 2 : 1;
+    for (int i = 0; i < *n; i++) {
+        struct mt_moment m = {MT_AT_PEAK, w.to_ns, w.from_ns};
+        f[i] = (struct found){.text = at.n ? at.v[i] : NULL};
+        if (at.n)
+            MT_TRY(mt_moment_parse(at.v[i], &p->run, &p->lives.steps, &m, err));
+        f[i].index = mt_levels_of_moment(&p->levels, &m);
+        f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
+        bool exact = m.kind == MT_AT_TIME && m.t_ns != INT64_MIN && m.t_ns != INT64_MAX;
+        f[i].t_ns = exact ? m.t_ns : mt_levels_time(&p->levels, f[i].index, 0);
+        f[i].level_b = mt_levels_value(&p->levels, f[i].index);
+    }
+    return MT_OK;
+}
+
+/* "in aten::empty of aten::conv2d, step 3": where the block was born that made the level so. */
+static void describe_birth(struct mt_buf *out, const struct mt_tree *t, const struct mt_life *life)
+{
+    if (life->born.node == MT_NONE)
+        mt_buf_adds(out, ", outside ops");
+    else {
+        const struct mt_tree_node *n = &t->nodes.v[life->born.node];
+        mt_buf_addf(out, ", in %s", mt_strtab_get(&t->strings, n->frame));
+        if (n->top != n->frame)
+            mt_buf_addf(out, " of %s", mt_strtab_get(&t->strings, n->top));
+    }
+    if (life->born.step != INT64_MIN)
+        mt_buf_addf(out, ", step %lld", (long long)life->born.step);
+}
+
+static void describe(struct mt_peak *p, const struct found *f, const struct mt_live *live)
+{
+    char level[MT_HUMAN_MAX], exact[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
+    mt_buf_addf(&title, "%s %s (%s B) at %s", f->text ? "live" : "peak",
+                mt_human_bytes(f->level_b, level), mt_human_count(f->level_b, exact),
+                mt_human_ns(f->t_ns, when));
+    if (step)
+        mt_buf_addf(&title, " of step %s", step);
+    else if (from || to)
+        mt_buf_addf(&title, " between %s and %s", from ? from : "@start", to ? to : "@end");
+    for (size_t i = live->blocks.n; i-- > 0;)
+        if (!f->text && live->blocks.v[i].born_record == f->record)
+            describe_birth(&title, &p->lives.tree, &live->blocks.v[i]);
+    p->report->title = title.s;
+    mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
+    mt_report_total(p->report, "at_ns", mt_cell_int(f->t_ns));
+}
+
+static void key_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n)
+{
+    for (int k = 0; k < key_n; k++)
+        mt_report_column(r, mt_group_key_names[keys[k]], keys[k] == MT_BY_SITE ? "BORN IN" : NULL,
+                         MT_UNIT_NONE);
+}
+
+static struct mt_cell count_cell(int64_t n)
+{
+    return n < 0 ? (struct mt_cell){0} : mt_cell_int(n);
+}
+
+static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const struct found *f,
+                       const enum mt_group_key *keys, int key_n)
+{
+    struct mt_report *r = p->report;
+    bool peak = !f->text;
+    mt_report_column(r, peak ? "at_peak_b" : "live_b", peak ? "AT PEAK" : "LIVE", MT_UNIT_BYTES);
+    mt_report_column(r, peak ? "at_peak_n" : "live_n", "BLOCKS", MT_UNIT_COUNT);
+    mt_report_column(r, "largest_b", "LARGEST", MT_UNIT_BYTES);
+    mt_report_column(r, "age_ns", "OLDEST", MT_UNIT_NS);
+    key_columns(r, keys, key_n);
+    for (size_t i = 0; i < g->rows.n; i++) {
+        const struct mt_live_group *from_group = &g->rows.v[i];
+        const struct mt_live_sum *s = &from_group->at[0];
+        struct mt_row *row = mt_report_row(r);
+        int c = 0;
+        row->explicit_row = from_group->explicit_row;
+        row->cells[c++] = mt_cell_int(s->bytes);
+        row->cells[c++] = count_cell(s->blocks_n);
+        row->cells[c++] = s->largest_b ? mt_cell_int(s->largest_b) : (struct mt_cell){0};
+        row->cells[c++] =
+            s->oldest_ns == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(f->t_ns - s->oldest_ns);
+        for (int k = 0; k < key_n; k++)
+            row->cells[c++] = mt_cell_text(mt_report_text(r, from_group->key[k]));
+    }
+}
+
+static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
+                        const enum mt_group_key *keys, int key_n)
+{
+    static const struct {
+        const char *name, *title;
+        enum mt_unit unit;
+    } columns[] = {{"change_b", "CHANGE", MT_UNIT_BYTES},
+                   {"before_b", "BEFORE", MT_UNIT_BYTES},
+                   {"after_b", "AFTER", MT_UNIT_BYTES},
+                   {"before_n", "BLOCKS", MT_UNIT_COUNT},
+                   {"after_n", "AFTER", MT_UNIT_COUNT}};
+    struct mt_report *r = p->report;
+    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
+        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+    key_columns(r, keys, key_n);
+    for (size_t i = 0; i < g->rows.n; i++) {
+        const struct mt_live_group *group = &g->rows.v[i];
+        const struct mt_live_sum *a = &group->at[0], *b = &group->at[1];
+        struct mt_row *row = mt_report_row(r);
+        int c = 0;
+        row->explicit_row = group->explicit_row;
+        row->cells[c++] = mt_cell_int(b->bytes - a->bytes);
+        row->cells[c++] = mt_cell_int(a->bytes);
+        row->cells[c++] = mt_cell_int(b->bytes);
+        row->cells[c++] = count_cell(a->blocks_n);
+        row->cells[c++] = count_cell(b->blocks_n);
+        for (int k = 0; k < key_n; k++)
+            row->cells[c++] = mt_cell_text(mt_report_text(r, group->key[k]));
+    }
+}
+
+static void describe_change(struct mt_peak *p, const struct found f[2])
+{
+    char text[5][MT_HUMAN_MAX];
+    int64_t change = f[1].level_b - f[0].level_b;
+    free(p->report->title);
+    p->report->title =
+        mt_asprintf("%s · %s · %s at %s -> %s at %s  (%s%s)", p->run.name, p->device.name,
+                    mt_human_bytes(f[0].level_b, text[0]), mt_human_ns(f[0].t_ns, text[1]),
+                    mt_human_bytes(f[1].level_b, text[2]), mt_human_ns(f[1].t_ns, text[3]),
+                    change > 0 ? "+" : "", mt_human_bytes(change, text[4]));
+    mt_report_total(p->report, "before_b", mt_cell_int(f[0].level_b));
+    mt_report_total(p->report, "after_b", mt_cell_int(f[1].level_b));
+    mt_report_total(p->report, "change_b", mt_cell_int(change));
+}
+
+static void count_left_out(struct mt_report *r, int64_t sum_b, const char *what)
+{
+    char n[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    if (r->left_out_n)
+        mt_report_footer(r, "%s more row%s; they add up with these to %s%s. --limit 0 shows all.",
+                         mt_human_count(r->left_out_n, n), r->left_out_n == 1 ? "" : "s", what,
+                         mt_human_bytes(sum_b, b));
+}
+
+static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
+{
+    enum mt_group_key keys[MT_BY_N];
+    struct mt_live_groups groups = {0};
+    struct found f[2];
+    int key_n, n;
+    bool device_column;
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_group_keys_parse(by, "site,phase", keys, &key_n, &device_column, err));
+    MT_TRY(find_moments(p, f, &n, err));
+    mt_live_groups_init(&groups, &p->lives, keys, key_n);
+    for (int i = 0; i < n; i++) {
+        struct mt_live live = {0};
+        st = mt_live_at(&p->lives, &p->device, f[i].record, &live, err);
+        mt_live_groups_add(&groups, &live, f[i].level_b, i);
+        if (st == MT_OK && n == 1)
+            describe(p, &f[i], &live);
+        mt_live_free(&live);
+        if (st != MT_OK)
+            goto out;
+    }
+    p->report->keep_order = true;
+    if (n == 1)
+        one_moment(p, &groups, &f[0], keys, key_n);
+    else {
+        two_moments(p, &groups, keys, key_n);
+        describe_change(p, f);
+    }
+    const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL};
+    mt_table_sort(p->report, &sort);
+    MT_TRY_OUT(mt_rows_apply(&rows, p->report, sort.column, err));
+    count_left_out(p->report, n == 1 ? f[0].level_b : f[1].level_b - f[0].level_b,
+                   n == 2      ? ""
+                   : f[0].text ? ""
+                               : "the peak,");
+out:
+    mt_live_groups_free(&groups);
+    return st;
+}
+
+static enum mt_status fill(struct mt_peak *p, struct mt_err *err)
+{
+    if (!per)
+        return live_report(p, err);
+    if (at.n || from || to || step || by) {
+        MT_FAIL(err, MT_EUSAGE, "--per goes with none of --at, --from, --to, --step, --by");
+        return MT_EUSAGE;
+    }
+    if (strcmp(per, "step") == 0)
+        return mt_peak_per_step(p, &rows, err);
+    if (strcmp(per, "name") == 0)
+        return mt_peak_per_name(p, &rows, err);
+    MT_FAIL(err, MT_EUSAGE, "--per does not know '%s'", per);
+    mt_err_hint(err, "It knows: step, name.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    struct mt_report report;
+    struct mt_peak p = {.report = &report};
+    bool none;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.peak", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &p.run, err));
+    MT_TRY_OUT(mt_run_device(db, &p.run, device_name, &p.device, &none, &others, err));
+    mt_report_about(&report, &p.run, none ? NULL : &p.device);
+    if (none) {
+        mt_report_no_memory(&report, &p.run);
+        goto show;
+    }
+    MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
+    MT_TRY_OUT(mt_levels_load(db, &p.run, &p.device, &p.levels, err));
+    MT_TRY_OUT(fill(&p, err));
+    if (others > 0)
+        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+                       others == 1 ? "" : "s");
+show:
+    MT_TRY_OUT(mt_show(&report, err));
+out:
+    free(at.v);
+    mt_levels_free(&p.levels);
+    mt_lives_close(&p.lives);
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"at", 0, MT_OPT_LIST, &at, "MOMENT",
+     "what is live then: 12ms, @start, @end, '@step 3'; twice: what changed in between"},
+    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "the peak after this moment"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "the peak up to this moment"},
+    {"step", 0, MT_OPT_STRING, &step, "A..B", "the peak within these steps"},
+    {"per", 0, MT_OPT_STRING, &per, "WHAT",
+     "step: start, peak and end of every step; name: how far each op rises above its start"},
+    {"by", 0, MT_OPT_STRING, &by, "KEYS",
+     "group by site, name, top, scope, module, phase, path, shape, thread, step"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    MT_ROWS_OPTS(rows, "in the first column", "20"),
+    {0},
+};
+
+const struct mt_cmd mt_cmd_peak = {
+    .name = "peak",
+    .summary = "when memory peaked and what was alive then, or at any other moment",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool peak base\n"
+                "  memtool peak base --step 2 --by path\n"
+                "  memtool peak base --per step\n"
+                "  memtool peak base --at '@step 1' --at @end\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

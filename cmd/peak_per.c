@@ -1,0 +1,180 @@
+/* memtool peak --per step and --per name. */
+#include "cmd/common.h"
+#include "cmd/peak.h"
+#include "lib/human.h"
+#include "lib/rises.h"
+#include "lib/table.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* How much a site grew in a step. */
+struct growth {
+    uint32_t step, group;
+    int64_t bytes;
+};
+
+struct per_step {
+    struct mt_peak *p;
+    struct mt_grouper grouper;
+    struct mt_map index; /* step and group -> growths */
+    MT_VEC(struct growth) growths;
+    int64_t *first, *last; /* levels of each step: before its first record, after its last */
+};
+
+/* Index of the step that a record lies in, -1 = none. */
+static int64_t step_of(const struct per_step *s, int64_t t_ns)
+{
+    const struct mt_steps *steps = &s->p->lives.steps;
+    int64_t i = mt_steps_index_at(steps, t_ns);
+    return i >= 0 && t_ns <= steps->all.v[i].end_ns ? i : -1;
+}
+
+static void grow(struct per_step *s, int64_t step, uint32_t group, int64_t bytes)
+{
+    if (step < 0)
+        return;
+    uint32_t *at = mt_map_at(&s->index, (uint64_t)step << 32 | group);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)s->growths.n;
+        *mt_vec_push(&s->growths) = (struct growth){(uint32_t)step, group, 0};
+    }
+    s->growths.v[*at].bytes += bytes;
+}
+
+static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
+{
+    struct per_step *s = closure;
+    (void)err;
+    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(s, life->born_ns);
+    int64_t freed = life->freed_record == INT64_MAX ? -1 : step_of(s, life->freed_ns);
+    if (born == freed)
+        return MT_OK;
+    uint32_t group = mt_grouper_of(&s->grouper, &life->born);
+    grow(s, born, group, life->bytes);
+    grow(s, freed, group, -life->bytes);
+    return MT_OK;
+}
+
+static void add_step(struct per_step *s, uint32_t step)
+{
+    const struct mt_levels *levels = &s->p->levels;
+    const struct mt_step *st = &s->p->lives.steps.all.v[step];
+    int64_t first = mt_levels_at(levels, st->start_ns - 1), last = mt_levels_at(levels, st->end_ns);
+    int64_t peak = mt_levels_peak(levels, first, last);
+    const struct growth *most = NULL;
+    for (size_t i = 0; i < s->growths.n; i++)
+        if (s->growths.v[i].step == step && s->growths.v[i].bytes > (most ? most->bytes : 0))
+            most = &s->growths.v[i];
+    struct mt_row *row = mt_report_row(s->p->report);
+    int64_t start_b = mt_levels_value(levels, first), end_b = mt_levels_value(levels, last);
+    int c = 0;
+    row->cells[c++] = mt_cell_int(st->number);
+    row->cells[c++] = mt_cell_int(start_b);
+    row->cells[c++] = mt_cell_int(mt_levels_value(levels, peak));
+    row->cells[c++] = mt_cell_int(end_b);
+    row->cells[c++] = mt_cell_int(end_b - start_b);
+    row->cells[c++] = mt_cell_int(mt_levels_time(levels, peak, st->start_ns));
+    row->cells[c++] = mt_cell_int(st->start_ns);
+    row->cells[c++] = mt_cell_int(st->end_ns);
+    row->cells[c++] = most ? mt_cell_int(most->bytes) : (struct mt_cell){0};
+    row->cells[c++] = mt_cell_text(
+        most ? mt_report_text(s->p->report, s->grouper.names.v[most->group].key[0]) : NULL);
+}
+
+static void step_columns(struct mt_report *r)
+{
+    static const struct {
+        const char *name, *title;
+        enum mt_unit unit;
+        bool hidden;
+    } columns[] = {
+        {"step", "STEP", MT_UNIT_NONE, false},         {"start_b", "START", MT_UNIT_BYTES, false},
+        {"peak_b", "PEAK", MT_UNIT_BYTES, false},      {"end_b", "END", MT_UNIT_BYTES, false},
+        {"change_b", "CHANGE", MT_UNIT_BYTES, false},  {"peak_ns", "PEAK AT", MT_UNIT_NS, false},
+        {"start_ns", "FROM", MT_UNIT_NS, true},        {"end_ns", "TO", MT_UNIT_NS, true},
+        {"grew_b", "GREW MOST", MT_UNIT_BYTES, false}, {"site", "BORN IN", MT_UNIT_NONE, false}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++) {
+        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+        r->columns.v[i].hidden = columns[i].hidden;
+    }
+}
+
+static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", p->run.name);
+    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err)
+{
+    char peak[MT_HUMAN_MAX];
+    const enum mt_group_key site = MT_BY_SITE;
+    struct per_step s = {.p = p};
+    if (!p->lives.steps.all.n)
+        return steps_missing(p, err);
+    mt_grouper_init(&s.grouper, &p->lives.tree, &site, 1);
+    enum mt_status st = MT_OK;
+    if (p->device.at_end_b != INT64_MIN)
+        MT_TRY_OUT(mt_lives_each(&p->lives, &p->device, use_life, &s, err));
+    step_columns(p->report);
+    for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
+        add_step(&s, i);
+    p->report->keep_order = true;
+    p->report->title = mt_asprintf("%s · %s · %zu steps (%s) · peak %s", p->run.name,
+                                   p->device.name, p->lives.steps.all.n, p->run.step_marker,
+                                   mt_human_bytes(p->device.peak_b, peak));
+    MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
+out:
+    mt_grouper_free(&s.grouper);
+    mt_map_free(&s.index);
+    mt_vec_free(&s.growths);
+    return st;
+}
+
+/* The largest rise among the nodes of one name. */
+static void add_name(struct mt_peak *p, const struct mt_group *group, const struct mt_rise *best)
+{
+    struct mt_row *row = mt_report_row(p->report);
+    int c = 0;
+    row->cells[c++] = mt_cell_int(best->rise_b);
+    row->cells[c++] = mt_cell_int(best->kept_b);
+    row->cells[c++] = mt_cell_int(best->t_ns);
+    row->cells[c++] = mt_cell_int(group->calls_n);
+    row->cells[c++] = mt_cell_text(mt_report_text(p->report, group->key[0]));
+}
+
+enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err)
+{
+    const enum mt_group_key name = MT_BY_NAME;
+    struct mt_tree tree = {0};
+    struct mt_groups groups = {0};
+    struct mt_rise *rises = NULL, *best = NULL;
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_load_nodes(p->lives.db, &p->run, NULL, &tree, err));
+    MT_TRY_OUT(mt_rises_load(p->lives.db, &p->run, &p->device, &p->lives.tree, &rises, err));
+    mt_group(&tree, &name, 1, &groups);
+    best = mt_alloc((groups.rows.n + 1) * sizeof *best);
+    for (size_t i = 0; i < tree.items.n; i++)
+        if (rises[tree.items.v[i].node].rise_b > best[tree.items.v[i].group].rise_b)
+            best[tree.items.v[i].group] = rises[tree.items.v[i].node];
+    mt_report_column(p->report, "rise_b", "RISE", MT_UNIT_BYTES);
+    mt_report_column(p->report, "kept_b", "KEPT", MT_UNIT_BYTES);
+    mt_report_column(p->report, "at_ns", "AT", MT_UNIT_NS);
+    mt_report_column(p->report, "calls_n", "CALLS", MT_UNIT_COUNT);
+    mt_report_column(p->report, "name", "NAME", MT_UNIT_NONE);
+    for (size_t i = 0; i < groups.rows.n; i++)
+        if (best[i].rise_b > 0)
+            add_name(p, &groups.rows.v[i], &best[i]);
+    p->report->title = mt_asprintf("%s · %s · largest rise above its own start while an op ran",
+                                   p->run.name, p->device.name);
+    const struct mt_sort sort = {"rise_b", true, NULL};
+    mt_table_sort(p->report, &sort);
+    MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));
+out:
+    free(rises);
+    free(best);
+    mt_groups_free(&groups);
+    mt_tree_free(&tree);
+    return st;
+}

@@ -1,0 +1,63 @@
+#include "cmd/rows.h"
+
+#include "cmd/common.h"
+#include <regex.h>
+#include <stdlib.h>
+
+static bool matches(const regex_t *re, const struct mt_report *r, const struct mt_cell *cells)
+{
+    for (size_t c = 0; c < r->columns.n; c++)
+        if (cells[c].kind == MT_CELL_TEXT && regexec(re, cells[c].s, 0, NULL, 0) == 0)
+            return true;
+    return false;
+}
+
+static enum mt_status filter(const struct mt_rows *rows, struct mt_report *r, const char *column,
+                             struct mt_err *err)
+{
+    regex_t re;
+    int value = mt_report_find_column(r, column);
+    size_t kept = 0;
+    if (rows->name && regcomp(&re, rows->name, REG_EXTENDED | REG_NOSUB) != 0)
+        return MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression", rows->name);
+    for (size_t i = 0; i < r->rows.n; i++) {
+        struct mt_cell *c = r->rows.v[i].cells;
+        bool keep = !rows->name || matches(&re, r, c);
+        if (rows->min_b && value >= 0)
+            keep &= c[value].kind == MT_CELL_INT &&
+                    (c[value].i >= rows->min_b || c[value].i <= -rows->min_b);
+        if (keep)
+            r->rows.v[kept++] = r->rows.v[i];
+        else
+            free(c);
+    }
+    r->left_out_n += (int64_t)(r->rows.n - kept);
+    r->rows.n = kept;
+    if (rows->name)
+        regfree(&re);
+    return MT_OK;
+}
+
+static enum mt_status choose_columns(const char *columns, struct mt_report *r, struct mt_err *err)
+{
+    char *unknown = columns ? mt_report_select(r, columns) : NULL;
+    if (!unknown)
+        return MT_OK;
+    struct mt_buf all = {0};
+    for (size_t i = 0; i < r->columns.n; i++)
+        mt_buf_addf(&all, "%s%s", i ? ", " : "", r->columns.v[i].name);
+    MT_FAIL(err, MT_EUSAGE, "there is no column '%s'", unknown);
+    mt_err_hint(err, "There is: %s.", all.s);
+    mt_buf_free(&all);
+    free(unknown);
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
+                             struct mt_err *err)
+{
+    if (rows->name || rows->min_b)
+        MT_TRY(filter(rows, r, column, err));
+    mt_report_limit(r, rows->limit);
+    return choose_columns(rows->columns, r, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * rows.h - what commands that show rows share: --limit, --min, --name and --columns.
+ */
+#ifndef MT_ROWS_H
+#define MT_ROWS_H
+
+#include "cmd/cmd.h"
+#include "lib/report.h"
+
+struct mt_rows {
+    int64_t limit; /* 0 = all; set the command's default */
+    int64_t min_b;
+    const char *name, *columns; /* NULL: not given */
+};
+
+/* Rows of an option table. `of_what` says in --help which column --min is about. */
+#define MT_ROWS_OPTS(rows, of_what, limit_text)                                                     \
+    {"limit",       'n', MT_OPT_INT,                                                                \
+     &(rows).limit, "N", "show N rows; 0 = all (default: " limit_text ")"},                         \
+        {"name", 0, MT_OPT_STRING, &(rows).name, "REGEX", "only rows that match"},                  \
+        {"min", 0, MT_OPT_SIZE, &(rows).min_b, "SIZE", "only rows of at least this size " of_what}, \
+    {                                                                                               \
+        "columns", 0, MT_OPT_STRING, &(rows).columns, "LIST",                                       \
+            "these columns, in this order, by their csv names"                                      \
+    }
+
+/*
+ * Applies them to sorted rows: what is left out is counted in left_out_n. --min is about the
+ * magnitude of `column`; --name looks at every text of a row; explicit rows stay only if they
+ * match too. Errors: MT_EUSAGE: no regular expression; an unknown column, listing those there are.
+ */
+enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
+                             struct mt_err *err);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * levels.h - how much of a device was allocated after each of its records: the curve behind peaks,
+ * windows and timelines.
+ */
+#ifndef MT_LEVELS_H
+#define MT_LEVELS_H
+
+#include "lib/moments.h"
+
+struct mt_level {
+    int64_t t_ns;    /* relative to the run's start; never falls */
+    int64_t level_b; /* after the record */
+    int64_t record;  /* its number in the run (alloc.born_record, alloc.freed_record) */
+};
+
+struct mt_levels {
+    int64_t start_b; /* before the first */
+    MT_VEC(struct mt_level) all;
+};
+
+/* The levels of one device. 16 bytes per record of the run and 24 per record of the device are
+ * needed. Errors: MT_EDB. */
+enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, struct mt_levels *out,
+                              struct mt_err *err);
+void mt_levels_free(struct mt_levels *l);
+
+/* Index of the last level by t_ns; -1 = before all. */
+int64_t mt_levels_at(const struct mt_levels *l, int64_t t_ns);
+/* Level after that index, -1 = start_b. */
+int64_t mt_levels_value(const struct mt_levels *l, int64_t index);
+/* The first index from..to, both included, whose level is largest. */
+int64_t mt_levels_peak(const struct mt_levels *l, int64_t from, int64_t to);
+/* The index a moment means. */
+int64_t mt_levels_of_moment(const struct mt_levels *l, const struct mt_moment *m);
+/* Time of that index, `otherwise` for -1. */
+int64_t mt_levels_time(const struct mt_levels *l, int64_t index, int64_t otherwise);
+
+#endif

@@ -1,0 +1,158 @@
+#include "lib/live.h"
+
+#include "gen/queries.h"
+#include <stdlib.h>
+
+enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
+                             struct mt_err *err)
+{
+    *out = (struct mt_lives){.db = db, .run = run};
+    MT_TRY(mt_load_nodes(db, run, NULL, &out->tree, err));
+    out->tree.items.n = 0; /* nodes are wanted, not their figures */
+    MT_TRY(mt_load_threads(db, run, &out->tree, err));
+    return mt_steps_load(db, run, &out->steps, err);
+}
+
+void mt_lives_close(struct mt_lives *l)
+{
+    mt_tree_free(&l->tree);
+    mt_steps_free(&l->steps);
+}
+
+enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_device *device,
+                              struct mt_err *err)
+{
+    if (device->at_end_b != INT64_MIN)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE,
+            "the records of %s in run '%s' have no addresses: which block is freed when is unknown",
+            device->name, run->name);
+    mt_err_hint(err,
+                "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` "
+                "work without them.");
+    return MT_EUSAGE;
+}
+
+static int64_t int_or(const struct mt_stmt *s, int column, int64_t none)
+{
+    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? none : mt_stmt_int(s, column);
+}
+
+/* The block in the current row of the queries `live` and `lives`. */
+static enum mt_status read_life(struct mt_lives *l, const struct mt_stmt *s, struct mt_life *out,
+                                struct mt_err *err)
+{
+    uint64_t node = (uint64_t)(int_or(s, 3, INT64_MAX) - l->run->node_first);
+    *out = (struct mt_life){.bytes = mt_stmt_int(s, 0),
+                            .born_ns = int_or(s, 1, INT64_MIN),
+                            .born_record = int_or(s, 2, INT64_MIN),
+                            .freed_ns = INT64_MAX,
+                            .freed_record = INT64_MAX,
+                            .born = {.parent = MT_NONE,
+                                     .node = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE,
+                                     .shape = MT_NONE,
+                                     .forward = MT_NONE,
+                                     .thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5))}};
+    out->born.step = mt_steps_number_at(&l->steps, out->born_ns);
+    if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
+        return MT_OK;
+    return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->born.shape, err);
+}
+
+enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *device,
+                             mt_life_use *use, void *closure, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_life life;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVES, &s, err));
+    mt_stmt_bind(s, "iii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        MT_TRY(read_life(l, s, &life, err));
+        life.freed_ns = int_or(s, 6, INT64_MAX);
+        life.freed_record = int_or(s, 7, INT64_MAX);
+        MT_TRY(use(closure, &life, err));
+    }
+}
+
+enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device, int64_t record,
+                          struct mt_live *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_life life;
+    bool row;
+    MT_TRY(mt_lives_known(l->run, device, err));
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVE, &s, err));
+    mt_stmt_bind(s, "iiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, device->id,
+                 record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        MT_TRY(read_life(l, s, &life, err));
+        /* Traces count from 0: a block older than the recording is not in their level. */
+        if (life.born_record == INT64_MIN && !device->start_b)
+            continue;
+        *mt_vec_push(&out->blocks) = life;
+        out->sum_b += life.bytes;
+    }
+}
+
+void mt_live_free(struct mt_live *v)
+{
+    mt_vec_free(&v->blocks);
+}
+
+void mt_live_groups_init(struct mt_live_groups *g, struct mt_lives *l,
+                         const enum mt_group_key *keys, int key_n)
+{
+    *g = (struct mt_live_groups){0};
+    mt_grouper_init(&g->grouper, &l->tree, keys, key_n);
+}
+
+void mt_live_groups_free(struct mt_live_groups *g)
+{
+    mt_grouper_free(&g->grouper);
+    mt_vec_free(&g->rows);
+}
+
+static struct mt_live_sum *sum_of(struct mt_live_groups *g, uint32_t group, int moment)
+{
+    if (group == g->rows.n) {
+        const struct mt_group_name *name = &g->grouper.names.v[group];
+        struct mt_live_group *row = mt_vec_push(&g->rows);
+        *row = (struct mt_live_group){.explicit_row = name->explicit_row};
+        for (int k = 0; k < g->grouper.key_n; k++)
+            row->key[k] = name->key[k];
+        row->at[0].oldest_ns = row->at[1].oldest_ns = INT64_MAX;
+    }
+    return &g->rows.v[group].at[moment];
+}
+
+void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64_t level_b,
+                        int moment)
+{
+    for (size_t i = 0; i < v->blocks.n; i++) {
+        const struct mt_life *life = &v->blocks.v[i];
+        bool unknown = life->born_record == INT64_MIN && life->born.node == MT_NONE;
+        uint32_t group = unknown ? mt_grouper_explicit(&g->grouper, "[before trace]")
+                                 : mt_grouper_of(&g->grouper, &life->born);
+        struct mt_live_sum *sum = sum_of(g, group, moment);
+        sum->bytes += life->bytes;
+        sum->blocks_n++;
+        if (life->born_ns < sum->oldest_ns)
+            sum->oldest_ns = life->born_ns;
+        if (life->bytes > sum->largest_b)
+            sum->largest_b = life->bytes;
+    }
+    if (level_b == v->sum_b)
+        return;
+    struct mt_live_sum *rest =
+        sum_of(g, mt_grouper_explicit(&g->grouper, "[before trace]"), moment);
+    rest->bytes += level_b - v->sum_b;
+    rest->blocks_n = -1;
+    rest->oldest_ns = INT64_MIN;
+}

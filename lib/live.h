@@ -1,0 +1,73 @@
+/*
+ * live.h - blocks of memory with where they were born: those live at one moment, or the lives of
+ * all. The one engine behind peak, leaks and diff.
+ */
+#ifndef MT_LIVE_H
+#define MT_LIVE_H
+
+#include "lib/levels.h"
+#include "lib/load.h"
+
+/* A block's life. Times relative to the run's start. */
+struct mt_life {
+    struct mt_item born; /* node, shape, thread, step of its birth (group unset) */
+    int64_t bytes;
+    int64_t born_ns, born_record;   /* INT64_MIN: before the recording */
+    int64_t freed_ns, freed_record; /* INT64_MAX: alive at the end, or unknown */
+};
+
+/* What reading blocks needs: the run's call tree, threads and steps. */
+struct mt_lives {
+    struct mt_db *db;
+    const struct mt_run *run;
+    struct mt_tree tree;
+    struct mt_steps steps;
+};
+enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
+                             struct mt_err *err);
+void mt_lives_close(struct mt_lives *l);
+
+/* Errors: MT_EUSAGE when the device's records have no addresses: births and frees then cannot be
+ * paired, and nothing can be said of lives. */
+enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_device *device,
+                              struct mt_err *err);
+
+/* Calls use() for every block of a device, in order of birth. Its failure ends the walk. */
+typedef enum mt_status mt_life_use(void *closure, const struct mt_life *life, struct mt_err *err);
+enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *device,
+                             mt_life_use *use, void *closure, struct mt_err *err);
+
+/*
+ * The blocks live after a record (its number; -1 = before the first). What they do not add up to -
+ * blocks older than the recording of which nothing is known - is level_b minus their sum.
+ */
+struct mt_live {
+    MT_VEC(struct mt_life) blocks;
+    int64_t sum_b;
+};
+enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device, int64_t record,
+                          struct mt_live *out, struct mt_err *err);
+void mt_live_free(struct mt_live *v);
+
+/* What lives at one moment, or at two, in groups. */
+struct mt_live_group {
+    const char *key[MT_BY_N]; /* borrowed from the lives' tree */
+    bool explicit_row;
+    struct mt_live_sum {
+        int64_t bytes, blocks_n; /* blocks_n -1: unknown */
+        int64_t oldest_ns; /* earliest birth; INT64_MIN: before the recording; INT64_MAX none */
+        int64_t largest_b;
+    } at[2];
+};
+struct mt_live_groups {
+    struct mt_grouper grouper;
+    MT_VEC(struct mt_live_group) rows;
+};
+void mt_live_groups_init(struct mt_live_groups *g, struct mt_lives *l,
+                         const enum mt_group_key *keys, int key_n);
+void mt_live_groups_free(struct mt_live_groups *g);
+/* Adds the live set as moment 0 or 1; the sums of a moment then equal level_b. */
+void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64_t level_b,
+                        int moment);
+
+#endif

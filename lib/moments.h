@@ -1,0 +1,62 @@
+/*
+ * moments.h - the steps of a run, and the moments and windows that users name on the command line.
+ */
+#ifndef MT_MOMENTS_H
+#define MT_MOMENTS_H
+
+#include "lib/recording.h"
+#include "lib/runs.h"
+
+/* The steps of a run in order of time; times relative to the run's start. */
+struct mt_steps {
+    MT_VEC(struct mt_step) all;
+};
+enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
+                             struct mt_err *err);
+void mt_steps_free(struct mt_steps *s);
+
+/* Number of the step under way at a moment; INT64_MIN: none. */
+int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns);
+/* Index of the last step that has begun by t_ns, -1 = none: also after its end, so that it tells
+ * in which iteration something happens between two steps. */
+int64_t mt_steps_index_at(const struct mt_steps *s, int64_t t_ns);
+
+/* Both ends included. INT64_MIN, INT64_MAX: the whole run. */
+struct mt_window {
+    int64_t from_ns, to_ns;
+};
+
+/* Numbers of steps, both ends included; "3", "2..5", "2..". Errors: MT_EUSAGE. */
+struct mt_step_range {
+    int64_t from, to;
+};
+enum mt_status mt_step_range_parse(const char *text, struct mt_step_range *out, struct mt_err *err);
+
+/* From the start of the first to the end of the last step of a range. Errors: MT_EUSAGE: no such
+ * step, saying which there are. */
+enum mt_status mt_steps_window(const struct mt_steps *s, const struct mt_step_range *range,
+                               const struct mt_run *run, struct mt_window *out, struct mt_err *err);
+
+/*
+ * A moment on the command line: "12ms" after the run's start, "@start", "@end", "@peak",
+ * "@step 3" (when it ends), "@step 3:start", "@step 3:peak".
+ * Errors: MT_EUSAGE: none of these, or no such step in the run.
+ */
+struct mt_moment {
+    enum mt_moment_kind { MT_AT_TIME, MT_AT_PEAK } kind;
+    int64_t t_ns;    /* MT_AT_TIME: INT64_MIN before all records, INT64_MAX after them */
+    int64_t from_ns; /* MT_AT_PEAK: of which window, t_ns being its end */
+};
+enum mt_status mt_moment_parse(const char *text, const struct mt_run *run,
+                               const struct mt_steps *steps, struct mt_moment *out,
+                               struct mt_err *err);
+
+/*
+ * The window that --from, --to and --step A..B name together; NULL = not given.
+ * Errors: MT_EUSAGE: unreadable, no such steps, --step beside the others, an end before its start.
+ */
+enum mt_status mt_window_parse(const char *from, const char *to, const char *step,
+                               const struct mt_run *run, const struct mt_steps *steps,
+                               struct mt_window *out, struct mt_err *err);
+
+#endif
