@@ -96,9 +96,9 @@ static void summarise(const struct mt_recording *r, const char *run)
                     r->step_marker);
     else
         mt_buf_adds(&out, "no step markers\n");
-    mt_buf_addf(&out, "  %s ops, %s memory records in %s\n", mt_human_count((int64_t)r->op_n, ops),
-                mt_human_count((int64_t)r->records.n, records),
-                mt_human_ns(r->end_ns - r->start_ns, time));
+    mt_buf_addf(
+        &out, "  %s ops, %s memory records over %s\n", mt_human_count((int64_t)r->op_n, ops),
+        mt_human_count((int64_t)r->records.n, records), mt_human_ns(r->end_ns - r->start_ns, time));
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     for (int k = 0; k < MT_NOTE_N; k++) {

@@ -53,7 +53,7 @@ static void measure(struct table *t)
         s->least = s->width > least ? s->width : least;
     }
     for (size_t i = 0; i < t->r->rows.n; i++) {
-        for (size_t k = 0; k < t->n; k++) {
+        for (size_t k = 0; k < t->n && !t->r->rows.v[i].hidden; k++) {
             int w = fill_cell(t, &t->r->rows.v[i], &t->shown[k]);
             if (w > t->shown[k].width)
                 t->shown[k].width = w;
@@ -149,6 +149,8 @@ static void put_rows(struct table *t)
     put_line(t, "1");
     for (size_t i = 0; i < t->r->rows.n && !ferror(t->out); i++) {
         const struct mt_row *row = &t->r->rows.v[i];
+        if (row->hidden)
+            continue;
         for (size_t k = 0; k < t->n; k++)
             put_cell(t, k, fill_cell(t, row, &t->shown[k]));
         put_line(t, row->explicit_row ? "2" : NULL);
@@ -184,13 +186,13 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
     mt_buf_adds(&t.line, "");
     mt_buf_adds(&t.tree, "");
     put_title(&t);
-    if (r->rows.n) {
+    if (mt_render_any_row(r)) {
         measure(&t);
         if (how->width > 0)
             fit(&t);
         put_rows(&t);
     } else {
-        fputs("no rows\n", out);
+        fprintf(out, "%s\n", r->empty ? r->empty : "no rows");
     }
     for (size_t i = 0; i < r->footer.n; i++) {
         mt_render_words(&t.line, r->footer.v[i], how->ascii);

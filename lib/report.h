@@ -46,6 +46,7 @@ struct mt_column {
 struct mt_row {
     struct mt_cell *cells; /* one per column */
     bool explicit_row;     /* [outside ops] and its like: shown dim */
+    bool hidden;           /* only in csv, tsv and json, like a hidden column */
     const char *tree;      /* drawn before the MT_UNIT_TREE column, e.g. "│  ├─ "; NULL: none.
                               Three columns a level; borrowed like the cells' texts */
 };
@@ -60,6 +61,7 @@ struct mt_report {
     int64_t left_out_n;    /* rows cut by --limit, --min */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
     MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
+    const char *empty;     /* what people read instead of no rows; NULL: "no rows"; static */
     bool keep_order; /* people's tables too show the columns in this order; else the one called
                         `name`, or of MT_UNIT_TREE, comes last there */
     struct mt_run_ref {

@@ -148,6 +148,34 @@ def leak_steps(prof, batch, steps):
     return kept
 
 
+@workload(flags={"schedule": TEN_STEPS}, batch=16, steps=10)
+def noleak_steps(prof, batch, steps):
+    train_cnn(prof, batch, steps)
+
+
+@workload(flags={"schedule": TEN_STEPS}, steps=10)
+def cache_steps(prof, steps):
+    """Per step: a temporary, a result that lives three steps (a bounded cache), a list that grows."""
+    recent, history = [], []
+    for _ in range(steps):
+        with record_function("compute"):
+            x = torch.rand(64, 64)
+            y = x @ x
+        with record_function("cache"):
+            recent.append(torch.relu(y))
+            del recent[:-3]
+        with record_function("remember"):
+            history.append(y.mean(0))
+        del x, y
+        prof.step()
+    return recent, history
+
+
+@workload(batch=32, steps=5)
+def cnn_b32(prof, batch, steps):
+    train_cnn(prof, batch, steps)
+
+
 # Several threads at once.
 
 

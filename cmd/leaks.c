@@ -1,0 +1,263 @@
+/* memtool leaks: what grows from step to step, and what is merely alive at the end. */
+#include "lib/leaks.h"
+#include "cmd/common.h"
+#include "cmd/rows.h"
+#include "lib/human.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *by, *device_name;
+static int64_t warmup = 1, min_b;
+static bool fail, all;
+static struct mt_rows rows = {.limit = 20};
+
+enum column { PER_STEP_B, PER_STEP_N, SINCE, LAST, AT_END_B, AT_END_N, VERDICT, COLUMN_N };
+static const struct {
+    const char *name, *title;
+    enum mt_unit unit;
+    bool hidden;
+} columns[COLUMN_N] = {
+    [PER_STEP_B] = {"per_step_b", "PER STEP", MT_UNIT_BYTES, false},
+    [PER_STEP_N] = {"per_step_n", "BLOCKS", MT_UNIT_COUNT, false},
+    [SINCE] = {"since_step", "SINCE", MT_UNIT_NONE, false},
+    [LAST] = {"last_step", "LAST", MT_UNIT_NONE, true},
+    [AT_END_B] = {"at_end_b", "AT END", MT_UNIT_BYTES, false},
+    [AT_END_N] = {"at_end_n", "BLOCKS", MT_UNIT_COUNT, false},
+    [VERDICT] = {"verdict", "VERDICT", MT_UNIT_NONE, false},
+};
+
+/* Whole where it can be: integers stay exact. */
+static struct mt_cell rate(int64_t amount, int64_t steps)
+{
+    if (!steps)
+        return (struct mt_cell){0};
+    return amount % steps ? mt_cell_real((double)amount / (double)steps)
+                          : mt_cell_int(amount / steps);
+}
+
+static double rate_of(const struct mt_leak *l)
+{
+    return l->growth_steps ? (double)l->growth_b / (double)l->growth_steps : 0;
+}
+
+static bool is_suspect(const struct mt_leak *l)
+{
+    return l->verdict == MT_VERDICT_LEAK || l->verdict == MT_VERDICT_CANDIDATE;
+}
+
+/* --min is about the growth per step where there is one, else about what is alive. */
+static bool large_enough(const struct mt_leak *l)
+{
+    return l->growth_steps ? rate_of(l) >= (double)min_b : l->at_end_b >= min_b;
+}
+
+static void add_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool steps)
+{
+    for (int i = 0; i < COLUMN_N; i++) {
+        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+        r->columns.v[i].hidden = columns[i].hidden || (i <= SINCE && !steps);
+    }
+    for (int k = 0; k < key_n; k++)
+        mt_report_column(r, mt_group_key_names[keys[k]], NULL, MT_UNIT_NONE);
+    r->keep_order = true;
+    r->empty = steps ? "nothing grows from step to step" : "nothing is alive at the end";
+}
+
+static struct mt_cell step_cell(int64_t number)
+{
+    return number == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(number);
+}
+
+static void add_row(struct mt_report *r, const struct mt_leak *l, int key_n)
+{
+    struct mt_row *row = mt_report_row(r);
+    row->explicit_row = l->explicit_row;
+    row->hidden = !all && !is_suspect(l);
+    row->cells[PER_STEP_B] = rate(l->growth_b, l->growth_steps);
+    row->cells[PER_STEP_N] = rate(l->growth_n, l->growth_steps);
+    row->cells[SINCE] = step_cell(l->first_step);
+    row->cells[LAST] = step_cell(l->last_step);
+    row->cells[AT_END_B] = mt_cell_int(l->at_end_b);
+    row->cells[AT_END_N] = mt_cell_int(l->at_end_n);
+    row->cells[VERDICT] = mt_cell_text(mt_verdict_names[l->verdict]);
+    for (int k = 0; k < key_n; k++)
+        row->cells[COLUMN_N + k] = mt_cell_text(mt_report_text(r, l->key[k]));
+}
+
+/* What all rows of a verdict come to. */
+struct sum {
+    int64_t rows, at_end_b;
+    double per_step_b, per_step_n;
+};
+
+static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict)
+{
+    struct sum s = {0};
+    for (size_t i = 0; i < found->rows.n; i++) {
+        const struct mt_leak *l = &found->rows.v[i];
+        if (l->verdict != verdict || !large_enough(l))
+            continue;
+        s.rows++;
+        s.at_end_b += l->at_end_b;
+        s.per_step_b += rate_of(l);
+        if (l->growth_steps)
+            s.per_step_n += (double)l->growth_n / (double)l->growth_steps;
+    }
+    return s;
+}
+
+static const char *human(struct mt_report *r, double bytes)
+{
+    char text[MT_HUMAN_MAX];
+    return mt_report_text(r, mt_human_bytes((int64_t)(bytes + 0.5), text));
+}
+
+static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
+                     const struct mt_lives *lives, const struct mt_leaks *found)
+{
+    struct mt_buf title = {0};
+    struct sum leak = sum_of(found, MT_VERDICT_LEAK);
+    mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
+    if (!lives->steps.all.n)
+        mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
+    else {
+        mt_buf_addf(&title, "%zu steps, the first %s warm-up · ", lives->steps.all.n,
+                    warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
+        if (leak.rows)
+            mt_buf_addf(&title, "leak: +%s in %.4g block%s every step", human(r, leak.per_step_b),
+                        leak.per_step_n, leak.per_step_n == 1 ? "" : "s");
+        else
+            mt_buf_adds(&title, "no leak");
+    }
+    r->title = title.s;
+    mt_report_total(r, "at_end_b", mt_cell_int(d->at_end_b));
+    mt_report_total(r, "leak_per_step_b",
+                    leak.per_step_b == (double)(int64_t)leak.per_step_b
+                        ? mt_cell_int((int64_t)leak.per_step_b)
+                        : mt_cell_real(leak.per_step_b));
+    mt_report_total(r, "leak_at_end_b", mt_cell_int(leak.at_end_b));
+    if (leak.rows)
+        mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
+                         human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
+}
+
+/* What is alive and no suspect, and why. */
+static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
+                         const struct mt_leaks *found)
+{
+    static const struct {
+        enum mt_verdict verdict;
+        const char *why;
+    } reasons[] = {{MT_VERDICT_STATE, "born once and constant since (parameters, optimizer state)"},
+                   {MT_VERDICT_LAST_STEP, "born in the last step (gradients, results)"},
+                   {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
+    struct mt_buf text = {0};
+    for (size_t i = 0; i < MT_ARRAY_LEN(reasons); i++) {
+        struct sum s = sum_of(found, reasons[i].verdict);
+        if (s.at_end_b)
+            mt_buf_addf(&text, "%s%s %s", text.n ? "; " : "", human(r, (double)s.at_end_b),
+                        reasons[i].why);
+    }
+    if (text.n)
+        mt_report_footer(r, "alive at the end but no leak: %s%s", text.s,
+                         all ? "" : ". --all lists them");
+    mt_buf_free(&text);
+    if (!lives->steps.all.n)
+        mt_report_note(r,
+                       "Without steps nothing can be called a leak. Profile with prof.step(), or "
+                       "import with --step-marker REGEX.");
+    else if (lives->steps.all.n < 4)
+        mt_report_note(r, "%zu steps are few to tell a leak by; record 5 or more.",
+                       lives->steps.all.n);
+}
+
+static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           const struct mt_run_device *d, bool *leaking, struct mt_err *err)
+{
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    bool device_column;
+    struct mt_lives lives = {0};
+    struct mt_leaks found = {0};
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
+    MT_TRY_OUT(mt_lives_open(db, run, &lives, err));
+    MT_TRY_OUT(mt_leaks_find(&lives, d, keys, key_n, warmup, &found, err));
+    add_columns(r, keys, key_n, lives.steps.all.n > 0);
+    for (size_t i = 0; i < found.rows.n; i++) {
+        const struct mt_leak *l = &found.rows.v[i];
+        if (large_enough(l))
+            add_row(r, l, key_n);
+        else
+            r->left_out_n++;
+        *leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
+    }
+    describe(r, run, d, &lives, &found);
+    MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
+    if (r->left_out_n)
+        mt_report_footer(r, "%lld more row%s, left out by --limit, --min or --name",
+                         (long long)r->left_out_n, r->left_out_n == 1 ? "" : "s");
+    explain_rest(r, &lives, &found);
+out:
+    mt_leaks_free(&found);
+    mt_lives_close(&lives);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_run which;
+    struct mt_run_device d;
+    struct mt_report report;
+    bool none, leaking = false;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.leaks", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
+    MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
+    mt_report_about(&report, &which, none ? NULL : &d);
+    mt_report_param(&report, "warmup", mt_cell_int(warmup));
+    if (none)
+        mt_report_no_memory(&report, &which);
+    else
+        MT_TRY_OUT(fill(&report, db, &which, &d, &leaking, err));
+    if (others > 0)
+        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+                       others == 1 ? "" : "s");
+    MT_TRY_OUT(mt_show(&report, err));
+    *exit_code = fail && leaking;
+out:
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"by", 0, MT_OPT_STRING, &by, "KEYS",
+     "what a site is: site (top op in its scope; default), path, name, shape, ..."},
+    {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
+    {"all", 0, MT_OPT_FLAG, &all, NULL, "also what is alive at the end and no suspect"},
+    {"fail", 0, MT_OPT_FLAG, &fail, NULL, "exit 1 when there is a leak"},
+    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
+     "only leaks of at least this per step, and else what has this alive"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    {"limit", 'n', MT_OPT_INT, &rows.limit, "N", "show N rows; 0 = all (default: 20)"},
+    {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
+    {"columns", 0, MT_OPT_STRING, &rows.columns, "LIST",
+     "these columns, in this order, by their csv names"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_leaks = {
+    .name = "leaks",
+    .summary = "what grows from step to step, and what is merely alive at the end",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool leaks\n"
+                "  memtool leaks base --by path\n"
+                "  memtool leaks --fail --min 1KiB\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

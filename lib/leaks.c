@@ -1,0 +1,225 @@
+#include "lib/leaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_verdict_names[MT_VERDICT_N] = {
+    [MT_VERDICT_LEAK] = "leak",           [MT_VERDICT_CANDIDATE] = "candidate",
+    [MT_VERDICT_CACHE] = "cache",         [MT_VERDICT_STATE] = "state",
+    [MT_VERDICT_LAST_STEP] = "last step",
+};
+
+/* A block that is alive at the end. */
+struct survivor {
+    uint32_t group;
+    int64_t step; /* index of its birth's step, -1 = before the first */
+    int64_t bytes;
+    bool overdue;
+    bool alike; /* of the size of an overdue block born after the warm-up */
+};
+
+struct finder {
+    struct mt_lives *lives;
+    struct mt_leaks *out;
+    int64_t step_n, warmup;
+    int64_t start_b;
+    MT_VEC(struct survivor) survivors;
+    MT_VEC(int64_t) patience; /* by group */
+};
+
+/* Index of the step a moment is dated by; step_n after the end of the last one. */
+static int64_t step_of(const struct finder *f, int64_t t_ns)
+{
+    int64_t i = mt_steps_index_at(&f->lives->steps, t_ns);
+    return i == f->step_n - 1 && i >= 0 && t_ns > f->lives->steps.all.v[i].end_ns ? f->step_n : i;
+}
+
+static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
+{
+    struct finder *f = closure;
+    (void)err;
+    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
+    bool alive = life->freed_record == INT64_MAX;
+    if (!alive && (born < f->warmup || f->step_n == 0))
+        return MT_OK;
+    if (life->born_record == INT64_MIN && !f->start_b)
+        return MT_OK;
+    uint32_t group = mt_grouper_of(&f->out->grouper, &life->born);
+    while (f->patience.n <= group)
+        *mt_vec_push(&f->patience) = -1;
+    if (alive) {
+        *mt_vec_push(&f->survivors) = (struct survivor){group, born, life->bytes, false, false};
+        return MT_OK;
+    }
+    int64_t freed = step_of(f, life->freed_ns);
+    if (freed < f->step_n && freed - born > f->patience.v[group])
+        f->patience.v[group] = freed - born;
+    return MT_OK;
+}
+
+static int survivor_cmp(const void *a, const void *b)
+{
+    const struct survivor *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+/* The steps in which a site grew. */
+struct growth {
+    int64_t step_n, after_warmup_n; /* how many steps */
+    int64_t first, last, pause;     /* indices; the longest distance between two of them */
+    int64_t bytes, blocks_n;        /* born after the first */
+};
+
+static void add_growth(struct growth *g, const struct survivor *s, int64_t warmup)
+{
+    if (!g->step_n || s->step != g->last) {
+        if (g->step_n && s->step - g->last > g->pause)
+            g->pause = s->step - g->last;
+        g->first = g->step_n ? g->first : s->step;
+        g->last = s->step;
+        g->step_n++;
+        g->after_warmup_n += s->step >= warmup;
+    }
+    if (s->step > g->first) {
+        g->bytes += s->bytes;
+        g->blocks_n++;
+    }
+}
+
+/* Marks the survivors of one site and adds up its growth. */
+static struct growth measure(const struct finder *f, struct survivor *s, struct survivor *end)
+{
+    struct growth g = {0};
+    struct mt_map sizes = {0}; /* of the overdue blocks born after the warm-up */
+    int64_t patience = f->patience.v[s->group];
+    for (struct survivor *at = s; at < end; at++) {
+        at->overdue = f->step_n - 1 - at->step > patience;
+        if (at->overdue && at->step >= f->warmup)
+            *mt_map_at(&sizes, (uint64_t)at->bytes) = 1;
+    }
+    for (struct survivor *at = s; at < end; at++) {
+        at->alike = at->step >= 0 && mt_map_get(&sizes, (uint64_t)at->bytes) != MT_NONE;
+        if (at->alike && at->overdue)
+            add_growth(&g, at, f->warmup);
+    }
+    mt_map_free(&sizes);
+    return g;
+}
+
+/* What the growth of a site makes of it: leak, candidate, or neither (MT_VERDICT_N). */
+static enum mt_verdict judge(const struct finder *f, const struct growth *g, int64_t patience)
+{
+    int64_t newest = f->step_n - 1 - (patience + 1); /* overdue blocks cannot be younger */
+    if (newest < g->last)
+        newest = g->last;
+    if (g->after_warmup_n < 2 || newest - g->last > g->pause)
+        return MT_VERDICT_N;
+    return g->step_n >= 3 ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+}
+
+static enum mt_verdict verdict_of(const struct finder *f, const struct survivor *s,
+                                  enum mt_verdict site)
+{
+    if (f->step_n == 0)
+        return MT_VERDICT_CANDIDATE;
+    if (site != MT_VERDICT_N && s->alike)
+        return site;
+    if (s->step < f->warmup)
+        return MT_VERDICT_STATE;
+    if (s->step >= f->step_n - 1)
+        return MT_VERDICT_LAST_STEP;
+    return s->overdue ? MT_VERDICT_STATE : MT_VERDICT_CACHE;
+}
+
+static int64_t number_of(const struct finder *f, int64_t step)
+{
+    if (step < 0 || !f->step_n)
+        return INT64_MIN;
+    return f->lives->steps.all.v[step < f->step_n ? step : f->step_n - 1].number;
+}
+
+static void add_row(struct finder *f, const struct survivor *s, const struct survivor *end,
+                    enum mt_verdict site, enum mt_verdict verdict, const struct growth *g)
+{
+    const struct mt_group_name *name = &f->out->grouper.names.v[s->group];
+    struct mt_leak row = {.verdict = verdict, .explicit_row = name->explicit_row};
+    for (int k = 0; k < f->out->grouper.key_n; k++)
+        row.key[k] = name->key[k];
+    for (; s < end; s++) {
+        if (verdict_of(f, s, site) != verdict)
+            continue;
+        row.first_step = row.at_end_n ? row.first_step : number_of(f, s->step);
+        row.last_step = number_of(f, s->step);
+        row.at_end_b += s->bytes;
+        row.at_end_n++;
+    }
+    if (site == verdict) {
+        row.growth_b = g->bytes;
+        row.growth_n = g->blocks_n;
+        row.growth_steps = g->last - g->first;
+    }
+    if (row.at_end_n)
+        *mt_vec_push(&f->out->rows) = row;
+}
+
+static int row_cmp(const void *a, const void *b)
+{
+    const struct mt_leak *x = a, *y = b;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    double dx = x->growth_steps ? (double)x->growth_b / (double)x->growth_steps : 0;
+    double dy = y->growth_steps ? (double)y->growth_b / (double)y->growth_steps : 0;
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    if (x->at_end_b != y->at_end_b)
+        return x->at_end_b > y->at_end_b ? -1 : 1;
+    return strcmp(x->key[0], y->key[0]);
+}
+
+static void judge_all(struct finder *f)
+{
+    struct survivor *v = f->survivors.v, *stop = v + f->survivors.n;
+    if (f->survivors.n)
+        qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
+    for (struct survivor *s = v, *end; s < stop; s = end) {
+        for (end = s; end < stop && end->group == s->group; end++)
+            ;
+        struct growth g = measure(f, s, end);
+        enum mt_verdict site = judge(f, &g, f->patience.v[s->group]);
+        for (int verdict = 0; verdict < MT_VERDICT_N; verdict++)
+            add_row(f, s, end, site, (enum mt_verdict)verdict, &g);
+    }
+    if (f->out->rows.n)
+        qsort(f->out->rows.v, f->out->rows.n, sizeof *f->out->rows.v, row_cmp);
+}
+
+enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *device,
+                             const enum mt_group_key *keys, int key_n, int64_t warmup,
+                             struct mt_leaks *out, struct mt_err *err)
+{
+    struct finder f = {.lives = l,
+                       .out = out,
+                       .step_n = (int64_t)l->steps.all.n,
+                       .warmup = warmup,
+                       .start_b = device->start_b};
+    *out = (struct mt_leaks){0};
+    mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
+    enum mt_status st = mt_lives_known(l->run, device, err);
+    if (st == MT_OK)
+        st = mt_lives_each(l, device, use_life, &f, err);
+    if (st == MT_OK)
+        judge_all(&f);
+    mt_vec_free(&f.survivors);
+    mt_vec_free(&f.patience);
+    return st;
+}
+
+void mt_leaks_free(struct mt_leaks *l)
+{
+    mt_grouper_free(&l->grouper);
+    mt_vec_free(&l->rows);
+}

@@ -1,0 +1,60 @@
+/*
+ * leaks.h - what is alive at the end of a run, and which of it grows from step to step.
+ *
+ * The rule, stated for users in docs/leaks.md:
+ * - A block is dated by the step under way, or last begun, when it was born; it lived as many steps
+ *   as lie between its birth and its free. The first `warmup` steps and what came before them are
+ *   warm-up.
+ * - The patience of a site is the longest life of those of its blocks that were born after the
+ *   warm-up and freed before the last step ended; none: -1.
+ * - A block alive at the end is overdue when its age, in steps, exceeds the patience of its site.
+ * - A site leaks when overdue blocks were born in at least 3 steps, at least 2 of them after the
+ *   warm-up, and it still goes on: since the last such step no longer a time has passed than the
+ *   longest pause between two of them. With 2 steps only it is a candidate. A block born in the
+ *   warm-up counts only if a later overdue block of its site has its size; a block too young to be
+ *   overdue belongs to the leak, but not to its growth, on the same condition.
+ * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
+ *   steps from the first to the last growth step.
+ */
+#ifndef MT_LEAKS_H
+#define MT_LEAKS_H
+
+#include "lib/live.h"
+
+enum mt_verdict {
+    MT_VERDICT_LEAK,
+    MT_VERDICT_CANDIDATE, /* may be a leak: too few steps to say, or no steps at all */
+    MT_VERDICT_CACHE,     /* bounded: blocks of this site live as long and are freed */
+    MT_VERDICT_STATE,     /* born once, constant since */
+    MT_VERDICT_LAST_STEP, /* born in the last step, its successors would replace it */
+    MT_VERDICT_N
+};
+extern const char *const mt_verdict_names[MT_VERDICT_N];
+
+/* The blocks of one site that share a verdict. */
+struct mt_leak {
+    enum mt_verdict verdict;
+    const char *key[MT_BY_N]; /* borrowed from the lives' tree */
+    bool explicit_row;
+    int64_t at_end_b, at_end_n;
+    int64_t first_step, last_step; /* numbers, of the births; INT64_MIN: before the steps */
+    /* leaks and candidates of runs with steps: */
+    int64_t growth_b, growth_n; /* over growth_steps steps; 0 steps = unknown */
+    int64_t growth_steps;
+};
+
+struct mt_leaks {
+    MT_VEC(struct mt_leak) rows; /* leaks first, then by at_end_b */
+    struct mt_grouper grouper;
+};
+
+/*
+ * The sums of at_end_b over all rows equal the blocks of the device alive at the end.
+ * Errors: MT_EUSAGE (no addresses), MT_EDB.
+ */
+enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *device,
+                             const enum mt_group_key *keys, int key_n, int64_t warmup,
+                             struct mt_leaks *out, struct mt_err *err);
+void mt_leaks_free(struct mt_leaks *l);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * program.h - a made-up program that allocates and frees, for tests: built as a recording, stored
+ * in a database of its own, and opened the way commands open a run.
+ *
+ *     struct program p;
+ *     program_start(&p);
+ *     for each step: program_step(&p); int b = program_alloc(&p, "site", 512); program_free(&p, b);
+ *     program_finish(&p);       // p.run, p.device, p.lives are ready
+ *     program_end(&p);
+ *
+ * Time runs by itself: 1000 ns per step and 1 ns per event.
+ */
+#ifndef TEST_PROGRAM_H
+#define TEST_PROGRAM_H
+
+#include "lib/live.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct program {
+    struct mt_recording rec;
+    MT_VEC(struct program_block {
+        int64_t bytes;
+        uint64_t addr;
+    })
+    blocks;
+    int64_t t_ns, step;
+    uint32_t thread; /* that of the next events; program_thread changes it */
+    char path[256];
+    struct mt_db *db;
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_lives lives;
+};
+
+void program_start(struct program *p);
+void program_step(struct program *p);                /* a ProfilerStep#N begins */
+void program_thread(struct program *p, int64_t tid); /* 1 at the start */
+int program_alloc(struct program *p, const char *op, int64_t bytes);
+void program_free(struct program *p, int block);
+void program_finish(struct program *p);
+void program_end(struct program *p);
+
+#endif
