@@ -83,7 +83,18 @@ void mt_show_notes(const struct mt_report *report)
     }
 }
 
+bool mt_people_read(void)
+{
+    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
+    return format == MT_FORMAT_TABLE || format == MT_FORMAT_MARKDOWN;
+}
+
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
+{
+    return mt_show_all(&report, 1, err);
+}
+
+enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, struct mt_err *err)
 {
     FILE *out;
     int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
@@ -102,10 +113,14 @@ enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
                             .ascii = mt_common.ascii || !term.utf8};
     if (people && !mt_common.no_pager)
         mt_pager_start(&term);
-    mt_render(report, &how, out);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            fputc('\n', out);
+        mt_render(reports[i], &how, out);
+    }
     enum mt_status st = close_output(out, err);
-    if (format != MT_FORMAT_JSON)
-        mt_show_notes(report);
+    for (size_t i = 0; i < n && format != MT_FORMAT_JSON; i++)
+        mt_show_notes(reports[i]);
     return st;
 }
 

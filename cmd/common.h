@@ -28,6 +28,12 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
 /* Writes the report where and how the common options say. Errors: MT_EUSAGE (--format), MT_EIO. */
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err);
 
+/* The same for several, one after the other; as JSON, CSV and TSV only one makes sense. */
+enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, struct mt_err *err);
+
+/* Whether the output format is one for people: table or markdown. */
+bool mt_people_read(void);
+
 /* Writes the notes to stderr, as mt_show does. */
 void mt_show_notes(const struct mt_report *report);
 

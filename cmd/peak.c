@@ -124,7 +124,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
     static const struct {
         const char *name, *title;
         enum mt_unit unit;
-    } columns[] = {{"change_b", "CHANGE", MT_UNIT_BYTES},
+    } columns[] = {{"change_b", "CHANGE", MT_UNIT_CHANGE},
                    {"before_b", "BEFORE", MT_UNIT_BYTES},
                    {"after_b", "AFTER", MT_UNIT_BYTES},
                    {"before_n", "BLOCKS", MT_UNIT_COUNT},

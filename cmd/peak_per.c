@@ -90,7 +90,7 @@ static void step_columns(struct mt_report *r)
     } columns[] = {
         {"step", "STEP", MT_UNIT_NONE, false},         {"start_b", "START", MT_UNIT_BYTES, false},
         {"peak_b", "PEAK", MT_UNIT_BYTES, false},      {"end_b", "END", MT_UNIT_BYTES, false},
-        {"change_b", "CHANGE", MT_UNIT_BYTES, false},  {"peak_ns", "PEAK AT", MT_UNIT_NS, false},
+        {"change_b", "CHANGE", MT_UNIT_CHANGE, false}, {"peak_ns", "PEAK AT", MT_UNIT_NS, false},
         {"start_ns", "FROM", MT_UNIT_NS, true},        {"end_ns", "TO", MT_UNIT_NS, true},
         {"grew_b", "GREW MOST", MT_UNIT_BYTES, false}, {"site", "BORN IN", MT_UNIT_NONE, false}};
     for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++) {

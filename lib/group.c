@@ -188,7 +188,7 @@ static struct mt_group *row_at(const struct mt_grouper *g, struct mt_groups *out
 }
 
 /* Adds inclusive sums: an item counts unless an item of its group is open around it. */
-static void add_inclusive(struct mt_tree *t, struct mt_groups *out)
+static void add_inclusive(struct mt_tree *t, bool outermost_calls, struct mt_groups *out)
 {
     uint32_t *open = mt_alloc((out->rows.n + 1) * sizeof *open);
     MT_VEC(uint32_t) stack = {0};
@@ -202,6 +202,7 @@ static void add_inclusive(struct mt_tree *t, struct mt_groups *out)
         struct mt_group *g = &out->rows.v[item->group];
         mt_sums_add(&g->total, &item->total);
         g->time_ns += item->time_ns;
+        g->calls_n += outermost_calls ? item->calls_n : 0;
     }
     mt_vec_free(&stack);
     free(open);
@@ -224,19 +225,32 @@ static void add_explicit(struct mt_grouper *g, struct mt_groups *out)
     row->self.at_end_b = row->total.at_end_b = t->before_at_end_b;
 }
 
+/* A top op, scope, module or phase is called once, however many ops of it are below the call. */
+static bool counts_outermost(const enum mt_group_key *keys, int key_n)
+{
+    bool wide = false, narrow = false;
+    for (int k = 0; k < key_n; k++) {
+        wide |= keys[k] >= MT_BY_TOP && keys[k] <= MT_BY_PHASE;
+        narrow |= keys[k] == MT_BY_NAME ||
+                  (keys[k] >= MT_BY_PATH && keys[k] != MT_BY_THREAD && keys[k] != MT_BY_STEP);
+    }
+    return wide && !narrow;
+}
+
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out)
 {
     struct mt_grouper g;
+    bool outermost_calls = counts_outermost(keys, key_n);
     mt_grouper_init(&g, t, keys, key_n);
     for (size_t i = 0; i < t->items.n; i++) {
         struct mt_item *item = &t->items.v[i];
         item->group = mt_grouper_of(&g, item);
         struct mt_group *row = row_at(&g, out, item->group);
         mt_sums_add(&row->self, &item->self);
-        row->calls_n += item->calls_n;
+        row->calls_n += outermost_calls ? 0 : item->calls_n;
         row->self_time_ns += item->self_time_ns;
     }
-    add_inclusive(t, out);
+    add_inclusive(t, outermost_calls, out);
     add_explicit(&g, out);
     mt_grouper_free(&g);
 }

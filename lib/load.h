@@ -94,7 +94,8 @@ static inline bool mt_group_needs_ops(enum mt_group_key k)
     return k >= MT_BY_SHAPE;
 }
 
-/* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group. */
+/* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so
+ * do the calls of top ops, sites, scopes, modules and phases, unless names are among the keys. */
 struct mt_group {
     const char *key[MT_BY_N]; /* by position of the keys asked for; borrowed from the tree */
     bool explicit_row, has_calls;

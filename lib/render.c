@@ -136,7 +136,7 @@ void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell)
 static void add_integer(struct mt_buf *out, int64_t i, enum mt_unit unit)
 {
     char text[MT_HUMAN_MAX];
-    if (unit == MT_UNIT_BYTES)
+    if (unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE)
         mt_buf_adds(out, mt_human_bytes(i, text));
     else if (unit == MT_UNIT_NS)
         mt_buf_adds(out, mt_human_ns(i, text));
@@ -148,7 +148,8 @@ static void add_integer(struct mt_buf *out, int64_t i, enum mt_unit unit)
 
 static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
 {
-    bool whole = unit == MT_UNIT_BYTES || unit == MT_UNIT_NS || fabs(v) >= 1000;
+    bool whole =
+        unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE || unit == MT_UNIT_NS || fabs(v) >= 1000;
     if (whole && fabs(v) < 0x1p63)
         add_integer(out, llround(v), unit);
     else
@@ -158,11 +159,17 @@ static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
 void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, enum mt_unit unit, bool bytes)
 {
     bool raw = bytes && unit != MT_UNIT_COUNT;
-    if (mt_render_unknown(cell))
+    if (mt_render_unknown(cell)) {
         mt_buf_adds(out, "-");
-    else if (cell->kind == MT_CELL_TEXT)
+        return;
+    }
+    if (cell->kind == MT_CELL_TEXT) {
         mt_escape_terminal(out, cell->s);
-    else if (raw)
+        return;
+    }
+    if (unit == MT_UNIT_CHANGE && (cell->kind == MT_CELL_INT ? cell->i > 0 : cell->r > 0))
+        mt_buf_addc(out, '+');
+    if (raw)
         mt_render_raw(out, cell);
     else if (cell->kind == MT_CELL_INT)
         add_integer(out, cell->i, unit);

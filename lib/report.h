@@ -29,11 +29,12 @@ struct mt_cell {
 /* How a column is shown in a table for people. csv, tsv and json always have the raw value.
  * Reals have 4 significant digits there; with MT_UNIT_BYTES and _NS they are rounded first. */
 enum mt_unit {
-    MT_UNIT_NONE,  /* integers as they are, text left aligned */
-    MT_UNIT_BYTES, /* 132.2 MiB */
-    MT_UNIT_NS,    /* 165.7 ms */
-    MT_UNIT_COUNT, /* 12,838 */
-    MT_UNIT_TREE,  /* text with indent: `depth` tree levels are drawn before it */
+    MT_UNIT_NONE,   /* integers as they are, text left aligned */
+    MT_UNIT_BYTES,  /* 132.2 MiB */
+    MT_UNIT_CHANGE, /* bytes with their sign: +132.2 MiB */
+    MT_UNIT_NS,     /* 165.7 ms */
+    MT_UNIT_COUNT,  /* 12,838 */
+    MT_UNIT_TREE,   /* text with indent: `depth` tree levels are drawn before it */
 };
 
 struct mt_column {

@@ -1,0 +1,218 @@
+/* memtool diff: what changed from one run to another. */
+#include "lib/diff.h"
+#include "cmd/common.h"
+#include "cmd/diff.h"
+#include "lib/human.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *by, *device_name, *sections, *threshold;
+static int64_t warmup = 1;
+static bool per_step, exit_code_wanted;
+static struct mt_rows rows = {.limit = 10};
+
+/* What is compared: blocks by where they were born, ops by their name; --by is for both. */
+struct comparison {
+    struct mt_diff live, op;
+};
+
+static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, struct mt_err *err)
+{
+    struct mt_diff_side *s = &d->side[side];
+    const char *wanted = device_name ? device_name : side ? d->side[0].device.name : NULL;
+    bool none = false;
+    int others;
+    MT_TRY(mt_open_run(ref, &s->db, &s->run, err));
+    MT_TRY(mt_run_device(s->db, &s->run, wanted, &s->device, &none, &others, err));
+    if (!none)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", s->run.name);
+    mt_err_hint(err, "Record them with profile(profile_memory=True).");
+    return MT_EUSAGE;
+}
+
+/* Rows that say when two runs can hardly be compared. */
+static void warn(const struct mt_diff *d, struct mt_report *r)
+{
+    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    int64_t in_both =
+        d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
+    if (strcmp(a->run.format, b->run.format) != 0)
+        mt_report_note(r, "%s is a %s, %s a %s: their names say different things.", a->run.name,
+                       a->run.format, b->run.name, b->run.format);
+    if (a->run.id == b->run.id && a->db == b->db)
+        mt_report_note(r, "Both are the same run.");
+    if (a->step_n != b->step_n && !per_step)
+        mt_report_note(r, "%s has %lld steps, %s %lld: compare totals with --per-step.",
+                       a->run.name, (long long)a->step_n, b->run.name, (long long)b->step_n);
+    if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
+        mt_report_note(
+            r, "The runs have little in common: %lld of %lld rows are in one of them only.",
+            (long long)d->match_n[MT_MATCH_ONLY], (long long)(in_both + d->match_n[MT_MATCH_ONLY]));
+    if (a->device.at_end_b == INT64_MIN || b->device.at_end_b == INT64_MIN)
+        mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
+}
+
+/* Got worse by more than the threshold: bytes, or percent of what it was. */
+static bool worse(double was, double is, int64_t bytes, double percent)
+{
+    if (is <= was)
+        return false;
+    return percent >= 0 ? is - was > was * percent / 100 : is - was > (double)bytes;
+}
+
+static enum mt_status parse_threshold(int64_t *bytes, double *percent, struct mt_err *err)
+{
+    char *end;
+    *bytes = 0;
+    *percent = -1;
+    if (!threshold)
+        return MT_OK;
+    *percent = strtod(threshold, &end);
+    if (end != threshold && strcmp(end, "%") == 0 && *percent >= 0)
+        return MT_OK;
+    *percent = -1;
+    if (mt_parse_size(threshold, bytes) && *bytes >= 0)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--threshold '%s' is neither a size nor a percentage", threshold);
+    mt_err_hint(err, "Write --threshold 1MiB or --threshold 5%%.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status got_worse(const struct mt_diff *d, bool *out, struct mt_err *err)
+{
+    int64_t bytes;
+    double percent;
+    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    MT_TRY(parse_threshold(&bytes, &percent, err));
+    *out = worse((double)a->at_peak_b, (double)b->at_peak_b, bytes, percent) ||
+           worse(a->per_step_b, b->per_step_b, bytes, percent);
+    return MT_OK;
+}
+
+static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
+                                    struct mt_diff_wanted *w, struct mt_err *err)
+{
+    bool device_column;
+    int64_t bytes;
+    double percent;
+    MT_TRY(mt_group_keys_parse(by, "site", c->live.keys, &c->live.key_n, &device_column, err));
+    MT_TRY(mt_group_keys_parse(by, "name", c->op.keys, &c->op.key_n, &device_column, err));
+    MT_TRY(parse_threshold(&bytes, &percent, err));
+    *w = (struct mt_diff_wanted){.per_step = per_step, .rows = &rows};
+    MT_TRY(mt_diff_sections(sections, w, err));
+    if (args->n >= 2)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "diff needs two runs: BASE and NEW");
+    mt_err_hint(err, "`memtool diff @latest~1 @latest` compares the two imported last.");
+    return MT_EUSAGE;
+}
+
+/* With more than two runs: all of them, one row each. */
+static enum mt_status trend(const struct mt_args *args, const struct comparison *c,
+                            struct mt_diff_wanted *w, struct mt_err *err)
+{
+    for (size_t i = 0; args->n > 2 && i < args->n; i++) {
+        struct mt_diff one = {.key_n = c->live.key_n};
+        struct mt_diff_trend row = {.name = {0}};
+        memcpy(one.keys, c->live.keys, sizeof one.keys);
+        enum mt_status st = open_side(&one, 0, args->v[i], err);
+        if (st == MT_OK)
+            st = mt_diff_load(&one, 0, MT_DIFF_LIVES, warmup, err);
+        snprintf(row.name, sizeof row.name, "%s", one.side[0].run.name);
+        row.step_n = one.side[0].step_n;
+        row.whole = one.side[0].whole;
+        *mt_vec_push(&w->trend) = row;
+        mt_diff_free(&one);
+        mt_db_close(one.side[0].db);
+        MT_TRY(st);
+    }
+    return MT_OK;
+}
+
+static enum mt_status steps_known(const struct mt_diff *d, struct mt_err *err)
+{
+    for (int s = 0; s < 2; s++)
+        if (!d->side[s].step_n) {
+            MT_FAIL(err, MT_EUSAGE, "--per-step: run '%s' has no steps", d->side[s].run.name);
+            mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
+            return MT_EUSAGE;
+        }
+    return MT_OK;
+}
+
+static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
+{
+    for (int s = 0; s < 2; s++) {
+        struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
+        MT_TRY(open_side(&c->live, s, args->v[s ? args->n - 1 : 0], err));
+        to->db = from->db;
+        to->run = from->run;
+        to->device = from->device;
+        MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
+        MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));
+    }
+    mt_diff_compare(&c->live);
+    mt_diff_compare(&c->op);
+    if (!per_step)
+        return MT_OK;
+    MT_TRY(steps_known(&c->live, err));
+    mt_diff_per_step(&c->live);
+    mt_diff_per_step(&c->op);
+    return MT_OK;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    struct comparison c = {0};
+    struct mt_diff_wanted w = {0};
+    struct mt_diff_reports reports = {0};
+    bool regressed = false;
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(check_options(args, &c, &w, err));
+    MT_TRY_OUT(trend(args, &c, &w, err));
+    MT_TRY_OUT(compare(args, &c, err));
+    MT_TRY_OUT(got_worse(&c.live, &regressed, err));
+    MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, mt_people_read(), &reports, err));
+    warn(&c.op, reports.v[reports.n - 1]);
+    MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
+    *exit_code = exit_code_wanted && regressed;
+out:
+    mt_diff_reports_free(&reports);
+    mt_vec_free(&w.trend);
+    for (int s = 0; s < 2; s++)
+        mt_db_close(c.live.side[s].db);
+    mt_diff_free(&c.live);
+    mt_diff_free(&c.op);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"by", 0, MT_OPT_STRING, &by, "KEYS",
+     "group by site, name, path, scope, ... (default: blocks by site, ops by name)"},
+    {"section", 0, MT_OPT_STRING, &sections, "LIST", "only these: total, peak, op, leak"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: the one of BASE with most bytes allocated)"},
+    {"per-step", 0, MT_OPT_FLAG, &per_step, NULL,
+     "divide by steps, so that runs of different length compare"},
+    {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
+    {"exit-code", 0, MT_OPT_FLAG, &exit_code_wanted, NULL,
+     "exit 1 when the peak or the growth per step got worse"},
+    {"threshold", 0, MT_OPT_STRING, &threshold, "X",
+     "how much worse is worse: a size or a percentage (default: 0)"},
+    MT_ROWS_OPTS(rows, "of change", "10 of each section"),
+    {0},
+};
+
+const struct mt_cmd mt_cmd_diff = {
+    .name = "diff",
+    .summary = "what changed between two runs: peak, operators, leaks",
+    .usage = "[options] BASE NEW",
+    .examples = "  memtool diff base new\n"
+                "  memtool diff base new --by path --section peak\n"
+                "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",
+    .opts = opts,
+    .args_max = 1000,
+    .run = run,
+};

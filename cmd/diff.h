@@ -1,0 +1,48 @@
+/*
+ * diff.h - how a comparison becomes reports.
+ */
+#ifndef MT_DIFF_CMD_H
+#define MT_DIFF_CMD_H
+
+#include "cmd/rows.h"
+#include "lib/diff.h"
+
+enum mt_diff_section {
+    MT_SECTION_TOTAL,
+    MT_SECTION_PEAK,
+    MT_SECTION_OP,
+    MT_SECTION_LEAK,
+    MT_SECTION_N
+};
+
+struct mt_diff_trend {
+    char name[256];
+    int64_t step_n;
+    struct mt_figures whole;
+};
+
+struct mt_diff_wanted {
+    bool section[MT_SECTION_N];
+    bool per_step;
+    const struct mt_rows *rows;
+    MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */
+};
+
+/* Parses "peak,leak"; NULL: all. Errors: MT_EUSAGE. */
+enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, struct mt_err *err);
+
+/*
+ * For people a report of each section, else one report of all with the column `section`; at least
+ * one.
+ */
+struct mt_diff_reports {
+    struct mt_report **v;
+    size_t n, cap;
+};
+/* live: compared by where blocks were born; op: the ops. */
+enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
+                              const struct mt_diff_wanted *w, bool people,
+                              struct mt_diff_reports *out, struct mt_err *err);
+void mt_diff_reports_free(struct mt_diff_reports *r);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * align.h - which group of one run is which of another.
+ */
+#ifndef MT_ALIGN_H
+#define MT_ALIGN_H
+
+#include "lib/load.h"
+
+enum mt_match {
+    MT_MATCH_SAME, /* the same keys */
+    MT_MATCH_FORM, /* the same but for what changes from run to run: see mt_align_form */
+    MT_MATCH_NAME, /* call paths whose last name is the same */
+    MT_MATCH_ONLY, /* in one of the runs only */
+    MT_MATCH_N
+};
+
+/* A group of one run. */
+struct mt_align_key {
+    const char *key[MT_BY_N];
+    bool explicit_row;
+    uint32_t row; /* filled: row of the alignment; several groups of one run may share one */
+};
+
+/* A row: what matched. Texts are borrowed from the keys, those of NEW where both have it. */
+struct mt_align_row {
+    const char *key[MT_BY_N];
+    bool explicit_row;
+    bool in[2]; /* BASE, NEW */
+    enum mt_match match;
+};
+
+struct mt_alignment {
+    MT_VEC(struct mt_align_row) rows;
+    int64_t match_n[MT_MATCH_N];
+};
+
+/* keys: which grouping keys the texts are of. Fills row of every key. */
+void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new, size_t new_n,
+              const enum mt_group_key *keys, int key_n, struct mt_alignment *out);
+void mt_alignment_free(struct mt_alignment *a);
+
+/*
+ * Appends a name without what changes from run to run: folders and line numbers of Python frames
+ * ("/tmp/a/train.py(12): step" -> "train.py: step"), instance numbers of modules ("nn.Module:
+ * Linear_3" -> "nn.Module: Linear"), heap addresses (0x...), numbers behind '#'.
+ */
+void mt_align_form(struct mt_buf *out, const char *name);
+
+#endif

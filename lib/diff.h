@@ -1,0 +1,72 @@
+/*
+ * diff.h - what changed from one run to another: NEW minus BASE, group by group.
+ *
+ * Each run is measured at its own peak; the sums of at_peak_b over all rows are the peaks, so the
+ * changes of the rows add up to the change of the peak.
+ */
+#ifndef MT_DIFF_H
+#define MT_DIFF_H
+
+#include "lib/align.h"
+#include "lib/leaks.h"
+
+/* The figures of a group, or of a whole run. */
+struct mt_figures {
+    int64_t at_peak_b, at_peak_n; /* at_peak_n -1: unknown */
+    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n;
+    int64_t calls_n, time_ns;
+    int64_t at_end_b;
+    /* of leaks: */
+    double per_step_b, per_step_n;
+    int64_t leak_at_end_b; /* alive at the end and part of a leak */
+};
+
+/* One of the two runs. db NULL: not opened. */
+struct mt_diff_side {
+    struct mt_db *db;
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_lives lives;
+    MT_VEC(struct mt_diff_group {
+        struct mt_align_key name;
+        struct mt_figures f;
+    })
+    groups;
+    struct mt_tree tree;
+    int64_t step_n;
+    struct mt_figures whole; /* the device's own figures */
+};
+
+struct mt_diff_row {
+    const char *key[MT_BY_N]; /* borrowed from the sides */
+    bool explicit_row, in[2];
+    enum mt_match match;
+    struct mt_figures at[2];
+};
+
+struct mt_diff {
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    struct mt_diff_side side[2];
+    MT_VEC(struct mt_diff_row) rows;
+    int64_t match_n[MT_MATCH_N];
+};
+
+/*
+ * Loads a side; d->keys, and db, run and device of the side are set. parts: which figures, else 0.
+ * warmup: of leaks. Errors: MT_EDB.
+ */
+enum mt_diff_parts { MT_DIFF_OPS = 1, MT_DIFF_LIVES = 2 };
+enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
+                            struct mt_err *err);
+
+/* Aligns the loaded sides and fills rows. */
+void mt_diff_compare(struct mt_diff *d);
+
+/* Does not close the databases. */
+void mt_diff_free(struct mt_diff *d);
+
+/* Divides what grows with the length of a run (all but peaks, at-end and leaks) by its steps. */
+void mt_diff_per_step(struct mt_diff *d);
+
+#endif
