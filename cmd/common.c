@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 
+#include "cmd/cache.h"
 #include "lib/human.h"
 #include "lib/render.h"
 #include "lib/term.h"
@@ -33,12 +34,25 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
     return st;
 }
 
+/* A name wins over a file of that name, unless it is written with a folder. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
 {
+    bool file = ref && mt_cache_is_file(ref);
     *db = NULL;
-    MT_TRY(mt_open_for_reading(db, err));
-    return mt_run_find(*db, ref, run, err);
+    if (file && strchr(ref, '/'))
+        return mt_cache_open(ref, db, run, err);
+    struct mt_err unknown = MT_ERR_INIT;
+    enum mt_status st = mt_open_for_reading(db, &unknown);
+    if (st == MT_OK)
+        st = mt_run_find(*db, ref, run, &unknown);
+    if (st == MT_OK || !file) {
+        *err = unknown;
+        return st;
+    }
+    mt_db_close(*db);
+    *db = NULL;
+    return mt_cache_open(ref, db, run, err);
 }
 
 enum mt_status mt_check_stdout(struct mt_err *err)

@@ -21,7 +21,8 @@ extern const struct mt_opt mt_common_opts[];
 /* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/runs.h) for reading. */
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 
-/* The database, the run of a reference (NULL: @latest). Close *db also on failure (NULL-safe). */
+/* The database, and the run of a reference (NULL: @latest) or of a file, which is imported into the
+ * cache if need be (cmd/cache.h). Close *db also on failure (NULL-safe). */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err);
 

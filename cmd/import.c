@@ -1,66 +1,16 @@
 #include "cmd/common.h"
+#include "cmd/intake.h"
 #include "formats/format.h"
-#include "gen/queries.h"
-#include "lib/build.h"
 #include "lib/human.h"
-#include "lib/store.h"
 #include "lib/stream.h"
-#include "lib/term.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-static const char *name, *group, *step_marker;
-static bool replace, partial;
-static int64_t max_memory;
-
-/* ---- one file ---- */
-
-struct progress {
-    struct mt_stream *in;
-    struct mt_progress line;
-};
-
-static void show_progress(void *closure)
-{
-    struct progress *p = closure;
-    uint64_t done, total;
-    mt_stream_progress(p->in, &done, &total);
-    if (p->line.total_b < 0 && total)
-        p->line.total_b = (int64_t)total;
-    mt_progress_update(&p->line, (int64_t)done);
-}
-
-static enum mt_status read_file(const char *path, struct mt_recording *rec, char hash[33],
-                                struct mt_err *err)
-{
-    struct mt_stream *in = NULL;
-    const struct mt_input_format *format;
-    enum mt_status st = MT_OK;
-    MT_TRY(mt_stream_open(path, &in, err));
-    struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
-    struct progress progress = {.in = in};
-    mt_progress_start(&progress.line, &term, path, -1);
-    struct mt_read_opts opts = {
-        .partial = partial, .progress = show_progress, .closure = &progress};
-    MT_TRY_OUT(mt_input_format_of(in, &format, err));
-    MT_TRY_OUT(format->read(in, &opts, rec, err));
-    mt_stream_hash(in, hash);
-out:
-    mt_progress_end(&progress.line);
-    mt_stream_close(in);
-    if (st != MT_OK) {
-        mt_err_input(err, path);
-        if (err->offset >= 0)
-            err->line = mt_stream_line_of(path, (uint64_t)err->offset);
-        mt_err_hint(err, "Nothing was imported.");
-    }
-    return st;
-}
+static struct mt_intake how;
 
 static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_device *d)
@@ -124,23 +74,12 @@ static enum mt_status import_file(struct mt_db *db, const char *path, struct mt_
 {
     struct mt_recording rec;
     struct mt_store_result result;
-    char hash[33];
-    enum mt_status st = MT_OK;
-    mt_rec_init(&rec);
-    rec.max_bytes = (uint64_t)max_memory;
-    MT_TRY_OUT(read_file(path, &rec, hash, err));
-    MT_TRY_OUT(mt_build(&rec, step_marker, err));
-    char *key = step_marker ? mt_asprintf("%s step-marker %s", hash, step_marker) : mt_strdup(hash);
-    struct mt_store_opts opts = {
-        .name = name, .group = group, .source = path, .hash = key, .replace = replace};
-    st = mt_store(db, &rec, &opts, &result, err);
-    free(key);
+    enum mt_status st = mt_intake_file(db, path, &how, &rec, &result, err);
     if (st == MT_OK && result.existed)
         printf("%s: already imported as run '%s' (id %lld); nothing changed\n", path, result.name,
                (long long)result.run_id);
     else if (st == MT_OK)
         summarise(&rec, result.name);
-out:
     mt_rec_free(&rec);
     return st;
 }
@@ -209,10 +148,10 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
         else
             *mt_vec_push(out) = mt_strdup(args->v[i]);
     }
-    if (!name || out->n <= 1)
+    if (!how.name || out->n <= 1)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);
-    mt_err_hint(err, "Nothing was imported. Import them one by one, or use --group %s.", name);
+    mt_err_hint(err, "Nothing was imported. Import them one by one, or use --group %s.", how.name);
     return MT_EUSAGE;
 }
 
@@ -259,14 +198,15 @@ out:
 }
 
 static const struct mt_opt opts[] = {
-    {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the file's name)"},
-    {"group", 0, MT_OPT_STRING, &group, "NAME",
+    {"name", 0, MT_OPT_STRING, &how.name, "NAME", "name of the run (default: the file's name)"},
+    {"group", 0, MT_OPT_STRING, &how.group, "NAME",
      "group the run belongs to, e.g. the ranks of a job"},
-    {"replace", 0, MT_OPT_FLAG, &replace, NULL, "replace a run of that name or content"},
-    {"partial", 0, MT_OPT_FLAG, &partial, NULL, "keep what is complete of a file that is cut off"},
-    {"step-marker", 0, MT_OPT_STRING, &step_marker, "REGEX",
+    {"replace", 0, MT_OPT_FLAG, &how.replace, NULL, "replace a run of that name or content"},
+    {"partial", 0, MT_OPT_FLAG, &how.partial, NULL,
+     "keep what is complete of a file that is cut off"},
+    {"step-marker", 0, MT_OPT_STRING, &how.step_marker, "REGEX",
      "names whose intervals are steps (default: ProfilerStep#N, else Optimizer.step#)"},
-    {"max-memory", 0, MT_OPT_SIZE, &max_memory, "SIZE",
+    {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when ops and records need more (default: no limit)"},
     {0},
 };

@@ -205,9 +205,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, p->report, sort.column, err));
     count_left_out(p->report, n == 1 ? f[0].level_b : f[1].level_b - f[0].level_b,
-                   n == 2      ? ""
-                   : f[0].text ? ""
-                               : "the peak,");
+                   n == 1 && !f[0].text ? "the peak, " : "");
 out:
     mt_live_groups_free(&groups);
     return st;

@@ -228,9 +228,9 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_footer(r, "%s more rows. --limit 0 shows all, --depth and --min cut.",
                          mt_human_count(r->left_out_n, n));
     if (d && d->outside_n)
-        mt_report_footer(r, "[outside ops] net %s in %lld records",
+        mt_report_footer(r, "[outside ops] net %s in %lld record%s",
                          mt_human_bytes(d->outside_alloc_b - d->outside_freed_b, net),
-                         (long long)d->outside_n);
+                         (long long)d->outside_n, d->outside_n == 1 ? "" : "s");
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)

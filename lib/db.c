@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
 
@@ -259,10 +260,16 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         mt_err_input(err, db->path);
+        if (mode == MT_DB_READ && access(db->path, F_OK) != 0) {
+            MT_FAIL(err, MT_EDB, "there is no such database");
+            mt_err_hint(err, "Import something first: memtool import trace.json. Or give the file "
+                             "itself as the run.");
+            return MT_EDB;
+        }
         MT_FAIL(err, MT_EDB, "the database cannot be opened: %s", strerror(errno ? errno : ENOENT));
         mt_err_hint(err, mode == MT_DB_WRITE
                              ? "Nothing was imported. Name a database elsewhere with --db."
-                             : "Import something first: memtool import trace.json");
+                             : "Name another with --db.");
         return MT_EDB;
     }
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);

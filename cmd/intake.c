@@ -1,0 +1,70 @@
+#include "cmd/intake.h"
+
+#include "formats/format.h"
+#include "lib/build.h"
+#include "lib/stream.h"
+#include "lib/term.h"
+#include <stdlib.h>
+
+struct progress {
+    struct mt_stream *in;
+    struct mt_progress line;
+};
+
+static void show_progress(void *closure)
+{
+    struct progress *p = closure;
+    uint64_t done, total;
+    mt_stream_progress(p->in, &done, &total);
+    if (p->line.total_b < 0 && total)
+        p->line.total_b = (int64_t)total;
+    mt_progress_update(&p->line, (int64_t)done);
+}
+
+static enum mt_status read_file(const char *path, bool partial, struct mt_recording *rec,
+                                char hash[33], struct mt_err *err)
+{
+    struct mt_stream *in = NULL;
+    const struct mt_input_format *format;
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_stream_open(path, &in, err));
+    struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
+    struct progress progress = {.in = in};
+    mt_progress_start(&progress.line, &term, path, -1);
+    struct mt_read_opts opts = {
+        .partial = partial, .progress = show_progress, .closure = &progress};
+    MT_TRY_OUT(mt_input_format_of(in, &format, err));
+    MT_TRY_OUT(format->read(in, &opts, rec, err));
+    mt_stream_hash(in, hash);
+out:
+    mt_progress_end(&progress.line);
+    mt_stream_close(in);
+    if (st != MT_OK) {
+        mt_err_input(err, path);
+        if (err->offset >= 0)
+            err->line = mt_stream_line_of(path, (uint64_t)err->offset);
+        mt_err_hint(err, "Nothing was imported.");
+    }
+    return st;
+}
+
+enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, struct mt_store_result *result,
+                              struct mt_err *err)
+{
+    char hash[33];
+    mt_rec_init(rec);
+    rec->max_bytes = (uint64_t)how->max_memory;
+    MT_TRY(read_file(path, how->partial, rec, hash, err));
+    MT_TRY(mt_build(rec, how->step_marker, err));
+    char *key = how->step_marker ? mt_asprintf("%s step-marker %s", hash, how->step_marker)
+                                 : mt_strdup(hash);
+    struct mt_store_opts opts = {.name = how->name,
+                                 .group = how->group,
+                                 .source = path,
+                                 .hash = key,
+                                 .replace = how->replace};
+    enum mt_status st = mt_store(db, rec, &opts, result, err);
+    free(key);
+    return st;
+}

@@ -1,0 +1,25 @@
+/*
+ * intake.h - one file into a database: read, build, store.
+ */
+#ifndef MT_INTAKE_H
+#define MT_INTAKE_H
+
+#include "lib/store.h"
+
+struct mt_intake {
+    const char *name, *group; /* of the run; NULL = made up, none */
+    const char *step_marker;  /* NULL = the usual ones */
+    bool replace, partial;
+    int64_t max_memory; /* bytes; 0 = no limit */
+};
+
+/*
+ * Imports the file at path ("-" is standard input), with a progress line where the terminal allows.
+ * rec: uninitialised; what was read, for a summary; free with mt_rec_free in any case.
+ * Errors: of the reader, with the input named; MT_EUSAGE, MT_EDB. On failure nothing was stored.
+ */
+enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, struct mt_store_result *result,
+                              struct mt_err *err);
+
+#endif
