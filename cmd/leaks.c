@@ -1,6 +1,7 @@
 /* memtool leaks: what grows from step to step, and what is merely alive at the end. */
 #include "lib/leaks.h"
 #include "cmd/common.h"
+#include "cmd/leaks.h"
 #include "cmd/rows.h"
 #include "lib/human.h"
 #include <stdlib.h>
@@ -172,15 +173,12 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           const struct mt_run_device *d, bool *leaking, struct mt_err *err)
+                           const struct mt_run_device *d, const enum mt_group_key *keys, int key_n,
+                           bool *leaking, struct mt_err *err)
 {
-    enum mt_group_key keys[MT_BY_N];
-    int key_n;
-    bool device_column;
     struct mt_lives lives = {0};
     struct mt_leaks found = {0};
     enum mt_status st = MT_OK;
-    MT_TRY(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
     MT_TRY_OUT(mt_lives_open(db, run, &lives, err));
     MT_TRY_OUT(mt_leaks_find(&lives, d, keys, key_n, warmup, &found, err));
     add_columns(r, keys, key_n, lives.steps.all.n > 0);
@@ -204,32 +202,51 @@ out:
     return st;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, int key_n,
+                              struct mt_report *r, bool *leaking, struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run which;
     struct mt_run_device d;
-    struct mt_report report;
-    bool none, leaking = false;
+    bool none;
     int others;
     enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.leaks", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
+    MT_TRY_OUT(mt_open_run(ref, &db, &which, err));
     MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
-    mt_report_about(&report, &which, none ? NULL : &d);
-    mt_report_param(&report, "warmup", mt_cell_int(warmup));
+    mt_report_about(r, &which, none ? NULL : &d);
+    mt_report_param(r, "warmup", mt_cell_int(warmup));
     if (none)
-        mt_report_no_memory(&report, &which);
+        mt_report_no_memory(r, &which);
     else
-        MT_TRY_OUT(fill(&report, db, &which, &d, &leaking, err));
+        MT_TRY_OUT(fill(r, db, &which, &d, keys, key_n, leaking, err));
     if (others > 0)
-        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+        mt_report_note(r, "%d more device%s; choose with --device.", others,
                        others == 1 ? "" : "s");
+out:
+    mt_db_close(db);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    struct mt_report report;
+    bool leaking = false, device_column;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.leaks", 1);
+    MT_TRY_OUT(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
+    if (args->n < 2)
+        MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, keys, key_n, &report, &leaking, err));
+    else {
+        MT_TRY_OUT(
+            mt_leaks_over_runs(args, device_name, keys, key_n, min_b, &report, &leaking, err));
+        MT_TRY_OUT(mt_rows_apply(&rows, &report, "change_b", err));
+    }
     MT_TRY_OUT(mt_show(&report, err));
     *exit_code = fail && leaking;
 out:
     mt_report_free(&report);
-    mt_db_close(db);
     return st;
 }
 
@@ -253,11 +270,12 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_leaks = {
     .name = "leaks",
     .summary = "what grows from step to step, and what is merely alive at the end",
-    .usage = "[options] [RUN]",
+    .usage = "[options] [RUN ...]",
     .examples = "  memtool leaks\n"
                 "  memtool leaks base --by path\n"
-                "  memtool leaks --fail --min 1KiB\n",
+                "  memtool leaks --fail --min 1KiB\n"
+                "  memtool leaks after1h after2h after3h\n",
     .opts = opts,
-    .args_max = 1,
+    .args_max = 1000,
     .run = run,
 };
