@@ -443,9 +443,7 @@ static enum mt_status people_section(const struct mt_diff *d, const struct mt_di
             people_row(d, r, order[i].row, section);
     free(order);
     MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
-    if (r->left_out_n)
-        mt_report_footer(r, "%lld more row%s. --limit 0 shows all.", (long long)r->left_out_n,
-                         r->left_out_n == 1 ? "" : "s");
+    mt_rows_footer(r);
     if (section == MT_SECTION_PEAK)
         mt_report_footer(r, "= %s exactly",
                          signed_bytes(r, d->side[1].whole.at_peak_b - d->side[0].whole.at_peak_b));

@@ -18,7 +18,7 @@ struct per_step {
     struct mt_grouper grouper;
     struct mt_map index; /* step and group -> growths */
     MT_VEC(struct growth) growths;
-    int64_t *first, *last; /* levels of each step: before its first record, after its last */
+    uint32_t *most; /* of each step, the growth that is largest; MT_NONE = none */
 };
 
 /* Index of the step that a record lies in, -1 = none. */
@@ -55,16 +55,25 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     return MT_OK;
 }
 
+static void find_most(struct per_step *s)
+{
+    size_t n = s->p->lives.steps.all.n;
+    s->most = mt_alloc((n + 1) * sizeof *s->most);
+    memset(s->most, 0xff, (n + 1) * sizeof *s->most);
+    for (uint32_t i = 0; i < s->growths.n; i++) {
+        uint32_t *most = &s->most[s->growths.v[i].step];
+        if (s->growths.v[i].bytes > (*most == MT_NONE ? 0 : s->growths.v[*most].bytes))
+            *most = i;
+    }
+}
+
 static void add_step(struct per_step *s, uint32_t step)
 {
     const struct mt_levels *levels = &s->p->levels;
     const struct mt_step *st = &s->p->lives.steps.all.v[step];
     int64_t first = mt_levels_at(levels, st->start_ns - 1), last = mt_levels_at(levels, st->end_ns);
     int64_t peak = mt_levels_peak(levels, first, last);
-    const struct growth *most = NULL;
-    for (size_t i = 0; i < s->growths.n; i++)
-        if (s->growths.v[i].step == step && s->growths.v[i].bytes > (most ? most->bytes : 0))
-            most = &s->growths.v[i];
+    const struct growth *most = s->most[step] == MT_NONE ? NULL : &s->growths.v[s->most[step]];
     struct mt_row *row = mt_report_row(s->p->report);
     int64_t start_b = mt_levels_value(levels, first), end_b = mt_levels_value(levels, last);
     int c = 0;
@@ -117,6 +126,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     enum mt_status st = MT_OK;
     if (p->device.at_end_b != INT64_MIN)
         MT_TRY_OUT(mt_lives_each(&p->lives, &p->device, use_life, &s, err));
+    find_most(&s);
     step_columns(p->report);
     for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
         add_step(&s, i);
@@ -125,10 +135,12 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
                                    p->device.name, p->lives.steps.all.n, p->run.step_marker,
                                    mt_human_bytes(p->device.peak_b, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
+    mt_rows_footer(p->report);
 out:
     mt_grouper_free(&s.grouper);
     mt_map_free(&s.index);
     mt_vec_free(&s.growths);
+    free(s.most);
     return st;
 }
 
@@ -171,6 +183,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     const struct mt_sort sort = {"rise_b", true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));
+    mt_rows_footer(p->report);
 out:
     free(rises);
     free(best);

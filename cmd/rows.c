@@ -1,6 +1,7 @@
 #include "cmd/rows.h"
 
 #include "cmd/common.h"
+#include "lib/human.h"
 #include <regex.h>
 #include <stdlib.h>
 
@@ -60,4 +61,12 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
         MT_TRY(filter(rows, r, column, err));
     mt_report_limit(r, rows->limit);
     return choose_columns(rows->columns, r, err);
+}
+
+void mt_rows_footer(struct mt_report *r)
+{
+    char n[MT_HUMAN_MAX];
+    if (r->left_out_n)
+        mt_report_footer(r, "%s more row%s. --limit 0 shows all.", mt_human_count(r->left_out_n, n),
+                         r->left_out_n == 1 ? "" : "s");
 }

@@ -32,4 +32,7 @@ struct mt_rows {
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err);
 
+/* Below the table: how many rows were left out, if any. */
+void mt_rows_footer(struct mt_report *r);
+
 #endif
