@@ -1,0 +1,57 @@
+/*
+ * diff_parts.h - what the two writers behind mt_diff_report share. Only cmd/diff_report.c and
+ * cmd/diff_people.c include it.
+ */
+#ifndef MT_DIFF_PARTS_H
+#define MT_DIFF_PARTS_H
+
+#include "cmd/diff.h"
+
+/* The figures that are compared. */
+enum mt_diff_figure {
+    MT_DIFF_AT_PEAK_B,
+    MT_DIFF_AT_PEAK_N,
+    MT_DIFF_SELF_NET_B,
+    MT_DIFF_NET_B,
+    MT_DIFF_SELF_ALLOC_B,
+    MT_DIFF_ALLOC_B,
+    MT_DIFF_SELF_ALLOC_N,
+    MT_DIFF_CALLS_N,
+    MT_DIFF_TIME_NS,
+    MT_DIFF_AT_END_B,
+    MT_DIFF_PER_STEP_B,
+    MT_DIFF_PER_STEP_N,
+    MT_DIFF_LEAK_AT_END_B,
+    MT_DIFF_FIGURE_N
+};
+
+/* BASE, NEW and their difference; NULL cells where unknown. */
+void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3]);
+
+/* Whole where it can be: integers stay exact. */
+struct mt_cell mt_diff_number(double v);
+
+/* The rows of a section, largest change first; *n of them. Free it. */
+struct mt_diff_order {
+    const struct mt_diff_row *row;
+    double weight;
+    size_t place;
+};
+struct mt_diff_order *mt_diff_rows(const struct mt_diff *d, enum mt_diff_section section,
+                                   size_t *n);
+/* Weight of ops that allocated the same but freed other blocks: of little use to people. */
+#define MT_DIFF_FREED_ONLY 0.25
+
+/* Appends an empty report about both runs. */
+struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                                     struct mt_diff_reports *out);
+
+void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                          struct mt_diff_reports *out);
+void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                          struct mt_diff_reports *out);
+enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                                      enum mt_diff_section section, struct mt_diff_reports *out,
+                                      struct mt_err *err);
+
+#endif

@@ -1,0 +1,185 @@
+/* memtool diff for people: a report of each section. */
+#include "cmd/common.h"
+#include "cmd/diff_parts.h"
+#include "lib/human.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mt_cell arrow(struct mt_report *r, double from, double to)
+{
+    return mt_cell_text(from == to ? mt_report_textf(r, "%.4g", from)
+                                   : mt_report_textf(r, "%.4g -> %.4g", from, to));
+}
+
+static const char *signed_bytes(struct mt_report *r, int64_t bytes)
+{
+    char text[MT_HUMAN_MAX];
+    return mt_report_textf(r, "%s%s", bytes > 0 ? "+" : "", mt_human_bytes(bytes, text));
+}
+
+static const char *change_text(struct mt_report *r, int64_t from, int64_t to)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    if (from == to)
+        return mt_report_textf(r, "%s", mt_human_bytes(from, a));
+    double percent = from ? 100.0 * (double)(to - from) / (double)llabs(from) : 0;
+    const char *relative =
+        from ? mt_report_textf(r, fabs(percent) < 1 ? ", %+.1g %%" : ", %+.1f %%", percent) : "";
+    return mt_report_textf(r, "%s -> %s (%s%s)", mt_human_bytes(from, a), mt_human_bytes(to, b),
+                           signed_bytes(r, to - from), relative);
+}
+
+void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                          struct mt_diff_reports *out)
+{
+    struct mt_report *r = mt_diff_new_report(d, w, out);
+    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    char ta[MT_HUMAN_MAX], tb[MT_HUMAN_MAX];
+    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
+                           d->side[0].device.name, change_text(r, a->at_peak_b, b->at_peak_b));
+    struct mt_buf text = {0};
+    mt_buf_addf(&text, "allocated%s %s, ", w->per_step ? " per step" : "",
+                change_text(r, a->alloc_b, b->alloc_b));
+    if (a->at_end_b != INT64_MIN && b->at_end_b != INT64_MIN)
+        mt_buf_addf(&text, "alive at the end %s, ", change_text(r, a->at_end_b, b->at_end_b));
+    mt_buf_addf(&text, "time %s -> %s", mt_human_ns(a->time_ns, ta), mt_human_ns(b->time_ns, tb));
+    r->empty = mt_report_text(r, text.s);
+    mt_buf_free(&text);
+}
+
+static void people_columns(const struct mt_diff *d, struct mt_report *r,
+                           enum mt_diff_section section)
+{
+    static const char *const change[MT_SECTION_N] = {[MT_SECTION_PEAK] = "AT PEAK",
+                                                     [MT_SECTION_OP] = "SELF ALLOC",
+                                                     [MT_SECTION_LEAK] = "PER STEP"};
+    mt_report_column(r, "change_b", change[section], MT_UNIT_CHANGE);
+    mt_report_column(r, "base_b", "BASE", MT_UNIT_BYTES);
+    mt_report_column(r, "new_b", "NEW", MT_UNIT_BYTES);
+    if (section == MT_SECTION_OP)
+        mt_report_column(r, "inclusive_b", "INCLUSIVE", MT_UNIT_CHANGE);
+    mt_report_column(r, "count", section == MT_SECTION_OP ? "CALLS" : "BLOCKS", MT_UNIT_NONE);
+    for (int k = 0; k < d->key_n; k++)
+        mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
+    mt_report_column(r, "note", "", MT_UNIT_NONE);
+    r->keep_order = true;
+}
+
+static const char *remark(const struct mt_diff *d, struct mt_report *r,
+                          const struct mt_diff_row *row, enum mt_diff_section section)
+{
+    const struct mt_figures *a = &row->at[0], *b = &row->at[1];
+    if (section == MT_SECTION_LEAK)
+        return a->per_step_b == 0               ? "new leak"
+               : b->per_step_b == 0             ? "healed"
+               : a->per_step_b == b->per_step_b ? "as before"
+                                                : "changed";
+    bool in_base = row->in[0], in_new = row->in[1];
+    if (section == MT_SECTION_PEAK) {
+        in_base = a->at_peak_b != 0;
+        in_new = b->at_peak_b != 0;
+    }
+    bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b;
+    if (in_base && in_new)
+        return section == MT_SECTION_OP && lower && b->calls_n > a->calls_n
+                   ? "more calls: the price of the lower peak"
+                   : "";
+    return mt_report_textf(r, "only in %s%s", d->side[in_base ? 0 : 1].run.name,
+                           section == MT_SECTION_PEAK ? "'s peak" : "");
+}
+
+/* "7 -> 8" blocks or calls. */
+static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *from,
+                                 enum mt_diff_section section)
+{
+    const struct mt_figures *a = &from->at[0], *b = &from->at[1];
+    if (section == MT_SECTION_LEAK)
+        return arrow(r, a->per_step_n, b->per_step_n);
+    if (section == MT_SECTION_PEAK && a->at_peak_n >= 0 && b->at_peak_n >= 0)
+        return arrow(r, (double)a->at_peak_n, (double)b->at_peak_n);
+    if (section == MT_SECTION_OP && !from->explicit_row)
+        return arrow(r, (double)a->calls_n, (double)b->calls_n);
+    return (struct mt_cell){0};
+}
+
+static void people_row(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *from,
+                       enum mt_diff_section section)
+{
+    static const enum mt_diff_figure bytes[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
+                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
+                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
+    const struct mt_figures *a = &from->at[0], *b = &from->at[1];
+    struct mt_row *row = mt_report_row(r);
+    struct mt_cell c[3];
+    mt_diff_cells(from->at, bytes[section], c);
+    row->explicit_row = from->explicit_row;
+    int at = 0;
+    row->cells[at++] = c[2];
+    row->cells[at++] = c[0];
+    row->cells[at++] = c[1];
+    if (section == MT_SECTION_OP)
+        row->cells[at++] = mt_cell_int(b->alloc_b - a->alloc_b);
+    row->cells[at++] = count_cell(r, from, section);
+    for (int k = 0; k < d->key_n; k++)
+        row->cells[at++] = mt_cell_text(mt_report_text(r, from->key[k]));
+    row->cells[at] = mt_cell_text(mt_report_text(r, remark(d, r, from, section)));
+}
+
+enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                                      enum mt_diff_section section, struct mt_diff_reports *out,
+                                      struct mt_err *err)
+{
+    static const char *const titles[MT_SECTION_N] = {
+        [MT_SECTION_PEAK] = "the peak, each run at its own",
+        [MT_SECTION_OP] = "allocated by operators",
+        [MT_SECTION_LEAK] = "growth from step to step"};
+    static const char *const nothing[MT_SECTION_N] = {
+        [MT_SECTION_PEAK] = "the same blocks make the peak",
+        [MT_SECTION_OP] = "every operator allocated the same",
+        [MT_SECTION_LEAK] = "neither run has a leak"};
+    struct mt_report *r = mt_diff_new_report(d, w, out);
+    size_t n;
+    struct mt_diff_order *order = mt_diff_rows(d, section, &n);
+    r->title = mt_strdup(titles[section]);
+    r->empty = nothing[section];
+    people_columns(d, r, section);
+    for (size_t i = 0; i < n; i++)
+        if (order[i].weight != MT_DIFF_FREED_ONLY)
+            people_row(d, r, order[i].row, section);
+    free(order);
+    MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
+    mt_rows_footer(r);
+    if (section == MT_SECTION_PEAK)
+        mt_report_footer(r, "= %s exactly",
+                         signed_bytes(r, d->side[1].whole.at_peak_b - d->side[0].whole.at_peak_b));
+    return MT_OK;
+}
+
+void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                          struct mt_diff_reports *out)
+{
+    struct mt_report *r = mt_diff_new_report(d, w, out);
+    mt_report_column(r, "peak_b", "PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "at_end_b", "AT END", MT_UNIT_BYTES);
+    mt_report_column(r, "per_step_b", "PER STEP", MT_UNIT_BYTES);
+    mt_report_column(r, "alloc_b", "ALLOC", MT_UNIT_BYTES);
+    mt_report_column(r, "time_ns", "TIME", MT_UNIT_NS);
+    mt_report_column(r, "step_n", "STEPS", MT_UNIT_COUNT);
+    mt_report_column(r, "run", "RUN", MT_UNIT_NONE);
+    r->keep_order = true;
+    r->title = mt_asprintf("%zu runs · %s", w->trend.n, d->side[0].device.name);
+    for (size_t i = 0; i < w->trend.n; i++) {
+        const struct mt_diff_trend *t = &w->trend.v[i];
+        struct mt_row *row = mt_report_row(r);
+        int c = 0;
+        row->cells[c++] = mt_cell_int(t->whole.at_peak_b);
+        row->cells[c++] =
+            t->whole.at_end_b == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(t->whole.at_end_b);
+        row->cells[c++] = mt_diff_number(t->whole.per_step_b);
+        row->cells[c++] = mt_cell_int(t->whole.alloc_b);
+        row->cells[c++] = mt_cell_int(t->whole.time_ns);
+        row->cells[c++] = mt_cell_int(t->step_n);
+        row->cells[c++] = mt_cell_text(mt_report_text(r, t->name));
+    }
+}
