@@ -158,6 +158,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 {
     report->title = mt_asprintf("%s · no memory records", run->name);
+    report->empty = "nothing to show";
     mt_report_note(report, "This run holds no memory records; record them with "
                            "profile(profile_memory=True).");
 }

@@ -50,7 +50,7 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
         mt_report_note(
             r, "The runs have little in common: %lld of %lld rows are in one of them only.",
             (long long)d->match_n[MT_MATCH_ONLY], (long long)(in_both + d->match_n[MT_MATCH_ONLY]));
-    if (a->device.at_end_b == INT64_MIN || b->device.at_end_b == INT64_MIN)
+    if (!mt_lives_are_known(&a->device) || !mt_lives_are_known(&b->device))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
 }
 

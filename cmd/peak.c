@@ -248,6 +248,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
     MT_TRY_OUT(mt_levels_load(db, &p.run, &p.device, &p.levels, err));
     MT_TRY_OUT(fill(&p, err));
+    if (!per && !mt_lives_are_known(&p.device))
+        mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
+                                "which block is freed when is unknown.");
     if (others > 0)
         mt_report_note(&report, "%d more device%s; choose with --device.", others,
                        others == 1 ? "" : "s");

@@ -124,7 +124,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
         return steps_missing(p, err);
     mt_grouper_init(&s.grouper, &p->lives.tree, &site, 1);
     enum mt_status st = MT_OK;
-    if (p->device.at_end_b != INT64_MIN)
+    if (mt_lives_are_known(&p->device))
         MT_TRY_OUT(mt_lives_each(&p->lives, &p->device, use_life, &s, err));
     find_most(&s);
     step_columns(p->report);

@@ -119,10 +119,10 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
                                    .time_ns = s->run.dur_ns};
     if (parts & MT_DIFF_OPS)
         MT_TRY_OUT(collect_ops(&c, d, err));
-    if (parts & MT_DIFF_LIVES && device->at_end_b != INT64_MIN) { /* else lives are unknown */
+    if (parts & MT_DIFF_LIVES)
         MT_TRY_OUT(collect_peak(&c, d, err));
+    if (parts & MT_DIFF_LIVES && mt_lives_are_known(device))
         MT_TRY_OUT(collect_leaks(&c, d, warmup, err));
-    }
 out:
     mt_strtab_free(&c.index);
     return st;

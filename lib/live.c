@@ -19,10 +19,15 @@ void mt_lives_close(struct mt_lives *l)
     mt_steps_free(&l->steps);
 }
 
+bool mt_lives_are_known(const struct mt_run_device *device)
+{
+    return device->at_end_b != INT64_MIN;
+}
+
 enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_device *device,
                               struct mt_err *err)
 {
-    if (device->at_end_b != INT64_MIN)
+    if (mt_lives_are_known(device))
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE,
             "the records of %s in run '%s' have no addresses: which block is freed when is unknown",
@@ -84,7 +89,9 @@ enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device
     struct mt_stmt *s;
     struct mt_life life;
     bool row;
-    MT_TRY(mt_lives_known(l->run, device, err));
+    out->rest = mt_lives_are_known(device) ? "[before trace]" : "[no addresses]";
+    if (!mt_lives_are_known(device))
+        return MT_OK;
     MT_TRY(mt_db_query(l->db, MT_Q_LIVE, &s, err));
     mt_stmt_bind(s, "iiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, device->id,
                  record);
@@ -148,10 +155,9 @@ void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64
         if (life->bytes > sum->largest_b)
             sum->largest_b = life->bytes;
     }
-    if (level_b == v->sum_b)
+    if (level_b == v->sum_b || !v->rest)
         return;
-    struct mt_live_sum *rest =
-        sum_of(g, mt_grouper_explicit(&g->grouper, "[before trace]"), moment);
+    struct mt_live_sum *rest = sum_of(g, mt_grouper_explicit(&g->grouper, v->rest), moment);
     rest->bytes += level_b - v->sum_b;
     rest->blocks_n = -1;
     rest->oldest_ns = INT64_MIN;

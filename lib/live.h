@@ -27,8 +27,10 @@ enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct 
                              struct mt_err *err);
 void mt_lives_close(struct mt_lives *l);
 
-/* Errors: MT_EUSAGE when the device's records have no addresses: births and frees then cannot be
- * paired, and nothing can be said of lives. */
+/* Whether births and frees of the device are paired; without addresses nothing is known of lives.
+ */
+bool mt_lives_are_known(const struct mt_run_device *device);
+/* The same as an error, MT_EUSAGE. */
 enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_device *device,
                               struct mt_err *err);
 
@@ -38,12 +40,14 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
                              mt_life_use *use, void *closure, struct mt_err *err);
 
 /*
- * The blocks live after a record (its number; -1 = before the first). What they do not add up to -
- * blocks older than the recording of which nothing is known - is level_b minus their sum.
+ * The blocks live after a record (its number; -1 = before the first). What they do not add up to is
+ * level_b minus their sum: blocks older than the recording of which nothing is known, or all when
+ * lives are unknown. Errors: MT_EDB.
  */
 struct mt_live {
     MT_VEC(struct mt_life) blocks;
     int64_t sum_b;
+    const char *rest; /* static: the explicit row of what they do not add up to */
 };
 enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device, int64_t record,
                           struct mt_live *out, struct mt_err *err);
