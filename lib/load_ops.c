@@ -74,15 +74,11 @@ static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, u
                            .thread = thread,
                            .forward = MT_NONE,
                            .step = step};
-    if (parent_item != MT_NONE) {
+    if (parent_item != MT_NONE)
         t->items.v[parent_item].self_time_ns -= end - start;
-        item.forward = t->items.v[parent_item].forward;
-    }
-    if (mt_stmt_kind(s, 6) != MT_VALUE_NULL) {
-        uint64_t forward = (uint64_t)(mt_stmt_int(s, 6) - l->run->op_first);
-        if (forward < (uint64_t)l->run->op_n && l->item_of[forward] != MT_NONE)
-            item.forward = t->nodes.v[t->items.v[l->item_of[forward]].node].frame;
-    }
+    uint64_t forward = (uint64_t)(mt_stmt_int(s, 6) - l->run->op_first);
+    if (mt_stmt_kind(s, 6) != MT_VALUE_NULL && forward < (uint64_t)l->run->op_n)
+        item.forward = (uint32_t)forward; /* the op, for now: see name_forward_ops */
     if (mt_stmt_kind(s, 5) != MT_VALUE_NULL)
         MT_TRY(mt_load_shape(l->db, t, mt_stmt_int(s, 5), &item.shape, err));
     l->item_of[op] = (uint32_t)t->items.n;
@@ -121,6 +117,41 @@ static enum mt_status read_ops(struct loader *l, struct mt_err *err)
         if (l->wanted[thread])
             MT_TRY(read_thread_ops(l, thread, mt_stmt_int(s, 2), mt_stmt_int(s, 3), err));
     }
+}
+
+/* The frame of an op that may have been left out; MT_NONE: there is no such op. */
+static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame,
+                                  struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    uint64_t node = UINT64_MAX;
+    *frame = MT_NONE;
+    if (l->item_of[op] != MT_NONE)
+        node = l->t->items.v[l->item_of[op]].node;
+    else {
+        MT_TRY(mt_db_query(l->db, MT_Q_OP_PARENT, &s, err));
+        mt_stmt_bind(s, "i", l->run->op_first + op);
+        MT_TRY(mt_stmt_step(s, &row, err));
+        node = row ? (uint64_t)(mt_stmt_int(s, 1) - l->run->node_first) : node;
+    }
+    if (node < l->t->nodes.n)
+        *frame = l->t->nodes.v[node].frame;
+    return MT_OK;
+}
+
+/* Once all threads are read: forward ops by name, handed down to what runs under a backward op. */
+static enum mt_status name_forward_ops(struct loader *l, struct mt_err *err)
+{
+    struct mt_tree *t = l->t;
+    for (size_t i = 0; i < t->items.n; i++) {
+        struct mt_item *item = &t->items.v[i];
+        if (item->forward != MT_NONE)
+            MT_TRY(frame_of_op(l, item->forward, &item->forward, err));
+        else if (item->parent != MT_NONE)
+            item->forward = t->items.v[item->parent].forward;
+    }
+    return MT_OK;
 }
 
 /* Where one end of a block's life is counted: an item, or a new entry outside ops. NULL: left out.
@@ -202,6 +233,7 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
     MT_TRY_OUT(mt_steps_load(db, run, &l.steps, err));
     MT_TRY_OUT(check_steps(&l, err));
     MT_TRY_OUT(read_ops(&l, err));
+    MT_TRY_OUT(name_forward_ops(&l, err));
     if (device)
         MT_TRY_OUT(read_allocs(&l, device, err));
     add_totals(out);
