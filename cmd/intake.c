@@ -5,6 +5,7 @@
 #include "lib/stream.h"
 #include "lib/term.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct progress {
     struct mt_stream *in;
@@ -38,9 +39,14 @@ static enum mt_status read_file(const char *path, bool partial, struct mt_record
     mt_stream_hash(in, hash);
 out:
     mt_progress_end(&progress.line);
+    if (st == MT_EINPUT) {
+        struct mt_err damage = MT_ERR_INIT;
+        if (mt_stream_check_rest(in, &damage) != MT_OK)
+            *err = damage;
+    }
     mt_stream_close(in);
     if (st != MT_OK) {
-        mt_err_input(err, path);
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
         if (err->offset >= 0)
             err->line = mt_stream_line_of(path, (uint64_t)err->offset);
         mt_err_hint(err, "Nothing was imported.");
