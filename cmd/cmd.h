@@ -2,7 +2,10 @@
  * cmd.h - what a subcommand is.
  *
  * Adding a command: write cmd/NAME.c with one `const struct mt_cmd mt_cmd_NAME`, declare it below
- * and add it to commands[] in main.c. Add a folder to tests/golden and a page to docs/man.
+ * and add it to commands[] in main.c. Add a folder to tests/golden, and docs/man/memtool-NAME.mdoc:
+ * a line `.Dd DATE`, then the sections DESCRIPTION, EXAMPLES (lines `$ memtool ...` between `.Bd
+ * -literal` and `.Ed`) and SEE ALSO. `make man-update` writes below each example what it prints;
+ * the tests compare. Name, synopsis and options are written by cmd/man.c from the tables.
  * Adding an option: add a row to that command's table. The row is the only place: parsing, --help
  * and completion all read it.
  */
