@@ -156,7 +156,7 @@ static void grouping(void **state)
 static void explicit_rows(void **state)
 {
     (void)state;
-    struct mt_tree tree = {.before_at_peak_b = 3, .before_freed_b = 5};
+    struct mt_tree tree = {.before_at_peak_b = 3, .before_at_end_b = -5};
     struct mt_groups groups = {0};
     const enum mt_group_key key = MT_BY_NAME;
     read_items(&tree, "0 x - - - - 1 4 0 2\n"
