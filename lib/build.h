@@ -8,6 +8,7 @@
  * - A record belongs to the innermost op open on its own thread: start <= t <= end, the op that
  *   started last winning. Equal times keep the order of recording (event index, else place in
  * file).
+ * - Except that in files of whole microseconds a free at the end of an op belongs to the op around.
  * - Frees pair with the latest open allocation at the same (process, device, address).
  */
 #ifndef MT_BUILD_H

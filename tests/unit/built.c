@@ -75,9 +75,14 @@ enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *er
     static const char marked[] = "- marker ";
     char *copy = mt_strdup(text), *save = NULL, *marker = NULL;
     mt_rec_init(r);
+    r->whole_us = false;
     for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strncmp(line, marked, sizeof marked - 1) == 0) {
             marker = line + sizeof marked - 1;
+            continue;
+        }
+        if (strcmp(line, "- whole_us") == 0) {
+            r->whole_us = true;
             continue;
         }
         int tid, n = 0;

@@ -8,6 +8,7 @@
  *     THREAD op<SEQ START END NAME     a backward op of that number
  *     THREAD mem TIME BYTES ADDR DEVICE    ADDR 0: none; DEVICE cpu, cuda, cuda1
  *     - marker REGEX                   the step marker to build with
+ *     - whole_us                       the times were recorded in whole microseconds
  * Times are nanoseconds. Lines are recorded in their order.
  */
 #ifndef MT_TEST_BUILT_H
