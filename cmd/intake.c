@@ -54,15 +54,19 @@ out:
     return st;
 }
 
-enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
-                              struct mt_recording *rec, struct mt_store_result *result,
-                              struct mt_err *err)
+enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
-    char hash[33];
     mt_rec_init(rec);
     rec->max_bytes = (uint64_t)how->max_memory;
     MT_TRY(read_file(path, how->partial, rec, hash, err));
-    MT_TRY(mt_build(rec, how->step_marker, err));
+    return mt_build(rec, how->step_marker, err);
+}
+
+enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
+                               const struct mt_recording *rec, const char *hash,
+                               struct mt_store_result *result, struct mt_err *err)
+{
     char *key = how->step_marker ? mt_asprintf("%s step-marker %s", hash, how->step_marker)
                                  : mt_strdup(hash);
     struct mt_store_opts opts = {.name = how->name,
@@ -73,4 +77,13 @@ enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct m
     enum mt_status st = mt_store(db, rec, &opts, result, err);
     free(key);
     return st;
+}
+
+enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, struct mt_store_result *result,
+                              struct mt_err *err)
+{
+    char hash[33];
+    MT_TRY(mt_intake_read(path, how, rec, hash, err));
+    return mt_intake_store(db, path, how, rec, hash, result, err);
 }

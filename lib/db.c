@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
@@ -188,7 +189,8 @@ static enum mt_status open_failed(const char *path, enum mt_db_mode mode, struct
 {
     int fd = mode == MT_DB_WRITE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644)
                                  : open(path, O_RDONLY | O_CLOEXEC);
-    int code = fd < 0 ? errno : 0;
+    struct stat info;
+    int code = fd < 0 ? errno : fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) ? EISDIR : 0;
     if (fd >= 0)
         close(fd);
     mt_err_input(err, path);
@@ -278,6 +280,14 @@ static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_e
     return mt_db_commit(db, err);
 }
 
+/* ATTACH counts as reading, but opens, and may repair, a file that was not named. */
+static int refuse_attach(void *closure, int action, const char *a, const char *b, const char *c,
+                         const char *d)
+{
+    (void)closure, (void)a, (void)b, (void)c, (void)d;
+    return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
+}
+
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
                                       struct mt_err *err)
 {
@@ -301,6 +311,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
             mt_err_hint(err, "Import something first: memtool import trace.json");
             return MT_EDB;
         }
+        sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
         return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824", err);
     }
     MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096",

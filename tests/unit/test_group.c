@@ -28,11 +28,11 @@ static const struct grouping groupings[] = {
      1,
      "a: 2, self +10 -0, all +15 -1 in 10\n"
      "b: 4, self +21 -3, all +23 -3 in 12\n"},
-    {"by top",
+    {"by top: one call however many ops lie below",
      NESTED,
      {MT_BY_TOP},
      1,
-     "a: 5, self +15 -1, all +15 -1 in 10\n"
+     "a: 1, self +15 -1, all +15 -1 in 10\n"
      "b: 1, self +16 -2, all +16 -2 in 7\n"},
     {"by two keys",
      NESTED,
@@ -61,7 +61,7 @@ static const struct grouping groupings[] = {
      {MT_BY_SCOPE},
      1,
      "[no scope]: 1, self +4 -0, all +4 -0 in 2\n"
-     "s: 2, self +2 -0, all +2 -0 in 9\n"},
+     "s: 1, self +2 -0, all +2 -0 in 9\n"},
     {"by shape",
      "0 a a - [[2]] - 1 4 0 2\n0 a a - [[3]] - 1 2 0 3\n0 a a - [[2]] - 1 1 0 1\n0 b b - - - 1 1 0 "
      "1\n",
