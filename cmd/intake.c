@@ -60,7 +60,10 @@ enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
     mt_rec_init(rec);
     rec->max_bytes = (uint64_t)how->max_memory;
     MT_TRY(read_file(path, how->partial, rec, hash, err));
-    return mt_build(rec, how->step_marker, err);
+    enum mt_status st = mt_build(rec, how->step_marker, err);
+    if (st == MT_EINPUT)
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
+    return st;
 }
 
 enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
