@@ -39,12 +39,14 @@ UNIT     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_MAIN := $(B)/tests/fuzz/replay.o
 FUZZ     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
+MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
+
 BINDIR   := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 COMPLETIONS := bash:bash-completion/completions/memtool zsh:zsh/site-functions/_memtool \
                fish:fish/vendor_completions.d/memtool.fish
 
-.PHONY: all demo check bench fuzz-smoke golden-update format lint install clean help deps
+.PHONY: all demo check bench fuzz-smoke golden-update man-update format lint install clean help deps
 .PHONY: program test-programs fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -64,6 +66,11 @@ golden-update: ## rewrite the expectations in tests/golden (then review the diff
 	$(MAKE) $(DEBUG_BUILD) program
 	UPDATE=1 MEMTOOL=build/debug/memtool sh tests/golden/run.sh $(CASES)
 
+man-update: ## rewrite what the examples in docs/man print (then review the diff)
+	$(MAKE) $(DEBUG_BUILD) program
+	dir=$$(mktemp -d) && cd $$dir && UPDATE=1 MEMTOOL=$(CURDIR)/build/debug/memtool \
+	    SAMPLES=$(CURDIR)/samples sh $(CURDIR)/tests/fault/manual.sh; rm -rf $$dir
+
 fuzz-smoke: ## fuzz each target for FUZZ_SECONDS (20)
 	.ci/deps build fuzz
 	$(MAKE) $(FUZZ_BUILD) fuzz-programs
@@ -76,16 +83,16 @@ bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
 
 lint: ## formatting, layers, headers, function length, scripts
 	.ci/deps build lint
-	$(MAKE) $(B)/gen/queries.h
+	$(MAKE) $(B)/gen/queries.h $(MAN)
 	sh tests/lint.sh $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place
 	.ci/deps lint
 	clang-format -i $(wildcard */*.[ch] tests/*/*.[ch])
 
-install: all ## install to PREFIX (/usr/local), below DESTDIR if given
+install: all $(MAN) ## install to PREFIX (/usr/local), below DESTDIR if given
 	install -D $(B)/memtool $(BINDIR)/memtool
-	for page in $(wildcard docs/man/*.1); do install -Dm644 -t $(SHAREDIR)/man/man1 $$page; done
+	install -Dm644 -t $(SHAREDIR)/man/man1 $(MAN)
 	for row in $(COMPLETIONS); do file=$(SHAREDIR)/$${row#*:}; mkdir -p $$(dirname $$file); \
 	    $(B)/memtool completion $${row%%:*} >$$file || { rm -f $$file; exit 1; }; done
 	@echo "installed to $(DESTDIR)$(PREFIX)"
@@ -140,6 +147,12 @@ $(B)/gen/%.o: $(B)/gen/%.c Makefile | $(B)/gen/queries.h
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(TEST_OBJ): MT_CFLAGS += -Wno-missing-prototypes
+
+# A manual page: what the option tables know and what a person wrote.
+$(MAN): $(B)/man/%.1: docs/man/%.mdoc docs/man/page.awk $(B)/memtool
+	mkdir -p $(@D)
+	$(B)/memtool help --man $(patsubst memtool-%,%,$(filter memtool-%,$*)) >$@.tmp
+	awk -f docs/man/page.awk $< $@.tmp >$@ && rm $@.tmp
 
 # queries/*.sql become an enum and a table of texts.
 $(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL)

@@ -2,7 +2,10 @@
  * cmd.h - what a subcommand is.
  *
  * Adding a command: write cmd/NAME.c with one `const struct mt_cmd mt_cmd_NAME`, declare it below
- * and add it to commands[] in main.c. Add a folder to tests/golden and a page to docs/man.
+ * and add it to commands[] in main.c. Add a folder to tests/golden, and docs/man/memtool-NAME.mdoc:
+ * a line `.Dd DATE`, then the sections DESCRIPTION, EXAMPLES (lines `$ memtool ...` between `.Bd
+ * -literal` and `.Ed`) and SEE ALSO. `make man-update` writes below each example what it prints;
+ * the tests compare. Name, synopsis and options are written by cmd/man.c from the tables.
  * Adding an option: add a row to that command's table. The row is the only place: parsing, --help
  * and completion all read it.
  */
@@ -17,7 +20,7 @@ enum mt_opt_kind {
     MT_OPT_FLAG,     /* bool */
     MT_OPT_STRING,   /* const char *, borrowed from argv */
     MT_OPT_INT,      /* int64_t, >= 0 */
-    MT_OPT_SIZE,     /* int64_t bytes: 512, 64KiB */
+    MT_OPT_SIZE,     /* int64_t bytes, >= 0: 512, 64KiB */
     MT_OPT_LIST,     /* struct mt_strings: may be given several times */
     MT_OPT_OPTIONAL, /* const char *: --name or --name=VALUE; "" without a value */
 };

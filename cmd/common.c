@@ -61,6 +61,15 @@ enum mt_status mt_check_stdout(struct mt_err *err)
     if (!failed || failed == EPIPE) /* a reader that has seen enough is no failure */
         return MT_OK;
     MT_FAIL(err, MT_EIO, "the output could not be written: %s", strerror(failed));
+    mt_err_hint(err, "What was written is not complete.");
+    return MT_EIO;
+}
+
+static enum mt_status output_failed(struct mt_err *err)
+{
+    mt_err_input(err, mt_common.output);
+    MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
+    mt_err_hint(err, "The output is missing or not complete; name another file with -o.");
     return MT_EIO;
 }
 
@@ -70,10 +79,7 @@ static enum mt_status open_output(FILE **out, struct mt_err *err)
     if (!mt_common.output || strcmp(mt_common.output, "-") == 0)
         return MT_OK;
     *out = fopen(mt_common.output, "w");
-    if (*out)
-        return MT_OK;
-    mt_err_input(err, mt_common.output);
-    return MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
+    return *out ? MT_OK : output_failed(err);
 }
 
 static enum mt_status close_output(FILE *out, struct mt_err *err)
@@ -83,8 +89,7 @@ static enum mt_status close_output(FILE *out, struct mt_err *err)
     bool bad = ferror(out) != 0;
     if (fclose(out) == 0 && !bad)
         return MT_OK;
-    mt_err_input(err, mt_common.output);
-    return MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
+    return output_failed(err);
 }
 
 void mt_show_notes(const struct mt_report *report)

@@ -1,7 +1,10 @@
 #include "cmd/common.h"
+#include "cmd/man.h"
 #include "cmd/opts.h"
 #include <stdio.h>
 #include <string.h>
+
+static bool man;
 
 static enum mt_status overview(void)
 {
@@ -18,35 +21,53 @@ static enum mt_status overview(void)
     return MT_OK;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static const struct mt_cmd *find(const char *name, struct mt_err *err)
 {
-    (void)exit_code;
-    if (!args->n)
-        return overview();
     const char *names[64];
     size_t n = 0;
     for (; mt_commands[n]; n++) {
         names[n] = mt_commands[n]->name;
-        if (strcmp(names[n], args->v[0]) == 0) {
-            mt_opts_help(mt_commands[n], mt_common_opts, stdout);
-            return MT_OK;
-        }
+        if (strcmp(names[n], name) == 0)
+            return mt_commands[n];
     }
     struct mt_buf near = {0};
-    MT_FAIL(err, MT_EUSAGE, "there is no command '%s'", args->v[0]);
-    mt_nearest(args->v[0], names, n, &near);
+    MT_FAIL(err, MT_EUSAGE, "there is no command '%s'", name);
+    mt_nearest(name, names, n, &near);
     if (near.n)
         mt_err_hint(err, "Did you mean %s?", near.s);
+    mt_err_hint(err, "`memtool help` lists the commands.");
     mt_buf_free(&near);
-    return MT_EUSAGE;
+    return NULL;
 }
 
-static const struct mt_opt opts[] = {{0}};
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    const struct mt_cmd *cmd = args->n ? find(args->v[0], err) : NULL;
+    if (args->n && !cmd)
+        return err->code;
+    if (man) {
+        struct mt_buf page = {0};
+        mt_man_page(cmd, &page);
+        enum mt_status st = mt_show_text(page.s, err);
+        mt_buf_free(&page);
+        return st;
+    }
+    if (!cmd)
+        return overview();
+    mt_opts_help(cmd, mt_common_opts, stdout);
+    return MT_OK;
+}
+
+static const struct mt_opt opts[] = {
+    {"man", 0, MT_OPT_FLAG, &man, NULL, "write what the manual page is made of instead (mdoc)"},
+    {0},
+};
 
 const struct mt_cmd mt_cmd_help = {
     .name = "help",
     .summary = "show the commands, or the options of one",
-    .usage = "[COMMAND]",
+    .usage = "[options] [COMMAND]",
     .opts = opts,
     .args_max = 1,
     .run = run,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct mt_intake how;
 
@@ -70,11 +71,30 @@ static void summarise(const struct mt_recording *r, const char *run)
     mt_buf_free(&out);
 }
 
-static enum mt_status import_file(struct mt_db *db, const char *path, struct mt_err *err)
+/* Opens the database, once, and creates it if need be. */
+static enum mt_status open_database(struct mt_db **db, struct mt_err *err)
+{
+    bool created = false;
+    if (*db)
+        return MT_OK;
+    char *path = mt_db_path(mt_common.db);
+    enum mt_status st = mt_db_open(path, MT_DB_WRITE, db, &created, err);
+    if (st == MT_OK && created)
+        fprintf(stderr, "created the database %s\n", path);
+    free(path);
+    return st;
+}
+
+static enum mt_status import_file(struct mt_db **db, const char *path, struct mt_err *err)
 {
     struct mt_recording rec;
     struct mt_store_result result;
-    enum mt_status st = mt_intake_file(db, path, &how, &rec, &result, err);
+    char hash[33];
+    enum mt_status st = mt_intake_read(path, &how, &rec, hash, err);
+    if (st == MT_OK)
+        st = open_database(db, err);
+    if (st == MT_OK)
+        st = mt_intake_store(*db, path, &how, &rec, hash, &result, err);
     if (st == MT_OK && result.existed)
         printf("%s: already imported as run '%s' (id %lld); nothing changed\n", path, result.name,
                (long long)result.run_id);
@@ -155,7 +175,7 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
     return MT_EUSAGE;
 }
 
-static enum mt_status import_all(struct mt_db *db, const paths *inputs, struct mt_err *err)
+static enum mt_status import_all(struct mt_db **db, const paths *inputs, struct mt_err *err)
 {
     /* Each file is a transaction of its own: what fails does not undo the others. */
     size_t failed = 0;
@@ -170,9 +190,19 @@ static enum mt_status import_all(struct mt_db *db, const paths *inputs, struct m
             mt_print_error(&own);
     }
     if (failed && inputs->n > 1)
-        MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported; the others were", failed,
-                inputs->n);
+        MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported%s", failed, inputs->n,
+                failed < inputs->n ? "; the others were" : "");
     return err->code;
+}
+
+/* A name must be one that a RUN argument can mean. */
+static enum mt_status check_name(struct mt_err *err)
+{
+    if (!how.name || (*how.name && *how.name != '@'))
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "'%s' cannot be the name of a run", how.name);
+    mt_err_hint(err, "Nothing was imported. A name is not empty and does not begin with '@'.");
+    return MT_EUSAGE;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -180,14 +210,15 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     struct mt_db *db = NULL;
     paths inputs = {0};
-    bool created = false;
     enum mt_status st = MT_OK;
     char *path = mt_db_path(mt_common.db);
+    MT_TRY_OUT(check_name(err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
-    MT_TRY_OUT(mt_db_open(path, MT_DB_WRITE, &db, &created, err));
-    if (created)
-        fprintf(stderr, "created the database %s\n", path);
-    MT_TRY_OUT(import_all(db, &inputs, err));
+    /* What is wrong with a database is said before long work; but an input that cannot be read
+     * must not leave a new one behind. */
+    if (access(path, F_OK) == 0)
+        MT_TRY_OUT(open_database(&db, err));
+    MT_TRY_OUT(import_all(&db, &inputs, err));
 out:
     mt_db_close(db);
     for (size_t i = 0; i < inputs.n; i++)

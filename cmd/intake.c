@@ -5,6 +5,7 @@
 #include "lib/stream.h"
 #include "lib/term.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct progress {
     struct mt_stream *in;
@@ -38,9 +39,14 @@ static enum mt_status read_file(const char *path, bool partial, struct mt_record
     mt_stream_hash(in, hash);
 out:
     mt_progress_end(&progress.line);
+    if (st == MT_EINPUT) {
+        struct mt_err damage = MT_ERR_INIT;
+        if (mt_stream_check_rest(in, &damage) != MT_OK)
+            *err = damage;
+    }
     mt_stream_close(in);
     if (st != MT_OK) {
-        mt_err_input(err, path);
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
         if (err->offset >= 0)
             err->line = mt_stream_line_of(path, (uint64_t)err->offset);
         mt_err_hint(err, "Nothing was imported.");
@@ -48,15 +54,22 @@ out:
     return st;
 }
 
-enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
-                              struct mt_recording *rec, struct mt_store_result *result,
-                              struct mt_err *err)
+enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
-    char hash[33];
     mt_rec_init(rec);
     rec->max_bytes = (uint64_t)how->max_memory;
     MT_TRY(read_file(path, how->partial, rec, hash, err));
-    MT_TRY(mt_build(rec, how->step_marker, err));
+    enum mt_status st = mt_build(rec, how->step_marker, err);
+    if (st == MT_EINPUT)
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
+    return st;
+}
+
+enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
+                               const struct mt_recording *rec, const char *hash,
+                               struct mt_store_result *result, struct mt_err *err)
+{
     char *key = how->step_marker ? mt_asprintf("%s step-marker %s", hash, how->step_marker)
                                  : mt_strdup(hash);
     struct mt_store_opts opts = {.name = how->name,
@@ -67,4 +80,13 @@ enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct m
     enum mt_status st = mt_store(db, rec, &opts, result, err);
     free(key);
     return st;
+}
+
+enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, struct mt_store_result *result,
+                              struct mt_err *err)
+{
+    char hash[33];
+    MT_TRY(mt_intake_read(path, how, rec, hash, err));
+    return mt_intake_store(db, path, how, rec, hash, result, err);
 }

@@ -14,6 +14,18 @@ struct mt_intake {
 };
 
 /*
+ * Reads and builds the file at path; the rest as below. hash: of the content, as 32 hex digits and
+ * NUL.
+ */
+enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/* Stores what was read and built. Errors: MT_EUSAGE, MT_EDB. */
+enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
+                               const struct mt_recording *rec, const char *hash,
+                               struct mt_store_result *result, struct mt_err *err);
+
+/*
  * Imports the file at path ("-" is standard input), with a progress line where the terminal allows.
  * rec: uninitialised; what was read, for a summary; free with mt_rec_free in any case.
  * Errors: of the reader, with the input named; MT_EUSAGE, MT_EDB. On failure nothing was stored.

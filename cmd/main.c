@@ -47,7 +47,9 @@ int main(int argc, char **argv)
     struct mt_args args = {0};
     int code = 0;
     setlocale(LC_CTYPE, "");
+    /* A write that cannot be done is an error with a message, not a silent end. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     const struct mt_cmd *cmd = argc < 2 ? &mt_cmd_help : find_command(argv[1], &err);
     if (!cmd)
         return exit_code(&err);

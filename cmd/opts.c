@@ -119,8 +119,11 @@ static enum mt_status set_int(struct parser *p, const struct mt_opt *opt, const 
 
 static enum mt_status set_size(struct parser *p, const struct mt_opt *opt, const char *value)
 {
-    if (mt_parse_size(value, opt->value))
+    int64_t bytes;
+    if (mt_parse_size(value, &bytes) && bytes >= 0) {
+        *(int64_t *)opt->value = bytes;
         return MT_OK;
+    }
     return MT_FAIL(p->err, MT_EUSAGE, "--%s takes a size like 512, 64KiB or 1.5GiB, not \"%s\"",
                    opt->name, value);
 }
@@ -212,8 +215,8 @@ static enum mt_status check_count(struct parser *p, const struct mt_args *args)
     if (p->help)
         return MT_OK;
     if (args->n > cmd->args_max)
-        return MT_FAIL(p->err, MT_EUSAGE, "argument \"%s\" is one too many: memtool %s %s",
-                       args->v[cmd->args_max], cmd->name, cmd->usage);
+        return MT_FAIL(p->err, MT_EUSAGE, "argument \"%s\" is one too many: memtool %s%s%s",
+                       args->v[cmd->args_max], cmd->name, *cmd->usage ? " " : "", cmd->usage);
     if (args->n < cmd->args_min)
         return MT_FAIL(p->err, MT_EUSAGE, "an argument is missing: memtool %s %s", cmd->name,
                        cmd->usage);

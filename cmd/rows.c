@@ -2,8 +2,20 @@
 
 #include "cmd/common.h"
 #include "lib/human.h"
-#include <regex.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err)
+{
+    int code = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+    if (code == 0)
+        return MT_OK;
+    char why[100];
+    regerror(code, re, why, sizeof why);
+    MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression: %s", text, why);
+    mt_err_hint(err, "Put a backslash before a character that is meant as such: '\\['.");
+    return MT_EUSAGE;
+}
 
 static bool matches(const regex_t *re, const struct mt_report *r, const struct mt_cell *cells)
 {
@@ -19,8 +31,8 @@ static enum mt_status filter(const struct mt_rows *rows, struct mt_report *r, co
     regex_t re;
     int value = mt_report_find_column(r, column);
     size_t kept = 0;
-    if (rows->name && regcomp(&re, rows->name, REG_EXTENDED | REG_NOSUB) != 0)
-        return MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression", rows->name);
+    if (rows->name)
+        MT_TRY(mt_name_regex(rows->name, &re, err));
     for (size_t i = 0; i < r->rows.n; i++) {
         struct mt_cell *c = r->rows.v[i].cells;
         bool keep = !rows->name || matches(&re, r, c);
@@ -39,11 +51,24 @@ static enum mt_status filter(const struct mt_rows *rows, struct mt_report *r, co
     return MT_OK;
 }
 
+static enum mt_status refuse_twice(const struct mt_report *r, struct mt_err *err)
+{
+    for (size_t i = 0; i < r->columns.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(r->columns.v[i].name, r->columns.v[k].name) == 0) {
+                MT_FAIL(err, MT_EUSAGE, "--columns names '%s' twice", r->columns.v[i].name);
+                mt_err_hint(err, "Name each column once.");
+            }
+    return err->code;
+}
+
 static enum mt_status choose_columns(const char *columns, struct mt_report *r, struct mt_err *err)
 {
-    char *unknown = columns ? mt_report_select(r, columns) : NULL;
-    if (!unknown)
+    if (!columns)
         return MT_OK;
+    char *unknown = mt_report_select(r, columns);
+    if (!unknown)
+        return refuse_twice(r, err);
     struct mt_buf all = {0};
     for (size_t i = 0; i < r->columns.n; i++)
         mt_buf_addf(&all, "%s%s", i ? ", " : "", r->columns.v[i].name);

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/report.h"
+#include <regex.h>
 
 struct mt_rows {
     int64_t limit; /* 0 = all; set the command's default */
@@ -27,12 +28,16 @@ struct mt_rows {
 /*
  * Applies them to sorted rows: what is left out is counted in left_out_n. --min is about the
  * magnitude of `column`; --name looks at every text of a row; explicit rows stay only if they
- * match too. Errors: MT_EUSAGE: no regular expression; an unknown column, listing those there are.
+ * match too. Errors: MT_EUSAGE: no regular expression; a column that is
+ * unknown (listing those there are) or named twice.
  */
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err);
 
 /* Below the table: how many rows were left out, if any. */
 void mt_rows_footer(struct mt_report *r);
+
+/* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
+enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);
 
 #endif

@@ -66,10 +66,13 @@ static void count_left_out(struct mt_report *r, int64_t net_b, bool with_net)
     char n[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     if (!r->left_out_n)
         return;
-    mt_report_footer(r, "%s more row%s%s%s. --limit 0 shows all, --by top what your code called.",
-                     mt_human_count(r->left_out_n, n), r->left_out_n == 1 ? "" : "s",
+    bool filtered = rows.name || rows.min_b;
+    mt_report_footer(r, "%s more row%s%s%s. %s", mt_human_count(r->left_out_n, n),
+                     r->left_out_n == 1 ? "" : "s",
                      with_net ? "; they add up with these to net " : "",
-                     with_net ? mt_human_bytes(net_b, b) : "");
+                     with_net ? mt_human_bytes(net_b, b) : "",
+                     filtered ? "--name, --min and --limit left them out."
+                              : "--limit 0 shows all, --by top what your code called.");
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -110,6 +113,25 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     return MT_OK;
 }
 
+/* PyTorch's table is what it is: options it does not know are refused, not left unheard. */
+static enum mt_status check_compat(struct mt_err *err)
+{
+    bool by_shape = by && strcmp(by, "shape") == 0;
+    const char *odd = by && !by_shape ? "--by"
+                      : rows.name     ? "--name"
+                      : rows.min_b    ? "--min"
+                      : rows.columns  ? "--columns"
+                      : steps         ? "--step"
+                      : thread        ? "--thread"
+                      : device_name   ? "--device"
+                                      : NULL;
+    if (!odd)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "%s does not go with --compat", odd);
+    mt_err_hint(err, "PyTorch's table knows --sort, --limit and --by shape.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
@@ -120,6 +142,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_init(&report, "memtool.table", 1);
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
     if (compat) {
+        MT_TRY_OUT(check_compat(err));
         struct mt_compat_opts o = {.version = compat,
                                    .sort = sort_key,
                                    .limit = rows.limit,

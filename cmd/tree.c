@@ -1,4 +1,5 @@
 #include "cmd/common.h"
+#include "cmd/rows.h"
 #include "lib/human.h"
 #include "lib/load.h"
 #include <regex.h>
@@ -71,8 +72,7 @@ static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
         memset(v->shown, 1, n + 1);
         return MT_OK;
     }
-    if (regcomp(&re, name_regex, REG_EXTENDED | REG_NOSUB) != 0)
-        return MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression", name_regex);
+    MT_TRY(mt_name_regex(name_regex, &re, err));
     bool *below = mt_alloc(n + 1);
     for (size_t i = 0; i < n; i++) {
         const struct mt_item *it = &v->t->items.v[i];
@@ -269,7 +269,7 @@ out:
 }
 
 static const struct mt_opt opts[] = {
-    {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels"},
+    {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels; 0 = all"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only what allocated or kept at least this"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",

@@ -22,12 +22,28 @@ static uint32_t innermost(const struct mt_thread *t, uint32_t *cursor, int64_t t
     return at;
 }
 
+/*
+ * The op of a record. Where times are whole microseconds, a free at the moment an op ends is taken
+ * for what comes just behind it: it belongs to the op around, which frees what it no longer needs.
+ * docs/attribution.md has the figures behind this.
+ */
+static uint32_t op_of(const struct mt_recording *r, const struct mt_record *rec, uint32_t *cursor)
+{
+    const struct mt_thread *t = &r->threads.v[rec->thread];
+    uint32_t closed = innermost(t, cursor, rec->t_ns), open = closed;
+    if (!r->whole_us || rec->bytes >= 0)
+        return closed;
+    while (open != MT_NONE && t->ops.v[open - t->op_base].end_ns <= rec->t_ns)
+        open = t->ops.v[open - t->op_base].parent;
+    return open == MT_NONE ? closed : open;
+}
+
 static void find_ops(struct mt_recording *r)
 {
     uint32_t *cursor = mt_alloc((r->threads.n + 1) * sizeof *cursor);
     for (size_t i = 0; i < r->records.n; i++) {
         struct mt_record *rec = &r->records.v[i];
-        rec->op = innermost(&r->threads.v[rec->thread], &cursor[rec->thread], rec->t_ns);
+        rec->op = op_of(r, rec, &cursor[rec->thread]);
         if (rec->op == MT_NONE)
             mt_rec_note(r, MT_NOTE_OUTSIDE, -1, rec->bytes);
     }

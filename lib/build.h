@@ -8,6 +8,7 @@
  * - A record belongs to the innermost op open on its own thread: start <= t <= end, the op that
  *   started last winning. Equal times keep the order of recording (event index, else place in
  * file).
+ * - Except that in files of whole microseconds a free at the end of an op belongs to the op around.
  * - Frees pair with the latest open allocation at the same (process, device, address).
  */
 #ifndef MT_BUILD_H
@@ -18,11 +19,13 @@
 /*
  * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL:
  * those of ProfilerStep#N, else from the end of one Optimizer.step# to the end of the next. Errors:
- * MT_EUSAGE for a bad expression.
+ * MT_EUSAGE for a bad expression, MT_EINPUT for figures that cannot be true.
  */
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 
-/* The parts, in this order; each in the file of its name. */
+/* The parts, in this order; each in the file of its name. The first refuses figures that cannot be
+ * true with MT_EINPUT. */
+enum mt_status mt_build_bounds(struct mt_recording *r, struct mt_err *err);
 void mt_build_calltree(struct mt_recording *r);
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 void mt_build_forward(struct mt_recording *r);

@@ -123,6 +123,7 @@ void mt_build_calltree(struct mt_recording *r)
 
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
+    MT_TRY(mt_build_bounds(r, err));
     mt_build_calltree(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
     mt_build_forward(r);

@@ -3,11 +3,13 @@
 #include "gen/queries.h"
 #include "lib/mem.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
@@ -55,6 +57,10 @@ static enum mt_status db_fail(struct mt_db *db, const char *doing, struct mt_err
     case SQLITE_CORRUPT:
         mt_err_hint(err, "The database is damaged. Nothing was changed; restore a copy, or import "
                          "into a new one with --db.");
+        break;
+    case SQLITE_IOERR:
+        mt_err_hint(err, "A quota, a limit on file sizes or a failing disk stands in the way. "
+                         "Nothing was changed; name a database elsewhere with --db.");
         break;
     default:
         mt_err_hint(err, "Nothing was changed.");
@@ -178,6 +184,28 @@ enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
 
 /* ---- connections ---- */
 
+/* Says why SQLite could not open a file; its own last try may have been another one than ours. */
+static enum mt_status open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err)
+{
+    int fd = mode == MT_DB_WRITE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644)
+                                 : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    int code = fd < 0 ? errno : fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (fd >= 0)
+        close(fd);
+    mt_err_input(err, path);
+    if (mode == MT_DB_READ && code == ENOENT) {
+        MT_FAIL(err, MT_EDB, "there is no such database");
+        mt_err_hint(err, "Import something first: memtool import trace.json. Or give the file "
+                         "itself as the run.");
+        return MT_EDB;
+    }
+    MT_FAIL(err, MT_EDB, "the database cannot be opened: %s",
+            code ? strerror(code) : "SQLite gives no reason");
+    mt_err_hint(err, "Nothing was changed. Name a database elsewhere with --db.");
+    return MT_EDB;
+}
+
 static enum mt_status exec(struct mt_db *db, const char *sql, struct mt_err *err)
 {
     if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK)
@@ -252,26 +280,22 @@ static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_e
     return mt_db_commit(db, err);
 }
 
+/* ATTACH counts as reading, but opens, and may repair, a file that was not named. */
+static int refuse_attach(void *closure, int action, const char *a, const char *b, const char *c,
+                         const char *d)
+{
+    (void)closure, (void)a, (void)b, (void)c, (void)d;
+    return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
+}
+
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
                                       struct mt_err *err)
 {
     /* Readers too must be able to roll back what a killed importer left; query_only keeps them
      * from anything else. */
     int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        mt_err_input(err, db->path);
-        if (mode == MT_DB_READ && access(db->path, F_OK) != 0) {
-            MT_FAIL(err, MT_EDB, "there is no such database");
-            mt_err_hint(err, "Import something first: memtool import trace.json. Or give the file "
-                             "itself as the run.");
-            return MT_EDB;
-        }
-        MT_FAIL(err, MT_EDB, "the database cannot be opened: %s", strerror(errno ? errno : ENOENT));
-        mt_err_hint(err, mode == MT_DB_WRITE
-                             ? "Nothing was imported. Name a database elsewhere with --db."
-                             : "Name another with --db.");
-        return MT_EDB;
-    }
+    if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return open_failed(db->path, mode, err);
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     bool fresh = false;
     /* One snapshot: another importer may be creating the schema right now. */
@@ -287,6 +311,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
             mt_err_hint(err, "Import something first: memtool import trace.json");
             return MT_EDB;
         }
+        sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
         return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824", err);
     }
     MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096",
@@ -303,7 +328,6 @@ enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db *
 {
     struct mt_db *db = mt_alloc(sizeof *db);
     db->path = mt_strdup(path);
-    errno = 0;
     enum mt_status st = open_connection(db, mode, created, err);
     if (st != MT_OK) {
         mt_db_close(db);

@@ -3,13 +3,6 @@
 #include "lib/human.h"
 #include "lib/mem.h"
 
-static bool plain_detect(const uint8_t *head, size_t n)
-{
-    (void)head;
-    (void)n;
-    return true;
-}
-
 static void *plain_open(void)
 {
     static char no_state;
@@ -36,8 +29,7 @@ static void plain_close(void *state)
     (void)state;
 }
 
-static const struct mt_decoder plain = {"plain", plain_detect, plain_open, plain_decode,
-                                        plain_close};
+static const struct mt_decoder plain = {"plain", NULL, plain_open, plain_decode, plain_close};
 
 /* In the order they are asked; plain takes whatever nobody else wants. */
 static const struct mt_decoder *const decoders[] = {&mt_decoder_gzip, &mt_decoder_zstd, &plain};
@@ -45,7 +37,7 @@ static const struct mt_decoder *const decoders[] = {&mt_decoder_gzip, &mt_decode
 const struct mt_decoder *mt_decoder_find(const uint8_t *head, size_t n)
 {
     size_t i = 0;
-    while (!decoders[i]->detect(head, n))
+    while (decoders[i]->detect && !decoders[i]->detect(head, n))
         i++;
     return decoders[i];
 }

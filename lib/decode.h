@@ -14,7 +14,8 @@
 struct mt_decoder {
     const char *name; /* as messages call it */
 
-    /* Does the input begin like this encoding? n < MT_DECODER_HEAD only for a shorter input. */
+    /* Does the input begin like this encoding? n < MT_DECODER_HEAD only for a shorter input. NULL:
+     * any does, for it is no encoding at all. */
     bool (*detect)(const uint8_t *head, size_t n);
 
     /* NULL when there is no memory for it. */

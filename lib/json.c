@@ -232,6 +232,8 @@ static bool us_to_ns_by_double(struct mt_slice s, int64_t *ns)
 
 bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole)
 {
+    if (!s.n)
+        return false;
     const char *p = s.s, *end = s.s + s.n;
     bool minus = p < end && *p == '-';
     if (minus)

@@ -163,7 +163,7 @@ void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset,
     struct mt_note *n = &r->notes[kind];
     if (n->count++ == 0)
         n->first_offset = offset;
-    n->bytes += bytes;
+    n->bytes = (int64_t)((uint64_t)n->bytes + (uint64_t)bytes); /* a hostile file may wrap it */
 }
 
 struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread)

@@ -37,6 +37,7 @@ struct mt_stream {
     pthread_cond_t was_filled, was_freed;
     uint64_t filled, freed; /* blocks */
     bool stop;              /* the reader wants no more */
+    bool compressed;        /* set before the first block comes */
     bool done;              /* no more blocks will come; what follows is set */
     struct mt_err failed;   /* why not; MT_OK is the end of the input */
     char hex[33];
@@ -109,6 +110,9 @@ static void *run(void *arg)
     struct mt_hash *hash = mt_hash_new();
     if (mt_source_fill(&s->src, MT_DECODER_HEAD, &err) == MT_OK) {
         const struct mt_decoder *d = mt_decoder_find(s->src.next, s->src.n);
+        pthread_mutex_lock(&s->lock);
+        s->compressed = d->detect != NULL;
+        pthread_mutex_unlock(&s->lock);
         void *state = d->open();
         decode_all(s, d, state, hash, &err);
         d->close(state);
@@ -229,6 +233,20 @@ void mt_stream_consume(struct mt_stream *s, size_t n)
     s->p += n;
     s->n -= n;
     s->offset += n;
+}
+
+enum mt_status mt_stream_check_rest(struct mt_stream *s, struct mt_err *err)
+{
+    const char *p;
+    size_t n;
+    pthread_mutex_lock(&s->lock);
+    bool compressed = s->compressed;
+    pthread_mutex_unlock(&s->lock);
+    do {
+        mt_stream_consume(s, s->n);
+        MT_TRY(compressed ? mt_stream_peek(s, 1, &p, &n, err) : MT_OK);
+    } while (s->n);
+    return MT_OK;
 }
 
 uint64_t mt_stream_offset(const struct mt_stream *s)

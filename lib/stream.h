@@ -45,6 +45,13 @@ enum mt_status mt_stream_peek(struct mt_stream *s, size_t min, const char **p, s
 
 void mt_stream_consume(struct mt_stream *s, size_t n); /* n <= the last *n of peek */
 
+/*
+ * For a reader that could not make sense of the bytes: goes on to the end of a compressed input
+ * and returns its failure if those data are damaged, which then is why. MT_OK when they are sound
+ * and for plain input, which is not read any further. The window is gone.
+ */
+enum mt_status mt_stream_check_rest(struct mt_stream *s, struct mt_err *err);
+
 uint64_t mt_stream_offset(const struct mt_stream *s); /* decompressed bytes consumed so far */
 
 /* Raw (compressed) bytes read so far, and the raw size of the input or 0 if unknown (a pipe): for

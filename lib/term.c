@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -177,13 +178,20 @@ static void wait_for_pager(void)
     sigaction(SIGPIPE, &pager.on_pipe, NULL);
 }
 
+/* stdout remembers that a write failed, but not why; that nobody reads any more can be seen. */
+static int why_failed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) ? EPIPE : EIO;
+}
+
 int mt_stdout_end(void)
 {
     int failed = 0;
     if (fflush(stdout) != 0)
         failed = errno;
     else if (ferror(stdout))
-        failed = EIO;
+        failed = why_failed();
     if (!pager.pid)
         return failed;
     /* What a closed pager did not take must not appear on the terminal after it. */

@@ -71,6 +71,10 @@ if command -v shellcheck >/dev/null 2>&1; then
         complain_if_any "shellcheck:"
 fi
 
+if command -v mandoc >/dev/null 2>&1; then
+    mandoc -Tlint -Wwarning build/release/man/*.1 2>&1 | complain_if_any "manual pages:"
+fi
+
 if [ -s "$complaints" ]; then
     cat "$complaints"
     exit 1

@@ -70,7 +70,9 @@ static const struct parse_row parse_rows[] = {
     {"dash is an argument", "-", "- | limit 20"},
     {"dash is a value", "--db - base", "base | limit 20 db -"},
     {"a size", "base --min 1.5KiB", "base | limit 20 min 1536"},
-    {"a negative size", "base --min -5", "base | limit 20 min -5"},
+    {"a negative size", "base --min -5",
+     "--min takes a size like 512, 64KiB or 1.5GiB, not \"-5\": Usage and options: memtool help "
+     "table"},
     {"two dashes end options", "-q -- --sort", "--sort | limit 20 quiet"},
     {"a second pair of dashes", "-- -- -q", "-- -q | limit 20"},
     {"a value that looks like an option", "--sort=--limit base", "base | sort --limit limit 20"},

@@ -1,0 +1,71 @@
+#!/bin/sh
+# What a terminal gets that a file does not: the progress line, colours, the pager, narrow tables.
+set -u
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || { echo "skipped: no script(1)"; exit 77; }
+escape=$(printf '\033')
+fails=0
+complain() {
+    echo "FAIL $*"
+    fails=$((fails + 1))
+}
+on_terminal() { # COMMAND: its output as a terminal sees it
+    TERM=xterm script -qec "$1" /dev/null </dev/null >out 2>&1
+}
+has() { grep -q -e "$1" "${2-out}"; }
+
+gzip -dc "$SAMPLES/cnn_b16/trace.json.gz" >plain.json
+"$MEMTOOL" import plain.json --db t.db --name base >/dev/null 2>&1 || complain import
+table="$MEMTOOL table base --db t.db --limit 0"
+
+# Progress, for an input that takes its time.
+slow="(head -c 100000 plain.json; sleep 0.4; tail -c +100001 plain.json) | $MEMTOOL import - --db u.db --replace"
+on_terminal "$slow"
+{ has '/s' && has "$escape\[K"; } || complain "no progress on a terminal"
+CI=1 on_terminal "$slow"
+has "$escape" && complain "progress in CI"
+on_terminal "$slow 2>err"
+has "$escape" err && complain "progress in a file"
+TERM=dumb script -qec "$slow" /dev/null </dev/null >out 2>&1
+has "$escape" && complain "progress on a dumb terminal"
+
+# Colours.
+on_terminal "$table --no-pager"
+has "$escape\[" || complain "no colours on a terminal"
+NO_COLOR=1 on_terminal "$table --no-pager"
+has "$escape\[" && complain "colours though NO_COLOR is set"
+on_terminal "$table --no-pager --no-color"
+has "$escape\[" && complain "colours though --no-color is given"
+on_terminal "$table --format csv"
+has "$escape\[" && complain "colours in CSV"
+$table >out
+has "$escape" && complain "colours in a file"
+
+# The pager.
+MEMTOOL_PAGER="cat >paged" on_terminal "$table"
+has aten::empty paged || complain "no pager on a terminal"
+has aten::empty && complain "the pager was given a copy"
+rm -f paged
+PAGER="cat >paged" on_terminal "$table"
+has aten::empty paged || complain "PAGER is not used"
+rm -f paged
+MEMTOOL_PAGER="cat >paged" on_terminal "$table --no-pager"
+{ [ ! -e paged ] && has aten::empty; } || complain "--no-pager pages"
+MEMTOOL_PAGER="cat >paged" on_terminal "$table --format json"
+{ [ ! -e paged ] && has aten::empty; } || complain "JSON is paged"
+MEMTOOL_PAGER="cat >paged" on_terminal "$table -o file"
+{ [ ! -e paged ] && has aten::empty file; } || complain "a file is paged"
+MEMTOOL_PAGER="cat >paged" $table >out
+{ [ ! -e paged ] && has aten::empty; } || complain "paged without a terminal"
+MEMTOOL_PAGER=/nonexistent/pager on_terminal "$table"
+has aten::empty || complain "without a working pager nothing is shown"
+MEMTOOL_PAGER="head -n 1" on_terminal "$table; echo exit \$?"
+has 'exit 0' || complain "leaving the pager early is a failure"
+
+# The width.
+COLUMNS=70 on_terminal "$table --no-pager --no-color --ascii | cat"
+awk 'length($0) > 100 { wide = 1 } END { exit !wide }' out || complain "a pipe gets a narrow table"
+COLUMNS=70 on_terminal "$table --no-pager --no-color --ascii"
+tr -d '\r' <out | sed '1d' | awk 'length($0) > 70 && !/more rows/ { bad = 1 } END { exit bad }' ||
+    complain "a table is wider than the terminal"
+echo "$fails complaints"
+[ $fails = 0 ]

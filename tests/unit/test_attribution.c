@@ -1,0 +1,152 @@
+/* lib/attribution.c, rollup.c: whose bytes they are, which free ends which block, the peak. */
+#include "tests/unit/built.h"
+
+static const struct told records[] = {
+    {"the innermost op", "1 op 0 10 a\n1 op 2 5 b\n1 mem 3 8 1 cpu\n1 mem 6 9 2 cpu",
+     "3 +8 in b\n6 +9 in a\n", ""},
+    {"at its start and at its end", "1 op 2 5 a\n1 mem 2 8 1 cpu\n1 mem 5 9 2 cpu",
+     "2 +8 in a\n5 +9 in a\n", ""},
+    {"one behind the end is outside", "1 op 2 5 a\n1 mem 1 7 1 cpu\n1 mem 6 8 2 cpu",
+     "1 +7 in -\n6 +8 in -\n", "outside_ops 2"},
+    {"between two ops that touch, the one that starts", "1 op 0 5 a\n1 op 5 9 b\n1 mem 5 8 1 cpu",
+     "5 +8 in b\n", ""},
+    {"at the common end, the inner one", "1 op 0 9 a\n1 op 5 9 b\n1 mem 9 8 1 cpu", "9 +8 in b\n",
+     ""},
+    {"where a child ended, the child", "1 op 0 9 a\n1 op 2 5 b\n1 mem 5 8 1 cpu", "5 +8 in b\n",
+     ""},
+    {"whole microseconds: a free where an op ends is of the op around",
+     "- whole_us\n1 op 0 9000 a\n1 op 2000 5000 b\n1 mem 5000 8 1 cpu\n1 mem 5000 -8 1 cpu",
+     "5000 +8 in b, mate 5000\n5000 -8 in a, mate 5000\n", ""},
+    {"whole microseconds: a free inside, and where an op begins, is of that op",
+     "- whole_us\n1 op 0 9000 a\n1 op 2000 5000 b\n1 op 5000 6000 c\n1 mem 1000 8 1 cpu\n"
+     "1 mem 3000 -8 1 cpu\n1 mem 4000 8 1 cpu\n1 mem 5000 -8 1 cpu",
+     "1000 +8 in a, mate 3000\n3000 -8 in b, mate 1000\n4000 +8 in b, mate 5000\n"
+     "5000 -8 in c, mate 4000\n",
+     ""},
+    {"whole microseconds: with nothing around, of the op that ends",
+     "- whole_us\n1 op 2000 5000 b\n1 mem 3000 8 1 cpu\n1 mem 5000 -8 1 cpu",
+     "3000 +8 in b, mate 5000\n5000 -8 in b, mate 3000\n", ""},
+    {"nanoseconds: a free where an op ends is that op's",
+     "1 op 0 9000 a\n1 op 2000 5000 b\n1 mem 3000 8 1 cpu\n1 mem 5000 -8 1 cpu",
+     "3000 +8 in b, mate 5000\n5000 -8 in b, mate 3000\n", ""},
+    {"only its own thread", "1 op 0 9 a\n2 op 0 2 b\n2 mem 1 8 1 cpu\n2 mem 5 9 2 cpu",
+     "1 +8 in b\n5 +9 in -\n", "outside_ops 1"},
+    {"a thread without ops", "1 op 0 9 a\n3 mem 5 9 2 cpu", "5 +9 in -\n", "outside_ops 1"},
+    {"an op cut short by its parent keeps its own end",
+     "1 op 0 10 a\n1 op 5 15 b\n1 mem 12 8 1 cpu\n1 mem 16 8 2 cpu", "12 +8 in b\n16 +8 in -\n",
+     "overlap 1, outside_ops 1"},
+    {"equal times keep the order of recording",
+     "1 op 0 9 a\n1 mem 5 8 1 cpu\n1 mem 5 -8 1 cpu\n1 mem 5 8 1 cpu",
+     "5 +8 in a, mate 5\n5 -8 in a, mate 5\n5 +8 in a\n", ""},
+    {"a free finds its block, on any thread",
+     "1 op 0 9 a\n2 op 0 9 b\n1 mem 3 8 1 cpu\n2 mem 5 -8 1 cpu",
+     "3 +8 in a, mate 5\n5 -8 in b, mate 3\n", ""},
+    {"a reused address",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 1 cpu\n"
+     "1 mem 4 -4 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 in a, mate 1\n3 +4 in a, mate 4\n4 -4 in a, mate 3\n", ""},
+    {"an address given out twice: the latest first",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -8 1 cpu\n"
+     "1 mem 5 -8 1 cpu",
+     "1 +8 in a, mate 4\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n4 -8 in a, mate 1\n5 -8 in a\n",
+     "reused_address 1, before_trace 1"},
+    {"a free of another size does not pair",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n"
+     "1 mem 3 -8 1 cpu",
+     "1 +8 in a, mate 3\n2 -4 in a\n3 -8 in a, mate 1\n", "size_mismatch 1, before_trace 1"},
+    {"a free of a block that is older", "1 op 0 9 a\n1 mem 2 -4 1 cpu", "2 -4 in a\n",
+     "before_trace 1"},
+    {"devices have addresses of their own",
+     "1 op 0 9 a\n1 mem 1 8 1 cuda0\n1 mem 2 8 1 cuda1\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cuda0",
+     "1 +8 in a, mate 4\n2 +8 in a\n3 +8 in a\n4 -8 in a, mate 1\n", ""},
+    {"without an address nothing pairs", "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 -8 0 cpu",
+     "1 +8 in a\n2 -8 in a\n", ""},
+    {"nothing of nothing", "1 op 0 9 a\n1 mem 1 0 1 cpu\n1 mem 2 -8 1 cpu",
+     "1 +0 in a\n2 -8 in a\n", "before_trace 1"},
+};
+
+static const struct told devices[] = {
+    {"totals and the peak",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 2 cpu\n1 mem 3 -8 1 cpu\n"
+     "1 mem 4 6 3 cpu",
+     "cpu +18 -8 end 10 peak 12 at 2, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n", ""},
+    {"of equal peaks the first", "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 8 1 cpu",
+     "cpu +16 -8 end 8 peak 8 at 1, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n", ""},
+    {"within one nanosecond",
+     "1 op 0 9 a\n1 mem 5 8 1 cpu\n1 mem 5 4 2 cpu\n1 mem 5 -8 1 cpu\n"
+     "1 mem 5 3 3 cpu",
+     "cpu +15 -8 end 7 peak 12 at 5, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n", ""},
+    {"never above nothing", "1 op 0 9 a\n1 mem 5 -8 1 cpu\n1 mem 6 4 2 cpu",
+     "cpu +4 -8 end 4 no peak, outside 0 (+0 -0 peak 0), before 8 (peak 0)\n", "before_trace 1"},
+    {"older blocks freed before the peak, and after it",
+     "1 op 0 9 a\n1 mem 1 -3 9 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -2 8 cpu",
+     "cpu +8 -5 end 8 peak 5 at 2, outside 0 (+0 -0 peak 0), before 5 (peak 3)\n",
+     "before_trace 2"},
+    {"outside every op",
+     "1 op 5 6 a\n1 mem 1 8 1 cpu\n1 mem 2 4 2 cpu\n1 mem 3 -8 1 cpu\n"
+     "1 mem 5 1 4 cpu",
+     "cpu +13 -8 end 5 peak 12 at 2, outside 3 (+12 -8 peak 12), before 0 (peak 0)\n",
+     "outside_ops 3"},
+    {"each device by itself",
+     "1 op 0 9 a\n1 mem 1 8 1 cuda1\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cuda1\n"
+     "1 mem 4 2 7 cuda0",
+     "cuda:1 +8 -8 end 0 peak 8 at 1, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n"
+     "cpu +4 -0 end 4 peak 4 at 2, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n"
+     "cuda:0 +2 -0 end 2 peak 2 at 4, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n",
+     ""},
+};
+
+static const struct told stats[] = {
+    {"self and with what it called",
+     "1 op 0 9 a\n1 op 2 5 b\n1 mem 1 8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 6 -4 2 cpu",
+     "a cpu: +8 -4 n1 peak 8 end 8 | +12 -4 n2 peak 12 end 8\n"
+     "b cpu: +4 -0 n1 peak 4 end 0 | +4 -0 n1 peak 4 end 0\n",
+     ""},
+    {"a parent without bytes of its own", "1 op 0 9 a\n1 op 1 8 b\n1 op 2 5 c\n1 mem 3 4 2 cpu",
+     "a cpu: +0 -0 n0 peak 0 end 0 | +4 -0 n1 peak 4 end 4\n"
+     "b cpu: +0 -0 n0 peak 0 end 0 | +4 -0 n1 peak 4 end 4\n"
+     "c cpu: +4 -0 n1 peak 4 end 4 | +4 -0 n1 peak 4 end 4\n",
+     ""},
+    {"nodes without bytes have no row", "1 op 0 3 a\n1 op 4 9 b\n1 mem 5 4 2 cpu",
+     "b cpu: +4 -0 n1 peak 4 end 4 | +4 -0 n1 peak 4 end 4\n", ""},
+    {"at the peak: what was live just then, though born and freed in one nanosecond",
+     "1 op 0 3 a\n1 op 4 9 b\n1 mem 2 5 9 cpu\n1 mem 5 8 1 cpu\n1 mem 5 4 2 cpu\n1 mem 5 -8 1 cpu\n"
+     "1 mem 5 3 3 cpu",
+     "a cpu: +5 -0 n1 peak 5 end 5 | +5 -0 n1 peak 5 end 5\n"
+     "b cpu: +15 -8 n3 peak 12 end 7 | +15 -8 n3 peak 12 end 7\n",
+     ""},
+    {"one node, several devices and threads",
+     "1 op 0 9 a\n2 op 0 9 a\n1 mem 1 8 1 cuda0\n2 mem 2 4 2 cpu\n2 mem 3 -8 1 cuda0\n"
+     "2 mem 4 1 3 cuda0",
+     "a cuda:0: +9 -8 n2 peak 8 end 1 | +9 -8 n2 peak 8 end 1\n"
+     "a cpu: +4 -0 n1 peak 4 end 4 | +4 -0 n1 peak 4 end 4\n",
+     ""},
+    {"freed elsewhere than allocated", "1 op 0 3 a\n1 op 4 9 b\n1 mem 2 8 1 cpu\n1 mem 5 -8 1 cpu",
+     "a cpu: +8 -0 n1 peak 8 end 0 | +8 -0 n1 peak 8 end 0\n"
+     "b cpu: +0 -8 n0 peak 0 end 0 | +0 -8 n0 peak 0 end 0\n",
+     ""},
+};
+
+static void record(void **state)
+{
+    check_told(*state, tell_records);
+}
+
+static void device(void **state)
+{
+    check_told(*state, tell_devices);
+}
+
+static void stat_of(void **state)
+{
+    check_told(*state, tell_stats);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    ROWS_ADD(&tests, record, records);
+    ROWS_ADD(&tests, device, devices);
+    ROWS_ADD(&tests, stat_of, stats);
+    return ROWS_RUN(&tests, "attribution");
+}

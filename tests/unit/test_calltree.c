@@ -1,0 +1,175 @@
+/* lib/calltree.c, sort.c: how ops nest, and what a path says of its node. */
+#include "tests/unit/built.h"
+#include <string.h>
+
+#define QUIET "no_memory 1"
+
+static const struct told trees[] = {
+    {"an op in another", "1 op 0 10 a\n1 op 2 5 b", "a 1 10 7\n  b 1 3 3\n", QUIET},
+    {"in any order of recording", "1 op 2 5 b\n1 op 0 10 a", "a 1 10 7\n  b 1 3 3\n", QUIET},
+    {"one after the other, at once", "1 op 0 5 a\n1 op 5 9 b", "a 1 5 5\nb 1 4 4\n", QUIET},
+    {"calls of one path are one node",
+     "1 op 0 10 a\n1 op 1 2 b\n1 op 3 6 b\n1 op 20 30 a\n1 op 20 24 b", "a 2 20 12\n  b 3 8 8\n",
+     QUIET},
+    {"the same name below itself", "1 op 0 10 a\n1 op 1 9 a\n1 op 2 3 a",
+     "a 1 10 2\n  a 1 8 7\n    a 1 1 1\n", QUIET},
+    {"equal start: the longer one is the parent", "1 op 0 5 b\n1 op 0 10 a",
+     "a 1 10 5\n  b 1 5 5\n", QUIET},
+    {"equal end: the earlier one is the parent", "1 op 5 10 b\n1 op 0 10 a",
+     "a 1 10 5\n  b 1 5 5\n", QUIET},
+    {"equal times: the one recorded first", "1 op 0 10 a\n1 op 0 10 b\n1 op 0 10 c",
+     "a 1 10 0\n  b 1 10 0\n    c 1 10 10\n", QUIET},
+    {"an op without length inside", "1 op 0 10 a\n1 op 4 4 z\n1 op 4 6 b",
+     "a 1 10 8\n  b 1 2 2\n    z 1 0 0\n", QUIET},
+    {"an op without length at the end is no child", "1 op 0 10 a\n1 op 10 10 z",
+     "a 1 10 10\nz 1 0 0\n", QUIET},
+    {"an op that ends too late is cut", "1 op 0 10 a\n1 op 5 15 b", "a 1 10 5\n  b 1 5 5\n",
+     "overlap 1, no_memory 1"},
+    {"what starts behind the cut is outside", "1 op 0 10 a\n1 op 5 15 b\n1 op 12 14 c",
+     "a 1 10 5\n  b 1 5 5\nc 1 2 2\n", "overlap 1, no_memory 1"},
+    {"a cut op cuts its own children", "1 op 0 10 a\n1 op 5 15 b\n1 op 7 13 c",
+     "a 1 10 5\n  b 1 5 2\n    c 1 3 3\n", "overlap 2, no_memory 1"},
+    {"threads do not nest in each other", "1 op 0 10 a\n2 op 2 5 b\n2 op 3 4 c",
+     "a 1 10 10\nb 1 3 2\n  c 1 1 1\n", QUIET},
+    {"but share their nodes", "1 op 0 10 a\n2 op 2 5 a", "a 2 13 13\n", QUIET},
+    {"kinds are told apart", "1 op 0 4 a\n1 annotation 5 7 a", "a 1 4 4\na 1 2 2\n", QUIET},
+    {"steps are one node", "1 annotation 0 4 ProfilerStep#3\n1 annotation 5 9 ProfilerStep#4",
+     "ProfilerStep* 2 8 8\n", QUIET},
+    {"module instances are told apart, addresses are not",
+     "1 python 0 4 nn.Module: Linear_0\n1 python 5 9 nn.Module: Linear_1\n"
+     "1 python 10 12 <built-in method empty of type object at 0x7f40>\n"
+     "1 python 13 15 <built-in method empty of type object at 0x99>",
+     "nn.Module: Linear_0 1 4 4\nnn.Module: Linear_1 1 4 4\n"
+     "<built-in method empty of type object> 2 4 4\n",
+     QUIET},
+    {"nothing", "", "", QUIET},
+};
+
+static const struct told nodes[] = {
+    {"top is the outermost op", "1 op 0 9 a\n1 op 1 8 b\n1 runtime 2 3 c",
+     "a: a - - forward\nb: a - - forward\nc: a - - forward\n", NULL},
+    {"below an annotation top begins anew",
+     "1 op 0 9 a\n1 annotation 1 8 s\n1 op 2 7 b\n1 op 3 4 c",
+     "a: a - - forward\ns: s s - forward\nb: b s - forward\nc: b s - forward\n", NULL},
+    {"the innermost scope", "1 annotation 0 9 s\n1 annotation 1 8 t\n1 op 2 3 a\n1 op 8 9 b",
+     "s: s s - other\nt: t t - other\na: a t - forward\nb: b s - forward\n", NULL},
+    {"a step is no scope", "1 annotation 0 9 s\n1 annotation 1 8 ProfilerStep#1\n1 op 2 3 a",
+     "s: s s - other\nProfilerStep*: ProfilerStep* s - other\na: a s - forward\n", NULL},
+    {"the innermost module",
+     "1 python 0 9 nn.Module: Net_0\n1 python 1 8 nn.Module: Linear_2\n1 python 2 7 f\n1 op 3 4 a",
+     "nn.Module: Net_0: nn.Module: Net_0 - nn.Module: Net_0 other\n"
+     "nn.Module: Linear_2: nn.Module: Linear_2 - nn.Module: Linear_2 other\n"
+     "f: f - nn.Module: Linear_2 other\na: a - nn.Module: Linear_2 forward\n",
+     NULL},
+    {"phases",
+     "1 op 0 9 autograd::engine::evaluate_function: MulBackward0\n1 op 1 2 aten::mul\n"
+     "1 annotation 10 19 Optimizer.step#SGD.step\n1 op 11 12 aten::mul\n"
+     "1 annotation 20 29 enumerate(DataLoader)#_Iter.__next__\n1 op 21 22 aten::mul\n"
+     "1 runtime 30 31 cudaMalloc",
+     "autograd::engine::evaluate_function: MulBackward0: "
+     "autograd::engine::evaluate_function: MulBackward0 - - backward\n"
+     "aten::mul: autograd::engine::evaluate_function: MulBackward0 - - backward\n"
+     "Optimizer.step#SGD.step: Optimizer.step#SGD.step Optimizer.step#SGD.step - optimizer\n"
+     "aten::mul: aten::mul Optimizer.step#SGD.step - optimizer\n"
+     "enumerate(DataLoader)#_Iter.__next__: enumerate(DataLoader)#_Iter.__next__ "
+     "enumerate(DataLoader)#_Iter.__next__ - data loading\n"
+     "aten::mul: aten::mul enumerate(DataLoader)#_Iter.__next__ - data loading\n"
+     "cudaMalloc: cudaMalloc - - other\n",
+     NULL},
+    {"the innermost phase counts",
+     "1 annotation 0 9 Optimizer.step#A.step\n"
+     "1 op 1 8 autograd::engine::evaluate_function: X\n1 op 2 3 a",
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X "
+     "Optimizer.step#A.step - backward\n"
+     "a: autograd::engine::evaluate_function: X Optimizer.step#A.step - backward\n",
+     NULL},
+};
+
+static void tree(void **state)
+{
+    check_told(*state, tell_tree);
+}
+
+static void node(void **state)
+{
+    check_told(*state, tell_nodes);
+}
+
+/* ---- sorting ---- */
+
+struct timed {
+    int64_t t;
+    int place, key;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    return ((const struct timed *)a)->key - ((const struct timed *)b)->key;
+}
+
+struct sorting {
+    const char *name;
+    size_t n;
+    int64_t t[8];
+    int key[8];
+    int by_place[8], by_key[8]; /* the places in the order wanted */
+};
+
+static const struct sorting sortings[] = {
+    {"none", 0, {0}, {0}, {0}, {0}},
+    {"one", 1, {5}, {0}, {0}, {0}},
+    {"sorted", 4, {1, 2, 3, 4}, {4, 3, 2, 1}, {0, 1, 2, 3}, {0, 1, 2, 3}},
+    {"backwards", 4, {4, 3, 2, 1}, {0}, {3, 2, 1, 0}, {3, 2, 1, 0}},
+    {"equal times", 4, {1, 1, 1, 1}, {3, 1, 2, 0}, {0, 1, 2, 3}, {3, 1, 2, 0}},
+    {"ties in the middle", 5, {7, 5, 5, 1, 5}, {0, 9, 3, 0, 6}, {3, 1, 2, 4, 0}, {3, 2, 4, 1, 0}},
+    {"negative and extreme",
+     5,
+     {INT64_MAX, -1, INT64_MIN, 0, 1},
+     {0},
+     {2, 1, 3, 4, 0},
+     {2, 1, 3, 4, 0}},
+};
+
+static void sorting(void **state)
+{
+    const struct sorting *row = *state;
+    for (int with_key = 0; with_key < 2; with_key++) {
+        struct timed v[8];
+        for (size_t i = 0; i < row->n; i++)
+            v[i] = (struct timed){row->t[i], (int)i, row->key[i]};
+        mt_sort_by_time(v, row->n, sizeof *v, with_key ? by_key : NULL);
+        for (size_t i = 0; i < row->n; i++)
+            assert_int_equal(v[i].place, with_key ? row->by_key[i] : row->by_place[i]);
+    }
+}
+
+/* Many random times, with ties: as qsort would have it. */
+static void sort_many(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    struct timed *v = mt_alloc(N * sizeof *v);
+    uint64_t seed = 42;
+    for (int i = 0; i < N; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        v[i] = (struct timed){(int64_t)(seed >> 20) % 5000 * 1000003, i, 0};
+    }
+    mt_sort_by_time(v, N, sizeof *v, NULL);
+    for (int i = 1; i < N; i++)
+        assert_true(v[i - 1].t < v[i].t || (v[i - 1].t == v[i].t && v[i - 1].place < v[i].place));
+    free(v);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    static const struct {
+        const char *name;
+    } many[] = {{"sort many"}};
+    ROWS_ADD(&tests, tree, trees);
+    ROWS_ADD(&tests, node, nodes);
+    ROWS_ADD(&tests, sorting, sortings);
+    ROWS_ADD(&tests, sort_many, many);
+    return ROWS_RUN(&tests, "call tree");
+}

@@ -1,0 +1,139 @@
+/* formats/: inputs made to exhaust memory or the stack. Each is written through a pipe by a child,
+ * read as `memtool import` reads it, and must leave memory bounded and a clear answer behind. */
+#include "formats/format.h"
+#include "lib/mem.h"
+#include "tests/unit/rows.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* What ASan keeps of freed memory is not ours. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=1";
+}
+
+#define MB       1000000
+#define MOST_KIB (200 << 10) /* of resident memory, with the sanitizers' share */
+#define EVENT(name)                                                                                \
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":" \
+    "1}"
+
+struct hostile {
+    const char *name;
+    const char *head, *unit;
+    size_t repeat_b; /* bytes of `unit` over and over between head and tail */
+    const char *tail;
+    bool gzip;
+    uint64_t max_memory; /* 0: none */
+    enum mt_status want;
+    const char *says; /* part of the message */
+    uint64_t ops, skipped;
+};
+
+static const struct hostile inputs[] = {
+    {"brackets only", "", "[", MB, "", .want = MT_EINPUT, .says = "not events"},
+    {"brackets under a key", "{\"a\":", "[", MB, "", .want = MT_EINPUT, .says = "nested too deep"},
+    {"brackets in an event", "{\"traceEvents\":[{\"ph\":\"X\",\"args\":", "[", MB,
+     "}," EVENT("a") "]}", .ops = 1, .skipped = 1},
+    {"objects in an event", "{\"traceEvents\":[{\"ph\":\"X\",\"args\":", "{\"a\":", MB,
+     "}," EVENT("a") "]}", .ops = 1, .skipped = 1},
+    {"a 1 GB string in an event", "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"", "x", 1000 * MB,
+     "\",\"ts\":1,\"dur\":1}," EVENT("a") "]}", .ops = 1, .skipped = 1},
+    {"a 200 MB string of escapes", "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"", "\\u0041",
+     200 * MB, "\",\"ts\":1,\"dur\":1}," EVENT("a") "]}", .ops = 1, .skipped = 1},
+    {"a 200 MB number", "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":", "7", 200 * MB,
+     ",\"dur\":1}," EVENT("a") "]}", .ops = 1, .skipped = 1},
+    {"a 200 MB string under a key", "{\"a\":\"", "x", 200 * MB, "\",\"traceEvents\":[]}",
+     .want = MT_ELIMIT, .says = "longer than 16 MiB"},
+    {"a string without an end", "{\"traceEvents\":[{\"name\":\"", "x", 200 * MB, "",
+     .want = MT_EINPUT, .says = "cut off"},
+    {"a 1 GB gzip of blanks in a trace", "{\"traceEvents\":[", " ", 1000 * MB, EVENT("a") "]}",
+     .gzip = true, .ops = 1},
+    {"a 200 MB gzip of blanks", "", " ", 200 * MB, "", .gzip = true, .want = MT_EINPUT,
+     .says = "not JSON"},
+    {"a 200 MB gzip of one event", "{\"traceEvents\":[", EVENT("a") ",", 200 * MB, EVENT("a") "]}",
+     .gzip = true, .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
+    {"a 200 MB gzip of one string", "{\"traceEvents\":[{\"name\":\"", "aten::", 200 * MB,
+     "\"}," EVENT("a") "]}", .gzip = true, .ops = 1, .skipped = 1},
+};
+
+/* The child: writes the input to fd. A reader that has seen enough ends it early. */
+static void write_input(const struct hostile *in, int fd)
+{
+    char piece[1 << 16];
+    size_t unit = strlen(in->unit), whole = sizeof piece / unit * unit;
+    gzFile out = gzdopen(fd, in->gzip ? "wb1" : "wbT");
+    for (size_t i = 0; i < whole; i++)
+        piece[i] = in->unit[i % unit];
+    gzputs(out, in->head);
+    for (size_t left = in->repeat_b / unit * unit; left;) {
+        size_t n = left < whole ? left : whole;
+        if (gzwrite(out, piece, (unsigned)n) <= 0)
+            _exit(0);
+        left -= n;
+    }
+    gzputs(out, in->tail);
+    gzclose(out);
+    _exit(0);
+}
+
+static enum mt_status read_input(int fd, struct mt_recording *rec, struct mt_err *err)
+{
+    char path[32];
+    struct mt_stream *s = NULL;
+    const struct mt_input_format *format = NULL;
+    struct mt_read_opts opts = {0};
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_int_equal(mt_stream_open(path, &s, err), MT_OK);
+    close(fd);
+    enum mt_status st = mt_input_format_of(s, &format, err);
+    if (st == MT_OK)
+        st = format->read(s, &opts, rec, err);
+    mt_stream_close(s);
+    return st;
+}
+
+static void hostile(void **state)
+{
+    const struct hostile *in = *state;
+    struct mt_recording rec;
+    struct mt_err err = MT_ERR_INIT;
+    struct rusage used;
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        write_input(in, ends[1]);
+    }
+    close(ends[1]);
+    mt_rec_init(&rec);
+    rec.max_bytes = in->max_memory;
+    enum mt_status st = read_input(ends[0], &rec, &err);
+    waitpid(child, NULL, 0);
+    getrusage(RUSAGE_SELF, &used);
+    assert_int_equal(st, in->want);
+    assert_int_equal(st, err.code);
+    if (in->says && !strstr(err.what, in->says))
+        assert_string_equal(err.what, in->says);
+    if (st == MT_OK) {
+        assert_int_equal(rec.op_n, in->ops);
+        assert_int_equal(rec.notes[MT_NOTE_SKIPPED].count, in->skipped);
+    }
+    assert_in_range(used.ru_maxrss, 1, MOST_KIB);
+    mt_rec_free(&rec);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    ROWS_ADD(&tests, hostile, inputs);
+    return ROWS_RUN(&tests, "hostile inputs");
+}

@@ -1,0 +1,165 @@
+/* queries/: no statement that reads may walk through all ops or all blocks of the database: those
+ * tables grow by millions of rows with every run, and ids keep the rows of a run together. */
+#include "gen/queries.h"
+#include "lib/db.h"
+#include "lib/mem.h"
+#include "tests/unit/rows.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const large[] = {"op", "alloc", "sample", "node", "node_stat"};
+
+/* What may nevertheless begin at a table's end, and why. */
+static const struct {
+    const char *query, *table, *why;
+} allowed[] = {
+    {"next_ids", "op", "max(id) looks at the last row only"},
+    {"next_ids", "alloc", "max(id) looks at the last row only"},
+    {"next_ids", "node", "max(id) looks at the last row only"},
+};
+
+/* Views as their users ask of them. */
+static const struct {
+    const char *name, *sql;
+} of_views[] = {
+    {"v_op of a run", "SELECT * FROM v_op WHERE run = 'a'"},
+    {"v_op of a run and name", "SELECT count(*) FROM v_op WHERE run = 'a' AND name = 'b'"},
+    {"v_alloc of a run", "SELECT * FROM v_alloc WHERE run = 'a'"},
+    {"v_node of a run", "SELECT * FROM v_node WHERE run = 'a'"},
+};
+
+static struct mt_db *db;
+static char path[64];
+static int roots[MT_ARRAY_LEN(large)]; /* page where each large table begins */
+
+static void prepare(const char *sql, struct mt_stmt **s)
+{
+    struct mt_err err = MT_ERR_INIT;
+    if (mt_db_prepare(db, sql, s, &err) != MT_OK)
+        fail_msg("%s: %s", sql, err.what);
+}
+
+static bool next(struct mt_stmt *s)
+{
+    struct mt_err err = MT_ERR_INIT;
+    bool row;
+    assert_int_equal(mt_stmt_step(s, &row, &err), MT_OK);
+    return row;
+}
+
+static int open_db(void **state)
+{
+    (void)state;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_stmt *s;
+    snprintf(path, sizeof path, "/tmp/memtool-plans-%d.db", (int)getpid());
+    assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_OK);
+    prepare("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'", &s);
+    while (next(s))
+        for (size_t i = 0; i < MT_ARRAY_LEN(large); i++)
+            if (strcmp(mt_stmt_text(s, 0), large[i]) == 0)
+                roots[i] = (int)mt_stmt_int(s, 1);
+    mt_stmt_free(s);
+    for (size_t i = 0; i < MT_ARRAY_LEN(large); i++)
+        assert_true(roots[i] > 0);
+    return 0;
+}
+
+static int close_db(void **state)
+{
+    (void)state;
+    mt_db_close(db);
+    return unlink(path);
+}
+
+/* The large table that the program of a statement goes through from its first or last row, or
+ * NULL. `EXPLAIN` lists SQLite's instructions: address, name, p1, p2 ...: OpenRead opens the table
+ * of root page p2 as cursor p1; Rewind and Last put cursor p1 to the beginning and the end. */
+static const char *scanned(const char *sql)
+{
+    const char *found = NULL;
+    int table_of[64];
+    struct mt_stmt *s;
+    char *explain = mt_asprintf("EXPLAIN %s", sql);
+    prepare(explain, &s);
+    memset(table_of, 0xff, sizeof table_of);
+    /* First where cursors belong to: the opening instructions may stand behind their uses. */
+    for (int pass = 0; pass < 2; pass++)
+        while (next(s)) {
+            const char *op = mt_stmt_text(s, 1);
+            int64_t cursor = mt_stmt_int(s, 2), root = mt_stmt_int(s, 3);
+            if (cursor < 0 || cursor >= (int64_t)MT_ARRAY_LEN(table_of))
+                continue;
+            if (pass == 0 && strcmp(op, "OpenRead") == 0)
+                for (size_t i = 0; i < MT_ARRAY_LEN(large); i++)
+                    if (roots[i] == root)
+                        table_of[cursor] = (int)i;
+            bool whole = strcmp(op, "Rewind") == 0 || strcmp(op, "Last") == 0;
+            if (pass == 1 && whole && table_of[cursor] >= 0 && !found)
+                found = large[table_of[cursor]];
+        }
+    mt_stmt_free(s);
+    free(explain);
+    return found;
+}
+
+static bool may_scan(const char *query, const char *table)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(allowed); i++)
+        if (strcmp(allowed[i].query, query) == 0 && strcmp(allowed[i].table, table) == 0)
+            return true;
+    return false;
+}
+
+static bool reads(const char *sql)
+{
+    while (strncmp(sql, "--", 2) == 0)
+        sql = strchr(sql, '\n') + 1;
+    return strncmp(sql, "SELECT", 6) == 0 || strncmp(sql, "WITH", 4) == 0;
+}
+
+static void named_statements(void **state)
+{
+    (void)state;
+    int seen = 0;
+    for (int q = 0; q < MT_QUERY_N; q++) {
+        if (!reads(mt_queries[q].sql))
+            continue;
+        const char *table = scanned(mt_queries[q].sql);
+        seen++;
+        if (table && !may_scan(mt_queries[q].name, table))
+            fail_msg("%s reads all of %s", mt_queries[q].name, table);
+    }
+    assert_in_range(seen, 15, MT_QUERY_N);
+}
+
+static void views(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MT_ARRAY_LEN(of_views); i++) {
+        const char *table = scanned(of_views[i].sql);
+        if (table)
+            fail_msg("%s reads all of %s", of_views[i].name, table);
+    }
+}
+
+/* The test itself must see a scan when there is one. */
+static void scans_are_seen(void **state)
+{
+    (void)state;
+    assert_string_equal(scanned("SELECT sum(dur_ns) FROM op"), "op");
+    assert_string_equal(scanned("SELECT x.bytes_b FROM run r JOIN alloc x ON x.bytes_b = r.id"),
+                        "alloc");
+    assert_null(scanned("SELECT sum(dur_ns) FROM op WHERE id >= 3 AND id < 9"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scans_are_seen),
+        cmocka_unit_test(named_statements),
+        cmocka_unit_test(views),
+    };
+    return cmocka_run_group_tests(tests, open_db, close_db);
+}
