@@ -229,7 +229,8 @@ out:
 }
 
 static const struct mt_opt opts[] = {
-    {"name", 0, MT_OPT_STRING, &how.name, "NAME", "name of the run (default: the file's name)"},
+    {"name", 0, MT_OPT_STRING, &how.name, "NAME",
+     "name of the run (default: the file's, or its folder's when that says more)"},
     {"group", 0, MT_OPT_STRING, &how.group, "NAME",
      "group the run belongs to, e.g. the ranks of a job"},
     {"replace", 0, MT_OPT_FLAG, &how.replace, NULL, "replace a run of that name or content"},

@@ -53,17 +53,31 @@ static enum mt_status find_run(struct mt_db *db, int query, const char *key, int
     return MT_OK;
 }
 
-/* "x/trace.pt.trace.json.gz" -> "trace". */
-static void name_of_source(const char *source, char name[200])
+/* The last part of a path, without what says how it is packed. */
+static void stem(const char *path, size_t n, char name[200])
 {
     static const char *const endings[] = {".gz", ".zst", ".json", ".trace", ".pt"};
-    const char *slash = strrchr(source, '/');
-    snprintf(name, 200, "%s", strcmp(source, "-") == 0 ? "stdin" : slash ? slash + 1 : source);
+    const char *slash = memrchr(path, '/', n);
+    const char *from = slash ? slash + 1 : path;
+    snprintf(name, 200, "%.*s", (int)(path + n - from), from);
     for (size_t i = 0; i < MT_ARRAY_LEN(endings); i++) {
-        size_t n = strlen(name), e = strlen(endings[i]);
-        if (n > e && strcmp(name + n - e, endings[i]) == 0)
-            name[n - e] = '\0';
+        size_t len = strlen(name), e = strlen(endings[i]);
+        if (len > e && strcmp(name + len - e, endings[i]) == 0)
+            name[len - e] = '\0';
     }
+}
+
+/* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */
+static void name_of_source(const char *source, char name[200])
+{
+    const char *slash = strrchr(source, '/');
+    stem(source, strlen(source), name);
+    if (strcmp(source, "-") == 0)
+        snprintf(name, 200, "stdin");
+    else if (strcmp(name, "trace") == 0 && slash > source)
+        stem(source, (size_t)(slash - source), name);
+    if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        snprintf(name, 200, "run"); /* no name for a run */
 }
 
 static enum mt_status choose_name(struct mt_db *db, const struct mt_store_opts *o,
