@@ -156,11 +156,17 @@ static void classify(struct mt_event *ev)
     }
 }
 
+static void clear(struct mt_event *ev)
+{
+    size_t n = sizeof *ev;
+    __asm__("" : "+r"(n)); /* a call of memset is twice as fast as what gcc makes of a known size */
+    memset(ev, 0, n);
+}
+
 const char *mt_event_scan(struct mt_keys *k, struct mt_json *j, const char *p, struct mt_event *ev)
 {
     struct mt_gap *gap = &k->gap[0];
-    memset(ev, 0, sizeof *ev);
-    ev->cls = MT_EVENT_NONE;
+    clear(ev);
     for (p++; (p = mt_keys_next(k, j, p, &gap));) {
         switch (gap->kind) {
         case MT_GAP_KEPT:

@@ -121,8 +121,9 @@ const char *mt_keys_read(struct mt_keys *k, struct mt_json *j, const char *p, st
     if (!next)
         return NULL;
     uint8_t number = 0;
-    if (repeats && next - p <= MT_GAP_BYTES) {
+    if (repeats && next - p < MT_GAP_BYTES) {
         g.n = (uint8_t)(next - p);
+        g.tail = (uint16_t)((1u << g.n % 16) - 1);
         memcpy(g.text, p, g.n);
         number = number_of(k, &g);
     }

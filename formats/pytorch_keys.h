@@ -25,10 +25,11 @@ enum mt_gap_kind {
 enum { MT_GAP_BYTES = 64, MT_GAP_NEXT = 4, MT_GAP_N = 128 };
 _Static_assert((int)MT_GAP_BYTES <= MT_STREAM_PAD, "gaps are compared beyond the window's end");
 
-/* The text between two values, such as `, "tid": `; zero bytes behind it. */
+/* The text between two values, such as `, "tid": `; zero bytes behind it, one at least. */
 struct mt_gap {
     char text[MT_GAP_BYTES];
     uint8_t n;
+    uint16_t tail; /* a bit for each byte behind the last multiple of 16 */
     uint8_t kind;  /* enum mt_gap_kind */
     bool in_args;  /* what follows is inside "args" */
     uint16_t slot; /* MT_GAP_KEPT: offset in struct mt_event of the slice for the value */
@@ -48,14 +49,15 @@ const char *mt_keys_read(struct mt_keys *k, struct mt_json *j, const char *p, st
 static inline bool mt_gap_is_at(const struct mt_gap *g, const char *p)
 {
 #ifdef __SSE2__
-    for (unsigned i = 0; i < g->n; i += 16) {
+    for (unsigned i = 0;; i += 16) {
         __m128i a = _mm_loadu_si128((const __m128i *)(p + i));
         __m128i b = _mm_loadu_si128((const __m128i *)(g->text + i));
-        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)), rest = g->n - i;
-        if (~same & (rest < 16 ? (1u << rest) - 1 : 0xffff))
+        unsigned differs = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) & 0xffff;
+        if (i + 16 > g->n)
+            return (differs & g->tail) == 0;
+        if (differs)
             return false;
     }
-    return true;
 #else
     return memcmp(p, g->text, g->n) == 0;
 #endif
