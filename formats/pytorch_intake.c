@@ -147,11 +147,7 @@ static void take_totals(struct mt_intake *in, const struct mt_event *ev,
         d->has_total = true;
     }
     if (ev->total_reserved.s && mt_json_int(ev->total_reserved, &reserved) && reserved > 0)
-        *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = rec->t_ns,
-                                                             .value = reserved,
-                                                             .order = rec->order,
-                                                             .device = rec->device,
-                                                             .metric = MT_METRIC_RESERVED};
+        mt_rec_reserved(in->rec, reserved);
 }
 
 static bool device_of(struct mt_intake *in, const struct mt_event *ev, uint16_t *device)
