@@ -254,6 +254,8 @@ static inline const char *read_digits(const char *p, const char *end, uint64_t *
 
 bool mt_json_int(struct mt_slice s, int64_t *out)
 {
+    if (!s.n)
+        return false;
     const char *p = s.s, *end = s.s + s.n;
     bool minus = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
