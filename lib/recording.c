@@ -144,8 +144,7 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
     if ((r->op_n & 1023) == 0)
         MT_TRY(check_limit(r, err));
     *op = mt_vec_push(&r->threads.v[thread].ops);
-    **op = (struct mt_op){
-        .shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n, .parent = MT_NONE};
+    **op = (struct mt_op){.shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
     r->op_n++;
     return MT_OK;
 }

@@ -40,17 +40,20 @@ struct mt_label {
     uint32_t frame;
 };
 
+/* What is needed only until the build has used it shares its place with what the build finds. */
 struct mt_op {
     int64_t start_ns, end_ns; /* as recorded */
     uint32_t label;           /* index into labels */
     uint32_t shape;           /* string id, MT_NONE = not recorded */
-    int32_t seq;              /* autograd sequence number, -1 = none */
     uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op */
     union {
-        uint32_t order; /* until built: place among equals (event index, else place in the file) */
-        uint32_t fwd;   /* afterwards: op number of the forward op, MT_NONE = unknown */
+        int32_t seq;  /* until built: autograd sequence number, -1 = none */
+        uint32_t fwd; /* op number of the forward op, MT_NONE = unknown */
     };
-    uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    union {
+        uint32_t order;  /* until built: place among equals (event index, else place in the file) */
+        uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    };
     uint32_t node;
 };
 
