@@ -5,6 +5,7 @@
 #ifndef MT_PYTORCH_EVENT_H
 #define MT_PYTORCH_EVENT_H
 
+#include "formats/pytorch_keys.h"
 #include "lib/json.h"
 #include "lib/recording.h"
 
@@ -25,18 +26,18 @@ struct mt_event {
     enum mt_event_class cls;
     enum mt_frame_kind kind;
     char ph;
-    struct mt_slice cat, name, pid, tid, ts, dur; /* s NULL = absent; for pid and tid: */
-    bool pid_text, tid_text;                      /* a JSON string, not a number */
+    struct mt_slice cat, name, pid, tid, ts, dur; /* s NULL = absent */
     /* args, s NULL = absent */
     struct mt_slice bytes, addr, device_type, device_id, total_allocated, total_reserved;
     struct mt_slice seq, fwd_thread, shape, order, arg_name;
-    bool finished, call_from; /* args has "finished", "CallFrom" */
+    struct mt_slice finished, call_from; /* their values do not matter */
 };
 
 /*
  * Reads the event whose '{' is at p. Returns the position behind its '}', or NULL with j->stop.
- * Events that are not for us are skipped as soon as that is known: then only cls is set.
+ * Events that are not for us are skipped as soon as that is known: then only cls is set. k
+ * makes later events of the same file quick to read.
  */
-const char *mt_event_scan(struct mt_json *j, const char *p, struct mt_event *ev);
+const char *mt_event_scan(struct mt_keys *k, struct mt_json *j, const char *p, struct mt_event *ev);
 
 #endif

@@ -29,14 +29,12 @@ static uint32_t string_id(struct mt_intake *in, struct mt_slice s)
 }
 
 /* pid and tid are numbers, numbers in quotes, or names. */
-static void thread_key(struct mt_intake *in, struct mt_slice s, bool text, int64_t *number,
-                       uint32_t *name)
+static void thread_key(struct mt_intake *in, struct mt_slice s, int64_t *number, uint32_t *name)
 {
     *name = MT_NONE;
     *number = 0;
     if (!s.s || mt_json_int(s, number))
         return;
-    (void)text;
     *name = string_id(in, s);
 }
 
@@ -44,8 +42,8 @@ static uint32_t thread_of(struct mt_intake *in, const struct mt_event *ev)
 {
     int64_t pid, tid;
     uint32_t pid_name, tid_name;
-    thread_key(in, ev->pid, ev->pid_text, &pid, &pid_name);
-    thread_key(in, ev->tid, ev->tid_text, &tid, &tid_name);
+    thread_key(in, ev->pid, &pid, &pid_name);
+    thread_key(in, ev->tid, &tid, &tid_name);
     return mt_rec_thread(in->rec, pid, pid_name, tid, tid_name);
 }
 
@@ -87,7 +85,7 @@ static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, i
     if (ev->fwd_thread.s && mt_json_int(ev->fwd_thread, &v) && v > 0 && v <= UINT32_MAX)
         op->fwd_thread = (uint32_t)v;
     in->python |= ev->kind == MT_FRAME_PYTHON;
-    in->call_from |= ev->call_from;
+    in->call_from |= ev->call_from.s != NULL;
     if (ev->shape.s)
         op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);
     return MT_OK;
@@ -149,11 +147,7 @@ static void take_totals(struct mt_intake *in, const struct mt_event *ev,
         d->has_total = true;
     }
     if (ev->total_reserved.s && mt_json_int(ev->total_reserved, &reserved) && reserved > 0)
-        *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = rec->t_ns,
-                                                             .value = reserved,
-                                                             .order = rec->order,
-                                                             .device = rec->device,
-                                                             .metric = MT_METRIC_RESERVED};
+        mt_rec_reserved(in->rec, reserved);
 }
 
 static bool device_of(struct mt_intake *in, const struct mt_event *ev, uint16_t *device)
@@ -198,7 +192,7 @@ static enum mt_status take_memory(struct mt_intake *in, const struct mt_event *e
     rec->device = device;
     rec->thread = thread;
     set_order(&rec->order, ev);
-    in->finished_in_memory |= ev->finished;
+    in->finished_in_memory |= ev->finished.s != NULL;
     if (!has_addr) {
         in->rec->devices.v[device].no_addresses = true;
         mt_rec_note(in->rec, MT_NOTE_NO_ADDRESS, offset, 0);

@@ -18,13 +18,14 @@ struct reader {
     struct mt_recording *rec;
     struct mt_intake intake;
     struct mt_json json;
+    struct mt_keys keys;
     const char *p, *base; /* position and beginning of the window */
     uint64_t base_offset; /* decompressed offset of base */
     bool eof, cut;        /* no more bytes; the input ended early */
     bool has_events;
-    char last;          /* last byte skipped while resynchronising that is no white space */
-    struct mt_buf keys; /* top-level keys seen, for the error of a file without events */
-    int key_n;
+    char last;              /* last byte skipped while resynchronising that is no white space */
+    struct mt_buf top_keys; /* seen, for the error of a file without events */
+    int top_key_n;
 };
 
 static uint64_t offset_of(const struct reader *r, const char *p)
@@ -161,7 +162,7 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
     struct mt_event ev;
     bool got = true;
     for (;;) {
-        const char *next = mt_event_scan(&r->json, r->p, &ev);
+        const char *next = mt_event_scan(&r->keys, &r->json, r->p, &ev);
         if (next) {
             MT_TRY(mt_intake_event(&r->intake, &ev, (int64_t)offset_of(r, r->p), err));
             r->rec->event_n++;
@@ -267,9 +268,9 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
         return read_events(r, err);
     }
     uint32_t id = mt_strtab_add(&r->rec->strings, key.s, key.n);
-    if (r->key_n++ < KEYS_SHOWN)
-        mt_buf_addf(&r->keys, "%s%.*s", r->key_n > 1 ? ", " : "", key.n > 40 ? 40 : (int)key.n,
-                    key.s);
+    if (r->top_key_n++ < KEYS_SHOWN)
+        mt_buf_addf(&r->top_keys, "%s%.*s", r->top_key_n > 1 ? ", " : "",
+                    key.n > 40 ? 40 : (int)key.n, key.s);
     MT_TRY(read_value(r, p, &value, err));
     if (value.s)
         keep_meta(r, id, value);
@@ -280,7 +281,7 @@ static enum mt_status no_events(struct reader *r, struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT,
             "JSON of another tool: it has no \"traceEvents\" (top-level keys: %s%s)",
-            r->keys.s ? r->keys.s : "none", r->key_n > KEYS_SHOWN ? ", ..." : "");
+            r->top_keys.s ? r->top_keys.s : "none", r->top_key_n > KEYS_SHOWN ? ", ..." : "");
     mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
     return MT_EINPUT;
 }
@@ -344,7 +345,7 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     mt_intake_finish(&r.intake);
 out:
     mt_intake_release(&r.intake);
-    mt_buf_free(&r.keys);
+    mt_buf_free(&r.top_keys);
     return st;
 }
 

@@ -146,6 +146,24 @@ static void run_totals(struct mt_recording *r)
     }
 }
 
+/* What records say of the bytes a device holds, as samples: one per change. */
+static void sample_reserved(struct mt_recording *r)
+{
+    uint32_t *last = mt_alloc((r->devices.n + 1) * sizeof *last);
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        uint32_t now = rec->reserved, before = last[rec->device];
+        if (!now || now == before)
+            continue;
+        last[rec->device] = now;
+        int64_t value = r->reserved_b.v[now - 1];
+        if (!before || value != r->reserved_b.v[before - 1])
+            *mt_vec_push(&r->samples) =
+                (struct mt_sample){rec->t_ns, value, rec->order, rec->device, MT_METRIC_RESERVED};
+    }
+    free(last);
+}
+
 static void check_totals(struct mt_recording *r)
 {
     for (size_t i = 0; i < r->devices.n; i++) {
@@ -164,6 +182,7 @@ void mt_build_attribution(struct mt_recording *r)
     find_ops(r);
     pair_records(r);
     run_totals(r);
+    sample_reserved(r);
     check_totals(r);
     if (!r->records.n)
         mt_rec_note(r, MT_NOTE_NO_MEMORY, -1, 0);

@@ -26,7 +26,7 @@ struct mt_db {
     struct mt_stmt cached[MT_QUERY_N];
     /* rows of the bulk insert under way */
     uint64_t row_n;
-    int64_t (*cell)(void *closure, uint64_t row, int column);
+    mt_db_row *row;
     void *closure;
 };
 
@@ -77,6 +77,7 @@ struct rows_table {
 struct rows_cursor {
     sqlite3_vtab_cursor base;
     uint64_t row;
+    int64_t cells[MT_DB_ROW_CELLS];
 };
 
 static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *argv,
@@ -122,17 +123,25 @@ static int rows_close(sqlite3_vtab_cursor *c)
     return SQLITE_OK;
 }
 
+static int move_to(sqlite3_vtab_cursor *base, uint64_t row)
+{
+    struct rows_cursor *c = (struct rows_cursor *)base;
+    struct mt_db *db = ((struct rows_table *)base->pVtab)->db;
+    c->row = row;
+    if (row < db->row_n)
+        db->row(db->closure, row, c->cells);
+    return SQLITE_OK;
+}
+
 static int rows_filter(sqlite3_vtab_cursor *c, int n, const char *s, int argc, sqlite3_value **argv)
 {
     (void)n, (void)s, (void)argc, (void)argv;
-    ((struct rows_cursor *)c)->row = 0;
-    return SQLITE_OK;
+    return move_to(c, 0);
 }
 
 static int rows_next(sqlite3_vtab_cursor *c)
 {
-    ((struct rows_cursor *)c)->row++;
-    return SQLITE_OK;
+    return move_to(c, ((struct rows_cursor *)c)->row + 1);
 }
 
 static int rows_eof(sqlite3_vtab_cursor *c)
@@ -142,8 +151,7 @@ static int rows_eof(sqlite3_vtab_cursor *c)
 
 static int rows_column(sqlite3_vtab_cursor *c, sqlite3_context *ctx, int column)
 {
-    struct mt_db *db = ((struct rows_table *)c->pVtab)->db;
-    int64_t v = db->cell(db->closure, ((struct rows_cursor *)c)->row, column);
+    int64_t v = ((struct rows_cursor *)c)->cells[column];
     if (v != INT64_MIN)
         sqlite3_result_int64(ctx, v);
     return SQLITE_OK;
@@ -170,13 +178,12 @@ static const sqlite3_module rows_module = {
     .xRowid = rows_rowid,
 };
 
-enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
-                                 int64_t (*cell)(void *closure, uint64_t row, int column),
+enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
                                  void *closure, struct mt_err *err)
 {
     struct mt_stmt *s;
     db->row_n = row_n;
-    db->cell = cell;
+    db->row = row;
     db->closure = closure;
     MT_TRY(mt_db_query(db, query, &s, err));
     return mt_stmt_run(s, err);

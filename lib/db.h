@@ -12,6 +12,7 @@
 
 #define MT_SCHEMA_VERSION 2
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
+#define MT_DB_ROW_CELLS   12    /* columns of a bulk row */
 
 struct mt_db;
 struct mt_stmt;
@@ -59,12 +60,14 @@ const char *mt_stmt_text(const struct mt_stmt *s,
                          int column); /* NULL is NULL; until the next step */
 int64_t mt_db_last_id(const struct mt_db *db);
 
+/* Fills in the cells c0, c1 ... of bulk row number `row`; INT64_MIN is NULL. */
+typedef void mt_db_row(void *closure, uint64_t row, int64_t cells[MT_DB_ROW_CELLS]);
+
 /*
- * Bulk rows: runs `query` (INSERT ... SELECT c0, c1 ... FROM temp.rows) over row_n rows whose
- * values cell(closure, row, column) gives; INT64_MIN is NULL. Rows are asked for in order.
+ * Bulk rows: runs `query` (INSERT ... SELECT c0, c1 ... FROM temp.rows) over row_n rows, each of
+ * which is asked for once, in order.
  */
-enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n,
-                                 int64_t (*cell)(void *closure, uint64_t row, int column),
+enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
                                  void *closure, struct mt_err *err);
 
 /* Makes a running statement of this connection end with MT_EINTERRUPT. Safe in a signal handler. */

@@ -12,10 +12,13 @@ static void collect(struct mt_recording *r, struct mt_map *last)
         struct mt_thread *thread = &r->threads.v[t];
         for (uint32_t i = 0; i < thread->ops.n; i++) {
             struct mt_op *op = &thread->ops.v[i];
-            op->fwd = MT_NONE;
-            if (op->seq < 0 || op->fwd_thread)
+            int32_t seq = op->seq;
+            if (op->fwd_thread)
                 continue;
-            uint32_t *slot = mt_map_at(last, (uint64_t)op->seq);
+            op->fwd = MT_NONE;
+            if (seq < 0)
+                continue;
+            uint32_t *slot = mt_map_at(last, (uint64_t)seq);
             bool other = *slot != MT_NONE && *slot != MT_NONE - 1 && *slot < thread->op_base;
             if (other || *slot == MT_NONE - 1)
                 *slot = MT_NONE - 1; /* seen on two threads */
@@ -32,13 +35,14 @@ void mt_build_forward(struct mt_recording *r)
     for (uint32_t t = 0; t < r->threads.n; t++)
         for (uint32_t i = 0; i < r->threads.v[t].ops.n; i++) {
             struct mt_op *op = &r->threads.v[t].ops.v[i];
-            if (op->seq < 0 || !op->fwd_thread)
+            if (!op->fwd_thread)
                 continue;
-            uint32_t fwd = mt_map_get(&last, (uint64_t)op->seq);
-            if (fwd == MT_NONE - 1)
+            uint32_t fwd = op->seq < 0 ? MT_NONE : mt_map_get(&last, (uint64_t)op->seq);
+            if (fwd == MT_NONE - 1) {
                 mt_rec_note(r, MT_NOTE_FORWARD, -1, 0);
-            else
-                op->fwd = fwd;
+                fwd = MT_NONE;
+            }
+            op->fwd = fwd;
         }
     mt_map_free(&last);
 }

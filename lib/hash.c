@@ -30,3 +30,8 @@ void mt_hash_free(struct mt_hash *h)
 {
     XXH3_freeState((XXH3_state_t *)h);
 }
+
+uint64_t mt_hash_short(uint64_t seed, const void *bytes, size_t n)
+{
+    return XXH3_64bits_withSeed(bytes, n, seed);
+}

@@ -37,17 +37,10 @@ const char *mt_json_string_escaped(struct mt_json *j, const char *start, const c
     return p + 1;
 }
 
-static bool ends_scalar(char c)
-{
-    return (unsigned char)c <= ' ' || c == ',' || c == '}' || c == ']' || c == '"' || c == ':' ||
-           c == '{' || c == '[';
-}
-
 const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *out)
 {
     const char *start = p;
-    while (!ends_scalar(*p))
-        p++;
+    p = mt_json_scalar_end(p);
     if (p >= j->end)
         return mt_json_stop_at(j, p, NULL);
     if (p == start)
@@ -56,49 +49,75 @@ const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *ou
     return p;
 }
 
-/* First quote, bracket or zero byte at or after p. */
-static inline const char *find_structure(const char *p)
+/* Of 64 bytes of text, one bit each. */
+struct marks {
+    uint64_t quote, open, close;
+    uint64_t special; /* backslashes and zero bytes */
+};
+
+static inline struct marks mark(const char *p)
 {
+    struct marks m = {0};
 #ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"'), zero = _mm_setzero_si128();
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'),
+                  zero = _mm_setzero_si128();
     const __m128i fold = _mm_set1_epi8((char)0xdf); /* maps { to [ and } to ] */
     const __m128i open = _mm_set1_epi8('['), close = _mm_set1_epi8(']');
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)p), f = _mm_and_si128(v, fold);
-        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, zero)),
-                                   _mm_or_si128(_mm_cmpeq_epi8(f, open), _mm_cmpeq_epi8(f, close)));
-        int mask = _mm_movemask_epi8(hit);
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
+    for (int i = 0; i < 64; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(p + i)), f = _mm_and_si128(v, fold);
+        __m128i s = _mm_or_si128(_mm_cmpeq_epi8(v, slash), _mm_cmpeq_epi8(v, zero));
+        m.quote |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << i;
+        m.open |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(f, open)) << i;
+        m.close |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(f, close)) << i;
+        m.special |= (uint64_t)_mm_movemask_epi8(s) << i;
     }
 #else
-    return p + strcspn(p, "\"{}[]");
+    for (int i = 0; i < 64; i++) {
+        m.quote |= (uint64_t)(p[i] == '"') << i;
+        m.open |= (uint64_t)(p[i] == '{' || p[i] == '[') << i;
+        m.close |= (uint64_t)(p[i] == '}' || p[i] == ']') << i;
+        m.special |= (uint64_t)(p[i] == '\\' || p[i] == '\0') << i;
+    }
 #endif
+    return m;
+}
+
+/* Bits from each odd quote up to, not including, the next one. */
+static inline uint64_t inside_strings(uint64_t quote)
+{
+    for (int shift = 1; shift < 64; shift *= 2)
+        quote ^= quote << shift;
+    return quote;
 }
 
 const char *mt_json_skip_rest(struct mt_json *j, const char *p)
 {
     struct mt_slice ignored;
     for (int depth = 1;;) {
-        p = find_structure(p);
-        switch (*p) {
-        case '"':
-            p = mt_json_string(j, p, &ignored);
+        /* p is outside strings. What stands behind a special byte is left for the next round. */
+        struct marks m = mark(p);
+        uint64_t usable = m.special ? (m.special & -m.special) - 1 : UINT64_MAX;
+        uint64_t quote = m.quote & usable, string = inside_strings(quote);
+        for (uint64_t b = (m.open | m.close) & usable & ~string; b; b &= b - 1) {
+            const char *at = p + __builtin_ctzll(b);
+            if (m.close & b & -b) {
+                if (--depth == 0)
+                    return at + 1;
+            } else if (++depth > MT_JSON_DEPTH) {
+                return mt_json_stop_at(j, at, "brackets are nested too deep");
+            }
+        }
+        if (string >> 63) { /* the last string does not end here */
+            p = mt_json_string(j, p + 63 - __builtin_clzll(quote), &ignored);
             if (!p)
                 return NULL;
-            break;
-        case '\0':
-            return mt_json_stop_at(j, p, "a zero byte");
-        case '{':
-        case '[':
-            if (++depth > MT_JSON_DEPTH)
-                return mt_json_stop_at(j, p, "brackets are nested too deep");
+        } else if (m.special) {
+            p += __builtin_ctzll(m.special);
+            if (*p == '\0')
+                return mt_json_stop_at(j, p, "a zero byte");
             p++;
-            break;
-        default:
-            p++;
-            if (--depth == 0)
-                return p;
+        } else {
+            p += 64;
         }
     }
 }
@@ -195,15 +214,55 @@ void mt_json_unescape(struct mt_buf *out, struct mt_slice s)
     }
 }
 
+/* Eight digits at once: pairs, then fours, then all. False if any byte is no digit. */
+static inline bool eight_digits(const char *p, uint64_t *v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    w -= 0x3030303030303030u;
+    if ((w | (w + 0x7676767676767676u)) & 0x8080808080808080u)
+        return false;
+    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffu;
+    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffu;
+    *v = (w * 10000 + (w >> 32)) & 0xffffffffu;
+    return true;
+#else
+    (void)p, (void)v;
+    return false;
+#endif
+}
+
+static inline bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* The digits at p, no more than cannot overflow. Returns the position behind them. */
+static inline const char *read_digits(const char *p, const char *end, uint64_t *v)
+{
+    uint64_t eight;
+    *v = 0;
+    if (end - p > 18)
+        end = p + 18;
+    for (; end - p >= 8 && eight_digits(p, &eight); p += 8)
+        *v = *v * 100000000 + eight;
+    for (; p < end && is_digit(*p); p++)
+        *v = *v * 10 + (uint64_t)(*p - '0');
+    return p;
+}
+
 bool mt_json_int(struct mt_slice s, int64_t *out)
 {
+    if (!s.n)
+        return false;
     const char *p = s.s, *end = s.s + s.n;
     bool minus = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
         p++;
     const char *digits = p;
-    uint64_t v = 0;
-    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+    uint64_t v;
+    for (p = read_digits(p, end, &v); p < end && is_digit(*p); p++)
         if (__builtin_mul_overflow(v, 10u, &v) ||
             __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
             return false;
@@ -239,18 +298,19 @@ bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole)
     if (minus)
         p++;
     const char *digits = p;
-    uint64_t v = 0;
-    for (; p < end && (unsigned char)(*p - '0') < 10; p++) {
-        if (v > (uint64_t)INT64_MAX / 10000)
+    const uint64_t limit = INT64_MAX / 10000; /* with one digit more, times 1000 does not wrap */
+    uint64_t v;
+    for (p = read_digits(p, end, &v); p < end && is_digit(*p); p++) {
+        if (v > limit)
             return false;
         v = v * 10 + (uint64_t)(*p - '0');
     }
-    if (p == digits)
+    if (p == digits || v / 10 > limit)
         return false;
     v *= 1000;
     if (p < end && *p == '.') {
         uint64_t unit = 100;
-        for (p++; p < end && (unsigned char)(*p - '0') < 10; p++, unit /= 10)
+        for (p++; p < end && is_digit(*p); p++, unit /= 10)
             v += (uint64_t)(*p - '0') * unit;
         if (whole)
             *whole = false;

@@ -90,6 +90,31 @@ static inline const char *mt_json_string(struct mt_json *j, const char *p, struc
     return q + 1;
 }
 
+/* First byte at or after p that is white space, a zero byte or one of , : " [ ] { }. */
+static inline const char *mt_json_scalar_end(const char *p)
+{
+#ifdef __SSE2__
+    const __m128i space = _mm_set1_epi8(' '), comma = _mm_set1_epi8(','),
+                  colon = _mm_set1_epi8(':'), quote = _mm_set1_epi8('"');
+    const __m128i fold = _mm_set1_epi8((char)0xdf); /* maps { to [ and } to ] */
+    const __m128i open = _mm_set1_epi8('['), close = _mm_set1_epi8(']');
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)p), f = _mm_and_si128(v, fold);
+        __m128i hit =
+            _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(v, space), v), _mm_cmpeq_epi8(v, comma));
+        hit = _mm_or_si128(hit, _mm_or_si128(_mm_cmpeq_epi8(v, colon), _mm_cmpeq_epi8(v, quote)));
+        hit = _mm_or_si128(hit, _mm_or_si128(_mm_cmpeq_epi8(f, open), _mm_cmpeq_epi8(f, close)));
+        int mask = _mm_movemask_epi8(hit);
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#else
+    while ((unsigned char)*p > ' ' && !strchr(",:\"[]{}", *p))
+        p++;
+    return p;
+#endif
+}
+
 /* A number or a bare word (true, null, NaN, N/A ...): everything up to a delimiter. */
 const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *out);
 

@@ -26,6 +26,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->labels);
     mt_vec_free(&r->devices);
     mt_vec_free(&r->records);
+    mt_vec_free(&r->reserved_b);
     mt_vec_free(&r->samples);
     mt_vec_free(&r->nodes);
     mt_vec_free(&r->stats);
@@ -143,8 +144,7 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
     if ((r->op_n & 1023) == 0)
         MT_TRY(check_limit(r, err));
     *op = mt_vec_push(&r->threads.v[thread].ops);
-    **op = (struct mt_op){
-        .shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n, .parent = MT_NONE};
+    **op = (struct mt_op){.shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
     r->op_n++;
     return MT_OK;
 }
@@ -156,6 +156,13 @@ enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, str
     *rec = mt_vec_push(&r->records);
     **rec = (struct mt_record){.order = (uint32_t)r->event_n, .op = MT_NONE, .mate = MT_NONE};
     return MT_OK;
+}
+
+void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b)
+{
+    if (!r->reserved_b.n || r->reserved_b.v[r->reserved_b.n - 1] != reserved_b)
+        *mt_vec_push(&r->reserved_b) = reserved_b;
+    r->records.v[r->records.n - 1].reserved = (uint32_t)r->reserved_b.n;
 }
 
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes)

@@ -40,17 +40,20 @@ struct mt_label {
     uint32_t frame;
 };
 
+/* What is needed only until the build has used it shares its place with what the build finds. */
 struct mt_op {
     int64_t start_ns, end_ns; /* as recorded */
     uint32_t label;           /* index into labels */
     uint32_t shape;           /* string id, MT_NONE = not recorded */
-    int32_t seq;              /* autograd sequence number, -1 = none */
     uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op */
     union {
-        uint32_t order; /* until built: place among equals (event index, else place in the file) */
-        uint32_t fwd;   /* afterwards: op number of the forward op, MT_NONE = unknown */
+        int32_t seq;  /* until built: autograd sequence number, -1 = none */
+        uint32_t fwd; /* op number of the forward op, MT_NONE = unknown */
     };
-    uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    union {
+        uint32_t order;  /* until built: place among equals (event index, else place in the file) */
+        uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    };
     uint32_t node;
 };
 
@@ -71,6 +74,8 @@ struct mt_record {
     uint32_t op;   /* op number it belongs to, or node of a recording without_ops;
                       MT_NONE = outside ops */
     uint32_t mate; /* index of the paired free or allocation, MT_NONE = none */
+    uint32_t
+        reserved; /* index + 1 in reserved_b: held by the device afterwards; 0 = not recorded */
     uint16_t device;
     bool has_addr;
 };
@@ -92,7 +97,8 @@ struct mt_device {
     size_t peak_record; /* index of the record that reaches the peak */
 };
 
-/* A value over time: "reserved" (bytes after a record), "oom" (bytes asked for in vain). */
+/* A value over time: "reserved" (bytes held after a record; of records that say it, the build makes
+ * samples of the changes), "oom" (bytes asked for in vain). */
 struct mt_sample {
     int64_t t_ns, value;
     uint32_t order;
@@ -178,6 +184,7 @@ struct mt_recording {
     uint32_t last_thread;
     MT_VEC(struct mt_device) devices;
     MT_VEC(struct mt_record) records;
+    MT_VEC(int64_t) reserved_b; /* of records, each value once while it stays the same */
     MT_VEC(struct mt_sample) samples;
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
@@ -212,6 +219,9 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
 enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
                          struct mt_err *err);
 enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err);
+
+/* Says of the record added last what the device holds after it. */
+void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b);
 
 /* Counts one more of a kind of note. offset -1 = unknown. */
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);

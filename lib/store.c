@@ -336,7 +336,7 @@ static enum mt_status write_samples(struct writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static int64_t op_cell(void *closure, uint64_t row, int column)
+static void op_row(void *closure, uint64_t row, int64_t *cells)
 {
     struct writer *w = closure;
     const struct mt_recording *r = w->r;
@@ -344,25 +344,15 @@ static int64_t op_cell(void *closure, uint64_t row, int column)
         w->at_thread++;
     const struct mt_thread *t = &r->threads.v[w->at_thread];
     const struct mt_op *op = &t->ops.v[row - t->op_base];
-    const struct mt_label *label;
-    switch (column) {
-    case 0:
-        return w->node + op->node;
-    case 1:
-        return op->parent == MT_NONE ? INT64_MIN : w->op + op->parent;
-    case 2:
-        return op->start_ns - r->start_ns;
-    case 3:
-        return op->end_ns - op->start_ns;
-    case 4:
-        return op->shape == MT_NONE ? INT64_MIN : w->string_id[op->shape];
-    case 5:
-        label = &r->labels.v[op->label];
-        return label->recorded == r->frames.v[label->frame].name ? INT64_MIN
-                                                                 : w->string_id[label->recorded];
-    default:
-        return op->fwd == MT_NONE ? INT64_MIN : w->op + op->fwd;
-    }
+    const struct mt_label *label = &r->labels.v[op->label];
+    bool cut = label->recorded != r->frames.v[label->frame].name;
+    cells[0] = w->node + op->node;
+    cells[1] = op->parent == MT_NONE ? INT64_MIN : w->op + op->parent;
+    cells[2] = op->start_ns - r->start_ns;
+    cells[3] = op->end_ns - op->start_ns;
+    cells[4] = op->shape == MT_NONE ? INT64_MIN : w->string_id[op->shape];
+    cells[5] = cut ? w->string_id[label->recorded] : INT64_MIN;
+    cells[6] = op->fwd == MT_NONE ? INT64_MIN : w->op + op->fwd;
 }
 
 /* One row per block: every allocation, and every free of a block we did not see born. */
@@ -381,7 +371,7 @@ static int64_t node_ref(const struct writer *w, const struct mt_record *rec)
     return !rec || rec->op == MT_NONE || !w->r->without_ops ? INT64_MIN : w->node + rec->op;
 }
 
-static int64_t alloc_cell(void *closure, uint64_t row, int column)
+static void alloc_row(void *closure, uint64_t row, int64_t *cells)
 {
     struct writer *w = closure;
     const struct mt_record *all = w->r->records.v;
@@ -393,32 +383,18 @@ static int64_t alloc_cell(void *closure, uint64_t row, int column)
     const struct mt_record *death = rec->bytes < 0         ? rec
                                     : rec->mate != MT_NONE ? &all[rec->mate]
                                                            : NULL;
-    switch (column) {
-    case 0:
-        return w->device + rec->device;
-    case 1:
-        return rec->bytes < 0 ? -rec->bytes : rec->bytes;
-    case 2:
-        return birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
-    case 3:
-        return op_ref(w, birth);
-    case 4:
-        return birth ? w->thread + birth->thread : INT64_MIN;
-    case 5:
-        return death ? death->t_ns - w->r->start_ns : INT64_MIN;
-    case 6:
-        return op_ref(w, death);
-    case 7:
-        return death ? w->thread + death->thread : INT64_MIN;
-    case 8:
-        return birth ? birth - all : INT64_MIN;
-    case 9:
-        return death ? death - all : INT64_MIN;
-    case 10:
-        return node_ref(w, birth);
-    default:
-        return node_ref(w, death);
-    }
+    cells[0] = w->device + rec->device;
+    cells[1] = rec->bytes < 0 ? -rec->bytes : rec->bytes;
+    cells[2] = birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
+    cells[3] = op_ref(w, birth);
+    cells[4] = birth ? w->thread + birth->thread : INT64_MIN;
+    cells[5] = death ? death->t_ns - w->r->start_ns : INT64_MIN;
+    cells[6] = op_ref(w, death);
+    cells[7] = death ? w->thread + death->thread : INT64_MIN;
+    cells[8] = birth ? birth - all : INT64_MIN;
+    cells[9] = death ? death - all : INT64_MIN;
+    cells[10] = node_ref(w, birth);
+    cells[11] = node_ref(w, death);
 }
 
 static enum mt_status write_run(struct writer *w, const struct mt_store_opts *o, const char *name,
@@ -454,8 +430,8 @@ static enum mt_status write_all(struct writer *w, const struct mt_store_opts *o,
     MT_TRY(write_nodes(w, err));
     MT_TRY(write_small(w, err));
     MT_TRY(write_samples(w, err));
-    MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_cell, w, err));
-    return mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_cell, w, err);
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));
+    return mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_row, w, err);
 }
 
 enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,

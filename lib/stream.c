@@ -142,7 +142,9 @@ static void free_blocks(struct mt_stream *s, unsigned keep)
 {
     pthread_mutex_lock(&s->lock);
     s->freed = s->taken - keep;
-    pthread_cond_signal(&s->was_freed);
+    /* Not for each block: waking a thread costs more than the reader needs for half of them. */
+    if (s->filled - s->freed <= BLOCKS / 2)
+        pthread_cond_signal(&s->was_freed);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -1,33 +1,17 @@
 #include "lib/strtab.h"
 
+#include "lib/hash.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 enum { BLOCK_BYTES = 64 * 1024, FIRST_SLOTS = 1024 };
 
-/* Seeded per table, so that a file cannot be made to collide. */
-static uint64_t hash_bytes(uint64_t seed, const char *s, size_t n)
-{
-    const uint64_t k = 0x9e3779b97f4a7c15u;
-    uint64_t h = seed ^ (n * k), w;
-    for (; n >= 8; s += 8, n -= 8) {
-        memcpy(&w, s, 8);
-        h = (h ^ w) * k;
-        h ^= h >> 29;
-    }
-    w = 0;
-    memcpy(&w, s, n);
-    h = (h ^ w) * k;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    return h ^ h >> 32;
-}
-
 void mt_strtab_init(struct mt_strtab *t)
 {
     *t = (struct mt_strtab){.slot_n = FIRST_SLOTS};
     t->slot = mt_alloc(FIRST_SLOTS * sizeof *t->slot);
+    /* So that a file cannot be made to collide. */
     if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) < 0)
         t->seed = (uint64_t)(uintptr_t)t->slot;
 }
@@ -72,7 +56,7 @@ static void grow_slots(struct mt_strtab *t)
 
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
 {
-    uint64_t h = hash_bytes(t->seed, s, n);
+    uint64_t h = mt_hash_short(t->seed, s, n);
     uint32_t i = (uint32_t)h & (t->slot_n - 1);
     for (; t->slot[i]; i = (i + 1) & (t->slot_n - 1)) {
         const struct mt_strtab_entry *e = &t->v[t->slot[i] - 1];
