@@ -1,11 +1,8 @@
-#include "lib/db.h"
-
-#include "gen/queries.h"
+/* Connections: opening, the schema, transactions. */
+#include "lib/db_parts.h"
 #include "lib/mem.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +11,7 @@
 
 enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
 
-struct mt_stmt {
-    struct mt_db *db;
-    sqlite3_stmt *s;
-    int query; /* MT_Q_*, -1 = from text */
-};
-
-struct mt_db {
-    sqlite3 *sql;
-    char *path;
-    struct mt_stmt cached[MT_QUERY_N];
-    /* rows of the bulk insert under way */
-    uint64_t row_n;
-    mt_db_row *row;
-    void *closure;
-};
-
-static enum mt_status db_fail(struct mt_db *db, const char *doing, struct mt_err *err)
+enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err)
 {
     int rc = sqlite3_errcode(db->sql);
     if (rc == SQLITE_INTERRUPT)
@@ -68,129 +49,6 @@ static enum mt_status db_fail(struct mt_db *db, const char *doing, struct mt_err
     return MT_EDB;
 }
 
-/* ---- the virtual table `rows`: what a bulk insert reads from ---- */
-
-struct rows_table {
-    sqlite3_vtab base;
-    struct mt_db *db;
-};
-struct rows_cursor {
-    sqlite3_vtab_cursor base;
-    uint64_t row;
-    int64_t cells[MT_DB_ROW_CELLS];
-};
-
-static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *argv,
-                        sqlite3_vtab **out, char **msg)
-{
-    (void)argc, (void)argv, (void)msg;
-    struct rows_table *t = sqlite3_malloc(sizeof *t);
-    if (!t)
-        return SQLITE_NOMEM;
-    *t = (struct rows_table){.db = aux};
-    *out = &t->base;
-    return sqlite3_declare_vtab(sql,
-                                "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
-                                "c11)");
-}
-
-static int rows_disconnect(sqlite3_vtab *t)
-{
-    sqlite3_free(t);
-    return SQLITE_OK;
-}
-
-static int rows_best_index(sqlite3_vtab *t, sqlite3_index_info *info)
-{
-    (void)t, (void)info;
-    return SQLITE_OK;
-}
-
-static int rows_open(sqlite3_vtab *t, sqlite3_vtab_cursor **out)
-{
-    (void)t;
-    struct rows_cursor *c = sqlite3_malloc(sizeof *c);
-    if (!c)
-        return SQLITE_NOMEM;
-    *c = (struct rows_cursor){0};
-    *out = &c->base;
-    return SQLITE_OK;
-}
-
-static int rows_close(sqlite3_vtab_cursor *c)
-{
-    sqlite3_free(c);
-    return SQLITE_OK;
-}
-
-static int move_to(sqlite3_vtab_cursor *base, uint64_t row)
-{
-    struct rows_cursor *c = (struct rows_cursor *)base;
-    struct mt_db *db = ((struct rows_table *)base->pVtab)->db;
-    c->row = row;
-    if (row < db->row_n)
-        db->row(db->closure, row, c->cells);
-    return SQLITE_OK;
-}
-
-static int rows_filter(sqlite3_vtab_cursor *c, int n, const char *s, int argc, sqlite3_value **argv)
-{
-    (void)n, (void)s, (void)argc, (void)argv;
-    return move_to(c, 0);
-}
-
-static int rows_next(sqlite3_vtab_cursor *c)
-{
-    return move_to(c, ((struct rows_cursor *)c)->row + 1);
-}
-
-static int rows_eof(sqlite3_vtab_cursor *c)
-{
-    return ((struct rows_cursor *)c)->row >= ((struct rows_table *)c->pVtab)->db->row_n;
-}
-
-static int rows_column(sqlite3_vtab_cursor *c, sqlite3_context *ctx, int column)
-{
-    int64_t v = ((struct rows_cursor *)c)->cells[column];
-    if (v != INT64_MIN)
-        sqlite3_result_int64(ctx, v);
-    return SQLITE_OK;
-}
-
-static int rows_rowid(sqlite3_vtab_cursor *c, sqlite3_int64 *id)
-{
-    *id = (sqlite3_int64)((struct rows_cursor *)c)->row;
-    return SQLITE_OK;
-}
-
-static const sqlite3_module rows_module = {
-    .xConnect = rows_connect,
-    .xBestIndex = rows_best_index,
-    .xDisconnect = rows_disconnect,
-    .xCreate = rows_connect,
-    .xDestroy = rows_disconnect,
-    .xOpen = rows_open,
-    .xClose = rows_close,
-    .xFilter = rows_filter,
-    .xNext = rows_next,
-    .xEof = rows_eof,
-    .xColumn = rows_column,
-    .xRowid = rows_rowid,
-};
-
-enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
-                                 void *closure, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    db->row_n = row_n;
-    db->row = row;
-    db->closure = closure;
-    MT_TRY(mt_db_query(db, query, &s, err));
-    return mt_stmt_run(s, err);
-}
-
-/* ---- connections ---- */
-
 /* Says why SQLite could not open a file; its own last try may have been another one than ours. */
 static enum mt_status open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err)
 {
@@ -217,7 +75,7 @@ static enum mt_status exec(struct mt_db *db, const char *sql, struct mt_err *err
 {
     if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK)
         return MT_OK;
-    return db_fail(db, "the database cannot be used", err);
+    return mt_db_fail(db, "the database cannot be used", err);
 }
 
 static enum mt_status pragma(struct mt_db *db, const char *sql, int64_t *value, struct mt_err *err)
@@ -236,7 +94,7 @@ static enum mt_status pragma(struct mt_db *db, const char *sql, int64_t *value, 
         mt_err_hint(err, "Nothing was changed. Name another with --db.");
         return MT_EDB;
     }
-    return db_fail(db, "the database cannot be read", err);
+    return mt_db_fail(db, "the database cannot be read", err);
 }
 
 /* Whether the file holds our schema: *fresh when it holds nothing yet. */
@@ -325,8 +183,8 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
                 err));
     if (fresh)
         MT_TRY(create_schema(db, created, err));
-    if (sqlite3_create_module(db->sql, "memtool_rows", &rows_module, db) != SQLITE_OK)
-        return db_fail(db, "the database cannot be used", err);
+    if (mt_db_add_rows_module(db) != SQLITE_OK)
+        return mt_db_fail(db, "the database cannot be used", err);
     return exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
 }
 
@@ -378,159 +236,4 @@ void mt_db_interrupt(struct mt_db *db)
 int64_t mt_db_last_id(const struct mt_db *db)
 {
     return sqlite3_last_insert_rowid(db->sql);
-}
-
-/* ---- statements ---- */
-
-enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, struct mt_err *err)
-{
-    struct mt_stmt *s = &db->cached[query];
-    const struct mt_query_text *q = &mt_queries[query];
-    if (!s->s && sqlite3_prepare_v3(db->sql, q->sql, -1, SQLITE_PREPARE_PERSISTENT, &s->s, NULL) !=
-                     SQLITE_OK) {
-        char doing[200];
-        snprintf(doing, sizeof doing, "%s:%d: query %s", q->file, q->line, q->name);
-        return db_fail(db, doing, err);
-    }
-    s->db = db;
-    s->query = query;
-    sqlite3_reset(s->s);
-    sqlite3_clear_bindings(s->s);
-    *out = s;
-    return MT_OK;
-}
-
-enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt **out,
-                             struct mt_err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    const char *tail = "";
-    if (sqlite3_prepare_v2(db->sql, sql, -1, &stmt, &tail) != SQLITE_OK) {
-        MT_FAIL(err, MT_EUSAGE, "SQL: %s", sqlite3_errmsg(db->sql));
-        mt_err_hint(err, "`memtool schema` shows the tables and views.");
-        return MT_EUSAGE;
-    }
-    bool more = tail[strspn(tail, " \t\r\n;")] != '\0' &&
-                strncmp(tail + strspn(tail, " \t\r\n;"), "--", 2) != 0;
-    if (!stmt || more || !sqlite3_stmt_readonly(stmt)) {
-        sqlite3_finalize(stmt);
-        MT_FAIL(err, MT_EUSAGE,
-                !stmt  ? "there is no SQL statement in that"
-                : more ? "only one SQL statement can be run at a time"
-                       : "only statements that read can be run");
-        mt_err_hint(err, "Nothing was run. `memtool query` never changes a database.");
-        return MT_EUSAGE;
-    }
-    struct mt_stmt *s = mt_alloc(sizeof *s);
-    *s = (struct mt_stmt){db, stmt, -1};
-    *out = s;
-    return MT_OK;
-}
-
-void mt_stmt_free(struct mt_stmt *s)
-{
-    if (!s)
-        return;
-    sqlite3_finalize(s->s);
-    free(s);
-}
-
-void mt_stmt_bind(struct mt_stmt *s, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    for (int i = 0; format[i]; i++) {
-        if (format[i] == 's') {
-            const char *text = va_arg(ap, const char *);
-            if (text)
-                sqlite3_bind_text(s->s, i + 1, text, -1, SQLITE_STATIC);
-        } else {
-            int64_t v = va_arg(ap, int64_t);
-            if (format[i] == 'i' || v != INT64_MIN)
-                sqlite3_bind_int64(s->s, i + 1, v);
-        }
-    }
-    va_end(ap);
-}
-
-bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value)
-{
-    static const char marks[] = ":@$";
-    char *end;
-    errno = 0;
-    long long v = strtoll(value, &end, 10);
-    bool integer = *value && !*end && !errno;
-    for (const char *m = marks; *m; m++) {
-        char *marked = mt_asprintf("%c%s", *m, name);
-        int at = sqlite3_bind_parameter_index(s->s, marked);
-        free(marked);
-        if (!at)
-            continue;
-        if (integer)
-            sqlite3_bind_int64(s->s, at, v);
-        else
-            sqlite3_bind_text(s->s, at, value, -1, SQLITE_TRANSIENT);
-        return true;
-    }
-    return false;
-}
-
-enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err)
-{
-    int rc = sqlite3_step(s->s);
-    *row = rc == SQLITE_ROW;
-    if (rc == SQLITE_ROW)
-        return MT_OK;
-    enum mt_status st = MT_OK;
-    if (rc != SQLITE_DONE)
-        st = db_fail(s->db, s->query < 0 ? "SQL" : mt_queries[s->query].name, err);
-    sqlite3_reset(s->s);
-    return st;
-}
-
-enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err)
-{
-    bool row = true;
-    while (row)
-        MT_TRY(mt_stmt_step(s, &row, err));
-    return MT_OK;
-}
-
-int mt_stmt_column_n(const struct mt_stmt *s)
-{
-    return sqlite3_column_count(s->s);
-}
-
-const char *mt_stmt_column_name(const struct mt_stmt *s, int column)
-{
-    return sqlite3_column_name(s->s, column);
-}
-
-enum mt_value_kind mt_stmt_kind(const struct mt_stmt *s, int column)
-{
-    switch (sqlite3_column_type(s->s, column)) {
-    case SQLITE_INTEGER:
-        return MT_VALUE_INT;
-    case SQLITE_FLOAT:
-        return MT_VALUE_REAL;
-    case SQLITE_NULL:
-        return MT_VALUE_NULL;
-    default:
-        return MT_VALUE_TEXT;
-    }
-}
-
-int64_t mt_stmt_int(const struct mt_stmt *s, int column)
-{
-    return sqlite3_column_int64(s->s, column);
-}
-
-double mt_stmt_real(const struct mt_stmt *s, int column)
-{
-    return sqlite3_column_double(s->s, column);
-}
-
-const char *mt_stmt_text(const struct mt_stmt *s, int column)
-{
-    return (const char *)sqlite3_column_text(s->s, column);
 }

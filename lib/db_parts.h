@@ -1,0 +1,34 @@
+/*
+ * db_parts.h - what the files behind db.h share, and the one place that includes SQLite's header.
+ * Only lib/db*.c includes it.
+ */
+#ifndef MT_DB_PARTS_H
+#define MT_DB_PARTS_H
+
+#include "gen/queries.h"
+#include "lib/db.h"
+#include <sqlite3.h>
+
+struct mt_stmt {
+    struct mt_db *db;
+    sqlite3_stmt *s;
+    int query; /* MT_Q_*, -1 = from text */
+};
+
+struct mt_db {
+    sqlite3 *sql;
+    char *path;
+    struct mt_stmt cached[MT_QUERY_N];
+    /* rows of the bulk insert under way */
+    uint64_t row_n;
+    mt_db_row *row;
+    void *closure;
+};
+
+/* The failure of SQLite's last call, with advice. doing: what was under way. */
+enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err);
+
+/* Tells a connection of the module behind the virtual table `rows`. Returns SQLite's code. */
+int mt_db_add_rows_module(struct mt_db *db);
+
+#endif
