@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR_MAX 3
-
 struct parser {
     const struct mt_cmd *cmd;
     MT_VEC(const struct mt_opt *) all; /* the command's own, then the common ones */
@@ -24,51 +22,17 @@ static void collect(struct parser *p, const struct mt_opt *opts)
         *mt_vec_push(&p->all) = opts;
 }
 
-struct near {
-    size_t index;
-    int distance;
-};
-
-/* Places the up to NEAR_MAX nearest names, nearest first; one more place is scratch. */
-static size_t find_near(const char *word, const char *const *names, size_t n,
-                        struct near near[NEAR_MAX + 1])
-{
-    int length = (int)strlen(word), limit = length / 3 > 2 ? length / 3 : 2;
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        int distance = mt_edit_distance(word, names[i]);
-        if (distance > limit || distance >= length)
-            continue;
-        size_t at = found;
-        for (; at > 0 && near[at - 1].distance > distance; at--)
-            near[at] = near[at - 1];
-        near[at] = (struct near){i, distance};
-        found += found < NEAR_MAX;
-    }
-    return found;
-}
-
-void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out)
-{
-    struct near near[NEAR_MAX + 1];
-    size_t found = find_near(word, names, n, near);
-    for (size_t i = 0; i < found; i++) {
-        mt_buf_adds(out, i > 0 ? ", " : "");
-        mt_buf_adds(out, names[near[i].index]);
-    }
-}
-
 static enum mt_status unknown_option(struct parser *p, const char *shown, const char *name)
 {
     const char **names = mt_alloc((p->all.n + 1) * sizeof *names);
     for (size_t i = 0; i < p->all.n; i++)
         names[i] = p->all.v[i]->name;
-    struct near near[NEAR_MAX + 1];
-    size_t found = find_near(name, names, p->all.n, near);
+    size_t near[MT_NEAREST_MAX];
+    size_t found = mt_nearest_of(name, names, p->all.n, near);
     MT_FAIL(p->err, MT_EUSAGE, "unknown option %s", shown);
     struct mt_buf hint = {0};
     for (size_t i = 0; i < found; i++)
-        mt_buf_addf(&hint, "%s--%s", i > 0 ? ", " : "Did you mean ", names[near[i].index]);
+        mt_buf_addf(&hint, "%s--%s", i > 0 ? ", " : "Did you mean ", names[near[i]]);
     if (found)
         mt_err_hint(p->err, "%s? All options: memtool help %s", hint.s, p->cmd->name);
     mt_buf_free(&hint);

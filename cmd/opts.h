@@ -5,6 +5,7 @@
 #define MT_OPTS_H
 
 #include "cmd/cmd.h"
+#include "lib/nearest.h"
 #include <stdio.h>
 
 /*
@@ -28,9 +29,5 @@ void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *o
 /* First complaint about a table (duplicate name or letter, missing help or value, upper case), or
  * NULL. The text is valid until the next call. For the tests. */
 const char *mt_opts_check(const struct mt_opt *opts);
-
-/* Appends to `out` the up to 3 names nearest to `word` out of n names: "table, tree". Nothing is
- * appended when none is near (edit distance <= 1/3 of its length, at least 2, less than all). */
-void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out);
 
 #endif

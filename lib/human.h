@@ -31,6 +31,10 @@ bool mt_parse_time(const char *text, int64_t *ns);
  * as \xNN (each byte), so that it is safe on a terminal. Newline and tab become \n and \t. */
 void mt_escape_terminal(struct mt_buf *out, const char *s);
 
+/* Appends s as the inside of a JSON string: quotes, backslashes and characters that act on a
+ * terminal escaped, a byte that is no UTF-8 as \u00NN. */
+void mt_escape_json(struct mt_buf *out, const char *s);
+
 /* Columns that s takes on a terminal (UTF-8, escaped already). */
 int mt_display_width(const char *s);
 

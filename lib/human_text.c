@@ -30,6 +30,31 @@ void mt_escape_terminal(struct mt_buf *out, const char *s)
     }
 }
 
+void mt_escape_json(struct mt_buf *out, const char *s)
+{
+    mt_buf_adds(out, "");
+    while (*s) {
+        size_t plain = 0;
+        while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
+            plain++;
+        mt_buf_add(out, s, plain);
+        s += plain;
+        if (!*s)
+            break;
+        uint32_t cp;
+        int n = mt_utf8_next(s, &cp);
+        if (n == 0)
+            mt_buf_addf(out, "\\u%04x", (unsigned char)*s);
+        else if (mt_utf8_acts(cp))
+            mt_buf_addf(out, "\\u%04x", cp);
+        else if (cp == '"' || cp == '\\')
+            mt_buf_addf(out, "\\%c", (char)cp);
+        else
+            mt_buf_add(out, s, (size_t)n);
+        s += n ? n : 1;
+    }
+}
+
 /* The character at s: its bytes and its columns. What the locale does not know takes one. */
 static int char_width(const char *s, int *bytes)
 {

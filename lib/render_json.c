@@ -1,6 +1,5 @@
 #include "human.h"
 #include "render_parts.h"
-#include "utf8.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -16,36 +15,12 @@ static void use_cjson(void)
     cJSON_InitHooks(&hooks);
 }
 
-static void add_json_text(struct mt_buf *out, const char *s)
-{
-    mt_buf_addc(out, '"');
-    while (*s) {
-        size_t plain = 0;
-        while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
-            plain++;
-        mt_buf_add(out, s, plain);
-        s += plain;
-        if (!*s)
-            break;
-        uint32_t cp;
-        int n = mt_utf8_next(s, &cp);
-        if (n == 0)
-            mt_buf_addf(out, "\\u%04x", (unsigned char)*s);
-        else if (mt_utf8_acts(cp))
-            mt_buf_addf(out, "\\u%04x", cp);
-        else if (cp == '"' || cp == '\\')
-            mt_buf_addf(out, "\\%c", (char)cp);
-        else
-            mt_buf_add(out, s, (size_t)n);
-        s += n ? n : 1;
-    }
-    mt_buf_addc(out, '"');
-}
-
 static cJSON *json_text(const char *s, struct mt_buf *scratch)
 {
     mt_buf_clear(scratch);
-    add_json_text(scratch, s);
+    mt_buf_addc(scratch, '"');
+    mt_escape_json(scratch, s);
+    mt_buf_addc(scratch, '"');
     return cJSON_CreateRaw(scratch->s);
 }
 
