@@ -98,6 +98,52 @@ static enum mt_status latest(struct mt_db *db, int64_t back, int64_t *id, struct
     return MT_EUSAGE;
 }
 
+enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
+                                struct mt_run_names *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    struct mt_buf known = {0};
+    MT_TRY(mt_db_query(db, MT_Q_RUN_OF_GROUP, &s, err));
+    mt_stmt_bind(s, "si", group, most);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        *mt_vec_push(out) = mt_strdup(mt_stmt_text(s, 0));
+    }
+    if (out->n)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "there is no group '%s'", group);
+    struct mt_err ignored = MT_ERR_INIT;
+    if (mt_db_query(db, MT_Q_GROUP_NAMES, &s, &ignored) == MT_OK)
+        while (mt_stmt_step(s, &row, &ignored) == MT_OK && row)
+            mt_buf_addf(&known, "%s%s", known.n ? ", " : "", mt_stmt_text(s, 0));
+    mt_err_hint(err, "%s%s%s`memtool import --group NAME` makes one.", known.n ? "There is: " : "",
+                known.n ? known.s : "", known.n ? ". " : "");
+    mt_buf_free(&known);
+    return MT_EUSAGE;
+}
+
+void mt_run_names_free(struct mt_run_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->v[i]);
+    mt_vec_free(names);
+}
+
+/* The latest run of a group. */
+static enum mt_status latest_of(struct mt_db *db, const char *group, int64_t *id,
+                                struct mt_err *err)
+{
+    struct mt_run_names names = {0};
+    enum mt_status st = mt_runs_of_group(db, group, 1, &names, err);
+    if (st == MT_OK)
+        st = match_name(db, names.v[0], id, err);
+    mt_run_names_free(&names);
+    return st;
+}
+
 static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
 {
     char *end;
@@ -108,6 +154,8 @@ static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, st
         if (*end == '\0' && back >= 0)
             return latest(db, back, id, err);
     }
+    if (strncmp(ref, "baseline:", 9) == 0)
+        return latest_of(db, ref + 9, id, err);
     MT_TRY(match_name(db, ref, id, err));
     if (!*id) {
         long long number = strtoll(ref, &end, 10);

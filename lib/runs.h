@@ -32,11 +32,22 @@ struct mt_run_device {
 char *mt_db_path(const char *given);
 
 /*
- * The run of a reference: name, id, unique prefix of a name, @latest, @latest~N; NULL is @latest.
+ * The run of a reference: name, id, unique prefix of a name, @latest, @latest~N, baseline:GROUP
+ * (the latest run of the group); NULL is @latest.
  * Errors: MT_EUSAGE naming the nearest runs, or the candidates of an ambiguous prefix; MT_EDB.
  */
 enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
                            struct mt_err *err);
+
+/* Names of the runs of a group, the latest first, `most` at most. Free them also on failure.
+ * Errors: MT_EUSAGE listing the groups; MT_EDB. */
+struct mt_run_names {
+    char **v;
+    size_t n, cap;
+};
+enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
+                                struct mt_run_names *out, struct mt_err *err);
+void mt_run_names_free(struct mt_run_names *names);
 
 /*
  * The device of that name in the run; "cuda" means the first such. NULL: the one with the most

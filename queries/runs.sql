@@ -39,6 +39,18 @@ SELECT count(*), min(number), max(number) FROM step WHERE run_id = ?1;
 -- in: ?1 run id
 SELECT text FROM note WHERE run_id = ?1;
 
+-- name: run_torch
+-- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
+SELECT value FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
+
+-- name: run_of_group
+-- in: ?1 group, ?2 how many at most   out: names of its runs, the latest first
+SELECT name FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
+
+-- name: group_names
+-- out: the groups, the latest first
+SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDER BY max(id) DESC LIMIT 200;
+
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order
 SELECT key, value FROM meta WHERE run_id = ?1 ORDER BY position;

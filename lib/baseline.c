@@ -1,0 +1,261 @@
+#include "lib/baseline.h"
+
+#include "gen/queries.h"
+#include "lib/diff.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct mt_base_names mt_base_names[MT_BASE_N] = {
+    [MT_BASE_PEAK] = {"peak_b", "at_peak_b"},    [MT_BASE_NET] = {"net_b", NULL},
+    [MT_BASE_AT_END] = {"at_end_b", "at_end_b"}, [MT_BASE_ALLOC] = {"alloc_b", "alloc_b"},
+    [MT_BASE_FREED] = {"freed_b", NULL},         [MT_BASE_ALLOC_N] = {"alloc_n", "alloc_n"},
+    [MT_BASE_FREED_N] = {"freed_n", NULL},       [MT_BASE_CALLS_N] = {"calls_n", "calls_n"},
+    [MT_BASE_STEP_N] = {"step_n", NULL},         [MT_BASE_PER_STEP] = {"per_step_b", "per_step_b"},
+};
+
+/* Fewer steps after the warm-up than this cannot show growth (leaks.h). */
+enum { STEPS_TO_GROW = 3 };
+
+void mt_baseline_free(struct mt_baseline *b)
+{
+    for (size_t i = 0; i < b->devices.n; i++)
+        mt_vec_free(&b->devices.v[i].sites);
+    mt_vec_free(&b->devices);
+    if (b->texts.slot)
+        mt_strtab_free(&b->texts);
+}
+
+const struct mt_base_device *mt_baseline_device(const struct mt_baseline *b, const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    for (size_t i = 0; i < b->devices.n; i++) {
+        const char *own = b->devices.v[i].name;
+        if (!name || strcmp(own, name) == 0 || (strncmp(own, name, n) == 0 && own[n] == ':'))
+            return &b->devices.v[i];
+    }
+    return NULL;
+}
+
+/* ---- measuring ---- */
+
+static const char *text_of(struct mt_baseline *b, const char *s)
+{
+    return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
+}
+
+static int64_t whole_bytes(double rate)
+{
+    return (int64_t)ceil(rate);
+}
+
+static void add_site(struct mt_baseline *b, struct mt_base_device *to,
+                     const struct mt_diff_group *from)
+{
+    const struct mt_figures *f = &from->f;
+    const char *scope = from->name.key[1];
+    bool plain = from->name.explicit_row || strcmp(scope, "[no scope]") == 0 ||
+                 strcmp(scope, from->name.key[0]) == 0;
+    struct mt_base_site site = {.op = text_of(b, from->name.key[0]),
+                                .scope = plain ? NULL : text_of(b, scope),
+                                .explicit_row = from->name.explicit_row,
+                                .v = {[MT_BASE_PEAK] = f->at_peak_b,
+                                      [MT_BASE_AT_END] = f->at_end_b,
+                                      [MT_BASE_ALLOC] = f->self_alloc_b,
+                                      [MT_BASE_ALLOC_N] = f->self_alloc_n,
+                                      [MT_BASE_CALLS_N] = f->calls_n,
+                                      [MT_BASE_PER_STEP] = whole_bytes(f->per_step_b)}};
+    for (int i = 0; i < MT_BASE_N; i++)
+        if (site.v[i]) { /* sites without any figure say nothing */
+            *mt_vec_push(&to->sites) = site;
+            return;
+        }
+}
+
+static void sum_sites(struct mt_base_device *d, enum mt_base_figure figure)
+{
+    d->v[figure] = 0;
+    for (size_t i = 0; i < d->sites.n; i++)
+        d->v[figure] += d->sites.v[i].v[figure];
+}
+
+static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
+                                     const struct mt_run_device *device, struct mt_baseline *b,
+                                     struct mt_err *err)
+{
+    struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE}, .key_n = 2};
+    struct mt_base_device *to = mt_vec_push(&b->devices);
+    *to = (struct mt_base_device){.v = {[MT_BASE_PEAK] = device->peak_b,
+                                        [MT_BASE_NET] = device->net_b,
+                                        [MT_BASE_AT_END] = device->at_end_b,
+                                        [MT_BASE_ALLOC] = device->alloc_b,
+                                        [MT_BASE_FREED] = device->freed_b,
+                                        [MT_BASE_ALLOC_N] = device->alloc_n,
+                                        [MT_BASE_FREED_N] = device->freed_n}};
+    snprintf(to->name, sizeof to->name, "%s", device->name);
+    snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
+    d.side[0].db = db;
+    d.side[0].run = *run;
+    d.side[0].device = *device;
+    enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
+    for (size_t i = 0; i < d.side[0].groups.n && st == MT_OK; i++)
+        add_site(b, to, &d.side[0].groups.v[i]);
+    to->v[MT_BASE_STEP_N] = d.side[0].step_n;
+    sum_sites(to, MT_BASE_CALLS_N);
+    sum_sites(to, MT_BASE_PER_STEP);
+    if (device->at_end_b == INT64_MIN || d.side[0].step_n < b->warmup + STEPS_TO_GROW)
+        to->v[MT_BASE_PER_STEP] = MT_BASE_UNKNOWN;
+    mt_diff_free(&d);
+    return st;
+}
+
+/* What recorded it, if the recording says so: a JSON text, its quotes are cut. */
+static enum mt_status read_torch(struct mt_db *db, const struct mt_run *run, struct mt_baseline *b,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_TORCH, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    const char *text = mt_stmt_text(s, 0) + (*mt_stmt_text(s, 0) == '"');
+    snprintf(b->torch, sizeof b->torch, "%.*s", (int)strcspn(text, "\"\\"), text);
+    return mt_stmt_step(s, &row, err);
+}
+
+enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
+                                   struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    *out = (struct mt_baseline){.warmup = warmup, .run_n = 1};
+    mt_strtab_init(&out->texts);
+    snprintf(out->run, sizeof out->run, "%s", run->name);
+    snprintf(out->source, sizeof out->source, "%s", run->source);
+    snprintf(out->format, sizeof out->format, "%s", run->format);
+    MT_TRY(read_torch(db, run, out, err));
+    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        st = measure_device(db, run, &all[i], out, err);
+    free(all);
+    return st;
+}
+
+/* ---- several repeats ---- */
+
+struct ranked {
+    int64_t value;
+    size_t index;
+};
+
+static int ranked_cmp(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *which)
+{
+    struct ranked *v = mt_alloc(n * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct ranked){values[i], i};
+    qsort(v, n, sizeof *v, ranked_cmp);
+    bool known = v[0].value != MT_BASE_UNKNOWN; /* the least of all integers comes first */
+    int64_t median = known ? v[n / 2].value : MT_BASE_UNKNOWN;
+    *spread = known ? v[n - 1 - n / 4].value - v[n / 4].value : 0;
+    if (which)
+        *which = v[n / 2].index;
+    free(v);
+    return median;
+}
+
+static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
+                        const char *name)
+{
+    int64_t *values = mt_alloc(n * sizeof *values);
+    size_t which = 0;
+    struct mt_base_device *to = mt_vec_push(&out->devices);
+    *to = (struct mt_base_device){0};
+    snprintf(to->name, sizeof to->name, "%s", name);
+    for (int f = MT_BASE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
+        for (size_t i = 0; i < n; i++) {
+            const struct mt_base_device *d = mt_baseline_device(&repeats[i], name);
+            values[i] = d ? d->v[f] : MT_BASE_UNKNOWN;
+        }
+        to->v[f] = mt_median(values, n, &to->spread[f], &which);
+    }
+    free(values);
+    const struct mt_base_device *from = mt_baseline_device(&repeats[which], name);
+    for (size_t i = 0; from && i < from->sites.n; i++) {
+        struct mt_base_site *site = mt_vec_push(&to->sites);
+        *site = from->sites.v[i];
+        site->op = text_of(out, site->op);
+        site->scope = site->scope ? text_of(out, site->scope) : NULL;
+    }
+    snprintf(to->sites_of, sizeof to->sites_of, "%s", repeats[which].run);
+}
+
+void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out)
+{
+    *out = (struct mt_baseline){.warmup = repeats[0].warmup, .run_n = (int64_t)n};
+    mt_strtab_init(&out->texts);
+    memcpy(out->run, repeats[0].run, sizeof out->run);
+    memcpy(out->source, repeats[0].source, sizeof out->source);
+    memcpy(out->format, repeats[0].format, sizeof out->format);
+    memcpy(out->torch, repeats[0].torch, sizeof out->torch);
+    for (size_t i = 0; i < repeats[0].devices.n; i++)
+        fold_device(repeats, n, out, repeats[0].devices.v[i].name);
+}
+
+/* ---- what a file leaves out ---- */
+
+/* Marks the heaviest sites by one figure that make up 99 % of its sum. */
+static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figure, bool *heavy)
+{
+    struct ranked *v = mt_alloc((d->sites.n + 1) * sizeof *v);
+    int64_t sum = 0, reached = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        v[i] = (struct ranked){-d->sites.v[i].v[figure], i};
+        sum += d->sites.v[i].v[figure];
+    }
+    qsort(v, d->sites.n, sizeof *v, ranked_cmp);
+    for (size_t i = 0; i < d->sites.n && reached < sum - sum / 100; i++) {
+        heavy[v[i].index] = true;
+        reached -= v[i].value;
+    }
+    free(v);
+}
+
+static void trim_device(struct mt_baseline *b, struct mt_base_device *d)
+{
+    static const enum mt_base_figure needed[] = {MT_BASE_PEAK, MT_BASE_AT_END, MT_BASE_ALLOC,
+                                                 MT_BASE_ALLOC_N, MT_BASE_PER_STEP};
+    bool *heavy = mt_alloc((d->sites.n + 1) * sizeof *heavy);
+    struct mt_base_site other = {.op = text_of(b, "[other]"), .explicit_row = true};
+    size_t kept = 0, all = d->sites.n;
+    for (size_t i = 0; i < MT_ARRAY_LEN(needed); i++)
+        mark_heavy(d, needed[i], heavy);
+    for (size_t i = 0; i < all; i++) {
+        if (heavy[i] || d->sites.v[i].explicit_row) {
+            d->sites.v[kept++] = d->sites.v[i];
+            continue;
+        }
+        for (int f = 0; f < MT_BASE_N; f++)
+            other.v[f] += d->sites.v[i].v[f];
+    }
+    d->sites.n = kept;
+    if (kept < all)
+        *mt_vec_push(&d->sites) = other;
+    free(heavy);
+}
+
+void mt_baseline_trim(struct mt_baseline *b)
+{
+    for (size_t i = 0; i < b->devices.n; i++)
+        trim_device(b, &b->devices.v[i]);
+}

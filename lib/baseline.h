@@ -1,0 +1,94 @@
+/*
+ * baseline.h - the figures of a run that are compared later, device by device and site by site, and
+ * the small file that keeps them (format: docs/ci.md).
+ *
+ * A site is the top op in its scope. Several repeats of a run become one baseline: of each figure
+ * the median and the spread.
+ */
+#ifndef MT_BASELINE_H
+#define MT_BASELINE_H
+
+#include "lib/runs.h"
+#include "lib/strtab.h"
+
+enum mt_base_figure {
+    MT_BASE_PEAK, /* of a site: what it holds at the peak */
+    MT_BASE_NET,
+    MT_BASE_AT_END,
+    MT_BASE_ALLOC,
+    MT_BASE_FREED,
+    MT_BASE_ALLOC_N,
+    MT_BASE_FREED_N,
+    MT_BASE_CALLS_N,
+    MT_BASE_STEP_N,   /* 0: no steps */
+    MT_BASE_PER_STEP, /* growth by leaks (leaks.h), a site's rounded up to whole bytes */
+    MT_BASE_N
+};
+/* Names in the file: of a device's figure; of a site's, NULL where sites have none. */
+extern const struct mt_base_names {
+    const char *device, *site;
+} mt_base_names[MT_BASE_N];
+
+#define MT_BASE_UNKNOWN INT64_MIN
+
+struct mt_base_site {
+    const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
+    bool explicit_row;      /* [outside ops], [before trace]; [other]: what a file lumps together */
+    int64_t v[MT_BASE_N];   /* 0 where sites have no such figure */
+};
+
+struct mt_base_device {
+    char name[32];
+    int64_t v[MT_BASE_N];      /* MT_BASE_UNKNOWN: unknown; the sites' figures add up to it */
+    int64_t spread[MT_BASE_N]; /* 0 for a single run */
+    char sites_of[256];        /* the repeat the sites are of: the one whose peak is the median */
+    MT_VEC(struct mt_base_site) sites;
+};
+
+struct mt_baseline {
+    char run[256], source[512], format[64];
+    char torch[64];                        /* "" unknown */
+    int64_t run_n;                         /* how many repeats it was made of */
+    int64_t warmup;                        /* steps left out of growth */
+    MT_VEC(struct mt_base_device) devices; /* most bytes allocated first */
+    struct mt_strtab texts;
+};
+
+/* Figures of one run. warmup: as mt_leaks_find. Free *out also on failure. Errors: MT_EDB. */
+enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
+                                   struct mt_baseline *out, struct mt_err *err);
+
+/* Makes one of n >= 1 repeats. Devices are those of the first; a figure that one repeat does not
+ * know is unknown. */
+void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out);
+
+/* Lumps together as [other] the sites that no figure needs to reach 99 % of its sum. */
+void mt_baseline_trim(struct mt_baseline *b);
+
+void mt_baseline_free(struct mt_baseline *b);
+
+/* NULL: it has none of that name. "cuda" means the first such; NULL the first of all. */
+const struct mt_base_device *mt_baseline_device(const struct mt_baseline *b, const char *name);
+
+/*
+ * The median of n >= 1 values - of an even number the upper of the two in the middle - and their
+ * spread: the range of the values that remain when a quarter (rounded down) is left out at each
+ * end. *which (may be NULL): index of the median. MT_BASE_UNKNOWN if one value is.
+ */
+int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *which);
+
+/* ---- the file ---- */
+
+/* JSON, stable: sites sorted by name, one a line. */
+void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out);
+
+/* Whether a path names a file that claims to be a baseline. */
+bool mt_baseline_is_file(const char *path);
+
+/* Reads a file, or n bytes; path names them in messages. Free *out also on failure. Errors: MT_EIO,
+ * MT_EINPUT with line and key, MT_ELIMIT. */
+enum mt_status mt_baseline_read(const char *path, struct mt_baseline *out, struct mt_err *err);
+enum mt_status mt_baseline_parse(const char *path, const char *text, size_t n,
+                                 struct mt_baseline *out, struct mt_err *err);
+
+#endif

@@ -1,0 +1,272 @@
+/* The file of a baseline. */
+#include "lib/baseline.h"
+#include "lib/doc.h"
+#include "lib/human.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema[] = "memtool.baseline";
+enum { VERSION = 1, HEAD_B = 4096 };
+static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
+
+/* ---- writing ---- */
+
+static void add_text(struct mt_buf *out, const char *key, const char *text)
+{
+    mt_buf_addf(out, "\"%s\": \"", key);
+    mt_escape_json(out, text);
+    mt_buf_adds(out, "\"");
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+    const struct mt_base_site *x = a, *y = b;
+    if (x->explicit_row != y->explicit_row)
+        return x->explicit_row ? 1 : -1;
+    int c = strcmp(x->op, y->op);
+    return c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
+}
+
+static void add_site(struct mt_buf *out, const struct mt_base_site *s)
+{
+    mt_buf_adds(out, "        {");
+    add_text(out, "op", s->op);
+    if (s->scope) {
+        mt_buf_adds(out, ", ");
+        add_text(out, "scope", s->scope);
+    }
+    for (int f = 0; f < MT_BASE_N; f++)
+        if (mt_base_names[f].site && s->v[f])
+            mt_buf_addf(out, ", \"%s\": %lld", mt_base_names[f].site, (long long)s->v[f]);
+    mt_buf_adds(out, "}");
+}
+
+static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool repeated)
+{
+    struct mt_base_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
+    mt_buf_adds(out, "    {\n      ");
+    add_text(out, "device", d->name);
+    for (int f = 0; f < MT_BASE_N; f++)
+        if (d->v[f] == MT_BASE_UNKNOWN)
+            mt_buf_addf(out, ",\n      \"%s\": null", mt_base_names[f].device);
+        else
+            mt_buf_addf(out, ",\n      \"%s\": %lld", mt_base_names[f].device, (long long)d->v[f]);
+    if (repeated) {
+        mt_buf_adds(out, ",\n      \"spread\": {");
+        for (int f = 0; f < MT_BASE_N; f++)
+            mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_base_names[f].device,
+                        (long long)d->spread[f]);
+        mt_buf_adds(out, "},\n      ");
+        add_text(out, "sites_of", d->sites_of);
+    }
+    mt_buf_adds(out, ",\n      \"sites\": [");
+    if (d->sites.n) {
+        memcpy(sites, d->sites.v, d->sites.n * sizeof *sites);
+        qsort(sites, d->sites.n, sizeof *sites, site_cmp);
+    }
+    for (size_t i = 0; i < d->sites.n; i++) {
+        mt_buf_adds(out, i ? ",\n" : "\n");
+        add_site(out, &sites[i]);
+    }
+    mt_buf_adds(out, d->sites.n ? "\n      ]\n    }" : "]\n    }");
+    free(sites);
+}
+
+void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
+{
+    const char *slash = strrchr(b->source, '/'); /* folders differ from machine to machine */
+    mt_buf_addf(out, "{\n  \"schema\": \"%s\",\n  \"version\": %d,\n  ", schema, VERSION);
+    add_text(out, "run", b->run);
+    mt_buf_adds(out, ",\n  ");
+    add_text(out, "source", slash ? slash + 1 : b->source);
+    mt_buf_adds(out, ",\n  ");
+    add_text(out, "format", b->format);
+    if (b->torch[0]) {
+        mt_buf_adds(out, ",\n  ");
+        add_text(out, "torch", b->torch);
+    }
+    mt_buf_addf(out, ",\n  \"runs_n\": %lld,\n  \"warmup\": %lld,\n  \"devices\": [",
+                (long long)b->run_n, (long long)b->warmup);
+    for (size_t i = 0; i < b->devices.n; i++) {
+        mt_buf_adds(out, i ? ",\n" : "\n");
+        add_device(out, &b->devices.v[i], b->run_n > 1);
+    }
+    mt_buf_adds(out, b->devices.n ? "\n  ]\n}\n" : "]\n}\n");
+}
+
+/* ---- reading ---- */
+
+bool mt_baseline_is_file(const char *path)
+{
+    char head[HEAD_B + 1];
+    FILE *in = fopen(path, "rb");
+    size_t n = in ? fread(head, 1, HEAD_B, in) : 0;
+    if (in)
+        fclose(in);
+    return memmem(head, n, schema, sizeof schema - 1) != NULL;
+}
+
+static enum mt_status read_text(const struct mt_doc *d, const struct mt_doc_value *v, char *out,
+                                size_t size, struct mt_err *err)
+{
+    if (!v)
+        return MT_OK;
+    MT_TRY(mt_doc_want(d, v, MT_DOC_TEXT, err));
+    snprintf(out, size, "%s", v->text);
+    return MT_OK;
+}
+
+/* A figure; null: unknown, where that is allowed. */
+static enum mt_status read_figure(const struct mt_doc *d, const struct mt_doc_value *v,
+                                  bool unknown, int64_t *out, struct mt_err *err)
+{
+    *out = MT_BASE_UNKNOWN;
+    if (unknown && v->kind == MT_DOC_SCALAR && strcmp(v->text, "null") == 0)
+        return MT_OK;
+    MT_TRY(mt_doc_int(d, v, out, err));
+    if (*out >= -LARGEST && *out <= LARGEST)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" is out of range", v->key);
+    return mt_doc_at(d, v, err);
+}
+
+static const char *kept_text(struct mt_baseline *b, const char *s)
+{
+    return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
+}
+
+static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_value *from,
+                                struct mt_baseline *b, struct mt_base_device *to,
+                                struct mt_err *err)
+{
+    const char *keys[MT_BASE_N + 2] = {"op", "scope"};
+    size_t n = 2;
+    for (int f = 0; f < MT_BASE_N; f++)
+        if (mt_base_names[f].site)
+            keys[n++] = mt_base_names[f].site;
+    MT_TRY(mt_doc_keys(d, from, keys, n, err));
+    const struct mt_doc_value *op = mt_doc_get(d, from, "op"),
+                              *scope = mt_doc_get(d, from, "scope");
+    if (!op) {
+        MT_FAIL(err, MT_EINPUT, "a site without \"op\"");
+        return mt_doc_at(d, from, err);
+    }
+    MT_TRY(mt_doc_want(d, op, MT_DOC_TEXT, err));
+    if (scope)
+        MT_TRY(mt_doc_want(d, scope, MT_DOC_TEXT, err));
+    struct mt_base_site site = {.op = kept_text(b, op->text),
+                                .scope = scope ? kept_text(b, scope->text) : NULL,
+                                .explicit_row = op->text[0] == '['};
+    for (int f = 0; f < MT_BASE_N; f++) {
+        const struct mt_doc_value *v =
+            mt_base_names[f].site ? mt_doc_get(d, from, mt_base_names[f].site) : NULL;
+        if (v)
+            MT_TRY(read_figure(d, v, false, &site.v[f], err));
+    }
+    *mt_vec_push(&to->sites) = site;
+    return MT_OK;
+}
+
+static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_value *from,
+                                  struct mt_base_device *to, struct mt_err *err)
+{
+    const char *keys[MT_BASE_N];
+    for (int f = 0; f < MT_BASE_N; f++)
+        keys[f] = mt_base_names[f].device;
+    MT_TRY(mt_doc_keys(d, from, keys, MT_BASE_N, err));
+    for (int f = 0; f < MT_BASE_N; f++) {
+        const struct mt_doc_value *v = mt_doc_get(d, from, keys[f]);
+        if (!v)
+            continue;
+        MT_TRY(read_figure(d, v, false, &to->spread[f], err));
+        if (to->spread[f] >= 0)
+            continue;
+        MT_FAIL(err, MT_EINPUT, "\"%s\": a spread is not negative", v->key);
+        return mt_doc_at(d, v, err);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_value *from,
+                                  struct mt_baseline *b, struct mt_err *err)
+{
+    const char *keys[MT_BASE_N + 4] = {"device", "spread", "sites_of", "sites"};
+    for (int f = 0; f < MT_BASE_N; f++)
+        keys[4 + f] = mt_base_names[f].device;
+    MT_TRY(mt_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
+    struct mt_base_device *to = mt_vec_push(&b->devices);
+    *to = (struct mt_base_device){0};
+    for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
+        if (i != 1 && i != 2 && !mt_doc_get(d, from, keys[i])) {
+            MT_FAIL(err, MT_EINPUT, "a device without \"%s\"", keys[i]);
+            return mt_doc_at(d, from, err);
+        }
+    MT_TRY(read_text(d, mt_doc_get(d, from, "device"), to->name, sizeof to->name, err));
+    MT_TRY(read_text(d, mt_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
+    for (int f = 0; f < MT_BASE_N; f++)
+        MT_TRY(read_figure(d, mt_doc_get(d, from, mt_base_names[f].device), true, &to->v[f], err));
+    if (mt_doc_get(d, from, "spread"))
+        MT_TRY(read_spread(d, mt_doc_get(d, from, "spread"), to, err));
+    const struct mt_doc_value *sites = mt_doc_get(d, from, "sites");
+    MT_TRY(mt_doc_want(d, sites, MT_DOC_ARRAY, err));
+    for (const struct mt_doc_value *s = mt_doc_first(d, sites); s; s = mt_doc_next(d, s))
+        MT_TRY(read_site(d, s, b, to, err));
+    return MT_OK;
+}
+
+static enum mt_status read_all(const struct mt_doc *d, struct mt_baseline *b, struct mt_err *err)
+{
+    static const char *const keys[] = {"schema", "version", "run",    "source", "format",
+                                       "torch",  "runs_n",  "warmup", "devices"};
+    const struct mt_doc_value *root = mt_doc_root(d);
+    MT_TRY(mt_doc_schema(d, schema, VERSION, err));
+    MT_TRY(mt_doc_keys(d, root, keys, MT_ARRAY_LEN(keys), err));
+    MT_TRY(read_text(d, mt_doc_get(d, root, "run"), b->run, sizeof b->run, err));
+    MT_TRY(read_text(d, mt_doc_get(d, root, "source"), b->source, sizeof b->source, err));
+    MT_TRY(read_text(d, mt_doc_get(d, root, "format"), b->format, sizeof b->format, err));
+    MT_TRY(read_text(d, mt_doc_get(d, root, "torch"), b->torch, sizeof b->torch, err));
+    const struct mt_doc_value *runs = mt_doc_get(d, root, "runs_n"),
+                              *warmup = mt_doc_get(d, root, "warmup"),
+                              *devices = mt_doc_get(d, root, "devices");
+    b->run_n = 1;
+    if (runs)
+        MT_TRY(mt_doc_int(d, runs, &b->run_n, err));
+    if (warmup)
+        MT_TRY(mt_doc_int(d, warmup, &b->warmup, err));
+    if (!devices) {
+        MT_FAIL(err, MT_EINPUT, "\"devices\" is missing");
+        return mt_doc_at(d, root, err);
+    }
+    MT_TRY(mt_doc_want(d, devices, MT_DOC_ARRAY, err));
+    for (const struct mt_doc_value *v = mt_doc_first(d, devices); v; v = mt_doc_next(d, v))
+        MT_TRY(read_device(d, v, b, err));
+    return MT_OK;
+}
+
+static enum mt_status use_doc(enum mt_status st, struct mt_doc *d, struct mt_baseline *out,
+                              struct mt_err *err)
+{
+    *out = (struct mt_baseline){0};
+    mt_strtab_init(&out->texts);
+    if (st == MT_OK)
+        st = read_all(d, out, err);
+    if (st != MT_OK)
+        mt_err_hint(err, "Nothing was compared. `memtool export --baseline RUN -o FILE` writes a "
+                         "baseline anew.");
+    mt_doc_free(d);
+    return st;
+}
+
+enum mt_status mt_baseline_read(const char *path, struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_doc d;
+    return use_doc(mt_doc_read(path, &d, err), &d, out, err);
+}
+
+enum mt_status mt_baseline_parse(const char *path, const char *text, size_t n,
+                                 struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_doc d;
+    return use_doc(mt_doc_parse(path, text, n, &d, err), &d, out, err);
+}
