@@ -1,0 +1,108 @@
+/* memtool check: whether the memory of a run keeps to the rules. */
+#include "cmd/check.h"
+#include "cmd/common.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char rules_here[] = "memtool.json";
+
+static const char *limits[MT_RULE_N], *group, *rules_file;
+static struct mt_rule_about about;
+static struct mt_strings baselines;
+static int64_t warmup = 1;
+
+static enum mt_status no_rules(struct mt_err *err)
+{
+    struct mt_buf all = {0};
+    for (int i = 0; i < MT_RULE_N; i++)
+        mt_buf_addf(&all, "%s--%s %s", i ? ", " : "", mt_rule_kinds[i].name, mt_rule_kinds[i].arg);
+    MT_FAIL(err, MT_EUSAGE, "check needs a rule, and there is no %s in this folder", rules_here);
+    mt_err_hint(err, "Nothing was checked. Rules: %s; or --rules FILE (docs/ci.md).", all.s);
+    mt_buf_free(&all);
+    return MT_EUSAGE;
+}
+
+static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
+{
+    const char *file = rules_file ? rules_file : access(rules_here, F_OK) == 0 ? rules_here : NULL;
+    if (file)
+        MT_TRY(mt_rules_read(file, &about, out, err));
+    for (int i = 0; i < MT_RULE_N; i++)
+        if (limits[i])
+            MT_TRY(mt_rules_add(out, (enum mt_rule_id)i, limits[i], &about, err));
+    return out->v.n ? MT_OK : no_rules(err);
+}
+
+static void compare(const struct mt_rules *rules, const struct mt_loaded *new,
+                    const struct mt_loaded *base, struct mt_findings *out)
+{
+    bool same = base && mt_loaded_overlap(new, base);
+    *out = (struct mt_findings){.new = new, .base = base};
+    for (size_t i = 0; i < rules->v.n; i++) {
+        struct mt_checked *c = mt_vec_push(&out->v);
+        mt_check_rule(&rules->v.v[i], &new->figures, base ? &base->figures : NULL, same, c);
+        out->n_of[c->verdict]++;
+    }
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    struct mt_rules rules = {0};
+    struct mt_loaded new = {0}, base = {0};
+    struct mt_findings found = {0};
+    enum mt_check_format format;
+    const struct mt_args base_refs = {.v = baselines.v, .n = baselines.n};
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_check_format_of(mt_common.format, &format, err));
+    MT_TRY_OUT(collect_rules(&rules, err));
+    MT_TRY_OUT(mt_load_repeats(args, group, false, warmup, &new, err));
+    if (baselines.n)
+        MT_TRY_OUT(mt_load_repeats(&base_refs, NULL, true, warmup, &base, err));
+    compare(&rules, &new, baselines.n ? &base : NULL, &found);
+    MT_TRY_OUT(mt_check_show(&found, format, err));
+    *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
+out:
+    mt_vec_free(&found.v);
+    mt_loaded_free(&new);
+    mt_loaded_free(&base);
+    mt_rules_free(&rules);
+    mt_vec_free(&baselines);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"max-peak", 0, MT_OPT_STRING, &limits[MT_RULE_PEAK], "SIZE", "the peak is at most this"},
+    {"max-peak-growth", 0, MT_OPT_STRING, &limits[MT_RULE_PEAK_GROWTH], "X",
+     "the peak grew by at most this since the baseline: 5% or a size"},
+    {"max-growth-per-step", 0, MT_OPT_STRING, &limits[MT_RULE_PER_STEP], "SIZE",
+     "leaks grow by at most this per step (see memtool help leaks)"},
+    {"max-alloc-growth", 0, MT_OPT_STRING, &limits[MT_RULE_ALLOC_GROWTH], "X",
+     "at most this more is allocated than in the baseline: 10% or a size"},
+    {"max-alloc-count-growth", 0, MT_OPT_STRING, &limits[MT_RULE_ALLOC_COUNT_GROWTH], "X",
+     "at most this more allocations: 10% or a number"},
+    {"max-at-end-growth", 0, MT_OPT_STRING, &limits[MT_RULE_AT_END_GROWTH], "X",
+     "at most this more is alive at the end: 10% or a size"},
+    {"baseline", 0, MT_OPT_LIST, &baselines, "RUN|FILE",
+     "what growth is measured from; several runs are repeats"},
+    {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},
+    {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
+    {"device", 0, MT_OPT_STRING, &about.device, "D",
+     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    {"op", 0, MT_OPT_STRING, &about.op, "REGEX", "only what top ops of such names hold"},
+    {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX", "only what is born in such scopes"},
+    {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_check = {
+    .name = "check",
+    .summary = "fail when memory breaks a rule: for CI",
+    .usage = "[options] [RUN...]",
+    .examples = "  memtool check new --baseline base --max-peak-growth 5%\n"
+                "  memtool check --max-peak 2GiB --max-growth-per-step 0\n"
+                "  memtool check --baseline memory.json --format github\n"
+                "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n",
+    .opts = opts,
+    .args_max = (size_t)-1,
+    .run = run,
+};

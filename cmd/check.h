@@ -1,0 +1,48 @@
+/*
+ * check.h - what memtool check found, and the ways to say it.
+ */
+#ifndef MT_CHECK_CMD_H
+#define MT_CHECK_CMD_H
+
+#include "cmd/repeats.h"
+#include "lib/report.h"
+
+struct mt_findings {
+    MT_VEC(struct mt_checked) v;
+    int64_t n_of[MT_CHECK_N];
+    const struct mt_loaded *new, *base; /* base NULL: none */
+};
+
+/* ---- words (check_words.c): plain text, not yet escaped for anything ---- */
+
+/* "peak of cpu grew 97.8 % (16.55 MiB -> 32.74 MiB), limit 5%" */
+void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out);
+/* "op relu, scope forward"; "": the whole device. */
+void mt_finding_subject(const struct mt_checked *c, struct mt_buf *out);
+/* "aten::relu +6 MiB, aten::add in forward +4 MiB"; "": nothing. */
+void mt_finding_explained(const struct mt_checked *c, struct mt_buf *out);
+/* The command that shows more, for a shell; "": none. */
+void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out);
+/* "2 rules: 1 failed, 1 inconclusive" */
+void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out);
+
+/* ---- formats (check_report.c) ---- */
+
+enum mt_check_format {
+    MT_CHECK_TABLE,
+    MT_CHECK_REPORT, /* csv, tsv, json: as every report */
+    MT_CHECK_MARKDOWN,
+    MT_CHECK_GITHUB, /* workflow commands; also appends to $GITHUB_STEP_SUMMARY */
+    MT_CHECK_JUNIT
+};
+/* Errors: MT_EUSAGE. name NULL: table. */
+enum mt_status mt_check_format_of(const char *name, enum mt_check_format *out, struct mt_err *err);
+
+enum mt_status mt_check_show(const struct mt_findings *f, enum mt_check_format format,
+                             struct mt_err *err);
+
+/* Appended by check_ci.c: annotations; a JUnit document. */
+void mt_check_github(const struct mt_findings *f, struct mt_buf *out);
+void mt_check_junit(const struct mt_findings *f, struct mt_buf *out);
+
+#endif

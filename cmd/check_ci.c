@@ -1,0 +1,161 @@
+/* What memtool check found, for the programs that run it: GitHub annotations, JUnit. */
+#include "cmd/check.h"
+#include "lib/human.h"
+#include "lib/utf8.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- GitHub's workflow commands ---- */
+
+enum { SHOWN_PER_LEVEL = 10 }; /* GitHub shows that many errors and warnings of a step */
+
+/* In the text of a command '%' and line ends are escaped; in its properties also ':' and ','. */
+static void add_github(struct mt_buf *out, const char *s, bool property)
+{
+    for (; *s; s++)
+        if (strchr(property ? "%\r\n:," : "%\r\n", *s))
+            mt_buf_addf(out, "%%%02X", (unsigned char)*s);
+        else
+            mt_buf_addc(out, *s);
+}
+
+static void add_annotation(const struct mt_findings *f, const struct mt_checked *c,
+                           struct mt_buf *out)
+{
+    struct mt_buf title = {0}, text = {0}, more = {0}, safe = {0};
+    mt_buf_addf(&title, "memtool: %s %s", c->rule->kind->name, c->rule->limit);
+    mt_finding_text(f, c, &text);
+    mt_escape_terminal(&safe, text.s);
+    mt_finding_explained(c, &more);
+    if (more.n) {
+        mt_buf_addc(&safe, '\n');
+        mt_escape_terminal(&safe, more.s);
+    }
+    mt_buf_clear(&more);
+    mt_finding_look(f, c, &more);
+    if (more.n) {
+        mt_buf_adds(&safe, "\nlook: ");
+        mt_escape_terminal(&safe, more.s);
+    }
+    mt_buf_addf(out, "::%s title=", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
+    add_github(out, title.s, true);
+    mt_buf_adds(out, "::");
+    add_github(out, safe.s, false);
+    mt_buf_addc(out, '\n');
+    mt_buf_free(&title);
+    mt_buf_free(&text);
+    mt_buf_free(&more);
+    mt_buf_free(&safe);
+}
+
+static void annotate(const struct mt_findings *f, enum mt_check_verdict verdict, struct mt_buf *out)
+{
+    int64_t shown = 0, all = f->n_of[verdict];
+    int64_t most = all > SHOWN_PER_LEVEL ? SHOWN_PER_LEVEL - 1 : all; /* one place for the rest */
+    for (size_t i = 0; i < f->v.n && shown < most; i++)
+        if (f->v.v[i].verdict == verdict) {
+            add_annotation(f, &f->v.v[i], out);
+            shown++;
+        }
+    if (shown < all)
+        mt_buf_addf(out, "::%s title=memtool::%lld more rules %s\n",
+                    verdict == MT_CHECK_FAIL ? "error" : "warning", (long long)(all - shown),
+                    verdict == MT_CHECK_FAIL ? "failed" : "are inconclusive");
+}
+
+void mt_check_github(const struct mt_findings *f, struct mt_buf *out)
+{
+    annotate(f, MT_CHECK_FAIL, out);
+    annotate(f, MT_CHECK_INCONCLUSIVE, out);
+    mt_findings_sum(f, out);
+    mt_buf_addc(out, '\n');
+}
+
+/* ---- JUnit ---- */
+
+/* For text and attributes. XML knows no control characters and no U+FFFE and U+FFFF at all. */
+static void add_xml(struct mt_buf *out, const char *text)
+{
+    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&apos;"};
+    struct mt_buf safe = {0};
+    mt_escape_terminal(&safe, text);
+    for (const char *s = safe.s; *s;) {
+        uint32_t cp;
+        size_t n = (size_t)mt_utf8_next(s, &cp), e = 0;
+        while (e < MT_ARRAY_LEN(entities) && entities[e][0] != *s)
+            e++;
+        if (e < MT_ARRAY_LEN(entities))
+            mt_buf_adds(out, entities[e] + 1);
+        else if (cp == 0xfffe || cp == 0xffff)
+            mt_buf_addf(out, "\\u%04x", cp);
+        else
+            mt_buf_add(out, s, n);
+        s += n;
+    }
+    mt_buf_free(&safe);
+}
+
+static void add_attribute(struct mt_buf *out, const char *name, const char *value)
+{
+    mt_buf_addf(out, " %s=\"", name);
+    add_xml(out, value);
+    mt_buf_addc(out, '"');
+}
+
+static void add_testcase(const struct mt_findings *f, const struct mt_checked *c,
+                         struct mt_buf *out)
+{
+    struct mt_buf name = {0}, finding = {0}, more = {0};
+    const struct mt_rule *rule = c->rule;
+    mt_finding_subject(c, &name);
+    char *title =
+        mt_asprintf("%s %s%s%s", rule->kind->name, rule->limit, name.n ? ", " : "", name.s);
+    mt_buf_clear(&name);
+    mt_buf_addf(&name, "memtool.%s", c->device);
+    mt_finding_text(f, c, &finding);
+    mt_buf_adds(out, "    <testcase");
+    add_attribute(out, "classname", name.s);
+    add_attribute(out, "name", rule->name ? rule->name : title);
+    if (c->verdict == MT_CHECK_PASS)
+        mt_buf_adds(out, "/>\n");
+    else {
+        mt_buf_addf(out, ">\n      <%s", c->verdict == MT_CHECK_FAIL ? "failure" : "skipped");
+        if (c->verdict == MT_CHECK_FAIL)
+            add_attribute(out, "type", rule->kind->name);
+        add_attribute(out, "message", finding.s);
+        if (c->verdict == MT_CHECK_FAIL) {
+            mt_buf_addc(out, '>');
+            mt_finding_explained(c, &more);
+            add_xml(out, more.s);
+            mt_buf_clear(&more);
+            mt_finding_look(f, c, &more);
+            mt_buf_adds(out, "\nlook: ");
+            add_xml(out, more.s);
+            mt_buf_adds(out, "</failure>\n    </testcase>\n");
+        } else
+            mt_buf_adds(out, "/>\n    </testcase>\n");
+    }
+    free(title);
+    mt_buf_free(&name);
+    mt_buf_free(&finding);
+    mt_buf_free(&more);
+}
+
+static void add_counts(const struct mt_findings *f, struct mt_buf *out)
+{
+    mt_buf_addf(out, " tests=\"%zu\" failures=\"%lld\" errors=\"0\" skipped=\"%lld\">\n", f->v.n,
+                (long long)f->n_of[MT_CHECK_FAIL], (long long)f->n_of[MT_CHECK_INCONCLUSIVE]);
+}
+
+void mt_check_junit(const struct mt_findings *f, struct mt_buf *out)
+{
+    mt_buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"memtool\"");
+    add_counts(f, out);
+    mt_buf_adds(out, "  <testsuite");
+    add_attribute(out, "name", f->new->figures.v.v[0].run);
+    add_counts(f, out);
+    for (size_t i = 0; i < f->v.n; i++)
+        add_testcase(f, &f->v.v[i], out);
+    mt_buf_adds(out, "  </testsuite>\n</testsuites>\n");
+}

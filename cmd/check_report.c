@@ -1,0 +1,265 @@
+/* What memtool check found, as table, reports and Markdown. */
+#include "cmd/check.h"
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/render.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum mt_check_format format;
+} formats[] = {{"table", MT_CHECK_TABLE},       {"csv", MT_CHECK_REPORT},
+               {"tsv", MT_CHECK_REPORT},        {"json", MT_CHECK_REPORT},
+               {"markdown", MT_CHECK_MARKDOWN}, {"md", MT_CHECK_MARKDOWN},
+               {"github", MT_CHECK_GITHUB},     {"junit", MT_CHECK_JUNIT}};
+
+enum mt_status mt_check_format_of(const char *name, enum mt_check_format *out, struct mt_err *err)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(formats); i++)
+        if (strcmp(name ? name : "table", formats[i].name) == 0) {
+            *out = formats[i].format;
+            return MT_OK;
+        }
+    MT_FAIL(err, MT_EUSAGE, "there is no output format '%s'", name);
+    mt_err_hint(err, "There is: table, csv, tsv, json, markdown, github, junit.");
+    return MT_EUSAGE;
+}
+
+/* ---- lines for a terminal ---- */
+
+typedef void use_finding(const struct mt_findings *f, const struct mt_checked *c,
+                         struct mt_buf *out);
+
+static void explained(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    (void)f;
+    mt_finding_explained(c, out);
+}
+
+/* A line, if there is something to say, with a word before it. */
+static void add_line(struct mt_buf *out, const char *before, use_finding *use,
+                     const struct mt_findings *f, const struct mt_checked *c)
+{
+    struct mt_buf text = {0};
+    use(f, c, &text);
+    if (text.n) {
+        mt_buf_adds(out, before);
+        mt_escape_terminal(out, text.s);
+        mt_buf_addc(out, '\n');
+    }
+    mt_buf_free(&text);
+}
+
+static void table(const struct mt_findings *f, struct mt_buf *out)
+{
+    static const char *const signs[MT_CHECK_N] = {"pass  ", "FAIL  ", "?     "};
+    for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_checked *c = &f->v.v[i];
+        add_line(out, signs[c->verdict], mt_finding_text, f, c);
+        add_line(out, "      most: ", explained, f, c);
+        add_line(out, "      look: ", mt_finding_look, f, c);
+    }
+    mt_findings_sum(f, out);
+    mt_buf_addc(out, '\n');
+}
+
+/* ---- reports ---- */
+
+static const char *text_by(struct mt_report *r, use_finding *use, const struct mt_findings *f,
+                           const struct mt_checked *c)
+{
+    struct mt_buf text = {0};
+    use(f, c, &text);
+    const char *kept = text.n ? mt_report_text(r, text.s) : NULL;
+    mt_buf_free(&text);
+    return kept;
+}
+
+static void subject(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    (void)f;
+    mt_finding_subject(c, out);
+}
+
+/* Figures stand in the column of bytes or in that of pieces. */
+enum column {
+    RULE,
+    NAME,
+    DEVICE,
+    SUBJECT,
+    VERDICT,
+    LIMIT,
+    MEASURED_B,
+    LIMIT_B,
+    BASELINE_B,
+    SPREAD_B,
+    BASELINE_SPREAD_B,
+    MEASURED_N,
+    LIMIT_N,
+    BASELINE_N,
+    SPREAD_N,
+    BASELINE_SPREAD_N,
+    EXPLAINED_BY,
+    LOOK,
+    WHY,
+    COLUMN_N
+};
+static const char *const columns[COLUMN_N] = {"rule",
+                                              "name",
+                                              "device",
+                                              "subject",
+                                              "verdict",
+                                              "limit",
+                                              "measured_b",
+                                              "limit_b",
+                                              "baseline_b",
+                                              "spread_b",
+                                              "baseline_spread_b",
+                                              "measured_n",
+                                              "limit_n",
+                                              "baseline_n",
+                                              "spread_n",
+                                              "baseline_spread_n",
+                                              "explained_by",
+                                              "look",
+                                              "why"};
+
+static void add_row(struct mt_report *r, const struct mt_findings *f, const struct mt_checked *c)
+{
+    const int64_t figures[] = {c->measured, c->limit, c->base, c->spread, c->base_spread};
+    struct mt_cell *cells = mt_report_row(r)->cells;
+    cells[RULE] = mt_cell_text(c->rule->kind->name);
+    cells[NAME] = mt_cell_text(mt_report_text(r, c->rule->name));
+    cells[DEVICE] = mt_cell_text(c->device[0] ? mt_report_text(r, c->device) : NULL);
+    cells[SUBJECT] = mt_cell_text(text_by(r, subject, f, c));
+    cells[VERDICT] = mt_cell_text(mt_check_names[c->verdict]);
+    cells[LIMIT] = mt_cell_text(mt_report_text(r, c->rule->limit));
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++)
+        if (figures[i] != MT_BASE_UNKNOWN)
+            cells[(c->rule->kind->count ? MEASURED_N : MEASURED_B) + i] = mt_cell_int(figures[i]);
+    cells[EXPLAINED_BY] = mt_cell_text(text_by(r, explained, f, c));
+    cells[LOOK] = mt_cell_text(text_by(r, mt_finding_look, f, c));
+    cells[WHY] = mt_cell_text(c->why[0] ? mt_report_text(r, c->why) : NULL);
+}
+
+static void name_runs(struct mt_report *r, const struct mt_findings *f)
+{
+    const struct mt_loaded *sides[2] = {f->base ? f->base : f->new, f->base ? f->new : NULL};
+    for (int s = 0; s < 2; s++)
+        if (sides[s] && sides[s]->runs.v[0].id) {
+            r->runs[s].id = sides[s]->runs.v[0].id;
+            r->runs[s].name = mt_strdup(sides[s]->figures.v.v[0].run);
+        }
+    mt_report_param(r, "run", mt_cell_text(mt_report_text(r, f->new->runs.v[0].name)));
+    mt_report_param(r, "run_n", mt_cell_int((int64_t)f->new->runs.n));
+    mt_report_param(r, "baseline",
+                    mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
+}
+
+static void machine_report(const struct mt_findings *f, struct mt_report *r)
+{
+    mt_report_init(r, "memtool.check", 1);
+    name_runs(r, f);
+    for (int i = 0; i < COLUMN_N; i++)
+        mt_report_column(r, columns[i], NULL, MT_UNIT_NONE);
+    for (size_t i = 0; i < f->v.n; i++)
+        add_row(r, f, &f->v.v[i]);
+    mt_report_total(r, "passed_n", mt_cell_int(f->n_of[MT_CHECK_PASS]));
+    mt_report_total(r, "failed_n", mt_cell_int(f->n_of[MT_CHECK_FAIL]));
+    mt_report_total(r, "inconclusive_n", mt_cell_int(f->n_of[MT_CHECK_INCONCLUSIVE]));
+}
+
+/* For people: what a job summary or a comment shows. */
+static void markdown_report(const struct mt_findings *f, struct mt_report *r)
+{
+    struct mt_buf sum = {0};
+    mt_report_init(r, "memtool.check", 1);
+    mt_findings_sum(f, &sum);
+    r->title = mt_asprintf("Memory of %s: %s", f->new->figures.v.v[0].run, sum.s);
+    mt_buf_free(&sum);
+    mt_report_column(r, "verdict", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "finding", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "explained_by", "EXPLAINED BY", MT_UNIT_NONE);
+    mt_report_column(r, "look", NULL, MT_UNIT_NONE);
+    for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_checked *c = &f->v.v[i];
+        struct mt_cell *cells = mt_report_row(r)->cells;
+        cells[0] = mt_cell_text(mt_check_names[c->verdict]);
+        cells[1] = mt_cell_text(text_by(r, mt_finding_text, f, c));
+        cells[2] = mt_cell_text(text_by(r, explained, f, c));
+        cells[3] = mt_cell_text(text_by(r, mt_finding_look, f, c));
+    }
+}
+
+/* ---- the summary of a GitHub step ---- */
+
+enum { SUMMARY_MAX_B = 1000000 }; /* GitHub drops a step's summary beyond 1 MiB */
+
+static enum mt_status append_summary(const struct mt_findings *f, struct mt_err *err)
+{
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    struct mt_report r;
+    struct mt_render how = {.format = MT_FORMAT_MARKDOWN};
+    char *text = NULL;
+    size_t n = 0;
+    if (!path || !*path)
+        return MT_OK;
+    FILE *memory = open_memstream(&text, &n), *out = fopen(path, "a");
+    markdown_report(f, &r);
+    if (memory) {
+        mt_render(&r, &how, memory);
+        fclose(memory);
+    }
+    mt_report_free(&r);
+    bool cut = n > SUMMARY_MAX_B;
+    for (n = cut ? SUMMARY_MAX_B : n; cut && n > 0 && text[n - 1] != '\n';)
+        n--;
+    bool good = text && out && fwrite(text, 1, n, out) == n &&
+                (!cut || fputs("\nmore rules than a summary can hold\n", out) >= 0);
+    int failed = errno;
+    if (out && fclose(out) != 0 && good) {
+        good = false;
+        failed = errno;
+    }
+    free(text);
+    if (good)
+        return MT_OK;
+    mt_err_input(err, path);
+    MT_FAIL(err, MT_EIO, "the summary ($GITHUB_STEP_SUMMARY) cannot be written: %s",
+            strerror(failed));
+    mt_err_hint(err, "The annotations were written. Unset the variable to do without a summary.");
+    return MT_EIO;
+}
+
+static enum mt_status show_text(const struct mt_findings *f, enum mt_check_format format,
+                                struct mt_err *err)
+{
+    struct mt_buf text = {0};
+    mt_buf_adds(&text, "");
+    if (format == MT_CHECK_TABLE)
+        table(f, &text);
+    else if (format == MT_CHECK_GITHUB)
+        mt_check_github(f, &text);
+    else
+        mt_check_junit(f, &text);
+    enum mt_status st = mt_show_text(text.s, err);
+    mt_buf_free(&text);
+    if (st == MT_OK && format == MT_CHECK_GITHUB)
+        st = append_summary(f, err);
+    return st;
+}
+
+enum mt_status mt_check_show(const struct mt_findings *f, enum mt_check_format format,
+                             struct mt_err *err)
+{
+    struct mt_report r;
+    if (format != MT_CHECK_REPORT && format != MT_CHECK_MARKDOWN)
+        return show_text(f, format, err);
+    (format == MT_CHECK_REPORT ? machine_report : markdown_report)(f, &r);
+    enum mt_status st = mt_show(&r, err);
+    mt_report_free(&r);
+    return st;
+}

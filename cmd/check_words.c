@@ -1,0 +1,166 @@
+/* What memtool check found, in words. */
+#include "cmd/check.h"
+#include "lib/human.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_amount(struct mt_buf *out, const struct mt_rule_kind *kind, int64_t v)
+{
+    char text[MT_HUMAN_MAX];
+    mt_buf_adds(out, kind->count ? mt_human_count(v, text) : mt_human_bytes(v, text));
+}
+
+void mt_finding_subject(const struct mt_checked *c, struct mt_buf *out)
+{
+    mt_buf_adds(out, "");
+    if (c->rule->op)
+        mt_buf_addf(out, "op %s", c->rule->op);
+    if (c->rule->scope)
+        mt_buf_addf(out, "%sscope %s", c->rule->op ? ", " : "", c->rule->scope);
+}
+
+/* Figures that differ too little to be told apart as people read them. */
+static bool same_text(const struct mt_rule_kind *kind, int64_t a, int64_t b)
+{
+    char ta[MT_HUMAN_MAX], tb[MT_HUMAN_MAX];
+    return !kind->count && strcmp(mt_human_bytes(a, ta), mt_human_bytes(b, tb)) == 0;
+}
+
+static void add_growth(const struct mt_checked *c, struct mt_buf *out)
+{
+    const struct mt_rule_kind *kind = c->rule->kind;
+    int64_t change = c->measured - c->base;
+    if (!change) {
+        mt_buf_adds(out, " stayed at ");
+        add_amount(out, kind, c->base);
+        return;
+    }
+    mt_buf_adds(out, change > 0 ? " grew " : " fell ");
+    if (c->base > 0) {
+        double percent = 100 * fabs((double)change) / (double)c->base;
+        mt_buf_addf(out, percent < 1 ? "%.2g %%" : "%.1f %%", percent);
+    } else {
+        mt_buf_adds(out, "by ");
+        add_amount(out, kind, change > 0 ? change : -change);
+    }
+    mt_buf_adds(out, " (");
+    add_amount(out, kind, c->base);
+    mt_buf_adds(out, " -> ");
+    add_amount(out, kind, c->measured);
+    if (same_text(kind, c->base, c->measured)) {
+        mt_buf_adds(out, change > 0 ? ", +" : ", ");
+        add_amount(out, kind, change);
+    }
+    mt_buf_adds(out, ")");
+}
+
+static void add_spread(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    size_t new_n = f->new->runs.n;
+    if (new_n > 1 || c->spread > 0) {
+        mt_buf_adds(out, ", spread ");
+        add_amount(out, c->rule->kind, c->spread);
+    }
+    if (new_n > 1)
+        mt_buf_addf(out, " over %zu repeats", new_n);
+    if (c->base_spread > 0) {
+        mt_buf_adds(out, ", spread of the baseline ");
+        add_amount(out, c->rule->kind, c->base_spread);
+    }
+}
+
+void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    const struct mt_rule *rule = c->rule;
+    struct mt_buf subject = {0};
+    mt_finding_subject(c, &subject);
+    if (rule->name)
+        mt_buf_addf(out, "%s: ", rule->name);
+    mt_buf_addf(out, "%s %s %s%s%s", rule->kind->what,
+                rule->kind->figure == MT_BASE_PEAK ? "of" : "on", c->device, subject.n ? ", " : "",
+                subject.s);
+    mt_buf_free(&subject);
+    if (c->measured != MT_BASE_UNKNOWN && c->limit != MT_BASE_UNKNOWN) {
+        if (rule->kind->growth)
+            add_growth(c, out);
+        else {
+            mt_buf_adds(out, " is ");
+            add_amount(out, rule->kind, c->measured);
+        }
+        mt_buf_addf(out, ", limit %s", rule->limit);
+        add_spread(f, c, out);
+    } else
+        mt_buf_addf(out, ", limit %s", rule->limit);
+    if (c->why[0])
+        mt_buf_addf(out, ": %s", c->why);
+}
+
+void mt_finding_explained(const struct mt_checked *c, struct mt_buf *out)
+{
+    mt_buf_adds(out, "");
+    for (size_t i = 0; i < c->explain_n; i++) {
+        const struct mt_explain *e = &c->explain[i];
+        mt_buf_addf(out, "%s%s%s%s %s", i ? ", " : "", e->op, e->scope ? " in " : "",
+                    e->scope ? e->scope : "", c->rule->kind->growth ? "+" : "");
+        add_amount(out, c->rule->kind, e->amount);
+    }
+}
+
+/* One word of a shell's command line. */
+static void add_word(struct mt_buf *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:@+,=%";
+    if (*word && !word[strspn(word, plain)]) {
+        mt_buf_addf(out, " %s", word);
+        return;
+    }
+    mt_buf_adds(out, " '");
+    for (const char *p = word; *p; p++)
+        if (*p == '\'')
+            mt_buf_adds(out, "'\\''");
+        else
+            mt_buf_addc(out, *p);
+    mt_buf_addc(out, '\'');
+}
+
+void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    static const char *const verbs[MT_RULE_N] = {
+        [MT_RULE_PEAK] = "peak",
+        [MT_RULE_PEAK_GROWTH] = "peak",
+        [MT_RULE_PER_STEP] = "leaks",
+        [MT_RULE_ALLOC_GROWTH] = "table --by site --sort self_alloc_b",
+        [MT_RULE_ALLOC_COUNT_GROWTH] = "table --by site --sort self_alloc_n",
+        [MT_RULE_AT_END_GROWTH] = "leaks --all"};
+    const struct mt_rule_kind *kind = c->rule->kind;
+    mt_buf_adds(out, "");
+    if (c->verdict != MT_CHECK_FAIL)
+        return;
+    const struct mt_loaded_run *base = f->base ? &f->base->runs.v[c->base_index] : NULL;
+    bool both = kind->growth && base->id; /* a file has no blocks to compare with */
+    mt_buf_addf(out, "memtool %s", both ? "diff" : verbs[kind - mt_rule_kinds]);
+    if (both)
+        add_word(out, base->name);
+    add_word(out, f->new->runs.v[c->new_index].name);
+    if (c->rule->device) {
+        mt_buf_adds(out, " --device");
+        add_word(out, c->device);
+    }
+}
+
+void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
+{
+    static const char *const words[MT_CHECK_N] = {"passed", "failed", "inconclusive"};
+    static const enum mt_check_verdict order[] = {MT_CHECK_FAIL, MT_CHECK_INCONCLUSIVE,
+                                                  MT_CHECK_PASS};
+    const char *separator = ": ";
+    mt_buf_addf(out, "%zu rule%s", f->v.n, f->v.n == 1 ? "" : "s");
+    for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
+        if (f->n_of[order[i]]) {
+            mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);
+            separator = ", ";
+        }
+}

@@ -1,0 +1,54 @@
+/* memtool export: a run in other forms. */
+#include "cmd/common.h"
+#include "cmd/repeats.h"
+
+static bool baseline;
+static const char *group;
+static int64_t warmup = 1;
+
+static enum mt_status export_baseline(const struct mt_args *args, struct mt_err *err)
+{
+    struct mt_loaded runs = {0};
+    struct mt_baseline whole = {0};
+    struct mt_buf text = {0};
+    enum mt_status st = mt_load_repeats(args, group, false, warmup, &runs, err);
+    if (st == MT_OK) {
+        mt_baseline_fold(runs.figures.v.v, runs.figures.v.n, &whole);
+        mt_baseline_trim(&whole);
+        mt_baseline_write(&whole, &text);
+        st = mt_show_text(text.s, err);
+    }
+    mt_buf_free(&text);
+    mt_baseline_free(&whole);
+    mt_loaded_free(&runs);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    if (baseline)
+        return export_baseline(args, err);
+    MT_FAIL(err, MT_EUSAGE, "export needs to know what to write");
+    mt_err_hint(err, "Nothing was written. There is: --baseline.");
+    return MT_EUSAGE;
+}
+
+static const struct mt_opt opts[] = {
+    {"baseline", 0, MT_OPT_FLAG, &baseline, NULL,
+     "what memtool check --baseline FILE compares with: JSON to keep in git"},
+    {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
+    {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_export = {
+    .name = "export",
+    .summary = "write a run in other forms: a baseline for memtool check",
+    .usage = "--baseline [options] [RUN...]",
+    .examples = "  memtool export --baseline -o memory.json\n"
+                "  memtool export --baseline r1 r2 r3 -o memory.json\n",
+    .opts = opts,
+    .args_max = (size_t)-1,
+    .run = run,
+};

@@ -1,0 +1,277 @@
+#include "lib/check.h"
+
+#include "lib/align.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_check_names[MT_CHECK_N] = {"pass", "fail", "inconclusive"};
+
+/* Sums of a hostile baseline stop here, so that differences stay in range. */
+static const int64_t LARGEST = INT64_C(1) << 61;
+
+void mt_repeats_free(struct mt_repeats *r)
+{
+    for (size_t i = 0; i < r->v.n; i++)
+        mt_baseline_free(&r->v.v[i]);
+    mt_vec_free(&r->v);
+}
+
+static int64_t bounded(double v)
+{
+    return v > (double)LARGEST ? LARGEST : v < -(double)LARGEST ? -LARGEST : (int64_t)v;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    int64_t sum = a + b; /* both are bounded */
+    return sum > LARGEST ? LARGEST : sum < -LARGEST ? -LARGEST : sum;
+}
+
+__attribute__((format(printf, 2, 3))) static void inconclusive(struct mt_checked *c,
+                                                               const char *fmt, ...)
+{
+    va_list ap;
+    c->verdict = MT_CHECK_INCONCLUSIVE;
+    if (c->why[0])
+        return;
+    va_start(ap, fmt);
+    vsnprintf(c->why, sizeof c->why, fmt, ap);
+    va_end(ap);
+}
+
+static bool is_partial(const struct mt_rule *rule)
+{
+    return rule->op || rule->scope;
+}
+
+static bool is_other(const struct mt_base_site *s)
+{
+    return s->explicit_row && strcmp(s->op, "[other]") == 0;
+}
+
+/*
+ * The rule's figure of a device. *slack: what a file lumps together as [other] and so may belong to
+ * the sites the rule is about, or not. *found: there are such sites.
+ */
+static int64_t figure_of(const struct mt_rule *rule, const struct mt_base_device *d, int64_t *slack,
+                         bool *found)
+{
+    enum mt_base_figure f = rule->kind->figure;
+    bool lives = f == MT_BASE_PEAK; /* sites at the peak are known where the end is */
+    *slack = 0;
+    if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
+        return d->v[f];
+    if (lives && d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN)
+        return MT_BASE_UNKNOWN;
+    int64_t sum = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_base_site *s = &d->sites.v[i];
+        if (is_other(s)) {
+            *slack = s->v[f] < 0 ? 0 : s->v[f];
+        } else if (mt_rule_is_about(rule, s)) {
+            *found = true;
+            sum = add(sum, s->v[f]);
+        }
+    }
+    return sum;
+}
+
+struct measured {
+    int64_t median, spread;
+    size_t index;
+    bool found; /* in one of the repeats there are sites the rule is about */
+};
+
+static const char *why_unknown(enum mt_base_figure f, const struct mt_base_device *d)
+{
+    if (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN)
+        return "has no addresses in its records: what lives how long is unknown";
+    if (f == MT_BASE_PER_STEP)
+        return d->v[MT_BASE_STEP_N]
+                   ? "has too few steps to tell growth; 3 after the warm-up are needed"
+                   : "has no steps; import it with --step-marker REGEX";
+    return "does not know this figure";
+}
+
+static bool measure(const struct mt_rule *rule, const struct mt_repeats *r, const char *side,
+                    struct mt_checked *c, struct measured *out)
+{
+    int64_t *values = mt_alloc(r->v.n * sizeof *values);
+    int64_t extra = 0; /* spread the repeats bring with them */
+    *out = (struct measured){0};
+    for (size_t i = 0; i < r->v.n; i++) {
+        int64_t slack = 0;
+        const struct mt_base_device *d = mt_baseline_device(&r->v.v[i], c->device);
+        values[i] = d ? figure_of(rule, d, &slack, &out->found) : MT_BASE_UNKNOWN;
+        if (!d)
+            inconclusive(c, "%s '%s' has no device '%s'", side, r->v.v[i].run, c->device);
+        else if (values[i] == MT_BASE_UNKNOWN)
+            inconclusive(c, "%s '%s' %s", side, r->v.v[i].run, why_unknown(rule->kind->figure, d));
+        else
+            slack = add(slack, is_partial(rule) ? 0 : d->spread[rule->kind->figure]);
+        extra = slack > extra ? slack : extra;
+    }
+    out->median = mt_median(values, r->v.n, &out->spread, &out->index);
+    out->spread = add(out->spread, extra);
+    free(values);
+    return out->median != MT_BASE_UNKNOWN;
+}
+
+/* ---- comparing with a baseline ---- */
+
+static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
+                       const struct mt_repeats *base, struct mt_checked *c)
+{
+    const struct mt_baseline *a = &base->v.v[c->base_index], *b = &new->v.v[c->new_index];
+    int64_t steps_a = mt_baseline_device(a, c->device)->v[MT_BASE_STEP_N];
+    int64_t steps_b = mt_baseline_device(b, c->device)->v[MT_BASE_STEP_N];
+    if (strcmp(a->format, b->format) != 0)
+        inconclusive(c, "the baseline was read from a %s, the run from a %s", a->format, b->format);
+    else if (rule->kind->steps && steps_a != steps_b)
+        inconclusive(c, "the baseline has %lld steps, the run %lld: %s do not compare",
+                     (long long)steps_a, (long long)steps_b, rule->kind->what);
+    return !c->why[0];
+}
+
+static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *new,
+                         const struct mt_repeats *base, bool same_run, struct mt_checked *c,
+                         bool *found)
+{
+    struct measured m;
+    if (!base)
+        inconclusive(c, "there is no baseline to compare with; name one with --baseline");
+    else if (same_run)
+        inconclusive(c, "the baseline is the run itself");
+    else if (measure(rule, base, "the baseline", c, &m)) {
+        c->base = m.median;
+        c->base_spread = m.spread;
+        c->base_index = m.index;
+        *found |= m.found;
+        return comparable(rule, new, base, c);
+    }
+    return false;
+}
+
+static void judge(struct mt_checked *c)
+{
+    const struct mt_rule *rule = c->rule;
+    double noise = (double)c->spread;
+    c->limit = rule->amount;
+    if (rule->kind->growth && rule->percent >= 0) {
+        c->limit = bounded(floor((double)c->base + fabs((double)c->base) * rule->percent / 100));
+        noise += (double)c->base_spread * (1 + rule->percent / 100);
+    } else if (rule->kind->growth) {
+        c->limit = bounded((double)c->base + (double)rule->amount);
+        noise += (double)c->base_spread;
+    }
+    if (c->measured <= c->limit)
+        c->verdict = MT_CHECK_PASS;
+    else if ((double)(c->measured - c->limit) > noise)
+        c->verdict = MT_CHECK_FAIL;
+    else
+        inconclusive(c, "the repeats differ by more than the limit is exceeded by");
+}
+
+/* ---- what explains a failure ---- */
+
+struct changes {
+    struct mt_align_key *names[2];
+    size_t n[2];
+    int64_t *of_row;
+};
+
+static struct mt_align_key *names_of(const struct mt_base_device *d)
+{
+    struct mt_align_key *names = mt_alloc((d->sites.n + 1) * sizeof *names);
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_base_site *s = &d->sites.v[i];
+        names[i] = (struct mt_align_key){.key = {s->op, s->scope ? s->scope : ""},
+                                         .explicit_row = s->explicit_row};
+    }
+    return names;
+}
+
+/* Puts a site among the largest; it must grow or hold something. */
+static void offer(struct mt_checked *c, struct mt_explain site)
+{
+    size_t at = c->explain_n;
+    if (site.amount <= 0)
+        return;
+    while (at > 0 && c->explain[at - 1].amount < site.amount)
+        at--;
+    if (at == MT_EXPLAIN_MAX)
+        return;
+    if (c->explain_n < MT_EXPLAIN_MAX)
+        c->explain_n++;
+    memmove(&c->explain[at + 1], &c->explain[at], (c->explain_n - 1 - at) * sizeof site);
+    c->explain[at] = site;
+}
+
+static void explain(const struct mt_rule *rule, const struct mt_base_device *base,
+                    const struct mt_base_device *new, struct mt_checked *c)
+{
+    static const enum mt_group_key keys[] = {MT_BY_TOP, MT_BY_SCOPE};
+    static const struct mt_base_device nothing;
+    const struct mt_base_device *side[2] = {base ? base : &nothing, new};
+    struct mt_align_key *names[2] = {names_of(side[0]), names_of(side[1])};
+    struct mt_alignment a;
+    mt_align(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
+    int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
+    bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < side[s]->sites.n; i++) {
+            const struct mt_base_site *site = &side[s]->sites.v[i];
+            int64_t v = site->v[rule->kind->figure];
+            change[names[s][i].row] = add(change[names[s][i].row], s ? v : -v);
+            about[names[s][i].row] |= mt_rule_is_about(rule, site);
+        }
+    for (size_t i = 0; i < a.rows.n; i++)
+        if (about[i])
+            offer(c, (struct mt_explain){a.rows.v[i].key[0],
+                                         a.rows.v[i].key[1][0] ? a.rows.v[i].key[1] : NULL,
+                                         change[i]});
+    free(change);
+    free(about);
+    mt_alignment_free(&a);
+    free(names[0]);
+    free(names[1]);
+}
+
+void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
+                   const struct mt_repeats *base, bool same_run, struct mt_checked *out)
+{
+    struct measured m;
+    const struct mt_base_device *device = mt_baseline_device(&new->v.v[0], rule->device);
+    *out = (struct mt_checked){.rule = rule,
+                               .measured = MT_BASE_UNKNOWN,
+                               .limit = MT_BASE_UNKNOWN,
+                               .base = MT_BASE_UNKNOWN,
+                               .spread = MT_BASE_UNKNOWN,
+                               .base_spread = MT_BASE_UNKNOWN};
+    snprintf(out->device, sizeof out->device, "%s",
+             device         ? device->name
+             : rule->device ? rule->device
+                            : "");
+    if (!device && !rule->device)
+        inconclusive(out, "the run '%s' holds no memory records", new->v.v[0].run);
+    if (out->why[0] || !measure(rule, new, "the run", out, &m))
+        return;
+    out->measured = m.median;
+    out->spread = m.spread;
+    out->new_index = m.index;
+    bool found = m.found;
+    if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
+        return;
+    if (is_partial(rule) && !found)
+        inconclusive(out, "nothing matches: no site is of that op and scope");
+    else
+        judge(out);
+    if (out->verdict == MT_CHECK_FAIL)
+        explain(rule,
+                rule->kind->growth ? mt_baseline_device(&base->v.v[out->base_index], out->device)
+                                   : NULL,
+                mt_baseline_device(&new->v.v[out->new_index], out->device), out);
+}

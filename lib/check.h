@@ -1,0 +1,48 @@
+/*
+ * check.h - whether a run, or the repeats of one, keeps to the rules.
+ *
+ * Compared is the median of the repeats (mt_median). A rule passes when the median is within the
+ * limit. It fails when the median exceeds the limit by more than the spread: that of the new
+ * repeats and, for growth, that of the baseline's, which scales with the limit. In between the
+ * figures are too noisy to tell: inconclusive. So is a rule that cannot be applied; `why` says why.
+ */
+#ifndef MT_CHECK_H
+#define MT_CHECK_H
+
+#include "lib/rules.h"
+
+enum mt_check_verdict { MT_CHECK_PASS, MT_CHECK_FAIL, MT_CHECK_INCONCLUSIVE, MT_CHECK_N };
+extern const char *const mt_check_names[MT_CHECK_N]; /* "pass", "fail", "inconclusive" */
+
+/* Several recordings of the same thing; a baseline file is one that knows its spread. */
+struct mt_repeats {
+    MT_VEC(struct mt_baseline) v;
+};
+void mt_repeats_free(struct mt_repeats *r);
+
+enum { MT_EXPLAIN_MAX = 3 };
+
+struct mt_checked {
+    const struct mt_rule *rule;
+    enum mt_check_verdict verdict;
+    char device[32];
+    /* MT_BASE_UNKNOWN: unknown or does not apply */
+    int64_t measured, limit, base;
+    int64_t spread; /* of measured */
+    int64_t base_spread;
+    char why[320];    /* inconclusive: a sentence without a full stop; else "" */
+    size_t new_index; /* the repeat whose figure is the median */
+    size_t base_index;
+    /* On failure: the sites that explain most; of growth rules by how much they grew. */
+    struct mt_explain {
+        const char *op, *scope; /* borrowed from the repeats; scope NULL = none */
+        int64_t amount;
+    } explain[MT_EXPLAIN_MAX];
+    size_t explain_n;
+};
+
+/* base NULL: none. same_run: base and new hold the same recording. */
+void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
+                   const struct mt_repeats *base, bool same_run, struct mt_checked *out);
+
+#endif

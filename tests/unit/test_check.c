@@ -1,0 +1,504 @@
+/* lib/check.h, rules.h, baseline.h: medians and spreads, limits, verdicts, files and what is wrong
+ * with them. */
+#include "lib/check.h"
+#include "tests/unit/program.h"
+#include "tests/unit/rows.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 9, U = -1 }; /* U: unknown, in the rows below */
+
+/* ---- median and spread ---- */
+
+struct median_row {
+    const char *name;
+    int64_t values[MOST];
+    size_t n;
+    int64_t median, spread;
+};
+
+static const struct median_row median_rows[] = {
+    {"median: one value", {7}, 1, 7, 0},
+    {"median: of two the upper", {10, 4}, 2, 10, 6},
+    {"median: three, the range is the spread", {9, 1, 5}, 3, 5, 8},
+    {"median: four, one left out at each end", {1, 100, 5, 4}, 4, 5, 1},
+    {"median: five with an outlier", {10, 11, 12, 13, 999}, 5, 12, 2},
+    {"median: eight, two left out at each end", {1, 2, 3, 4, 5, 6, 7, 800}, 8, 5, 3},
+    {"median: negative values", {-5, -1, -3}, 3, -3, 4},
+    {"median: equal values", {6, 6, 6, 6, 6}, 5, 6, 0},
+};
+
+static void median_test(void **state)
+{
+    const struct median_row *row = *state;
+    int64_t spread;
+    size_t which = MOST;
+    assert_int_equal(mt_median(row->values, row->n, &spread, &which), row->median);
+    assert_int_equal(spread, row->spread);
+    assert_int_equal(row->values[which], row->median);
+}
+
+static void median_unknown_test(void **state)
+{
+    (void)state;
+    const int64_t values[] = {1, MT_BASE_UNKNOWN, 3};
+    int64_t spread;
+    assert_true(mt_median(values, 3, &spread, NULL) == MT_BASE_UNKNOWN);
+    assert_int_equal(spread, 0);
+}
+
+/* ---- limits ---- */
+
+struct limit_row {
+    const char *name;
+    enum mt_rule_id kind;
+    const char *limit;
+    const char *wrong; /* part of the message; NULL: right */
+    double percent;
+    int64_t amount;
+};
+
+static const struct limit_row limit_rows[] = {
+    {"limit: a size", MT_RULE_PEAK, "2GiB", NULL, -1, INT64_C(2) << 30},
+    {"limit: zero", MT_RULE_PER_STEP, "0", NULL, -1, 0},
+    {"limit: a percentage", MT_RULE_PEAK_GROWTH, "5%", NULL, 5, 0},
+    {"limit: a fraction of a percent", MT_RULE_PEAK_GROWTH, "0.5 %", NULL, 0.5, 0},
+    {"limit: growth by a size", MT_RULE_PEAK_GROWTH, "64KiB", NULL, -1, 64 << 10},
+    {"limit: a count", MT_RULE_ALLOC_COUNT_GROWTH, "100", NULL, -1, 100},
+    {"limit: a percentage of nothing", MT_RULE_PEAK, "5%", "percentage of what", 0, 0},
+    {"limit: negative", MT_RULE_PEAK, "-1", "no size", 0, 0},
+    {"limit: a count in bytes", MT_RULE_ALLOC_COUNT_GROWTH, "1KiB", "nor a number", 0, 0},
+    {"limit: no number", MT_RULE_PEAK_GROWTH, "much", "nor a size", 0, 0},
+    {"limit: not finite", MT_RULE_PEAK_GROWTH, "inf%", "nor a size", 0, 0},
+    {"limit: negative percentage", MT_RULE_PEAK_GROWTH, "-5%", "nor a size", 0, 0},
+    {"limit: empty", MT_RULE_PEAK, "", "no size", 0, 0},
+};
+
+static void limit_test(void **state)
+{
+    const struct limit_row *row = *state;
+    const struct mt_rule_about about = {0};
+    struct mt_rules rules = {0};
+    struct mt_err err = MT_ERR_INIT;
+    enum mt_status st = mt_rules_add(&rules, row->kind, row->limit, &about, &err);
+    if (row->wrong) {
+        assert_int_equal(st, MT_EUSAGE);
+        assert_non_null(strstr(err.what, row->wrong));
+        assert_true(err.hint[0]);
+    } else {
+        assert_int_equal(st, MT_OK);
+        assert_true(rules.v.v[0].percent == row->percent);
+        assert_int_equal(rules.v.v[0].amount, row->amount);
+    }
+    mt_rules_free(&rules);
+}
+
+/* ---- verdicts ---- */
+
+struct verdict_row {
+    const char *name;
+    enum mt_rule_id kind;
+    const char *limit;
+    int64_t new[MOST], base[MOST]; /* ended by 0 */
+    enum mt_check_verdict verdict;
+    int64_t measured, spread;
+};
+
+static const struct verdict_row verdict_rows[] = {
+    {"verdict: at the limit", MT_RULE_PEAK, "100", {100}, {0}, MT_CHECK_PASS, 100, 0},
+    {"verdict: one byte over", MT_RULE_PEAK, "100", {101}, {0}, MT_CHECK_FAIL, 101, 0},
+    {"verdict: 5 % is not exceeded",
+     MT_RULE_PEAK_GROWTH,
+     "5%",
+     {105},
+     {100},
+     MT_CHECK_PASS,
+     105,
+     0},
+    {"verdict: 5 % is exceeded", MT_RULE_PEAK_GROWTH, "5%", {106}, {100}, MT_CHECK_FAIL, 106, 0},
+    {"verdict: shrinking passes", MT_RULE_PEAK_GROWTH, "0", {50}, {100}, MT_CHECK_PASS, 50, 0},
+    {"verdict: growth by a size", MT_RULE_PEAK_GROWTH, "10", {111}, {100}, MT_CHECK_FAIL, 111, 0},
+    {"verdict: 0 grows by more than any percentage",
+     MT_RULE_AT_END_GROWTH,
+     "900%",
+     {1},
+     {U},
+     MT_CHECK_INCONCLUSIVE,
+     1,
+     0},
+    {"verdict: growth without a baseline",
+     MT_RULE_PEAK_GROWTH,
+     "5%",
+     {100},
+     {0},
+     MT_CHECK_INCONCLUSIVE,
+     100,
+     0},
+    {"verdict: the median counts, not an outlier",
+     MT_RULE_PEAK,
+     "100",
+     {90, 91, 92, 93, 500},
+     {0},
+     MT_CHECK_PASS,
+     92,
+     2},
+    {"verdict: more spread than excess",
+     MT_RULE_PEAK,
+     "100",
+     {95, 104, 108},
+     {0},
+     MT_CHECK_INCONCLUSIVE,
+     104,
+     13},
+    {"verdict: as much spread as excess",
+     MT_RULE_PEAK,
+     "100",
+     {100, 110},
+     {0},
+     MT_CHECK_INCONCLUSIVE,
+     110,
+     10},
+    {"verdict: less spread than excess",
+     MT_RULE_PEAK,
+     "100",
+     {110, 112, 114},
+     {0},
+     MT_CHECK_FAIL,
+     112,
+     4},
+    {"verdict: the spread of the baseline counts",
+     MT_RULE_PEAK_GROWTH,
+     "0",
+     {108, 109, 110},
+     {95, 100, 105},
+     MT_CHECK_INCONCLUSIVE,
+     109,
+     2},
+    {"verdict: beyond both spreads",
+     MT_RULE_PEAK_GROWTH,
+     "0",
+     {118, 119, 120},
+     {95, 100, 105},
+     MT_CHECK_FAIL,
+     119,
+     2},
+    {"verdict: the spread of the baseline scales with the limit",
+     MT_RULE_PEAK_GROWTH,
+     "100%",
+     {221},
+     {95, 100, 105},
+     MT_CHECK_FAIL,
+     221,
+     0},
+    {"verdict: unknown in the run", MT_RULE_PER_STEP, "0", {U}, {0}, MT_CHECK_INCONCLUSIVE, U, U},
+    {"verdict: unknown in one repeat",
+     MT_RULE_PEAK,
+     "10",
+     {5, U},
+     {0},
+     MT_CHECK_INCONCLUSIVE,
+     U,
+     U},
+};
+
+static void add_repeats(struct mt_repeats *r, const int64_t *values, enum mt_base_figure f)
+{
+    for (; *values; values++) {
+        struct mt_baseline *b = mt_vec_push(&r->v);
+        *b = (struct mt_baseline){.run = "r", .format = "test", .run_n = 1};
+        mt_strtab_init(&b->texts);
+        struct mt_base_device *d = mt_vec_push(&b->devices);
+        *d = (struct mt_base_device){.name = "cpu"};
+        d->v[f] = *values == U ? MT_BASE_UNKNOWN : *values;
+    }
+}
+
+static int64_t shown(int64_t v)
+{
+    return v == MT_BASE_UNKNOWN ? U : v;
+}
+
+static void verdict_test(void **state)
+{
+    const struct verdict_row *row = *state;
+    const struct mt_rule_about about = {0};
+    struct mt_rules rules = {0};
+    struct mt_repeats new = {0}, base = {0};
+    struct mt_checked c;
+    struct mt_err err = MT_ERR_INIT;
+    assert_int_equal(mt_rules_add(&rules, row->kind, row->limit, &about, &err), MT_OK);
+    add_repeats(&new, row->new, mt_rule_kinds[row->kind].figure);
+    add_repeats(&base, row->base, mt_rule_kinds[row->kind].figure);
+    mt_check_rule(&rules.v.v[0], &new, base.v.n ? &base : NULL, false, &c);
+    assert_string_equal(mt_check_names[c.verdict], mt_check_names[row->verdict]);
+    assert_int_equal(shown(c.measured), row->measured);
+    assert_int_equal(shown(c.spread), row->spread);
+    assert_int_equal(c.why[0] != '\0', c.verdict == MT_CHECK_INCONCLUSIVE);
+    mt_repeats_free(&new);
+    mt_repeats_free(&base);
+    mt_rules_free(&rules);
+}
+
+/* ---- files ---- */
+
+struct file_row {
+    const char *name;
+    bool baseline;
+    const char *text, *what, *hint; /* parts of what is said; hint NULL: any */
+    int64_t line;
+};
+
+#define RULES(text)    "{\"schema\": \"memtool.rules\", \"version\": 1,\n\"rules\": [\n" text "\n]}"
+#define BASELINE(text) "{\"schema\": \"memtool.baseline\", \"version\": 1,\n" text "}"
+#define FIGURES                                                                                    \
+    "\"peak_b\": 9, \"net_b\": 0, \"at_end_b\": 0, \"alloc_b\": 0, \"freed_b\": 0, \"alloc_n\": "  \
+    "0, "                                                                                          \
+    "\"freed_n\": 0, \"calls_n\": 0, \"step_n\": 0, \"per_step_b\": null"
+
+static const struct file_row file_rows[] = {
+    {"rules: empty", false, "", "ends too early", NULL, 1},
+    {"rules: cut", false, "{\"schema\":\n\"mem", "ends too early", NULL, 2},
+    {"rules: no JSON", false, "max-peak = 2GiB", "is no JSON", NULL, 1},
+    {"rules: a comma is missing", false, RULES("{\"max-peak\": 1 \"op\": 2}"), "',' or", NULL, 3},
+    {"rules: text behind the end", false, RULES("{\"max-peak\": 1}") "\n\nx", "follows", NULL, 6},
+    {"rules: another schema", false, "{\"schema\": \"other\"}", "must be \"memtool.rules\"", NULL,
+     1},
+    {"rules: newer", false, "{\"schema\": \"memtool.rules\",\n\"version\": 2}", "is 2; this", NULL,
+     2},
+    {"rules: no version", false, "{\"schema\": \"memtool.rules\"}", "\"version\" is missing", NULL,
+     1},
+    {"rules: misspelt key", false, RULES("{\"max-peek\": 1}"), "no key \"max-peek\"",
+     "Did you mean max-peak", 3},
+    {"rules: far from any key", false, RULES("{\n\"colour\": 1}"), "no key \"colour\"",
+     "There is: name, device", 4},
+    {"rules: a key twice", false, RULES("{\"max-peak\": 1,\n\"max-peak\": 2}"), "a second time",
+     NULL, 4},
+    {"rules: a rule is no object", false, RULES("5"), "must be an object", NULL, 3},
+    {"rules: no list", false, "{\"schema\": \"memtool.rules\", \"version\": 1, \"rules\": {}}",
+     "\"rules\" must be a list", NULL, 1},
+    {"rules: none", false, "{\"schema\": \"memtool.rules\", \"version\": 1}",
+     "\"rules\" is missing", NULL, 1},
+    {"rules: no limit", false, RULES("{\"op\": \"relu\"}"), "without a limit", NULL, 3},
+    {"rules: a wrong limit", false, RULES("{\"op\": \"relu\",\n\"max-peak\": \"5%\"}"),
+     "percentage of what", NULL, 4},
+    {"rules: a wrong expression", false, RULES("{\"max-peak\": 5,\n\"op\": \"(\"}"),
+     "no regular expression", NULL, 3},
+    {"rules: a list as limit", false, RULES("{\"max-peak\": []}"), "must be a text", NULL, 3},
+    {"rules: too deep", false, "[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", "too deep", NULL, 1},
+    {"baseline: no devices", true, BASELINE("\"run\": \"a\""), "\"devices\" is missing", NULL, 1},
+    {"baseline: a run that is no text", true, BASELINE("\"run\": 5"), "\"run\" must be a text",
+     NULL, 2},
+    {"baseline: a figure is missing", true, BASELINE("\"devices\": [\n{\"device\": \"cpu\"}]"),
+     "without \"sites\"", NULL, 3},
+    {"baseline: a figure is text", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"spread\": {\n\"peak_b\": "
+              "\"x\"}}]"),
+     "\"peak_b\" must be a whole number", NULL, 4},
+    {"baseline: a negative spread", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"spread\": {\n\"peak_b\": "
+              "-1}}]"),
+     "not negative", NULL, 4},
+    {"baseline: a figure out of range", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"a\",\n\"alloc_b\": "
+              "9223372036854775807}],\n" FIGURES "}]"),
+     "out of range", NULL, 3},
+    {"baseline: a site without a name", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [\n{}],\n" FIGURES "}]"),
+     "without \"op\"", NULL, 3},
+    {"baseline: left by a merge", true, "<<<<<<< HEAD\n{}", "is no JSON", "writes a baseline anew",
+     1},
+};
+
+static void file_test(void **state)
+{
+    const struct file_row *row = *state;
+    const struct mt_rule_about about = {0};
+    struct mt_rules rules = {0};
+    struct mt_baseline base = {0};
+    struct mt_err err = MT_ERR_INIT;
+    enum mt_status st =
+        row->baseline ? mt_baseline_parse("file", row->text, strlen(row->text), &base, &err)
+                      : mt_rules_parse("file", row->text, strlen(row->text), &about, &rules, &err);
+    assert_int_not_equal(st, MT_OK);
+    assert_string_equal(err.input, "file");
+    if (!strstr(err.what, row->what) || (row->hint && !strstr(err.hint, row->hint)))
+        fail_msg("%s / %s", err.what, err.hint);
+    assert_int_equal(err.line, row->line);
+    assert_true(err.hint[0]);
+    mt_rules_free(&rules);
+    mt_baseline_free(&base);
+}
+
+static void rules_test(void **state)
+{
+    (void)state;
+    static const char text[] = RULES(
+        "{\"name\": \"two\", \"max-peak\": 100, \"max-peak-growth\": \"5%\", \"op\": \"^b\"},\n"
+        "{\"max-growth-per-step\": \"1KiB\", \"device\": \"cuda\", \"scope\": \"s\\u0031\"}");
+    const struct mt_rule_about about = {.device = "cpu"};
+    struct mt_rules rules = {0};
+    struct mt_err err = MT_ERR_INIT;
+    assert_int_equal(mt_rules_parse("file", text, sizeof text - 1, &about, &rules, &err), MT_OK);
+    assert_int_equal(rules.v.n, 3);
+    const struct mt_rule *r = rules.v.v;
+    assert_string_equal(r[0].name, "two");
+    assert_string_equal(r[1].kind->name, "max-peak-growth");
+    assert_string_equal(r[1].device, "cpu");
+    assert_string_equal(r[2].device, "cuda");
+    assert_string_equal(r[2].scope, "s1");
+    const struct mt_base_site a = {.op = "ab", .scope = "s1"}, b = {.op = "ba"};
+    assert_false(mt_rule_is_about(&r[0], &a));
+    assert_true(mt_rule_is_about(&r[0], &b));
+    assert_true(mt_rule_is_about(&r[2], &a));
+    assert_false(mt_rule_is_about(&r[2], &b));
+    mt_rules_free(&rules);
+}
+
+/* ---- from a run to a file and back ---- */
+
+/* 200 light sites and two heavy ones; one leaks. */
+static void measure(int extra, struct mt_baseline *out)
+{
+    struct program p;
+    struct mt_err err = MT_ERR_INIT;
+    char name[32];
+    program_start(&p);
+    for (int step = 0; step < 6; step++) {
+        program_step(&p);
+        program_alloc(&p, "leak", 1000);
+        int heavy = program_alloc(&p, "heavy", 1000000 + extra);
+        for (int i = 0; i < 200; i++) {
+            snprintf(name, sizeof name, "light %d", i);
+            program_free(&p, program_alloc(&p, name, 1));
+        }
+        program_free(&p, heavy);
+    }
+    program_finish(&p);
+    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, out, &err), MT_OK);
+    program_end(&p);
+}
+
+static void check_sums(const struct mt_base_device *d)
+{
+    static const enum mt_base_figure summed[] = {MT_BASE_PEAK,    MT_BASE_AT_END,
+                                                 MT_BASE_ALLOC,   MT_BASE_ALLOC_N,
+                                                 MT_BASE_CALLS_N, MT_BASE_PER_STEP};
+    for (size_t f = 0; f < MT_ARRAY_LEN(summed); f++) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < d->sites.n; i++)
+            sum += d->sites.v[i].v[summed[f]];
+        assert_int_equal(sum, d->v[summed[f]]);
+    }
+}
+
+static void round_trip_test(void **state)
+{
+    (void)state;
+    struct mt_baseline b, again;
+    struct mt_buf text = {0}, second = {0};
+    struct mt_err err = MT_ERR_INIT;
+    measure(0, &b);
+    const struct mt_base_device *d = &b.devices.v[0];
+    assert_int_equal(d->v[MT_BASE_PEAK], 1006001); /* the last step's, with one light block */
+    assert_int_equal(d->v[MT_BASE_PER_STEP], 1000);
+    assert_int_equal(d->sites.n, 203); /* and ProfilerStep# itself */
+    check_sums(d);
+    mt_baseline_write(&b, &text);
+    assert_int_equal(mt_baseline_parse("again", text.s, text.n, &again, &err), MT_OK);
+    mt_baseline_write(&again, &second);
+    assert_string_equal(text.s, second.s);
+    mt_baseline_free(&again);
+    mt_baseline_free(&b);
+    mt_buf_free(&text);
+    mt_buf_free(&second);
+}
+
+static void trim_test(void **state)
+{
+    (void)state;
+    struct mt_baseline b;
+    measure(0, &b);
+    struct mt_base_device *d = &b.devices.v[0];
+    for (size_t i = 0; i < d->sites.n; i++) /* so that no figure needs them */
+        if (strncmp(d->sites.v[i].op, "light", 5) == 0)
+            d->sites.v[i].v[MT_BASE_ALLOC_N] = 0;
+    d->v[MT_BASE_ALLOC_N] = 12;
+    mt_baseline_trim(&b);
+    check_sums(d);
+    assert_true(d->sites.n <= 4); /* leak, heavy, the light one at the peak, [other] */
+    assert_string_equal(d->sites.v[d->sites.n - 1].op, "[other]");
+    mt_baseline_free(&b);
+}
+
+static void fold_test(void **state)
+{
+    (void)state;
+    struct mt_baseline r[3], whole;
+    measure(0, &r[0]);
+    measure(500, &r[1]);
+    measure(90, &r[2]);
+    snprintf(r[2].devices.v[0].sites_of, 256, "middle");
+    snprintf(r[2].run, sizeof r[2].run, "middle");
+    mt_baseline_fold(r, 3, &whole);
+    const struct mt_base_device *d = &whole.devices.v[0];
+    assert_int_equal(d->v[MT_BASE_PEAK], 1006001 + 90);
+    assert_int_equal(d->spread[MT_BASE_PEAK], 500);
+    assert_int_equal(d->spread[MT_BASE_ALLOC_N], 0);
+    assert_string_equal(d->sites_of, "middle");
+    check_sums(d);
+    for (int i = 0; i < 3; i++)
+        mt_baseline_free(&r[i]);
+    mt_baseline_free(&whole);
+}
+
+/* What a file lumps together may belong to the sites of a rule: it counts as spread. */
+static void other_test(void **state)
+{
+    (void)state;
+    const struct mt_rule_about about = {.op = "heavy"};
+    struct mt_rules rules = {0};
+    struct mt_repeats new = {0}, base = {0};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_checked c;
+    measure(500, mt_vec_push(&new.v));
+    measure(0, mt_vec_push(&base.v));
+    assert_int_equal(mt_rules_add(&rules, MT_RULE_PEAK_GROWTH, "0", &about, &err), MT_OK);
+    mt_check_rule(&rules.v.v[0], &new, &base, false, &c);
+    assert_string_equal(mt_check_names[c.verdict], "fail");
+    assert_int_equal(c.measured - c.base, 500);
+    assert_int_equal(c.explain_n, 1);
+    assert_string_equal(c.explain[0].op, "heavy");
+    assert_int_equal(c.explain[0].amount, 500);
+    *mt_vec_push(&base.v.v[0].devices.v[0].sites) =
+        (struct mt_base_site){.op = "[other]", .explicit_row = true, .v = {[MT_BASE_PEAK] = 501}};
+    mt_check_rule(&rules.v.v[0], &new, &base, false, &c);
+    assert_string_equal(mt_check_names[c.verdict], "inconclusive");
+    mt_check_rule(&rules.v.v[0], &new, &base, true, &c);
+    assert_string_equal(c.why, "the baseline is the run itself");
+    mt_rules_free(&rules);
+    mt_repeats_free(&new);
+    mt_repeats_free(&base);
+}
+
+int main(void)
+{
+    struct row_tests t = {0};
+    static const struct {
+        const char *name;
+        CMUnitTestFunction run;
+    } others[] = {{"median: unknown if one value is", median_unknown_test},
+                  {"rules: read from a file", rules_test},
+                  {"baseline: written and read again", round_trip_test},
+                  {"baseline: what is left out stays in the sums", trim_test},
+                  {"baseline: of three repeats", fold_test},
+                  {"verdict: what a baseline lumps together is doubt", other_test}};
+    ROWS_ADD(&t, median_test, median_rows);
+    ROWS_ADD(&t, limit_test, limit_rows);
+    ROWS_ADD(&t, verdict_test, verdict_rows);
+    ROWS_ADD(&t, file_test, file_rows);
+    for (size_t i = 0; i < MT_ARRAY_LEN(others); i++)
+        t.v[t.n++] = (struct CMUnitTest){.name = others[i].name, .test_func = others[i].run};
+    return ROWS_RUN(&t, "check");
+}
