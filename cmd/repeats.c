@@ -20,7 +20,11 @@ static enum mt_status load_run(const char *ref, int64_t warmup, struct mt_loaded
     enum mt_status st = mt_open_run(ref, &db, &run, err);
     if (st == MT_OK) {
         struct mt_loaded_run *named = mt_vec_push(&out->runs);
-        *named = (struct mt_loaded_run){.id = run.id, .start_ns = run.start_ns};
+        *named = (struct mt_loaded_run){.id = run.id,
+                                        .start_ns = run.start_ns,
+                                        .dur_ns = run.dur_ns,
+                                        .op_n = run.op_n,
+                                        .record_n = run.record_n};
         name_of(ref, &run, named->name, sizeof named->name);
         st = mt_baseline_measure(db, &run, warmup, mt_vec_push(&out->figures.v), err);
     }
@@ -80,12 +84,18 @@ void mt_loaded_free(struct mt_loaded *l)
     mt_vec_free(&l->runs);
 }
 
+/* By what was recorded: a run may be in two databases, under two names. */
+static bool same_recording(const struct mt_loaded_run *a, const struct mt_loaded_run *b)
+{
+    return a->id && b->id && a->start_ns == b->start_ns && a->dur_ns == b->dur_ns &&
+           a->op_n == b->op_n && a->record_n == b->record_n;
+}
+
 bool mt_loaded_overlap(const struct mt_loaded *a, const struct mt_loaded *b)
 {
     for (size_t i = 0; i < a->runs.n; i++)
         for (size_t k = 0; k < b->runs.n; k++)
-            if (a->runs.v[i].id && a->runs.v[i].id == b->runs.v[k].id &&
-                a->runs.v[i].start_ns == b->runs.v[k].start_ns)
+            if (same_recording(&a->runs.v[i], &b->runs.v[k]))
                 return true;
     return false;
 }

@@ -12,7 +12,8 @@ struct mt_loaded {
     /* One for each: the run as a command line names it, and what tells recordings apart. */
     MT_VEC(struct mt_loaded_run {
         char name[512];
-        int64_t id, start_ns; /* id 0: from a file */
+        int64_t id; /* 0: from a file */
+        int64_t start_ns, dur_ns, op_n, record_n;
     })
     runs;
 };

@@ -52,6 +52,15 @@ static bool is_other(const struct mt_base_site *s)
     return s->explicit_row && strcmp(s->op, "[other]") == 0;
 }
 
+/* What a file lumps together. */
+static int64_t other_of(const struct mt_base_device *d, enum mt_base_figure f)
+{
+    for (size_t i = 0; i < d->sites.n; i++)
+        if (is_other(&d->sites.v[i]))
+            return d->sites.v[i].v[f] < 0 ? 0 : d->sites.v[i].v[f];
+    return 0;
+}
+
 /*
  * The rule's figure of a device. *slack: what a file lumps together as [other] and so may belong to
  * the sites the rule is about, or not. *found: there are such sites.
@@ -69,13 +78,12 @@ static int64_t figure_of(const struct mt_rule *rule, const struct mt_base_device
     int64_t sum = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_base_site *s = &d->sites.v[i];
-        if (is_other(s)) {
-            *slack = s->v[f] < 0 ? 0 : s->v[f];
-        } else if (mt_rule_is_about(rule, s)) {
-            *found = true;
-            sum = add(sum, s->v[f]);
-        }
+        if (is_other(s) || !mt_rule_is_about(rule, s))
+            continue;
+        *found = true;
+        sum = add(sum, s->v[f]);
     }
+    *slack = other_of(d, f);
     return sum;
 }
 
@@ -219,6 +227,7 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
     struct mt_align_key *names[2] = {names_of(side[0]), names_of(side[1])};
     struct mt_alignment a;
     mt_align(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
+    int64_t other = other_of(side[0], rule->kind->figure);
     int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
     bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);
     for (int s = 0; s < 2; s++)
@@ -228,11 +237,14 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
             change[names[s][i].row] = add(change[names[s][i].row], s ? v : -v);
             about[names[s][i].row] |= mt_rule_is_about(rule, site);
         }
-    for (size_t i = 0; i < a.rows.n; i++)
+    for (size_t i = 0; i < a.rows.n; i++) {
+        if (!a.rows.v[i].in[0]) /* it may be among what the baseline lumps together */
+            change[i] = add(change[i], -other);
         if (about[i])
             offer(c, (struct mt_explain){a.rows.v[i].key[0],
                                          a.rows.v[i].key[1][0] ? a.rows.v[i].key[1] : NULL,
                                          change[i]});
+    }
     free(change);
     free(about);
     mt_alignment_free(&a);
