@@ -112,7 +112,7 @@ static void add_testcase(const struct mt_findings *f, const struct mt_checked *c
     char *title =
         mt_asprintf("%s %s%s%s", rule->kind->name, rule->limit, name.n ? ", " : "", name.s);
     mt_buf_clear(&name);
-    mt_buf_addf(&name, "memtool.%s", c->device);
+    mt_buf_addf(&name, "memtool%s%s", c->device[0] ? "." : "", c->device);
     mt_finding_text(f, c, &finding);
     mt_buf_adds(out, "    <testcase");
     add_attribute(out, "classname", name.s);

@@ -159,10 +159,25 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
                     mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
 }
 
+/* What makes a comparison doubtful without forbidding it. */
+static void add_notes(const struct mt_findings *f, struct mt_report *r)
+{
+    if (!f->base)
+        return;
+    const struct mt_baseline *a = &f->base->figures.v.v[0], *b = &f->new->figures.v.v[0];
+    if (a->torch[0] && b->torch[0] && strcmp(a->torch, b->torch) != 0)
+        mt_report_note(r, "The baseline was recorded with PyTorch %s, the run with %s.", a->torch,
+                       b->torch);
+    if (a->warmup != b->warmup)
+        mt_report_note(r, "The baseline has a warm-up of %lld steps, the run of %lld.",
+                       (long long)a->warmup, (long long)b->warmup);
+}
+
 static void machine_report(const struct mt_findings *f, struct mt_report *r)
 {
     mt_report_init(r, "memtool.check", 1);
     name_runs(r, f);
+    add_notes(f, r);
     for (int i = 0; i < COLUMN_N; i++)
         mt_report_column(r, columns[i], NULL, MT_UNIT_NONE);
     for (size_t i = 0; i < f->v.n; i++)
@@ -178,6 +193,7 @@ static void markdown_report(const struct mt_findings *f, struct mt_report *r)
     struct mt_buf sum = {0};
     mt_report_init(r, "memtool.check", 1);
     mt_findings_sum(f, &sum);
+    add_notes(f, r);
     r->title = mt_asprintf("Memory of %s: %s", f->new->figures.v.v[0].run, sum.s);
     mt_buf_free(&sum);
     mt_report_column(r, "verdict", NULL, MT_UNIT_NONE);
@@ -238,6 +254,7 @@ static enum mt_status show_text(const struct mt_findings *f, enum mt_check_forma
                                 struct mt_err *err)
 {
     struct mt_buf text = {0};
+    struct mt_report notes;
     mt_buf_adds(&text, "");
     if (format == MT_CHECK_TABLE)
         table(f, &text);
@@ -247,6 +264,10 @@ static enum mt_status show_text(const struct mt_findings *f, enum mt_check_forma
         mt_check_junit(f, &text);
     enum mt_status st = mt_show_text(text.s, err);
     mt_buf_free(&text);
+    mt_report_init(&notes, "memtool.check", 1);
+    add_notes(f, &notes);
+    mt_show_notes(&notes);
+    mt_report_free(&notes);
     if (st == MT_OK && format == MT_CHECK_GITHUB)
         st = append_summary(f, err);
     return st;

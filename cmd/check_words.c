@@ -78,9 +78,10 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     mt_finding_subject(c, &subject);
     if (rule->name)
         mt_buf_addf(out, "%s: ", rule->name);
-    mt_buf_addf(out, "%s %s %s%s%s", rule->kind->what,
-                rule->kind->figure == MT_BASE_PEAK ? "of" : "on", c->device, subject.n ? ", " : "",
-                subject.s);
+    mt_buf_adds(out, rule->kind->what);
+    if (c->device[0])
+        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_BASE_PEAK ? "of" : "on", c->device);
+    mt_buf_addf(out, "%s%s", subject.n ? ", " : "", subject.s);
     mt_buf_free(&subject);
     if (c->measured != MT_BASE_UNKNOWN && c->limit != MT_BASE_UNKNOWN) {
         if (rule->kind->growth)
