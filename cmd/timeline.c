@@ -82,7 +82,7 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     mt_report_total(t->report, "peak_ns", mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;
-    MT_TRY(mt_group_keys_parse(by, by, t->keys, &key_n, &other_keys, err));
+    MT_TRY(mt_group_keys_parse(by, "site", t->keys, &key_n, &other_keys, err));
     return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->keys, key_n,
                          (size_t)top, &t->bands, err);
 }
