@@ -151,6 +151,7 @@ enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device 
     }
     const struct mt_bucket *peak = mt_buckets_peak(buckets);
     mt_live_groups_init(&f.groups, lives, keys, key_n);
+    MT_TRY_OUT(mt_lives_known(lives->run, device, err));
     MT_TRY_OUT(mt_live_at(lives, device, record[peak - buckets->all.v], &live, err));
     mt_live_groups_add(&f.groups, &live, peak->max_b, 0);
     choose(&f, top);

@@ -145,15 +145,15 @@ check_device() { # ID RUN-ID START DUR NAME LIVES-KNOWN
     random=$((random + 1))
     check_exact
     check_buckets "$(($(pick 1 60) + 1))"
-    [ "$lives" = 1 ] || return # without addresses nothing is known of lives
     # shellcheck disable=SC2046 # numbers
     set -- $(pick_moments "$few" | sort)
     while [ $# -ge 2 ]; do
         if [ "$1" -le "$2" ]; then check_window "$1" "$2"; else check_window "$2" "$1"; fi
         shift 2
     done
-    check_peak
     check_steps
+    [ "$lives" = 1 ] || return # without addresses nothing is known of lives
+    check_peak
     check_bands
     random=$((random + 1))
     for t in $(pick_moments "$few"); do check_moment "$t"; done
