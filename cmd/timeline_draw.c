@@ -36,22 +36,20 @@ static void add_footers(struct mt_timeline *t)
     bool allocated = t->metric[0] == 'a';
     if (t->second.all.n) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
-        mt_report_footer(t->report,
-                         "The line above is what is reserved: %s at the peak, %s of it not "
-                         "allocated.",
-                         mt_human_bytes(reserved, a),
-                         mt_human_bytes(reserved - t->peak_b - base_b(t), b));
+        mt_report_footer(
+            t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
+            mt_human_bytes(reserved, a), mt_human_bytes(reserved - t->peak_b - base_b(t), b));
     }
     if (allocated && base_b(t))
         mt_report_footer(t->report,
-                         "The curve counts from 0; by the recorder's own total %s more were "
-                         "allocated before.",
+                         "The curve counts from 0; by the recorder's total %s were there before.",
                          mt_human_bytes(base_b(t), a));
-    if (allocated && t->total.residual_b != INT64_MIN && t->total.residual_b)
+    int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
+    if (allocated && residual)
         mt_report_footer(t->report,
-                         "The recorder's own total changed by %s more than these records: some are "
-                         "missing.",
-                         mt_human_bytes(t->total.residual_b, a));
+                         "By the recorder's total the level ends %s %s: records are missing.",
+                         mt_human_bytes(residual < 0 ? -residual : residual, a),
+                         residual < 0 ? "lower" : "higher");
     for (size_t i = 0; i < t->ooms.all.n && i < 3; i++)
         mt_report_footer(t->report, "Out of memory at %s: %s could not be allocated.",
                          mt_human_ns(t->ooms.all.v[i].t_ns, b),
