@@ -73,10 +73,15 @@ static enum mt_status output_failed(struct mt_err *err)
     return MT_EIO;
 }
 
+static bool to_stdout(void)
+{
+    return !mt_common.output || strcmp(mt_common.output, "-") == 0;
+}
+
 static enum mt_status open_output(FILE **out, struct mt_err *err)
 {
     *out = stdout;
-    if (!mt_common.output || strcmp(mt_common.output, "-") == 0)
+    if (to_stdout())
         return MT_OK;
     *out = fopen(mt_common.output, "w");
     return *out ? MT_OK : output_failed(err);
@@ -108,6 +113,30 @@ bool mt_people_read(void)
     return format == MT_FORMAT_TABLE || format == MT_FORMAT_MARKDOWN;
 }
 
+static enum mt_status how_to_show(struct mt_render *how, struct mt_term *term, struct mt_err *err)
+{
+    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
+    if (format < 0) {
+        MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", mt_common.format);
+        mt_err_hint(err, "There is: table, csv, tsv, json, markdown; svg for `memtool timeline`.");
+        return MT_EUSAGE;
+    }
+    bool people = to_stdout() && format == MT_FORMAT_TABLE;
+    *term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
+    *how = (struct mt_render){.format = (enum mt_format)format,
+                              .width = people ? term->width : 0,
+                              .bytes = mt_common.bytes,
+                              .color = people && term->color,
+                              .ascii = mt_common.ascii || !term->utf8};
+    return MT_OK;
+}
+
+enum mt_status mt_show_how(struct mt_render *how, struct mt_err *err)
+{
+    struct mt_term term;
+    return how_to_show(how, &term, err);
+}
+
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
 {
     return mt_show_all(&report, 1, err);
@@ -116,21 +145,11 @@ enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
 enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, struct mt_err *err)
 {
     FILE *out;
-    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
-    if (format < 0) {
-        MT_FAIL(err, MT_EUSAGE, "there is no output format '%s'", mt_common.format);
-        mt_err_hint(err, "There is: table, csv, tsv, json, markdown.");
-        return MT_EUSAGE;
-    }
+    struct mt_render how;
+    struct mt_term term;
+    MT_TRY(how_to_show(&how, &term, err));
     MT_TRY(open_output(&out, err));
-    bool people = out == stdout && format == MT_FORMAT_TABLE;
-    struct mt_term term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
-    struct mt_render how = {.format = (enum mt_format)format,
-                            .width = people ? term.width : 0,
-                            .bytes = mt_common.bytes,
-                            .color = people && term.color,
-                            .ascii = mt_common.ascii || !term.utf8};
-    if (people && !mt_common.no_pager)
+    if (to_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
         mt_pager_start(&term);
     for (size_t i = 0; i < n; i++) {
         if (i)
@@ -138,9 +157,14 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
         mt_render(reports[i], &how, out);
     }
     enum mt_status st = close_output(out, err);
-    for (size_t i = 0; i < n && format != MT_FORMAT_JSON; i++)
+    for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++)
         mt_show_notes(reports[i]);
     return st;
+}
+
+bool mt_show_wants_svg(void)
+{
+    return mt_common.format && strcmp(mt_common.format, "svg") == 0;
 }
 
 enum mt_status mt_show_text(const char *text, struct mt_err *err)

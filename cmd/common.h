@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/db.h"
+#include "lib/render.h"
 #include "lib/report.h"
 #include "lib/runs.h"
 
@@ -34,6 +35,12 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
 
 /* Whether the output format is one for people: table or markdown. */
 bool mt_people_read(void);
+
+/* How mt_show will write, for what is drawn before. Errors: MT_EUSAGE (--format). */
+enum mt_status mt_show_how(struct mt_render *how, struct mt_err *err);
+
+/* --format svg: a picture, made by the command itself and written by mt_show_text. */
+bool mt_show_wants_svg(void);
 
 /* Writes the notes to stderr, as mt_show does. */
 void mt_show_notes(const struct mt_report *report);

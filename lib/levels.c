@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct change {
     int64_t t_ns, bytes;
@@ -93,4 +94,33 @@ int64_t mt_levels_of_moment(const struct mt_levels *l, const struct mt_moment *m
 int64_t mt_levels_time(const struct mt_levels *l, int64_t index, int64_t otherwise)
 {
     return index < 0 ? otherwise : l->all.v[index].t_ns;
+}
+
+static void put_node(uint32_t *nodes, const struct mt_run *run, const struct mt_stmt *s, int column)
+{
+    int64_t record = mt_stmt_int(s, column);
+    uint64_t node = (uint64_t)(mt_stmt_int(s, column + 2) - run->node_first);
+    if (mt_stmt_kind(s, column) != MT_VALUE_NULL && record >= 0 && record < run->record_n &&
+        mt_stmt_kind(s, column + 2) != MT_VALUE_NULL && node < (uint64_t)run->node_n)
+        nodes[record] = (uint32_t)node;
+}
+
+enum mt_status mt_levels_nodes(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, uint32_t **out,
+                               struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    size_t bytes = (size_t)(run->record_n + 1) * sizeof **out;
+    *out = mt_alloc(bytes);
+    memset(*out, 0xff, bytes);
+    MT_TRY(mt_db_query(db, MT_Q_CHANGE_NODES, &s, err));
+    mt_stmt_bind(s, "iii", run->alloc_first, run->alloc_first + run->alloc_n, device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        put_node(*out, run, s, 1);
+        put_node(*out, run, s, 4);
+    }
 }

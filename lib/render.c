@@ -108,6 +108,13 @@ bool mt_render_unknown(const struct mt_cell *cell)
     return cell->kind == MT_CELL_NULL || (cell->kind == MT_CELL_REAL && !isfinite(cell->r));
 }
 
+bool mt_render_next(const struct mt_report *r, struct mt_cell *cells)
+{
+    for (size_t c = 0; c < r->columns.n; c++)
+        cells[c] = (struct mt_cell){0};
+    return r->next(r->closure, cells);
+}
+
 void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell)
 {
     char digits[40];

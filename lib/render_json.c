@@ -67,23 +67,32 @@ static cJSON *json_runs(const struct mt_report *r, struct mt_buf *scratch)
     return runs;
 }
 
+static void put_row(const struct mt_report *r, const struct mt_buf *keys,
+                    const struct mt_cell *cells, bool first, struct mt_buf *scratch, FILE *out)
+{
+    cJSON *row = cJSON_CreateObject();
+    for (size_t c = 0; c < r->columns.n; c++)
+        cJSON_AddItemToObjectCS(row, keys[c].s, json_cell(&cells[c], scratch));
+    put(row, first ? "\n" : ",\n", "", out);
+}
+
 static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
 {
     struct mt_buf *keys = mt_alloc((r->columns.n + 1) * sizeof *keys);
+    struct mt_cell *cells = mt_alloc((r->columns.n + 1) * sizeof *cells);
+    bool first = true;
     for (size_t c = 0; c < r->columns.n; c++)
         mt_escape_terminal(&keys[c], r->columns.v[c].name);
     fputs("\"rows\":[", out);
-    for (size_t i = 0; i < r->rows.n && !ferror(out); i++) {
-        const struct mt_cell *cells = r->rows.v[i].cells;
-        cJSON *row = cJSON_CreateObject();
-        for (size_t c = 0; c < r->columns.n; c++)
-            cJSON_AddItemToObjectCS(row, keys[c].s, json_cell(&cells[c], scratch));
-        put(row, i > 0 ? ",\n" : "\n", "", out);
-    }
-    fputs(r->rows.n ? "\n],\n" : "],\n", out);
+    for (size_t i = 0; i < r->rows.n && !ferror(out); i++, first = false)
+        put_row(r, keys, r->rows.v[i].cells, first, scratch, out);
+    for (; r->next && !ferror(out) && mt_render_next(r, cells); first = false)
+        put_row(r, keys, cells, first, scratch, out);
+    fputs(first ? "],\n" : "\n],\n", out);
     for (size_t c = 0; c < r->columns.n; c++)
         mt_buf_free(&keys[c]);
     free(keys);
+    free(cells);
 }
 
 void mt_render_json(const struct mt_report *r, FILE *out)

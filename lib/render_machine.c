@@ -1,6 +1,7 @@
 #include "human.h"
 #include "render_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_csv_text(struct mt_buf *line, const char *s)
@@ -51,6 +52,24 @@ static void add_text(struct mt_buf *line, const struct dialect *d, const char *s
     mt_buf_free(&safe);
 }
 
+static void put_row(const struct mt_report *r, const struct dialect *d, bool terminal,
+                    const struct mt_cell *cells, struct mt_buf *line, FILE *out)
+{
+    mt_buf_clear(line);
+    for (size_t c = 0; c < r->columns.n; c++) {
+        if (c > 0)
+            mt_buf_addc(line, d->separator);
+        if (mt_render_unknown(&cells[c]))
+            mt_buf_adds(line, d->unknown);
+        else if (cells[c].kind == MT_CELL_TEXT)
+            add_text(line, d, cells[c].s, terminal);
+        else
+            mt_render_raw(line, &cells[c]);
+    }
+    mt_buf_addc(line, '\n');
+    fwrite(line->s, 1, line->n, out);
+}
+
 static void put_lines(const struct mt_report *r, const struct dialect *d, bool terminal, FILE *out)
 {
     struct mt_buf line = {0};
@@ -61,22 +80,12 @@ static void put_lines(const struct mt_report *r, const struct dialect *d, bool t
     }
     mt_buf_addc(&line, '\n');
     fwrite(line.s, 1, line.n, out);
-    for (size_t i = 0; i < r->rows.n && !ferror(out); i++) {
-        const struct mt_cell *cells = r->rows.v[i].cells;
-        mt_buf_clear(&line);
-        for (size_t c = 0; c < r->columns.n; c++) {
-            if (c > 0)
-                mt_buf_addc(&line, d->separator);
-            if (mt_render_unknown(&cells[c]))
-                mt_buf_adds(&line, d->unknown);
-            else if (cells[c].kind == MT_CELL_TEXT)
-                add_text(&line, d, cells[c].s, terminal);
-            else
-                mt_render_raw(&line, &cells[c]);
-        }
-        mt_buf_addc(&line, '\n');
-        fwrite(line.s, 1, line.n, out);
-    }
+    for (size_t i = 0; i < r->rows.n && !ferror(out); i++)
+        put_row(r, d, terminal, r->rows.v[i].cells, &line, out);
+    struct mt_cell *cells = mt_alloc((r->columns.n + 1) * sizeof *cells);
+    while (r->next && !ferror(out) && mt_render_next(r, cells))
+        put_row(r, d, terminal, cells, &line, out);
+    free(cells);
     mt_buf_free(&line);
 }
 

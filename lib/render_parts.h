@@ -32,6 +32,9 @@ void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell);
 /* NULL, NaN or infinite. */
 bool mt_render_unknown(const struct mt_cell *cell);
 
+/* The next of the rows a report makes as they are written (report.h); false after the last. */
+bool mt_render_next(const struct mt_report *r, struct mt_cell *cells);
+
 /* Appends memtool's own words, safe for a terminal, and for an ASCII one the signs they use
  * (tree lines, middle dots, dashes, arrows) replaced. */
 void mt_render_words(struct mt_buf *out, const char *s, bool ascii);

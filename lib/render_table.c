@@ -186,12 +186,14 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
     mt_buf_adds(&t.line, "");
     mt_buf_adds(&t.tree, "");
     put_title(&t);
+    if (r->figure)
+        fputs(r->figure, out);
     if (mt_render_any_row(r)) {
         measure(&t);
         if (how->width > 0)
             fit(&t);
         put_rows(&t);
-    } else {
+    } else if (!r->figure) {
         fprintf(out, "%s\n", r->empty ? r->empty : "no rows");
     }
     for (size_t i = 0; i < r->footer.n; i++) {

@@ -27,6 +27,7 @@ void mt_report_free(struct mt_report *r)
         free(r->runs[i].name);
     free(r->title);
     free(r->title_end);
+    free(r->figure);
     mt_vec_free(&r->columns);
     mt_vec_free(&r->rows);
     mt_vec_free(&r->notes);
@@ -86,6 +87,15 @@ struct mt_row *mt_report_row(struct mt_report *r)
     struct mt_row *row = mt_vec_push(&r->rows);
     *row = (struct mt_row){.cells = mt_alloc(r->columns.n * sizeof *row->cells)};
     return row;
+}
+
+void mt_report_collect(struct mt_report *r)
+{
+    while (r->next && r->next(r->closure, mt_report_row(r)->cells))
+        ;
+    if (r->next)
+        free(r->rows.v[--r->rows.n].cells);
+    r->next = NULL;
 }
 
 void mt_report_note(struct mt_report *r, const char *fmt, ...)

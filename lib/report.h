@@ -57,8 +57,15 @@ struct mt_report {
     int version;
     char *title;     /* first line of the table, NULL: none. "base · cpu · net 0 B · peak ..." */
     char *title_end; /* right-hand end of that line ("sorted by self_net_b"), NULL: none */
+    char *figure;    /* lines drawn below the title in tables for people, each ended by \n and safe
+                        for the terminal (chart.h); NULL: none */
     MT_VEC(struct mt_column) columns;
     MT_VEC(struct mt_row) rows;
+    /* Rows after `rows` that are too many to hold: fills one cell per column (NULL cells at first),
+     * texts being borrowed from elsewhere; false after the last. NULL: none. csv, tsv and json
+     * write them one by one; for the others call mt_report_collect first. */
+    bool (*next)(void *closure, struct mt_cell *cells);
+    void *closure;
     int64_t left_out_n;    /* rows cut by --limit, --min */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
     MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
@@ -91,6 +98,8 @@ void mt_report_column(struct mt_report *r, const char *name, const char *title, 
 int mt_report_find_column(const struct mt_report *r, const char *name);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */
 struct mt_row *mt_report_row(struct mt_report *r);
+/* Makes the rows of `next` ordinary rows. */
+void mt_report_collect(struct mt_report *r);
 void mt_report_note(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mt_report_footer(struct mt_report *r, const char *fmt, ...)

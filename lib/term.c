@@ -16,10 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_WIDTH 80
-#define MAX_WIDTH     10000
-#define REDRAW_NS     (100 * 1000 * 1000)
-#define ETA_FROM_NS   (500 * 1000 * 1000) /* before, the rate is a guess */
+#define DEFAULT_WIDTH  80
+#define DEFAULT_HEIGHT 24
+#define MAX_SIZE       10000
+#define REDRAW_NS      (100 * 1000 * 1000)
+#define ETA_FROM_NS    (500 * 1000 * 1000) /* before, the rate is a guess */
 
 extern char **environ;
 
@@ -29,17 +30,31 @@ static bool is_set(const char *variable)
     return value && *value;
 }
 
+/* What a variable says, 0 = nothing. */
+static int size_by(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end = NULL;
+    long n = text ? strtol(text, &end, 10) : 0;
+    return n <= 0 || *end ? 0 : n < MAX_SIZE ? (int)n : MAX_SIZE;
+}
+
 static int width_of(int fd)
 {
-    const char *columns = getenv("COLUMNS");
-    char *end = NULL;
-    long n = columns ? strtol(columns, &end, 10) : 0;
-    if (n > 0 && *end == '\0')
-        return n < MAX_WIDTH ? (int)n : MAX_WIDTH;
+    int n = size_by("COLUMNS");
     struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return DEFAULT_WIDTH;
+    if (n == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    return n ? n : DEFAULT_WIDTH;
+}
+
+static int height_of(int fd)
+{
+    int n = size_by("LINES");
+    struct winsize size;
+    if (n == 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
+        n = size.ws_row;
+    return n ? n : DEFAULT_HEIGHT;
 }
 
 static bool wants_color(enum mt_color color, bool able)
@@ -63,6 +78,7 @@ struct mt_term mt_term_probe(enum mt_color color)
     };
     t.color = wants_color(color, t.out_tty && !t.dumb);
     t.width = t.out_tty ? width_of(STDOUT_FILENO) : 0;
+    t.height = t.out_tty ? height_of(STDOUT_FILENO) : 0;
     return t;
 }
 

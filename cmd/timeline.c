@@ -1,0 +1,319 @@
+/* memtool timeline: how much of a device is allocated over time. */
+#include "cmd/timeline.h"
+
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/term.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP_DEFAULT    8
+#define SIZE_MAX_ASKED 100000
+
+static const char *by, *device_name, *metric, *from, *to, *step;
+static int64_t width, height, top = TOP_DEFAULT;
+static bool exact;
+
+static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no reserved bytes of %s", t->run.name, t->device.name);
+    mt_err_hint(err, "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out "
+                     "--metric for what is allocated.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status check_metric(struct mt_err *err)
+{
+    if (!metric || strcmp(metric, "allocated") == 0 || strcmp(metric, "reserved") == 0)
+        return MT_OK;
+    if (strcmp(metric, "process") == 0)
+        MT_FAIL(err, MT_EUSAGE, "no format that memtool reads yet records the process's memory");
+    else
+        MT_FAIL(err, MT_EUSAGE, "--metric does not know '%s'", metric);
+    mt_err_hint(err, "It knows: allocated, reserved.");
+    return MT_EUSAGE;
+}
+
+/* The curve, and reserved beside allocated unless one of them is asked for. */
+static enum mt_status load_levels(struct mt_timeline *t, struct mt_db *db, struct mt_err *err)
+{
+    bool reserved = metric && strcmp(metric, "reserved") == 0;
+    t->metric = reserved ? "reserved" : "allocated";
+    MT_TRY(mt_samples_load(db, &t->run, &t->device, "oom", &t->ooms, err));
+    MT_TRY(mt_recorder_total(db, &t->device, &t->total, err));
+    if (!metric || reserved)
+        MT_TRY(mt_samples_load(db, &t->run, &t->device, "reserved",
+                               reserved ? &t->levels : &t->second, err));
+    if (reserved)
+        return t->levels.all.n ? MT_OK : no_reserved(t, err);
+    return mt_levels_load(db, &t->run, &t->device, &t->levels, err);
+}
+
+static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
+{
+    char dur[MT_HUMAN_MAX];
+    MT_TRY(mt_window_parse(from, to, step, &t->run, &t->lives.steps, &t->asked, err));
+    t->shown = mt_window_within(&t->asked, t->run.dur_ns);
+    if (step)
+        t->window = mt_asprintf(" of step %s", step);
+    else if (from || to)
+        t->window = mt_asprintf(" between %s and %s", from ? from : "@start", to ? to : "@end");
+    if (t->asked.from_ns <= t->run.dur_ns)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "the window begins after the end of run '%s'", t->run.name);
+    mt_err_hint(err, "It lasts %s.", mt_human_ns(t->run.dur_ns, dur));
+    return MT_EUSAGE;
+}
+
+static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_err *err)
+{
+    bool other_keys;
+    int key_n;
+    mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
+    if (t->second.all.n)
+        mt_buckets_fill(&t->second_buckets, &t->second, &t->asked, &t->shown, n);
+    const struct mt_bucket *peak = mt_buckets_peak(&t->buckets);
+    t->peak_b = peak->max_b;
+    t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
+    if (t->peak_ns < t->shown.from_ns)
+        t->peak_ns = t->shown.from_ns; /* reached before, and held at the start of the window */
+    t->report->title = mt_timeline_title(t);
+    mt_report_total(t->report, "peak_b", mt_cell_int(t->peak_b));
+    mt_report_total(t->report, "peak_ns", mt_cell_int(t->peak_ns));
+    if (!by)
+        return MT_OK;
+    MT_TRY(mt_group_keys_parse(by, "site", t->keys, &key_n, &other_keys, err));
+    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->keys, key_n,
+                         (size_t)top, &t->bands, err);
+}
+
+static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
+{
+    int64_t at = mt_levels_time(&t->levels, b->max_at, b->start_ns);
+    return at < b->start_ns ? b->start_ns : at;
+}
+
+/* One row per bucket. */
+static void bucket_rows(struct mt_timeline *t)
+{
+    static const struct {
+        const char *name;
+        enum mt_unit unit;
+    } columns[] = {{"start_ns", MT_UNIT_NS},          {"end_ns", MT_UNIT_NS},
+                   {"min_b", MT_UNIT_BYTES},          {"max_b", MT_UNIT_BYTES},
+                   {"last_b", MT_UNIT_BYTES},         {"max_ns", MT_UNIT_NS},
+                   {"reserved_min_b", MT_UNIT_BYTES}, {"reserved_max_b", MT_UNIT_BYTES},
+                   {"reserved_last_b", MT_UNIT_BYTES}};
+    size_t n = t->second.all.n ? MT_ARRAY_LEN(columns) : MT_ARRAY_LEN(columns) - 3;
+    for (size_t c = 0; c < n; c++)
+        mt_report_column(t->report, columns[c].name, NULL, columns[c].unit);
+    for (size_t k = 0; k < t->buckets.all.n; k++) {
+        const struct mt_bucket *b = &t->buckets.all.v[k];
+        const int64_t figures[] = {b->start_ns, b->end_ns, b->min_b,
+                                   b->max_b,    b->last_b, max_ns(t, b)};
+        struct mt_cell *cells = mt_report_row(t->report)->cells;
+        for (size_t c = 0; c < MT_ARRAY_LEN(figures); c++)
+            cells[c] = mt_cell_int(figures[c]);
+        if (!t->second.all.n)
+            continue;
+        b = &t->second_buckets.all.v[k];
+        cells[6] = mt_cell_int(b->min_b);
+        cells[7] = mt_cell_int(b->max_b);
+        cells[8] = mt_cell_int(b->last_b);
+    }
+}
+
+/* One row per bucket and band: what was live at the bucket's maximum. */
+static void band_rows(struct mt_timeline *t)
+{
+    struct mt_report *r = t->report;
+    mt_report_column(r, "start_ns", NULL, MT_UNIT_NS);
+    mt_report_column(r, "end_ns", NULL, MT_UNIT_NS);
+    mt_report_column(r, "max_ns", NULL, MT_UNIT_NS);
+    mt_report_column(r, "max_b", NULL, MT_UNIT_BYTES);
+    mt_report_column(r, "live_b", NULL, MT_UNIT_BYTES);
+    for (int i = 0; i < t->bands.key_n; i++)
+        mt_report_column(r, mt_group_key_names[t->keys[i]], NULL, MT_UNIT_NONE);
+    for (size_t k = 0; k < t->buckets.all.n; k++)
+        for (const struct mt_band *band = t->bands.all.v; band < t->bands.all.v + t->bands.all.n;
+             band++) {
+            const struct mt_bucket *b = &t->buckets.all.v[k];
+            struct mt_row *row = mt_report_row(r);
+            row->explicit_row = band->explicit_row;
+            const int64_t figures[] = {b->start_ns, b->end_ns, max_ns(t, b), b->max_b,
+                                       band->bytes[k]};
+            for (size_t c = 0; c < MT_ARRAY_LEN(figures); c++)
+                row->cells[c] = mt_cell_int(figures[c]);
+            for (int i = 0; i < t->bands.key_n; i++)
+                row->cells[5 + i] = mt_cell_text(band->key[i]);
+        }
+}
+
+static enum mt_status show_svg(struct mt_timeline *t, struct mt_err *err)
+{
+    struct mt_buf text = {0};
+    int wide = width ? (int)width : 960;
+    MT_TRY(fill_buckets(t, mt_chart_svg_buckets(wide, by ? (size_t)top + 2 : 0), err));
+    mt_timeline_svg(t, wide, height ? (int)height : 420, &text);
+    enum mt_status st = mt_show_text(text.s, err);
+    mt_show_notes(t->report);
+    mt_buf_free(&text);
+    return st;
+}
+
+static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *how,
+                                 struct mt_err *err)
+{
+    struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
+    int wide = width ? (int)width : how->width ? how->width : 80;
+    int high = wide / 6 < 16 ? 16 : wide / 6 > 28 ? 28 : wide / 6;
+    if (term.height && high > term.height - 3)
+        high = term.height - 3; /* title, prompt and a footer want room too */
+    MT_TRY(fill_buckets(t, mt_chart_text_buckets(wide, how->ascii), err));
+    mt_timeline_draw(t, wide, height ? (int)height : high, how->ascii, how->color);
+    return mt_show(t->report, err);
+}
+
+static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
+{
+    struct mt_timeline_changes *changes = NULL;
+    enum mt_status st = mt_timeline_exact(t, &changes, err);
+    if (mt_people_read())
+        mt_report_collect(t->report);
+    if (st == MT_OK)
+        st = mt_show(t->report, err);
+    mt_timeline_changes_free(changes);
+    return st;
+}
+
+static enum mt_status show(struct mt_timeline *t, struct mt_err *err)
+{
+    struct mt_render how;
+    if (mt_show_wants_svg())
+        return show_svg(t, err);
+    MT_TRY(mt_show_how(&how, err));
+    if (exact)
+        return show_exact(t, err);
+    if (how.format == MT_FORMAT_TABLE)
+        return show_chart(t, &how, err);
+    MT_TRY(fill_buckets(t, width ? (size_t)width : 200, err));
+    t->report->keep_order = true;
+    if (by)
+        band_rows(t);
+    else
+        bucket_rows(t);
+    return mt_show(t->report, err);
+}
+
+static enum mt_status check_options(struct mt_err *err)
+{
+    MT_TRY(check_metric(err));
+    if (exact && (by || mt_show_wants_svg())) {
+        MT_FAIL(err, MT_EUSAGE, "--exact gives rows of single changes, not %s",
+                by ? "groups" : "a picture");
+        mt_err_hint(err, by ? "Leave out --exact or --by." : "Leave out --exact or --format svg.");
+        return MT_EUSAGE;
+    }
+    if (by && metric && strcmp(metric, "reserved") == 0) {
+        MT_FAIL(err, MT_EUSAGE, "reserved bytes are not born anywhere: --by cannot group them");
+        mt_err_hint(err, "Leave out --by or --metric reserved.");
+        return MT_EUSAGE;
+    }
+    if (width > SIZE_MAX_ASKED || height > SIZE_MAX_ASKED || top > SIZE_MAX_ASKED) {
+        MT_FAIL(err, MT_EUSAGE, "--width, --height and --top go up to %d", SIZE_MAX_ASKED);
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
+static enum mt_status no_memory(struct mt_timeline *t, struct mt_err *err)
+{
+    if (mt_show_wants_svg()) {
+        MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records: nothing to draw", t->run.name);
+        mt_err_hint(err, "Record them with profile(profile_memory=True).");
+        return MT_EUSAGE;
+    }
+    mt_report_no_memory(t->report, &t->run);
+    return mt_show(t->report, err);
+}
+
+static void free_all(struct mt_timeline *t)
+{
+    mt_bands_free(&t->bands);
+    mt_buckets_free(&t->buckets);
+    mt_buckets_free(&t->second_buckets);
+    mt_levels_free(&t->levels);
+    mt_levels_free(&t->second);
+    mt_levels_free(&t->ooms);
+    mt_lives_close(&t->lives);
+    mt_report_free(t->report);
+    free(t->window);
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    struct mt_report report;
+    struct mt_timeline t = {.report = &report};
+    bool none;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.timeline", 1);
+    MT_TRY_OUT(check_options(err));
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &t.run, err));
+    MT_TRY_OUT(mt_run_device(db, &t.run, device_name, &t.device, &none, &others, err));
+    mt_report_about(&report, &t.run, none ? NULL : &t.device);
+    if (none) {
+        st = no_memory(&t, err);
+        goto out;
+    }
+    MT_TRY_OUT(mt_lives_open(db, &t.run, &t.lives, err));
+    MT_TRY_OUT(find_window(&t, err));
+    MT_TRY_OUT(load_levels(&t, db, err));
+    mt_report_param(&report, "metric", mt_cell_text(t.metric));
+    mt_report_param(&report, "from_ns", mt_cell_int(t.shown.from_ns));
+    mt_report_param(&report, "to_ns", mt_cell_int(t.shown.to_ns));
+    if (by)
+        mt_report_param(&report, "by", mt_cell_text(by));
+    if (others > 0)
+        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+                       others == 1 ? "" : "s");
+    st = show(&t, err);
+out:
+    free_all(&t);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"by", 0, MT_OPT_STRING, &by, "KEYS",
+     "what it consists of, by where it was born: site, name, top, scope, module, phase, path, "
+     "shape, thread, step"},
+    {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
+    {"metric", 0, MT_OPT_STRING, &metric, "M",
+     "allocated or reserved (default: allocated, and reserved beside it where recorded)"},
+    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "begin here: 12ms, '@step 3'"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "end here"},
+    {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},
+    {"exact", 0, MT_OPT_FLAG, &exact, NULL, "every single change instead of a summary"},
+    {"width", 0, MT_OPT_INT, &width, "N",
+     "columns of the chart, pixels of svg, rows of csv and its like (default: 200)"},
+    {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_timeline = {
+    .name = "timeline",
+    .summary = "memory over time, as a chart, as rows or as an svg picture",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool timeline base\n"
+                "  memtool timeline base --by site --step 2..3\n"
+                "  memtool timeline base --by phase --format svg -o base.svg\n"
+                "  memtool timeline base --exact --format csv\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/*
+ * timeline.h - the parts of `memtool timeline`.
+ */
+#ifndef MT_TIMELINE_H
+#define MT_TIMELINE_H
+
+#include "lib/bands.h"
+#include "lib/chart.h"
+#include "lib/report.h"
+#include "lib/samples.h"
+
+/* What all of them work on. */
+struct mt_timeline {
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_lives lives;
+    struct mt_levels levels; /* of the metric shown */
+    struct mt_levels second; /* reserved, shown beside allocated; empty: none */
+    struct mt_levels ooms;
+    struct mt_recorder_total total;
+    const char *metric;            /* "allocated", "reserved" */
+    char *window;                  /* " of step 2..3"; NULL: the whole run */
+    struct mt_window asked, shown; /* as given; within the run */
+    struct mt_buckets buckets, second_buckets;
+    struct mt_bands bands; /* key_n 0: not asked for */
+    enum mt_group_key keys[MT_BY_N];
+    int64_t peak_b, peak_ns; /* of the window */
+    struct mt_report *report;
+};
+
+/* Every change as a row, made while it is written; what it needs is kept in *out until the report
+ * has been written. */
+struct mt_timeline_changes;
+enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_changes **out,
+                                 struct mt_err *err);
+void mt_timeline_changes_free(struct mt_timeline_changes *c); /* NULL-safe */
+
+/* "base · cpu · peak 16.55 MiB (17,355,520 B) at 122.2 ms, step 1"; allocated. */
+char *mt_timeline_title(const struct mt_timeline *t);
+
+/* The picture as characters in the report, with a legend as its rows; or as SVG in `out`. */
+void mt_timeline_draw(struct mt_timeline *t, int width, int height, bool ascii, bool color);
+void mt_timeline_svg(struct mt_timeline *t, int width, int height, struct mt_buf *out);
+
+#endif

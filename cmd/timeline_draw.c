@@ -1,0 +1,146 @@
+/* memtool timeline: the pictures. */
+#include "cmd/timeline.h"
+
+#include "lib/human.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARK_CELLS 24
+
+char *mt_timeline_title(const struct mt_timeline *t)
+{
+    char bytes[MT_HUMAN_MAX], count[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
+    struct mt_buf out = {0};
+    int64_t step = mt_steps_number_at(&t->lives.steps, t->peak_ns);
+    mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
+    if (t->metric[0] != 'a')
+        mt_buf_addf(&out, "%s, ", t->metric);
+    mt_buf_addf(&out, "peak %s (%s B) at %s", mt_human_bytes(t->peak_b, bytes),
+                mt_human_count(t->peak_b, count), mt_human_ns(t->peak_ns, when));
+    if (t->window)
+        mt_buf_adds(&out, t->window);
+    else if (step != INT64_MIN)
+        mt_buf_addf(&out, ", step %lld", (long long)step);
+    return out.s;
+}
+
+static int64_t base_b(const struct mt_timeline *t)
+{
+    return t->total.base_b == INT64_MIN ? 0 : t->total.base_b;
+}
+
+/* What a reader of the picture must know beside it. */
+static void add_footers(struct mt_timeline *t)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    bool allocated = t->metric[0] == 'a';
+    if (t->second.all.n) {
+        int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
+        mt_report_footer(
+            t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
+            mt_human_bytes(reserved, a), mt_human_bytes(reserved - t->peak_b - base_b(t), b));
+    }
+    if (allocated && base_b(t))
+        mt_report_footer(t->report,
+                         "The curve counts from 0; by the recorder's total %s were there before.",
+                         mt_human_bytes(base_b(t), a));
+    int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
+    if (allocated && residual)
+        mt_report_footer(t->report,
+                         "By the recorder's total the level ends %s %s: records are missing.",
+                         mt_human_bytes(residual < 0 ? -residual : residual, a),
+                         residual < 0 ? "lower" : "higher");
+    for (size_t i = 0; i < t->ooms.all.n && i < 3; i++)
+        mt_report_footer(t->report, "Out of memory at %s: %s could not be allocated.",
+                         mt_human_ns(t->ooms.all.v[i].t_ns, b),
+                         mt_human_bytes(t->ooms.all.v[i].level_b, a));
+    if (t->ooms.all.n > 3)
+        mt_report_footer(t->report, "Out of memory %zu times more.", t->ooms.all.n - 3);
+}
+
+static bool is_shown(const struct mt_timeline *t, int64_t t_ns)
+{
+    return t_ns >= t->shown.from_ns && t_ns <= t->shown.to_ns;
+}
+
+static void make_chart(struct mt_timeline *t, struct mt_chart *c)
+{
+    *c = (struct mt_chart){.title = t->report->title,
+                           .what = t->metric,
+                           .shown = t->shown,
+                           .level = &t->buckets,
+                           .second = t->second.all.n ? &t->second_buckets : NULL,
+                           .second_what = "reserved",
+                           .peak_ns = t->peak_ns,
+                           .peak_b = t->peak_b,
+                           .bands = t->bands.key_n ? &t->bands : NULL};
+    for (size_t i = 0; i < t->lives.steps.all.n; i++) {
+        const struct mt_step *s = &t->lives.steps.all.v[i];
+        if (is_shown(t, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))
+            *mt_vec_push(&c->steps) = (struct mt_chart_mark){s->start_ns, s->number};
+    }
+    for (size_t i = 0; i < t->ooms.all.n; i++) {
+        const struct mt_level *o = &t->ooms.all.v[i];
+        if (is_shown(t, o->t_ns))
+            *mt_vec_push(&c->ooms) = (struct mt_chart_mark){o->t_ns, o->level_b};
+    }
+}
+
+/* A row per band, with what it was over time. */
+static void add_legend(struct mt_timeline *t, bool ascii)
+{
+    struct mt_report *r = t->report;
+    struct mt_buf spark = {0};
+    mt_report_column(r, "at_peak_b", "AT PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "most_b", "MOST", MT_UNIT_BYTES);
+    mt_report_column(r, "over_time", "OVER TIME", MT_UNIT_NONE);
+    for (int k = 0; k < t->bands.key_n; k++)
+        mt_report_column(r, mt_group_key_names[t->keys[k]],
+                         t->keys[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
+    r->keep_order = true;
+    for (const struct mt_band *b = t->bands.all.v; b < t->bands.all.v + t->bands.all.n; b++) {
+        struct mt_row *row = mt_report_row(r);
+        int64_t most = b->bytes[0];
+        for (size_t k = 0; k < t->bands.bucket_n; k++)
+            most = b->bytes[k] > most ? b->bytes[k] : most;
+        mt_buf_clear(&spark);
+        mt_sparkline(&spark, b->bytes, t->bands.bucket_n, SPARK_CELLS, ascii);
+        row->explicit_row = b->explicit_row;
+        row->cells[0] = mt_cell_int(b->at_peak_b);
+        row->cells[1] = mt_cell_int(most);
+        row->cells[2] = mt_cell_text(mt_report_text(r, spark.s));
+        for (int k = 0; k < t->bands.key_n; k++)
+            row->cells[3 + k] = mt_cell_text(b->key[k]);
+    }
+    mt_buf_free(&spark);
+}
+
+void mt_timeline_draw(struct mt_timeline *t, int width, int height, bool ascii, bool color)
+{
+    struct mt_chart c;
+    struct mt_buf figure = {0};
+    make_chart(t, &c);
+    c.width = width;
+    c.height = height - 1; /* the title */
+    c.ascii = ascii;
+    c.color = color;
+    mt_chart_text(&figure, &c);
+    t->report->figure = figure.s;
+    if (t->bands.key_n)
+        add_legend(t, ascii);
+    add_footers(t);
+    mt_chart_free(&c);
+}
+
+void mt_timeline_svg(struct mt_timeline *t, int width, int height, struct mt_buf *out)
+{
+    struct mt_chart c;
+    add_footers(t);
+    make_chart(t, &c);
+    c.width = width;
+    c.height = height;
+    for (size_t i = 0; i < t->report->footer.n; i++)
+        *mt_vec_push(&c.footer) = t->report->footer.v[i];
+    mt_chart_svg(out, &c);
+    mt_chart_free(&c);
+}

@@ -1,0 +1,68 @@
+/* memtool timeline --exact: every change of the level. */
+#include "cmd/timeline.h"
+
+#include "lib/human.h"
+#include <stdlib.h>
+
+struct mt_timeline_changes {
+    const struct mt_timeline *t;
+    uint32_t *nodes;    /* by record; NULL: no op is known */
+    int64_t next, last; /* index in the levels */
+};
+
+static bool next_change(void *closure, struct mt_cell *cells)
+{
+    struct mt_timeline_changes *c = closure;
+    const struct mt_timeline *t = c->t;
+    if (c->next > c->last)
+        return false;
+    const struct mt_level *l = &t->levels.all.v[c->next];
+    cells[0] = mt_cell_int(l->t_ns);
+    cells[1] = mt_cell_int(l->level_b - mt_levels_value(&t->levels, c->next - 1));
+    cells[2] = mt_cell_int(l->level_b);
+    if (c->nodes) {
+        const struct mt_tree *tree = &t->lives.tree;
+        uint32_t node = c->nodes[l->record];
+        cells[3] = mt_cell_text(node < tree->nodes.n
+                                    ? mt_strtab_get(&tree->strings, tree->nodes.v[node].frame)
+                                    : "[outside ops]");
+    }
+    int64_t step = mt_steps_number_at(&t->lives.steps, l->t_ns);
+    if (step != INT64_MIN)
+        cells[4] = mt_cell_int(step);
+    c->next++;
+    return true;
+}
+
+enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_changes **out,
+                                 struct mt_err *err)
+{
+    struct mt_timeline_changes *c = *out = mt_alloc(sizeof *c);
+    struct mt_report *r = t->report;
+    *c = (struct mt_timeline_changes){.t = t,
+                                      .next = mt_levels_at(&t->levels, t->asked.from_ns) + 1,
+                                      .last = mt_levels_at(&t->levels, t->asked.to_ns)};
+    if (t->metric[0] == 'a')
+        MT_TRY(mt_levels_nodes(t->lives.db, &t->run, &t->device, &c->nodes, err));
+    mt_report_column(r, "time_ns", NULL, MT_UNIT_NS);
+    mt_report_column(r, "change_b", NULL, MT_UNIT_CHANGE);
+    mt_report_column(r, "level_b", NULL, MT_UNIT_BYTES);
+    mt_report_column(r, "name", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "step", NULL, MT_UNIT_NONE);
+    r->keep_order = true;
+    r->next = next_change;
+    r->closure = c;
+    char n[MT_HUMAN_MAX];
+    r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->run.name, t->device.name,
+                           mt_human_count(c->last + 1 - c->next, n), t->metric,
+                           t->window ? t->window : "");
+    mt_report_total(r, "start_b", mt_cell_int(mt_levels_value(&t->levels, c->next - 1)));
+    return MT_OK;
+}
+
+void mt_timeline_changes_free(struct mt_timeline_changes *c)
+{
+    if (c)
+        free(c->nodes);
+    free(c);
+}

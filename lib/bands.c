@@ -1,0 +1,180 @@
+/*
+ * A block is in the bands of the buckets whose maxima fall into its life. Only these blocks are
+ * kept, as spans; most blocks of a long run live between two maxima.
+ */
+#include "lib/bands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a group in the buckets from..to-1. */
+struct span {
+    int64_t bytes;
+    uint32_t group, from, to;
+};
+
+struct filling {
+    const struct mt_run_device *device;
+    struct mt_grouper grouper;
+    const int64_t *record; /* of every bucket's maximum; never falls */
+    size_t bucket_n;
+    MT_VEC(struct span) spans;
+};
+
+/* The first bucket whose maximum comes with this record or after it. */
+static uint32_t first_from(const struct filling *f, int64_t record)
+{
+    size_t low = 0, high = f->bucket_n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (f->record[mid] < record)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return (uint32_t)low;
+}
+
+static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
+{
+    struct filling *f = closure;
+    bool older = life->born_record == INT64_MIN;
+    (void)err;
+    if (older && (life->born.node == MT_NONE || !f->device->start_b))
+        return MT_OK; /* [before trace] is what is left */
+    uint32_t from = first_from(f, life->born_record), to = first_from(f, life->freed_record);
+    if (from < to)
+        *mt_vec_push(&f->spans) =
+            (struct span){life->bytes, mt_grouper_of(&f->grouper, &life->born), from, to};
+    return MT_OK;
+}
+
+struct ranked {
+    int64_t bytes;
+    uint32_t group;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static struct mt_band *add_band(struct mt_bands *b, const char *name)
+{
+    struct mt_band *band = mt_vec_push(&b->all);
+    *band = (struct mt_band){.explicit_row = name != NULL,
+                             .bytes = mt_alloc((b->bucket_n + 1) * sizeof *band->bytes)};
+    for (int k = 0; k < b->key_n; k++)
+        band->key[k] = name;
+    return band;
+}
+
+/* Makes bands of the groups heaviest in the bucket `peak`, then [other] and [before trace].
+ * Returns the band of every group; allocated. */
+static uint32_t *choose(const struct filling *f, size_t top, size_t peak, struct mt_bands *out)
+{
+    size_t n = f->grouper.names.n, chosen = 0;
+    struct ranked *rank = mt_alloc((n + 1) * sizeof *rank);
+    uint32_t *band_of = mt_alloc((n + 1) * sizeof *band_of);
+    for (uint32_t g = 0; g < n; g++)
+        rank[g].group = g;
+    for (size_t i = 0; i < f->spans.n; i++) {
+        const struct span *s = &f->spans.v[i];
+        rank[s->group].bytes += s->from <= peak && peak < s->to ? s->bytes : 0;
+    }
+    qsort(rank, n, sizeof *rank, by_rank);
+    for (; chosen < n && chosen < top && rank[chosen].bytes > 0; chosen++) {
+        const struct mt_group_name *name = &f->grouper.names.v[rank[chosen].group];
+        struct mt_band *band = add_band(out, NULL);
+        band->explicit_row = name->explicit_row;
+        memcpy(band->key, name->key, sizeof band->key);
+        band_of[rank[chosen].group] = (uint32_t)chosen;
+    }
+    for (size_t i = chosen; i < n; i++)
+        band_of[rank[i].group] = (uint32_t)chosen;
+    free(rank);
+    add_band(out, "[other]");
+    add_band(out, "[before trace]");
+    return band_of;
+}
+
+/* Turns the spans into levels per bucket, and [before trace] into what they lack to the maximum. */
+static void add_up(const struct filling *f, const uint32_t *band_of,
+                   const struct mt_buckets *buckets, struct mt_bands *out)
+{
+    struct mt_band *before = &out->all.v[out->all.n - 1];
+    for (size_t i = 0; i < f->spans.n; i++) {
+        const struct span *s = &f->spans.v[i];
+        int64_t *bytes = out->all.v[band_of[s->group]].bytes;
+        bytes[s->from] += s->bytes;
+        bytes[s->to] -= s->bytes;
+    }
+    for (size_t k = 0; k < out->bucket_n; k++)
+        before->bytes[k] = buckets->all.v[k].max_b;
+    for (struct mt_band *band = out->all.v; band < before; band++)
+        for (size_t k = 0; k < out->bucket_n; k++) {
+            band->bytes[k] += k ? band->bytes[k - 1] : 0;
+            before->bytes[k] -= band->bytes[k];
+        }
+}
+
+static void drop_if_empty(struct mt_bands *b, size_t at)
+{
+    size_t k = 0;
+    while (k < b->bucket_n && !b->all.v[at].bytes[k])
+        k++;
+    if (k < b->bucket_n)
+        return;
+    free(b->all.v[at].bytes);
+    b->all.n--;
+    memmove(&b->all.v[at], &b->all.v[at + 1], (b->all.n - at) * sizeof *b->all.v);
+}
+
+static void make_bands(const struct filling *f, size_t top, const struct mt_buckets *buckets,
+                       struct mt_bands *out)
+{
+    size_t peak = (size_t)(mt_buckets_peak(buckets) - buckets->all.v);
+    uint32_t *band_of = choose(f, top, peak, out);
+    size_t before = out->all.n - 1;
+    add_up(f, band_of, buckets, out);
+    drop_if_empty(out, before);
+    out->before = out->all.n > before;
+    drop_if_empty(out, before - 1);
+    for (size_t i = 0; i < out->all.n; i++)
+        out->all.v[i].at_peak_b = out->all.v[i].bytes[peak];
+    free(band_of);
+}
+
+enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device *device,
+                             const struct mt_levels *levels, const struct mt_buckets *buckets,
+                             const enum mt_group_key *keys, int key_n, size_t top,
+                             struct mt_bands *out, struct mt_err *err)
+{
+    size_t n = buckets->all.n;
+    *out = (struct mt_bands){.bucket_n = n, .key_n = key_n};
+    MT_TRY(mt_lives_known(lives->run, device, err));
+    int64_t *record = mt_alloc((n + 1) * sizeof *record);
+    for (size_t k = 0; k < n; k++) {
+        int64_t at = buckets->all.v[k].max_at;
+        record[k] = at < 0 ? -1 : levels->all.v[at].record;
+    }
+    struct filling f = {.device = device, .record = record, .bucket_n = n};
+    mt_grouper_init(&f.grouper, &lives->tree, keys, key_n);
+    enum mt_status st = mt_lives_each(lives, device, use_life, &f, err);
+    if (st == MT_OK)
+        make_bands(&f, top, buckets, out);
+    mt_grouper_free(&f.grouper);
+    mt_vec_free(&f.spans);
+    free(record);
+    return st;
+}
+
+void mt_bands_free(struct mt_bands *b)
+{
+    for (size_t i = 0; i < b->all.n; i++)
+        free(b->all.v[i].bytes);
+    mt_vec_free(&b->all);
+}

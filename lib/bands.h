@@ -1,0 +1,39 @@
+/*
+ * bands.h - what the buckets of a curve consist of: per bucket, at the moment of its maximum, the
+ * live bytes by where they were born. The bands of a bucket add up to its max_b exactly.
+ */
+#ifndef MT_BANDS_H
+#define MT_BANDS_H
+
+#include "lib/buckets.h"
+#include "lib/live.h"
+
+struct mt_band {
+    const char
+        *key[MT_BY_N]; /* by position of the keys; borrowed from the lives' tree, or static */
+    bool explicit_row; /* [other], [before trace], [outside ops] */
+    int64_t at_peak_b; /* at the first bucket with the largest maximum */
+    int64_t *bytes;    /* one per bucket; only [before trace] may be below 0 */
+};
+
+struct mt_bands {
+    MT_VEC(struct mt_band) all;
+    size_t bucket_n;
+    int key_n;
+    bool before; /* the last band is [before trace] */
+};
+
+/*
+ * The `top` groups heaviest at the peak of the buckets, heaviest first, one band each; then [other]
+ * and [before trace] where these have anything. In traces [before trace] is at most 0: they count
+ * from 0, and what was older only shows when it is freed.
+ * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum. Errors: MT_EUSAGE
+ * (mt_lives_known), MT_EDB.
+ */
+enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device *device,
+                             const struct mt_levels *levels, const struct mt_buckets *buckets,
+                             const enum mt_group_key *keys, int key_n, size_t top,
+                             struct mt_bands *out, struct mt_err *err);
+void mt_bands_free(struct mt_bands *b);
+
+#endif

@@ -1,0 +1,43 @@
+#include "lib/samples.h"
+
+#include "gen/queries.h"
+
+enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, const char *metric,
+                               struct mt_levels *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = (struct mt_levels){0};
+    MT_TRY(mt_db_query(db, MT_Q_SAMPLES, &s, err));
+    mt_stmt_bind(s, "iis", run->id, device->id, metric);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t value = mt_stmt_int(s, 1);
+        if (!out->all.n)
+            out->start_b = value;
+        *mt_vec_push(&out->all) = (struct mt_level){mt_stmt_int(s, 0), value, (int64_t)out->all.n};
+    }
+}
+
+static int64_t int_or_unknown(const struct mt_stmt *s, int column)
+{
+    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, column);
+}
+
+enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *device,
+                                 struct mt_recorder_total *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = (struct mt_recorder_total){INT64_MIN, INT64_MIN};
+    MT_TRY(mt_db_query(db, MT_Q_RECORDER_TOTAL, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    *out = (struct mt_recorder_total){int_or_unknown(s, 0), int_or_unknown(s, 1)};
+    return mt_stmt_step(s, &row, err);
+}

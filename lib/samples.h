@@ -1,0 +1,24 @@
+/*
+ * samples.h - values over time that a recording holds beside its memory records: reserved bytes,
+ * failed allocations.
+ */
+#ifndef MT_SAMPLES_H
+#define MT_SAMPLES_H
+
+#include "lib/levels.h"
+
+/* The samples of one metric ("reserved", "oom") of a device as levels; record counts them. start_b
+ * is the first value: nothing says what was before. None: all.n is 0. Errors: MT_EDB. */
+enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, const char *metric,
+                               struct mt_levels *out, struct mt_err *err);
+
+/* The recorder's own total, where it keeps one: allocated before the first record, and its net
+ * change minus ours. INT64_MIN: unknown. Errors: MT_EDB. */
+struct mt_recorder_total {
+    int64_t base_b, residual_b;
+};
+enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *device,
+                                 struct mt_recorder_total *out, struct mt_err *err);
+
+#endif
