@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 #include "gen/queries.h"
 #include "lib/human.h"
+#include "lib/stmt_report.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,47 @@ static void put_text(struct mt_report *r, const char *what, const char *text)
     put(r, what, mt_cell_text(mt_report_text(r, text)));
 }
 
-static void put_bytes(struct mt_report *r, const char *device, const char *what, int64_t bytes)
+/*
+ * A figure: people read "cpu peak  16.55 MiB (17,355,520 B)", programs "cpu peak_b  17355520". of:
+ * what it is the figure of, NULL = the run; the unit is the end of the machine's name. INT64_MIN:
+ * unknown.
+ */
+static void put_figure(struct mt_report *r, const char *of, const char *what, const char *machine,
+                       int64_t value)
 {
-    char human[MT_HUMAN_MAX];
-    const char *name = mt_report_textf(r, "%s %s", device, what);
-    if (bytes == INT64_MIN)
+    char human[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    bool people = mt_people_read(), bytes = mt_unit_of_name(machine) == MT_UNIT_BYTES;
+    const char *name = people ? what : machine;
+    if (of)
+        name = mt_report_textf(r, "%s %s", of, name);
+    if (value == INT64_MIN)
         put(r, name, (struct mt_cell){0});
-    else
+    else if (!people)
+        put(r, name, mt_cell_int(value));
+    else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
+        put_text(r, name, mt_human_count(value, human));
+    else if (bytes)
         put_text(r, name,
-                 mt_report_textf(r, "%s (%lld B)", mt_human_bytes(bytes, human), (long long)bytes));
+                 mt_report_textf(r, "%s (%s B)", mt_human_bytes(value, human),
+                                 mt_human_count(value, exact)));
+    else
+        put_text(r, name, mt_human_ns(value, human));
+}
+
+/* What the recorder itself counted. */
+static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
+                                 const struct mt_run_device *d, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_INFO_DEVICE, &s, err));
+    mt_stmt_bind(s, "i", d->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row && mt_stmt_kind(s, 0) != MT_VALUE_NULL)
+        put_figure(r, d->name, "before, by the recorder", "base_b", mt_stmt_int(s, 0));
+    if (row && mt_stmt_int(s, 1))
+        put_figure(r, d->name, "recorder's net less ours", "residual_b", mt_stmt_int(s, 1));
+    return row ? mt_stmt_step(s, &row, err) : MT_OK;
 }
 
 static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -34,22 +67,22 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
     struct mt_run_device *all;
     size_t n;
     MT_TRY(mt_run_devices(db, run, &all, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        char at[MT_HUMAN_MAX];
-        put_bytes(r, all[i].name, "allocated", all[i].alloc_b);
-        put_bytes(r, all[i].name, "freed", all[i].freed_b);
-        put_bytes(r, all[i].name, "net", all[i].net_b);
-        put_bytes(r, all[i].name, "peak", all[i].peak_b);
-        if (all[i].peak_ns != INT64_MIN)
-            put_text(r, mt_report_textf(r, "%s peak at", all[i].name),
-                     mt_human_ns(all[i].peak_ns, at));
-        put_bytes(r, all[i].name, "at end", all[i].at_end_b);
-        put_bytes(r, all[i].name, "outside ops", all[i].outside_alloc_b - all[i].outside_freed_b);
-        if (all[i].before_freed_b)
-            put_bytes(r, all[i].name, "freed from before trace", all[i].before_freed_b);
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < n && st == MT_OK; i++) {
+        const struct mt_run_device *d = &all[i];
+        put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
+        put_figure(r, d->name, "freed", "freed_b", d->freed_b);
+        put_figure(r, d->name, "net", "net_b", d->net_b);
+        put_figure(r, d->name, "peak", "peak_b", d->peak_b);
+        put_figure(r, d->name, "peak at", "peak_ns", d->peak_ns);
+        put_figure(r, d->name, "at end", "at_end_b", d->at_end_b);
+        put_figure(r, d->name, "outside ops", "outside_b", d->outside_alloc_b - d->outside_freed_b);
+        if (d->before_freed_b)
+            put_figure(r, d->name, "freed from before trace", "before_freed_b", d->before_freed_b);
+        st = put_totals(r, db, d, err);
     }
     free(all);
-    return MT_OK;
+    return st;
 }
 
 static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -92,23 +125,25 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
 {
     struct mt_stmt *s;
     bool row;
-    char dur[MT_HUMAN_MAX];
     put(r, "id", mt_cell_int(run->id));
     put_text(r, "name", run->name);
     put_text(r, "source", run->source);
     put_text(r, "format", run->format);
-    put_text(r, "duration", mt_human_ns(run->dur_ns, dur));
+    put_figure(r, NULL, "duration", "duration_ns", run->dur_ns);
     put_text(r, "time resolution", run->whole_us ? "1 us" : "1 ns");
-    put(r, "events", mt_cell_int(run->event_n));
-    put(r, "ops", mt_cell_int(run->op_n));
-    put(r, "memory records", mt_cell_int(run->record_n));
-    put(r, "call paths", mt_cell_int(run->node_n));
+    put_figure(r, NULL, "events", "event_n", run->event_n);
+    put_figure(r, NULL, "ops", "op_n", run->op_n);
+    put_figure(r, NULL, "memory records", "record_n", run->record_n);
+    put_figure(r, NULL, "call paths", "node_n", run->node_n);
     MT_TRY(mt_db_query(db, MT_Q_INFO_STEPS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
-    if (row && mt_stmt_int(s, 0))
+    int64_t step_n = row ? mt_stmt_int(s, 0) : 0;
+    if (!mt_people_read())
+        put_figure(r, NULL, NULL, "step_n", step_n);
+    else if (step_n)
         put_text(r, "steps",
-                 mt_report_textf(r, "%lld (%lld to %lld, from %s)", (long long)mt_stmt_int(s, 0),
+                 mt_report_textf(r, "%lld (%lld to %lld, from %s)", (long long)step_n,
                                  (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2),
                                  run->step_marker));
     else
@@ -129,8 +164,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
     mt_report_column(&report, "what", "WHAT", MT_UNIT_NONE);
     mt_report_column(&report, "value", "VALUE", MT_UNIT_NONE);
-    report.runs[0].id = which.id;
-    report.runs[0].name = mt_strdup(which.name);
+    mt_report_about(&report, &which, NULL);
     MT_TRY_OUT(put_run(&report, db, &which, err));
     MT_TRY_OUT(put_devices(&report, db, &which, err));
     MT_TRY_OUT(put_rows(&report, db, &which, err));

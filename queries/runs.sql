@@ -56,5 +56,5 @@ SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDE
 SELECT key, value FROM meta WHERE run_id = ?1 ORDER BY position;
 
 -- name: info_device
--- in: ?1 device id   out: base_b, residual_b, at_end_n, freed_n
-SELECT base_b, residual_b, at_end_n, freed_n FROM device WHERE id = ?1;
+-- in: ?1 device id   out: base_b, residual_b
+SELECT base_b, residual_b FROM device WHERE id = ?1;
