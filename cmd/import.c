@@ -24,6 +24,8 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                 mt_human_bytes(d->alloc_b - d->freed_b, n), mt_human_bytes(d->peak_b, p));
     if (d->peak_record != SIZE_MAX)
         mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
+    if (d->start_b)
+        mt_buf_addf(out, "   older %s", mt_human_bytes(d->start_b, a));
     mt_buf_addc(out, '\n');
 }
 
@@ -35,21 +37,46 @@ static size_t threads_with_ops(const struct mt_recording *r)
     return n;
 }
 
+static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
+{
+    if (r->steps.n)
+        mt_buf_addf(out, "%zu step%s (%s)\n", r->steps.n, r->steps.n == 1 ? "" : "s",
+                    r->step_marker);
+    else
+        mt_buf_adds(out, "no step markers\n");
+}
+
+static void describe_trace(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    char ops[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    size_t threads = threads_with_ops(r);
+    mt_buf_addf(out, "%s: PyTorch trace, %zu thread%s, ", run, threads, threads == 1 ? "" : "s");
+    describe_steps(out, r);
+    mt_buf_addf(out, "  %s ops, %s memory records over %s\n", mt_human_count((int64_t)r->op_n, ops),
+                mt_human_count((int64_t)r->records.n, records),
+                mt_human_ns(r->end_ns - r->start_ns, time));
+}
+
+static void describe_snapshot(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    char events[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    mt_buf_addf(out, "%s: allocator snapshot, %zu device%s, ", run, r->devices.n,
+                r->devices.n == 1 ? "" : "s");
+    describe_steps(out, r);
+    mt_buf_addf(out, "  %s events, %s memory records over %s\n",
+                mt_human_count((int64_t)r->event_n, events),
+                mt_human_count((int64_t)r->records.n, records),
+                mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
+}
+
 /* What a person wants to know after an import. */
 static void summarise(const struct mt_recording *r, const char *run)
 {
     struct mt_buf out = {0};
-    char ops[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
-    size_t threads = threads_with_ops(r);
-    mt_buf_addf(&out, "%s: PyTorch trace, %zu thread%s, ", run, threads, threads == 1 ? "" : "s");
-    if (r->steps.n)
-        mt_buf_addf(&out, "%zu step%s (%s)\n", r->steps.n, r->steps.n == 1 ? "" : "s",
-                    r->step_marker);
+    if (r->without_ops)
+        describe_snapshot(&out, r, run);
     else
-        mt_buf_adds(&out, "no step markers\n");
-    mt_buf_addf(
-        &out, "  %s ops, %s memory records over %s\n", mt_human_count((int64_t)r->op_n, ops),
-        mt_human_count((int64_t)r->records.n, records), mt_human_ns(r->end_ns - r->start_ns, time));
+        describe_trace(&out, r, run);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     for (int k = 0; k < MT_NOTE_N; k++) {
@@ -57,7 +84,7 @@ static void summarise(const struct mt_recording *r, const char *run)
         if (!n->count)
             continue;
         mt_buf_adds(&out, "  note: ");
-        mt_note_text(&out, (enum mt_note_kind)k, n->count, n->first_offset, n->bytes);
+        mt_note_text(&out, (enum mt_note_kind)k, n);
         mt_buf_addc(&out, '\n');
     }
     struct mt_buf safe = {0};
@@ -238,6 +265,8 @@ static const struct mt_opt opts[] = {
      "keep what is complete of a file that is cut off"},
     {"step-marker", 0, MT_OPT_STRING, &how.step_marker, "REGEX",
      "names whose intervals are steps (default: ProfilerStep#N, else Optimizer.step#)"},
+    {"cpp-frames", 0, MT_OPT_STRING, &how.cpp_frames, "HOW",
+     "C++ frames of snapshots: fold the interpreter's and the like (default), all, none"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when ops and records need more (default: no limit)"},
     {0},

@@ -22,18 +22,32 @@ static void show_progress(void *closure)
     mt_progress_update(&p->line, (int64_t)done);
 }
 
-static enum mt_status read_file(const char *path, bool partial, struct mt_recording *rec,
-                                char hash[33], struct mt_err *err)
+static enum mt_status parse_cpp_frames(const char *text, enum mt_cpp_frames *out,
+                                       struct mt_err *err)
+{
+    static const char *const names[] = {
+        [MT_CPP_FOLD] = "fold", [MT_CPP_ALL] = "all", [MT_CPP_NONE] = "none"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+        if (!text || strcmp(text, names[i]) == 0) {
+            *out = (enum mt_cpp_frames)i;
+            return MT_OK;
+        }
+    return MT_FAIL(err, MT_EUSAGE, "--cpp-frames is fold, all or none, not '%s'", text);
+}
+
+static enum mt_status read_file(const char *path, const struct mt_intake *how,
+                                struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
     struct mt_stream *in = NULL;
-    const struct mt_input_format *format;
+    const struct mt_input_format *format = NULL;
     enum mt_status st = MT_OK;
     MT_TRY(mt_stream_open(path, &in, err));
     struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
     struct progress progress = {.in = in};
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {
-        .partial = partial, .progress = show_progress, .closure = &progress};
+        .partial = how->partial, .progress = show_progress, .closure = &progress};
+    MT_TRY_OUT(parse_cpp_frames(how->cpp_frames, &opts.cpp_frames, err));
     MT_TRY_OUT(mt_input_format_of(in, &format, err));
     MT_TRY_OUT(format->read(in, &opts, rec, err));
     mt_stream_hash(in, hash);
@@ -47,11 +61,20 @@ out:
     mt_stream_close(in);
     if (st != MT_OK) {
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
-        if (err->offset >= 0)
+        if (err->offset >= 0 && !(format && format->binary))
             err->line = mt_stream_line_of(path, (uint64_t)err->offset);
         mt_err_hint(err, "Nothing was imported.");
     }
     return st;
+}
+
+/* The content, and what shaped its import: another choice makes another run. */
+static char *content_key(const char *hash, const struct mt_intake *how)
+{
+    bool cpp = how->cpp_frames && strcmp(how->cpp_frames, "fold") != 0;
+    return mt_asprintf("%s%s%s%s%s", hash, how->step_marker ? " step-marker " : "",
+                       how->step_marker ? how->step_marker : "", cpp ? " cpp-frames " : "",
+                       cpp ? how->cpp_frames : "");
 }
 
 enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
@@ -59,7 +82,7 @@ enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
 {
     mt_rec_init(rec);
     rec->max_bytes = (uint64_t)how->max_memory;
-    MT_TRY(read_file(path, how->partial, rec, hash, err));
+    MT_TRY(read_file(path, how, rec, hash, err));
     enum mt_status st = mt_build(rec, how->step_marker, err);
     if (st == MT_EINPUT)
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
@@ -70,8 +93,7 @@ enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct 
                                const struct mt_recording *rec, const char *hash,
                                struct mt_store_result *result, struct mt_err *err)
 {
-    char *key = how->step_marker ? mt_asprintf("%s step-marker %s", hash, how->step_marker)
-                                 : mt_strdup(hash);
+    char *key = content_key(hash, how);
     struct mt_store_opts opts = {.name = how->name,
                                  .group = how->group,
                                  .source = path,

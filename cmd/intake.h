@@ -9,6 +9,7 @@
 struct mt_intake {
     const char *name, *group; /* of the run; NULL = made up, none */
     const char *step_marker;  /* NULL = the usual ones */
+    const char *cpp_frames;   /* of snapshots: fold, all, none; NULL = fold */
     bool replace, partial;
     int64_t max_memory; /* bytes; 0 = no limit */
 };

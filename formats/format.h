@@ -13,14 +13,23 @@
 
 #define MT_PROBE_BYTES (64 * 1024)
 
+/* Which C and C++ frames of recorded stacks call paths keep. */
+enum mt_cpp_frames {
+    MT_CPP_FOLD, /* those that say something: not interpreter, dispatcher, allocator, start-up */
+    MT_CPP_ALL,
+    MT_CPP_NONE, /* none, but for the first one of a path that begins with no other */
+};
+
 struct mt_read_opts {
-    bool partial;                    /* keep what is complete of a file that is cut off */
+    bool partial; /* keep what is complete of a file that is cut off */
+    enum mt_cpp_frames cpp_frames;
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;
 };
 
 struct mt_input_format {
     const char *name, *summary;
+    bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
     int (*probe)(const char *head, size_t n);
     /* Reads the whole stream into rec. Errors: MT_EINPUT, MT_ELIMIT, MT_EIO, with offset. */
@@ -28,7 +37,7 @@ struct mt_input_format {
                            struct mt_recording *rec, struct mt_err *err);
 };
 
-extern const struct mt_input_format mt_format_pytorch_trace;
+extern const struct mt_input_format mt_format_pytorch_trace, mt_format_cuda_snapshot;
 
 /*
  * The format whose probe scores highest on the head of the stream (nothing is consumed).

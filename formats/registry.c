@@ -3,7 +3,8 @@
 #include "lib/mem.h"
 #include <string.h>
 
-static const struct mt_input_format *const formats[] = {&mt_format_pytorch_trace};
+static const struct mt_input_format *const formats[] = {&mt_format_pytorch_trace,
+                                                        &mt_format_cuda_snapshot};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {
@@ -11,10 +12,6 @@ static const struct look {
     size_t n;
     const char *is, *hint;
 } looks[] = {
-    {"\x80\x02", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
-    {"\x80\x03", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
-    {"\x80\x04", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
-    {"\x80\x05", 2, "a Python pickle", "CUDA allocator snapshots are not read by this version."},
     {"SQLite format 3", 15, "an SQLite database", "To read a memtool database, name it with --db."},
     {"PK\x03\x04", 4, "a zip archive", "Unpack it first."},
     {"\x7f"
@@ -28,7 +25,8 @@ static const struct look {
 static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *err)
 {
     static const char how[] = "Nothing was imported. memtool reads the JSON that PyTorch's "
-                              "prof.export_chrome_trace() writes.";
+                              "prof.export_chrome_trace() writes, and the pickle of "
+                              "torch.cuda.memory._dump_snapshot().";
     if (n == 0) {
         MT_FAIL(err, MT_EINPUT, "the file is empty");
         mt_err_hint(err, "Nothing was imported. The recording was probably never written.");

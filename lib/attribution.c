@@ -178,12 +178,14 @@ static void check_totals(struct mt_recording *r)
 
 void mt_build_attribution(struct mt_recording *r)
 {
-    mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
-    find_ops(r);
-    pair_records(r);
+    if (!r->without_ops) {
+        mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
+        find_ops(r);
+        pair_records(r);
+    }
     run_totals(r);
     sample_reserved(r);
     check_totals(r);
-    if (!r->records.n)
+    if (!r->records.n && !r->older.n)
         mt_rec_note(r, MT_NOTE_NO_MEMORY, -1, 0);
 }

@@ -121,10 +121,33 @@ void mt_build_calltree(struct mt_recording *r)
     mt_map_free(&nodes);
 }
 
+/* Recordings that have their nodes: first and last moment of what they hold. */
+static void find_span(struct mt_recording *r)
+{
+    r->start_ns = INT64_MAX;
+    r->end_ns = INT64_MIN;
+    for (size_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
+            const struct mt_op *op = &r->threads.v[t].ops.v[i];
+            r->start_ns = op->start_ns < r->start_ns ? op->start_ns : r->start_ns;
+            r->end_ns = op->end_ns > r->end_ns ? op->end_ns : r->end_ns;
+        }
+    for (size_t i = 0; i < r->samples.n; i++) {
+        int64_t t_ns = r->samples.v[i].t_ns;
+        r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
+        r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
+    }
+    if (r->records.n && r->records.v[0].t_ns < r->start_ns)
+        r->start_ns = r->records.v[0].t_ns;
+}
+
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     MT_TRY(mt_build_bounds(r, err));
-    mt_build_calltree(r);
+    if (r->without_ops)
+        find_span(r);
+    else
+        mt_build_calltree(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
     mt_build_forward(r);
     mt_build_attribution(r);

@@ -142,8 +142,8 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                                              .at_end_b = device->outside_at_end_b},
                                     .thread = MT_NONE,
                                     .step = INT64_MIN};
-        out->before_at_peak_b = device->start_b - device->before_at_peak_b;
-        out->before_at_end_b = device->start_b - device->before_freed_b;
+        out->before_at_peak_b = device->start_b - device->before_at_peak_b - device->older_b;
+        out->before_at_end_b = device->start_b - device->before_freed_b - device->older_b;
     }
     make_preorder(out);
     return MT_OK;

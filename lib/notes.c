@@ -3,7 +3,7 @@
 
 const char *const mt_phase_names[MT_PHASE_N] = {"other", "forward", "backward", "optimizer",
                                                 "data loading"};
-const char *const mt_metric_names[] = {"reserved", "oom"};
+const char *const mt_metric_names[] = {"reserved", "oom", "device_free"};
 
 const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "skipped",
@@ -21,9 +21,15 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BEFORE] = "before_trace",
     [MT_NOTE_DEVICE_EVENTS] = "device_events",
     [MT_NOTE_OOM] = "out_of_memory",
+    [MT_NOTE_NO_TIMES] = "no_times",
+    [MT_NOTE_CLOCK] = "clock",
+    [MT_NOTE_UNKNOWN_ACTION] = "unknown_action",
+    [MT_NOTE_STATE_ONLY] = "state_only",
+    [MT_NOTE_HISTORY_CUT] = "history_cut",
+    [MT_NOTE_TRAILING] = "trailing",
 };
 
-/* %N count, %O first offset, %B bytes; "thing/things" picks by count. */
+/* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
 static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "%N damaged event/events left out, the first at byte %O",
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
@@ -50,6 +56,18 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_DEVICE_EVENTS] =
         "%N kernel and copy event/events on accelerators are not ops, and not stored",
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
+    [MT_NOTE_NO_TIMES] =
+        "the file has no times: moments are the numbers of its events, shown as ns",
+    [MT_NOTE_CLOCK] = "%N event/events bear an earlier time than the event before; they are taken "
+                      "to happen at that event's time",
+    [MT_NOTE_UNKNOWN_ACTION] = "%N event/events of a kind this version does not know, not counted: "
+                               "%D",
+    [MT_NOTE_STATE_ONLY] = "the file has no history, only what was alive when it was written; "
+                           "torch.cuda.memory._record_memory_history() before the run records one",
+    [MT_NOTE_HISTORY_CUT] =
+        "the recorder's buffer was full and dropped the oldest events; what was "
+        "allocated before the first one left shows as older",
+    [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the pickle, not read",
 };
 
 #include "lib/human.h"
@@ -69,22 +87,23 @@ static const char *add_word(struct mt_buf *out, const char *p, bool many)
     return p + n;
 }
 
-void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, uint64_t count, int64_t first_offset,
-                  int64_t bytes)
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note)
 {
     char number[MT_HUMAN_MAX];
     for (const char *p = texts[kind]; *p;) {
         if (p[0] == '%' && p[1] == 'N')
-            mt_buf_adds(out, mt_human_count((int64_t)count, number));
+            mt_buf_adds(out, mt_human_count((int64_t)note->count, number));
         else if (p[0] == '%' && p[1] == 'O')
-            mt_buf_adds(out, mt_human_count(first_offset, number));
+            mt_buf_adds(out, mt_human_count(note->first_offset, number));
         else if (p[0] == '%' && p[1] == 'B')
-            mt_buf_adds(out, mt_human_bytes(bytes, number));
+            mt_buf_adds(out, mt_human_bytes(note->bytes, number));
+        else if (p[0] == '%' && p[1] == 'D')
+            mt_buf_adds(out, note->detail);
         else if (strchr(" ,.;:()", *p)) {
             mt_buf_addc(out, *p++);
             continue;
         } else {
-            p = add_word(out, p, count != 1);
+            p = add_word(out, p, note->count != 1);
             continue;
         }
         p += 2;

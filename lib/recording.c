@@ -28,6 +28,9 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->records);
     mt_vec_free(&r->reserved_b);
     mt_vec_free(&r->samples);
+    mt_vec_free(&r->older);
+    mt_vec_free(&r->segments);
+    mt_vec_free(&r->blocks);
     mt_vec_free(&r->nodes);
     mt_vec_free(&r->stats);
     mt_vec_free(&r->steps);
@@ -190,10 +193,22 @@ struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *
 
 void mt_device_name(int type, int index, char out[32])
 {
-    static const char *const names[] = {
-        [0] = "cpu",   [1] = "cuda", [2] = "mkldnn", [5] = "ideep",
-        [6] = "hip",   [9] = "xla",  [12] = "xpu",   [13] = "mps",
-        [14] = "meta", [15] = "hpu", [19] = "mtia",  [20] = "privateuse1"};
+    static const char *const names[] = {[0] = "cpu",
+                                        [1] = "cuda",
+                                        [2] = "mkldnn",
+                                        [5] = "ideep",
+                                        [6] = "hip",
+                                        [9] = "xla",
+                                        [12] = "xpu",
+                                        [13] = "mps",
+                                        [14] = "meta",
+                                        [15] = "hpu",
+                                        [19] = "mtia",
+                                        [20] = "privateuse1",
+                                        [MT_DEVICE_HOST] = "host",
+                                        [MT_DEVICE_NPU] = "npu",
+                                        [MT_DEVICE_MLU] = "mlu",
+                                        [MT_DEVICE_MUSA] = "musa"};
     const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
     char number[16];
     if (!name) {

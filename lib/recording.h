@@ -24,6 +24,7 @@ enum mt_frame_kind {
     MT_FRAME_RUNTIME = 2,    /* a call into the accelerator's runtime or driver */
     MT_FRAME_PYTHON = 3,     /* a Python function or nn.Module frame */
     MT_FRAME_OTHER = 4,      /* an interval of another program's trace */
+    MT_FRAME_NATIVE = 5,     /* a C or C++ function */
     MT_FRAME_KIND_N
 };
 
@@ -88,6 +89,7 @@ struct mt_device {
     uint32_t first_order, last_order;
     bool no_addresses; /* some records have no address: lifetimes are unknown */
     int64_t start_b;   /* level before the first record, from blocks older than the recording */
+    int64_t older_b;   /* of these, blocks of a known node that are alive at the end */
     /* Filled by the build. */
     int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;
     int64_t before_freed_b, before_freed_n; /* frees of blocks older than the recording */
@@ -98,14 +100,50 @@ struct mt_device {
 };
 
 /* A value over time: "reserved" (bytes held after a record; of records that say it, the build makes
- * samples of the changes), "oom" (bytes asked for in vain). */
+ * samples of the changes), "oom" (bytes asked for in vain), "device_free" (what the driver had left
+ * at an oom). */
 struct mt_sample {
     int64_t t_ns, value;
     uint32_t order;
     uint16_t device;
-    uint8_t metric; /* enum mt_metric */
+    uint8_t metric;    /* enum mt_metric */
+    uint32_t record_n; /* records before it; 0 = none, or unknown */
 };
-enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1 };
+enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
+
+/* ---- what only snapshots of an allocator tell ---- */
+
+/* Memory the allocator holds from the driver. */
+struct mt_segment {
+    uint64_t address;
+    int64_t size, stream;
+    int64_t allocated_b;                /* of its blocks in use at the end; MT_GONE where freed */
+    int64_t born_ns, freed_ns;          /* MT_GONE: before the recording; never */
+    uint32_t born_record, freed_record; /* the next record; MT_NONE like the times */
+    uint32_t pool;                      /* string id of "0,0"; MT_NONE unknown */
+    uint32_t node;                      /* where the driver was asked; MT_NONE unknown */
+    uint16_t device;
+    bool small, expandable;
+};
+#define MT_GONE INT64_MIN
+
+/* What is known of a block beyond its lifetime. */
+struct mt_block {
+    uint64_t address;
+    int64_t size; /* with rounding; MT_GONE = unknown */
+    int64_t stream, free_requested_ns;
+    uint32_t segment; /* index; MT_NONE: not alive at the end */
+    uint32_t pool;    /* like the segment's */
+    uint8_t state;    /* enum mt_block_state */
+};
+enum mt_block_state { MT_BLOCK_FREED, MT_BLOCK_ACTIVE, MT_BLOCK_PENDING_FREE };
+
+/* A block older than the recording that is alive at its end. */
+struct mt_older {
+    int64_t bytes;
+    uint32_t node; /* MT_NONE = unknown */
+    uint16_t device;
+};
 
 /* Data quality: what was repaired, skipped or could not be matched. */
 enum mt_note_kind {
@@ -124,12 +162,19 @@ enum mt_note_kind {
     MT_NOTE_BEFORE,         /* frees of blocks older than the recording */
     MT_NOTE_DEVICE_EVENTS,  /* kernels and copies, which are not ops */
     MT_NOTE_OOM,            /* failed allocations */
+    MT_NOTE_NO_TIMES,       /* events without a time: numbered instead */
+    MT_NOTE_CLOCK,          /* events whose time lies before that of the event before */
+    MT_NOTE_UNKNOWN_ACTION, /* events of a kind we do not know */
+    MT_NOTE_STATE_ONLY,     /* no history in the file, only what is alive */
+    MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
+    MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
     MT_NOTE_N
 };
 struct mt_note {
     uint64_t count;
     int64_t first_offset; /* byte offset of the first, -1 = none */
     int64_t bytes;        /* bytes concerned, where that means something */
+    char detail[96];      /* names concerned, "" = none */
 };
 
 /* A node of the call tree: one call path. Parents come before their children. */
@@ -186,6 +231,11 @@ struct mt_recording {
     MT_VEC(struct mt_record) records;
     MT_VEC(int64_t) reserved_b; /* of records, each value once while it stays the same */
     MT_VEC(struct mt_sample) samples;
+    MT_VEC(struct mt_older) older;
+    MT_VEC(struct mt_segment) segments;
+    MT_VEC(struct mt_block)
+    blocks; /* none, or one per row of alloc: mt_rec_is_block records in
+               their order, then older */
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
     MT_VEC(struct mt_step) steps;
@@ -196,7 +246,8 @@ struct mt_recording {
     const char *format;       /* static: "pytorch-trace" */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
-    bool without_ops;         /* records have call paths (nodes) of their own instead of ops */
+    bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
+                                 in order of time and paired: mate is set */
     uint64_t op_n, event_n;   /* ops kept; events seen */
     int64_t start_ns, end_ns; /* first and last moment of ops and records */
     uint64_t max_bytes;       /* limit on memory for ops, records and strings; 0 = none */
@@ -227,14 +278,31 @@ void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b);
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);
 
 /* The note as a sentence for people. */
-void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, uint64_t count, int64_t first_offset,
-                  int64_t bytes);
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
 extern const char *const mt_note_names[MT_NOTE_N];
 extern const char *const mt_phase_names[MT_PHASE_N];
 extern const char *const mt_metric_names[];
 
+/* Numbers of our own where PyTorch has none: pinned memory of the host, and forks that call
+ * themselves privateuse1. */
+enum {
+    MT_DEVICE_CPU = 0,
+    MT_DEVICE_CUDA = 1,
+    MT_DEVICE_XPU = 12,
+    MT_DEVICE_HOST = 100,
+    MT_DEVICE_NPU,
+    MT_DEVICE_MLU,
+    MT_DEVICE_MUSA
+};
+
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
 void mt_device_name(int type, int index, char out[32]);
+
+/* A row of `alloc`: every allocation, and every free of a block we did not see born. */
+static inline bool mt_rec_is_block(const struct mt_record *rec)
+{
+    return rec->bytes >= 0 || rec->mate == MT_NONE;
+}
 
 /* The op of that number: thread by thread, in order of start. *thread may be NULL. */
 struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread);

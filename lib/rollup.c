@@ -72,6 +72,25 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
     }
 }
 
+/* Blocks older than the recording that outlive it are live at every moment of it. */
+static void sum_older(struct mt_recording *r, struct mt_map *index)
+{
+    for (size_t i = 0; i < r->older.n; i++) {
+        const struct mt_older *o = &r->older.v[i];
+        struct mt_device *d = &r->devices.v[o->device];
+        d->at_end_b += o->bytes;
+        d->at_end_n++;
+        if (o->node == MT_NONE)
+            continue;
+        d->older_b += o->bytes;
+        struct mt_sums *s = self_of(r, index, o->node, o->device);
+        s->at_peak_b += o->bytes;
+        s->at_end_b += o->bytes;
+        s->at_peak_n++;
+        s->at_end_n++;
+    }
+}
+
 static int stat_cmp(const void *a, const void *b)
 {
     const struct mt_node_stat *x = a, *y = b;
@@ -109,6 +128,7 @@ void mt_build_rollup(struct mt_recording *r)
 {
     struct mt_map index = {0};
     sum_self(r, &index);
+    sum_older(r, &index);
     for (size_t d = 0; d < r->devices.n; d++)
         sum_total(r, &index, (uint16_t)d);
     if (r->stats.n)

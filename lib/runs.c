@@ -199,12 +199,13 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
 {
     int c = 3;
     *d = (struct mt_run_device){.id = mt_stmt_int(s, 0), .type = (int)mt_stmt_int(s, 2)};
-    int64_t *const figures[] = {
-        &d->alloc_b,          &d->freed_b,           &d->net_b,           &d->alloc_n,
-        &d->freed_n,          &d->start_b,           &d->peak_b,          &d->peak_ns,
-        &d->peak_record,      &d->at_end_b,          &d->at_end_n,        &d->before_freed_b,
-        &d->before_at_peak_b, &d->outside_n,         &d->outside_alloc_b, &d->outside_freed_b,
-        &d->outside_alloc_n,  &d->outside_at_peak_b, &d->outside_at_end_b};
+    int64_t *const figures[] = {&d->alloc_b,          &d->freed_b,         &d->net_b,
+                                &d->alloc_n,          &d->freed_n,         &d->start_b,
+                                &d->peak_b,           &d->peak_ns,         &d->peak_record,
+                                &d->at_end_b,         &d->at_end_n,        &d->before_freed_b,
+                                &d->before_at_peak_b, &d->outside_n,       &d->outside_alloc_b,
+                                &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
+                                &d->outside_at_end_b, &d->older_b};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_kind(s, c) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, c);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));

@@ -23,6 +23,7 @@ struct mt_run_device {
     int64_t before_freed_b, before_at_peak_b;
     int64_t outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b,
         outside_at_end_b;
+    int64_t older_b;
 };
 
 /*

@@ -2,22 +2,10 @@
 
 #include "gen/queries.h"
 #include "lib/mem.h"
+#include "lib/store_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Where the rows of this run go. */
-struct writer {
-    struct mt_db *db;
-    const struct mt_recording *r;
-    int64_t run, op, alloc, node, device, thread; /* first ids */
-    int64_t *string_id, *frame_id;                /* database ids of our ids; 0 = not asked yet */
-    uint64_t alloc_n;
-    /* cursors of the bulk rows */
-    uint32_t at_thread;
-    uint64_t at_alloc;
-    size_t at_record;
-};
 
 static enum mt_status run_query(struct mt_db *db, int query, int64_t id, struct mt_err *err)
 {
@@ -56,7 +44,8 @@ static enum mt_status find_run(struct mt_db *db, int query, const char *key, int
 /* The last part of a path, without what says how it is packed. */
 static void stem(const char *path, size_t n, char name[200])
 {
-    static const char *const endings[] = {".gz", ".zst", ".json", ".trace", ".pt"};
+    static const char *const endings[] = {".gz", ".zst",    ".json", ".trace",
+                                          ".pt", ".pickle", ".pkl"};
     const char *slash = memrchr(path, '/', n);
     const char *from = slash ? slash + 1 : path;
     snprintf(name, 200, "%.*s", (int)(path + n - from), from);
@@ -128,7 +117,8 @@ static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts
     return MT_OK;
 }
 
-static enum mt_status string_id(struct writer *w, uint32_t string, int64_t *id, struct mt_err *err)
+enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
+                               struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -150,7 +140,7 @@ static enum mt_status string_id(struct writer *w, uint32_t string, int64_t *id, 
     return MT_OK;
 }
 
-static enum mt_status frame_id(struct writer *w, uint32_t frame, int64_t *id, struct mt_err *err)
+static enum mt_status frame_id(struct mt_writer *w, uint32_t frame, int64_t *id, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -158,7 +148,7 @@ static enum mt_status frame_id(struct writer *w, uint32_t frame, int64_t *id, st
     const struct mt_frame *f = &w->r->frames.v[frame];
     if ((*id = w->frame_id[frame]))
         return MT_OK;
-    MT_TRY(string_id(w, f->name, &name, err));
+    MT_TRY(mt_store_string(w, f->name, &name, err));
     MT_TRY(mt_db_query(w->db, MT_Q_FRAME_FIND, &s, err));
     mt_stmt_bind(s, "iii", name, (int64_t)f->kind, (int64_t)f->instance);
     MT_TRY(mt_stmt_step(s, &row, err));
@@ -175,22 +165,22 @@ static enum mt_status frame_id(struct writer *w, uint32_t frame, int64_t *id, st
 }
 
 /* Strings the bulk rows refer to get their ids before, while SQLite is not busy with the rows. */
-static enum mt_status intern_op_strings(struct writer *w, struct mt_err *err)
+static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
 {
     int64_t id;
     const struct mt_recording *r = w->r;
     for (size_t i = 0; i < r->labels.n; i++)
-        MT_TRY(string_id(w, r->labels.v[i].recorded, &id, err));
+        MT_TRY(mt_store_string(w, r->labels.v[i].recorded, &id, err));
     for (size_t t = 0; t < r->threads.n; t++)
         for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
             uint32_t shape = r->threads.v[t].ops.v[i].shape;
             if (shape != MT_NONE && !w->string_id[shape])
-                MT_TRY(string_id(w, shape, &id, err));
+                MT_TRY(mt_store_string(w, shape, &id, err));
         }
     return MT_OK;
 }
 
-static enum mt_status write_nodes(struct writer *w, struct mt_err *err)
+static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     for (size_t i = 0; i < w->r->nodes.n; i++) {
@@ -221,7 +211,7 @@ static enum mt_status write_nodes(struct writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status write_devices(struct writer *w, struct mt_err *err)
+static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     for (size_t i = 0; i < w->r->devices.n; i++) {
@@ -231,7 +221,7 @@ static enum mt_status write_devices(struct writer *w, struct mt_err *err)
         bool peaked = d->peak_record != SIZE_MAX;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiII", w->device + (int64_t)i, w->run, name,
+        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiIIi", w->device + (int64_t)i, w->run, name,
                      (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
                      d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
                      peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
@@ -240,13 +230,14 @@ static enum mt_status write_devices(struct writer *w, struct mt_err *err)
                      d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
                      d->has_total ? d->first_total_b - d->first_bytes : none,
                      d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net
-                                  : none);
+                                  : none,
+                     d->older_b);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
 }
 
-static const char *id_text(const struct writer *w, int64_t number, uint32_t name, char out[32])
+static const char *id_text(const struct mt_writer *w, int64_t number, uint32_t name, char out[32])
 {
     if (name != MT_NONE)
         return mt_strtab_get(&w->r->strings, name);
@@ -254,7 +245,7 @@ static const char *id_text(const struct writer *w, int64_t number, uint32_t name
     return out;
 }
 
-static enum mt_status write_threads(struct writer *w, struct mt_err *err)
+static enum mt_status write_threads(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     for (size_t i = 0; i < w->r->threads.n; i++) {
@@ -270,7 +261,7 @@ static enum mt_status write_threads(struct writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status write_small(struct writer *w, struct mt_err *err)
+static enum mt_status write_small(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
@@ -292,7 +283,7 @@ static enum mt_status write_small(struct writer *w, struct mt_err *err)
         struct mt_buf text = {0};
         if (!n->count)
             continue;
-        mt_note_text(&text, (enum mt_note_kind)k, n->count, n->first_offset, n->bytes);
+        mt_note_text(&text, (enum mt_note_kind)k, n);
         MT_TRY(mt_db_query(w->db, MT_Q_NOTE_ADD, &s, err));
         mt_stmt_bind(s, "isiIis", w->run, mt_note_names[k], (int64_t)n->count,
                      n->first_offset < 0 ? INT64_MIN : n->first_offset, n->bytes, text.s);
@@ -316,7 +307,7 @@ static int sample_cmp(const void *a, const void *b)
 }
 
 /* Only changes of a value are stored; every failed allocation is. */
-static enum mt_status write_samples(struct writer *w, struct mt_err *err)
+static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
@@ -329,8 +320,9 @@ static enum mt_status write_samples(struct writer *w, struct mt_err *err)
             p[-1].device == p->device && p[-1].value == p->value)
             continue;
         MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
-        mt_stmt_bind(s, "iiiisi", w->run, position++, w->device + p->device, p->t_ns - r->start_ns,
-                     mt_metric_names[p->metric], p->value);
+        mt_stmt_bind(s, "iiiisiI", w->run, position++, w->device + p->device, p->t_ns - r->start_ns,
+                     mt_metric_names[p->metric], p->value,
+                     p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -338,7 +330,7 @@ static enum mt_status write_samples(struct writer *w, struct mt_err *err)
 
 static void op_row(void *closure, uint64_t row, int64_t *cells)
 {
-    struct writer *w = closure;
+    struct mt_writer *w = closure;
     const struct mt_recording *r = w->r;
     while (row >= r->threads.v[w->at_thread].op_base + r->threads.v[w->at_thread].ops.n)
         w->at_thread++;
@@ -355,29 +347,40 @@ static void op_row(void *closure, uint64_t row, int64_t *cells)
     cells[6] = op->fwd == MT_NONE ? INT64_MIN : w->op + op->fwd;
 }
 
-/* One row per block: every allocation, and every free of a block we did not see born. */
-static bool is_block(const struct mt_record *rec)
-{
-    return rec->bytes >= 0 || rec->mate == MT_NONE;
-}
-
-static int64_t op_ref(const struct writer *w, const struct mt_record *rec)
+static int64_t op_ref(const struct mt_writer *w, const struct mt_record *rec)
 {
     return !rec || rec->op == MT_NONE || w->r->without_ops ? INT64_MIN : w->op + rec->op;
 }
 
-static int64_t node_ref(const struct writer *w, const struct mt_record *rec)
+static int64_t node_ref(const struct mt_writer *w, const struct mt_record *rec)
 {
     return !rec || rec->op == MT_NONE || !w->r->without_ops ? INT64_MIN : w->node + rec->op;
 }
 
+static void older_row(const struct mt_writer *w, uint64_t i, int64_t *cells)
+{
+    const struct mt_older *o = &w->r->older.v[i];
+    for (int c = 0; c < MT_DB_ROW_CELLS; c++)
+        cells[c] = INT64_MIN;
+    cells[0] = w->device + o->device;
+    cells[1] = o->bytes;
+    cells[10] = o->node == MT_NONE ? INT64_MIN : w->node + o->node;
+}
+
+/* Rows: what mt_rec_is_block() says of the records, in their order, then older blocks. */
 static void alloc_row(void *closure, uint64_t row, int64_t *cells)
 {
-    struct writer *w = closure;
+    struct mt_writer *w = closure;
     const struct mt_record *all = w->r->records.v;
-    for (; w->at_alloc <= row; w->at_alloc++)
-        while (!is_block(&all[w->at_record++]))
-            ;
+    for (; w->at_alloc <= row; w->at_alloc++) {
+        while (w->at_record < w->r->records.n && !mt_rec_is_block(&all[w->at_record]))
+            w->at_record++;
+        w->at_record++;
+    }
+    if (w->at_record > w->r->records.n) {
+        older_row(w, row - (w->alloc_n - w->r->older.n), cells);
+        return;
+    }
     const struct mt_record *rec = &all[w->at_record - 1];
     const struct mt_record *birth = rec->bytes >= 0 ? rec : NULL;
     const struct mt_record *death = rec->bytes < 0         ? rec
@@ -397,8 +400,8 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
     cells[11] = node_ref(w, death);
 }
 
-static enum mt_status write_run(struct writer *w, const struct mt_store_opts *o, const char *name,
-                                struct mt_err *err)
+static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts *o,
+                                const char *name, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
@@ -410,19 +413,21 @@ static enum mt_status write_run(struct writer *w, const struct mt_store_opts *o,
     return mt_stmt_run(s, err);
 }
 
-static enum mt_status write_all(struct writer *w, const struct mt_store_opts *o, const char *name,
-                                struct mt_err *err)
+static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts *o,
+                                const char *name, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
     MT_TRY(mt_db_query(w->db, MT_Q_NEXT_IDS, &s, err));
     MT_TRY(mt_stmt_step(s, &row, err));
-    int64_t *const ids[] = {&w->run, &w->op, &w->alloc, &w->node, &w->device, &w->thread};
-    for (int i = 0; i < 6; i++)
+    int64_t *const ids[] = {&w->run,    &w->op,     &w->alloc,  &w->node,
+                            &w->device, &w->thread, &w->segment};
+    for (int i = 0; i < (int)MT_ARRAY_LEN(ids); i++)
         *ids[i] = mt_stmt_int(s, i);
     MT_TRY(mt_stmt_step(s, &row, err));
     for (size_t i = 0; i < w->r->records.n; i++)
-        w->alloc_n += is_block(&w->r->records.v[i]);
+        w->alloc_n += mt_rec_is_block(&w->r->records.v[i]);
+    w->alloc_n += w->r->older.n;
     MT_TRY(write_run(w, o, name, err));
     MT_TRY(write_devices(w, err));
     MT_TRY(write_threads(w, err));
@@ -431,14 +436,15 @@ static enum mt_status write_all(struct writer *w, const struct mt_store_opts *o,
     MT_TRY(write_small(w, err));
     MT_TRY(write_samples(w, err));
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));
-    return mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_row, w, err);
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_row, w, err));
+    return mt_store_segments(w, err);
 }
 
 enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
                         const struct mt_store_opts *opts, struct mt_store_result *out,
                         struct mt_err *err)
 {
-    struct writer w = {.db = db, .r = r};
+    struct mt_writer w = {.db = db, .r = r};
     enum mt_status st = MT_OK;
     *out = (struct mt_store_result){0};
     MT_TRY(mt_db_begin(db, err));

@@ -17,8 +17,8 @@ SELECT name FROM run ORDER BY id DESC LIMIT 200;
 -- name: devices
 -- in: ?1 run id   out: devices, the one with most allocated bytes first
 SELECT id, name, type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
-  at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b
-  FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
+  at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
+  older_b FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
 
 -- name: runs
 -- Every run with its figures, one row per device.

@@ -52,7 +52,8 @@ CREATE TABLE device (
   outside_alloc_b INTEGER NOT NULL, outside_freed_b INTEGER NOT NULL, outside_alloc_n INTEGER NOT NULL,
   outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
   base_b INTEGER,                  -- allocated before the first record, by the recorder's total; NULL unknown
-  residual_b INTEGER               -- recorder's net change minus ours; NULL: it keeps no total
+  residual_b INTEGER,              -- recorder's net change minus ours; NULL: it keeps no total
+  older_b INTEGER NOT NULL         -- of start_b: blocks alive at the end whose call path is known
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -72,7 +73,7 @@ CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE frame (
   id INTEGER PRIMARY KEY,
   name_id INTEGER NOT NULL,        -- string
-  kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other
+  kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other, 5 C or C++ function
   instance INTEGER NOT NULL,       -- number behind an nn.Module name; -1 = none
   UNIQUE (name_id, kind, instance)
 );
@@ -134,12 +135,44 @@ CREATE TABLE alloc (
   born_node_id INTEGER, freed_node_id INTEGER -- where call paths are recorded but no ops, else NULL
 );
 
+-- What an allocator holds from the driver. Only snapshots of an allocator have these rows and those of
+-- `block`. Addresses are 64-bit patterns: those above 2^63 - 1 are negative here.
+CREATE TABLE segment (
+  id INTEGER PRIMARY KEY,
+  device_id INTEGER NOT NULL,
+  address INTEGER NOT NULL,
+  size_b INTEGER NOT NULL,
+  stream INTEGER NOT NULL,         -- as recorded; 0 = default stream
+  pool_id INTEGER,                 -- string: '0,0' is the default pool, others are private; NULL unknown
+  small INTEGER NOT NULL,          -- 1: for blocks of less than 1 MiB
+  expandable INTEGER NOT NULL,     -- 1: a mapped range of an expandable segment
+  allocated_b INTEGER,             -- bytes of its blocks in use at the end, rounded; NULL: not there at the end
+  born_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording; not freed
+  born_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the times
+  node_id INTEGER                  -- call path of the request to the driver; NULL unknown
+);
+CREATE INDEX segment_device ON segment(device_id);
+
+-- What a snapshot knows of a block beyond its row in `alloc` (bytes_b there: as asked for).
+CREATE TABLE block (
+  alloc_id INTEGER PRIMARY KEY,
+  address INTEGER NOT NULL,
+  size_b INTEGER,                  -- with rounding; NULL: freed, and then not recorded
+  stream INTEGER NOT NULL,
+  pool_id INTEGER,                 -- string; NULL unknown
+  segment_id INTEGER,              -- NULL: freed; the segment is then the one around its address
+  state INTEGER NOT NULL,          -- at the end: 0 freed, 1 in use, 2 free requested but still in use by a stream
+  free_requested_ns INTEGER        -- when the program let go of it; NULL: never, or before the recording
+);
+
 -- Values over time.
 CREATE TABLE sample (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
-  metric TEXT NOT NULL,            -- reserved: bytes held after a record; oom: bytes asked for in vain
+  metric TEXT NOT NULL,            -- reserved: bytes held after a record; oom: bytes asked for in vain;
+                                   -- device_free: what the driver had left at an oom
   value_b INTEGER NOT NULL,
+  record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
@@ -154,7 +187,7 @@ CREATE TABLE note (
 ) WITHOUT ROWID;
 
 CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
-  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' ELSE 'other' END AS kind
+  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' ELSE 'other' END AS kind
   FROM frame f JOIN string s ON s.id = f.name_id;
 
 -- Call paths of all runs with their figures per device.
@@ -186,6 +219,17 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
 -- Runs and devices, one row each.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,
   d.alloc_n, d.freed_n, d.base_b, d.residual_b FROM run r JOIN device d ON d.run_id = r.id;
+
+-- Segments and blocks of all runs; addresses as text.
+CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,
+  p.text AS pool, g.small, g.expandable, g.allocated_b, g.born_ns, g.freed_ns, g.node_id
+  FROM run r JOIN device d ON d.run_id = r.id JOIN segment g ON g.device_id = d.id LEFT JOIN string p ON p.id = g.pool_id;
+
+CREATE VIEW v_block AS SELECT r.name AS run, b.alloc_id, d.name AS device, printf('0x%llx', b.address) AS address, a.bytes_b, b.size_b,
+  b.stream, p.text AS pool, b.segment_id, CASE b.state WHEN 0 THEN 'freed' WHEN 1 THEN 'in use' ELSE 'free requested' END AS state,
+  a.born_ns, b.free_requested_ns, a.freed_ns, a.born_node_id, a.freed_node_id
+  FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n JOIN block b ON b.alloc_id = a.id
+  JOIN device d ON d.id = a.device_id LEFT JOIN string p ON p.id = b.pool_id;
 
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 

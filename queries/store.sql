@@ -7,10 +7,11 @@ SELECT id, name FROM run WHERE content_hash = ?1;
 SELECT id, content_hash FROM run WHERE name = ?1;
 
 -- name: next_ids
--- out: the next free id of run, op, alloc, node, device, thread
+-- out: the next free id of run, op, alloc, node, device, thread, segment
 SELECT (SELECT coalesce(max(id), 0) + 1 FROM run), (SELECT coalesce(max(id), 0) + 1 FROM op),
   (SELECT coalesce(max(id), 0) + 1 FROM alloc), (SELECT coalesce(max(id), 0) + 1 FROM node),
-  (SELECT coalesce(max(id), 0) + 1 FROM device), (SELECT coalesce(max(id), 0) + 1 FROM thread);
+  (SELECT coalesce(max(id), 0) + 1 FROM device), (SELECT coalesce(max(id), 0) + 1 FROM thread),
+  (SELECT coalesce(max(id), 0) + 1 FROM segment);
 
 -- name: string_find
 SELECT id FROM string WHERE text = ?1;
@@ -26,7 +27,7 @@ INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add
-INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27);
+INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28);
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add
@@ -36,7 +37,7 @@ INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15
 -- name: step_add
 INSERT INTO step VALUES (?1,?2,?3,?4,?5);
 -- name: sample_add
-INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6);
+INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: note_add
 INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 
@@ -45,6 +46,11 @@ INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 INSERT INTO op SELECT NULL, c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
 INSERT INTO alloc SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
+
+-- name: segment_add
+INSERT INTO segment VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
+-- name: block_add_all
+INSERT INTO block SELECT c0, c1, c2, c3, c4, c5, c6, c7 FROM temp.rows;
 
 -- name: run_delete_stats
 -- in: ?1 run id, here and below
@@ -56,6 +62,11 @@ DELETE FROM node WHERE id >= (SELECT node_first FROM run WHERE id = ?1)
 -- name: run_delete_ops
 DELETE FROM op WHERE id >= (SELECT op_first FROM run WHERE id = ?1)
   AND id < (SELECT op_first + op_n FROM run WHERE id = ?1);
+-- name: run_delete_blocks
+DELETE FROM block WHERE alloc_id >= (SELECT alloc_first FROM run WHERE id = ?1)
+  AND alloc_id < (SELECT alloc_first + alloc_n FROM run WHERE id = ?1);
+-- name: run_delete_segments
+DELETE FROM segment WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_allocs
 DELETE FROM alloc WHERE id >= (SELECT alloc_first FROM run WHERE id = ?1)
   AND id < (SELECT alloc_first + alloc_n FROM run WHERE id = ?1);

@@ -1,0 +1,325 @@
+/*
+ * Reader of allocator snapshots: the pickles that torch.cuda.memory._dump_snapshot() and its like
+ * write. docs/formats/cuda-snapshot.md says what is read. This file finds the lists in the value
+ * the pickle leaves; snapshot_objects.c makes small records of its dicts while it is read,
+ * snapshot_replay.c plays the events.
+ */
+#include "formats/format.h"
+#include "formats/snapshot_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 128, META_MAX = 64 * 1024 };
+
+struct reader {
+    struct mt_stream *in;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_pickle *p;
+    struct mt_snap_objects objects;
+    int type; /* of the devices */
+    MT_VEC(struct mt_snap_source) sources;
+};
+
+static enum mt_status pause_reading(void *closure, struct mt_err *err)
+{
+    struct reader *r = closure;
+    if (r->opts->progress)
+        r->opts->progress(r->opts->closure);
+    if (!r->rec->max_bytes || mt_snap_objects_bytes(&r->objects) <= r->rec->max_bytes)
+        return MT_OK;
+    MT_FAIL(err, MT_ELIMIT, "needs more than %llu MiB of memory (%zu events so far)",
+            (unsigned long long)(r->rec->max_bytes >> 20), r->objects.events.n);
+    mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
+    return MT_ELIMIT;
+}
+
+static mt_pvalue dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+{
+    return mt_snap_dict(&((struct reader *)closure)->objects, p, v, n);
+}
+
+static mt_pvalue list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+{
+    return mt_snap_list(&((struct reader *)closure)->objects, p, v, n);
+}
+
+/* ---- the lists ---- */
+
+static bool holds(const mt_pvalue *v, size_t n, uint32_t token_type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!mt_pickle_is_token(v[i], token_type))
+            return false;
+    return true;
+}
+
+static enum mt_status no_snapshot(const char *what, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "this pickle is no memory snapshot: %s", what);
+    mt_err_hint(err, "Nothing was imported. memtool reads what "
+                     "torch.cuda.memory._dump_snapshot() writes.");
+    return MT_EINPUT;
+}
+
+static struct mt_snap_source *add_source(struct reader *r, int type, int64_t number)
+{
+    struct mt_snap_source *s = mt_vec_push(&r->sources);
+    *s = (struct mt_snap_source){.type = type, .number = number};
+    return s;
+}
+
+/* One source per list of events. A profile's snapshot has the CPU behind the last GPU. */
+static enum mt_status find_traces(struct reader *r, mt_pvalue traces, struct mt_err *err)
+{
+    size_t n, events;
+    const mt_pvalue *lists = mt_pickle_items(r->p, traces, &n);
+    if (n > DEVICES_MAX)
+        return no_snapshot("it has more than 128 devices", err);
+    for (size_t i = 0; i < n; i++) {
+        const mt_pvalue *v = mt_pickle_items(r->p, lists[i], &events);
+        bool cpu = r->objects.has_category && i + 1 == n;
+        if (!holds(v, events, MT_TOKEN_EVENT))
+            return no_snapshot("a list of events holds something else", err);
+        struct mt_snap_source *s = add_source(r, cpu ? MT_DEVICE_CPU : r->type, (int64_t)i);
+        s->events = v;
+        s->event_n = events;
+    }
+    return MT_OK;
+}
+
+/* Devices that only segments name. */
+static enum mt_status find_segments(struct reader *r, mt_pvalue segments, struct mt_err *err)
+{
+    size_t n;
+    const mt_pvalue *v = mt_pickle_items(r->p, segments, &n);
+    if (!holds(v, n, MT_TOKEN_SEGMENT))
+        return no_snapshot("its list of segments holds something else", err);
+    for (size_t i = 0; i < n; i++) {
+        int64_t device = r->objects.segments.v[mt_pickle_number(v[i])].device;
+        size_t k = 0;
+        while (k < r->sources.n && r->sources.v[k].number != device)
+            k++;
+        if (k < r->sources.n)
+            continue;
+        if (device < 0 || device >= DEVICES_MAX)
+            return no_snapshot("a segment's device is not in 0..127", err);
+        add_source(r, r->type, device);
+    }
+    static const mt_pvalue none[1];
+    for (size_t k = 0; k < r->sources.n; k++) {
+        r->sources.v[k].segments = v ? v : none;
+        r->sources.v[k].segment_n = n;
+    }
+    return MT_OK;
+}
+
+/* Pinned memory of the host: its lists may or may not be split by device. */
+static enum mt_status find_host(struct reader *r, mt_pvalue root, struct mt_err *err)
+{
+    size_t n, lists;
+    const mt_pvalue *segments =
+        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_segments"), &n);
+    const mt_pvalue *traces =
+        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_traces"), &lists);
+    bool flat = lists && mt_pickle_is_token(traces[0], MT_TOKEN_EVENT);
+    if (!n && !lists)
+        return MT_OK;
+    if (!holds(segments, n, MT_TOKEN_SEGMENT))
+        return no_snapshot("its list of host segments holds something else", err);
+    struct mt_snap_source *s = add_source(r, MT_DEVICE_HOST, 0);
+    s->host = true;
+    s->segments = segments;
+    s->segment_n = n;
+    s->events = flat ? traces : lists ? mt_pickle_items(r->p, traces[0], &s->event_n) : NULL;
+    if (flat)
+        s->event_n = lists;
+    return holds(s->events, s->event_n, MT_TOKEN_EVENT)
+               ? MT_OK
+               : no_snapshot("its list of host events holds something else", err);
+}
+
+/* Sources that have neither events nor segments are idle devices: left out. */
+static void drop_idle(struct reader *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->sources.n; i++) {
+        const struct mt_snap_source *s = &r->sources.v[i];
+        bool used = s->event_n > 0 || s->host;
+        for (size_t k = 0; k < s->segment_n && !used; k++)
+            used = mt_pickle_is_token(s->segments[k], MT_TOKEN_SEGMENT) &&
+                   r->objects.segments.v[mt_pickle_number(s->segments[k])].device == s->number;
+        if (used)
+            r->sources.v[kept++] = *s;
+    }
+    r->sources.n = kept;
+}
+
+/* ---- settings ---- */
+
+/* Forks write the same dict with a setting's name of their own. */
+static int device_type(const struct reader *r, mt_pvalue settings)
+{
+    static const struct {
+        const char *key;
+        int type;
+    } forks[] = {{"PYTORCH_NPU_ALLOC_CONF", MT_DEVICE_NPU},
+                 {"PYTORCH_MLU_ALLOC_CONF", MT_DEVICE_MLU},
+                 {"PYTORCH_MUSA_ALLOC_CONF", MT_DEVICE_MUSA},
+                 {"PYTORCH_XPU_ALLOC_CONF", MT_DEVICE_XPU}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(forks); i++)
+        if (mt_pickle_find(r->p, settings, forks[i].key))
+            return forks[i].type;
+    return MT_DEVICE_CUDA;
+}
+
+static void add_meta(struct reader *r, const char *key, mt_pvalue value)
+{
+    struct mt_buf text = {0};
+    mt_pickle_json(r->p, value, &text);
+    if (text.n && text.n <= META_MAX) {
+        struct mt_strtab *t = &r->rec->strings;
+        *mt_vec_push(&r->rec->meta) =
+            (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, text.s, text.n)};
+    }
+    mt_buf_free(&text);
+}
+
+/* The settings one by one, and small values of the top level that we do not read. */
+static void keep_meta(struct reader *r, mt_pvalue root, mt_pvalue settings)
+{
+    size_t n;
+    const mt_pvalue *v = mt_pickle_items(r->p, settings, &n);
+    for (size_t i = 0; i + 1 < n; i += 2)
+        if (mt_pickle_str(r->p, v[i]))
+            add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
+    v = mt_pickle_items(r->p, root, &n);
+    for (size_t i = 0; i + 1 < n && mt_pickle_kind(root) == MT_PICKLE_DICT; i += 2)
+        if (mt_pickle_str(r->p, v[i]) && mt_pickle_kind(v[i + 1]) < MT_PICKLE_LIST)
+            add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
+}
+
+/* torch 2.12 and later say whether the ring buffer overflowed: a flag, or one per device. */
+static bool is_overflowed(const struct reader *r, mt_pvalue dict_value)
+{
+    int64_t flag = 0;
+    mt_pvalue v = mt_pickle_find(r->p, dict_value, "trace_alloc_overflowed");
+    size_t n;
+    const mt_pvalue *items = mt_pickle_items(r->p, v, &n);
+    if (mt_pickle_int(r->p, v, &flag) && flag)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (mt_pickle_int(r->p, items[i], &flag) && flag)
+            return true;
+    return false;
+}
+
+static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint64_t trailing)
+{
+    const struct mt_snap_objects *o = &r->objects;
+    struct mt_note *notes = r->rec->notes;
+    notes[MT_NOTE_UNKNOWN_ACTION].count = o->unknown_n;
+    if (o->unknown.s)
+        snprintf(notes[MT_NOTE_UNKNOWN_ACTION].detail, sizeof notes[0].detail, "%s", o->unknown.s);
+    notes[MT_NOTE_SKIPPED].count = o->bad_n;
+    notes[MT_NOTE_TRAILING].count = trailing;
+    if (!o->events.n)
+        mt_rec_note(r->rec, MT_NOTE_STATE_ONLY, -1, 0);
+    else if (!o->timed_n)
+        mt_rec_note(r->rec, MT_NOTE_NO_TIMES, -1, 0);
+    if (is_overflowed(r, root) || is_overflowed(r, settings))
+        mt_rec_note(r->rec, MT_NOTE_HISTORY_CUT, -1, 0);
+}
+
+/* ---- the file ---- */
+
+static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t trailing,
+                               struct mt_err *err)
+{
+    bool bare = mt_pickle_kind(root) == MT_PICKLE_LIST;
+    mt_pvalue segments = bare ? root : mt_pickle_find(r->p, root, "segments");
+    mt_pvalue traces = bare ? 0 : mt_pickle_find(r->p, root, "device_traces");
+    mt_pvalue settings = bare ? 0 : mt_pickle_find(r->p, root, "allocator_settings");
+    if (!traces && !bare)
+        traces = mt_pickle_find(r->p, root, "traces");
+    if (!segments && !traces)
+        return no_snapshot("it has no list of segments", err);
+    r->type = device_type(r, settings);
+    MT_TRY(find_traces(r, traces, err));
+    if (segments)
+        MT_TRY(find_segments(r, segments, err));
+    MT_TRY(find_host(r, root, err));
+    drop_idle(r);
+    keep_meta(r, root, settings);
+    add_notes(r, root, settings, trailing);
+    r->rec->event_n = r->objects.events.n;
+    r->rec->whole_us = true;
+    r->rec->format = mt_format_cuda_snapshot.name;
+    return mt_snap_replay(&r->objects, mt_pickle_strings(r->p), r->sources.v, r->sources.n, r->rec,
+                          err);
+}
+
+/* Reads on to the end, for the content's hash; zero bytes are padding of those who embed pickles.
+ */
+static enum mt_status drain(struct mt_stream *in, uint64_t *trailing, struct mt_err *err)
+{
+    const char *p;
+    size_t n;
+    *trailing = 0;
+    for (;;) {
+        MT_TRY(mt_stream_peek(in, 1, &p, &n, err));
+        if (!n)
+            return MT_OK;
+        for (size_t i = 0; i < n; i++)
+            *trailing += p[i] != '\0';
+        mt_stream_consume(in, n);
+    }
+}
+
+static enum mt_status snapshot_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                    struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.in = in, .opts = opts, .rec = rec};
+    struct mt_pickle_hooks hooks = {
+        .dict = dict, .list = list, .pause = pause_reading, .closure = &r};
+    enum mt_status st = MT_OK;
+    mt_pvalue root;
+    uint64_t trailing;
+    mt_snap_objects_init(&r.objects, opts->cpp_frames);
+    r.p = mt_pickle_new(in, &hooks, rec->max_bytes);
+    mt_snap_objects_add_words(mt_pickle_strings(r.p));
+    MT_TRY_OUT(mt_pickle_run(r.p, &root, err));
+    MT_TRY_OUT(drain(in, &trailing, err));
+    MT_TRY_OUT(use_root(&r, root, trailing, err));
+out:
+    mt_pickle_free(r.p);
+    mt_snap_objects_free(&r.objects);
+    mt_vec_free(&r.sources);
+    return st;
+}
+
+static bool has(const char *head, size_t n, const char *word)
+{
+    return memmem(head, n, word, strlen(word)) != NULL;
+}
+
+/* Protocol 2 and later begin with their number, older ones with the list or dict itself. */
+static int snapshot_probe(const char *head, size_t n)
+{
+    bool pickle = n >= 2 && (unsigned char)head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+    if (!pickle && !(n && (head[0] == '(' || head[0] == ']' || head[0] == '}')))
+        return 0;
+    bool words = (has(head, n, "segments") || has(head, n, "segment_type")) &&
+                 (has(head, n, "device_traces") || has(head, n, "total_size"));
+    return words ? 95 : pickle ? 30 : 0;
+}
+
+const struct mt_input_format mt_format_cuda_snapshot = {
+    .name = "cuda-snapshot",
+    .summary = "CUDA allocator snapshot (pickle of torch.cuda.memory._dump_snapshot)",
+    .binary = true,
+    .probe = snapshot_probe,
+    .read = snapshot_read,
+};

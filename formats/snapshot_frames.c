@@ -1,0 +1,235 @@
+#include "formats/snapshot_frames.h"
+
+#include "lib/recording.h"
+#include <string.h>
+
+/* A text to be found: in the name or the file, at its start or end, as a whole or anywhere. */
+struct mark {
+    enum { NAME, FILE_ } in;
+    enum { STARTS, ENDS, IS, HAS } how;
+    const char *text;
+};
+
+/* Native frames that tell nothing of the program. */
+static const struct mark noise[] = {
+    /* the recorder itself */
+    {NAME, STARTS, "torch::unwind::"},
+    {NAME, STARTS, "torch::CapturedTraceback::"},
+    {NAME, HAS, "::gather_with_cpp"},
+    {NAME, HAS, "::gather()"},
+    /* the allocator, and the release of a tensor's memory */
+    {NAME, HAS, "CachingAllocator::"},
+    {NAME, HAS, "local_raw_delete"},
+    {NAME, HAS, "StorageImpl::"},
+    {NAME, HAS, "c10::StorageImpl"},
+    {NAME, HAS, "c10::TensorImpl::~TensorImpl"},
+    {NAME, STARTS, "c10::intrusive_ptr<"},
+    {NAME, HAS, "::empty_generic("},
+    {NAME, HAS, "::_empty_generic<"},
+    {NAME, HAS, "empty_strided_generic"},
+    {NAME, HAS, "at::detail::empty_cuda("},
+    {NAME, HAS, "at::detail::empty_strided_cuda("},
+    /* the dispatcher and what is generated around operators */
+    {NAME, HAS, "c10::impl::"},
+    {NAME, HAS, "c10::Dispatcher::"},
+    {NAME, HAS, "c10::BoxedKernel"},
+    {NAME, HAS, "c10::KernelFunction"},
+    {NAME, HAS, "c10::OperatorHandle"},
+    {NAME, HAS, "::redispatch("},
+    {NAME, HAS, "::wrapper_"},
+    {FILE_, HAS, "/boxing/"},
+    {FILE_, STARTS, "Register"},
+    /* the way from Python into PyTorch */
+    {NAME, HAS, "torch::autograd::THPVariable_"},
+    {NAME, HAS, "torch::autograd::TypeError_to_NotImplemented_"},
+    {NAME, STARTS, "THP"},
+    {NAME, STARTS, "pybind11::"},
+    /* the interpreter */
+    {NAME, STARTS, "Py"},
+    {NAME, STARTS, "_Py"},
+    {NAME, STARTS, "py"},
+    {NAME, STARTS, "cfunction_"},
+    {NAME, STARTS, "method_vectorcall"},
+    {NAME, STARTS, "method_call"},
+    {NAME, STARTS, "slot_"},
+    {NAME, STARTS, "type_call"},
+    {NAME, STARTS, "subtype_dealloc"},
+    {NAME, STARTS, "object_vacall"},
+    {NAME, STARTS, "vectorcall_"},
+    {NAME, STARTS, "do_call_core"},
+    {NAME, STARTS, "call_function"},
+    {NAME, STARTS, "partial_"},
+    {NAME, STARTS, "run_mod"},
+    {NAME, STARTS, "run_eval_code_obj"},
+    {NAME, STARTS, "builtin_exec"},
+    {NAME, STARTS, "dynamo_"},
+    {NAME, STARTS, "frame_dealloc"},
+    {NAME, STARTS, "tupledealloc"},
+    {NAME, STARTS, "list_dealloc"},
+    {NAME, STARTS, "dict_dealloc"},
+    {NAME, STARTS, "cell_dealloc"},
+    {FILE_, HAS, "/Objects/"},
+    {FILE_, HAS, "/Python/"},
+    {FILE_, HAS, "/Modules/"},
+    {FILE_, HAS, "/cpython/"},
+    {FILE_, ENDS, "pycore_ceval.h"},
+    {FILE_, ENDS, "eval_frame.c"},
+    /* how programs and threads begin */
+    {NAME, IS, "_start"},
+    {NAME, IS, "main"},
+    {NAME, IS, "clone"},
+    {NAME, IS, "__clone"},
+    {NAME, IS, "clone3"},
+    {NAME, STARTS, "__libc_"},
+    {NAME, STARTS, "start_thread"},
+    {NAME, STARTS, "execute_native_thread_routine"},
+    {NAME, STARTS, "pthread_"},
+    {NAME, STARTS, "__xmknod"},
+    {NAME, STARTS, "__clone_internal"},
+    {NAME, IS, "??"},
+    {NAME, IS, ""},
+    {0, 0, NULL}};
+
+/* The autograd engine's own functions: what they evaluate says more. */
+static const struct mark engine[] = {{NAME, STARTS, "torch::autograd::Engine::"},
+                                     {NAME, STARTS, "torch::autograd::python::PythonEngine::"},
+                                     {NAME, HAS, "torch::autograd::Node::operator()"},
+                                     {NAME, STARTS, "torch::autograd::PyNode::apply"},
+                                     {0, 0, NULL}};
+
+static const struct mark backward[] = {{NAME, STARTS, "torch::autograd::Engine::"},
+                                       {NAME, STARTS, "torch::autograd::python::PythonEngine::"},
+                                       {NAME, STARTS, "torch::autograd::generated::"},
+                                       {NAME, IS, "_engine_run_backward"},
+                                       {0, 0, NULL}};
+
+/* Python whose code is not the user's: PyTorch, the standard library, generated. */
+static const struct mark torch_files[] = {
+    {FILE_, HAS, "-packages/torch/"},   {FILE_, STARTS, "torch/"},
+    {FILE_, HAS, "torchinductor"},      {FILE_, STARTS, "<frozen "},
+    {FILE_, STARTS, "<eval_with_key>"}, {0, 0, NULL}};
+static const struct mark package_files[] = {
+    {FILE_, HAS, "/site-packages/"}, {FILE_, HAS, "/dist-packages/"}, {0, 0, NULL}};
+static const struct mark library_files[] = {
+    {FILE_, HAS, "/lib/python3"}, {FILE_, HAS, "/lib64/python3"}, {0, 0, NULL}};
+
+static const struct mark optimizer[] = {
+    {FILE_, HAS, "torch/optim/"}, {FILE_, HAS, "/apex/optimizers/"}, {0, 0, NULL}};
+static const struct mark data_loading[] = {{FILE_, HAS, "torch/utils/data/"}, {0, 0, NULL}};
+
+static bool any(const struct mark *marks, const char *name, const char *file)
+{
+    for (; marks->text; marks++) {
+        const char *s = marks->in == NAME ? name : file;
+        size_t n = strlen(s), k = strlen(marks->text);
+        bool hit = marks->how == HAS      ? strstr(s, marks->text) != NULL
+                   : marks->how == STARTS ? strncmp(s, marks->text, k) == 0
+                   : marks->how == IS     ? strcmp(s, marks->text) == 0
+                                          : n >= k && strcmp(s + n - k, marks->text) == 0;
+        if (hit)
+            return true;
+    }
+    return false;
+}
+
+static bool is_python(const char *file)
+{
+    size_t n = strlen(file);
+    return (n > 3 && strcmp(file + n - 3, ".py") == 0) ||
+           (file[0] == '<' && strchr(file, '>') && strcmp(file, "<unknown>") != 0);
+}
+
+static uint8_t python_rank(const char *file)
+{
+    if (any(torch_files, "", file))
+        return MT_RANK_TORCH;
+    if (any(package_files, "", file))
+        return MT_RANK_PACKAGE;
+    return any(library_files, "", file) ? MT_RANK_TORCH : MT_RANK_USER;
+}
+
+struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t line)
+{
+    struct mt_snap_look look = {.python = is_python(file) && line >= 0, .phase = MT_PHASE_OTHER};
+    if (look.python) {
+        look.rank = python_rank(file);
+        look.module = strcmp(name, "forward") == 0;
+    } else {
+        look.noise = any(noise, name, file);
+        look.rank = any(engine, name, file) ? MT_RANK_NONE : MT_RANK_NATIVE;
+    }
+    if (any(backward, name, file))
+        look.phase = MT_PHASE_BACKWARD;
+    else if (look.python && any(optimizer, name, file))
+        look.phase = MT_PHASE_OPTIMIZER;
+    else if (look.python && any(data_loading, name, file))
+        look.phase = MT_PHASE_DATA;
+    else if (look.module)
+        look.phase = MT_PHASE_FORWARD;
+    return look;
+}
+
+/* "operator<", "operator()" at the end of out: what follows belongs to the name. */
+static bool ends_in_operator(const struct mt_buf *out)
+{
+    static const char word[] = "operator";
+    return out->n >= sizeof word - 1 &&
+           memcmp(out->s + out->n - (sizeof word - 1), word, sizeof word - 1) == 0;
+}
+
+/* Skips a bracketed part at s; returns what follows it (the end if it is not closed). */
+static const char *skip_brackets(const char *s)
+{
+    int depth = 0;
+    for (; *s; s++) {
+        if (strchr("<({[", *s))
+            depth++;
+        else if (strchr(">)}]", *s) && !(*s == '>' && s[-1] == '-') && --depth == 0)
+            return s + 1;
+    }
+    return s;
+}
+
+/* A C++ name without return type, template arguments, parameters and compiler suffixes. */
+static void add_native_name(struct mt_buf *out, const char *s)
+{
+    static const char anonymous[] = "(anonymous namespace)::";
+    size_t start = out->n;
+    while (*s) {
+        if (strncmp(s, anonymous, sizeof anonymous - 1) == 0) {
+            s += sizeof anonymous - 1;
+        } else if (ends_in_operator(out) && strchr("<>(-", *s)) {
+            size_t n = *s == '(' ? 2 : strspn(s, "<>-=");
+            mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
+            s += n < strlen(s) ? n : strlen(s);
+        } else if (*s == '<') {
+            s = skip_brackets(s);
+        } else if (*s == '{') {
+            mt_buf_adds(out, strncmp(s, "{lambda", 7) == 0 ? "{lambda}" : "{}");
+            s = skip_brackets(s);
+        } else if (*s == '(' || *s == '[' || strncmp(s, ".llvm.", 6) == 0) {
+            break;
+        } else if (*s == ' ' && !ends_in_operator(out)) {
+            out->n = start; /* what came was the return type */
+            s++;
+        } else {
+            mt_buf_addc(out, *s++);
+        }
+    }
+    if (out->s)
+        out->s[out->n] = '\0';
+}
+
+void mt_snap_frame_text(struct mt_buf *out, const char *name, const char *file, int64_t line)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    if (is_python(file) && line >= 0) {
+        mt_buf_addf(out, "%s:%lld %s", base, (long long)line, name);
+        return;
+    }
+    size_t before = out->n;
+    add_native_name(out, name);
+    if (out->n == before)
+        mt_buf_adds(out, *name ? name : "[unknown function]");
+}

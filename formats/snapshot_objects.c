@@ -1,0 +1,311 @@
+#include "formats/snapshot_objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No block is larger than this, and no file's times lie beyond that. */
+#define SIZE_MAX_B  ((int64_t)1 << 50)
+#define TIME_MAX_US ((int64_t)1 << 52)
+
+enum { UNKNOWN_SHOWN = 60, LABEL_MAX = 200 };
+
+enum key {
+    K_ACTION,
+    K_ADDR,
+    K_DEVICE_FREE,
+    K_SIZE,
+    K_STREAM,
+    K_TIME_US,
+    K_FRAMES,
+    K_POOL_ID,
+    K_USER_METADATA,
+    K_CATEGORY,
+    K_NAME,
+    K_FILENAME,
+    K_LINE,
+    K_STATE,
+    K_ADDRESS,
+    K_REQUESTED_SIZE,
+    K_HISTORY,
+    K_BLOCKS,
+    K_TOTAL_SIZE,
+    K_DEVICE,
+    K_SEGMENT_TYPE,
+    K_SEGMENT_POOL_ID,
+    K_IS_EXPANDABLE,
+    K_STAGE,
+    K_N
+};
+static const char *const keys[K_N] = {"action",        "addr",
+                                      "device_free",   "size",
+                                      "stream",        "time_us",
+                                      "frames",        "pool_id",
+                                      "user_metadata", "category",
+                                      "name",          "filename",
+                                      "line",          "state",
+                                      "address",       "requested_size",
+                                      "history",       "blocks",
+                                      "total_size",    "device",
+                                      "segment_type",  "segment_pool_id",
+                                      "is_expandable", "stage"};
+
+/* Their string ids follow those of the keys. */
+static const char *const actions[MT_SNAP_ACTION_N] = {
+    [MT_SNAP_ALLOC] = "alloc",
+    [MT_SNAP_FREE_REQUESTED] = "free_requested",
+    [MT_SNAP_FREE_COMPLETED] = "free_completed",
+    [MT_SNAP_SEGMENT_ALLOC] = "segment_alloc",
+    [MT_SNAP_SEGMENT_FREE] = "segment_free",
+    [MT_SNAP_SEGMENT_MAP] = "segment_map",
+    [MT_SNAP_SEGMENT_UNMAP] = "segment_unmap",
+    [MT_SNAP_OOM] = "oom",
+    [MT_SNAP_SNAPSHOT] = "snapshot",
+    [MT_SNAP_ANNOTATE] = "annotate",
+    [MT_SNAP_USER_DEFINED] = "user_defined",
+    [MT_SNAP_WORKSPACE] = "workspace_snapshot",
+};
+
+void mt_snap_objects_init(struct mt_snap_objects *o, enum mt_cpp_frames cpp)
+{
+    *o = (struct mt_snap_objects){.pool = MT_NONE};
+    mt_snap_paths_init(&o->paths, cpp);
+}
+
+void mt_snap_objects_free(struct mt_snap_objects *o)
+{
+    mt_snap_paths_free(&o->paths);
+    mt_vec_free(&o->events);
+    mt_vec_free(&o->blocks);
+    mt_vec_free(&o->final_blocks);
+    mt_vec_free(&o->segments);
+    mt_vec_free(&o->annotations);
+    mt_buf_free(&o->unknown);
+}
+
+void mt_snap_objects_add_words(struct mt_strtab *strings)
+{
+    for (size_t i = 0; i < K_N; i++)
+        mt_strtab_add(strings, keys[i], strlen(keys[i]));
+    for (size_t i = 0; i < MT_SNAP_ACTION_N; i++)
+        mt_strtab_add(strings, actions[i], strlen(actions[i]));
+}
+
+uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o)
+{
+    return o->events.cap * sizeof *o->events.v + o->blocks.cap * sizeof *o->blocks.v +
+           o->segments.cap * sizeof *o->segments.v + o->final_blocks.cap * sizeof(uint32_t) +
+           o->annotations.cap * sizeof *o->annotations.v + o->paths.lists.bytes +
+           o->paths.path.cap * sizeof *o->paths.path.v + o->paths.links.slot_n * 16;
+}
+
+static int64_t int_of(const struct mt_pickle *p, mt_pvalue v, int64_t otherwise)
+{
+    int64_t i;
+    return mt_pickle_int(p, v, &i) ? i : otherwise;
+}
+
+static uint32_t str_of(mt_pvalue v)
+{
+    return mt_pickle_kind(v) == MT_PICKLE_STR ? mt_pickle_number(v) : MT_NONE;
+}
+
+static uint32_t path_of(struct mt_snap_objects *o, const struct mt_pickle *p, mt_pvalue v)
+{
+    if (mt_pickle_is_token(v, MT_TOKEN_PATH))
+        return mt_pickle_number(v);
+    size_t n;
+    const mt_pvalue *items = mt_pickle_items(p, v, &n);
+    return mt_snap_path(&o->paths, items, n, MT_TOKEN_FRAME);
+}
+
+/* A pool's two numbers as text: "0,0". */
+static uint32_t pool_of(struct mt_snap_objects *o, struct mt_pickle *p, mt_pvalue v)
+{
+    size_t n;
+    int64_t a, b;
+    char text[48];
+    if (v == o->pool_value) /* equal tuples are one value */
+        return o->pool;
+    o->pool_value = v;
+    o->pool = MT_NONE;
+    const mt_pvalue *items = mt_pickle_items(p, v, &n);
+    if (n != 2 || !mt_pickle_int(p, items[0], &a) || !mt_pickle_int(p, items[1], &b))
+        return MT_NONE;
+    snprintf(text, sizeof text, "%llu,%llu", (unsigned long long)a, (unsigned long long)b);
+    return o->pool = mt_strtab_add(mt_pickle_strings(p), text, strlen(text));
+}
+
+/* What the user attached to an event, as one line of text. */
+static uint32_t label_of(struct mt_pickle *p, mt_pvalue metadata, mt_pvalue category)
+{
+    mt_pvalue v = metadata;
+    const char *s = mt_pickle_str(p, v);
+    if (!v || mt_pickle_kind(v) == MT_PICKLE_NONE || (s && !*s))
+        v = category;
+    if (!v || mt_pickle_kind(v) == MT_PICKLE_NONE)
+        return MT_NONE;
+    struct mt_buf text = {0};
+    s = mt_pickle_str(p, v);
+    if (s)
+        mt_buf_add(&text, s, strnlen(s, LABEL_MAX));
+    else
+        mt_pickle_json(p, v, &text);
+    size_t n = text.n < LABEL_MAX ? text.n : LABEL_MAX;
+    uint32_t id = n ? mt_strtab_add(mt_pickle_strings(p), text.s, n) : MT_NONE;
+    mt_buf_free(&text);
+    return id;
+}
+
+static void note_unknown(struct mt_snap_objects *o, const char *action)
+{
+    o->unknown_n++;
+    if (!action || o->unknown.n > UNKNOWN_SHOWN || (o->unknown.s && strstr(o->unknown.s, action)))
+        return;
+    mt_buf_addf(&o->unknown, "%s%.40s", o->unknown.n ? ", " : "", action);
+}
+
+static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
+{
+    struct mt_snap_event e = {
+        .addr = (uint64_t)int_of(p, f[K_ADDR], 0),
+        .size = int_of(p, f[K_SIZE], 0),
+        .time_us = int_of(p, f[K_TIME_US], MT_GONE),
+        .stream = int_of(p, f[K_STREAM], 0),
+        .path = path_of(o, p, f[K_FRAMES]),
+        .label = label_of(p, f[K_USER_METADATA], f[K_CATEGORY]),
+        .pool = pool_of(o, p, f[K_POOL_ID]),
+        .action = MT_SNAP_ACTION_N,
+    };
+    uint32_t word = str_of(f[K_ACTION]);
+    if (word != MT_NONE && word >= K_N && word < K_N + MT_SNAP_ACTION_N)
+        e.action = (uint8_t)(word - K_N);
+    else
+        note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+    if (f[K_DEVICE_FREE])
+        e.addr = (uint64_t)int_of(p, f[K_DEVICE_FREE], 0);
+    if (e.time_us > TIME_MAX_US || e.time_us < -TIME_MAX_US)
+        e.time_us = MT_GONE;
+    if (e.size < 0 || e.size > SIZE_MAX_B) {
+        o->bad_n++;
+        e.action = MT_SNAP_ACTION_N;
+    }
+    o->timed_n += e.time_us != MT_GONE;
+    o->has_category |= f[K_CATEGORY] != 0;
+    *mt_vec_push(&o->events) = e;
+    return mt_pickle_token(MT_TOKEN_EVENT, (uint32_t)o->events.n - 1);
+}
+
+/* Blocks of torch 1.13 and 2.0 keep size and frames in their `history`. */
+static void add_history(struct mt_snap_objects *o, struct mt_pickle *p, mt_pvalue history,
+                        struct mt_snap_block *b)
+{
+    size_t n;
+    const mt_pvalue *items = mt_pickle_items(p, history, &n);
+    if (!n)
+        return;
+    b->requested = int_of(p, mt_pickle_find(p, items[0], "real_size"), b->requested);
+    if (b->path == MT_NONE)
+        b->path = path_of(o, p, mt_pickle_find(p, items[0], "frames"));
+}
+
+static mt_pvalue block(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
+{
+    struct mt_snap_block b = {.address = (uint64_t)int_of(p, f[K_ADDRESS], 0),
+                              .size = int_of(p, f[K_SIZE], 0),
+                              .path = path_of(o, p, f[K_FRAMES]),
+                              .has_address = f[K_ADDRESS] != 0};
+    const char *state = mt_pickle_str(p, f[K_STATE]);
+    b.state = !state || strcmp(state, "inactive") == 0 ? MT_BLOCK_FREED
+              : strcmp(state, "active_allocated") == 0 ? MT_BLOCK_ACTIVE
+                                                       : MT_BLOCK_PENDING_FREE;
+    b.requested = b.size;
+    add_history(o, p, f[K_HISTORY], &b);
+    b.requested = int_of(p, f[K_REQUESTED_SIZE], b.requested);
+    if (b.size < 0 || b.size > SIZE_MAX_B || b.requested < 0 || b.requested > b.size) {
+        o->bad_n += b.state != MT_BLOCK_FREED || b.size < 0 || b.size > SIZE_MAX_B;
+        b.requested = b.size = b.size < 0 || b.size > SIZE_MAX_B ? 0 : b.size;
+    }
+    *mt_vec_push(&o->blocks) = b;
+    return mt_pickle_token(MT_TOKEN_BLOCK, (uint32_t)o->blocks.n - 1);
+}
+
+static mt_pvalue segment(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
+{
+    const char *type = mt_pickle_str(p, f[K_SEGMENT_TYPE]);
+    struct mt_snap_segment s = {.address = (uint64_t)int_of(p, f[K_ADDRESS], 0),
+                                .device = int_of(p, f[K_DEVICE], 0),
+                                .total = int_of(p, f[K_TOTAL_SIZE], 0),
+                                .stream = int_of(p, f[K_STREAM], 0),
+                                .path = path_of(o, p, f[K_FRAMES]),
+                                .pool = pool_of(o, p, f[K_SEGMENT_POOL_ID]),
+                                .first_block = (uint32_t)o->final_blocks.n,
+                                .small = type && strcmp(type, "small") == 0,
+                                .expandable = int_of(p, f[K_IS_EXPANDABLE], 0) != 0};
+    size_t n;
+    const mt_pvalue *items = mt_pickle_items(p, f[K_BLOCKS], &n);
+    uint64_t at = s.address;
+    for (size_t i = 0; i < n; i++) {
+        if (!mt_pickle_is_token(items[i], MT_TOKEN_BLOCK))
+            continue;
+        struct mt_snap_block *b = &o->blocks.v[mt_pickle_number(items[i])];
+        if (!b->has_address) /* old files: blocks lie one behind the other */
+            b->address = at;
+        at = b->address + (uint64_t)b->size;
+        *mt_vec_push(&o->final_blocks) = mt_pickle_number(items[i]);
+        s.block_n++;
+    }
+    if (s.total < 0 || s.total > SIZE_MAX_B) {
+        o->bad_n++;
+        s.total = 0;
+    }
+    *mt_vec_push(&o->segments) = s;
+    return mt_pickle_token(MT_TOKEN_SEGMENT, (uint32_t)o->segments.n - 1);
+}
+
+static mt_pvalue annotation(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
+{
+    const char *stage = mt_pickle_str(p, f[K_STAGE]);
+    struct mt_snap_annotation a = {.device = int_of(p, f[K_DEVICE], 0),
+                                   .time_us = int_of(p, f[K_TIME_US], MT_GONE),
+                                   .name = str_of(f[K_NAME]),
+                                   .start = stage && strcmp(stage, "START") == 0};
+    if (a.name == MT_NONE || a.time_us > TIME_MAX_US || a.time_us < -TIME_MAX_US) /* or no time */
+        return 0;
+    *mt_vec_push(&o->annotations) = a;
+    return mt_pickle_token(MT_TOKEN_ANNOTATION, (uint32_t)o->annotations.n - 1);
+}
+
+mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+{
+    struct mt_snap_objects *o = closure;
+    mt_pvalue f[K_N] = {0};
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        uint32_t key = str_of(v[i]);
+        if (key < K_N)
+            f[key] = v[i + 1];
+    }
+    if (f[K_ACTION])
+        return event(o, p, f);
+    if (f[K_BLOCKS] && f[K_TOTAL_SIZE])
+        return segment(o, p, f);
+    if (f[K_STATE] && f[K_SIZE])
+        return block(o, p, f);
+    if (f[K_STAGE])
+        return annotation(o, p, f);
+    if (f[K_FILENAME] && f[K_NAME])
+        return mt_pickle_token(MT_TOKEN_FRAME, mt_snap_frame_number(&o->paths, str_of(f[K_NAME]),
+                                                                    str_of(f[K_FILENAME]),
+                                                                    int_of(p, f[K_LINE], 0)));
+    return 0;
+}
+
+mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+{
+    (void)p;
+    struct mt_snap_objects *o = closure;
+    if (!mt_pickle_is_token(v[0], MT_TOKEN_FRAME))
+        return 0;
+    uint32_t path = mt_snap_path(&o->paths, v, n, MT_TOKEN_FRAME);
+    return path == MT_NONE ? 0 : mt_pickle_token(MT_TOKEN_PATH, path);
+}

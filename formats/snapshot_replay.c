@@ -1,0 +1,481 @@
+#include "formats/snapshot_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/snapshot_regions.h"
+
+/* More than any device will hold: beyond it sums could overflow. */
+#define TOTAL_MAX_B ((int64_t)1 << 61)
+
+enum { LABELS_MAX = 1000 /* different texts of user metadata that become frames */ };
+
+struct device {
+    const struct mt_snap_source *src;
+    uint16_t device; /* of the recording */
+    size_t at;       /* next event */
+    int64_t last_ns;
+    bool by_request; /* the file has no free_completed: free_requested frees */
+    int64_t reserved_b, used_at_end_b, start_b;
+    struct mt_map live;     /* address -> record that allocated it */
+    struct mt_map segments; /* address -> segment that is there */
+    struct mt_snap_regions regions;
+};
+
+struct replay {
+    struct mt_snap_objects *o;
+    const struct mt_strtab *strings;
+    struct mt_recording *rec;
+    struct device *devices;
+    size_t device_n, at_annotation;
+    bool timed;
+    int64_t total_b;           /* all sizes seen */
+    MT_VEC(uint32_t) block_of; /* record -> block */
+    struct mt_map labels;      /* string of the pickle -> label of the recording */
+    struct mt_map pools;       /* the same -> string of the recording */
+};
+
+static const struct mt_snap_event *event_at(const struct replay *r, const struct device *d,
+                                            size_t i)
+{
+    return &r->o->events.v[mt_pickle_number(d->src->events[i])];
+}
+
+static enum mt_status count_size(struct replay *r, int64_t size, struct mt_err *err)
+{
+    if ((r->total_b += size) <= TOTAL_MAX_B)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "the sizes in this file add up to more than 2 EiB");
+    mt_err_hint(err, "Nothing was imported: the file is damaged.");
+    return MT_EINPUT;
+}
+
+static uint32_t pool_of(struct replay *r, uint32_t pool)
+{
+    if (pool == MT_NONE)
+        return MT_NONE;
+    uint32_t *id = mt_map_at(&r->pools, pool);
+    if (*id == MT_NONE) {
+        const char *text = mt_strtab_get(r->strings, pool);
+        *id = mt_strtab_add(&r->rec->strings, text, strlen(text));
+    }
+    return *id;
+}
+
+/* ---- where it happened ---- */
+
+/* The node of a path under the open regions and what the user attached to the event. */
+static uint32_t node_of(struct replay *r, const struct device *d, uint32_t path, uint32_t label)
+{
+    uint32_t region = mt_snap_region_of(&d->regions);
+    if (label != MT_NONE) {
+        if (mt_map_get(&r->labels, label) == MT_MAP_NONE && r->labels.n < LABELS_MAX) {
+            const char *text = mt_strtab_get(r->strings, label);
+            *mt_map_at(&r->labels, label) = mt_rec_label(
+                r->rec, mt_strtab_add(&r->rec->strings, text, strlen(text)), MT_FRAME_ANNOTATION);
+        }
+        uint32_t known = mt_map_get(&r->labels, label);
+        if (known != MT_MAP_NONE)
+            region =
+                mt_snap_region_node(&r->o->paths, r->rec, region, r->rec->labels.v[known].frame);
+    }
+    return mt_snap_node(&r->o->paths, r->rec, r->strings, region, path);
+}
+
+/* Regions begin before events of the same microsecond, and end after them. */
+static void mark_regions(struct replay *r, int64_t t_ns)
+{
+    for (; r->timed && r->at_annotation < r->o->annotations.n; r->at_annotation++) {
+        const struct mt_snap_annotation *a = &r->o->annotations.v[r->at_annotation];
+        int64_t at = a->time_us == MT_GONE ? t_ns : a->time_us * 1000;
+        if (a->start ? at > t_ns : at >= t_ns)
+            return;
+        for (size_t i = 0; i < r->device_n; i++)
+            if (!r->devices[i].src->host && r->devices[i].src->number == a->device)
+                mt_snap_region_mark(&r->devices[i].regions, &r->o->paths, r->rec, r->strings,
+                                    a->name, a->start, at);
+    }
+}
+
+/* torch 2.4 nightlies: a region's name is the file of an event's only frame, its stage the name. */
+static void user_defined(struct replay *r, struct device *d, const struct mt_snap_event *e,
+                         int64_t t_ns)
+{
+    if (e->path == MT_NONE)
+        return;
+    const struct mt_snap_frame *f = &r->o->paths.frames.v[r->o->paths.path.v[e->path].frame];
+    if (f->name == MT_NONE || f->file == MT_NONE)
+        return;
+    mt_snap_region_mark(&d->regions, &r->o->paths, r->rec, r->strings, f->file,
+                        strcmp(mt_strtab_get(r->strings, f->name), "START") == 0, t_ns);
+}
+
+/* ---- blocks ---- */
+
+static enum mt_status add_record(struct replay *r, const struct device *d,
+                                 const struct mt_snap_event *e, int64_t t_ns, int64_t bytes,
+                                 struct mt_err *err)
+{
+    struct mt_record *rec;
+    MT_TRY(count_size(r, e->size, err));
+    MT_TRY(mt_rec_record(r->rec, &rec, err));
+    rec->t_ns = t_ns;
+    rec->bytes = bytes;
+    rec->addr = e->addr;
+    rec->has_addr = true;
+    rec->order = (uint32_t)r->rec->records.n - 1;
+    rec->device = d->device;
+    rec->op = node_of(r, d, e->path, e->label);
+    if (rec->op == MT_NONE)
+        mt_rec_note(r->rec, MT_NOTE_OUTSIDE, -1, bytes);
+    *mt_vec_push(&r->block_of) = MT_NONE;
+    return MT_OK;
+}
+
+static struct mt_block *add_block(struct replay *r, uint64_t address, int64_t stream, uint32_t pool)
+{
+    struct mt_block *b = mt_vec_push(&r->rec->blocks);
+    *b = (struct mt_block){.address = address,
+                           .size = MT_GONE,
+                           .stream = stream,
+                           .free_requested_ns = MT_GONE,
+                           .segment = MT_NONE,
+                           .pool = pool_of(r, pool),
+                           .state = MT_BLOCK_FREED};
+    return b;
+}
+
+static enum mt_status allocate(struct replay *r, struct device *d, const struct mt_snap_event *e,
+                               int64_t t_ns, struct mt_err *err)
+{
+    uint32_t i = (uint32_t)r->rec->records.n;
+    MT_TRY(add_record(r, d, e, t_ns, e->size, err));
+    r->block_of.v[i] = (uint32_t)r->rec->blocks.n;
+    add_block(r, e->addr, e->stream, e->pool);
+    uint32_t *live = mt_map_at(&d->live, e->addr);
+    if (*live < i)
+        mt_rec_note(r->rec, MT_NOTE_REUSED_ADDRESS, -1, r->rec->records.v[*live].bytes);
+    *live = i;
+    return MT_OK;
+}
+
+enum { CLOSED = MT_NONE - 1 }; /* an address where nothing is live now */
+
+static uint32_t live_at(const struct device *d, uint64_t addr)
+{
+    uint32_t i = mt_map_get(&d->live, addr);
+    return i == CLOSED ? MT_NONE : i;
+}
+
+static enum mt_status release(struct replay *r, struct device *d, const struct mt_snap_event *e,
+                              int64_t t_ns, struct mt_err *err)
+{
+    uint32_t i = (uint32_t)r->rec->records.n, birth = live_at(d, e->addr);
+    MT_TRY(add_record(r, d, e, t_ns, -e->size, err));
+    if (birth != MT_NONE && r->rec->records.v[birth].bytes == e->size) {
+        r->rec->records.v[birth].mate = i;
+        r->rec->records.v[i].mate = birth;
+        *mt_map_at(&d->live, e->addr) = CLOSED;
+        return MT_OK;
+    }
+    if (birth != MT_NONE)
+        mt_rec_note(r->rec, MT_NOTE_SIZE_MISMATCH, -1, 0);
+    r->block_of.v[i] = (uint32_t)r->rec->blocks.n;
+    add_block(r, e->addr, e->stream, e->pool);
+    d->start_b += e->size;
+    return MT_OK;
+}
+
+static void request_free(struct replay *r, struct device *d, const struct mt_snap_event *e,
+                         int64_t t_ns)
+{
+    uint32_t birth = live_at(d, e->addr);
+    if (birth != MT_NONE)
+        r->rec->blocks.v[r->block_of.v[birth]].free_requested_ns = t_ns;
+}
+
+/* ---- segments ---- */
+
+static void sample(struct replay *r, const struct device *d, enum mt_metric metric, int64_t value,
+                   int64_t t_ns)
+{
+    *mt_vec_push(&r->rec->samples) = (struct mt_sample){.t_ns = t_ns,
+                                                        .value = value,
+                                                        .order = (uint32_t)r->rec->samples.n,
+                                                        .record_n = (uint32_t)r->rec->records.n,
+                                                        .device = d->device,
+                                                        .metric = (uint8_t)metric};
+}
+
+static bool gets_memory(uint8_t action)
+{
+    return action == MT_SNAP_SEGMENT_ALLOC || action == MT_SNAP_SEGMENT_MAP;
+}
+
+static struct mt_segment older_segment(struct replay *r, const struct device *d,
+                                       const struct mt_snap_event *e)
+{
+    return (struct mt_segment){.address = e->addr,
+                               .size = e->size,
+                               .stream = e->stream,
+                               .allocated_b = MT_GONE,
+                               .born_ns = MT_GONE,
+                               .freed_ns = MT_GONE,
+                               .born_record = MT_NONE,
+                               .freed_record = MT_NONE,
+                               .pool = pool_of(r, e->pool),
+                               .node = MT_NONE,
+                               .device = d->device};
+}
+
+static enum mt_status change_segment(struct replay *r, struct device *d,
+                                     const struct mt_snap_event *e, int64_t t_ns,
+                                     struct mt_err *err)
+{
+    MT_TRY(count_size(r, e->size, err));
+    bool get = gets_memory(e->action);
+    uint32_t record = (uint32_t)r->rec->records.n, *at = mt_map_at(&d->segments, e->addr);
+    if (get) {
+        *at = (uint32_t)r->rec->segments.n;
+        struct mt_segment g = older_segment(r, d, e);
+        g.born_ns = t_ns;
+        g.born_record = record;
+        g.node = node_of(r, d, e->path, e->label);
+        g.expandable = e->action == MT_SNAP_SEGMENT_MAP;
+        *mt_vec_push(&r->rec->segments) = g;
+    } else {
+        if (*at >= CLOSED) {
+            *at = (uint32_t)r->rec->segments.n;
+            *mt_vec_push(&r->rec->segments) = older_segment(r, d, e);
+        }
+        /* Of an expandable segment parts can go: then it stays, with an unknown end. */
+        if (r->rec->segments.v[*at].size == e->size) {
+            r->rec->segments.v[*at].freed_ns = t_ns;
+            r->rec->segments.v[*at].freed_record = record;
+        }
+        *at = CLOSED;
+    }
+    d->reserved_b += get ? e->size : -e->size;
+    sample(r, d, MT_METRIC_RESERVED, d->reserved_b, t_ns);
+    return MT_OK;
+}
+
+/* ---- events ---- */
+
+static int64_t time_of(const struct replay *r, const struct device *d)
+{
+    const struct mt_snap_event *e = event_at(r, d, d->at);
+    if (!r->timed)
+        return (int64_t)d->at;
+    return e->time_us == MT_GONE || e->time_us * 1000 < d->last_ns ? d->last_ns : e->time_us * 1000;
+}
+
+static enum mt_status play(struct replay *r, struct device *d, int64_t t_ns, struct mt_err *err)
+{
+    const struct mt_snap_event *e = event_at(r, d, d->at++);
+    if (r->timed && e->time_us != MT_GONE && e->time_us * 1000 < t_ns)
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, -1, 0);
+    d->last_ns = t_ns;
+    mark_regions(r, t_ns);
+    switch (e->action) {
+    case MT_SNAP_ALLOC:
+        return allocate(r, d, e, t_ns, err);
+    case MT_SNAP_FREE_REQUESTED:
+        if (d->by_request)
+            return release(r, d, e, t_ns, err);
+        request_free(r, d, e, t_ns);
+        return MT_OK;
+    case MT_SNAP_FREE_COMPLETED:
+        return release(r, d, e, t_ns, err);
+    case MT_SNAP_SEGMENT_ALLOC:
+    case MT_SNAP_SEGMENT_MAP:
+    case MT_SNAP_SEGMENT_FREE:
+    case MT_SNAP_SEGMENT_UNMAP:
+        return change_segment(r, d, e, t_ns, err);
+    case MT_SNAP_OOM:
+        sample(r, d, MT_METRIC_OOM, e->size, t_ns);
+        sample(r, d, MT_METRIC_DEVICE_FREE, (int64_t)e->addr, t_ns);
+        mt_rec_note(r->rec, MT_NOTE_OOM, -1, e->size);
+        return MT_OK;
+    case MT_SNAP_USER_DEFINED:
+        user_defined(r, d, e, t_ns);
+        return MT_OK;
+    default: /* snapshot, annotate and what we do not know change no memory */
+        return MT_OK;
+    }
+}
+
+/* What the segments held at the end, and where they came from, tells the level at the start. */
+static void look_ahead(struct replay *r, struct device *d)
+{
+    bool completed = false, requested = false;
+    for (size_t i = d->src->event_n; i-- > 0;)
+        if (event_at(r, d, i)->time_us != MT_GONE)
+            d->last_ns = event_at(r, d, i)->time_us * 1000;
+    for (size_t i = 0; i < d->src->event_n; i++) {
+        const struct mt_snap_event *e = event_at(r, d, i);
+        completed |= e->action == MT_SNAP_FREE_COMPLETED;
+        requested |= e->action == MT_SNAP_FREE_REQUESTED;
+        if (e->action >= MT_SNAP_SEGMENT_ALLOC && e->action <= MT_SNAP_SEGMENT_UNMAP &&
+            r->total_b <= TOTAL_MAX_B) {
+            r->total_b += e->size;
+            d->reserved_b += gets_memory(e->action) ? -e->size : e->size;
+        }
+    }
+    d->by_request = requested && !completed;
+}
+
+static bool is_own(const struct replay *r, const struct device *d, mt_pvalue token)
+{
+    return mt_pickle_is_token(token, MT_TOKEN_SEGMENT) &&
+           (d->src->host || r->o->segments.v[mt_pickle_number(token)].device == d->src->number);
+}
+
+static enum mt_status play_all(struct replay *r, struct mt_err *err)
+{
+    for (size_t i = 0; i < r->device_n; i++)
+        if (r->devices[i].src->event_n)
+            sample(r, &r->devices[i], MT_METRIC_RESERVED, r->devices[i].reserved_b,
+                   time_of(r, &r->devices[i]));
+    for (;;) {
+        struct device *next = NULL;
+        int64_t t_ns = INT64_MAX;
+        for (size_t i = 0; i < r->device_n; i++) {
+            struct device *d = &r->devices[i];
+            if (d->at < d->src->event_n && time_of(r, d) < t_ns) {
+                next = d;
+                t_ns = time_of(r, d);
+            }
+        }
+        if (!next)
+            return MT_OK;
+        MT_TRY(play(r, next, t_ns, err));
+    }
+}
+
+/* ---- the end ---- */
+
+static enum mt_status end_block(struct replay *r, struct device *d, const struct mt_snap_block *b,
+                                const struct mt_snap_segment *s, uint32_t segment,
+                                struct mt_err *err)
+{
+    struct mt_block *known;
+    uint32_t birth = live_at(d, b->address);
+    if (b->state == MT_BLOCK_FREED)
+        return MT_OK;
+    MT_TRY(count_size(r, b->requested, err));
+    d->used_at_end_b += b->requested;
+    r->rec->segments.v[segment].allocated_b += b->size;
+    if (birth != MT_NONE && r->block_of.v[birth] != MT_NONE) {
+        known = &r->rec->blocks.v[r->block_of.v[birth]];
+    } else {
+        uint32_t node = mt_snap_node(&r->o->paths, r->rec, r->strings, MT_NONE, b->path);
+        *mt_vec_push(&r->rec->older) = (struct mt_older){b->requested, node, d->device};
+        d->start_b += b->requested;
+        known = add_block(r, b->address, s->stream, s->pool);
+    }
+    known->size = b->size;
+    known->segment = segment;
+    known->state = b->state;
+    if (known->pool == MT_NONE)
+        known->pool = pool_of(r, s->pool);
+    return MT_OK;
+}
+
+static enum mt_status end_segment(struct replay *r, struct device *d,
+                                  const struct mt_snap_segment *s, struct mt_err *err)
+{
+    uint32_t i = mt_map_get(&d->segments, s->address);
+    bool seen = i < CLOSED && (s->expandable || r->rec->segments.v[i].size == s->total);
+    if (!seen) {
+        i = (uint32_t)r->rec->segments.n;
+        *mt_vec_push(&r->rec->segments) = (struct mt_segment){
+            .address = s->address,
+            .born_ns = MT_GONE,
+            .freed_ns = MT_GONE,
+            .born_record = MT_NONE,
+            .freed_record = MT_NONE,
+            .pool = MT_NONE,
+            .node = mt_snap_node(&r->o->paths, r->rec, r->strings, MT_NONE, s->path),
+            .device = d->device};
+    }
+    struct mt_segment *g = &r->rec->segments.v[i];
+    g->size = s->total; /* a contiguous range of an expandable one may have grown */
+    g->allocated_b = 0;
+    g->stream = s->stream;
+    g->small = s->small;
+    g->expandable = s->expandable;
+    if (s->pool != MT_NONE)
+        g->pool = pool_of(r, s->pool);
+    for (uint32_t k = 0; k < s->block_n; k++)
+        MT_TRY(
+            end_block(r, d, &r->o->blocks.v[r->o->final_blocks.v[s->first_block + k]], s, i, err));
+    return MT_OK;
+}
+
+static enum mt_status end_device(struct replay *r, struct device *d, struct mt_err *err)
+{
+    bool known = d->src->segments != NULL;
+    for (size_t i = 0; i < d->src->segment_n; i++)
+        if (is_own(r, d, d->src->segments[i]))
+            MT_TRY(
+                end_segment(r, d, &r->o->segments.v[mt_pickle_number(d->src->segments[i])], err));
+    struct mt_device *out = &r->rec->devices.v[d->device];
+    out->start_b = d->start_b;
+    out->has_total = known;
+    out->first_total_b = d->start_b;
+    out->last_total_b = d->used_at_end_b;
+    return MT_OK;
+}
+
+static enum mt_status run(struct replay *r, const struct mt_snap_source *sources,
+                          struct mt_err *err)
+{
+    for (size_t i = 0; i < r->device_n; i++) {
+        struct device *d = &r->devices[i];
+        d->src = &sources[i];
+        d->device = (uint16_t)mt_rec_device(
+            r->rec, d->src->type, d->src->type == MT_DEVICE_CPU ? -1 : (int)d->src->number);
+        for (size_t k = 0; k < d->src->segment_n; k++)
+            if (is_own(r, d, d->src->segments[k])) {
+                int64_t total = r->o->segments.v[mt_pickle_number(d->src->segments[k])].total;
+                MT_TRY(count_size(r, total, err));
+                d->reserved_b += total;
+            }
+        look_ahead(r, d);
+        MT_TRY(count_size(r, 0, err));
+    }
+    MT_TRY(play_all(r, err));
+    int64_t end_ns = INT64_MIN;
+    for (size_t i = 0; i < r->device_n; i++)
+        end_ns = r->devices[i].last_ns > end_ns ? r->devices[i].last_ns : end_ns;
+    mark_regions(r, INT64_MAX);
+    for (size_t i = 0; i < r->device_n; i++) {
+        mt_snap_regions_end(&r->devices[i].regions, r->rec, end_ns);
+        MT_TRY(end_device(r, &r->devices[i], err));
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab *strings,
+                              const struct mt_snap_source *sources, size_t n,
+                              struct mt_recording *rec, struct mt_err *err)
+{
+    struct replay r = {
+        .o = o, .strings = strings, .rec = rec, .device_n = n, .timed = o->timed_n > 0};
+    r.devices = mt_alloc((n + 1) * sizeof *r.devices);
+    mt_rec_thread(rec, 0, MT_NONE, 0, MT_NONE);
+    rec->without_ops = true;
+    enum mt_status st = run(&r, sources, err);
+    for (size_t i = 0; i < n; i++) {
+        mt_map_free(&r.devices[i].live);
+        mt_map_free(&r.devices[i].segments);
+        mt_vec_free(&r.devices[i].regions.open);
+    }
+    free(r.devices);
+    mt_vec_free(&r.block_of);
+    mt_map_free(&r.labels);
+    mt_map_free(&r.pools);
+    return st;
+}

@@ -1,0 +1,30 @@
+/*
+ * store_parts.h - the store's insides, shared by store.c and store_segments.c.
+ */
+#ifndef MT_STORE_PARTS_H
+#define MT_STORE_PARTS_H
+
+#include "lib/db.h"
+#include "lib/recording.h"
+
+/* Where the rows of this run go. */
+struct mt_writer {
+    struct mt_db *db;
+    const struct mt_recording *r;
+    int64_t run, op, alloc, node, device, thread, segment; /* first ids */
+    int64_t *string_id, *frame_id; /* database ids of our ids; 0 = not asked yet */
+    uint64_t alloc_n;
+    /* cursors of the bulk rows */
+    uint32_t at_thread;
+    uint64_t at_alloc;
+    size_t at_record;
+};
+
+/* Database id of a string, added if new. */
+enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
+                               struct mt_err *err);
+
+/* The rows of `segment` and `block`. */
+enum mt_status mt_store_segments(struct mt_writer *w, struct mt_err *err);
+
+#endif
