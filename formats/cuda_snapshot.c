@@ -225,9 +225,12 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
         snprintf(notes[MT_NOTE_UNKNOWN_ACTION].detail, sizeof notes[0].detail, "%s", o->unknown.s);
     notes[MT_NOTE_SKIPPED].count = o->bad_n;
     notes[MT_NOTE_TRAILING].count = trailing;
-    if (!o->events.n)
+    size_t most = 0; /* enabled="state" keeps one event per device */
+    for (size_t i = 0; i < r->sources.n; i++)
+        most = r->sources.v[i].event_n > most ? r->sources.v[i].event_n : most;
+    if (most <= 1)
         mt_rec_note(r->rec, MT_NOTE_STATE_ONLY, -1, 0);
-    else if (!o->timed_n)
+    if (o->events.n && !o->timed_n)
         mt_rec_note(r->rec, MT_NOTE_NO_TIMES, -1, 0);
     if (is_overflowed(r, root) || is_overflowed(r, settings))
         mt_rec_note(r->rec, MT_NOTE_HISTORY_CUT, -1, 0);

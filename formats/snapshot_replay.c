@@ -128,7 +128,7 @@ static enum mt_status add_record(struct replay *r, const struct device *d,
     rec->device = d->device;
     rec->op = node_of(r, d, e->path, e->label);
     if (rec->op == MT_NONE)
-        mt_rec_note(r->rec, MT_NOTE_OUTSIDE, -1, bytes);
+        mt_rec_note(r->rec, MT_NOTE_NO_PATH, -1, bytes);
     *mt_vec_push(&r->block_of) = MT_NONE;
     return MT_OK;
 }

@@ -186,6 +186,6 @@ void mt_build_attribution(struct mt_recording *r)
     run_totals(r);
     sample_reserved(r);
     check_totals(r);
-    if (!r->records.n && !r->older.n)
+    if (!r->records.n && !r->without_ops)
         mt_rec_note(r, MT_NOTE_NO_MEMORY, -1, 0);
 }

@@ -25,6 +25,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_CLOCK] = "clock",
     [MT_NOTE_UNKNOWN_ACTION] = "unknown_action",
     [MT_NOTE_STATE_ONLY] = "state_only",
+    [MT_NOTE_NO_PATH] = "no_path",
     [MT_NOTE_HISTORY_CUT] = "history_cut",
     [MT_NOTE_TRAILING] = "trailing",
 };
@@ -58,8 +59,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
     [MT_NOTE_NO_TIMES] =
         "the file has no times: moments are the numbers of its events, shown as ns",
-    [MT_NOTE_CLOCK] = "%N event/events bear an earlier time than the event before; they are taken "
-                      "to happen at that event's time",
+    [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, taken to happen "
+                      "at that event's time",
     [MT_NOTE_UNKNOWN_ACTION] = "%N event/events of a kind this version does not know, not counted: "
                                "%D",
     [MT_NOTE_STATE_ONLY] = "the file has no history, only what was alive when it was written; "
@@ -67,6 +68,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_HISTORY_CUT] =
         "the recorder's buffer was full and dropped the oldest events; what was "
         "allocated before the first one left shows as older",
+    [MT_NOTE_NO_PATH] =
+        "%N record/records (%B net) without a call path: no stacks were recorded for "
+        "them, or only frames that say nothing (--cpp-frames all keeps those)",
     [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the pickle, not read",
 };
 

@@ -26,7 +26,7 @@ static mt_pvalue *top(struct mt_pickle *p, size_t n)
     size_t floor = p->marks.n ? p->marks.v[p->marks.n - 1] : 0;
     if (p->stack.n - floor >= n)
         return p->stack.v + p->stack.n - n;
-    p->why = "takes more values than there are";
+    p->why = "it takes more values than there are";
     return NULL;
 }
 
@@ -34,7 +34,7 @@ static mt_pvalue *top(struct mt_pickle *p, size_t n)
 static mt_pvalue *pop_mark(struct mt_pickle *p, size_t *n)
 {
     if (!p->marks.n) {
-        p->why = "asks for a mark that was not set";
+        p->why = "it asks for a mark that was not set";
         return NULL;
     }
     size_t floor = p->marks.v[--p->marks.n];
@@ -55,7 +55,7 @@ static void op_proto(struct mt_pickle *p, const uint8_t *at, size_t n)
 {
     (void)n;
     if (*at > 5)
-        p->why = "is of a protocol newer than 5";
+        p->why = "the protocol is newer than 5";
 }
 
 static void op_skip(struct mt_pickle *p, const uint8_t *at, size_t n)
@@ -67,7 +67,7 @@ static void op_stop(struct mt_pickle *p, const uint8_t *at, size_t n)
 {
     (void)at, (void)n;
     if (p->marks.n || p->stack.n != 1)
-        p->why = "ends with values left over";
+        p->why = "the pickle ends with values left over";
     p->stopped = true;
 }
 
@@ -169,7 +169,8 @@ static void make_tuple(struct mt_pickle *p, const mt_pvalue *v, size_t n)
 static void op_empty_tuple(struct mt_pickle *p, const uint8_t *at, size_t n)
 {
     (void)at, (void)n;
-    push(p, mt_pickle_new_tuple(p, NULL, 0));
+    static const mt_pvalue none[1];
+    push(p, mt_pickle_new_tuple(p, none, 0));
 }
 
 static void op_tuple(struct mt_pickle *p, const uint8_t *at, size_t n)
@@ -204,7 +205,7 @@ static void fill(struct mt_pickle *p, size_t n, bool one_batch)
     if (!v)
         return;
     if (mt_pickle_kind(*v) == MT_PICKLE_DICT && n % 2)
-        p->why = "has a key without a value";
+        p->why = "a key has no value";
     else
         mt_pickle_fill(p, v, v + 1, n, one_batch);
     p->stack.n -= n;
@@ -238,7 +239,7 @@ static void make_of_marked(struct mt_pickle *p, enum mt_pickle_kind kind)
         return;
     mt_pvalue c = mt_pickle_new_box(p, kind);
     if (kind == MT_PICKLE_DICT && n % 2)
-        p->why = "has a key without a value";
+        p->why = "a key has no value";
     else
         mt_pickle_fill(p, &c, v, n, true);
     p->stack.n -= n;
@@ -268,7 +269,7 @@ static inline bool get(struct mt_pickle *p, size_t i)
         v = b->token ? b->token : v;
     }
     if (!v) {
-        p->why = "refers to an object that is not there";
+        p->why = "it refers to an object that is not there";
         return false;
     }
     push(p, v);
@@ -287,7 +288,7 @@ static void put(struct mt_pickle *p, size_t i)
     if (!v)
         return;
     if (i > p->memo.n || i >= ITEMS_MAX) {
-        p->why = "numbers an object out of turn";
+        p->why = "it numbers an object out of turn";
         return;
     }
     if (i == p->memo.n)
@@ -426,8 +427,9 @@ static enum mt_status fail(struct mt_pickle *p, const struct window *w, struct m
 {
     const char *name = opcodes[*w->p].name;
     err->offset = (int64_t)mt_stream_offset(p->in) + (w->p - w->base);
-    MT_FAIL(err, p->limit ? MT_ELIMIT : MT_EINPUT, "damaged pickle: opcode %s %s",
-            name ? name : "?", p->why);
+    MT_FAIL(err, p->limit ? MT_ELIMIT : MT_EINPUT, "%s: opcode %s: %s",
+            p->limit ? "this pickle goes beyond a limit" : "damaged pickle", name ? name : "?",
+            p->why);
     mt_err_hint(err, "Nothing was imported.");
     return err->code;
 }
@@ -475,7 +477,7 @@ static enum mt_status run_sized(struct mt_pickle *p, struct window *w, const str
     if ((size_t)(w->end - w->p) < head)
         return cut_off(p, w, err);
     if (n > STRING_MAX) {
-        p->why = "has a string longer than 16 MiB";
+        p->why = "a value is longer than 16 MiB";
         p->limit = true;
         return fail(p, w, err);
     }
@@ -550,6 +552,8 @@ struct mt_pickle *mt_pickle_new(struct mt_stream *in, const struct mt_pickle_hoo
         p->hooks = *hooks;
     mt_strtab_init(&p->strings);
     mt_strtab_init(&p->tuples);
+    push(p, 0); /* so that the stack has an address also when it is empty */
+    p->stack.n = 0;
     return p;
 }
 

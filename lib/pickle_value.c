@@ -82,7 +82,8 @@ static void append(struct mt_pickle *p, uint32_t container, const mt_pvalue *v, 
         p->box_bytes += (cap - b->cap) * sizeof *b->v;
         b->cap = (uint32_t)cap;
     }
-    memcpy(b->v + b->n, v, n * sizeof *v);
+    if (n)
+        memcpy(b->v + b->n, v, n * sizeof *v);
     b->n += (uint32_t)n;
     for (size_t i = 0; i < n; i++)
         adopt(p, container, v[i]);
@@ -128,16 +129,16 @@ void mt_pickle_fill(struct mt_pickle *p, mt_pvalue *target, const mt_pvalue *v, 
     enum mt_pickle_kind kind = mt_pickle_kind(*target);
     bool dict = kind == MT_PICKLE_DICT;
     if (kind == MT_PICKLE_TOKEN) {
-        p->why = "fills an object that was complete";
+        p->why = "it fills an object that was complete";
         return;
     }
     if (!dict && kind != MT_PICKLE_LIST) {
-        p->why = "fills what is no list or dict";
+        p->why = "it fills what is no list or dict";
         return;
     }
     struct mt_pickle_box *b = mt_pickle_box(p, *target);
     if (b->token) {
-        p->why = "fills an object that was complete";
+        p->why = "it fills an object that was complete";
         return;
     }
     if (one_batch && b->n == 0 && n && n / (dict ? 2 : 1) < MT_PICKLE_BATCH) {

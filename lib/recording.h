@@ -166,6 +166,7 @@ enum mt_note_kind {
     MT_NOTE_CLOCK,          /* events whose time lies before that of the event before */
     MT_NOTE_UNKNOWN_ACTION, /* events of a kind we do not know */
     MT_NOTE_STATE_ONLY,     /* no history in the file, only what is alive */
+    MT_NOTE_NO_PATH,        /* records without a call path, where paths are recorded */
     MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
     MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
     MT_NOTE_N
