@@ -1,0 +1,140 @@
+/* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/memstats.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *device_name, *from, *to, *step;
+
+static const struct column {
+    const char *name, *title;
+    enum mt_unit unit;
+    size_t offset;
+} columns[] = {
+#define AT(member) offsetof(struct mt_memstat_row, member)
+    {"current_b", "CURRENT", MT_UNIT_BYTES, AT(current_b)},
+    {"peak_b", "PEAK", MT_UNIT_BYTES, AT(peak_b)},
+    {"total_alloc_b", "ALLOCATED", MT_UNIT_BYTES, AT(total_alloc_b)},
+    {"total_freed_b", "FREED", MT_UNIT_BYTES, AT(total_freed_b)},
+    {"current_n", "CURRENT #", MT_UNIT_COUNT, AT(current_n)},
+    {"peak_n", "PEAK #", MT_UNIT_COUNT, AT(peak_n)},
+    {"total_alloc_n", "ALLOCATED #", MT_UNIT_COUNT, AT(total_alloc_n)},
+    {"total_freed_n", "FREED #", MT_UNIT_COUNT, AT(total_freed_n)},
+#undef AT
+};
+
+static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                                 const struct mt_run_device *d, const struct mt_window *w,
+                                 struct mt_err *err)
+{
+    struct mt_memstat_row stats[MT_STAT_N];
+    MT_TRY(mt_memstats(db, run, d, w, stats, err));
+    for (int i = 0; i < MT_STAT_N; i++) {
+        if (!stats[i].known)
+            continue;
+        struct mt_row *row = mt_report_row(r);
+        row->cells[0] = mt_cell_text(mt_report_text(r, d->name));
+        row->cells[1] = mt_cell_text(mt_memstat_names[i]);
+        for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++) {
+            int64_t v;
+            memcpy(&v, (const char *)&stats[i] + columns[c].offset, sizeof v);
+            if (v != MT_STAT_UNKNOWN)
+                row->cells[2 + c] = mt_cell_int(v);
+        }
+    }
+    return MT_OK;
+}
+
+static void describe(struct mt_report *r, const struct mt_run *run)
+{
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s", run->name);
+    if (step)
+        mt_buf_addf(&title, " · step %s", step);
+    else if (from || to)
+        mt_buf_addf(&title, " · %s to %s", from ? from : "@start", to ? to : "@end");
+    mt_report_about(r, run, NULL);
+    free(r->title);
+    r->title = title.s;
+    mt_report_param(r, "from", mt_cell_text(from));
+    mt_report_param(r, "to", mt_cell_text(to));
+    mt_report_param(r, "step", mt_cell_text(step));
+}
+
+static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
+{
+    struct mt_run_device *devices = NULL, one;
+    size_t n = 0;
+    struct mt_steps steps = {0};
+    struct mt_window w;
+    bool none = false;
+    int others;
+    enum mt_status st = MT_OK;
+    r->keep_order = true;
+    mt_report_column(r, "device", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "metric", NULL, MT_UNIT_NONE);
+    for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++)
+        mt_report_column(r, columns[c].name, columns[c].title, columns[c].unit);
+    describe(r, run);
+    MT_TRY_OUT(mt_steps_load(db, run, &steps, err));
+    MT_TRY_OUT(mt_window_parse(from, to, step, run, &steps, &w, err));
+    if (device_name) {
+        MT_TRY_OUT(mt_run_device(db, run, device_name, &one, &none, &others, err));
+        st = add_device(r, db, run, &one, &w, err);
+        goto out;
+    }
+    MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
+    for (size_t i = 0; i < n; i++)
+        MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
+    if (!n)
+        mt_report_no_memory(r, run);
+    if (strcmp(run->format, "cuda-snapshot") == 0)
+        mt_report_footer(r,
+                         "A snapshot tells rounded sizes only of blocks in use at its end, so that "
+                         "allocated and active bytes have no peak.");
+out:
+    free(devices);
+    mt_steps_free(&steps);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    struct mt_run which;
+    struct mt_report report;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.memory", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
+    MT_TRY_OUT(fill(&report, db, &which, err));
+    MT_TRY_OUT(mt_show(&report, err));
+out:
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"device", 0, MT_OPT_STRING, &device_name, "D", "only this device: cpu, cuda:0, ..."},
+    {"from", 0, MT_OPT_STRING, &from, "MOMENT",
+     "peaks and totals from this moment on, as if the statistics were reset then"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "figures as of this moment"},
+    {"step", 0, MT_OPT_STRING, &step, "A..B", "the same for these steps"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_memory = {
+    .name = "memory",
+    .summary = "the figures of torch.cuda.memory_stats(), of the whole run or a part of it",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool memory snap\n"
+                "  memtool memory snap --step 2..4\n"
+                "  memtool memory snap --from 150ms --format json\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};
