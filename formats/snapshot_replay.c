@@ -9,6 +9,8 @@
 /* More than any device will hold: beyond it sums could overflow. */
 #define TOTAL_MAX_B ((int64_t)1 << 61)
 
+#define SMALL_SEGMENT_B ((int64_t)2 << 20) /* PyTorch's segments for blocks of up to 1 MiB */
+
 enum { LABELS_MAX = 1000 /* different texts of user metadata that become frames */ };
 
 struct device {
@@ -226,7 +228,8 @@ static struct mt_segment older_segment(struct replay *r, const struct device *d,
                                .freed_record = MT_NONE,
                                .pool = pool_of(r, e->pool),
                                .node = MT_NONE,
-                               .device = d->device};
+                               .device = d->device,
+                               .small = e->size <= SMALL_SEGMENT_B};
 }
 
 static enum mt_status change_segment(struct replay *r, struct device *d,

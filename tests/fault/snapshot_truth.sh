@@ -50,9 +50,16 @@ for truth in "$DATA"/snapshots/*.truth.json; do
     same segments segments "$(segments 'count(*)')"
     same 'reserved at the end' reserved_end "$(segments 'sum(size_b)')"
     same 'allocated at the end, rounded' allocated_end "$(segments 'sum(allocated_b)')"
-    same 'reserved at the start' reserved_start "$(sample 'value_b' | head -n 1)"
+    same 'reserved at the start' reserved_start "$(sample 'value_b' | sed -n 1p)"
     same 'reserved peak' reserved_peak "$(sample 'max(value_b)')"
     same 'unmatched frees' unmatched_frees "$(device before_freed_n)"
+    "$MEMTOOL" fragmentation "$run" --db t.db --format csv 2>/dev/null | sed 's/"//g' >fragmentation.csv
+    same 'free in segments' free_in_segments "$(awk -F, '$1 == "end" && ($2 == "split" || $2 == "unused") { s += $3 } END { printf "%.0f\n", s }' fragmentation.csv)"
+    same 'free stretches' free_blocks "$(awk -F, '$1 == "end" && ($2 == "split" || $2 == "unused") { s += $5 } END { print s }' fragmentation.csv)"
+    same 'largest free stretch' largest_free_block "$(awk -F, '$1 == "end" && $2 == "largest_hole" { print $3 }' fragmentation.csv)"
+    same 'reserved at its peak' reserved_peak "$(awk -F, '$1 == "reserved peak" && $2 == "reserved" { print $3 }' fragmentation.csv)"
+    same 'requested by segments' requested_end "$(awk -F, '$1 == "end" && $2 == "requested" { print $3 }' fragmentation.csv)"
+    same 'segments by memory' segments "$("$MEMTOOL" memory "$run" --db t.db --format csv | awk -F, '$2 == "reserved" { print $7 }')"
     same 'older blocks' blocks_older_than_trace_alive "$(query "SELECT count(*) FROM v_alloc WHERE run = '$run' AND born_ns IS NULL AND freed_ns IS NULL")"
 done
 [ $seen = 6 ] || complain "$seen snapshots seen, expected 6"

@@ -1,0 +1,281 @@
+/* memtool fragmentation: where reserved bytes go that nobody uses, and why an allocation failed. */
+#include "cmd/common.h"
+#include "gen/queries.h"
+#include "lib/fit.h"
+#include "lib/human.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OOMS_SHOWN = 5, HOLDERS_SHOWN = 5 };
+
+static const char *device_name, *fit_text;
+
+struct view {
+    struct mt_db *db;
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_report *report;
+};
+
+/* A moment worth looking at. */
+struct moment {
+    const char *name;
+    int64_t record, t_ns;           /* MT_AT_END: the end */
+    int64_t asked_b, device_free_b; /* of a failed allocation; INT64_MIN: none, unknown */
+};
+
+static struct mt_cell *add_row(struct view *v, const struct moment *m, const char *what,
+                               int64_t bytes, const struct mt_segments *s)
+{
+    struct mt_cell *c = mt_report_row(v->report)->cells;
+    c[0] = mt_cell_text(mt_report_text(v->report, m->name));
+    c[1] = mt_cell_text(what);
+    c[2] = mt_cell_int(bytes);
+    if (s && s->size_b > 0)
+        c[3] = mt_cell_real(100.0 * (double)bytes / (double)s->size_b);
+    return c;
+}
+
+static void add_state(struct view *v, const struct moment *m, const struct mt_segments *s)
+{
+    add_row(v, m, "reserved", s->size_b, s)[4] = mt_cell_int((int64_t)s->all.n);
+    add_row(v, m, "requested", s->requested_b, s)[4] = mt_cell_int((int64_t)s->blocks.n);
+    add_row(v, m, "rounding", s->used_b - s->requested_b, s);
+    add_row(v, m, "split", s->split_b, s)[4] = mt_cell_int(s->hole_n);
+    add_row(v, m, "unused", s->unused_b, s)[4] = mt_cell_int(s->unused_n);
+    add_row(v, m, "largest_hole", s->largest_hole_b, NULL);
+}
+
+/* A failed allocation: what was asked for, what there was, and who held the most. */
+static void add_oom(struct view *v, const struct moment *m, const struct mt_segments *s)
+{
+    struct mt_seg_sites sites = {0};
+    add_row(v, m, "asked_for", m->asked_b, NULL);
+    if (m->device_free_b != INT64_MIN)
+        add_row(v, m, "device_free", m->device_free_b, NULL);
+    add_state(v, m, s);
+    mt_seg_sites(s, 0, s->blocks.n, &sites);
+    for (size_t i = 0; i < sites.rows.n && i < HOLDERS_SHOWN; i++) {
+        struct mt_cell *c = add_row(v, m, "held", sites.rows.v[i].bytes, s);
+        c[4] = mt_cell_int(sites.rows.v[i].n);
+        c[5] = mt_cell_text(
+            mt_report_text(v->report, mt_strtab_get(&s->strings, sites.rows.v[i].site)));
+    }
+    mt_vec_free(&sites.rows);
+}
+
+static void describe(struct view *v, const struct mt_segments *s)
+{
+    char held[MT_HUMAN_MAX], idle[MT_HUMAN_MAX];
+    int64_t free_b = s->split_b + s->unused_b;
+    free(v->report->title);
+    v->report->title =
+        mt_asprintf("%s · %s · %s reserved at the end, %s (%.1f %%) of it not in use", v->run.name,
+                    v->device.name, mt_human_bytes(s->size_b, held), mt_human_bytes(free_b, idle),
+                    s->size_b ? 100.0 * (double)free_b / (double)s->size_b : 0);
+}
+
+static enum mt_status look(struct view *v, const struct moment *m, struct mt_err *err)
+{
+    struct mt_segments s = {0};
+    bool oom = m->asked_b != INT64_MIN;
+    enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, m->record, oom, &s, err);
+    if (st == MT_OK && m->record == MT_AT_END)
+        describe(v, &s);
+    if (st == MT_OK && oom)
+        add_oom(v, m, &s);
+    else if (st == MT_OK)
+        add_state(v, m, &s);
+    if (s.lost_n)
+        mt_report_note(
+            v->report,
+            "%s: %lld blocks lie in no known segment: which ranges of expandable segments "
+            "were mapped then is not in the file.",
+            m->name, (long long)s.lost_n);
+    mt_segments_free(&s);
+    return st;
+}
+
+/* Record numbers of samples: of the last record before, none before the first. */
+static int64_t record_of(const struct mt_stmt *s, int column)
+{
+    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, column);
+}
+
+static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(v->db, MT_Q_RESERVED_PEAK, &s, err));
+    mt_stmt_bind(s, "ii", v->run.id, v->device.id);
+    MT_TRY(mt_stmt_step(s, known, err));
+    if (!*known)
+        return MT_OK;
+    *peak =
+        (struct moment){"reserved peak", record_of(s, 2), mt_stmt_int(s, 1), INT64_MIN, INT64_MIN};
+    bool row = true;
+    while (row)
+        MT_TRY(mt_stmt_step(s, &row, err));
+    return MT_OK;
+}
+
+typedef MT_VEC(struct moment) moments;
+
+static enum mt_status find_ooms(struct view *v, moments *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    char at[MT_HUMAN_MAX];
+    MT_TRY(mt_db_query(v->db, MT_Q_OOMS, &s, err));
+    mt_stmt_bind(s, "ii", v->run.id, v->device.id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        *mt_vec_push(out) = (struct moment){
+            mt_report_textf(v->report, "out of memory at %s", mt_human_ns(mt_stmt_int(s, 0), at)),
+            record_of(s, 3), mt_stmt_int(s, 0), mt_stmt_int(s, 1),
+            mt_stmt_kind(s, 2) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, 2)};
+    }
+}
+
+static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_err *err)
+{
+    struct mt_report *r = v->report;
+    const struct moment end = {"end", MT_AT_END, v->run.dur_ns, INT64_MIN, INT64_MIN};
+    struct moment peak;
+    bool known;
+    mt_report_column(r, "moment", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "what", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "bytes_b", "BYTES", MT_UNIT_BYTES);
+    mt_report_column(r, "share_pct", "% OF RESERVED", MT_UNIT_NONE);
+    mt_report_column(r, "count_n", "COUNT", MT_UNIT_COUNT);
+    mt_report_column(r, "site", NULL, MT_UNIT_NONE);
+    MT_TRY(look(v, &end, err));
+    MT_TRY(find_peak(v, &peak, &known, err));
+    if (known)
+        MT_TRY(look(v, &peak, err));
+    for (size_t i = 0; i < ooms->n && i < OOMS_SHOWN; i++)
+        MT_TRY(look(v, &ooms->v[i], err));
+    r->left_out_n = ooms->n > OOMS_SHOWN ? (int64_t)ooms->n - OOMS_SHOWN : 0;
+    mt_report_footer(r,
+                     "reserved = requested + rounding + split (free in segments partly in use) + "
+                     "unused (segments nothing of which is in use)");
+    if (known || ooms->n)
+        mt_report_footer(r, "Before the end, rounding of blocks freed since is taken as to 512 B: "
+                            "part of split may be rounding.");
+    if (ooms->n)
+        mt_report_footer(r, "Would it have fit otherwise: memtool fragmentation %s --fit %lld",
+                         v->run.name, (long long)ooms->v[0].asked_b);
+    return MT_OK;
+}
+
+/* Where an allocation failed, the moment of the first one is looked at; else the end. */
+static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size_b,
+                               struct mt_err *err)
+{
+    static const char *const words[] = {
+        [MT_FITS_NO] = "no", [MT_FITS_YES] = "yes", [MT_FITS_UNKNOWN] = "unknown"};
+    struct mt_report *r = v->report;
+    struct mt_segments s = {0};
+    struct mt_fits_all all = {0};
+    char size[MT_HUMAN_MAX];
+    const struct moment *oom = ooms->n ? &ooms->v[0] : NULL;
+    mt_report_column(r, "fits", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "gives_b", "GIVES", MT_UNIT_BYTES);
+    mt_report_column(r, "remedy", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "why", NULL, MT_UNIT_NONE);
+    enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, oom ? oom->record : MT_AT_END,
+                                         oom != NULL, &s, err);
+    if (st == MT_OK) {
+        mt_fit(&s, size_b, oom ? oom->device_free_b : INT64_MIN, &all);
+        free(r->title);
+        r->title = mt_asprintf("%s · %s · %s at %s: %s", v->run.name, v->device.name,
+                               mt_human_bytes(size_b, size), oom ? oom->name : "the end",
+                               all.rows.v[0].fits == MT_FITS_YES ? "fits" : "does not fit");
+    }
+    for (size_t i = 0; i < all.rows.n; i++) {
+        struct mt_cell *c = mt_report_row(r)->cells;
+        c[0] = mt_cell_text(words[all.rows.v[i].fits]);
+        c[1] = mt_cell_int(all.rows.v[i].gives_b);
+        c[2] = mt_cell_text(all.rows.v[i].remedy);
+        c[3] = mt_cell_text(mt_report_text(r, all.rows.v[i].why));
+    }
+    mt_report_param(r, "fit_b", mt_cell_int(size_b));
+    mt_fits_free(&all);
+    mt_segments_free(&s);
+    return st;
+}
+
+static enum mt_status has_segments(struct view *v, struct mt_err *err)
+{
+    if (strcmp(v->run.format, "cuda-snapshot") == 0)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "run '%s' knows of no segments", v->run.name);
+    mt_err_hint(err, "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status fill(struct view *v, struct mt_err *err)
+{
+    moments ooms = {0};
+    int64_t size_b = 0;
+    v->report->keep_order = true;
+    if (fit_text && (!mt_parse_size(fit_text, &size_b) || size_b <= 0)) {
+        MT_FAIL(err, MT_EUSAGE, "--fit '%s' is no size", fit_text);
+        mt_err_hint(err, "Write 512MiB, 2GiB or a number of bytes.");
+        return MT_EUSAGE;
+    }
+    enum mt_status st = find_ooms(v, &ooms, err);
+    if (st == MT_OK)
+        st = fit_text ? show_fit(v, &ooms, size_b, err) : show_state(v, &ooms, err);
+    mt_vec_free(&ooms);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_report report;
+    struct view v = {.report = &report};
+    bool none;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.fragmentation", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &v.db, &v.run, err));
+    MT_TRY_OUT(has_segments(&v, err));
+    MT_TRY_OUT(mt_run_device(v.db, &v.run, device_name, &v.device, &none, &others, err));
+    mt_report_about(&report, &v.run, none ? NULL : &v.device);
+    if (none)
+        mt_report_no_memory(&report, &v.run);
+    else
+        MT_TRY_OUT(fill(&v, err));
+    if (others > 0)
+        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+                       others == 1 ? "" : "s");
+    MT_TRY_OUT(mt_show(&report, err));
+out:
+    mt_report_free(&report);
+    mt_db_close(v.db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"fit", 0, MT_OPT_STRING, &fit_text, "SIZE",
+     "would an allocation of SIZE fit, why not, and what would help (where one failed: then)"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cuda:0, ... (default: the one with most bytes allocated)"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_fragmentation = {
+    .name = "fragmentation",
+    .summary = "reserved bytes nobody uses, failed allocations explained, would SIZE fit",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool fragmentation snap\n"
+                "  memtool fragmentation snap --fit 2GiB\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

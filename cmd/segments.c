@@ -1,0 +1,282 @@
+/* memtool segments: what the allocator holds from the driver, how full it is, who holds it open. */
+#include "lib/segments.h"
+#include "cmd/common.h"
+#include "cmd/rows.h"
+#include "lib/human.h"
+#include "lib/table.h"
+#include "lib/term.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAP_CELLS = 16 };
+
+static const char *device_name, *sort_key, *by;
+static struct mt_rows rows = {.limit = 20};
+
+static const struct {
+    const char *name, *title;
+    enum mt_unit unit;
+} columns[] =
+    {{"size_b", "SIZE", MT_UNIT_BYTES},     {"allocated_b", "IN USE", MT_UNIT_BYTES},
+     {"inactive_b", "FREE", MT_UNIT_BYTES}, {"largest_hole_b", "LARGEST HOLE", MT_UNIT_BYTES},
+     {"blocks_n", "BLOCKS", MT_UNIT_COUNT}, {"age_ns", "AGE", MT_UNIT_NS},
+     {"stream", NULL, MT_UNIT_NONE},        {"pool", NULL, MT_UNIT_NONE},
+     {"address", NULL, MT_UNIT_NONE},       {"map", NULL, MT_UNIT_NONE},
+     {"held_by", "HELD BY", MT_UNIT_NONE},  {"device", NULL, MT_UNIT_NONE}},
+  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES},
+                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT},
+                      {"allocated_b", "IN USE", MT_UNIT_BYTES},
+                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT},
+                      {"site", NULL, MT_UNIT_NONE}};
+
+/* How full each sixteenth of a segment is. */
+static const char *map_of(struct mt_report *r, const struct mt_segments *s, const struct mt_seg *g,
+                          bool ascii)
+{
+    static const char *const shades[2][5] = {{"·", "░", "▒", "▓", "█"}, {".", "-", "=", "%", "#"}};
+    struct mt_buf out = {0};
+    uint32_t b = 0;
+    for (int i = 0; i < MAP_CELLS; i++) {
+        double from = (double)g->size_b * i / MAP_CELLS,
+               to = (double)g->size_b * (i + 1) / MAP_CELLS;
+        double used = 0;
+        for (; b < g->block_n; b++) {
+            const struct mt_seg_block *block = &s->blocks.v[g->first_block + b];
+            double start = (double)block->at, end = start + (double)block->size_b;
+            double overlap = (end < to ? end : to) - (start > from ? start : from);
+            used += overlap > 0 ? overlap : 0;
+            if (end > to)
+                break; /* it reaches into the next cell */
+        }
+        double share = used / (to - from);
+        int shade = share <= 0 ? 0 : share >= 0.999 ? 4 : 1 + (int)(share * 3);
+        mt_buf_adds(&out, shades[ascii][shade > 4 ? 4 : shade]);
+    }
+    const char *text = mt_report_text(r, out.s);
+    mt_buf_free(&out);
+    return text;
+}
+
+/* The site with most bytes in it, and how many more there are. */
+static struct mt_cell held_by(struct mt_report *r, const struct mt_segments *s,
+                              const struct mt_seg *g)
+{
+    struct mt_seg_sites sites = {0};
+    struct mt_cell cell = {0};
+    mt_seg_sites(s, g->first_block, g->first_block + g->block_n, &sites);
+    if (sites.rows.n > 1)
+        cell = mt_cell_text(mt_report_textf(r, "%s and %zu more",
+                                            mt_strtab_get(&s->strings, sites.rows.v[0].site),
+                                            sites.rows.n - 1));
+    else if (sites.rows.n)
+        cell = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, sites.rows.v[0].site)));
+    mt_vec_free(&sites.rows);
+    return cell;
+}
+
+static void add_segment(struct mt_report *r, const struct mt_run *run,
+                        const struct mt_run_device *d, const struct mt_segments *s,
+                        const struct mt_seg *g, bool ascii)
+{
+    struct mt_row *row = mt_report_row(r);
+    struct mt_cell *c = row->cells;
+    c[0] = mt_cell_int(g->size_b);
+    c[1] = mt_cell_int(g->used_b);
+    c[2] = mt_cell_int(g->size_b - g->used_b);
+    c[3] = mt_cell_int(g->largest_hole_b);
+    c[4] = mt_cell_int(g->block_n);
+    if (g->born_ns != INT64_MIN)
+        c[5] = mt_cell_int(run->dur_ns - g->born_ns);
+    c[6] =
+        mt_cell_text(g->stream ? mt_report_textf(r, "0x%llx", (unsigned long long)g->stream) : "0");
+    c[7] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, g->pool)));
+    c[8] = mt_cell_text(mt_report_textf(r, "0x%llx", (unsigned long long)g->address));
+    c[9] = mt_cell_text(map_of(r, s, g, ascii));
+    c[10] = held_by(r, s, g);
+    c[11] = mt_cell_text(mt_report_text(r, d->name));
+}
+
+/* Of segments less than half full: the free bytes each site's blocks keep from being given back. */
+static void add_holders(struct mt_report *r, const struct mt_segments *s)
+{
+    struct holder {
+        int64_t holds_b, segments_n, used_b, blocks_n;
+    } *holders = mt_alloc((s->strings.n + 1) * sizeof *holders);
+    struct mt_seg_sites sites = {0};
+    for (size_t i = 0; i < s->all.n; i++) {
+        const struct mt_seg *g = &s->all.v[i];
+        if (g->used_b * 2 >= g->size_b)
+            continue;
+        mt_seg_sites(s, g->first_block, g->first_block + g->block_n, &sites);
+        for (size_t k = 0; k < sites.rows.n; k++) {
+            struct holder *h = &holders[sites.rows.v[k].site];
+            h->holds_b += g->size_b - g->used_b;
+            h->segments_n++;
+            h->used_b += sites.rows.v[k].bytes;
+            h->blocks_n += sites.rows.v[k].n;
+        }
+    }
+    for (uint32_t site = 0; site < s->strings.n; site++) {
+        if (!holders[site].segments_n)
+            continue;
+        struct mt_cell *c = mt_report_row(r)->cells;
+        c[0] = mt_cell_int(holders[site].holds_b);
+        c[1] = mt_cell_int(holders[site].segments_n);
+        c[2] = mt_cell_int(holders[site].used_b);
+        c[3] = mt_cell_int(holders[site].blocks_n);
+        c[4] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, site)));
+    }
+    mt_vec_free(&sites.rows);
+    free(holders);
+}
+
+static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
+                     const struct mt_segments *s)
+{
+    char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX], split[MT_HUMAN_MAX], unused[MT_HUMAN_MAX];
+    free(r->title);
+    r->title = mt_asprintf(
+        "%s · %s · %zu segments, %s · in use %s, free in them %s, wholly free %s", run->name,
+        d->name, s->all.n, mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
+        mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
+    mt_report_total(r, "segments_n", mt_cell_int((int64_t)s->all.n));
+    mt_report_total(r, "size_b", mt_cell_int(s->size_b));
+    mt_report_total(r, "allocated_b", mt_cell_int(s->used_b));
+    mt_report_total(r, "inactive_b", mt_cell_int(s->size_b - s->used_b));
+}
+
+static enum mt_status check_options(bool *holders, struct mt_err *err)
+{
+    *holders = by && strcmp(by, "site") == 0;
+    if (by && !*holders) {
+        MT_FAIL(err, MT_EUSAGE, "--by does not know '%s'", by);
+        mt_err_hint(err, "It knows: site.");
+        return MT_EUSAGE;
+    }
+    if (!sort_key)
+        return MT_OK;
+    for (size_t i = 0; !*holders && i < MT_ARRAY_LEN(columns); i++)
+        if (strcmp(sort_key, columns[i].name) == 0)
+            return MT_OK;
+    for (size_t i = 0; *holders && i < MT_ARRAY_LEN(holder_columns); i++)
+        if (strcmp(sort_key, holder_columns[i].name) == 0)
+            return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "there is no column '%s' to sort by", sort_key);
+    mt_err_hint(err, "`memtool segments --format csv` names the columns.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
+                           const struct mt_run_device *d, const struct mt_segments *s,
+                           struct mt_err *err)
+{
+    bool holders;
+    MT_TRY(check_options(&holders, err));
+    struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
+    r->keep_order = true;
+    for (size_t i = 0; i < (holders ? MT_ARRAY_LEN(holder_columns) : MT_ARRAY_LEN(columns)); i++)
+        if (holders)
+            mt_report_column(r, holder_columns[i].name, holder_columns[i].title,
+                             holder_columns[i].unit);
+        else
+            mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+    if (!holders)
+        r->columns.v[mt_report_find_column(r, "device")].hidden = true;
+    if (holders)
+        add_holders(r, s);
+    for (size_t i = 0; !holders && i < s->all.n; i++)
+        add_segment(r, run, d, s, &s->all.v[i], mt_common.ascii || !term.utf8);
+    const char *column = sort_key ? sort_key : holders ? "holds_b" : "inactive_b";
+    bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
+    mt_table_sort(r, &(struct mt_sort){column, !text, NULL});
+    MT_TRY(mt_rows_apply(&rows, r, column, err));
+    describe(r, run, d, s);
+    char n[MT_HUMAN_MAX];
+    if (r->left_out_n)
+        mt_report_footer(r, "%s more row%s. --limit 0 shows all.", mt_human_count(r->left_out_n, n),
+                         r->left_out_n == 1 ? "" : "s");
+    return MT_OK;
+}
+
+static enum mt_status show_svg(const struct mt_run *run, const struct mt_run_device *d,
+                               const struct mt_segments *s, struct mt_err *err)
+{
+    struct mt_buf out = {0};
+    char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX];
+    char *title = mt_asprintf("%s, %s: %s held, %s in use", run->name, d->name,
+                              mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used));
+    mt_segments_svg(&out, s, title);
+    enum mt_status st = mt_show_text(out.s, err);
+    free(title);
+    mt_buf_free(&out);
+    return st;
+}
+
+static enum mt_status no_segments(const struct mt_run *run, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' knows of no segments", run->name);
+    mt_err_hint(err, "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    struct mt_db *db = NULL;
+    struct mt_run which;
+    struct mt_run_device device;
+    struct mt_segments s = {0};
+    struct mt_report report;
+    bool none;
+    int others;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, "memtool.segments", 1);
+    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
+    MT_TRY_OUT(mt_run_device(db, &which, device_name, &device, &none, &others, err));
+    if (!none)
+        MT_TRY_OUT(mt_segments_load(db, &which, &device, MT_AT_END, false, &s, err));
+    if (!s.all.n) {
+        st = no_segments(&which, err);
+        goto out;
+    }
+    if (mt_common.format && strcmp(mt_common.format, "svg") == 0) {
+        st = show_svg(&which, &device, &s, err);
+        goto out;
+    }
+    mt_report_about(&report, &which, &device);
+    MT_TRY_OUT(fill(&report, &which, &device, &s, err));
+    if (others > 0)
+        mt_report_note(&report, "%d more device%s; choose with --device.", others,
+                       others == 1 ? "" : "s");
+    MT_TRY_OUT(mt_show(&report, err));
+out:
+    mt_segments_free(&s);
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"by", 0, MT_OPT_STRING, &by, "site",
+     "who holds segments open that are less than half full, and how much that keeps"},
+    {"sort", 's', MT_OPT_STRING, &sort_key, "COLUMN",
+     "by this column (default: inactive_b; with --by site: holds_b)"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cuda:0, ... (default: the one with most bytes allocated)"},
+    MT_ROWS_OPTS(rows, "in the sorted column", "20"),
+    {0},
+};
+
+const struct mt_cmd mt_cmd_segments = {
+    .name = "segments",
+    .summary = "what an allocator holds from the driver, how full it is, who holds it open",
+    .usage = "[options] [RUN]",
+    .examples = "  memtool segments snap\n"
+                "  memtool segments snap --by site\n"
+                "  memtool segments snap --sort address --limit 0\n"
+                "  memtool segments snap --format svg -o segments.svg\n",
+    .opts = opts,
+    .args_max = 1,
+    .run = run,
+};

@@ -1,0 +1,216 @@
+#include "lib/fit.h"
+
+#include "lib/human.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB (1024ll)
+#define MIB (1024 * KIB)
+
+/* The request, as the allocator would treat it. */
+struct request {
+    const struct mt_segments *s;
+    int64_t block_b;   /* rounded */
+    int64_t segment_b; /* what the driver would be asked for */
+    int64_t device_free_b;
+    int64_t stream; /* where it is made: the one with most bytes in use */
+    bool small;
+};
+
+static int64_t up_to(int64_t size, int64_t step)
+{
+    return (size + step - 1) / step * step;
+}
+
+static int64_t busiest_stream(const struct mt_segments *s)
+{
+    int64_t best = 0, best_b = -1;
+    for (size_t i = 0; i < s->all.n; i++) {
+        int64_t used = 0;
+        for (size_t k = i; k < s->all.n; k++)
+            used += s->all.v[k].stream == s->all.v[i].stream ? s->all.v[k].used_b : 0;
+        if (used > best_b) {
+            best_b = used;
+            best = s->all.v[i].stream;
+        }
+        if (best_b * 2 >= s->used_b) /* more than half: no other can have more */
+            break;
+    }
+    return best;
+}
+
+/* Whether the allocator would look for the block in this segment. */
+static bool serves(const struct request *r, const struct mt_seg *g)
+{
+    return g->small == r->small && g->stream == r->stream &&
+           strcmp(mt_strtab_get(&r->s->strings, g->pool), "0,0") == 0;
+}
+
+static struct mt_fit *add(struct mt_fits_all *out, const char *remedy, enum mt_fits fits,
+                          int64_t gives_b)
+{
+    struct mt_fit *f = mt_vec_push(&out->rows);
+    *f = (struct mt_fit){.remedy = remedy, .fits = fits, .gives_b = gives_b};
+    return f;
+}
+
+/* Memory for the driver to give: enough by itself, or with what it has left, if that is known. */
+static enum mt_fits by_driver(const struct request *r, int64_t gives_b)
+{
+    if (gives_b >= r->segment_b)
+        return MT_FITS_YES;
+    if (r->device_free_b == INT64_MIN)
+        return MT_FITS_UNKNOWN;
+    return gives_b + r->device_free_b >= r->segment_b ? MT_FITS_YES : MT_FITS_NO;
+}
+
+static bool as_it_is(const struct request *r, struct mt_fits_all *out)
+{
+    int64_t best = 0, elsewhere = 0;
+    char size[MT_HUMAN_MAX], hole[MT_HUMAN_MAX], other[MT_HUMAN_MAX];
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        int64_t *to = serves(r, g) ? &best : &elsewhere;
+        *to = g->largest_hole_b > *to ? g->largest_hole_b : *to;
+    }
+    bool fits = best >= r->block_b;
+    struct mt_fit *f = add(out, "as it is", fits ? MT_FITS_YES : MT_FITS_NO, best);
+    mt_human_bytes(r->block_b, size);
+    if (fits)
+        f->why = mt_asprintf("a free stretch of %s is there", mt_human_bytes(best, hole));
+    else if (elsewhere >= r->block_b)
+        f->why =
+            mt_asprintf("the largest free stretch for blocks of that size is %s; one of %s is in "
+                        "another stream or pool, or kept for %s blocks",
+                        mt_human_bytes(best, hole), mt_human_bytes(elsewhere, other),
+                        r->small ? "large" : "small");
+    else
+        f->why = mt_asprintf("the largest free stretch is %s", mt_human_bytes(best, hole));
+    return fits;
+}
+
+static void from_driver(const struct request *r, struct mt_fits_all *out)
+{
+    char need[MT_HUMAN_MAX], left[MT_HUMAN_MAX];
+    bool known = r->device_free_b != INT64_MIN;
+    struct mt_fit *f = add(out, "a new segment", by_driver(r, 0), known ? r->device_free_b : 0);
+    mt_human_bytes(r->segment_b, need);
+    f->why = known ? mt_asprintf("the driver is asked for %s and has %s left", need,
+                                 mt_human_bytes(r->device_free_b, left))
+                   : mt_asprintf("the driver is asked for %s; what it has left is not in the file",
+                                 need);
+}
+
+static void empty_cache(const struct request *r, struct mt_fits_all *out)
+{
+    int64_t n = r->s->unused_n, gives = r->s->unused_b;
+    struct mt_fit *f =
+        add(out, "torch.cuda.empty_cache()", n ? by_driver(r, gives) : MT_FITS_NO, gives);
+    f->why = n ? mt_asprintf("gives back %lld segment%s without a block in use; PyTorch does so by "
+                             "itself before it reports out of memory",
+                             (long long)n, n == 1 ? "" : "s")
+               : mt_asprintf("every segment has a block in use");
+}
+
+static void expandable(const struct request *r, struct mt_fits_all *out)
+{
+    int64_t gives = 0, already = 0;
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        gives += g->block_n ? g->pages_b : g->size_b;
+        already += g->expandable;
+    }
+    if (already && already == (int64_t)r->s->all.n)
+        return;
+    struct mt_fit *f = add(out, "expandable_segments:True", by_driver(r, gives), gives);
+    f->why = mt_asprintf("free pages of 2 MiB could be mapped anew, wherever they lie; set it in "
+                         "PYTORCH_CUDA_ALLOC_CONF before the run");
+}
+
+/* With a limit, blocks below it stay out of segments above it: what is free in segments that only
+ * such blocks hold open. */
+static int64_t kept_free(const struct request *r, int64_t limit)
+{
+    int64_t gives = 0;
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        bool by_smaller = serves(r, g) && g->block_n && g->size_b >= limit && !g->expandable;
+        for (uint32_t b = 0; b < g->block_n && by_smaller; b++)
+            by_smaller = r->s->blocks.v[g->first_block + b].size_b < limit;
+        gives += by_smaller ? g->size_b - g->used_b : 0;
+    }
+    return gives;
+}
+
+static void max_split_size(const struct request *r, struct mt_fits_all *out)
+{
+    int64_t best = 0, best_b = 0;
+    for (int64_t limit = 32 * MIB; limit <= 1024 * MIB; limit *= 2) {
+        int64_t gives = kept_free(r, limit);
+        if (gives > best_b) {
+            best = limit;
+            best_b = gives;
+        }
+    }
+    if (r->small)
+        return;
+    struct mt_fit *f = add(out, "max_split_size_mb",
+                           best_b ? by_driver(r, best_b + r->s->unused_b) : MT_FITS_NO, best_b);
+    f->why =
+        best_b ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of that "
+                             "size and more; with it they could be given back whole",
+                             (long long)(best / MIB))
+               : mt_asprintf("no large segment is held open by small blocks alone");
+}
+
+/* The segment that is large enough and has least in use: what would have to go first. */
+static void order_of_frees(const struct request *r, struct mt_fits_all *out)
+{
+    const struct mt_seg *best = NULL;
+    char used[MT_HUMAN_MAX], size[MT_HUMAN_MAX];
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        if (serves(r, g) && g->block_n && g->size_b >= r->block_b &&
+            (!best || g->used_b < best->used_b))
+            best = g;
+    }
+    struct mt_fit *f = add(out, "another order of frees", best ? MT_FITS_YES : MT_FITS_NO,
+                           best ? best->size_b : 0);
+    if (!best) {
+        f->why = mt_asprintf("no segment is as large as that, however empty");
+        return;
+    }
+    struct mt_seg_sites sites = {0};
+    mt_seg_sites(r->s, best->first_block, best->first_block + best->block_n, &sites);
+    f->why = mt_asprintf(
+        "freeing %u block%s (%s) first would empty a segment of %s; most of it by %s",
+        best->block_n, best->block_n == 1 ? "" : "s", mt_human_bytes(best->used_b, used),
+        mt_human_bytes(best->size_b, size), mt_strtab_get(&r->s->strings, sites.rows.v[0].site));
+    mt_vec_free(&sites.rows);
+}
+
+void mt_fit(const struct mt_segments *s, int64_t size_b, int64_t device_free_b,
+            struct mt_fits_all *out)
+{
+    int64_t block = up_to(size_b > 0 ? size_b : 1, 512);
+    struct request r = {.s = s,
+                        .block_b = block,
+                        .device_free_b = device_free_b,
+                        .stream = busiest_stream(s),
+                        .small = block <= MIB};
+    r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : up_to(block, 2 * MIB);
+    if (as_it_is(&r, out))
+        return;
+    from_driver(&r, out);
+    empty_cache(&r, out);
+    expandable(&r, out);
+    max_split_size(&r, out);
+    order_of_frees(&r, out);
+}
+
+void mt_fits_free(struct mt_fits_all *f)
+{
+    for (size_t i = 0; i < f->rows.n; i++)
+        free(f->rows.v[i].why);
+    mt_vec_free(&f->rows);
+}

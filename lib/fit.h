@@ -1,0 +1,30 @@
+/*
+ * fit.h - would an allocation fit into what an allocator holds, and what would make it fit.
+ *
+ * Sizes follow PyTorch's caching allocator: up to 1 MiB comes from segments of 2 MiB for small
+ * blocks, up to 10 MiB from segments of 20 MiB, more from segments of its own in steps of 2 MiB.
+ */
+#ifndef MT_FIT_H
+#define MT_FIT_H
+
+#include "lib/segments.h"
+
+enum mt_fits { MT_FITS_NO, MT_FITS_YES, MT_FITS_UNKNOWN };
+
+struct mt_fit {
+    const char *remedy; /* static */
+    enum mt_fits fits;
+    int64_t gives_b; /* bytes it makes available */
+    char *why;       /* a sentence; owned */
+};
+
+struct mt_fits_all {
+    MT_VEC(struct mt_fit) rows; /* the first is "as it is" */
+};
+
+/* device_free_b: what the driver has left, INT64_MIN unknown. */
+void mt_fit(const struct mt_segments *s, int64_t size_b, int64_t device_free_b,
+            struct mt_fits_all *out);
+void mt_fits_free(struct mt_fits_all *f);
+
+#endif

@@ -1,0 +1,189 @@
+#include "lib/segments.h"
+
+#include "gen/queries.h"
+#include "lib/map.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRANULE = 512 }; /* blocks are multiples of this */
+
+static uint32_t text(struct mt_segments *s, const char *t)
+{
+    return mt_strtab_add(&s->strings, t, strlen(t));
+}
+
+static int64_t or_none(const struct mt_stmt *s, int column)
+{
+    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, column);
+}
+
+static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device *device,
+                                    int64_t record, bool given_back, struct mt_segments *out,
+                                    struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    int64_t next = record == MT_AT_END ? INT64_MIN : record + 1;
+    MT_TRY(mt_db_query(db, MT_Q_SEGMENTS_AT, &s, err));
+    mt_stmt_bind(s, "iII", device->id, next, given_back ? next : next - (next != INT64_MIN));
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        const char *pool = mt_stmt_text(s, 3);
+        *mt_vec_push(&out->all) = (struct mt_seg){.address = (uint64_t)mt_stmt_int(s, 0),
+                                                  .size_b = mt_stmt_int(s, 1),
+                                                  .stream = mt_stmt_int(s, 2),
+                                                  .pool = text(out, pool ? pool : "0,0"),
+                                                  .small = mt_stmt_int(s, 4) != 0,
+                                                  .expandable = mt_stmt_int(s, 5) != 0,
+                                                  .born_ns = or_none(s, 6)};
+        out->size_b += mt_stmt_int(s, 1);
+    }
+}
+
+/* The same words as `peak` and `leaks` use. */
+static uint32_t site_of(struct mt_segments *out, const char *top, const char *scope)
+{
+    if (!top)
+        return text(out, "[unknown]");
+    if (!scope || strcmp(scope, top) == 0)
+        return text(out, top);
+    char *both = mt_asprintf("%s in %s", top, scope);
+    uint32_t id = text(out, both);
+    free(both);
+    return id;
+}
+
+/* Adds the block to the segment around its address; *at: the segment of the block before. */
+static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block b, size_t *at)
+{
+    while (*at < out->all.n &&
+           address - out->all.v[*at].address >= (uint64_t)out->all.v[*at].size_b &&
+           address > out->all.v[*at].address)
+        ++*at;
+    if (*at == out->all.n || address < out->all.v[*at].address) {
+        out->lost_b += b.size_b;
+        out->lost_n++;
+        return;
+    }
+    struct mt_seg *g = &out->all.v[*at];
+    b.at = (int64_t)(address - g->address);
+    if (b.size_b > g->size_b - b.at)
+        b.size_b = g->size_b - b.at;
+    if (!g->block_n++)
+        g->first_block = (uint32_t)out->blocks.n;
+    g->used_b += b.size_b;
+    g->requested_b += b.bytes_b;
+    *mt_vec_push(&out->blocks) = b;
+}
+
+static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, int64_t record,
+                                  struct mt_segments *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    size_t at = 0;
+    MT_TRY(mt_db_query(db, MT_Q_BLOCKS_AT, &s, err));
+    mt_stmt_bind(s, "iiii", run->alloc_first, run->alloc_first + run->alloc_n, device->id, record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t bytes = mt_stmt_int(s, 1), size = or_none(s, 2);
+        if (size == INT64_MIN)
+            size = (bytes + GRANULE - 1) / GRANULE * GRANULE;
+        place(out, (uint64_t)mt_stmt_int(s, 0),
+              (struct mt_seg_block){
+                  .size_b = size,
+                  .bytes_b = bytes,
+                  .born_ns = or_none(s, 4),
+                  .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
+                  .site = site_of(out, mt_stmt_text(s, 5), mt_stmt_text(s, 6)),
+              },
+              &at);
+    }
+}
+
+/* What of a stretch are whole pages of the driver. */
+static int64_t whole_pages(uint64_t address, int64_t size_b)
+{
+    uint64_t first = (address + MT_SEG_PAGE - 1) / MT_SEG_PAGE * MT_SEG_PAGE;
+    uint64_t end = (address + (uint64_t)size_b) / MT_SEG_PAGE * MT_SEG_PAGE;
+    return end > first ? (int64_t)(end - first) : 0;
+}
+
+/* One walk per segment: the holes between its blocks. */
+static void sum_segment(struct mt_segments *s, struct mt_seg *g)
+{
+    int64_t end = 0, free_b = 0;
+    for (uint32_t b = 0; b <= g->block_n; b++) {
+        bool last = b == g->block_n;
+        const struct mt_seg_block *block = last ? NULL : &s->blocks.v[g->first_block + b];
+        int64_t hole = (last ? g->size_b : block->at) - end;
+        if (hole > 0) {
+            g->hole_n++;
+            free_b += hole;
+            g->largest_hole_b = hole > g->largest_hole_b ? hole : g->largest_hole_b;
+            g->pages_b += whole_pages(g->address + (uint64_t)end, hole);
+        }
+        if (!last && block->at + block->size_b > end)
+            end = block->at + block->size_b;
+    }
+    s->used_b += g->used_b;
+    s->requested_b += g->requested_b;
+    *(g->block_n ? &s->split_b : &s->unused_b) += free_b;
+    s->hole_n += g->block_n ? g->hole_n : 0;
+    s->unused_n += !g->block_n;
+    if (g->largest_hole_b > s->largest_hole_b)
+        s->largest_hole_b = g->largest_hole_b;
+}
+
+enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, int64_t record, bool given_back,
+                                struct mt_segments *out, struct mt_err *err)
+{
+    *out = (struct mt_segments){.exact = record == MT_AT_END};
+    mt_strtab_init(&out->strings);
+    MT_TRY(load_segments(db, device, record, given_back, out, err));
+    MT_TRY(load_blocks(db, run, device, record, out, err));
+    for (size_t i = 0; i < out->all.n; i++)
+        sum_segment(out, &out->all.v[i]);
+    return MT_OK;
+}
+
+void mt_segments_free(struct mt_segments *s)
+{
+    if (s->strings.slot)
+        mt_strtab_free(&s->strings);
+    mt_vec_free(&s->all);
+    mt_vec_free(&s->blocks);
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+    const struct mt_seg_site *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt_seg_sites *out)
+{
+    struct mt_map index = {0};
+    out->rows.n = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct mt_seg_block *b = &s->blocks.v[i];
+        uint32_t *at = mt_map_at(&index, b->site);
+        if (*at == MT_MAP_NONE) {
+            *at = (uint32_t)out->rows.n;
+            *mt_vec_push(&out->rows) = (struct mt_seg_site){.site = b->site};
+        }
+        out->rows.v[*at].bytes += b->size_b;
+        out->rows.v[*at].n++;
+    }
+    mt_map_free(&index);
+    if (out->rows.n)
+        qsort(out->rows.v, out->rows.n, sizeof *out->rows.v, site_cmp);
+}
