@@ -281,6 +281,8 @@ static enum mt_status play(struct replay *r, struct device *d, int64_t t_ns, str
         mt_rec_note(r->rec, MT_NOTE_CLOCK, -1, 0);
     d->last_ns = t_ns;
     mark_regions(r, t_ns);
+    if (e->size == 0 && e->action <= MT_SNAP_FREE_COMPLETED)
+        return MT_OK; /* no bytes, no block */
     switch (e->action) {
     case MT_SNAP_ALLOC:
         return allocate(r, d, e, t_ns, err);

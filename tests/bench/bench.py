@@ -20,6 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, "build", "bench")
 MEMTOOL = os.environ.get("MEMTOOL", os.path.join(ROOT, "build", "memtool"))
 GENERATOR = os.path.join(HERE, "gen_trace.py")
+SNAPSHOT_GENERATOR = os.path.join(HERE, "gen_snapshot.py")
+SNAPSHOT_EVENTS = 2_000_000
 RUNS = 5
 OPS = 5_000_000  # in the database that whole commands are timed on
 PYTHON_BYTES_PER_BYTE = 6  # json.load needs about this much memory per byte of trace
@@ -93,13 +95,13 @@ def query(database, *command):
 # Inputs.
 
 
-def generated(name, *options):
-    """A generated trace in build/bench; made anew when the generator has changed."""
+def generated(name, *options, generator=GENERATOR):
+    """A generated recording in build/bench; made anew when the generator has changed."""
     path = os.path.join(BUILD, name)
-    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(GENERATOR):
+    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(generator):
         note(f"generating {name}")
         part = path + ".part"
-        subprocess.run([sys.executable, GENERATOR, part, *options], check=True, stdout=sys.stderr)
+        subprocess.run([sys.executable, generator, part, *options], check=True, stdout=sys.stderr)
         os.rename(part, path)
     return path
 
@@ -198,6 +200,29 @@ def bench_shuffled(mb, database):
     result(f"{mb} MB: same table from shuffled events", "yes" if same else "NO", "yes")
 
 
+def bench_snapshot(database):
+    """Import of an allocator snapshot against Python's pickle.load alone."""
+    snapshot = generated("s.pickle", str(SNAPSHOT_EVENTS), generator=SNAPSHOT_GENERATOR)
+    load = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
+    functions = {
+        "python": lambda: Run(sys.executable, "-c", load, snapshot),
+        "import": lambda: import_into(database + ".snapshot", snapshot),
+    }
+    times = alternate(functions, 3)
+    (python_seconds, python_b, _), (seconds, peak_b, _) = times["python"], times["import"]
+    what = f"{SNAPSHOT_EVENTS:,} events, {os.path.getsize(snapshot) / 1e6:.0f} MB .pickle"
+    result(
+        f"{what}: import / pickle.load",
+        f"{seconds / python_seconds:.2f}   ({seconds:.3f} s / {python_seconds:.3f} s)",
+        "<= 0.33",
+    )
+    result(
+        f"{what}: peak memory",
+        f"{peak_b / python_b:.2f}   ({peak_b / 1e6:.0f} MB / {python_b / 1e6:.0f} MB)",
+        "<= 0.25",
+    )
+
+
 def bench_commands(database):
     """Whole processes on a database of many ops."""
     trace = generated(f"ops{OPS}.json", "--ops", str(OPS), "--lean")
@@ -236,6 +261,7 @@ def main():
         attempt(bench_python, mb, database, RUNS if mb <= 100 else 1)
     if up_to_1_gb:
         attempt(bench_shuffled, up_to_1_gb[-1], database)
+    attempt(bench_snapshot, database)
     attempt(bench_commands, database)
     others = (others_seconds() - others_at_start) / (time.monotonic() - start)
     result("processors kept busy by other programs meanwhile", f"{others:.2f}", "0")
