@@ -191,8 +191,8 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     if (st == MT_OK) {
         mt_fit(&s, size_b, oom ? oom->device_free_b : INT64_MIN, &all);
         free(r->title);
-        r->title = mt_asprintf("%s · %s · %s at %s: %s", v->run.name, v->device.name,
-                               mt_human_bytes(size_b, size), oom ? oom->name : "the end",
+        r->title = mt_asprintf("%s · %s · %s, %s: %s", v->run.name, v->device.name,
+                               mt_human_bytes(size_b, size), oom ? oom->name : "at the end",
                                all.rows.v[0].fits == MT_FITS_YES ? "fits" : "does not fit");
     }
     for (size_t i = 0; i < all.rows.n; i++) {

@@ -158,8 +158,12 @@ static void sample_reserved(struct mt_recording *r)
         last[rec->device] = now;
         int64_t value = r->reserved_b.v[now - 1];
         if (!before || value != r->reserved_b.v[before - 1])
-            *mt_vec_push(&r->samples) =
-                (struct mt_sample){rec->t_ns, value, rec->order, rec->device, MT_METRIC_RESERVED};
+            *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = rec->t_ns,
+                                                           .value = value,
+                                                           .order = rec->order,
+                                                           .record_n = (uint32_t)i + 1,
+                                                           .device = rec->device,
+                                                           .metric = MT_METRIC_RESERVED};
     }
     free(last);
 }
