@@ -105,9 +105,10 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
     row->cells[c++] = mt_cell_int(t->alloc_b);
     row->cells[c++] = mt_cell_int(s->alloc_b);
     row->cells[c++] = mt_cell_int(t->freed_b);
-    row->cells[c++] = mt_cell_int(it->calls_n);
-    row->cells[c++] = mt_cell_int(it->time_ns);
-    row->cells[c++] = mt_cell_int(it->self_time_ns);
+    bool called = it->calls_n > 0; /* call paths of snapshots have no calls */
+    row->cells[c++] = called ? mt_cell_int(it->calls_n) : (struct mt_cell){0};
+    row->cells[c++] = called ? mt_cell_int(it->time_ns) : (struct mt_cell){0};
+    row->cells[c++] = called ? mt_cell_int(it->self_time_ns) : (struct mt_cell){0};
     row->cells[c++] = mt_cell_int(level);
     row->cells[c++] = it->parent == MT_NONE ? (struct mt_cell){0} : mt_cell_int(it->parent);
     row->cells[c++] = mt_cell_int(i);

@@ -124,7 +124,8 @@ static uint32_t extend(struct mt_snap_paths *s, struct mt_recording *rec,
 {
     const struct mt_snap_frame *f = resolve(s, rec, strings, frame);
     if (!f->look.python && s->cpp != MT_CPP_ALL &&
-        (f->look.noise || (s->cpp == MT_CPP_NONE && node != region)))
+        (f->look.noise ||
+         (s->cpp == MT_CPP_NONE && (node != region || f->look.rank == MT_RANK_NONE))))
         return node;
     /* Overloads that call each other read alike. */
     if (!f->look.python && node != MT_NONE && rec->nodes.v[node].frame == f->frame)

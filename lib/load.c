@@ -87,8 +87,7 @@ static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int
     }
 }
 
-/* Reorders items from order of ids to preorder. */
-static void make_preorder(struct mt_tree *t)
+void mt_tree_preorder(struct mt_tree *t)
 {
     uint32_t n = (uint32_t)t->items.n;
     uint32_t *first = mt_alloc((n + 1) * sizeof *first), *next = mt_alloc((n + 1) * sizeof *next);
@@ -145,7 +144,7 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
         out->before_at_peak_b = device->start_b - device->before_at_peak_b - device->older_b;
         out->before_at_end_b = device->start_b - device->before_freed_b - device->older_b;
     }
-    make_preorder(out);
+    mt_tree_preorder(out);
     return MT_OK;
 }
 

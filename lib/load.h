@@ -48,6 +48,9 @@ struct mt_tree {
 
 void mt_tree_free(struct mt_tree *t);
 
+/* Brings items into preorder, wherever their parents stand. */
+void mt_tree_preorder(struct mt_tree *t);
+
 /* The call tree with the stored rollup of one device (id 0: none); one item per node. */
 enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, struct mt_tree *out,

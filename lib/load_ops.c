@@ -11,9 +11,10 @@ struct loader {
     const struct mt_op_filter *filter;
     struct mt_tree *t;
     struct mt_steps steps;
-    bool *wanted;      /* by thread index */
-    uint32_t *item_of; /* op (from the run's first) -> item; MT_NONE: left out */
-    int64_t *end_of;   /* op -> end, cut at its parent's */
+    bool *wanted;             /* by thread index */
+    uint32_t *item_of;        /* op (from the run's first) -> item; MT_NONE: left out */
+    int64_t *end_of;          /* op -> end, cut at its parent's */
+    struct mt_map path_items; /* node, step (its place) -> item, of recordings of call paths */
 };
 
 static enum mt_status choose_threads(struct loader *l, struct mt_err *err)
@@ -154,9 +155,38 @@ static enum mt_status name_forward_ops(struct loader *l, struct mt_err *err)
     return MT_OK;
 }
 
+/* Recordings of call paths have no op around a block: its node in that step is the item. */
+static uint32_t path_item(struct loader *l, uint32_t node, int64_t t_ns, uint32_t thread)
+{
+    uint32_t place = (uint32_t)(mt_steps_index_at(&l->steps, t_ns) + 1);
+    int64_t step = mt_steps_number_at(&l->steps, t_ns);
+    uint32_t inner = MT_NONE, wanted = MT_NONE;
+    place = step == INT64_MIN ? 0 : place;
+    for (uint32_t at = node; at != MT_NONE; at = l->t->nodes.v[at].parent) {
+        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)place << 32 | at);
+        bool known = *item != MT_NONE;
+        if (!known) {
+            *item = (uint32_t)l->t->items.n;
+            *mt_vec_push(&l->t->items) = (struct mt_item){.parent = MT_NONE,
+                                                          .node = at,
+                                                          .shape = MT_NONE,
+                                                          .thread = thread,
+                                                          .forward = MT_NONE,
+                                                          .step = step};
+        }
+        if (inner != MT_NONE)
+            l->t->items.v[inner].parent = *item;
+        wanted = wanted == MT_NONE ? *item : wanted;
+        inner = *item;
+        if (known)
+            break;
+    }
+    return wanted;
+}
+
 /* Where one end of a block's life is counted: an item, or a new entry outside ops. NULL: left out.
  */
-static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int column)
+static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int column, int node_column)
 {
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return NULL;
@@ -169,6 +199,11 @@ static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int colum
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !step_wanted(l, step))
         return NULL;
+    uint64_t node = (uint64_t)(mt_stmt_int(s, node_column) - l->run->node_first);
+    if (mt_stmt_kind(s, node_column) != MT_VALUE_NULL && node < l->t->nodes.n) {
+        uint32_t item = path_item(l, (uint32_t)node, mt_stmt_int(s, column), thread);
+        return &l->t->items.v[item].self;
+    }
     struct mt_outside *o = mt_vec_push(&l->t->outside);
     *o = (struct mt_outside){.thread = thread, .step = step};
     return &o->sums;
@@ -187,7 +222,7 @@ static enum mt_status read_allocs(struct loader *l, const struct mt_run_device *
             return MT_OK;
         int64_t bytes = mt_stmt_int(s, 1);
         bool freed = mt_stmt_kind(s, 5) != MT_VALUE_NULL;
-        struct mt_sums *born = side(l, s, 2);
+        struct mt_sums *born = side(l, s, 2, 10);
         if (born) {
             born->alloc_b += bytes;
             born->alloc_n++;
@@ -198,7 +233,7 @@ static enum mt_status read_allocs(struct loader *l, const struct mt_run_device *
             born->at_peak_b += at_peak ? bytes : 0;
             born->at_peak_n += at_peak;
         }
-        struct mt_sums *died = side(l, s, 5);
+        struct mt_sums *died = side(l, s, 5, 11);
         if (died)
             died->freed_b += bytes;
     }
@@ -236,6 +271,9 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
     MT_TRY_OUT(name_forward_ops(&l, err));
     if (device)
         MT_TRY_OUT(read_allocs(&l, device, err));
+    /* Parents of path items may stand behind them. */
+    if (l.path_items.n)
+        mt_tree_preorder(out);
     add_totals(out);
     if (device && !filter->thread && !filter->by_step) {
         out->before_at_peak_b = device->start_b - device->before_at_peak_b;
@@ -244,6 +282,7 @@ enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
 out:
     free(l.item_of);
     free(l.end_of);
+    mt_map_free(&l.path_items);
     free(l.wanted);
     mt_steps_free(&l.steps);
     return st;

@@ -145,7 +145,7 @@ void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, co
         row->explicit_row = from->explicit_row;
         for (int f = 0; f < FIGURE_N; f++)
             row->cells[f] = mt_cell_int(v[f]);
-        if (!from->has_calls)
+        if (!from->has_calls || !from->calls_n) /* call paths of snapshots have none */
             row->cells[CALLS] = row->cells[TIME] = row->cells[SELF_TIME] = (struct mt_cell){0};
         if (!lifetimes)
             row->cells[SELF_AT_PEAK] = row->cells[SELF_AT_END] = (struct mt_cell){0};

@@ -23,7 +23,7 @@ SELECT o.id, o.node_id, o.parent_id, o.start_ns, o.dur_ns, o.shape_id, o.forward
 -- name: load_allocs
 -- in: ?1 first block, ?2 one past the last, ?3 device id
 SELECT id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  born_record, freed_record FROM alloc
+  born_record, freed_record, born_node_id, freed_node_id FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3 ORDER BY id;
 
 -- name: load_steps
