@@ -114,8 +114,14 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
 }
 
 /* PyTorch's table is what it is: options it does not know are refused, not left unheard. */
-static enum mt_status check_compat(struct mt_err *err)
+static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
 {
+    if (strcmp(run->format, "cuda-snapshot") == 0) {
+        MT_FAIL(err, MT_EUSAGE, "run '%s' is an allocator snapshot, which has no operators",
+                run->name);
+        mt_err_hint(err, "PyTorch's table is made of profiler traces.");
+        return MT_EUSAGE;
+    }
     bool by_shape = by && strcmp(by, "shape") == 0;
     const char *odd = by && !by_shape ? "--by"
                       : rows.name     ? "--name"
@@ -142,7 +148,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_init(&report, "memtool.table", 1);
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
     if (compat) {
-        MT_TRY_OUT(check_compat(err));
+        MT_TRY_OUT(check_compat(&which, err));
         struct mt_compat_opts o = {.version = compat,
                                    .sort = sort_key,
                                    .limit = rows.limit,

@@ -58,5 +58,8 @@ for run in protocol2 protocol3 protocol5 cpp_pickler padded; do
     done
     diff basic.tree $run.tree || complain "$run differs from basic"
 done
+# However it was packed.
+gzip -c "$SAMPLES/snapshots/basic.pickle" | "$MEMTOOL" import - --db packed.db --name gz >/dev/null || complain 'gzip'
+"$MEMTOOL" tree gz --db packed.db --bytes | tail -n +2 | diff basic.tree - || complain 'gzip differs'
 echo "$fails complaints"
 [ $fails = 0 ]

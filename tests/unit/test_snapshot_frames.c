@@ -1,0 +1,117 @@
+/* formats/snapshot_frames.h: how frames of stacks read, and what is read off them. */
+#include "formats/snapshot_frames.h"
+#include "lib/recording.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define TORCH  "/opt/env/lib/python3.11/site-packages/torch/"
+#define EINOPS "/opt/env/lib/python3.11/site-packages/einops/_backends.py"
+
+static const struct name {
+    const char *title, *name, *file;
+    int64_t line;
+    const char *text;
+} names[] = {
+    {"Python: file, line, function", "forward", "/home/me/model.py", 42, "model.py:42 forward"},
+    {"Python of a prompt", "<module>", "<stdin>", 1, "<stdin>:1 <module>"},
+    {"a line of -1 is none", "init_gpu_context", "/x/utils.py", -1, "init_gpu_context"},
+    {"parameters go", "at::native::add(at::Tensor const&)", "??", 0, "at::native::add"},
+    {"the return type goes", "void at::cuda::blas::gemm<float>(char, long)", "", 0,
+     "at::cuda::blas::gemm"},
+    {"a return type of a template goes", "std::vector<int, std::less<int> > f<a::b>(int)", "", 0,
+     "f"},
+    {"anonymous namespaces go", "at::(anonymous namespace)::wrapper(at::Tensor const&)", "", 0,
+     "at::wrapper"},
+    {"destructors stay", "c10::StorageImpl::~StorageImpl()", "", 0,
+     "c10::StorageImpl::~StorageImpl"},
+    {"compiler suffixes go", "run_mod.llvm.9196888086361497952", "", 0, "run_mod"},
+    {"clones go", "c10::TensorImpl::~TensorImpl() [clone .localalias]", "", 0,
+     "c10::TensorImpl::~TensorImpl"},
+    {"call operators", "torch::autograd::Node::operator()(std::vector<int>&&)", "", 0,
+     "torch::autograd::Node::operator()"},
+    {"shift operators", "std::ostream& c10::operator<<(std::ostream&, int)", "", 0,
+     "c10::operator<<"},
+    {"lambdas", "at::parallel_for<f(int)::{lambda(long, long)#1}>(long)", "", 0,
+     "at::parallel_for"},
+    {"inside lambdas", "at::sum(int)::{lambda()#1}::operator()() const", "", 0, "at::sum"},
+    {"nothing", "", "??", 0, "[unknown function]"},
+    {"brackets that never close", "f<a<b", "", 0, "f"},
+    {"plain C", "_start", "??", 0, "_start"},
+};
+
+static void test_name(void **state)
+{
+    const struct name *n = *state;
+    struct mt_buf out = {0};
+    mt_snap_frame_text(&out, n->name, n->file, n->line);
+    assert_string_equal(out.s, n->text);
+    mt_buf_free(&out);
+}
+
+static const struct look {
+    const char *name, *file;
+    struct mt_snap_look look;
+} looks[] = {
+    {"train_step", "/home/me/train.py", {.python = true, .rank = MT_RANK_USER}},
+    {"forward",
+     "/home/me/model.py",
+     {.python = true, .module = true, .rank = MT_RANK_USER, .phase = MT_PHASE_FORWARD}},
+    {"forward",
+     TORCH "nn/modules/linear.py",
+     {.python = true, .module = true, .rank = MT_RANK_TORCH, .phase = MT_PHASE_FORWARD}},
+    {"step",
+     TORCH "optim/adam.py",
+     {.python = true, .rank = MT_RANK_TORCH, .phase = MT_PHASE_OPTIMIZER}},
+    {"fetch",
+     TORCH "utils/data/_utils/fetch.py",
+     {.python = true, .rank = MT_RANK_TORCH, .phase = MT_PHASE_DATA}},
+    {"_engine_run_backward",
+     TORCH "autograd/graph.py",
+     {.python = true, .rank = MT_RANK_TORCH, .phase = MT_PHASE_BACKWARD}},
+    {"einsum", EINOPS, {.python = true, .rank = MT_RANK_PACKAGE}},
+    {"run", "/usr/lib/python3.11/threading.py", {.python = true, .rank = MT_RANK_TORCH}},
+    {"call", "/tmp/torchinductor_me/cz/cz3v.py", {.python = true, .rank = MT_RANK_TORCH}},
+    {"_find", "<frozen importlib._bootstrap>", {.python = true, .rank = MT_RANK_TORCH}},
+    {"<module>", "<stdin>", {.python = true, .rank = MT_RANK_USER}},
+    {"at::native::add(at::Tensor const&)", "??", {.rank = MT_RANK_NATIVE}},
+    {"torch::autograd::Engine::thread_main(int)", "??", {.phase = MT_PHASE_BACKWARD}},
+    {"torch::autograd::generated::MmBackward0::apply(int)",
+     "",
+     {.rank = MT_RANK_NATIVE, .phase = MT_PHASE_BACKWARD}},
+    {"_PyEval_EvalFrameDefault", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"c10::cuda::CUDACachingAllocator::Native::malloc(int)",
+     "",
+     {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"at::_ops::add::redispatch(int)", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"f", "/src/Python/ceval.c", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"??", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+};
+
+static void test_look(void **state)
+{
+    const struct look *l = *state;
+    struct mt_snap_look look = mt_snap_look(l->name, l->file, 1);
+    assert_int_equal(look.python, l->look.python);
+    assert_int_equal(look.noise, l->look.noise);
+    assert_int_equal(look.module, l->look.module);
+    assert_int_equal(look.rank, l->look.rank);
+    assert_int_equal(look.phase, l->look.phase);
+}
+
+int main(void)
+{
+    MT_VEC(struct CMUnitTest) tests = {0};
+    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+        *mt_vec_push(&tests) =
+            (struct CMUnitTest){names[i].title, test_name, NULL, NULL, (void *)&names[i]};
+    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
+        *mt_vec_push(&tests) =
+            (struct CMUnitTest){looks[i].name, test_look, NULL, NULL, (void *)&looks[i]};
+    int failed = _cmocka_run_group_tests("snapshot frames", tests.v, tests.n, NULL, NULL);
+    mt_vec_free(&tests);
+    return failed;
+}
