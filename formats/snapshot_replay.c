@@ -1,10 +1,8 @@
-#include "formats/snapshot_replay.h"
+#include "formats/snapshot_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "formats/snapshot_regions.h"
 
 /* More than any device will hold: beyond it sums could overflow. */
 #define TOTAL_MAX_B ((int64_t)1 << 61)
@@ -13,38 +11,13 @@
 
 enum { LABELS_MAX = 1000 /* different texts of user metadata that become frames */ };
 
-struct device {
-    const struct mt_snap_source *src;
-    uint16_t device; /* of the recording */
-    size_t at;       /* next event */
-    int64_t last_ns;
-    bool by_request; /* the file has no free_completed: free_requested frees */
-    int64_t reserved_b, used_at_end_b, start_b;
-    struct mt_map live;     /* address -> record that allocated it */
-    struct mt_map segments; /* address -> segment that is there */
-    struct mt_snap_regions regions;
-};
-
-struct replay {
-    struct mt_snap_objects *o;
-    const struct mt_strtab *strings;
-    struct mt_recording *rec;
-    struct device *devices;
-    size_t device_n, at_annotation;
-    bool timed;
-    int64_t total_b;           /* all sizes seen */
-    MT_VEC(uint32_t) block_of; /* record -> block */
-    struct mt_map labels;      /* string of the pickle -> label of the recording */
-    struct mt_map pools;       /* the same -> string of the recording */
-};
-
-static const struct mt_snap_event *event_at(const struct replay *r, const struct device *d,
-                                            size_t i)
+static const struct mt_snap_event *event_at(const struct mt_snap_replayer *r,
+                                            const struct mt_snap_device *d, size_t i)
 {
     return &r->o->events.v[mt_pickle_number(d->src->events[i])];
 }
 
-static enum mt_status count_size(struct replay *r, int64_t size, struct mt_err *err)
+enum mt_status mt_snap_count_size(struct mt_snap_replayer *r, int64_t size, struct mt_err *err)
 {
     if ((r->total_b += size) <= TOTAL_MAX_B)
         return MT_OK;
@@ -53,7 +26,7 @@ static enum mt_status count_size(struct replay *r, int64_t size, struct mt_err *
     return MT_EINPUT;
 }
 
-static uint32_t pool_of(struct replay *r, uint32_t pool)
+uint32_t mt_snap_pool(struct mt_snap_replayer *r, uint32_t pool)
 {
     if (pool == MT_NONE)
         return MT_NONE;
@@ -68,7 +41,8 @@ static uint32_t pool_of(struct replay *r, uint32_t pool)
 /* ---- where it happened ---- */
 
 /* The node of a path under the open regions and what the user attached to the event. */
-static uint32_t node_of(struct replay *r, const struct device *d, uint32_t path, uint32_t label)
+static uint32_t node_of(struct mt_snap_replayer *r, const struct mt_snap_device *d, uint32_t path,
+                        uint32_t label)
 {
     uint32_t region = mt_snap_region_of(&d->regions);
     if (label != MT_NONE) {
@@ -86,7 +60,7 @@ static uint32_t node_of(struct replay *r, const struct device *d, uint32_t path,
 }
 
 /* Regions begin before events of the same microsecond, and end after them. */
-static void mark_regions(struct replay *r, int64_t t_ns)
+static void mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
 {
     for (; r->timed && r->at_annotation < r->o->annotations.n; r->at_annotation++) {
         const struct mt_snap_annotation *a = &r->o->annotations.v[r->at_annotation];
@@ -101,8 +75,8 @@ static void mark_regions(struct replay *r, int64_t t_ns)
 }
 
 /* torch 2.4 nightlies: a region's name is the file of an event's only frame, its stage the name. */
-static void user_defined(struct replay *r, struct device *d, const struct mt_snap_event *e,
-                         int64_t t_ns)
+static void user_defined(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                         const struct mt_snap_event *e, int64_t t_ns)
 {
     if (e->path == MT_NONE)
         return;
@@ -115,12 +89,12 @@ static void user_defined(struct replay *r, struct device *d, const struct mt_sna
 
 /* ---- blocks ---- */
 
-static enum mt_status add_record(struct replay *r, const struct device *d,
+static enum mt_status add_record(struct mt_snap_replayer *r, const struct mt_snap_device *d,
                                  const struct mt_snap_event *e, int64_t t_ns, int64_t bytes,
                                  struct mt_err *err)
 {
     struct mt_record *rec;
-    MT_TRY(count_size(r, e->size, err));
+    MT_TRY(mt_snap_count_size(r, e->size, err));
     MT_TRY(mt_rec_record(r->rec, &rec, err));
     rec->t_ns = t_ns;
     rec->bytes = bytes;
@@ -135,7 +109,8 @@ static enum mt_status add_record(struct replay *r, const struct device *d,
     return MT_OK;
 }
 
-static struct mt_block *add_block(struct replay *r, uint64_t address, int64_t stream, uint32_t pool)
+struct mt_block *mt_snap_add_block(struct mt_snap_replayer *r, uint64_t address, int64_t stream,
+                                   uint32_t pool)
 {
     struct mt_block *b = mt_vec_push(&r->rec->blocks);
     *b = (struct mt_block){.address = address,
@@ -143,18 +118,18 @@ static struct mt_block *add_block(struct replay *r, uint64_t address, int64_t st
                            .stream = stream,
                            .free_requested_ns = MT_GONE,
                            .segment = MT_NONE,
-                           .pool = pool_of(r, pool),
+                           .pool = mt_snap_pool(r, pool),
                            .state = MT_BLOCK_FREED};
     return b;
 }
 
-static enum mt_status allocate(struct replay *r, struct device *d, const struct mt_snap_event *e,
-                               int64_t t_ns, struct mt_err *err)
+static enum mt_status allocate(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                               const struct mt_snap_event *e, int64_t t_ns, struct mt_err *err)
 {
     uint32_t i = (uint32_t)r->rec->records.n;
     MT_TRY(add_record(r, d, e, t_ns, e->size, err));
     r->block_of.v[i] = (uint32_t)r->rec->blocks.n;
-    add_block(r, e->addr, e->stream, e->pool);
+    mt_snap_add_block(r, e->addr, e->stream, e->pool);
     uint32_t *live = mt_map_at(&d->live, e->addr);
     if (*live < i)
         mt_rec_note(r->rec, MT_NOTE_REUSED_ADDRESS, -1, r->rec->records.v[*live].bytes);
@@ -162,45 +137,37 @@ static enum mt_status allocate(struct replay *r, struct device *d, const struct 
     return MT_OK;
 }
 
-enum { CLOSED = MT_NONE - 1 }; /* an address where nothing is live now */
-
-static uint32_t live_at(const struct device *d, uint64_t addr)
+static enum mt_status release(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                              const struct mt_snap_event *e, int64_t t_ns, struct mt_err *err)
 {
-    uint32_t i = mt_map_get(&d->live, addr);
-    return i == CLOSED ? MT_NONE : i;
-}
-
-static enum mt_status release(struct replay *r, struct device *d, const struct mt_snap_event *e,
-                              int64_t t_ns, struct mt_err *err)
-{
-    uint32_t i = (uint32_t)r->rec->records.n, birth = live_at(d, e->addr);
+    uint32_t i = (uint32_t)r->rec->records.n, birth = mt_snap_live_at(d, e->addr);
     MT_TRY(add_record(r, d, e, t_ns, -e->size, err));
     if (birth != MT_NONE && r->rec->records.v[birth].bytes == e->size) {
         r->rec->records.v[birth].mate = i;
         r->rec->records.v[i].mate = birth;
-        *mt_map_at(&d->live, e->addr) = CLOSED;
+        *mt_map_at(&d->live, e->addr) = MT_SNAP_CLOSED;
         return MT_OK;
     }
     if (birth != MT_NONE)
         mt_rec_note(r->rec, MT_NOTE_SIZE_MISMATCH, -1, 0);
     r->block_of.v[i] = (uint32_t)r->rec->blocks.n;
-    add_block(r, e->addr, e->stream, e->pool);
+    mt_snap_add_block(r, e->addr, e->stream, e->pool);
     d->start_b += e->size;
     return MT_OK;
 }
 
-static void request_free(struct replay *r, struct device *d, const struct mt_snap_event *e,
-                         int64_t t_ns)
+static void request_free(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                         const struct mt_snap_event *e, int64_t t_ns)
 {
-    uint32_t birth = live_at(d, e->addr);
+    uint32_t birth = mt_snap_live_at(d, e->addr);
     if (birth != MT_NONE)
         r->rec->blocks.v[r->block_of.v[birth]].free_requested_ns = t_ns;
 }
 
 /* ---- segments ---- */
 
-static void sample(struct replay *r, const struct device *d, enum mt_metric metric, int64_t value,
-                   int64_t t_ns)
+static void sample(struct mt_snap_replayer *r, const struct mt_snap_device *d,
+                   enum mt_metric metric, int64_t value, int64_t t_ns)
 {
     *mt_vec_push(&r->rec->samples) = (struct mt_sample){.t_ns = t_ns,
                                                         .value = value,
@@ -215,7 +182,7 @@ static bool gets_memory(uint8_t action)
     return action == MT_SNAP_SEGMENT_ALLOC || action == MT_SNAP_SEGMENT_MAP;
 }
 
-static struct mt_segment older_segment(struct replay *r, const struct device *d,
+static struct mt_segment older_segment(struct mt_snap_replayer *r, const struct mt_snap_device *d,
                                        const struct mt_snap_event *e)
 {
     return (struct mt_segment){.address = e->addr,
@@ -226,17 +193,17 @@ static struct mt_segment older_segment(struct replay *r, const struct device *d,
                                .freed_ns = MT_GONE,
                                .born_record = MT_NONE,
                                .freed_record = MT_NONE,
-                               .pool = pool_of(r, e->pool),
+                               .pool = mt_snap_pool(r, e->pool),
                                .node = MT_NONE,
                                .device = d->device,
                                .small = e->size <= SMALL_SEGMENT_B};
 }
 
-static enum mt_status change_segment(struct replay *r, struct device *d,
+static enum mt_status change_segment(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                      const struct mt_snap_event *e, int64_t t_ns,
                                      struct mt_err *err)
 {
-    MT_TRY(count_size(r, e->size, err));
+    MT_TRY(mt_snap_count_size(r, e->size, err));
     bool get = gets_memory(e->action);
     uint32_t record = (uint32_t)r->rec->records.n, *at = mt_map_at(&d->segments, e->addr);
     if (get) {
@@ -248,7 +215,7 @@ static enum mt_status change_segment(struct replay *r, struct device *d,
         g.expandable = e->action == MT_SNAP_SEGMENT_MAP;
         *mt_vec_push(&r->rec->segments) = g;
     } else {
-        if (*at >= CLOSED) {
+        if (*at >= MT_SNAP_CLOSED) {
             *at = (uint32_t)r->rec->segments.n;
             *mt_vec_push(&r->rec->segments) = older_segment(r, d, e);
         }
@@ -257,7 +224,7 @@ static enum mt_status change_segment(struct replay *r, struct device *d,
             r->rec->segments.v[*at].freed_ns = t_ns;
             r->rec->segments.v[*at].freed_record = record;
         }
-        *at = CLOSED;
+        *at = MT_SNAP_CLOSED;
     }
     d->reserved_b += get ? e->size : -e->size;
     sample(r, d, MT_METRIC_RESERVED, d->reserved_b, t_ns);
@@ -266,7 +233,7 @@ static enum mt_status change_segment(struct replay *r, struct device *d,
 
 /* ---- events ---- */
 
-static int64_t time_of(const struct replay *r, const struct device *d)
+static int64_t time_of(const struct mt_snap_replayer *r, const struct mt_snap_device *d)
 {
     const struct mt_snap_event *e = event_at(r, d, d->at);
     if (!r->timed)
@@ -274,7 +241,8 @@ static int64_t time_of(const struct replay *r, const struct device *d)
     return e->time_us == MT_GONE || e->time_us * 1000 < d->last_ns ? d->last_ns : e->time_us * 1000;
 }
 
-static enum mt_status play(struct replay *r, struct device *d, int64_t t_ns, struct mt_err *err)
+static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d, int64_t t_ns,
+                           struct mt_err *err)
 {
     const struct mt_snap_event *e = event_at(r, d, d->at++);
     if (r->timed && e->time_us != MT_GONE && e->time_us * 1000 < t_ns)
@@ -312,7 +280,7 @@ static enum mt_status play(struct replay *r, struct device *d, int64_t t_ns, str
 }
 
 /* What the segments held at the end, and where they came from, tells the level at the start. */
-static void look_ahead(struct replay *r, struct device *d)
+static void look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d)
 {
     bool completed = false, requested = false;
     for (size_t i = d->src->event_n; i-- > 0;)
@@ -331,23 +299,17 @@ static void look_ahead(struct replay *r, struct device *d)
     d->by_request = requested && !completed;
 }
 
-static bool is_own(const struct replay *r, const struct device *d, mt_pvalue token)
-{
-    return mt_pickle_is_token(token, MT_TOKEN_SEGMENT) &&
-           (d->src->host || r->o->segments.v[mt_pickle_number(token)].device == d->src->number);
-}
-
-static enum mt_status play_all(struct replay *r, struct mt_err *err)
+static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
 {
     for (size_t i = 0; i < r->device_n; i++)
         if (r->devices[i].src->event_n)
             sample(r, &r->devices[i], MT_METRIC_RESERVED, r->devices[i].reserved_b,
                    time_of(r, &r->devices[i]));
     for (;;) {
-        struct device *next = NULL;
+        struct mt_snap_device *next = NULL;
         int64_t t_ns = INT64_MAX;
         for (size_t i = 0; i < r->device_n; i++) {
-            struct device *d = &r->devices[i];
+            struct mt_snap_device *d = &r->devices[i];
             if (d->at < d->src->event_n && time_of(r, d) < t_ns) {
                 next = d;
                 t_ns = time_of(r, d);
@@ -359,97 +321,22 @@ static enum mt_status play_all(struct replay *r, struct mt_err *err)
     }
 }
 
-/* ---- the end ---- */
-
-static enum mt_status end_block(struct replay *r, struct device *d, const struct mt_snap_block *b,
-                                const struct mt_snap_segment *s, uint32_t segment,
-                                struct mt_err *err)
-{
-    struct mt_block *known;
-    uint32_t birth = live_at(d, b->address);
-    if (b->state == MT_BLOCK_FREED)
-        return MT_OK;
-    MT_TRY(count_size(r, b->requested, err));
-    d->used_at_end_b += b->requested;
-    r->rec->segments.v[segment].allocated_b += b->size;
-    if (birth != MT_NONE && r->block_of.v[birth] != MT_NONE) {
-        known = &r->rec->blocks.v[r->block_of.v[birth]];
-    } else {
-        uint32_t node = mt_snap_node(&r->o->paths, r->rec, r->strings, MT_NONE, b->path);
-        *mt_vec_push(&r->rec->older) = (struct mt_older){b->requested, node, d->device};
-        d->start_b += b->requested;
-        known = add_block(r, b->address, s->stream, s->pool);
-    }
-    known->size = b->size;
-    known->segment = segment;
-    known->state = b->state;
-    if (known->pool == MT_NONE)
-        known->pool = pool_of(r, s->pool);
-    return MT_OK;
-}
-
-static enum mt_status end_segment(struct replay *r, struct device *d,
-                                  const struct mt_snap_segment *s, struct mt_err *err)
-{
-    uint32_t i = mt_map_get(&d->segments, s->address);
-    bool seen = i < CLOSED && (s->expandable || r->rec->segments.v[i].size == s->total);
-    if (!seen) {
-        i = (uint32_t)r->rec->segments.n;
-        *mt_vec_push(&r->rec->segments) = (struct mt_segment){
-            .address = s->address,
-            .born_ns = MT_GONE,
-            .freed_ns = MT_GONE,
-            .born_record = MT_NONE,
-            .freed_record = MT_NONE,
-            .pool = MT_NONE,
-            .node = mt_snap_node(&r->o->paths, r->rec, r->strings, MT_NONE, s->path),
-            .device = d->device};
-    }
-    struct mt_segment *g = &r->rec->segments.v[i];
-    g->size = s->total; /* a contiguous range of an expandable one may have grown */
-    g->allocated_b = 0;
-    g->stream = s->stream;
-    g->small = s->small;
-    g->expandable = s->expandable;
-    if (s->pool != MT_NONE)
-        g->pool = pool_of(r, s->pool);
-    for (uint32_t k = 0; k < s->block_n; k++)
-        MT_TRY(
-            end_block(r, d, &r->o->blocks.v[r->o->final_blocks.v[s->first_block + k]], s, i, err));
-    return MT_OK;
-}
-
-static enum mt_status end_device(struct replay *r, struct device *d, struct mt_err *err)
-{
-    bool known = d->src->segments != NULL;
-    for (size_t i = 0; i < d->src->segment_n; i++)
-        if (is_own(r, d, d->src->segments[i]))
-            MT_TRY(
-                end_segment(r, d, &r->o->segments.v[mt_pickle_number(d->src->segments[i])], err));
-    struct mt_device *out = &r->rec->devices.v[d->device];
-    out->start_b = d->start_b;
-    out->has_total = known;
-    out->first_total_b = d->start_b;
-    out->last_total_b = d->used_at_end_b;
-    return MT_OK;
-}
-
-static enum mt_status run(struct replay *r, const struct mt_snap_source *sources,
+static enum mt_status run(struct mt_snap_replayer *r, const struct mt_snap_source *sources,
                           struct mt_err *err)
 {
     for (size_t i = 0; i < r->device_n; i++) {
-        struct device *d = &r->devices[i];
+        struct mt_snap_device *d = &r->devices[i];
         d->src = &sources[i];
         d->device = (uint16_t)mt_rec_device(
             r->rec, d->src->type, d->src->type == MT_DEVICE_CPU ? -1 : (int)d->src->number);
         for (size_t k = 0; k < d->src->segment_n; k++)
-            if (is_own(r, d, d->src->segments[k])) {
+            if (mt_snap_is_own(r, d, d->src->segments[k])) {
                 int64_t total = r->o->segments.v[mt_pickle_number(d->src->segments[k])].total;
-                MT_TRY(count_size(r, total, err));
+                MT_TRY(mt_snap_count_size(r, total, err));
                 d->reserved_b += total;
             }
         look_ahead(r, d);
-        MT_TRY(count_size(r, 0, err));
+        MT_TRY(mt_snap_count_size(r, 0, err));
     }
     MT_TRY(play_all(r, err));
     int64_t end_ns = INT64_MIN;
@@ -458,7 +345,7 @@ static enum mt_status run(struct replay *r, const struct mt_snap_source *sources
     mark_regions(r, INT64_MAX);
     for (size_t i = 0; i < r->device_n; i++) {
         mt_snap_regions_end(&r->devices[i].regions, r->rec, end_ns);
-        MT_TRY(end_device(r, &r->devices[i], err));
+        MT_TRY(mt_snap_end_device(r, &r->devices[i], err));
     }
     return MT_OK;
 }
@@ -467,7 +354,7 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
                               const struct mt_snap_source *sources, size_t n,
                               struct mt_recording *rec, struct mt_err *err)
 {
-    struct replay r = {
+    struct mt_snap_replayer r = {
         .o = o, .strings = strings, .rec = rec, .device_n = n, .timed = o->timed_n > 0};
     r.devices = mt_alloc((n + 1) * sizeof *r.devices);
     mt_rec_thread(rec, 0, MT_NONE, 0, MT_NONE);

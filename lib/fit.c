@@ -154,8 +154,8 @@ static void max_split_size(const struct request *r, struct mt_fits_all *out)
     }
     if (r->small)
         return;
-    struct mt_fit *f = add(out, "max_split_size_mb",
-                           best_b ? by_driver(r, best_b + r->s->unused_b) : MT_FITS_NO, best_b);
+    struct mt_fit *f =
+        add(out, "max_split_size_mb", best_b ? by_driver(r, best_b) : MT_FITS_NO, best_b);
     f->why =
         best_b ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of that "
                              "size and more; with it they could be given back whole",

@@ -1,10 +1,13 @@
 /*
- * pickle_parts.h - the machine's insides, shared by pickle.c (opcodes) and pickle_value.c (values).
+ * pickle_parts.h - the machine's insides, shared by pickle.c (the loop), pickle_ops.c (opcodes) and
+ * pickle_value.c (values).
  */
 #ifndef MT_PICKLE_PARTS_H
 #define MT_PICKLE_PARTS_H
 
 #include "lib/pickle.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* A list, tuple or dict. */
 struct mt_pickle_box {
@@ -51,6 +54,52 @@ static inline struct mt_pickle_box *mt_pickle_box(const struct mt_pickle *p, mt_
 {
     return &p->boxes.v[(uint32_t)v];
 }
+
+/* ---- opcodes (pickle_ops.c) ---- */
+
+/* Opcodes without `run` are refused. */
+struct mt_pickle_opcode {
+    const char *name;
+    uint8_t arg;    /* bytes of the argument */
+    uint8_t prefix; /* bytes of a length, behind which that many bytes follow */
+    /* at: the argument, n bytes. Sets p->why on failure. */
+    void (*run)(struct mt_pickle *p, const uint8_t *at, size_t n);
+};
+extern const struct mt_pickle_opcode mt_pickle_opcodes[256];
+
+#define MT_PICKLE_ITEMS_MAX ((size_t)1 << 30) /* of the stack and of the memo */
+
+/* n bytes, little endian; n <= 8. */
+static inline uint64_t mt_pickle_number_at(const uint8_t *at, size_t n)
+{
+    uint64_t v = 0;
+    memcpy(&v, at, n);
+    return v;
+}
+
+static inline void mt_pickle_push(struct mt_pickle *p, mt_pvalue v)
+{
+    *mt_vec_push(&p->stack) = v;
+}
+
+/* Pushes the memo's object number i; false if there is none. */
+static inline bool mt_pickle_get(struct mt_pickle *p, size_t i)
+{
+    mt_pvalue v = i < p->memo.n ? p->memo.v[i] : 0;
+    if (mt_pickle_is_box(v)) {
+        struct mt_pickle_box *b = mt_pickle_box(p, v);
+        b->shared = true;
+        v = b->token ? b->token : v;
+    }
+    if (!v) {
+        p->why = "it refers to an object that is not there";
+        return false;
+    }
+    mt_pickle_push(p, v);
+    return true;
+}
+
+/* ---- values (pickle_value.c) ---- */
 
 mt_pvalue mt_pickle_new_int(struct mt_pickle *p, int64_t i);
 /* n bytes, little endian, two's complement. */

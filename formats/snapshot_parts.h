@@ -1,0 +1,62 @@
+/*
+ * snapshot_parts.h - the replay's insides, shared by snapshot_replay.c (events) and snapshot_end.c
+ * (the final list of segments).
+ */
+#ifndef MT_SNAPSHOT_PARTS_H
+#define MT_SNAPSHOT_PARTS_H
+
+#include "formats/snapshot_regions.h"
+#include "formats/snapshot_replay.h"
+
+struct mt_snap_device {
+    const struct mt_snap_source *src;
+    uint16_t device; /* of the recording */
+    size_t at;       /* next event */
+    int64_t last_ns;
+    bool by_request; /* the file has no free_completed: free_requested frees */
+    int64_t reserved_b, used_at_end_b, start_b;
+    struct mt_map live;     /* address -> record that allocated it */
+    struct mt_map segments; /* address -> segment that is there */
+    struct mt_snap_regions regions;
+};
+
+struct mt_snap_replayer {
+    struct mt_snap_objects *o;
+    const struct mt_strtab *strings;
+    struct mt_recording *rec;
+    struct mt_snap_device *devices;
+    size_t device_n, at_annotation;
+    bool timed;
+    int64_t total_b;           /* all sizes seen */
+    MT_VEC(uint32_t) block_of; /* record -> block */
+    struct mt_map labels;      /* string of the pickle -> label of the recording */
+    struct mt_map pools;       /* the same -> string of the recording */
+};
+
+#define MT_SNAP_CLOSED (MT_NONE - 1) /* an address where nothing is now */
+
+/* Counts a size against what all may add up to. Errors: MT_EINPUT. */
+enum mt_status mt_snap_count_size(struct mt_snap_replayer *r, int64_t size, struct mt_err *err);
+
+/* The recording's string of a pool of the pickle; MT_NONE stays. */
+uint32_t mt_snap_pool(struct mt_snap_replayer *r, uint32_t pool);
+
+struct mt_block *mt_snap_add_block(struct mt_snap_replayer *r, uint64_t address, int64_t stream,
+                                   uint32_t pool);
+
+/* The record that allocated the block live at an address; MT_NONE = none. */
+static inline uint32_t mt_snap_live_at(const struct mt_snap_device *d, uint64_t addr)
+{
+    uint32_t i = mt_map_get(&d->live, addr);
+    return i == MT_SNAP_CLOSED ? MT_NONE : i;
+}
+
+/* Whether a segment's token is the device's own. */
+bool mt_snap_is_own(const struct mt_snap_replayer *r, const struct mt_snap_device *d,
+                    mt_pvalue token);
+
+/* Takes in the device's segments and blocks at the end: sizes, states, what is older. */
+enum mt_status mt_snap_end_device(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                                  struct mt_err *err);
+
+#endif
