@@ -14,7 +14,7 @@ static enum mt_status overview(void)
          "  memtool tree --depth 4                  the same along the call hierarchy\n\n"
          "Commands:");
     for (size_t i = 0; mt_commands[i]; i++)
-        printf("  %-11s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
+        printf("  %-13s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
     puts("\n`memtool help COMMAND` shows its options. A RUN is a name, an id, the beginning of a "
          "name,\n"
          "@latest or @latest~1. Exit codes: 0 done, 2 an error (1 and 3 are for checks).");
