@@ -228,7 +228,7 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
                      d->no_addresses ? none : d->at_end_n, d->before_freed_b, d->before_freed_n,
                      d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
                      d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
-                     d->has_total ? d->first_total_b - d->first_bytes : none,
+                     d->has_total ? d->first_total_b - d->first_bytes - d->start_b : none,
                      d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net
                                   : none,
                      d->older_b);

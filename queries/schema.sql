@@ -51,7 +51,7 @@ CREATE TABLE device (
   outside_n INTEGER NOT NULL,      -- records outside every op, and their figures:
   outside_alloc_b INTEGER NOT NULL, outside_freed_b INTEGER NOT NULL, outside_alloc_n INTEGER NOT NULL,
   outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
-  base_b INTEGER,                  -- allocated before the first record, by the recorder's total; NULL unknown
+  base_b INTEGER,                  -- allocated before the first record by the recorder's total, beyond start_b; NULL unknown
   residual_b INTEGER,              -- recorder's net change minus ours; NULL: it keeps no total
   older_b INTEGER NOT NULL         -- of start_b: blocks alive at the end whose call path is known
 );
