@@ -11,13 +11,15 @@ static enum mt_status overview(void)
     puts("memtool explains where the memory of a PyTorch program goes.\n\n"
          "  memtool import trace.json.gz            read a profiler trace into .memtool.db\n"
          "  memtool table --sort self_cpu_memory    who allocated what\n"
-         "  memtool tree --depth 4                  the same along the call hierarchy\n\n"
+         "  memtool peak                            what was alive when memory peaked\n"
+         "  memtool diff run1 run2                  what changed between two runs\n\n"
          "Commands:");
     for (size_t i = 0; mt_commands[i]; i++)
-        printf("  %-13s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
+        printf("  %-14s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
     puts("\n`memtool help COMMAND` shows its options. A RUN is a name, an id, the beginning of a "
          "name,\n"
-         "@latest or @latest~1. Exit codes: 0 done, 2 an error (1 and 3 are for checks).");
+         "@latest, @latest~1, or a file. Exit codes: 0 done, 1 a condition you asked for is true,\n"
+         "2 an error, 3 a check could not decide.");
     return MT_OK;
 }
 

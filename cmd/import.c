@@ -274,7 +274,7 @@ static const struct mt_opt opts[] = {
 
 const struct mt_cmd mt_cmd_import = {
     .name = "import",
-    .summary = "read traces into the database",
+    .summary = "read traces and memory snapshots into the database",
     .usage = "[options] FILE|FOLDER|- ...",
     .examples = "  memtool import trace.json.gz --name base\n"
                 "  memtool import traces/ --group job42\n"

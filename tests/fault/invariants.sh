@@ -25,7 +25,7 @@ none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE 
 none 'at-end is what was not freed' "SELECT d.run_id FROM device d WHERE d.at_end_b <> (SELECT coalesce(sum(bytes_b), 0) FROM alloc
   WHERE device_id = d.id AND freed_ns IS NULL)"
 none 'net is at-end less what is older' "SELECT d.run_id FROM device d WHERE d.at_end_b - d.before_freed_b <> d.net_b"
-none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.outside_at_peak_b + d.before_at_peak_b +
+none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.start_b - d.before_at_peak_b + d.outside_at_peak_b +
   (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"
 none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, born_ns, bytes_b, 2 * id FROM alloc WHERE born_ns IS NOT NULL
   UNION ALL SELECT device_id, freed_ns, -bytes_b, 0 FROM alloc WHERE freed_ns IS NOT NULL),
