@@ -1,7 +1,10 @@
 #include "lib/leaks.h"
 
+#include "lib/holdings.h"
 #include <stdlib.h>
 #include <string.h>
+
+enum { RISES_MIN = 4 }; /* steps, for a site to be a candidate because it holds ever more */
 
 const char *const mt_verdict_names[MT_VERDICT_N] = {
     [MT_VERDICT_LEAK] = "leak",           [MT_VERDICT_CANDIDATE] = "candidate",
@@ -25,6 +28,7 @@ struct finder {
     int64_t start_b;
     MT_VEC(struct survivor) survivors;
     MT_VEC(int64_t) patience; /* by group */
+    struct mt_holdings holdings;
 };
 
 /* Index of the step a moment is dated by; step_n after the end of the last one. */
@@ -38,21 +42,18 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
 {
     struct finder *f = closure;
     (void)err;
-    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
     bool alive = life->freed_record == INT64_MAX;
-    if (!alive && (born < f->warmup || f->step_n == 0))
-        return MT_OK;
+    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
+    int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     if (life->born_record == INT64_MIN && !f->start_b)
         return MT_OK;
     uint32_t group = mt_grouper_of(&f->out->grouper, &life->born);
     while (f->patience.n <= group)
         *mt_vec_push(&f->patience) = -1;
-    if (alive) {
+    mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
+    if (alive)
         *mt_vec_push(&f->survivors) = (struct survivor){group, born, life->bytes, false, false};
-        return MT_OK;
-    }
-    int64_t freed = step_of(f, life->freed_ns);
-    if (freed < f->step_n && freed - born > f->patience.v[group])
+    else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
         f->patience.v[group] = freed - born;
     return MT_OK;
 }
@@ -111,14 +112,30 @@ static struct growth measure(const struct finder *f, struct survivor *s, struct 
 }
 
 /* What the growth of a site makes of it: leak, candidate, or neither (MT_VERDICT_N). */
-static enum mt_verdict judge(const struct finder *f, const struct growth *g, int64_t patience)
+static enum mt_verdict judge(const struct finder *f, const struct growth *g, uint32_t site)
 {
-    int64_t newest = f->step_n - 1 - (patience + 1); /* overdue blocks cannot be younger */
+    int64_t newest = f->step_n - 1 - (f->patience.v[site] + 1); /* of what can be overdue */
     if (newest < g->last)
         newest = g->last;
     if (g->after_warmup_n < 2 || newest - g->last > g->pause)
         return MT_VERDICT_N;
+    if (!mt_holdings_trend(&f->holdings, site, f->warmup, f->step_n - 1).higher)
+        return MT_VERDICT_N;
     return g->step_n >= 3 ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+}
+
+/* A site whose blocks are replaced by ever larger ones: what is left of it may be a leak. */
+static bool holds_ever_more(const struct finder *f, struct survivor *s, struct survivor *end,
+                            struct growth *g)
+{
+    int64_t first = f->warmup, last = f->step_n - 1;
+    struct mt_trend t = mt_holdings_trend(&f->holdings, s->group, first, last);
+    if (!t.rising || last - first < RISES_MIN)
+        return false;
+    for (; s < end; s++)
+        s->alike = s->step >= f->warmup;
+    *g = (struct growth){.first = first, .last = last, .bytes = t.bytes, .blocks_n = t.blocks_n};
+    return true;
 }
 
 static enum mt_verdict verdict_of(const struct finder *f, const struct survivor *s,
@@ -189,7 +206,9 @@ static void judge_all(struct finder *f)
         for (end = s; end < stop && end->group == s->group; end++)
             ;
         struct growth g = measure(f, s, end);
-        enum mt_verdict site = judge(f, &g, f->patience.v[s->group]);
+        enum mt_verdict site = judge(f, &g, s->group);
+        if (site == MT_VERDICT_N && holds_ever_more(f, s, end, &g))
+            site = MT_VERDICT_CANDIDATE;
         for (int verdict = 0; verdict < MT_VERDICT_N; verdict++)
             add_row(f, s, end, site, (enum mt_verdict)verdict, &g);
     }
@@ -211,8 +230,10 @@ enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *dev
     enum mt_status st = mt_lives_known(l->run, device, err);
     if (st == MT_OK)
         st = mt_lives_each(l, device, use_life, &f, err);
+    mt_holdings_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);
+    mt_holdings_free(&f.holdings);
     mt_vec_free(&f.survivors);
     mt_vec_free(&f.patience);
     return st;

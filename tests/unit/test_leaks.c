@@ -118,6 +118,44 @@ static void lazily_built(struct program *p, int step, int *kept)
         program_alloc(p, "leak", 12);
 }
 
+/* Three places; two are taken for good, late ones among them, and one goes from hand to hand. */
+static void exchanged(struct program *p, int step, int *kept)
+{
+    if (step == 1 || step == 4 || step == 8) {
+        program_alloc(p, "leak", 640);
+        if (step == 8)
+            program_free(p, kept[1]);
+    } else if (step == 2)
+        kept[1] = program_alloc(p, "leak", 640);
+}
+
+/* The results so far and those of the step, in one block that takes the place of the last. */
+static void appended(struct program *p, int step, int *kept)
+{
+    int last = kept[0];
+    kept[0] = program_alloc(p, "leak", 100 * (step + 1));
+    if (step)
+        program_free(p, last);
+}
+
+/* The same, but all is handed in after every fourth step. */
+static void handed_in(struct program *p, int step, int *kept)
+{
+    int last = kept[0];
+    kept[0] = program_alloc(p, "leak", 100 * (step % 4 + 1));
+    if (step)
+        program_free(p, last);
+}
+
+/* At one site: places that fill and are given up in turn, and a block that stays. */
+static void beside_a_store(struct program *p, int step, int *kept)
+{
+    if (step >= 4)
+        program_free(p, kept[step % 4]);
+    kept[step % 4] = program_alloc(p, "leak", 16);
+    program_alloc(p, "leak", 16);
+}
+
 static const struct known programs[] = {
     {"linear", 10, linear, "leak", MT_VERDICT_LEAK, 9 * 512, 9, 0},
     {"every second step", 20, second_step, "leak", MT_VERDICT_LEAK, 9 * 100, 18, 1},
@@ -136,6 +174,12 @@ static const struct known programs[] = {
     {"state at the same site", 6, state_and_leak, "leak", MT_VERDICT_LEAK, 5 * 12, 5, 0},
     {"state built in two steps", 30, lazily_built, "leak", MT_VERDICT_N, 0, 0, 0},
     {"too few steps", 3, second_step, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"full store", 12, exchanged, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"store not yet full", 6, exchanged, "leak", MT_VERDICT_LEAK, 1280, 3, 1},
+    {"ever larger block", 12, appended, "leak", MT_VERDICT_CANDIDATE, 1000, 10, 11},
+    {"ever larger, too few steps", 5, appended, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"larger for a while", 12, handed_in, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
     {"two steps after the warm-up", 3, growing_sizes, "leak", MT_VERDICT_CANDIDATE, 102, 1, 1},
 };
 

@@ -1,0 +1,44 @@
+/*
+ * holdings.h - how much of the memory of each site is alive at the end of every step: tells a
+ * bounded store, which only exchanges its blocks, from one that grows.
+ */
+#ifndef MT_HOLDINGS_H
+#define MT_HOLDINGS_H
+
+#include "lib/map.h"
+#include "lib/mem.h"
+#include <stdbool.h>
+
+/* A change of what a site holds. */
+struct mt_holding {
+    uint32_t site;
+    int64_t step; /* index: from the end of this step on */
+    int64_t bytes, blocks_n;
+};
+
+/* Zero-initialise. About 60 bytes for each step in which a site's holding changes. */
+struct mt_holdings {
+    struct mt_map index; /* site and step -> all */
+    MT_VEC(struct mt_holding) all;
+};
+
+/* A block of a site, alive at the end of the steps from..to - 1 (indices, 0 at least). */
+void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to);
+void mt_holdings_free(struct mt_holdings *h);
+
+/* What one site does in the steps first..last, both included. */
+struct mt_trend {
+    bool
+        higher; /* holds more blocks at the end of some step of the later half than of any before */
+    bool rising; /* holds more bytes at the end of every step than at the end of the step before */
+    int64_t bytes, blocks_n; /* last less first */
+};
+
+/* Puts the changes in order; none may be added after it. */
+void mt_holdings_sort(struct mt_holdings *h);
+/* The later half begins in the middle of first..last; of an odd number of steps it is the larger.
+ */
+struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, int64_t first,
+                                  int64_t last);
+
+#endif
