@@ -127,6 +127,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         if (leak.rows)
             mt_buf_addf(&title, "leak: +%s in %.4g block%s every step", human(r, leak.per_step_b),
                         leak.per_step_n, leak.per_step_n == 1 ? "" : "s");
+        else if (min_b > 0)
+            mt_buf_addf(&title, "no leak of %s or more", human(r, (double)min_b));
         else
             mt_buf_adds(&title, "no leak");
     }
@@ -164,10 +166,9 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
                          all ? "" : ". --all lists them");
     mt_buf_free(&text);
     if (!lives->steps.all.n)
-        mt_report_note(r,
-                       "Without steps nothing can be called a leak. Profile with prof.step(), or "
-                       "import with --step-marker REGEX.");
-    else if (lives->steps.all.n < 4)
+        mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
+                          "prof.step(), or import with --step-marker REGEX.");
+    else if (lives->steps.all.n < 5)
         mt_report_note(r, "%zu steps are few to tell a leak by; record 5 or more.",
                        lives->steps.all.n);
 }
