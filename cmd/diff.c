@@ -17,10 +17,12 @@ struct comparison {
     struct mt_diff live, op;
 };
 
-static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, struct mt_err *err)
+/* device: of the run before, NULL = this is the first, and chooses. --device comes before both. */
+static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, const char *device,
+                                struct mt_err *err)
 {
     struct mt_diff_side *s = &d->side[side];
-    const char *wanted = device_name ? device_name : side ? d->side[0].device.name : NULL;
+    const char *wanted = device_name ? device_name : device;
     bool none = false;
     int others;
     MT_TRY(mt_open_run(ref, &s->db, &s->run, err));
@@ -41,7 +43,7 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
     if (strcmp(a->run.format, b->run.format) != 0)
         mt_report_note(r, "%s is a %s, %s a %s: their names say different things.", a->run.name,
                        a->run.format, b->run.name, b->run.format);
-    if (a->run.id == b->run.id && a->db == b->db)
+    if (strcmp(a->run.name, b->run.name) == 0)
         mt_report_note(r, "Both are the same run.");
     if (a->step_n != b->step_n && !per_step)
         mt_report_note(r, "%s has %lld steps, %s %lld: compare totals with --per-step.",
@@ -113,14 +115,16 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
 static enum mt_status trend(const struct mt_args *args, const struct comparison *c,
                             struct mt_diff_wanted *w, struct mt_err *err)
 {
+    char device[sizeof c->live.side[0].device.name];
     for (size_t i = 0; args->n > 2 && i < args->n; i++) {
         struct mt_diff one = {.key_n = c->live.key_n};
         struct mt_diff_trend row = {.name = {0}};
         memcpy(one.keys, c->live.keys, sizeof one.keys);
-        enum mt_status st = open_side(&one, 0, args->v[i], err);
+        enum mt_status st = open_side(&one, 0, args->v[i], i ? device : NULL, err);
         if (st == MT_OK)
             st = mt_diff_load(&one, 0, MT_DIFF_LIVES, warmup, err);
         snprintf(row.name, sizeof row.name, "%s", one.side[0].run.name);
+        memcpy(device, one.side[0].device.name, sizeof device);
         row.step_n = one.side[0].step_n;
         row.whole = one.side[0].whole;
         *mt_vec_push(&w->trend) = row;
@@ -146,7 +150,8 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
-        MT_TRY(open_side(&c->live, s, args->v[s ? args->n - 1 : 0], err));
+        MT_TRY(open_side(&c->live, s, args->v[s ? args->n - 1 : 0],
+                         s ? c->live.side[0].device.name : NULL, err));
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;

@@ -19,6 +19,7 @@ struct sites {
     struct mt_strtab forms; /* id = index of the site */
     MT_VEC(struct site) all;
     size_t run_n;
+    struct mt_run_device device; /* of the run before: all are asked for the same */
 };
 
 static struct site *site_of(struct sites *s, const struct mt_live_group *g, int key_n,
@@ -48,23 +49,27 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, const 
 {
     struct mt_db *db = NULL;
     struct mt_run run;
-    struct mt_run_device device;
     struct mt_lives lives = {0};
     struct mt_live live = {0};
     struct mt_live_groups groups = {0};
+    const char *wanted = device_name ? device_name : s->device.id ? s->device.name : NULL;
     bool none = false;
     int others;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_open_run(ref, &db, &run, err));
-    MT_TRY_OUT(mt_run_device(db, &run, device_name, &device, &none, &others, err));
+    MT_TRY_OUT(mt_run_device(db, &run, wanted, &s->device, &none, &others, err));
     if (i == 0 || i == s->run_n - 1) {
         r->runs[i > 0].id = run.id;
         r->runs[i > 0].name = mt_strdup(run.name);
     }
-    if (none)
-        goto out; /* nothing is alive */
+    if (none) {
+        st = MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", run.name);
+        mt_err_hint(err, "Record them with profile(profile_memory=True).");
+        goto out;
+    }
+    MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
-    MT_TRY_OUT(mt_live_at(&lives, &device, INT64_MAX - 1, &live, err));
+    MT_TRY_OUT(mt_live_at(&lives, &s->device, INT64_MAX - 1, &live, err));
     mt_live_groups_init(&groups, &lives, keys, key_n);
     mt_live_groups_add(&groups, &live, live.sum_b, 0);
     for (size_t g = 0; g < groups.rows.n; g++) {
@@ -139,7 +144,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device
         enum mt_verdict verdict = judge(site, s.run_n);
         int64_t change = site->at_end_b[s.run_n - 1] - site->at_end_b[0];
         add_row(r, site, s.run_n, key_n, verdict);
-        *leaking |= verdict == MT_VERDICT_LEAK && change >= min_b * (int64_t)(s.run_n - 1);
+        *leaking |= verdict == MT_VERDICT_LEAK && change / (int64_t)(s.run_n - 1) >= min_b;
         sum[0] += site->at_end_b[0];
         sum[1] += site->at_end_b[s.run_n - 1];
     }
