@@ -150,6 +150,13 @@ int64_t mt_stmt_int(const struct mt_stmt *s, int column)
     return sqlite3_column_int64(s->s, column);
 }
 
+uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first)
+{
+    if (sqlite3_column_type(s->s, column) == SQLITE_NULL)
+        return UINT64_MAX;
+    return (uint64_t)sqlite3_column_int64(s->s, column) - (uint64_t)first;
+}
+
 double mt_stmt_real(const struct mt_stmt *s, int column)
 {
     return sqlite3_column_double(s->s, column);

@@ -47,7 +47,7 @@ static int64_t int_or(const struct mt_stmt *s, int column, int64_t none)
 static enum mt_status read_life(struct mt_lives *l, const struct mt_stmt *s, struct mt_life *out,
                                 struct mt_err *err)
 {
-    uint64_t node = (uint64_t)(int_or(s, 3, INT64_MAX) - l->run->node_first);
+    uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
     *out = (struct mt_life){.bytes = mt_stmt_int(s, 0),
                             .born_ns = int_or(s, 1, INT64_MIN),
                             .born_record = int_or(s, 2, INT64_MIN),

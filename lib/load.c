@@ -21,6 +21,11 @@ static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
     return text ? mt_strtab_add(&t->strings, text, strlen(text)) : MT_NONE;
 }
 
+static uint8_t phase_of(int64_t phase)
+{
+    return phase > 0 && phase < MT_PHASE_N ? (uint8_t)phase : 0;
+}
+
 /* Reads the nodes in the order of their ids; items gets one per node, still in that order. */
 static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
                                  struct mt_err *err)
@@ -33,18 +38,16 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, str
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        uint32_t parent = mt_stmt_kind(s, 0) == MT_VALUE_NULL
-                              ? MT_NONE
-                              : (uint32_t)(mt_stmt_int(s, 0) - run->node_first);
         uint32_t at = (uint32_t)t->nodes.n;
-        if (parent != MT_NONE && parent >= at)
-            parent = MT_NONE; /* a damaged database must not send us in circles */
+        uint64_t id = mt_stmt_index(s, 0, run->node_first);
+        /* a damaged database must not send us in circles */
+        uint32_t parent = id < at ? (uint32_t)id : MT_NONE;
         *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
                                                         text_of(t, s, 1),
                                                         text_of(t, s, 2),
                                                         text_of(t, s, 3),
                                                         text_of(t, s, 4),
-                                                        (uint8_t)(mt_stmt_int(s, 5) % MT_PHASE_N),
+                                                        phase_of(mt_stmt_int(s, 5)),
                                                         mt_stmt_int(s, 9) != 0};
         *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
                                                    .node = at,
@@ -79,7 +82,7 @@ static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        uint64_t at = (uint64_t)(mt_stmt_int(s, 0) - run->node_first);
+        uint64_t at = mt_stmt_index(s, 0, run->node_first);
         if (at >= t->items.n)
             continue;
         t->items.v[at].self = read_sums(s, 1);
@@ -166,10 +169,15 @@ enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struc
 
 uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)
 {
-    for (uint32_t i = 0; i < t->thread_ids.n; i++)
-        if (t->thread_ids.v[i] == id)
-            return i;
-    return MT_NONE;
+    size_t low = 0, high = t->thread_ids.n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (t->thread_ids.v[mid] < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < t->thread_ids.n && t->thread_ids.v[low] == id ? (uint32_t)low : MT_NONE;
 }
 
 enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,

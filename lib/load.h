@@ -41,7 +41,7 @@ struct mt_tree {
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
     MT_VEC(uint32_t) thread_names;             /* string ids */
-    MT_VEC(int64_t) thread_ids;                /* of the database, in the same order */
+    MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
     struct mt_map shapes;                      /* string id of the database -> ours */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
 };

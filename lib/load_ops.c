@@ -54,10 +54,8 @@ static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, u
 {
     struct mt_tree *t = l->t;
     int64_t start = mt_stmt_int(s, 3), end = start + mt_stmt_int(s, 4);
-    uint64_t parent = mt_stmt_kind(s, 2) == MT_VALUE_NULL
-                          ? UINT64_MAX
-                          : (uint64_t)(mt_stmt_int(s, 2) - l->run->op_first);
-    uint64_t node = (uint64_t)(mt_stmt_int(s, 1) - l->run->node_first);
+    uint64_t parent = mt_stmt_index(s, 2, l->run->op_first);
+    uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
     uint32_t parent_item = parent < op ? l->item_of[parent] : MT_NONE;
     if (parent < op && end > l->end_of[parent])
         end = l->end_of[parent];
@@ -77,8 +75,8 @@ static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, u
                            .step = step};
     if (parent_item != MT_NONE)
         t->items.v[parent_item].self_time_ns -= end - start;
-    uint64_t forward = (uint64_t)(mt_stmt_int(s, 6) - l->run->op_first);
-    if (mt_stmt_kind(s, 6) != MT_VALUE_NULL && forward < (uint64_t)l->run->op_n)
+    uint64_t forward = mt_stmt_index(s, 6, l->run->op_first);
+    if (forward < (uint64_t)l->run->op_n)
         item.forward = (uint32_t)forward; /* the op, for now: see name_forward_ops */
     if (mt_stmt_kind(s, 5) != MT_VALUE_NULL)
         MT_TRY(mt_load_shape(l->db, t, mt_stmt_int(s, 5), &item.shape, err));
@@ -99,7 +97,7 @@ static enum mt_status read_thread_ops(struct loader *l, uint32_t thread, int64_t
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        uint64_t op = (uint64_t)(mt_stmt_int(s, 0) - l->run->op_first);
+        uint64_t op = mt_stmt_index(s, 0, l->run->op_first);
         if (op < (uint64_t)l->run->op_n)
             MT_TRY(add_op(l, s, op, thread, err));
     }
@@ -134,7 +132,7 @@ static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame
         MT_TRY(mt_db_query(l->db, MT_Q_OP_PARENT, &s, err));
         mt_stmt_bind(s, "i", l->run->op_first + op);
         MT_TRY(mt_stmt_step(s, &row, err));
-        node = row ? (uint64_t)(mt_stmt_int(s, 1) - l->run->node_first) : node;
+        node = row ? mt_stmt_index(s, 1, l->run->node_first) : node;
     }
     if (node < l->t->nodes.n)
         *frame = l->t->nodes.v[node].frame;
@@ -191,7 +189,7 @@ static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int colum
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return NULL;
     if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL) {
-        uint64_t op = (uint64_t)(mt_stmt_int(s, column + 1) - l->run->op_first);
+        uint64_t op = mt_stmt_index(s, column + 1, l->run->op_first);
         uint32_t item = op < (uint64_t)l->run->op_n ? l->item_of[op] : MT_NONE;
         return item == MT_NONE ? NULL : &l->t->items.v[item].self;
     }

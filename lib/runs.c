@@ -164,6 +164,25 @@ static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, st
     return *id ? MT_OK : unknown_run(db, ref, err);
 }
 
+/* What a run says of itself makes room and indexes it: its counts must be ones that can be. */
+static enum mt_status check_counts(const struct mt_run *r, struct mt_err *err)
+{
+    const int64_t counts[] = {r->op_n, r->record_n, r->alloc_n, r->node_n};
+    const int64_t firsts[] = {r->op_first, r->alloc_first, r->node_first};
+    bool sound = true;
+    for (size_t i = 0; i < MT_ARRAY_LEN(counts); i++)
+        sound &= counts[i] >= 0 && counts[i] < UINT32_MAX;
+    for (size_t i = 0; i < MT_ARRAY_LEN(firsts); i++)
+        sound &= firsts[i] >= 0 && firsts[i] < INT64_MAX - UINT32_MAX;
+    if (sound)
+        return MT_OK;
+    MT_FAIL(err, MT_EDB, "the database is damaged: run '%s' cannot have as many rows as it says",
+            r->name);
+    mt_err_hint(err,
+                "Nothing was changed. Import the recording again, into a new database (--db).");
+    return MT_EDB;
+}
+
 enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
                            struct mt_err *err)
 {
@@ -192,6 +211,7 @@ enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
+    MT_TRY(check_counts(out, err));
     return mt_stmt_step(s, &row, err);
 }
 

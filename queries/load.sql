@@ -1,7 +1,9 @@
+-- Texts that must be there are '' where a damaged database has none.
+
 -- name: load_nodes
 -- in: ?1 first node, ?2 one past the last
 -- out: parent_id, frame, top, scope, module (texts), phase, calls_n, time_ns, self_time_ns, kind
-SELECT n.parent_id, f.name, t.name, sc.name, m.name, n.phase, n.calls_n, n.time_ns, n.self_time_ns, f.kind IN ('annotation', 'python')
+SELECT n.parent_id, coalesce(f.name, ''), coalesce(t.name, ''), sc.name, m.name, n.phase, n.calls_n, n.time_ns, n.self_time_ns, f.kind IN ('annotation', 'python')
   FROM node n JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
   LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
   WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id;
@@ -14,7 +16,7 @@ SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_a
 
 -- name: load_threads
 -- in: ?1 run id
-SELECT id, tid, op_first, op_n FROM thread WHERE run_id = ?1 ORDER BY id;
+SELECT id, coalesce(tid, ''), op_first, op_n FROM thread WHERE run_id = ?1 ORDER BY id;
 
 -- name: load_ops
 -- in: ?1 first op, ?2 one past the last
@@ -32,4 +34,4 @@ SELECT number, start_ns, end_ns FROM step WHERE run_id = ?1 ORDER BY start_ns;
 
 -- name: load_string
 -- in: ?1 id
-SELECT text FROM string WHERE id = ?1;
+SELECT coalesce(text, '') FROM string WHERE id = ?1;

@@ -4,19 +4,19 @@ SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1;
 
 -- name: run_match
 -- in: ?1 text   out: id, name of runs whose name begins with it, exact first
-SELECT id, name FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name <> ?1, name LIMIT 20;
+SELECT id, coalesce(name, '') FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name <> ?1, name LIMIT 20;
 
 -- name: run_get
 -- in: ?1 id
-SELECT id, name, source, format, coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
+SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first FROM run WHERE id = ?1;
 
 -- name: run_names
-SELECT name FROM run ORDER BY id DESC LIMIT 200;
+SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
 
 -- name: devices
 -- in: ?1 run id   out: devices, the one with most allocated bytes first
-SELECT id, name, type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
+SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
   at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
   older_b FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
 
@@ -29,7 +29,7 @@ SELECT r.id AS id, r.name AS name, r.group_name AS "group", r.format AS format, 
 
 -- name: info_threads
 -- in: ?1 run id
-SELECT tid, coalesce(name, ''), op_n FROM thread t WHERE run_id = ?1 AND op_n > 0 ORDER BY id;
+SELECT coalesce(tid, ''), coalesce(name, ''), op_n FROM thread t WHERE run_id = ?1 AND op_n > 0 ORDER BY id;
 
 -- name: info_steps
 -- in: ?1 run id   out: count, smallest and largest number
@@ -37,15 +37,15 @@ SELECT count(*), min(number), max(number) FROM step WHERE run_id = ?1;
 
 -- name: info_notes
 -- in: ?1 run id
-SELECT text FROM note WHERE run_id = ?1;
+SELECT coalesce(text, '') FROM note WHERE run_id = ?1;
 
 -- name: run_torch
 -- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
-SELECT value FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
+SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
 
 -- name: run_of_group
 -- in: ?1 group, ?2 how many at most   out: names of its runs, the latest first
-SELECT name FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
+SELECT coalesce(name, '') FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
 
 -- name: group_names
 -- out: the groups, the latest first
@@ -53,7 +53,7 @@ SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDE
 
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order
-SELECT key, value FROM meta WHERE run_id = ?1 ORDER BY position;
+SELECT coalesce(key, ''), coalesce(value, '') FROM meta WHERE run_id = ?1 ORDER BY position;
 
 -- name: info_device
 -- in: ?1 device id   out: base_b, residual_b
