@@ -12,10 +12,17 @@ static const char *digits(const char *s)
     return s;
 }
 
+/* The end of an address that begins at s; s where none does: "10x10" holds none. */
+static const char *address(const char *start, const char *s)
+{
+    size_t n = s[0] == '0' && s[1] == 'x' ? strspn(s + 2, "0123456789abcdefABCDEF") : 0;
+    return n && (s == start || !isalnum((unsigned char)s[-1])) ? s + 2 + n : s;
+}
+
 /* Appends one frame of a path, s[0..n). */
 static void frame_form(struct mt_buf *out, const char *s, size_t n)
 {
-    const char *end = s + n, *stop;
+    const char *start = s, *end = s + n, *stop;
     const char *py = memmem(s, n, ".py(", 4);
     if (py && (stop = digits(py + 4)) > py + 4 && *stop == ')') {
         const char *name = py;
@@ -24,14 +31,14 @@ static void frame_form(struct mt_buf *out, const char *s, size_t n)
         mt_buf_add(out, name, (size_t)(py + 3 - name));
         s = stop + 1;
     }
-    bool module = n > 11 && memcmp(s, "nn.Module: ", 11) == 0;
+    bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
     while (s < end) {
         if (*s == '#' && digits(s + 1) > s + 1)
             s = digits(s + 1);
         else if (module && *s == '_' && digits(s + 1) == end)
             s = end;
-        else if (end - s > 2 && s[0] == '0' && s[1] == 'x')
-            s += 2 + strspn(s + 2, "0123456789abcdefABCDEF");
+        else if ((stop = address(start, s)) > s)
+            s = stop;
         else
             mt_buf_addc(out, *s++);
     }

@@ -53,6 +53,11 @@ void program_step(struct program *p)
     p->thread = thread;
 }
 
+void program_op(struct program *p, const char *op, int64_t ns)
+{
+    add_op(p, op, MT_FRAME_OP, p->t_ns, p->t_ns + ns);
+}
+
 static void add_record(struct program *p, int64_t bytes, uint64_t addr)
 {
     struct mt_err err = MT_ERR_INIT;
@@ -89,10 +94,12 @@ void program_finish(struct program *p)
     struct mt_store_result stored;
     const struct mt_store_opts opts = {.name = "program", .source = "test", .hash = "test"};
     const char *tmp = getenv("TMPDIR");
+    static int program_n;
     bool none;
     int others;
     OK(mt_build(&p->rec, NULL, &err));
-    snprintf(p->path, sizeof p->path, "%s/program-%d.db", tmp ? tmp : "/tmp", (int)getpid());
+    snprintf(p->path, sizeof p->path, "%s/program-%d-%d.db", tmp ? tmp : "/tmp", (int)getpid(),
+             program_n++);
     unlink(p->path);
     OK(mt_db_open(p->path, MT_DB_WRITE, &p->db, NULL, &err));
     OK(mt_store(p->db, &p->rec, &opts, &stored, &err));

@@ -1,0 +1,159 @@
+/* lib/align.h: which group of one run is which of another. */
+#include "lib/align.h"
+#include "tests/unit/rows.h"
+#include <string.h>
+
+/* ---- forms ---- */
+
+struct form {
+    const char *name, *text, *want;
+};
+
+static const struct form forms[] = {
+    {"a plain name", "aten::add", "aten::add"},
+    {"nothing", "", ""},
+    {"folder and line of a Python frame", "/tmp/a/train.py(12): step", "train.py: step"},
+    {"Python frame without a folder", "train.py(7): <module>", "train.py: <module>"},
+    {"each frame of a path", "/a/x.py(1): f > aten::add > y.py(22): g",
+     "x.py: f > aten::add > y.py: g"},
+    {"no line number", "x.py(): f", "x.py(): f"},
+    {"number of a module", "nn.Module: Linear_3", "nn.Module: Linear"},
+    {"number of a module on a path", "nn.Module: Net_0 > nn.Module: Linear_12 > aten::addmm",
+     "nn.Module: Net > nn.Module: Linear > aten::addmm"},
+    {"a number that belongs to a module's name", "nn.Module: Conv2d", "nn.Module: Conv2d"},
+    {"a number that ends an op's name", "aten::add_3", "aten::add_3"},
+    {"number behind #", "ProfilerStep#12", "ProfilerStep"},
+    {"# without a number", "Optimizer.step#Adam.step", "Optimizer.step#Adam.step"},
+    {"address", "<built-in method f of T object at 0x7f00aB12>",
+     "<built-in method f of T object at >"},
+    {"an address alone", "0x1f", ""},
+    {"sizes are no address", "conv_10x10", "conv_10x10"},
+    {"an x is no address", "0xyz > 0", "0xyz > 0"},
+};
+
+static void form(void **state)
+{
+    const struct form *f = *state;
+    struct mt_buf out = {0};
+    mt_align_form(&out, f->text);
+    assert_string_equal(out.s, f->want);
+    mt_buf_free(&out);
+}
+
+/* ---- matching ---- */
+
+enum { SIDE_MAX = 4 };
+
+/* An explicit group begins with '!'. Rows are "MATCH SIDES key", in order. */
+struct match {
+    const char *name;
+    enum mt_group_key by;
+    const char *base[SIDE_MAX], *new[SIDE_MAX], *rows[SIDE_MAX * 2];
+};
+
+static const struct match matches[] = {
+    {"the same", MT_BY_NAME, {"a", "b"}, {"b", "a"}, {"same both a", "same both b"}},
+    {"nothing in common", MT_BY_NAME, {"a"}, {"b"}, {"only base a", "only new b"}},
+    {"an empty run", MT_BY_NAME, {0}, {"a"}, {"only new a"}},
+    {"a form, named as in NEW",
+     MT_BY_PATH,
+     {"/a/t.py(1): f > x"},
+     {"/b/t.py(9): f > x"},
+     {"form both /b/t.py(9): f > x"}},
+    {"several of a form are one row",
+     MT_BY_PATH,
+     {"t.py(1): f", "t.py(2): f"},
+     {"t.py(5): f"},
+     {"form both t.py(5): f"}},
+    {"a form on one side only is none",
+     MT_BY_PATH,
+     {"t.py(1): f", "t.py(2): f"},
+     {"g"},
+     {"only base t.py(1): f", "only base t.py(2): f", "only new g"}},
+    {"the same comes before a form",
+     MT_BY_PATH,
+     {"t.py(1): f", "t.py(2): f"},
+     {"t.py(2): f", "t.py(3): f"},
+     {"same both t.py(2): f", "form both t.py(3): f"}},
+    {"last name of a path", MT_BY_PATH, {"a > b > x"}, {"c > x"}, {"name both c > x"}},
+    {"several of a last name", MT_BY_PATH, {"a > x"}, {"b > x", "c > x"}, {"name both c > x"}},
+    {"last names are of paths only",
+     MT_BY_NAME,
+     {"a > x"},
+     {"b > x"},
+     {"only base a > x", "only new b > x"}},
+    {"an explicit row is no other",
+     MT_BY_NAME,
+     {"![outside ops]"},
+     {"[outside ops]"},
+     {"only base [outside ops]", "only new [outside ops]"}},
+    {"explicit rows match",
+     MT_BY_NAME,
+     {"![outside ops]"},
+     {"![outside ops]"},
+     {"same both [outside ops]"}},
+};
+
+static size_t keys_of(const char *const *texts, struct mt_align_key *keys)
+{
+    size_t n = 0;
+    for (; n < SIDE_MAX && texts[n]; n++)
+        keys[n] = (struct mt_align_key){.key = {texts[n] + (*texts[n] == '!')},
+                                        .explicit_row = *texts[n] == '!'};
+    return n;
+}
+
+static void matched(void **state)
+{
+    static const char *const names[MT_MATCH_N] = {"same", "form", "name", "only"};
+    const struct match *m = *state;
+    struct mt_align_key side[2][SIDE_MAX];
+    const size_t n[2] = {keys_of(m->base, side[0]), keys_of(m->new, side[1])};
+    struct mt_alignment a;
+    size_t row = 0;
+    mt_align(side[0], n[0], side[1], n[1], &m->by, 1, &a);
+    for (; row < a.rows.n; row++) {
+        const struct mt_align_row *r = &a.rows.v[row];
+        char *text = mt_asprintf("%s %s %s", names[r->match],
+                                 r->in[0] && r->in[1] ? "both"
+                                 : r->in[0]           ? "base"
+                                                      : "new",
+                                 r->key[0]);
+        assert_true(m->rows[row] != NULL);
+        assert_string_equal(text, m->rows[row]);
+        free(text);
+    }
+    assert_true(m->rows[row] == NULL);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++) {
+            assert_in_range(side[s][i].row, 0, a.rows.n - 1);
+            assert_true(a.rows.v[side[s][i].row].in[s]);
+        }
+    mt_alignment_free(&a);
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    const enum mt_group_key by = MT_BY_PATH;
+    struct mt_align_key base[] = {
+        {.key = {"a"}}, {.key = {"x.py(1): f"}}, {.key = {"p > q"}}, {.key = {"gone"}}};
+    struct mt_align_key new[] = {{.key = {"a"}}, {.key = {"x.py(2): f"}}, {.key = {"r > q"}}};
+    struct mt_alignment a;
+    mt_align(base, 4, new, 3, &by, 1, &a);
+    for (int m = 0; m < MT_MATCH_N; m++)
+        assert_int_equal(a.match_n[m], 1);
+    mt_alignment_free(&a);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *name;
+    } once[] = {{"one row of each kind"}};
+    static struct row_tests tests;
+    ROWS_ADD(&tests, form, forms);
+    ROWS_ADD(&tests, matched, matches);
+    ROWS_ADD(&tests, counts, once);
+    return ROWS_RUN(&tests, "align");
+}

@@ -1,0 +1,195 @@
+/* lib/diff.h: what changed from one made-up program to another. */
+#include "lib/diff.h"
+#include "tests/unit/program.h"
+#include <string.h>
+
+#define OK(call) assert_int_equal((call), MT_OK)
+
+enum { STEPS = 8 };
+
+/* Keeps a block in each step, and needs `work` bytes while one runs. */
+static void make(struct program *p, int64_t kept, int64_t work, const char *also)
+{
+    program_start(p);
+    for (int step = 0; step < STEPS; step++) {
+        program_step(p);
+        if (step == 0)
+            program_alloc(p, "state", 1000);
+        program_alloc(p, "keep", kept);
+        int block = program_alloc(p, "work", work);
+        int other = program_alloc(p, also, 77);
+        program_free(p, block);
+        program_free(p, other);
+    }
+    program_finish(p);
+}
+
+static void compare(struct mt_diff *d, struct program *base, struct program *new, int parts,
+                    enum mt_group_key key)
+{
+    struct mt_err err = MT_ERR_INIT;
+    struct program *const programs[2] = {base, new};
+    *d = (struct mt_diff){.keys = {key}, .key_n = 1};
+    for (int s = 0; s < 2; s++) {
+        d->side[s].db = programs[s]->db;
+        d->side[s].run = programs[s]->run;
+        d->side[s].device = programs[s]->device;
+        OK(mt_diff_load(d, s, parts, 1, &err));
+    }
+    mt_diff_compare(d);
+}
+
+static const struct mt_diff_row *row_of(const struct mt_diff *d, const char *key)
+{
+    const struct mt_diff_row *found = NULL;
+    for (size_t i = 0; i < d->rows.n; i++)
+        if (strcmp(d->rows.v[i].key[0], key) == 0) {
+            assert_null(found);
+            found = &d->rows.v[i];
+        }
+    assert_non_null(found);
+    return found;
+}
+
+static void same_figures(const struct mt_figures *a, const struct mt_figures *b)
+{
+    assert_int_equal(a->at_peak_b, b->at_peak_b);
+    assert_int_equal(a->at_peak_n, b->at_peak_n);
+    assert_int_equal(a->self_net_b, b->self_net_b);
+    assert_int_equal(a->net_b, b->net_b);
+    assert_int_equal(a->self_alloc_b, b->self_alloc_b);
+    assert_int_equal(a->alloc_b, b->alloc_b);
+    assert_int_equal(a->self_alloc_n, b->self_alloc_n);
+    assert_int_equal(a->calls_n, b->calls_n);
+    assert_int_equal(a->time_ns, b->time_ns);
+    assert_int_equal(a->at_end_b, b->at_end_b);
+    assert_int_equal(a->leak_at_end_b, b->leak_at_end_b);
+    assert_true(a->per_step_b == b->per_step_b);
+    assert_true(a->per_step_n == b->per_step_n);
+}
+
+/* The rows of each side add up to the device's own figures. */
+static void adds_up(const struct mt_diff *d)
+{
+    for (int s = 0; s < 2; s++) {
+        const struct mt_figures *whole = &d->side[s].whole;
+        struct mt_figures sum = {0};
+        for (size_t i = 0; i < d->rows.n; i++) {
+            sum.at_peak_b += d->rows.v[i].at[s].at_peak_b;
+            sum.self_net_b += d->rows.v[i].at[s].self_net_b;
+            sum.self_alloc_b += d->rows.v[i].at[s].self_alloc_b;
+            sum.self_alloc_n += d->rows.v[i].at[s].self_alloc_n;
+            sum.at_end_b += d->rows.v[i].at[s].at_end_b;
+            sum.leak_at_end_b += d->rows.v[i].at[s].leak_at_end_b;
+            sum.per_step_b += d->rows.v[i].at[s].per_step_b;
+        }
+        assert_int_equal(sum.at_peak_b, whole->at_peak_b);
+        assert_int_equal(sum.self_net_b, whole->self_net_b);
+        assert_int_equal(sum.self_alloc_b, whole->self_alloc_b);
+        assert_int_equal(sum.self_alloc_n, whole->self_alloc_n);
+        assert_int_equal(sum.at_end_b, whole->at_end_b);
+        assert_int_equal(sum.leak_at_end_b, whole->leak_at_end_b);
+        assert_true(sum.per_step_b == whole->per_step_b);
+    }
+}
+
+static void rows_add_up(void **state)
+{
+    static const enum mt_group_key keys[] = {MT_BY_SITE, MT_BY_NAME, MT_BY_PATH, MT_BY_STEP};
+    struct program base, new;
+    (void)state;
+    make(&base, 100, 5000, "old");
+    make(&new, 60, 9000, "fresh");
+    for (size_t k = 0; k < MT_ARRAY_LEN(keys); k++) {
+        struct mt_diff d;
+        compare(&d, &base, &new, MT_DIFF_OPS | MT_DIFF_LIVES, keys[k]);
+        adds_up(&d);
+        mt_diff_free(&d);
+    }
+    program_end(&base);
+    program_end(&new);
+}
+
+static void known_figures(void **state)
+{
+    struct program base, new;
+    struct mt_diff d;
+    (void)state;
+    make(&base, 100, 5000, "old");
+    make(&new, 60, 9000, "fresh");
+    compare(&d, &base, &new, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_SITE);
+    assert_int_equal(d.side[0].whole.at_peak_b, 1000 + STEPS * 100 + 5000 + 77);
+    assert_int_equal(d.side[1].whole.at_peak_b, 1000 + STEPS * 60 + 9000 + 77);
+    const struct mt_diff_row *work = row_of(&d, "work"), *keep = row_of(&d, "keep");
+    assert_int_equal(work->at[0].at_peak_b, 5000);
+    assert_int_equal(work->at[1].at_peak_b, 9000);
+    assert_int_equal(work->at[1].self_alloc_b, STEPS * 9000);
+    assert_int_equal(work->at[1].self_alloc_n, STEPS);
+    assert_int_equal(work->match, MT_MATCH_SAME);
+    assert_int_equal(keep->at[0].at_peak_n, STEPS);
+    assert_true(keep->at[0].per_step_b == 100 && keep->at[1].per_step_b == 60);
+    assert_true(d.side[1].whole.per_step_b == 60 && d.side[1].whole.per_step_n == 1);
+    assert_int_equal(row_of(&d, "old")->match, MT_MATCH_ONLY);
+    assert_true(row_of(&d, "old")->in[0] && !row_of(&d, "old")->in[1]);
+    assert_true(!row_of(&d, "fresh")->in[0] && row_of(&d, "fresh")->in[1]);
+    assert_int_equal(row_of(&d, "fresh")->at[0].at_peak_b, 0);
+    mt_diff_per_step(&d);
+    assert_int_equal(row_of(&d, "work")->at[1].self_alloc_b, 9000);
+    assert_int_equal(row_of(&d, "work")->at[1].at_peak_b, 9000); /* a peak is no sum of steps */
+    mt_diff_free(&d);
+    program_end(&base);
+    program_end(&new);
+}
+
+static void with_itself(void **state)
+{
+    struct program p;
+    struct mt_diff d;
+    (void)state;
+    make(&p, 100, 5000, "also");
+    compare(&d, &p, &p, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_SITE);
+    assert_true(d.rows.n > 0);
+    assert_int_equal(d.match_n[MT_MATCH_SAME], d.rows.n);
+    same_figures(&d.side[0].whole, &d.side[1].whole);
+    for (size_t i = 0; i < d.rows.n; i++) {
+        assert_true(d.rows.v[i].in[0] && d.rows.v[i].in[1]);
+        same_figures(&d.rows.v[i].at[0], &d.rows.v[i].at[1]);
+    }
+    mt_diff_free(&d);
+    program_end(&p);
+}
+
+static void there_and_back(void **state)
+{
+    struct program a, b;
+    struct mt_diff there, back;
+    (void)state;
+    make(&a, 100, 5000, "old");
+    make(&b, 60, 9000, "fresh");
+    compare(&there, &a, &b, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_PATH);
+    compare(&back, &b, &a, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_PATH);
+    assert_int_equal(there.rows.n, back.rows.n);
+    for (size_t i = 0; i < there.rows.n; i++) {
+        const struct mt_diff_row *x = &there.rows.v[i], *y = row_of(&back, x->key[0]);
+        assert_int_equal(x->match, y->match);
+        for (int s = 0; s < 2; s++) {
+            assert_int_equal(x->in[s], y->in[!s]);
+            same_figures(&x->at[s], &y->at[!s]);
+        }
+    }
+    mt_diff_free(&there);
+    mt_diff_free(&back);
+    program_end(&a);
+    program_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(known_figures),
+        cmocka_unit_test(with_itself),
+        cmocka_unit_test(there_and_back),
+    };
+    return cmocka_run_group_tests_name("diff", tests, NULL, NULL);
+}

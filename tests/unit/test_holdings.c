@@ -1,0 +1,69 @@
+/* lib/holdings.h: what sites hold at the ends of steps. */
+#include "lib/holdings.h"
+#include "tests/unit/rows.h"
+
+enum { LIVES_MAX = 8 };
+
+struct holds {
+    const char *name;
+    struct {
+        uint32_t site;
+        int64_t bytes, from, to;
+    } lives[LIVES_MAX];
+    int64_t first, last;
+    struct mt_trend want; /* of site 5 */
+};
+
+static const struct holds rows[] = {
+    {"nothing", {{0}}, 1, 6, {false, false, 0, 0}},
+    {"a block from the first step on", {{5, 10, 1, 9}}, 1, 6, {false, false, 0, 0}},
+    {"a block before the first step", {{5, 10, 0, 9}}, 1, 6, {false, false, 0, 0}},
+    {"one more in the first half", {{5, 10, 3, 9}}, 1, 6, {false, false, 10, 1}},
+    {"one more in the later half", {{5, 10, 4, 9}}, 1, 6, {true, false, 10, 1}},
+    {"one more in the last step", {{5, 10, 6, 9}}, 1, 6, {true, false, 10, 1}},
+    {"the middle of an odd number", {{5, 10, 3, 9}}, 1, 5, {true, false, 10, 1}},
+    {"gone before the end of its step", {{5, 10, 4, 4}}, 1, 6, {false, false, 0, 0}},
+    {"of another site", {{4, 10, 4, 9}, {6, 10, 4, 9}}, 1, 6, {false, false, 0, 0}},
+    {"one for another", {{5, 10, 1, 4}, {5, 30, 4, 9}}, 1, 6, {false, false, 20, 0}},
+    {"higher for a while",
+     {{5, 10, 0, 9}, {5, 10, 4, 5}, {5, 10, 5, 6}},
+     1,
+     6,
+     {true, false, 0, 0}},
+    {"more at every step",
+     {{5, 1, 0, 1}, {5, 2, 1, 2}, {5, 3, 2, 3}, {5, 4, 3, 9}},
+     0,
+     3,
+     {false, true, 3, 0}},
+    {"as much at one step",
+     {{5, 1, 0, 1}, {5, 2, 1, 2}, {5, 2, 2, 3}, {5, 4, 3, 9}},
+     0,
+     3,
+     {false, false, 3, 0}},
+    {"a single step", {{5, 1, 2, 9}}, 2, 2, {true, false, 0, 0}},
+    {"no step", {{5, 1, 0, 9}}, 3, 2, {false, false, 0, 0}},
+};
+
+static void trend(void **state)
+{
+    const struct holds *r = *state;
+    struct mt_holdings h = {0};
+    for (int i = 0; i < LIVES_MAX; i++)
+        mt_holdings_add(&h, r->lives[i].site, r->lives[i].bytes, r->lives[i].from, r->lives[i].to);
+    mt_holdings_sort(&h);
+    struct mt_trend got = mt_holdings_trend(&h, 5, r->first, r->last);
+    assert_int_equal(got.higher, r->want.higher);
+    assert_int_equal(got.rising, r->want.rising);
+    if (r->first <= r->last) {
+        assert_int_equal(got.bytes, r->want.bytes);
+        assert_int_equal(got.blocks_n, r->want.blocks_n);
+    }
+    mt_holdings_free(&h);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    ROWS_ADD(&tests, trend, rows);
+    return ROWS_RUN(&tests, "holdings");
+}
