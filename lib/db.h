@@ -50,6 +50,9 @@ enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err);
 /* bind + step for statements without rows. */
 enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err);
 
+/* Ends a query of which no more rows are wanted, its texts with it. A query that is under way keeps
+ * importers out of the database: it must end before a report is shown, which may take long. */
+void mt_stmt_end(struct mt_stmt *s);
 int mt_stmt_column_n(const struct mt_stmt *s);
 const char *mt_stmt_column_name(const struct mt_stmt *s, int column);
 enum mt_value_kind { MT_VALUE_NULL, MT_VALUE_INT, MT_VALUE_REAL, MT_VALUE_TEXT };

@@ -121,6 +121,11 @@ enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err)
     return MT_OK;
 }
 
+void mt_stmt_end(struct mt_stmt *s)
+{
+    sqlite3_reset(s->s);
+}
+
 int mt_stmt_column_n(const struct mt_stmt *s)
 {
     return sqlite3_column_count(s->s);

@@ -133,6 +133,7 @@ static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame
         mt_stmt_bind(s, "i", l->run->op_first + op);
         MT_TRY(mt_stmt_step(s, &row, err));
         node = row ? mt_stmt_index(s, 1, l->run->node_first) : node;
+        mt_stmt_end(s);
     }
     if (node < l->t->nodes.n)
         *frame = l->t->nodes.v[node].frame;

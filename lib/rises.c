@@ -67,10 +67,13 @@ static enum mt_status enter(struct walk *w, struct thread *t, int64_t op, struct
         mt_stmt_bind(s, "i", op);
         MT_TRY(mt_stmt_step(s, &row, err));
         uint64_t node = row ? mt_stmt_index(s, 1, w->run->node_first) : UINT64_MAX;
-        if (node >= w->tree->nodes.n)
+        if (node >= w->tree->nodes.n) {
+            mt_stmt_end(s);
             break;
+        }
         *mt_vec_push(&w->path) = (struct open_op){.op = op, .node = (uint32_t)node};
         int64_t parent = mt_stmt_kind(s, 0) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, 0);
+        mt_stmt_end(s);
         op = parent < op ? parent : -1; /* a damaged database must not send us in circles */
     }
     while ((int64_t)t->stack.n > depth + 1)

@@ -78,6 +78,7 @@ static enum mt_status match_name(struct mt_db *db, const char *ref, int64_t *id,
         mt_err_hint(err, "Write more of the name.");
     }
 out:
+    mt_stmt_end(s);
     mt_buf_free(&all);
     return st;
 }
@@ -90,6 +91,7 @@ static enum mt_status latest(struct mt_db *db, int64_t back, int64_t *id, struct
     mt_stmt_bind(s, "i", back);
     MT_TRY(mt_stmt_step(s, &row, err));
     *id = row ? mt_stmt_int(s, 0) : 0;
+    mt_stmt_end(s);
     if (*id)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE,
@@ -211,8 +213,8 @@ enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
-    MT_TRY(check_counts(out, err));
-    return mt_stmt_step(s, &row, err);
+    mt_stmt_end(s);
+    return check_counts(out, err);
 }
 
 static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
