@@ -223,6 +223,18 @@ enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)
     return exec(db, "COMMIT", err);
 }
 
+enum mt_status mt_db_read_begin(struct mt_db *db, struct mt_err *err)
+{
+    return exec(db, "BEGIN", err);
+}
+
+void mt_db_read_end(struct mt_db *db)
+{
+    for (int i = 0; i < MT_QUERY_N; i++)
+        sqlite3_reset(db->cached[i].s);
+    sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL);
+}
+
 void mt_db_rollback(struct mt_db *db)
 {
     sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);

@@ -30,6 +30,10 @@ void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is roll
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);
+/* Around many small queries: otherwise each takes the lock of the file and gives it back. All
+ * queries have ended after it. Errors: MT_EDB. */
+enum mt_status mt_db_read_begin(struct mt_db *db, struct mt_err *err);
+void mt_db_read_end(struct mt_db *db);
 void mt_db_rollback(struct mt_db *db);
 
 /* The statement of that name in queries/ (MT_Q_*), reset and unbound; owned by the connection. */

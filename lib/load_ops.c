@@ -133,7 +133,6 @@ static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame
         mt_stmt_bind(s, "i", l->run->op_first + op);
         MT_TRY(mt_stmt_step(s, &row, err));
         node = row ? mt_stmt_index(s, 1, l->run->node_first) : node;
-        mt_stmt_end(s);
     }
     if (node < l->t->nodes.n)
         *frame = l->t->nodes.v[node].frame;
@@ -144,14 +143,16 @@ static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame
 static enum mt_status name_forward_ops(struct loader *l, struct mt_err *err)
 {
     struct mt_tree *t = l->t;
-    for (size_t i = 0; i < t->items.n; i++) {
+    enum mt_status st = mt_db_read_begin(l->db, err);
+    for (size_t i = 0; i < t->items.n && st == MT_OK; i++) {
         struct mt_item *item = &t->items.v[i];
         if (item->forward != MT_NONE)
-            MT_TRY(frame_of_op(l, item->forward, &item->forward, err));
+            st = frame_of_op(l, item->forward, &item->forward, err);
         else if (item->parent != MT_NONE)
             item->forward = t->items.v[item->parent].forward;
     }
-    return MT_OK;
+    mt_db_read_end(l->db);
+    return st;
 }
 
 /* Recordings of call paths have no op around a block: its node in that step is the item. */

@@ -67,13 +67,10 @@ static enum mt_status enter(struct walk *w, struct thread *t, int64_t op, struct
         mt_stmt_bind(s, "i", op);
         MT_TRY(mt_stmt_step(s, &row, err));
         uint64_t node = row ? mt_stmt_index(s, 1, w->run->node_first) : UINT64_MAX;
-        if (node >= w->tree->nodes.n) {
-            mt_stmt_end(s);
+        if (node >= w->tree->nodes.n)
             break;
-        }
         *mt_vec_push(&w->path) = (struct open_op){.op = op, .node = (uint32_t)node};
         int64_t parent = mt_stmt_kind(s, 0) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, 0);
-        mt_stmt_end(s);
         op = parent < op ? parent : -1; /* a damaged database must not send us in circles */
     }
     while ((int64_t)t->stack.n > depth + 1)
@@ -135,6 +132,7 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
     struct change *changes = mt_alloc((size_t)(run->record_n + 1) * sizeof *changes);
     w.rises = *out = mt_alloc((tree->nodes.n + 1) * sizeof *w.rises);
     w.threads = mt_alloc((tree->thread_ids.n + 1) * sizeof *w.threads);
+    MT_TRY_OUT(mt_db_read_begin(db, err));
     MT_TRY_OUT(mt_db_query(db, MT_Q_CHANGES, &s, err));
     mt_stmt_bind(s, "iii", run->alloc_first, run->alloc_first + run->alloc_n, device->id);
     for (;;) {
@@ -146,6 +144,7 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
     }
     MT_TRY_OUT(walk_all(&w, changes, err));
 out:
+    mt_db_read_end(db);
     for (size_t i = 0; i < tree->thread_ids.n; i++)
         mt_vec_free(&w.threads[i].stack);
     free(w.threads);
