@@ -107,6 +107,15 @@ void mt_show_notes(const struct mt_report *report)
     }
 }
 
+/* csv and tsv have no place for it. */
+static void show_left_out(const struct mt_report *report)
+{
+    char n[MT_HUMAN_MAX];
+    if (report->left_out_n)
+        fprintf(stderr, "note: %s more row%s, left out by --limit, --min or --name\n",
+                mt_human_count(report->left_out_n, n), report->left_out_n == 1 ? "" : "s");
+}
+
 bool mt_people_read(void)
 {
     int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
@@ -157,8 +166,11 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
         mt_render(reports[i], &how, out);
     }
     enum mt_status st = close_output(out, err);
-    for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++)
+    for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++) {
         mt_show_notes(reports[i]);
+        if (!mt_people_read())
+            show_left_out(reports[i]);
+    }
     return st;
 }
 
@@ -188,8 +200,12 @@ void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 {
     report->title = mt_asprintf("%s · no memory records", run->name);
     report->empty = "nothing to show";
-    mt_report_note(report, "This run holds no memory records; record them with "
-                           "profile(profile_memory=True).");
+    mt_report_note(report, run->op_n
+                               ? "This run holds no memory records; record them with "
+                                 "profile(profile_memory=True)."
+                               : "This run holds no op either. A profiler with a schedule "
+                                 "forgets one cycle as the next begins: export in on_trace_ready, "
+                                 "or give the schedule repeat=1.");
 }
 
 void mt_report_limit(struct mt_report *report, int64_t limit)
