@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { KEPT = 32 }; /* databases in the cache */
+enum {
+    KEPT = 32,             /* databases in the cache */
+    STALE_S = 24 * 60 * 60 /* no import takes this long: a scratch file of a killed one */
+};
 
 bool mt_cache_is_file(const char *ref)
 {
@@ -116,18 +120,21 @@ static int newest_first(const void *a, const void *b)
     return x->used.tv_nsec > y->used.tv_nsec ? -1 : x->used.tv_nsec < y->used.tv_nsec;
 }
 
-/* Removes what was used longest ago. Failures do not matter. */
+/* Removes what was used longest ago, and what killed imports left. Failures do not matter. */
 static void prune(const char *folder)
 {
     MT_VEC(struct kept) all = {0};
     struct stat info;
     DIR *dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));) {
-        size_t n = strlen(e->d_name);
-        if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0)
+        const char *ending = strstr(e->d_name, ".db");
+        if (!ending)
             continue;
         char *path = mt_asprintf("%s/%s", folder, e->d_name);
-        if (stat(path, &info) == 0)
+        bool there = stat(path, &info) == 0, whole = ending[3] == '\0';
+        if (there && !whole && info.st_mtim.tv_sec + STALE_S < time(NULL))
+            unlink(path);
+        if (there && whole)
             *mt_vec_push(&all) = (struct kept){path, info.st_mtim};
         else
             free(path);

@@ -129,8 +129,10 @@ static bool holds_ever_more(const struct finder *f, struct survivor *s, struct s
                             struct growth *g)
 {
     int64_t first = f->warmup, last = f->step_n - 1;
+    if (last - first < RISES_MIN)
+        return false;
     struct mt_trend t = mt_holdings_trend(&f->holdings, s->group, first, last);
-    if (!t.rising || last - first < RISES_MIN)
+    if (!t.rising)
         return false;
     for (; s < end; s++)
         s->alike = s->step >= f->warmup;
