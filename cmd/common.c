@@ -196,6 +196,17 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
 }
 
+void mt_report_older(struct mt_report *report, const struct mt_run *run,
+                     const struct mt_run_device *device)
+{
+    char older[MT_HUMAN_MAX];
+    if (!device->start_b && device->before_freed_b)
+        mt_report_note(report,
+                       "%s frees %s of blocks older than itself: its level counts from 0 and is at "
+                       "least that much too low until they are freed.",
+                       run->name, mt_human_bytes(device->before_freed_b, older));
+}
+
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 {
     report->title = mt_asprintf("%s · no memory records", run->name);

@@ -51,6 +51,9 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err);
 /* Says in the report which run it is about, and which device (NULL: none). */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
+/* Notes what a level that counts from 0 leaves out: blocks older than the recording. */
+void mt_report_older(struct mt_report *report, const struct mt_run *run,
+                     const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
 

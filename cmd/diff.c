@@ -48,6 +48,8 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
     if (a->step_n != b->step_n && !per_step)
         mt_report_note(r, "%s has %lld steps, %s %lld: compare totals with --per-step.",
                        a->run.name, (long long)a->step_n, b->run.name, (long long)b->step_n);
+    mt_report_older(r, &a->run, &a->device);
+    mt_report_older(r, &b->run, &b->device);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(
             r, "The runs have little in common: %lld of %lld rows are in one of them only.",

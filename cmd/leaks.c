@@ -122,7 +122,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     if (!lives->steps.all.n)
         mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
     else {
-        mt_buf_addf(&title, "%zu steps, the first %s warm-up · ", lives->steps.all.n,
+        mt_buf_addf(&title, "%zu step%s, the first %s warm-up · ", lives->steps.all.n,
+                    lives->steps.all.n == 1 ? "" : "s",
                     warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
         if (leak.rows)
             mt_buf_addf(&title, "leak: +%s in %.4g block%s every step", human(r, leak.per_step_b),
@@ -169,8 +170,8 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
         mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
                           "prof.step(), or import with --step-marker REGEX.");
     else if (lives->steps.all.n < 5)
-        mt_report_note(r, "%zu steps are few to tell a leak by; record 5 or more.",
-                       lives->steps.all.n);
+        mt_report_note(r, "%zu step%s few to tell a leak by; record 5 or more.", lives->steps.all.n,
+                       lives->steps.all.n == 1 ? " is" : "s are");
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

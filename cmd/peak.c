@@ -251,6 +251,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (!per && !mt_lives_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
                                 "which block is freed when is unknown.");
+    mt_report_older(&report, &p.run, &p.device);
     if (others > 0)
         mt_report_note(&report, "%d more device%s; choose with --device.", others,
                        others == 1 ? "" : "s");

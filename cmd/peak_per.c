@@ -131,9 +131,10 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
         add_step(&s, i);
     p->report->keep_order = true;
-    p->report->title = mt_asprintf("%s · %s · %zu steps (%s) · peak %s", p->run.name,
-                                   p->device.name, p->lives.steps.all.n, p->run.step_marker,
-                                   mt_human_bytes(p->device.peak_b, peak));
+    p->report->title =
+        mt_asprintf("%s · %s · %zu step%s (%s) · peak %s", p->run.name, p->device.name,
+                    p->lives.steps.all.n, p->lives.steps.all.n == 1 ? "" : "s", p->run.step_marker,
+                    mt_human_bytes(p->device.peak_b, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(p->report);
 out:

@@ -23,13 +23,14 @@ static const char *address(const char *start, const char *s)
 static void frame_form(struct mt_buf *out, const char *s, size_t n)
 {
     const char *start = s, *end = s + n, *stop;
-    const char *py = memmem(s, n, ".py(", 4);
-    if (py && (stop = digits(py + 4)) > py + 4 && *stop == ')') {
+    const char *py = memmem(s, n, ".py", 3);
+    bool traced = py && py + 4 < end && (py[3] == '(' || py[3] == ':');
+    if (traced && (stop = digits(py + 4)) > py + 4 && *stop == (py[3] == '(' ? ')' : ' ')) {
         const char *name = py;
         while (name > s && name[-1] != '/')
             name--;
         mt_buf_add(out, name, (size_t)(py + 3 - name));
-        s = stop + 1;
+        s = py[3] == '(' ? stop + 1 : stop;
     }
     bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
     while (s < end) {

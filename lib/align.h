@@ -41,8 +41,9 @@ void mt_alignment_free(struct mt_alignment *a);
 
 /*
  * Appends a name without what changes from run to run: folders and line numbers of Python frames
- * ("/tmp/a/train.py(12): step" -> "train.py: step"), instance numbers of modules ("nn.Module:
- * Linear_3" -> "nn.Module: Linear"), heap addresses (0x...), numbers behind '#'.
+ * ("/tmp/a/train.py(12): step" -> "train.py: step", "train.py:12 step" -> "train.py step"),
+ * instance numbers of modules ("nn.Module: Linear_3" -> "nn.Module: Linear"), heap addresses
+ * (0x...), numbers behind '#'.
  */
 void mt_align_form(struct mt_buf *out, const char *name);
 
