@@ -83,23 +83,28 @@ enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
     mt_rec_init(rec);
     rec->max_bytes = (uint64_t)how->max_memory;
     MT_TRY(read_file(path, how, rec, hash, err));
-    enum mt_status st = mt_build(rec, how->step_marker, err);
+    enum mt_status st = mt_build_ops(rec, how->step_marker, err);
     if (st == MT_EINPUT)
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
     return st;
 }
 
 enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
-                               const struct mt_recording *rec, const char *hash,
+                               struct mt_recording *rec, const char *hash,
                                struct mt_store_result *result, struct mt_err *err)
 {
+    struct mt_beside memory;
     char *key = content_key(hash, how);
     struct mt_store_opts opts = {.name = how->name,
                                  .group = how->group,
                                  .source = path,
                                  .hash = key,
-                                 .replace = how->replace};
+                                 .replace = how->replace,
+                                 .complete = mt_build_wait,
+                                 .closure = &memory};
+    mt_build_beside(&memory, rec);
     enum mt_status st = mt_store(db, rec, &opts, result, err);
+    mt_build_wait(&memory);
     free(key);
     return st;
 }

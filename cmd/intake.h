@@ -15,15 +15,15 @@ struct mt_intake {
 };
 
 /*
- * Reads and builds the file at path; the rest as below. hash: of the content, as 32 hex digits and
- * NUL.
+ * Reads the file at path and builds its ops; the rest as below. hash: of the content, as 32 hex
+ * digits and NUL.
  */
 enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err);
 
-/* Stores what was read and built. Errors: MT_EUSAGE, MT_EDB. */
+/* Builds what is left, stores all. Errors: MT_EUSAGE, MT_EDB. */
 enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct mt_intake *how,
-                               const struct mt_recording *rec, const char *hash,
+                               struct mt_recording *rec, const char *hash,
                                struct mt_store_result *result, struct mt_err *err);
 
 /*

@@ -139,10 +139,6 @@ static void run_totals(struct mt_recording *r)
             d->peak_ns = rec->t_ns;
             d->peak_record = i;
         }
-        if (rec->t_ns < r->start_ns)
-            r->start_ns = rec->t_ns;
-        if (rec->t_ns > r->end_ns)
-            r->end_ns = rec->t_ns;
     }
 }
 

@@ -15,6 +15,7 @@
 #define MT_BUILD_H
 
 #include "lib/recording.h"
+#include <pthread.h>
 
 /*
  * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL:
@@ -23,8 +24,24 @@
  */
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 
-/* The parts, in this order; each in the file of its name. The first refuses figures that cannot be
- * true with MT_EINPUT. */
+/*
+ * The same in two parts: first what rows of ops need, which can fail; then what memory records
+ * need. The second leaves alone what a writer of ops reads, so it may run in a thread beside it.
+ */
+enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, struct mt_err *err);
+void mt_build_memory(struct mt_recording *r);
+
+/* Runs mt_build_memory in a thread, or at once where there is none to be had. */
+struct mt_beside {
+    pthread_t thread;
+    bool running;
+};
+void mt_build_beside(struct mt_beside *b, struct mt_recording *r);
+/* Waits for it, once; beside is the struct. */
+void mt_build_wait(void *beside);
+
+/* The parts of these, in this order; each in the file of its name. The first refuses figures that
+ * cannot be true with MT_EINPUT. */
 enum mt_status mt_build_bounds(struct mt_recording *r, struct mt_err *err);
 void mt_build_calltree(struct mt_recording *r);
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err);

@@ -107,20 +107,6 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
     mt_vec_free(&stack);
 }
 
-void mt_build_calltree(struct mt_recording *r)
-{
-    struct mt_map nodes = {0};
-    uint32_t base = 0;
-    r->start_ns = INT64_MAX;
-    r->end_ns = INT64_MIN;
-    for (size_t i = 0; i < r->threads.n; i++) {
-        r->threads.v[i].op_base = base;
-        base += (uint32_t)r->threads.v[i].ops.n;
-        nest_thread(r, &r->threads.v[i], &nodes);
-    }
-    mt_map_free(&nodes);
-}
-
 /* Recordings that have their nodes: first and last moment of what they hold. */
 static void find_span(struct mt_recording *r)
 {
@@ -137,22 +123,22 @@ static void find_span(struct mt_recording *r)
         r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
         r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
     }
-    if (r->records.n && r->records.v[0].t_ns < r->start_ns)
-        r->start_ns = r->records.v[0].t_ns;
 }
 
-enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)
+void mt_build_calltree(struct mt_recording *r)
 {
-    MT_TRY(mt_build_bounds(r, err));
-    if (r->without_ops)
+    if (r->without_ops) {
         find_span(r);
-    else
-        mt_build_calltree(r);
-    MT_TRY(mt_build_steps(r, step_marker, err));
-    mt_build_forward(r);
-    mt_build_attribution(r);
-    mt_build_rollup(r);
-    if (r->start_ns > r->end_ns)
-        r->start_ns = r->end_ns = 0;
-    return MT_OK;
+        return;
+    }
+    struct mt_map nodes = {0};
+    uint32_t base = 0;
+    r->start_ns = INT64_MAX;
+    r->end_ns = INT64_MIN;
+    for (size_t i = 0; i < r->threads.n; i++) {
+        r->threads.v[i].op_base = base;
+        base += (uint32_t)r->threads.v[i].ops.n;
+        nest_thread(r, &r->threads.v[i], &nodes);
+    }
+    mt_map_free(&nodes);
 }

@@ -425,17 +425,19 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
     for (int i = 0; i < (int)MT_ARRAY_LEN(ids); i++)
         *ids[i] = mt_stmt_int(s, i);
     MT_TRY(mt_stmt_step(s, &row, err));
+    MT_TRY(intern_op_strings(w, err));
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));
+    if (o->complete)
+        o->complete(o->closure);
     for (size_t i = 0; i < w->r->records.n; i++)
         w->alloc_n += mt_rec_is_block(&w->r->records.v[i]);
     w->alloc_n += w->r->older.n;
     MT_TRY(write_run(w, o, name, err));
     MT_TRY(write_devices(w, err));
     MT_TRY(write_threads(w, err));
-    MT_TRY(intern_op_strings(w, err));
     MT_TRY(write_nodes(w, err));
     MT_TRY(write_small(w, err));
     MT_TRY(write_samples(w, err));
-    MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_row, w, err));
     return mt_store_segments(w, err);
 }

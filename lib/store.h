@@ -14,6 +14,10 @@ struct mt_store_opts {
     const char *source; /* file name */
     const char *hash;   /* content hash */
     bool replace;       /* a run of that name or content is replaced */
+    /* Called when the ops are written, before anything of memory is read: completes the recording
+     * (lib/build.h, mt_build_wait). NULL: it is complete. */
+    void (*complete)(void *closure);
+    void *closure;
 };
 
 struct mt_store_result {
