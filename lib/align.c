@@ -63,43 +63,57 @@ static const char *last_name(const char *path)
     return last;
 }
 
+/* Where the line number of a Python frame begins: "x.py(12): f", "x.py:12 f"; NULL: no such frame.
+ */
+static const char *line_number(const char *name)
+{
+    const char *py = strstr(name, ".py");
+    bool traced = py && (py[3] == '(' || py[3] == ':') && digits(py + 4) > py + 4;
+    return traced ? py + 4 : NULL;
+}
+
+/* "train.py step in scope" -> "step in scope": the function without its file. */
+static const char *function_of(const char *form)
+{
+    const char *py = strstr(form, ".py ");
+    return py ? py + 4 : form;
+}
+
 struct aligner {
     const enum mt_group_key *keys;
     int key_n;
     struct mt_strtab forms;
-    MT_VEC(uint32_t) row_of; /* form -> row, MT_NONE = none yet */
     struct mt_alignment *out;
 };
 
 /* The id of a key as seen by a kind of match; MT_NONE: it cannot match so. */
 static uint32_t form_of(struct aligner *a, const struct mt_align_key *k, enum mt_match match)
 {
-    struct mt_buf text = {0};
-    bool path = false;
+    struct mt_buf text = {0}, form = {0};
+    bool can = match != MT_MATCH_NAME;
     for (int i = 0; i < a->key_n; i++) {
         const char *s = k->key[i];
-        path |= a->keys[i] == MT_BY_PATH;
-        if (match == MT_MATCH_NAME && a->keys[i] == MT_BY_PATH)
-            s = last_name(s);
+        bool path = a->keys[i] == MT_BY_PATH, by_name = match == MT_MATCH_NAME;
+        mt_buf_clear(&form);
         if (match == MT_MATCH_SAME)
-            mt_buf_adds(&text, s);
+            mt_buf_adds(&form, s);
         else
-            mt_align_form(&text, s);
+            mt_align_form(&form, by_name && path ? last_name(s) : s);
+        can |= path || line_number(s);
+        mt_buf_adds(&text, by_name && !path && line_number(s) ? function_of(form.s) : form.s);
         mt_buf_addc(&text, '\x1f');
     }
     mt_buf_addc(&text, k->explicit_row ? '!' : (char)('0' + match));
-    uint32_t id =
-        match == MT_MATCH_NAME && !path ? MT_NONE : mt_strtab_add(&a->forms, text.s, text.n);
+    uint32_t id = can ? mt_strtab_add(&a->forms, text.s, text.n) : MT_NONE;
     mt_buf_free(&text);
-    while (id != MT_NONE && a->row_of.n <= id)
-        *mt_vec_push(&a->row_of) = MT_NONE;
+    mt_buf_free(&form);
     return id;
 }
 
-static void join(struct aligner *a, struct mt_align_key *k, int side, uint32_t form,
-                 enum mt_match match)
+/* Adds a key to a row, which is made when it is MT_NONE. */
+static void join(struct aligner *a, struct mt_align_key *k, int side, enum mt_match match,
+                 uint32_t *row)
 {
-    uint32_t *row = &a->row_of.v[form];
     if (*row == MT_NONE) {
         *row = (uint32_t)a->out->rows.n;
         *mt_vec_push(&a->out->rows) =
@@ -111,26 +125,71 @@ static void join(struct aligner *a, struct mt_align_key *k, int side, uint32_t f
     k->row = *row;
 }
 
+/* A key not matched yet. */
+struct candidate {
+    uint32_t form;
+    int side;
+    int64_t line; /* of its first Python frame, -1 = none */
+    size_t place;
+    struct mt_align_key *key;
+};
+
+static int candidate_cmp(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->form != y->form)
+        return x->form < y->form ? -1 : 1;
+    if (x->side != y->side)
+        return x->side - y->side;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/*
+ * Candidates of one form, c[0..n0) of BASE and c[n0..n) of NEW. As many lines of a function on
+ * either side are the same lines, moved; else all of them are one row, unless the function is all
+ * they share.
+ */
+static void match_form(struct aligner *a, struct candidate *c, size_t n0, size_t n,
+                       enum mt_match match)
+{
+    bool lines = n0 * 2 == n && c[0].line >= 0;
+    uint32_t row = MT_NONE;
+    if (!lines && match == MT_MATCH_NAME && c[0].line >= 0 && a->keys[0] != MT_BY_PATH)
+        return;
+    for (size_t i = 0; i < (lines ? n0 : n); i++) {
+        row = lines ? MT_NONE : row;
+        join(a, c[i].key, c[i].side, match, &row);
+        if (lines)
+            join(a, c[n0 + i].key, c[n0 + i].side, match, &row);
+    }
+}
+
 /* Joins what both sides have in this form; rows are made only where both do. */
 static void match_all(struct aligner *a, struct mt_align_key *side[2], const size_t n[2],
                       enum mt_match match)
 {
-    struct mt_map seen = {0}; /* form -> sides that have it, as bits */
+    MT_VEC(struct candidate) all = {0};
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) {
-            uint32_t form = side[s][i].row == MT_NONE ? form_of(a, &side[s][i], match) : MT_NONE;
-            if (form == MT_NONE)
-                continue;
-            uint32_t *bits = mt_map_at(&seen, form);
-            *bits = (*bits == MT_NONE ? 0 : *bits) | 1u << s;
+            struct mt_align_key *k = &side[s][i];
+            uint32_t form = k->row == MT_NONE ? form_of(a, k, match) : MT_NONE;
+            const char *line = line_number(k->key[0]);
+            if (form != MT_NONE)
+                *mt_vec_push(&all) =
+                    (struct candidate){form, s, line ? strtoll(line, NULL, 10) : -1, i, k};
         }
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < n[s]; i++) {
-            uint32_t form = side[s][i].row == MT_NONE ? form_of(a, &side[s][i], match) : MT_NONE;
-            if (form != MT_NONE && mt_map_get(&seen, form) == 3)
-                join(a, &side[s][i], s, form, match);
-        }
-    mt_map_free(&seen);
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, candidate_cmp);
+    for (size_t first = 0, stop; first < all.n; first = stop) {
+        size_t n0 = 0;
+        for (stop = first; stop < all.n && all.v[stop].form == all.v[first].form; stop++)
+            n0 += all.v[stop].side == 0;
+        if (n0 && n0 < stop - first)
+            match_form(a, &all.v[first], n0, stop - first, match);
+    }
+    mt_vec_free(&all);
 }
 
 void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new, size_t new_n,
@@ -149,11 +208,10 @@ void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             if (side[s][i].row == MT_NONE)
-                join(&a, &side[s][i], s, form_of(&a, &side[s][i], MT_MATCH_SAME), MT_MATCH_ONLY);
+                join(&a, &side[s][i], s, MT_MATCH_ONLY, &(uint32_t){MT_NONE});
     for (size_t i = 0; i < out->rows.n; i++)
         out->match_n[out->rows.v[i].match]++;
     mt_strtab_free(&a.forms);
-    mt_vec_free(&a.row_of);
 }
 
 void mt_alignment_free(struct mt_alignment *a)

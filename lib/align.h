@@ -9,7 +9,7 @@
 enum mt_match {
     MT_MATCH_SAME, /* the same keys */
     MT_MATCH_FORM, /* the same but for what changes from run to run: see mt_align_form */
-    MT_MATCH_NAME, /* call paths whose last name is the same */
+    MT_MATCH_NAME, /* the last name of a call path is the same, or the function of a Python line */
     MT_MATCH_ONLY, /* in one of the runs only */
     MT_MATCH_N
 };
@@ -34,7 +34,10 @@ struct mt_alignment {
     int64_t match_n[MT_MATCH_N];
 };
 
-/* keys: which grouping keys the texts are of. Fills row of every key. */
+/*
+ * keys: which grouping keys the texts are of. Fills row of every key. Where both runs have as many
+ * lines of a function left, the first is the first, and so on: lines move when a file is edited.
+ */
 void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new, size_t new_n,
               const enum mt_group_key *keys, int key_n, struct mt_alignment *out);
 void mt_alignment_free(struct mt_alignment *a);
