@@ -215,7 +215,7 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",
     .summary = "what changed between two runs: peak, operators, leaks",
-    .usage = "[options] BASE NEW",
+    .usage = "[options] BASE [RUN ...] NEW",
     .examples = "  memtool diff base new\n"
                 "  memtool diff base new --by path --section peak\n"
                 "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",

@@ -76,6 +76,7 @@ void mt_snap_objects_free(struct mt_snap_objects *o)
 {
     mt_snap_paths_free(&o->paths);
     mt_vec_free(&o->events);
+    mt_vec_free(&o->words);
     mt_vec_free(&o->blocks);
     mt_vec_free(&o->final_blocks);
     mt_vec_free(&o->segments);
@@ -180,8 +181,10 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
     uint32_t word = str_of(f[K_ACTION]);
     if (word != MT_NONE && word >= K_N && word < K_N + MT_SNAP_ACTION_N)
         e.action = (uint8_t)(word - K_N);
-    else
+    else {
         note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+        *mt_vec_push(&o->words) = (struct mt_snap_word){(uint32_t)o->events.n, word};
+    }
     if (f[K_DEVICE_FREE])
         e.addr = (uint64_t)int_of(p, f[K_DEVICE_FREE], 0);
     if (e.time_us > TIME_MAX_US || e.time_us < -TIME_MAX_US)
@@ -194,6 +197,25 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
     o->has_category |= f[K_CATEGORY] != 0;
     *mt_vec_push(&o->events) = e;
     return mt_pickle_token(MT_TOKEN_EVENT, (uint32_t)o->events.n - 1);
+}
+
+const char *mt_snap_action_name(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                                const struct mt_snap_event *e)
+{
+    if (e->action < MT_SNAP_ACTION_N)
+        return actions[e->action];
+    uint32_t event = (uint32_t)(e - o->events.v);
+    size_t low = 0, high = o->words.n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (o->words.v[mid].event < event)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool known =
+        low < o->words.n && o->words.v[low].event == event && o->words.v[low].word != MT_NONE;
+    return known ? mt_strtab_get(strings, o->words.v[low].word) : "[none]";
 }
 
 /* Blocks of torch 1.13 and 2.0 keep size and frames in their `history`. */

@@ -72,11 +72,12 @@ struct mt_snap_objects {
     MT_VEC(uint32_t) final_blocks;       /* block numbers, segment by segment */
     MT_VEC(struct mt_snap_segment) segments;
     MT_VEC(struct mt_snap_annotation) annotations;
-    uint64_t timed_n;      /* events with a time */
-    uint64_t bad_n;        /* events and blocks with impossible sizes, left out */
-    uint64_t unknown_n;    /* events of unknown actions, */
-    struct mt_buf unknown; /* and these actions' names */
-    mt_pvalue pool_value;  /* the last pool seen, and its text */
+    uint64_t timed_n; /* events with a time */
+    uint64_t bad_n;   /* events and blocks with impossible sizes, left out */
+    MT_VEC(struct mt_snap_word { uint32_t event, word; }) words; /* of unknown actions */
+    uint64_t unknown_n;                                          /* events of unknown actions, */
+    struct mt_buf unknown;                                       /* and these actions' names */
+    mt_pvalue pool_value; /* the last pool seen, and its text */
     uint32_t pool;
     bool has_category; /* made from a profile */
 };
@@ -90,6 +91,10 @@ void mt_snap_objects_add_words(struct mt_strtab *strings);
 /* Hooks of the pickle machine; closure is the struct mt_snap_objects. */
 mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
 mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
+
+/* What an event calls itself, of the pickle's strings; "[none]" where it says nothing. */
+const char *mt_snap_action_name(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                                const struct mt_snap_event *e);
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o); /* memory in use, about */
 

@@ -233,6 +233,23 @@ static enum mt_status change_segment(struct mt_snap_replayer *r, struct mt_snap_
 
 /* ---- events ---- */
 
+/* What changes no memory is kept as it is. */
+static void keep_event(struct mt_snap_replayer *r, const struct mt_snap_device *d,
+                       const struct mt_snap_event *e, int64_t t_ns)
+{
+    struct mt_strtab *strings = &r->rec->strings;
+    const char *action = mt_snap_action_name(r->o, r->strings, e);
+    const char *text = e->label == MT_NONE ? NULL : mt_strtab_get(r->strings, e->label);
+    *mt_vec_push(&r->rec->other_events) =
+        (struct mt_other_event){.t_ns = t_ns,
+                                .bytes = e->size,
+                                .address = e->addr,
+                                .action = mt_strtab_add(strings, action, strlen(action)),
+                                .text = text ? mt_strtab_add(strings, text, strlen(text)) : MT_NONE,
+                                .record_n = (uint32_t)r->rec->records.n,
+                                .device = d->device};
+}
+
 static int64_t time_of(const struct mt_snap_replayer *r, const struct mt_snap_device *d)
 {
     const struct mt_snap_event *e = event_at(r, d, d->at);
@@ -275,6 +292,7 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
         user_defined(r, d, e, t_ns);
         return MT_OK;
     default: /* snapshot, annotate and what we do not know change no memory */
+        keep_event(r, d, e, t_ns);
         return MT_OK;
     }
 }

@@ -61,8 +61,9 @@ static const char *const texts[MT_NOTE_N] = {
         "the file has no times: moments are the numbers of its events, shown as ns",
     [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, taken to happen "
                       "at that event's time",
-    [MT_NOTE_UNKNOWN_ACTION] = "%N event/events of a kind this version does not know, not counted: "
-                               "%D",
+    [MT_NOTE_UNKNOWN_ACTION] =
+        "%N event/events of a kind this version does not know, kept as they are in v_event: "
+        "%D",
     [MT_NOTE_STATE_ONLY] = "the file has no history, only what was alive when it was written; "
                            "torch.cuda.memory._record_memory_history() before the run records one",
     [MT_NOTE_HISTORY_CUT] =

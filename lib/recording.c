@@ -29,6 +29,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->reserved_b);
     mt_vec_free(&r->samples);
     mt_vec_free(&r->older);
+    mt_vec_free(&r->other_events);
     mt_vec_free(&r->segments);
     mt_vec_free(&r->blocks);
     mt_vec_free(&r->nodes);

@@ -113,6 +113,15 @@ enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FRE
 
 /* ---- what only snapshots of an allocator tell ---- */
 
+/* What the allocator's history holds besides memory that comes and goes: kept as it is. */
+struct mt_other_event {
+    int64_t t_ns, bytes;
+    uint64_t address;
+    uint32_t action, text; /* strings; text MT_NONE = none */
+    uint32_t record_n;     /* records before it */
+    uint16_t device;
+};
+
 /* Memory the allocator holds from the driver. */
 struct mt_segment {
     uint64_t address;
@@ -233,6 +242,7 @@ struct mt_recording {
     MT_VEC(int64_t) reserved_b; /* of records, each value once while it stays the same */
     MT_VEC(struct mt_sample) samples;
     MT_VEC(struct mt_older) older;
+    MT_VEC(struct mt_other_event) other_events;
     MT_VEC(struct mt_segment) segments;
     MT_VEC(struct mt_block)
     blocks; /* none, or one per row of alloc: mt_rec_is_block records in

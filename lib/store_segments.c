@@ -1,4 +1,4 @@
-/* Writes what only snapshots of an allocator tell: segments and blocks. */
+/* Writes what only snapshots of an allocator tell: segments, blocks, events. */
 #include "lib/store_parts.h"
 
 #include "gen/queries.h"
@@ -44,6 +44,22 @@ static void block_row(void *closure, uint64_t row, int64_t *cells)
     cells[7] = relative(w, b->free_requested_ns);
 }
 
+static enum mt_status write_events(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->other_events.n; i++) {
+        const struct mt_other_event *e = &r->other_events.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_EVENT_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiIsiis", w->run, (int64_t)i, w->device + e->device,
+                     e->t_ns - r->start_ns, e->record_n ? (int64_t)e->record_n - 1 : INT64_MIN,
+                     mt_strtab_get(&r->strings, e->action), (int64_t)e->address, e->bytes,
+                     e->text == MT_NONE ? NULL : mt_strtab_get(&r->strings, e->text));
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
 enum mt_status mt_store_segments(struct mt_writer *w, struct mt_err *err)
 {
     const struct mt_recording *r = w->r;
@@ -53,5 +69,6 @@ enum mt_status mt_store_segments(struct mt_writer *w, struct mt_err *err)
     for (size_t i = 0; i < r->blocks.n; i++)
         if (r->blocks.v[i].pool != MT_NONE && !w->string_id[r->blocks.v[i].pool])
             MT_TRY(mt_store_string(w, r->blocks.v[i].pool, &id, err));
-    return mt_db_insert_rows(w->db, MT_Q_BLOCK_ADD_ALL, r->blocks.n, block_row, w, err);
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_BLOCK_ADD_ALL, r->blocks.n, block_row, w, err));
+    return write_events(w, err);
 }

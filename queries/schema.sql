@@ -176,6 +176,18 @@ CREATE TABLE sample (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
+-- What an allocator's history holds besides memory that comes and goes (snapshots only): marks of the user,
+-- and actions that memtool does not know, as they are.
+CREATE TABLE event (
+  run_id INTEGER NOT NULL, position INTEGER NOT NULL,
+  device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
+  record INTEGER,                  -- the last record before it (see alloc); NULL: none
+  action TEXT NOT NULL,            -- annotate, snapshot, ...
+  address INTEGER NOT NULL, bytes_b INTEGER NOT NULL, -- as recorded, whatever they mean there
+  text TEXT,                       -- the user's words; NULL: none
+  PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
 -- Data quality: what was repaired, skipped, unmatched.
 CREATE TABLE note (
   run_id INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -230,6 +242,9 @@ CREATE VIEW v_block AS SELECT r.name AS run, b.alloc_id, d.name AS device, print
   a.born_ns, b.free_requested_ns, a.freed_ns, a.born_node_id, a.freed_node_id
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n JOIN block b ON b.alloc_id = a.id
   JOIN device d ON d.id = a.device_id LEFT JOIN string p ON p.id = b.pool_id;
+
+CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.time_ns, e.record, e.action,
+  printf('0x%llx', e.address) AS address, e.bytes_b, e.text FROM run r JOIN event e ON e.run_id = r.id JOIN device d ON d.id = e.device_id;
 
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 

@@ -38,6 +38,8 @@ INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15
 INSERT INTO step VALUES (?1,?2,?3,?4,?5);
 -- name: sample_add
 INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6,?7);
+-- name: event_add
+INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9);
 -- name: note_add
 INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 
@@ -78,6 +80,8 @@ DELETE FROM thread WHERE run_id = ?1;
 DELETE FROM step WHERE run_id = ?1;
 -- name: run_delete_samples
 DELETE FROM sample WHERE run_id = ?1;
+-- name: run_delete_events
+DELETE FROM event WHERE run_id = ?1;
 -- name: run_delete_notes
 DELETE FROM note WHERE run_id = ?1;
 -- name: run_delete_meta
