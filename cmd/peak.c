@@ -19,6 +19,11 @@ struct found {
     int64_t record, t_ns, level_b;
 };
 
+static bool levels_needed(void)
+{
+    return per || at.n || from || to || step;
+}
+
 static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
 {
     struct mt_window w;
@@ -31,6 +36,13 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
         return MT_EUSAGE;
     }
     *n = at.n == 2 ? 2 : 1;
+    if (!levels_needed()) { /* the peak of the whole run is known */
+        const struct mt_run_device *d = &p->device;
+        bool none = d->peak_record == INT64_MIN;
+        f[0] =
+            (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
+        return MT_OK;
+    }
     for (int i = 0; i < *n; i++) {
         struct mt_moment m = {MT_AT_PEAK, w.to_ns, w.from_ns};
         f[i] = (struct found){.text = at.n ? at.v[i] : NULL};
@@ -246,7 +258,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         goto show;
     }
     MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
-    MT_TRY_OUT(mt_levels_load(db, &p.run, &p.device, &p.levels, err));
+    if (levels_needed())
+        MT_TRY_OUT(mt_levels_load(db, &p.run, &p.device, &p.levels, err));
     MT_TRY_OUT(fill(&p, err));
     if (!per && !mt_lives_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
