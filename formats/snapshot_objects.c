@@ -21,6 +21,7 @@ enum key {
     K_POOL_ID,
     K_USER_METADATA,
     K_CATEGORY,
+    K_COMPILE_CONTEXT,
     K_NAME,
     K_FILENAME,
     K_LINE,
@@ -37,18 +38,12 @@ enum key {
     K_STAGE,
     K_N
 };
-static const char *const keys[K_N] = {"action",        "addr",
-                                      "device_free",   "size",
-                                      "stream",        "time_us",
-                                      "frames",        "pool_id",
-                                      "user_metadata", "category",
-                                      "name",          "filename",
-                                      "line",          "state",
-                                      "address",       "requested_size",
-                                      "history",       "blocks",
-                                      "total_size",    "device",
-                                      "segment_type",  "segment_pool_id",
-                                      "is_expandable", "stage"};
+static const char *const keys[K_N] = {
+    "action",          "addr",           "device_free",     "size",          "stream",
+    "time_us",         "frames",         "pool_id",         "user_metadata", "category",
+    "compile_context", "name",           "filename",        "line",          "state",
+    "address",         "requested_size", "history",         "blocks",        "total_size",
+    "device",          "segment_type",   "segment_pool_id", "is_expandable", "stage"};
 
 /* Their string ids follow those of the keys. */
 static const char *const actions[MT_SNAP_ACTION_N] = {
@@ -137,21 +132,32 @@ static uint32_t pool_of(struct mt_snap_objects *o, struct mt_pickle *p, mt_pvalu
     return o->pool = mt_strtab_add(mt_pickle_strings(p), text, strlen(text));
 }
 
-/* What the user attached to an event, as one line of text. */
-static uint32_t label_of(struct mt_pickle *p, mt_pvalue metadata, mt_pvalue category)
+static bool says_nothing(struct mt_pickle *p, mt_pvalue v)
 {
-    mt_pvalue v = metadata;
     const char *s = mt_pickle_str(p, v);
-    if (!v || mt_pickle_kind(v) == MT_PICKLE_NONE || (s && !*s))
-        v = category;
-    if (!v || mt_pickle_kind(v) == MT_PICKLE_NONE)
-        return MT_NONE;
+    return !v || mt_pickle_kind(v) == MT_PICKLE_NONE || (s && (!*s || strcmp(s, "N/A") == 0));
+}
+
+/* What an event was labelled with, as one line of text: by the user, else by a profile, else by
+ * torch.compile (the number of the graph: "torch.compile 0/0"). */
+static uint32_t label_of(struct mt_pickle *p, const mt_pvalue *f)
+{
+    static const struct {
+        enum key key;
+        const char *prefix;
+    } labels[] = {{K_USER_METADATA, ""}, {K_CATEGORY, ""}, {K_COMPILE_CONTEXT, "torch.compile "}};
     struct mt_buf text = {0};
-    s = mt_pickle_str(p, v);
+    size_t i = 0;
+    while (i < MT_ARRAY_LEN(labels) && says_nothing(p, f[labels[i].key]))
+        i++;
+    if (i == MT_ARRAY_LEN(labels))
+        return MT_NONE;
+    const char *s = mt_pickle_str(p, f[labels[i].key]);
+    mt_buf_adds(&text, labels[i].prefix);
     if (s)
         mt_buf_add(&text, s, strnlen(s, LABEL_MAX));
     else
-        mt_pickle_json(p, v, &text);
+        mt_pickle_json(p, f[labels[i].key], &text);
     size_t n = text.n < LABEL_MAX ? text.n : LABEL_MAX;
     uint32_t id = n ? mt_strtab_add(mt_pickle_strings(p), text.s, n) : MT_NONE;
     mt_buf_free(&text);
@@ -174,7 +180,7 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
         .time_us = int_of(p, f[K_TIME_US], MT_GONE),
         .stream = int_of(p, f[K_STREAM], 0),
         .path = path_of(o, p, f[K_FRAMES]),
-        .label = label_of(p, f[K_USER_METADATA], f[K_CATEGORY]),
+        .label = label_of(p, f),
         .pool = pool_of(o, p, f[K_POOL_ID]),
         .action = MT_SNAP_ACTION_N,
     };
