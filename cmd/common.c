@@ -196,6 +196,13 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
 }
 
+void mt_report_others(struct mt_report *report, int other_n)
+{
+    if (other_n > 0)
+        mt_report_note(report, "%d more device%s; choose with --device.", other_n,
+                       other_n == 1 ? "" : "s");
+}
+
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device)
 {
@@ -209,6 +216,7 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
 
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 {
+    free(report->title);
     report->title = mt_asprintf("%s · no memory records", run->name);
     report->empty = "nothing to show";
     mt_report_note(report, run->op_n

@@ -19,6 +19,13 @@ struct mt_common {
 extern struct mt_common mt_common;
 extern const struct mt_opt mt_common_opts[];
 
+/* The row of --device in an option table; value: const char *. */
+#define MT_DEVICE_OPT(value)                                                                       \
+    {                                                                                              \
+        "device", 0, MT_OPT_STRING, &(value), "D",                                                 \
+            "cpu, cuda:0, ... (default: the one with most bytes allocated)"                        \
+    }
+
 /* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/runs.h) for reading. */
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 
@@ -51,6 +58,8 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err);
 /* Says in the report which run it is about, and which device (NULL: none). */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
+/* Notes that the run has further devices. */
+void mt_report_others(struct mt_report *report, int other_n);
 /* Notes what a level that counts from 0 leaves out: blocks older than the recording. */
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);

@@ -251,9 +251,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         mt_report_no_memory(&report, &v.run);
     else
         MT_TRY_OUT(fill(&v, err));
-    if (others > 0)
-        mt_report_note(&report, "%d more device%s; choose with --device.", others,
-                       others == 1 ? "" : "s");
+    mt_report_others(&report, others);
     MT_TRY_OUT(mt_show(&report, err));
 out:
     mt_report_free(&report);

@@ -221,9 +221,7 @@ static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, in
         mt_report_no_memory(r, &which);
     else
         MT_TRY_OUT(fill(r, db, &which, &d, keys, key_n, leaking, err));
-    if (others > 0)
-        mt_report_note(r, "%d more device%s; choose with --device.", others,
-                       others == 1 ? "" : "s");
+    mt_report_others(r, others);
 out:
     mt_db_close(db);
     return st;
@@ -260,8 +258,7 @@ static const struct mt_opt opts[] = {
     {"fail", 0, MT_OPT_FLAG, &fail, NULL, "exit 1 when there is a leak"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "only leaks of at least this per step, and else what has this alive"},
-    {"device", 0, MT_OPT_STRING, &device_name, "D",
-     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    MT_DEVICE_OPT(device_name),
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", "show N rows; 0 = all (default: 20)"},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
     {"columns", 0, MT_OPT_STRING, &rows.columns, "LIST",

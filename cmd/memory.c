@@ -56,11 +56,14 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     else if (from || to)
         mt_buf_addf(&title, " · %s to %s", from ? from : "@start", to ? to : "@end");
     mt_report_about(r, run, NULL);
-    free(r->title);
     r->title = title.s;
     mt_report_param(r, "from", mt_cell_text(from));
     mt_report_param(r, "to", mt_cell_text(to));
     mt_report_param(r, "step", mt_cell_text(step));
+    if (strcmp(run->format, "cuda-snapshot") == 0)
+        mt_report_footer(r,
+                         "A snapshot tells rounded sizes only of blocks in use at its end, so that "
+                         "allocated and active bytes have no peak.");
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -91,10 +94,6 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
     if (!n)
         mt_report_no_memory(r, run);
-    if (strcmp(run->format, "cuda-snapshot") == 0)
-        mt_report_footer(r,
-                         "A snapshot tells rounded sizes only of blocks in use at its end, so that "
-                         "allocated and active bytes have no peak.");
 out:
     free(devices);
     mt_steps_free(&steps);

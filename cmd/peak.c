@@ -21,7 +21,7 @@ struct found {
 
 static bool levels_needed(void)
 {
-    return per || at.n || from || to || step;
+    return (per && strcmp(per, "step") == 0) || at.n || from || to || step;
 }
 
 static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
@@ -265,9 +265,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
                                 "which block is freed when is unknown.");
     mt_report_older(&report, &p.run, &p.device);
-    if (others > 0)
-        mt_report_note(&report, "%d more device%s; choose with --device.", others,
-                       others == 1 ? "" : "s");
+    mt_report_others(&report, others);
 show:
     MT_TRY_OUT(mt_show(&report, err));
 out:
@@ -289,8 +287,7 @@ static const struct mt_opt opts[] = {
      "step: start, peak and end of every step; name: how far each op rises above its start"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by site, name, top, scope, module, phase, path, shape, thread, step"},
-    {"device", 0, MT_OPT_STRING, &device_name, "D",
-     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    MT_DEVICE_OPT(device_name),
     MT_ROWS_OPTS(rows, "in the first column", "20"),
     {0},
 };

@@ -28,8 +28,8 @@ struct mt_rows {
 /*
  * Applies them to sorted rows: what is left out is counted in left_out_n. --min is about the
  * magnitude of `column`; --name looks at every text of a row; explicit rows stay only if they
- * match too. Errors: MT_EUSAGE: no regular expression; a column that is
- * unknown (listing those there are) or named twice.
+ * match too. Errors: MT_EUSAGE: no regular expression; a column that is unknown (listing
+ * those there are) or named twice.
  */
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err);

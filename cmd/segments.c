@@ -246,9 +246,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     }
     mt_report_about(&report, &which, &device);
     MT_TRY_OUT(fill(&report, &which, &device, &s, err));
-    if (others > 0)
-        mt_report_note(&report, "%d more device%s; choose with --device.", others,
-                       others == 1 ? "" : "s");
+    mt_report_others(&report, others);
     MT_TRY_OUT(mt_show(&report, err));
 out:
     mt_segments_free(&s);

@@ -276,9 +276,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_param(&report, "to_ns", mt_cell_int(t.shown.to_ns));
     if (by)
         mt_report_param(&report, "by", mt_cell_text(by));
-    if (others > 0)
-        mt_report_note(&report, "%d more device%s; choose with --device.", others,
-                       others == 1 ? "" : "s");
+    mt_report_others(&report, others);
     st = show(&t, err);
 out:
     free_all(&t);
@@ -300,8 +298,7 @@ static const struct mt_opt opts[] = {
     {"width", 0, MT_OPT_INT, &width, "N",
      "columns of the chart, pixels of svg, rows of csv and its like (default: 200)"},
     {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},
-    {"device", 0, MT_OPT_STRING, &device_name, "D",
-     "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
+    MT_DEVICE_OPT(device_name),
     {0},
 };
 

@@ -106,7 +106,8 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     struct collector c = {.side = s, .key_n = d->key_n};
     enum mt_status st = MT_OK;
     mt_strtab_init(&c.index);
-    MT_TRY_OUT(mt_lives_open(s->db, &s->run, &s->lives, err));
+    MT_TRY_OUT(parts & MT_DIFF_LIVES ? mt_lives_open(s->db, &s->run, &s->lives, err)
+                                     : mt_steps_load(s->db, &s->run, &s->lives.steps, err));
     s->step_n = (int64_t)s->lives.steps.all.n;
     s->whole = (struct mt_figures){.at_peak_b = device->peak_b,
                                    .self_net_b = device->net_b,

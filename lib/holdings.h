@@ -28,16 +28,16 @@ void mt_holdings_free(struct mt_holdings *h);
 
 /* What one site does in the steps first..last, both included. */
 struct mt_trend {
-    bool
-        higher; /* holds more blocks at the end of some step of the later half than of any before */
-    bool rising; /* holds more bytes at the end of every step than at the end of the step before */
+    /* Holds more blocks at the end of some step of the later half than of any before. */
+    bool higher;
+    /* Holds more bytes at the end of every step than at the end of the step before. */
+    bool rising;
     int64_t bytes, blocks_n; /* last less first */
 };
 
 /* Puts the changes in order; none may be added after it. */
 void mt_holdings_sort(struct mt_holdings *h);
-/* The later half begins in the middle of first..last; of an odd number of steps it is the larger.
- */
+/* The later half begins in the middle of first..last; of an odd number it is the larger. */
 struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, int64_t first,
                                   int64_t last);
 

@@ -12,13 +12,13 @@
  *   warm-up, and it still goes on: since the last such step no longer a time has passed than the
  *   longest pause between two of them; and the site holds more blocks at the end of a step of the
  *   later half than it ever did before, the warm-up left out. With 2 steps only it is a candidate.
- * A block born in the warm-up counts only if a later overdue block of its site has its size; a
- * block too young to be overdue belongs to the leak, but not to its growth, on the same condition.
+ *   A block born in the warm-up counts only if a later overdue block of its site has its size; a
+ *   block too young to be overdue belongs to the leak, but not to its growth, on that condition.
  * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
  *   steps from the first to the last growth step.
  * - A site that holds more bytes at the end of every step after the warm-up than at the end of the
  *   one before, 5 steps or more, is a candidate; what of it is alive belongs to it, and its growth
- * is that of what it holds.
+ *   is that of what it holds.
  */
 #ifndef MT_LEAKS_H
 #define MT_LEAKS_H
