@@ -46,8 +46,10 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
     if (strcmp(a->run.name, b->run.name) == 0)
         mt_report_note(r, "Both are the same run.");
     if (a->step_n != b->step_n && !per_step)
-        mt_report_note(r, "%s has %lld steps, %s %lld: compare totals with --per-step.",
-                       a->run.name, (long long)a->step_n, b->run.name, (long long)b->step_n);
+        mt_report_note(r, "%s has %lld steps, %s %lld: %s.", a->run.name, (long long)a->step_n,
+                       b->run.name, (long long)b->step_n,
+                       a->step_n && b->step_n ? "compare totals with --per-step"
+                                              : "growth per step cannot be compared");
     mt_report_older(r, &a->run, &a->device);
     mt_report_older(r, &b->run, &b->device);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])

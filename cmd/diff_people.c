@@ -126,6 +126,19 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
     row->cells[at] = mt_cell_text(mt_report_text(r, remark(d, r, from, section)));
 }
 
+/* Why there is no row of a leak: there is none, or nobody can tell. */
+static const char *no_leaks(const struct mt_diff *d, struct mt_report *r)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct mt_diff_side *s = &d->side[i];
+        bool known = mt_lives_are_known(&s->device);
+        if (!known || !s->step_n)
+            return mt_report_textf(r, "unknown: %s has no %s", s->run.name,
+                                   known ? "steps" : "addresses in its records");
+    }
+    return "neither run has a leak";
+}
+
 enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                       enum mt_diff_section section, struct mt_diff_reports *out,
                                       struct mt_err *err)
@@ -136,13 +149,12 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
         [MT_SECTION_LEAK] = "growth from step to step"};
     static const char *const nothing[MT_SECTION_N] = {
         [MT_SECTION_PEAK] = "the same blocks make the peak",
-        [MT_SECTION_OP] = "every operator allocated the same",
-        [MT_SECTION_LEAK] = "neither run has a leak"};
+        [MT_SECTION_OP] = "every operator allocated the same"};
     struct mt_report *r = mt_diff_new_report(d, w, out);
     size_t n;
     struct mt_diff_order *order = mt_diff_rows(d, section, &n);
     r->title = mt_strdup(titles[section]);
-    r->empty = nothing[section];
+    r->empty = section == MT_SECTION_LEAK ? no_leaks(d, r) : nothing[section];
     people_columns(d, r, section);
     for (size_t i = 0; i < n; i++)
         if (order[i].weight != MT_DIFF_FREED_ONLY)
