@@ -9,7 +9,8 @@
 # A line per program; the whole log of one that fails. Nothing stops at a failure. The last line is
 # `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed.
 # Every program runs in the repository's root (fault scripts in an empty folder), with its own empty
-# TMPDIR and with MEMTOOL and SAMPLES set.
+# TMPDIR and HOME and with MEMTOOL and SAMPLES set; of the caller's environment (CI, NO_COLOR, PAGER,
+# MEMTOOL_DB ...) it sees PATH alone, so that a test means the same everywhere.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -43,20 +44,24 @@ count_exit() { # EXIT-STATUS
 run_one() { # KIND NAME
     kind=$1 name=$2 id=$kind.$name
     log=$RESULTS/$id.log
-    export TMPDIR="$RESULTS/$id.tmp"
-    mkdir -p "$TMPDIR"
+    tmp=$RESULTS/$id.tmp
+    mkdir -p "$tmp/home" "$tmp/tmp" "$tmp/work"
+    folder=$root
     case $kind in
-    unit) timeout 300 "$BUILD/tests/unit/$name" ;;
-    fuzz) timeout 300 "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" ;;
-    fault) (cd "$TMPDIR" && timeout 300 sh "$root/tests/fault/$name.sh") ;;
-    esac >"$log" 2>&1 </dev/null
+    unit) set -- "$BUILD/tests/unit/$name" ;;
+    fuzz) set -- "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" ;;
+    fault) folder=$tmp/work && set -- sh "$root/tests/fault/$name.sh" ;;
+    esac
+    env -i -C "$folder" PATH="$PATH" HOME="$tmp/home" TMPDIR="$tmp/tmp" LC_ALL=C.UTF-8 TZ=UTC \
+        MEMTOOL="$MEMTOOL" SAMPLES="$root/samples" CMOCKA_MESSAGE_OUTPUT=TAP \
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 timeout 300 "$@" >"$log" 2>&1 </dev/null
     status=$?
     if [ "$kind" = unit ]; then
         counts=$(count_tap $status <"$log")
     else
         counts=$(count_exit $status)
     fi
-    rm -rf "$TMPDIR"
+    rm -rf "$tmp"
     echo "$counts" >"$RESULTS/$id.count"
     # shellcheck disable=SC2086 # three words
     set -- $counts
@@ -96,10 +101,7 @@ BUILD=${1:-build/debug}
 RESULTS=$(mktemp -d)
 trap 'rm -rf "$RESULTS"' EXIT
 trap 'exit 130' INT TERM
-export BUILD RESULTS LC_ALL=C.UTF-8 TZ=UTC CMOCKA_MESSAGE_OUTPUT=TAP
-export MEMTOOL="$root/$BUILD/memtool" SAMPLES="$root/samples"
-export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
-unset MEMTOOL_DB COLUMNS PAGER NO_COLOR MAKEFLAGS MAKELEVEL
+export BUILD RESULTS MEMTOOL="$root/$BUILD/memtool"
 
 for kind in fault fuzz unit; do # the slow ones first
     for file in tests/"$kind"/*; do
