@@ -179,7 +179,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
         sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
         return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824", err);
     }
-    MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096",
+    MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1024",
                 err));
     if (fresh)
         MT_TRY(create_schema(db, created, err));

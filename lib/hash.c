@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the same functions, with AVX where the machine has it */
+#endif
 
 /* struct mt_hash is never defined: it stands for xxHash's own state. */
 

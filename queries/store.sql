@@ -45,9 +45,12 @@ INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 
 -- name: op_add_all
 -- `rows` is the import's virtual table (lib/db.h)
-INSERT INTO op SELECT NULL, c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
+INSERT INTO op(node_id, parent_id, start_ns, dur_ns, shape_id, recorded_id, forward_id)
+  SELECT c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
-INSERT INTO alloc SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
+INSERT INTO alloc(device_id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
+  born_record, freed_record, born_node_id, freed_node_id)
+  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
 
 -- name: segment_add
 INSERT INTO segment VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
