@@ -160,6 +160,7 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
         to->run = from->run;
         to->device = from->device;
         MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
+        to->lives = from->lives;
         MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));
     }
     mt_diff_compare(&c->live);
@@ -192,8 +193,8 @@ out:
     mt_vec_free(&w.trend);
     for (int s = 0; s < 2; s++)
         mt_db_close(c.live.side[s].db);
+    mt_diff_free(&c.op); /* what it was lent goes last */
     mt_diff_free(&c.live);
-    mt_diff_free(&c.op);
     return st;
 }
 

@@ -19,9 +19,25 @@ struct found {
     int64_t record, t_ns, level_b;
 };
 
-static bool levels_needed(void)
+/* Looks up n moments in the levels. */
+static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_moment *m, struct found *f,
+                                     int n, struct mt_err *err)
 {
-    return (per && strcmp(per, "step") == 0) || at.n || from || to || step;
+    int64_t looked_at[4];
+    for (int i = 0; i < n; i++) {
+        looked_at[2 * i] = m[i].t_ns;
+        looked_at[2 * i + 1] = m[i].kind == MT_AT_PEAK ? m[i].from_ns : m[i].t_ns;
+    }
+    MT_TRY(mt_levels_load_near(p->lives.db, &p->run, &p->device, looked_at, 2 * (size_t)n,
+                               &p->levels, err));
+    for (int i = 0; i < n; i++) {
+        bool exact = m[i].kind == MT_AT_TIME && m[i].t_ns != INT64_MIN && m[i].t_ns != INT64_MAX;
+        f[i].index = mt_levels_of_moment(&p->levels, &m[i]);
+        f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
+        f[i].t_ns = exact ? m[i].t_ns : mt_levels_time(&p->levels, f[i].index, 0);
+        f[i].level_b = mt_levels_value(&p->levels, f[i].index);
+    }
+    return MT_OK;
 }
 
 static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
@@ -36,25 +52,20 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
         return MT_EUSAGE;
     }
     *n = at.n == 2 ? 2 : 1;
-    if (!levels_needed()) { /* the peak of the whole run is known */
+    if (!at.n && !window) { /* the peak of the whole run is known */
         const struct mt_run_device *d = &p->device;
         bool none = d->peak_record == INT64_MIN;
         f[0] =
             (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
         return MT_OK;
     }
+    struct mt_moment m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns}};
     for (int i = 0; i < *n; i++) {
-        struct mt_moment m = {MT_AT_PEAK, w.to_ns, w.from_ns};
         f[i] = (struct found){.text = at.n ? at.v[i] : NULL};
         if (at.n)
-            MT_TRY(mt_moment_parse(at.v[i], &p->run, &p->lives.steps, &m, err));
-        f[i].index = mt_levels_of_moment(&p->levels, &m);
-        f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
-        bool exact = m.kind == MT_AT_TIME && m.t_ns != INT64_MIN && m.t_ns != INT64_MAX;
-        f[i].t_ns = exact ? m.t_ns : mt_levels_time(&p->levels, f[i].index, 0);
-        f[i].level_b = mt_levels_value(&p->levels, f[i].index);
+            MT_TRY(mt_moment_parse(at.v[i], &p->run, &p->lives.steps, &m[i], err));
     }
-    return MT_OK;
+    return find_in_levels(p, m, f, *n, err);
 }
 
 /* "in aten::empty of aten::conv2d, step 3": where the block was born that made the level so. */
@@ -258,8 +269,6 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         goto show;
     }
     MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
-    if (levels_needed())
-        MT_TRY_OUT(mt_levels_load(db, &p.run, &p.device, &p.levels, err));
     MT_TRY_OUT(fill(&p, err));
     if (!per && !mt_lives_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "

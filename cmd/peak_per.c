@@ -90,6 +90,21 @@ static void add_step(struct per_step *s, uint32_t step)
         most ? mt_report_text(s->p->report, s->grouper.names.v[most->group].key[0]) : NULL);
 }
 
+/* The levels at the ends of the steps, and what is highest in between. */
+static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
+{
+    size_t n = p->lives.steps.all.n;
+    int64_t *moments = mt_alloc((2 * n + 1) * sizeof *moments);
+    for (size_t i = 0; i < n; i++) {
+        moments[2 * i] = p->lives.steps.all.v[i].start_ns - 1;
+        moments[2 * i + 1] = p->lives.steps.all.v[i].end_ns;
+    }
+    enum mt_status st =
+        mt_levels_load_near(p->lives.db, &p->run, &p->device, moments, 2 * n, &p->levels, err);
+    free(moments);
+    return st;
+}
+
 static void step_columns(struct mt_report *r)
 {
     static const struct {
@@ -124,6 +139,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
         return steps_missing(p, err);
     mt_grouper_init(&s.grouper, &p->lives.tree, &site, 1);
     enum mt_status st = MT_OK;
+    MT_TRY_OUT(load_levels(p, err));
     if (mt_lives_are_known(&p->device))
         MT_TRY_OUT(mt_lives_each(&p->lives, &p->device, use_life, &s, err));
     find_most(&s);

@@ -34,19 +34,35 @@ static enum mt_status check_metric(struct mt_err *err)
     return MT_EUSAGE;
 }
 
-/* The curve, and reserved beside allocated unless one of them is asked for. */
-static enum mt_status load_levels(struct mt_timeline *t, struct mt_db *db, struct mt_err *err)
+static bool shows_reserved(void)
 {
-    bool reserved = metric && strcmp(metric, "reserved") == 0;
+    return metric && strcmp(metric, "reserved") == 0;
+}
+
+/* All but the curve of what is allocated; reserved is beside it unless one of them is asked for. */
+static enum mt_status load_samples(struct mt_timeline *t, struct mt_db *db, struct mt_err *err)
+{
+    bool reserved = shows_reserved();
     t->metric = reserved ? "reserved" : "allocated";
     MT_TRY(mt_samples_load(db, &t->run, &t->device, "oom", &t->ooms, err));
     MT_TRY(mt_recorder_total(db, &t->device, &t->total, err));
     if (!metric || reserved)
         MT_TRY(mt_samples_load(db, &t->run, &t->device, "reserved",
                                reserved ? &t->levels : &t->second, err));
-    if (reserved)
-        return t->levels.all.n ? MT_OK : no_reserved(t, err);
-    return mt_levels_load(db, &t->run, &t->device, &t->levels, err);
+    return !reserved || t->levels.all.n ? MT_OK : no_reserved(t, err);
+}
+
+/* As much of that curve as n buckets need. */
+static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err *err)
+{
+    size_t moment_n;
+    if (shows_reserved())
+        return MT_OK;
+    int64_t *moments = mt_buckets_moments(&t->asked, &t->shown, n, &moment_n);
+    enum mt_status st =
+        mt_levels_load_near(t->lives.db, &t->run, &t->device, moments, moment_n, &t->levels, err);
+    free(moments);
+    return st;
 }
 
 static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
@@ -69,6 +85,7 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
 {
     bool other_keys;
     int key_n;
+    MT_TRY(load_levels(t, n, err));
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
     if (t->second.all.n)
         mt_buckets_fill(&t->second_buckets, &t->second, &t->asked, &t->shown, n);
@@ -177,6 +194,8 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
 static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_timeline_changes *changes = NULL;
+    if (!shows_reserved())
+        MT_TRY(mt_levels_load(t->lives.db, &t->run, &t->device, &t->levels, err));
     enum mt_status st = mt_timeline_exact(t, &changes, err);
     if (mt_people_read())
         mt_report_collect(t->report);
@@ -270,7 +289,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     }
     MT_TRY_OUT(mt_lives_open(db, &t.run, &t.lives, err));
     MT_TRY_OUT(find_window(&t, err));
-    MT_TRY_OUT(load_levels(&t, db, err));
+    MT_TRY_OUT(load_samples(&t, db, err));
     mt_report_param(&report, "metric", mt_cell_text(t.metric));
     mt_report_param(&report, "from_ns", mt_cell_int(t.shown.from_ns));
     mt_report_param(&report, "to_ns", mt_cell_int(t.shown.to_ns));

@@ -19,13 +19,31 @@ static int64_t boundary(const struct mt_window *w, uint64_t k, uint64_t n)
     return w->from_ns + (int64_t)(span / n * k + span % n * k / n);
 }
 
+/* As many as are asked for, but none shorter than a nanosecond. */
+static size_t bucket_n(const struct mt_window *shown, size_t n)
+{
+    uint64_t span = (uint64_t)(shown->to_ns - shown->from_ns);
+    return span >= n ? n : span ? (size_t)span : 1;
+}
+
+int64_t *mt_buckets_moments(const struct mt_window *w, const struct mt_window *shown, size_t n,
+                            size_t *moment_n)
+{
+    n = bucket_n(shown, n);
+    int64_t *moments = mt_alloc((n + 3) * sizeof *moments);
+    moments[0] = w->from_ns;
+    moments[1] = w->to_ns;
+    for (size_t k = 0; k <= n; k++)
+        moments[2 + k] = boundary(shown, k, n);
+    *moment_n = n + 3;
+    return moments;
+}
+
 void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const struct mt_window *w,
                      const struct mt_window *shown, size_t n)
 {
     int64_t at = mt_levels_at(l, w->from_ns), last = mt_levels_at(l, w->to_ns);
-    uint64_t span = (uint64_t)(shown->to_ns - shown->from_ns);
-    if (span < n)
-        n = span ? (size_t)span : 1;
+    n = bucket_n(shown, n);
     out->all.n = 0;
     for (size_t k = 0; k < n; k++) {
         int64_t level = mt_levels_value(l, at);

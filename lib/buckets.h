@@ -27,6 +27,9 @@ struct mt_window mt_window_within(const struct mt_window *w, int64_t dur_ns);
  */
 void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const struct mt_window *w,
                      const struct mt_window *shown, size_t n);
+/* The moments that the same call looks at (mt_levels_load_near); allocated, *moment_n of them. */
+int64_t *mt_buckets_moments(const struct mt_window *w, const struct mt_window *shown, size_t n,
+                            size_t *moment_n);
 void mt_buckets_free(struct mt_buckets *b);
 
 /* The first bucket with the largest maximum. */

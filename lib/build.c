@@ -27,6 +27,7 @@ void mt_build_memory(struct mt_recording *r)
 {
     mt_build_attribution(r);
     mt_build_rollup(r);
+    mt_build_history(r);
 }
 
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)

@@ -48,6 +48,7 @@ enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, s
 void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r);
 void mt_build_rollup(struct mt_recording *r);
+void mt_build_history(struct mt_recording *r);
 
 /*
  * Sorts n elements whose first member is an int64_t time by time, then by cmp among equal times

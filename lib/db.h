@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_SCHEMA_VERSION 3
+#define MT_SCHEMA_VERSION 4
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   12    /* columns of a bulk row */
 
@@ -44,7 +44,7 @@ enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt *
 void mt_stmt_free(struct mt_stmt *s);
 
 /* Binds ?1, ?2 ... by a format: i int64_t, I int64_t or NULL when INT64_MIN, s const char * (NULL
- * is NULL; must live until the statement is done). */
+ * is NULL), b const void * and size_t. Texts and bytes must live until the statement is done. */
 void mt_stmt_bind(struct mt_stmt *s, const char *format, ...);
 /* Binds :name; false if there is no such parameter. Text that is an integer is bound as one. */
 bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
@@ -67,6 +67,8 @@ uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first);
 double mt_stmt_real(const struct mt_stmt *s, int column);
 const char *mt_stmt_text(const struct mt_stmt *s,
                          int column); /* NULL is NULL; until the next step */
+/* n bytes, until the next step; never NULL. */
+const uint8_t *mt_stmt_blob(const struct mt_stmt *s, int column, size_t *n);
 int64_t mt_db_last_id(const struct mt_db *db);
 
 /* Fills in the cells c0, c1 ... of bulk row number `row`; INT64_MIN is NULL. */

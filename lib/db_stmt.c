@@ -69,6 +69,10 @@ void mt_stmt_bind(struct mt_stmt *s, const char *format, ...)
             const char *text = va_arg(ap, const char *);
             if (text)
                 sqlite3_bind_text(s->s, i + 1, text, -1, SQLITE_STATIC);
+        } else if (format[i] == 'b') {
+            const void *bytes = va_arg(ap, const void *);
+            size_t n = va_arg(ap, size_t);
+            sqlite3_bind_blob64(s->s, i + 1, bytes ? bytes : "", n, SQLITE_STATIC);
         } else {
             int64_t v = va_arg(ap, int64_t);
             if (format[i] == 'i' || v != INT64_MIN)
@@ -165,6 +169,13 @@ uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first)
 double mt_stmt_real(const struct mt_stmt *s, int column)
 {
     return sqlite3_column_double(s->s, column);
+}
+
+const uint8_t *mt_stmt_blob(const struct mt_stmt *s, int column, size_t *n)
+{
+    const uint8_t *bytes = sqlite3_column_blob(s->s, column);
+    *n = (size_t)sqlite3_column_bytes(s->s, column);
+    return bytes ? bytes : (const uint8_t *)"";
 }
 
 const char *mt_stmt_text(const struct mt_stmt *s, int column)

@@ -28,17 +28,26 @@ static struct mt_figures *figures_of(struct collector *c, const char *const *key
     return &c->side->groups.v[id].f;
 }
 
+/* Whether the keys are about single ops rather than nodes of the call tree. */
+static bool keys_need_ops(const struct mt_diff *d)
+{
+    bool ops = false;
+    for (int k = 0; k < d->key_n; k++)
+        ops |= mt_group_needs_ops(d->keys[k]);
+    return ops;
+}
+
 static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
     struct mt_groups groups = {0};
-    bool ops = false;
     const struct mt_op_filter everything = {0};
-    for (int k = 0; k < d->key_n; k++)
-        ops |= mt_group_needs_ops(d->keys[k]);
-    MT_TRY(ops ? mt_load_ops(s->db, &s->run, &s->device, &everything, &s->tree, err)
-               : mt_load_nodes(s->db, &s->run, &s->device, &s->tree, err));
-    mt_group(&s->tree, d->keys, d->key_n, &groups);
+    struct mt_tree *tree = &s->lives->tree; /* it has figures of nodes */
+    if (keys_need_ops(d)) {
+        MT_TRY(mt_load_ops(s->db, &s->run, &s->device, &everything, &s->tree, err));
+        tree = &s->tree;
+    }
+    mt_group(tree, d->keys, d->key_n, &groups);
     for (size_t i = 0; i < groups.rows.n; i++) {
         const struct mt_group *g = &groups.rows.v[i];
         struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
@@ -60,8 +69,8 @@ static enum mt_status collect_peak(struct collector *c, const struct mt_diff *d,
     struct mt_live live = {0};
     struct mt_live_groups groups;
     int64_t record = s->device.peak_record == INT64_MIN ? -1 : s->device.peak_record;
-    enum mt_status st = mt_live_at(&s->lives, &s->device, record, &live, err);
-    mt_live_groups_init(&groups, &s->lives, d->keys, d->key_n);
+    enum mt_status st = mt_live_at(s->lives, &s->device, record, &live, err);
+    mt_live_groups_init(&groups, s->lives, d->keys, d->key_n);
     mt_live_groups_add(&groups, &live, s->device.peak_b, 0);
     for (size_t i = 0; i < groups.rows.n && st == MT_OK; i++) {
         const struct mt_live_group *g = &groups.rows.v[i];
@@ -79,8 +88,7 @@ static enum mt_status collect_leaks(struct collector *c, const struct mt_diff *d
 {
     struct mt_diff_side *s = c->side;
     struct mt_leaks leaks;
-    enum mt_status st =
-        mt_leaks_find(&s->lives, &s->device, d->keys, d->key_n, warmup, &leaks, err);
+    enum mt_status st = mt_leaks_find(s->lives, &s->device, d->keys, d->key_n, warmup, &leaks, err);
     for (size_t i = 0; i < leaks.rows.n && st == MT_OK; i++) {
         const struct mt_leak *l = &leaks.rows.v[i];
         struct mt_figures *f = figures_of(c, l->key, l->explicit_row);
@@ -106,9 +114,12 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     struct collector c = {.side = s, .key_n = d->key_n};
     enum mt_status st = MT_OK;
     mt_strtab_init(&c.index);
-    MT_TRY_OUT(parts & MT_DIFF_LIVES ? mt_lives_open(s->db, &s->run, &s->lives, err)
-                                     : mt_steps_load(s->db, &s->run, &s->lives.steps, err));
-    s->step_n = (int64_t)s->lives.steps.all.n;
+    s->lives_lent = s->lives != NULL;
+    if (!s->lives) {
+        s->lives = mt_alloc(sizeof *s->lives);
+        MT_TRY_OUT(mt_lives_open_with(s->db, &s->run, &s->device, s->lives, err));
+    }
+    s->step_n = (int64_t)s->lives->steps.all.n;
     s->whole = (struct mt_figures){.at_peak_b = device->peak_b,
                                    .self_net_b = device->net_b,
                                    .net_b = device->net_b,
@@ -195,7 +206,10 @@ void mt_diff_per_step(struct mt_diff *d)
 void mt_diff_free(struct mt_diff *d)
 {
     for (int s = 0; s < 2; s++) {
-        mt_lives_close(&d->side[s].lives);
+        if (d->side[s].lives && !d->side[s].lives_lent) {
+            mt_lives_close(d->side[s].lives);
+            free(d->side[s].lives);
+        }
         mt_vec_free(&d->side[s].groups);
         mt_tree_free(&d->side[s].tree);
     }

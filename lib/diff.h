@@ -26,13 +26,14 @@ struct mt_diff_side {
     struct mt_db *db;
     struct mt_run run;
     struct mt_run_device device;
-    struct mt_lives lives;
+    struct mt_lives *lives; /* NULL: opened by mt_diff_load; else lent by another diff */
+    bool lives_lent;
     MT_VEC(struct mt_diff_group {
         struct mt_align_key name;
         struct mt_figures f;
     })
     groups;
-    struct mt_tree tree;
+    struct mt_tree tree; /* of ops, where the keys are about these */
     int64_t step_n;
     struct mt_figures whole; /* the device's own figures */
 };

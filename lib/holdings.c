@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-static void change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t bytes, int64_t n)
+void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t bytes,
+                        int64_t blocks_n)
 {
     uint32_t *at = mt_map_at(&h->index, (uint64_t)step << 32 | site);
     if (*at == MT_MAP_NONE) {
@@ -10,15 +11,15 @@ static void change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t b
         *mt_vec_push(&h->all) = (struct mt_holding){.site = site, .step = step};
     }
     h->all.v[*at].bytes += bytes;
-    h->all.v[*at].blocks_n += n;
+    h->all.v[*at].blocks_n += blocks_n;
 }
 
 void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to)
 {
     if (from >= to)
         return;
-    change(h, site, from, bytes, 1);
-    change(h, site, to, -bytes, -1);
+    mt_holdings_change(h, site, from, bytes, 1);
+    mt_holdings_change(h, site, to, -bytes, -1);
 }
 
 void mt_holdings_free(struct mt_holdings *h)
@@ -37,9 +38,14 @@ static int holding_cmp(const void *a, const void *b)
 
 void mt_holdings_sort(struct mt_holdings *h)
 {
+    size_t n = 0;
     mt_map_free(&h->index);
-    if (h->all.n)
-        qsort(h->all.v, h->all.n, sizeof *h->all.v, holding_cmp);
+    for (size_t i = 0; i < h->all.n; i++)
+        if (h->all.v[i].bytes || h->all.v[i].blocks_n)
+            h->all.v[n++] = h->all.v[i];
+    h->all.n = n;
+    if (n)
+        qsort(h->all.v, n, sizeof *h->all.v, holding_cmp);
 }
 
 /* Index of the first change of a site. */

@@ -24,6 +24,9 @@ struct mt_holdings {
 
 /* A block of a site, alive at the end of the steps from..to - 1 (indices, 0 at least). */
 void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to);
+/* The same in parts: what a site holds changes by so much with the end of this step. */
+void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t bytes,
+                        int64_t blocks_n);
 void mt_holdings_free(struct mt_holdings *h);
 
 /* What one site does in the steps first..last, both included. */
@@ -35,7 +38,7 @@ struct mt_trend {
     int64_t bytes, blocks_n; /* last less first */
 };
 
-/* Puts the changes in order; none may be added after it. */
+/* Puts the changes in order and drops those that cancel out; none may be added after it. */
 void mt_holdings_sort(struct mt_holdings *h);
 /* The later half begins in the middle of first..last; of an odd number it is the larger. */
 struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, int64_t first,

@@ -1,5 +1,6 @@
 #include "lib/leaks.h"
 
+#include "gen/queries.h"
 #include "lib/holdings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,20 @@ static int64_t step_of(const struct finder *f, int64_t t_ns)
     return i == f->step_n - 1 && i >= 0 && t_ns > f->lives->steps.all.v[i].end_ns ? f->step_n : i;
 }
 
+/* The site of a block; room for its patience. */
+static uint32_t group_of(struct finder *f, const struct mt_item *born)
+{
+    uint32_t group = mt_grouper_of(&f->out->grouper, born);
+    while (f->patience.n <= group)
+        *mt_vec_push(&f->patience) = -1;
+    return group;
+}
+
+static void add_survivor(struct finder *f, uint32_t group, int64_t step, int64_t bytes)
+{
+    *mt_vec_push(&f->survivors) = (struct survivor){group, step, bytes, false, false};
+}
+
 static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
 {
     struct finder *f = closure;
@@ -47,15 +62,88 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     if (life->born_record == INT64_MIN && !f->start_b)
         return MT_OK;
-    uint32_t group = mt_grouper_of(&f->out->grouper, &life->born);
-    while (f->patience.n <= group)
-        *mt_vec_push(&f->patience) = -1;
+    uint32_t group = group_of(f, &life->born);
     mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
     if (alive)
-        *mt_vec_push(&f->survivors) = (struct survivor){group, born, life->bytes, false, false};
+        add_survivor(f, group, born, life->bytes);
     else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
         f->patience.v[group] = freed - born;
     return MT_OK;
+}
+
+/* ---- the same from what is stored of every node, for sites that are made of whole nodes ---- */
+
+static uint32_t group_of_node(struct finder *f, const struct mt_stmt *s, int column)
+{
+    uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
+    const struct mt_item born = {.parent = MT_NONE,
+                                 .node = node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE,
+                                 .shape = MT_NONE,
+                                 .thread = MT_NONE,
+                                 .forward = MT_NONE,
+                                 .step = INT64_MIN};
+    return group_of(f, &born);
+}
+
+static enum mt_status read_holdings(struct finder *f, const struct mt_run_device *device,
+                                    struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_HOLDINGS, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t step = mt_stmt_int(s, 1);
+        if (step >= 0 && step <= f->step_n) /* else: a damaged database */
+            mt_holdings_change(&f->holdings, group_of_node(f, s, 0), step, mt_stmt_int(s, 2),
+                               mt_stmt_int(s, 3));
+    }
+}
+
+static enum mt_status read_patience(struct finder *f, const struct mt_run_device *device,
+                                    struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_PATIENCE, &s, err));
+    mt_stmt_bind(s, "ii", device->id, f->warmup);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint32_t group = group_of_node(f, s, 0);
+        int64_t life = mt_stmt_int(s, 1);
+        if (life > f->patience.v[group])
+            f->patience.v[group] = life;
+    }
+}
+
+static enum mt_status read_survivors(struct finder *f, const struct mt_run_device *device,
+                                     struct mt_err *err)
+{
+    struct mt_live live = {0};
+    enum mt_status st = mt_live_at(f->lives, device, INT64_MAX - 1, &live, err);
+    for (size_t i = 0; i < live.blocks.n; i++) {
+        const struct mt_life *life = &live.blocks.v[i];
+        int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
+        add_survivor(f, group_of(f, &life->born), born, life->bytes);
+    }
+    mt_live_free(&live);
+    return st;
+}
+
+static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
+                              const enum mt_group_key *keys, int key_n, struct mt_err *err)
+{
+    for (int k = 0; k < key_n; k++)
+        if (mt_group_needs_ops(keys[k]))
+            return mt_lives_each(f->lives, device, use_life, f, err);
+    MT_TRY(read_survivors(f, device, err));
+    MT_TRY(read_holdings(f, device, err));
+    return read_patience(f, device, err);
 }
 
 static int survivor_cmp(const void *a, const void *b)
@@ -231,7 +319,7 @@ enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *dev
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_lives_known(l->run, device, err);
     if (st == MT_OK)
-        st = mt_lives_each(l, device, use_life, &f, err);
+        st = collect(&f, device, keys, key_n, err);
     mt_holdings_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);

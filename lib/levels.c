@@ -4,25 +4,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct change {
-    int64_t t_ns, bytes;
+/* Where levels are collected. */
+struct collector {
+    const struct mt_run *run;
+    struct mt_levels *out;
 };
 
-static void put(struct change *changes, const struct mt_run *run, int64_t record, int64_t t_ns,
-                int64_t bytes)
+static void use_level(void *closure, const struct mt_level *level)
 {
-    if (record >= 0 && record < run->record_n)
-        changes[record] = (struct change){t_ns, bytes};
+    struct collector *c = closure;
+    if (level->record >= 0 && level->record < c->run->record_n) /* else: a damaged database */
+        *mt_vec_push(&c->out->all) = *level;
 }
 
-static void add_up(const struct change *changes, int64_t n, struct mt_levels *out)
+/* Only the extremes of a stretch and its end, in their order. */
+static void use_extremes(struct collector *c, const struct mt_stretch *s)
 {
-    int64_t level = out->start_b;
-    for (int64_t i = 0; i < n; i++) {
-        if (!changes[i].bytes)
-            continue; /* a record of another device, or of no bytes */
-        level += changes[i].bytes;
-        *mt_vec_push(&out->all) = (struct mt_level){changes[i].t_ns, level, i};
+    bool min_first = s->min.record < s->max.record;
+    const struct mt_level *first = min_first ? &s->min : &s->max;
+    const struct mt_level *second = min_first ? &s->max : &s->min;
+    use_level(c, first);
+    if (second->record > first->record)
+        use_level(c, second);
+    if (s->last.record > second->record)
+        use_level(c, &s->last);
+}
+
+static int moment_cmp(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Whether one of the moments, sorted, lies between the first change of a stretch and its last. */
+static bool is_within(const struct mt_stretch *s, const int64_t *moments, size_t n)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (moments[mid] < s->first_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && moments[low] <= s->last.t_ns;
+}
+
+static struct mt_level read_level(const struct mt_stmt *s, int column)
+{
+    return (struct mt_level){mt_stmt_int(s, column), mt_stmt_int(s, column + 1),
+                             mt_stmt_int(s, column + 2)};
+}
+
+/* moments: sorted; NULL = all levels are wanted. */
+static enum mt_status load(struct mt_db *db, const struct mt_run_device *device,
+                           const int64_t *moments, size_t n, struct collector *c,
+                           struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *c->out = (struct mt_levels){.start_b = device->start_b};
+    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        size_t bytes;
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        const struct mt_stretch stretch = {.start_b = mt_stmt_int(s, 0),
+                                           .first_record = mt_stmt_int(s, 1),
+                                           .first_ns = mt_stmt_int(s, 2),
+                                           .min = read_level(s, 3),
+                                           .max = read_level(s, 6),
+                                           .last = read_level(s, 9)};
+        if (moments && !is_within(&stretch, moments, n)) {
+            use_extremes(c, &stretch);
+            continue;
+        }
+        const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
+        mt_stretch_unpack(&stretch, packed, bytes, use_level, c);
     }
 }
 
@@ -30,26 +90,22 @@ enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_levels *out,
                               struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    enum mt_status st = MT_OK;
-    struct change *changes = mt_alloc((size_t)(run->record_n + 1) * sizeof *changes);
-    *out = (struct mt_levels){.start_b = device->start_b};
-    MT_TRY_OUT(mt_db_query(db, MT_Q_LEVELS, &s, err));
-    mt_stmt_bind(s, "iii", run->alloc_first, run->alloc_first + run->alloc_n, device->id);
-    for (;;) {
-        MT_TRY_OUT(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        int64_t bytes = mt_stmt_int(s, 0);
-        if (mt_stmt_kind(s, 2) != MT_VALUE_NULL)
-            put(changes, run, mt_stmt_int(s, 2), mt_stmt_int(s, 1), bytes);
-        if (mt_stmt_kind(s, 4) != MT_VALUE_NULL)
-            put(changes, run, mt_stmt_int(s, 4), mt_stmt_int(s, 3), -bytes);
+    struct collector c = {run, out};
+    return load(db, device, NULL, 0, &c, err);
+}
+
+enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
+                                   const struct mt_run_device *device, const int64_t *moments,
+                                   size_t n, struct mt_levels *out, struct mt_err *err)
+{
+    struct collector c = {run, out};
+    int64_t *sorted = mt_alloc((n + 1) * sizeof *sorted);
+    if (n) {
+        memcpy(sorted, moments, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, moment_cmp);
     }
-    add_up(changes, run->record_n, out);
-out:
-    free(changes);
+    enum mt_status st = load(db, device, sorted, n, &c, err);
+    free(sorted);
     return st;
 }
 

@@ -5,24 +5,28 @@
 #ifndef MT_LEVELS_H
 #define MT_LEVELS_H
 
+#include "lib/curve.h"
 #include "lib/moments.h"
-
-struct mt_level {
-    int64_t t_ns;    /* relative to the run's start; never falls */
-    int64_t level_b; /* after the record */
-    int64_t record;  /* its number in the run (alloc.born_record, alloc.freed_record) */
-};
 
 struct mt_levels {
     int64_t start_b; /* before the first */
     MT_VEC(struct mt_level) all;
 };
 
-/* The levels of one device. 16 bytes per record of the run and 24 per record of the device are
- * needed. Errors: MT_EDB. */
+/* The levels of one device, 24 bytes for each of its records. Errors: MT_EDB. */
 enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_levels *out,
                               struct mt_err *err);
+
+/*
+ * The same with fewer levels, for those who look at some moments only: between two neighbours of
+ * these moments (in any order, more than once if need be) the first lowest, the first highest and
+ * the last level are always among them, and at each of them the level is exact. So is everything
+ * below that is asked for these moments.
+ */
+enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
+                                   const struct mt_run_device *device, const int64_t *moments,
+                                   size_t n, struct mt_levels *out, struct mt_err *err);
 void mt_levels_free(struct mt_levels *l);
 
 /* Index of the last level by t_ns; -1 = before all. */

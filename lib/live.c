@@ -2,13 +2,22 @@
 
 #include "gen/queries.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err)
 {
-    *out = (struct mt_lives){.db = db, .run = run};
-    MT_TRY(mt_load_nodes(db, run, NULL, &out->tree, err));
+    MT_TRY(mt_lives_open_with(db, run, NULL, out, err));
     out->tree.items.n = 0; /* nodes are wanted, not their figures */
+    return MT_OK;
+}
+
+enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, struct mt_lives *out,
+                                  struct mt_err *err)
+{
+    *out = (struct mt_lives){.db = db, .run = run};
+    MT_TRY(mt_load_nodes(db, run, device, &out->tree, err));
     MT_TRY(mt_load_threads(db, run, &out->tree, err));
     return mt_steps_load(db, run, &out->steps, err);
 }
@@ -83,29 +92,103 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
     }
 }
 
-enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device, int64_t record,
-                          struct mt_live *out, struct mt_err *err)
+/* The last mark up to a record (lib/history.h). */
+struct mark {
+    int64_t next;
+    uint8_t *blocks; /* n bytes */
+    size_t n;
+};
+
+static enum mt_status read_mark(struct mt_lives *l, const struct mt_run_device *device,
+                                int64_t record, struct mark *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_MARK_BEFORE, &s, err));
+    mt_stmt_bind(s, "ii", device->id, record);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK; /* so early that every block is born later */
+    const uint8_t *bytes = mt_stmt_blob(s, 1, &out->n);
+    out->next = mt_stmt_int(s, 0);
+    if (out->next < 0 || out->next > l->run->alloc_n)
+        out->next = 0; /* a damaged database */
+    out->blocks = mt_alloc(out->n + 1);
+    memcpy(out->blocks, bytes, out->n);
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+static void add_live(struct mt_live *out, const struct mt_life *life)
+{
+    *mt_vec_push(&out->blocks) = *life;
+    out->sum_b += life->bytes;
+}
+
+/* Adds those of the marked blocks, from a number up to another one, that are still live. */
+static enum mt_status add_marked(struct mt_lives *l, const struct mt_run_device *device,
+                                 const struct mark *mark, int64_t from, int64_t to, int64_t record,
+                                 struct mt_live *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     struct mt_life life;
     bool row;
+    int64_t block = -1;
+    for (size_t at = 0; mt_unpack_number(mark->blocks, mark->n, &at, &block) && block < to;) {
+        if (block < from || block >= l->run->alloc_n)
+            continue;
+        MT_TRY(mt_db_query(l->db, MT_Q_LIVE_BLOCK, &s, err));
+        mt_stmt_bind(s, "iii", l->run->alloc_first + block, device->id, record);
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            continue;
+        MT_TRY(read_life(l, s, &life, err));
+        add_live(out, &life);
+    }
+    return MT_OK;
+}
+
+/* Adds the live ones of the blocks that are born later. */
+static enum mt_status add_later(struct mt_lives *l, const struct mt_run_device *device,
+                                int64_t next, int64_t record, struct mt_live *out,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_life life;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVE, &s, err));
+    mt_stmt_bind(s, "iiii", l->run->alloc_first + next, l->run->alloc_first + l->run->alloc_n,
+                 device->id, record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row || mt_stmt_int(s, 2) > record)
+            break;
+        MT_TRY(read_life(l, s, &life, err));
+        add_live(out, &life);
+    }
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device, int64_t record,
+                          struct mt_live *out, struct mt_err *err)
+{
+    struct mark mark = {0};
     out->rest = mt_lives_are_known(device) ? "[before trace]" : "[no addresses]";
     if (!mt_lives_are_known(device))
         return MT_OK;
-    MT_TRY(mt_db_query(l->db, MT_Q_LIVE, &s, err));
-    mt_stmt_bind(s, "iiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, device->id,
-                 record);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        MT_TRY(read_life(l, s, &life, err));
-        /* Traces count from 0: a block older than the recording is not in their level. */
-        if (life.born_record == INT64_MIN && !device->start_b)
-            continue;
-        *mt_vec_push(&out->blocks) = life;
-        out->sum_b += life.bytes;
-    }
+    MT_TRY(mt_db_read_begin(l->db, err));
+    enum mt_status st = read_mark(l, device, record, &mark, err);
+    /* In the order of their numbers: blocks older than the recording have high ones. */
+    if (st == MT_OK)
+        st = add_marked(l, device, &mark, 0, mark.next, record, out, err);
+    if (st == MT_OK)
+        st = add_later(l, device, mark.next, record, out, err);
+    if (st == MT_OK)
+        st = add_marked(l, device, &mark, mark.next, INT64_MAX, record, out, err);
+    mt_db_read_end(l->db);
+    free(mark.blocks);
+    return st;
 }
 
 void mt_live_free(struct mt_live *v)

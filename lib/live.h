@@ -25,6 +25,10 @@ struct mt_lives {
 };
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err);
+/* The same, and the tree has items too: the figures of a device as mt_load_nodes gives them. */
+enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, struct mt_lives *out,
+                                  struct mt_err *err);
 void mt_lives_close(struct mt_lives *l);
 
 /* Whether births and frees of the device are paired; without addresses nothing is known of lives.

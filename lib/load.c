@@ -13,6 +13,8 @@ void mt_tree_free(struct mt_tree *t)
     mt_vec_free(&t->thread_names);
     mt_vec_free(&t->thread_ids);
     mt_map_free(&t->shapes);
+    mt_map_free(&t->frame_index);
+    mt_vec_free(&t->frames);
 }
 
 static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
@@ -24,6 +26,33 @@ static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
 static uint8_t phase_of(int64_t phase)
 {
     return phase > 0 && phase < MT_PHASE_N ? (uint8_t)phase : 0;
+}
+
+/* The frame in a column, read once each. NULL: none; or where one must be, '' as below. */
+static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,
+                               int column, bool needed, struct mt_tree_frame *out,
+                               struct mt_err *err)
+{
+    struct mt_stmt *f;
+    bool row;
+    *out = (struct mt_tree_frame){MT_NONE, false};
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL && !needed)
+        return MT_OK;
+    int64_t id = mt_stmt_int(s, column);
+    uint32_t at = mt_map_get(&t->frame_index, (uint64_t)id);
+    if (at == MT_NONE) {
+        MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAME, &f, err));
+        mt_stmt_bind(f, "i", id);
+        MT_TRY(mt_stmt_step(f, &row, err));
+        const char *name = row ? mt_stmt_text(f, 0) : ""; /* a damaged database */
+        at = (uint32_t)t->frames.n;
+        *mt_vec_push(&t->frames) = (struct mt_tree_frame){
+            mt_strtab_add(&t->strings, name, strlen(name)), row && mt_stmt_int(f, 1)};
+        *mt_map_at(&t->frame_index, (uint64_t)id) = at;
+        mt_stmt_end(f);
+    }
+    *out = t->frames.v[at];
+    return MT_OK;
 }
 
 /* Reads the nodes in the order of their ids; items gets one per node, still in that order. */
@@ -42,13 +71,16 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, str
         uint64_t id = mt_stmt_index(s, 0, run->node_first);
         /* a damaged database must not send us in circles */
         uint32_t parent = id < at ? (uint32_t)id : MT_NONE;
+        struct mt_tree_frame frames[4]; /* itself, top, scope, module */
+        for (int i = 0; i < 4; i++)
+            MT_TRY(frame_of(db, t, s, 1 + i, i < 2, &frames[i], err));
         *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
-                                                        text_of(t, s, 1),
-                                                        text_of(t, s, 2),
-                                                        text_of(t, s, 3),
-                                                        text_of(t, s, 4),
+                                                        frames[0].name,
+                                                        frames[1].name,
+                                                        frames[2].name,
+                                                        frames[3].name,
                                                         phase_of(mt_stmt_int(s, 5)),
-                                                        mt_stmt_int(s, 9) != 0};
+                                                        frames[0].python_or_annotation};
         *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
                                                    .node = at,
                                                    .calls_n = mt_stmt_int(s, 6),

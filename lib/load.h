@@ -28,6 +28,11 @@ struct mt_tree_node {
     bool python_or_annotation;
 };
 
+struct mt_tree_frame {
+    uint32_t name; /* string id */
+    bool python_or_annotation;
+};
+
 /* Records outside every op, in ops mode one entry per record, else one for all. */
 struct mt_outside {
     struct mt_sums sums;
@@ -40,9 +45,11 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
-    MT_VEC(uint32_t) thread_names;             /* string ids */
-    MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
-    struct mt_map shapes;                      /* string id of the database -> ours */
+    MT_VEC(uint32_t) thread_names; /* string ids */
+    MT_VEC(int64_t) thread_ids;    /* of the database, rising, in the same order */
+    struct mt_map shapes;          /* string id of the database -> ours */
+    struct mt_map frame_index;     /* frame id of the database -> frames */
+    MT_VEC(struct mt_tree_frame) frames;
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
 };
 

@@ -9,6 +9,7 @@
 #define MT_RECORDING_H
 
 #include "lib/err.h"
+#include "lib/history.h"
 #include "lib/map.h"
 #include "lib/mem.h"
 #include "lib/strtab.h"
@@ -249,6 +250,7 @@ struct mt_recording {
                their order, then older */
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
+    struct mt_history history;
     MT_VEC(struct mt_step) steps;
     const char
         *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */

@@ -438,6 +438,7 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
     MT_TRY(write_nodes(w, err));
     MT_TRY(write_small(w, err));
     MT_TRY(write_samples(w, err));
+    MT_TRY(mt_store_history(w, err));
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_ALLOC_ADD_ALL, w->alloc_n, alloc_row, w, err));
     return mt_store_segments(w, err);
 }

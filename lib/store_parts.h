@@ -1,5 +1,5 @@
 /*
- * store_parts.h - the store's insides, shared by store.c and store_segments.c.
+ * store_parts.h - the store's insides, shared by store*.c.
  */
 #ifndef MT_STORE_PARTS_H
 #define MT_STORE_PARTS_H
@@ -23,6 +23,9 @@ struct mt_writer {
 /* Database id of a string, added if new. */
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
                                struct mt_err *err);
+
+/* The rows of `stretch`, `mark`, `holding` and `patience`. */
+enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err);
 
 /* The rows of `segment` and `block`. */
 enum mt_status mt_store_segments(struct mt_writer *w, struct mt_err *err);

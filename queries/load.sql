@@ -2,11 +2,12 @@
 
 -- name: load_nodes
 -- in: ?1 first node, ?2 one past the last
--- out: parent_id, frame, top, scope, module (texts), phase, calls_n, time_ns, self_time_ns, kind
-SELECT n.parent_id, coalesce(f.name, ''), coalesce(t.name, ''), sc.name, m.name, n.phase, n.calls_n, n.time_ns, n.self_time_ns, f.kind IN ('annotation', 'python')
-  FROM node n JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
-  LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
-  WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id;
+SELECT parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns
+  FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
+
+-- name: load_frame
+-- in: ?1 id   out: name, whether it is an annotation or a Python function
+SELECT coalesce(name, ''), kind IN ('annotation', 'python') FROM v_frame WHERE id = ?1;
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id

@@ -135,6 +135,49 @@ CREATE TABLE alloc (
   id INTEGER PRIMARY KEY
 );
 
+-- Four tables hold what reports need of the records without reading every block (lib/history.h).
+-- The level of a device, packed: a row per stretch of consecutive changes. min_, max_: the first of the
+-- lowest and of the highest levels after a change; last_: the last one.
+CREATE TABLE stretch (
+  id INTEGER PRIMARY KEY,
+  device_id INTEGER NOT NULL,
+  start_b INTEGER NOT NULL,        -- level before the first change
+  first_record INTEGER NOT NULL, first_ns INTEGER NOT NULL, -- the first change
+  min_ns INTEGER NOT NULL, min_b INTEGER NOT NULL, min_record INTEGER NOT NULL,
+  max_ns INTEGER NOT NULL, max_b INTEGER NOT NULL, max_record INTEGER NOT NULL,
+  last_ns INTEGER NOT NULL, last_b INTEGER NOT NULL, last_record INTEGER NOT NULL,
+  changes BLOB NOT NULL            -- lib/curve.h
+);
+CREATE INDEX stretch_device ON stretch(device_id);
+
+-- Which blocks are live after some records: to find those of any other, read on from the mark before it.
+CREATE TABLE mark (
+  device_id INTEGER NOT NULL,
+  record INTEGER NOT NULL,         -- -1 = before the first
+  next INTEGER NOT NULL,           -- the first block born after it: id in alloc less run.alloc_first
+  blocks BLOB NOT NULL,            -- the live ones, numbered so too (lib/curve.h)
+  PRIMARY KEY (device_id, record)
+) WITHOUT ROWID;
+
+-- What the blocks born in a node hold at the end of a step changes with that step by so much. Steps by
+-- position; blocks older than the first step, or than the recording where its level counts them, are in step 0.
+CREATE TABLE holding (
+  device_id INTEGER NOT NULL,
+  node_id INTEGER NOT NULL,        -- 0: outside every op
+  step INTEGER NOT NULL,
+  bytes_b INTEGER NOT NULL, blocks_n INTEGER NOT NULL,
+  PRIMARY KEY (device_id, node_id, step)
+) WITHOUT ROWID;
+
+-- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
+-- one of them was born in. Left out where a block born no earlier lived longer.
+CREATE TABLE patience (
+  device_id INTEGER NOT NULL,
+  node_id INTEGER NOT NULL,        -- 0: outside every op
+  life_n INTEGER NOT NULL, born_step INTEGER NOT NULL,
+  PRIMARY KEY (device_id, node_id, life_n)
+) WITHOUT ROWID;
+
 -- What an allocator holds from the driver. Only snapshots of an allocator have these rows and those of
 -- `block`. Addresses are 64-bit patterns: those above 2^63 - 1 are negative here.
 CREATE TABLE segment (

@@ -52,6 +52,15 @@ INSERT INTO alloc(device_id, bytes_b, born_ns, born_op_id, born_thread_id, freed
   born_record, freed_record, born_node_id, freed_node_id)
   SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
 
+-- name: stretch_add
+INSERT INTO stretch VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
+-- name: mark_add
+INSERT INTO mark VALUES (?1,?2,?3,?4);
+-- name: holding_add
+INSERT INTO holding VALUES (?1,?2,?3,?4,?5);
+-- name: patience_add
+INSERT INTO patience VALUES (?1,?2,?3,?4);
+
 -- name: segment_add
 INSERT INTO segment VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
 -- name: block_add_all
@@ -75,6 +84,14 @@ DELETE FROM segment WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1)
 -- name: run_delete_allocs
 DELETE FROM alloc WHERE id >= (SELECT alloc_first FROM run WHERE id = ?1)
   AND id < (SELECT alloc_first + alloc_n FROM run WHERE id = ?1);
+-- name: run_delete_stretches
+DELETE FROM stretch WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_marks
+DELETE FROM mark WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_holdings
+DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_patience
+DELETE FROM patience WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_devices
 DELETE FROM device WHERE run_id = ?1;
 -- name: run_delete_threads

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const large[] = {"op", "alloc", "sample", "node", "node_stat"};
+static const char *const large[] = {"op",      "alloc", "sample",  "node",    "node_stat",
+                                    "stretch", "mark",  "holding", "patience"};
 
 /* What may nevertheless begin at a table's end, and why. */
 static const struct {

@@ -85,7 +85,7 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
     }
     mt_diff_compare(&d);
     OK(mt_levels_load(db, run, device, &levels, &err));
-    OK(mt_rises_load(db, run, device, &d.side[0].lives.tree, &rises, &err));
+    OK(mt_rises_load(db, run, device, &d.side[0].lives->tree, &rises, &err));
     assert_true(mt_levels_peak(&levels, -1, (int64_t)levels.all.n - 1) < run->record_n);
     free(rises);
     mt_levels_free(&levels);

@@ -1,0 +1,64 @@
+/*
+ * curve.h - the level of a device over time in a few bytes a change: stretches of changes, packed,
+ * each with its extremes beside it. What needs the extremes only never unpacks them.
+ *
+ * Packed, a change is three unsigned LEB128 numbers: records since the change before (or since
+ * first_record), nanoseconds since it (or since first_ns), and its bytes as zigzag: 2 b, or
+ * -2 b - 1 of what is freed. Records that change nothing are left out.
+ */
+#ifndef MT_CURVE_H
+#define MT_CURVE_H
+
+#include "lib/mem.h"
+#include <stdbool.h>
+
+#define MT_STRETCH_CHANGES 512 /* of a full stretch */
+
+struct mt_level {
+    int64_t t_ns;    /* never falls */
+    int64_t level_b; /* after the record */
+    int64_t record;  /* its number in the run (alloc.born_record, alloc.freed_record) */
+};
+
+/* Consecutive changes of one device. */
+struct mt_stretch {
+    uint16_t device;
+    int64_t change_n, start_b;      /* start_b: level before the first */
+    int64_t first_record, first_ns; /* of the first change */
+    struct mt_level min, max, last; /* the first of the lowest and of the highest levels */
+    size_t at, bytes;               /* where it stands in the curve's `packed` */
+};
+
+/* The stretches of all devices of a run, those of one device in order of time. Zero-initialise. */
+struct mt_curve {
+    MT_VEC(struct mt_stretch) stretches;
+    struct mt_buf packed;
+};
+void mt_curve_free(struct mt_curve *c);
+
+/* Packs the changes of one device, whose level before them is start_b, one by one; then the rest.
+ * Several may be under way at once. */
+struct mt_packer {
+    struct mt_stretch now;
+    struct mt_buf packed;
+};
+void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b);
+void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
+                   int64_t bytes);
+void mt_packer_end(struct mt_packer *p, struct mt_curve *c);
+
+/*
+ * Calls use() for the level after each change of a packed stretch; s gives its start. False when
+ * the bytes are no such stretch: then what came before the damage has been used.
+ */
+typedef void mt_level_use(void *closure, const struct mt_level *level);
+bool mt_stretch_unpack(const struct mt_stretch *s, const uint8_t *packed, size_t n,
+                       mt_level_use *use, void *closure);
+
+/* A list of numbers, each larger than the one before, packed as LEB128 differences. */
+void mt_pack_numbers(struct mt_buf *out, const uint32_t *v, size_t n);
+/* The next one after *number (start with *number = -1 and *at = 0); false at the end, or where the
+ * bytes are no such list. */
+bool mt_unpack_number(const uint8_t *packed, size_t n, size_t *at, int64_t *number);
+
+#endif

@@ -1,0 +1,242 @@
+/* One walk over all records: curves, marks, and what sites keep from step to step. */
+#include "lib/history.h"
+
+#include "lib/build.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A mark comes after that many records of its device, or this many times the blocks that were live
+ * at the mark before: marks stay small beside the blocks themselves. */
+enum { MARK_RECORDS_MIN = 8192, MARK_RECORDS_PER_BLOCK = 4 };
+
+/* A block that may be live. */
+struct candidate {
+    uint32_t block; /* its number: row of alloc */
+    uint32_t freed; /* record; MT_NONE = never */
+};
+
+struct device_walk {
+    struct mt_packer packer;
+    MT_VEC(struct candidate) live;
+    uint64_t since, due; /* records since the last mark; when the next one comes */
+};
+
+struct walk {
+    struct mt_recording *r;
+    struct mt_history *h;
+    struct device_walk *devices;
+    struct mt_map site_of;     /* node and device -> site */
+    struct mt_map patience_of; /* site and life -> patience */
+    int64_t step;              /* index of the step that has begun last */
+    uint32_t thread;           /* cursor of mt_rec_op_at */
+};
+
+void mt_history_free(struct mt_history *h)
+{
+    mt_curve_free(&h->curve);
+    mt_vec_free(&h->marks);
+    mt_buf_free(&h->live);
+    mt_vec_free(&h->sites);
+    mt_holdings_free(&h->holdings);
+    mt_vec_free(&h->patience);
+}
+
+/* ---- marks ---- */
+
+static void add_mark(struct walk *w, uint16_t device, int64_t record, int64_t next)
+{
+    struct device_walk *d = &w->devices[device];
+    struct mt_mark m = {device, record, next, w->h->live.n, 0};
+    uint32_t *blocks = mt_alloc((d->live.n + 1) * sizeof *blocks);
+    size_t n = 0;
+    for (size_t i = 0; i < d->live.n; i++)
+        if (d->live.v[i].freed == MT_NONE || d->live.v[i].freed > record) {
+            blocks[n] = d->live.v[i].block;
+            d->live.v[n++] = d->live.v[i];
+        }
+    d->live.n = n;
+    mt_pack_numbers(&w->h->live, blocks, n);
+    free(blocks);
+    m.bytes = w->h->live.n - m.at;
+    *mt_vec_push(&w->h->marks) = m;
+    d->since = 0;
+    d->due = n * MARK_RECORDS_PER_BLOCK;
+    if (d->due < MARK_RECORDS_MIN)
+        d->due = MARK_RECORDS_MIN;
+}
+
+/* Blocks older than the recording, where the level counts them: live from the beginning. */
+static void mark_start(struct walk *w)
+{
+    const struct mt_recording *r = w->r;
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        if (!mt_rec_is_block(rec))
+            continue;
+        if (rec->bytes < 0 && r->devices.v[rec->device].start_b)
+            *mt_vec_push(&w->devices[rec->device].live) = (struct candidate){block, i};
+        block++;
+    }
+    for (size_t i = 0; i < r->older.n; i++)
+        if (r->devices.v[r->older.v[i].device].start_b)
+            *mt_vec_push(&w->devices[r->older.v[i].device].live) =
+                (struct candidate){block + (uint32_t)i, MT_NONE};
+    for (size_t d = 0; d < r->devices.n; d++)
+        if (w->devices[d].live.n)
+            add_mark(w, (uint16_t)d, -1, 0);
+}
+
+/* ---- what sites keep from step to step ---- */
+
+static uint32_t site_of(struct walk *w, const struct mt_record *rec)
+{
+    uint32_t node = rec->op == MT_NONE || w->r->without_ops
+                        ? rec->op
+                        : mt_rec_op_at(w->r, rec->op, &w->thread)->node;
+    uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | rec->device);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)w->h->sites.n;
+        *mt_vec_push(&w->h->sites) = (struct mt_site){node, rec->device};
+    }
+    return *at;
+}
+
+/* Index of the last step that has begun by t_ns, -1 = none. hint: an index to try first. */
+static int64_t last_begun(const struct mt_recording *r, int64_t t_ns, int64_t hint)
+{
+    const struct mt_step *v = r->steps.v;
+    int64_t low = 0, high = (int64_t)r->steps.n;
+    if (hint >= 0 && v[hint].start_ns <= t_ns && (hint + 1 == high || v[hint + 1].start_ns > t_ns))
+        return hint;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (v[mid].start_ns <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low - 1;
+}
+
+/* As in lib/leaks.h: the step that has begun last; the number of steps after the end of the last.
+ */
+static int64_t step_of(const struct walk *w, int64_t t_ns, int64_t hint)
+{
+    int64_t n = (int64_t)w->r->steps.n, i = last_begun(w->r, t_ns, hint);
+    return i >= 0 && i == n - 1 && t_ns > w->r->steps.v[i].end_ns ? n : i;
+}
+
+static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
+{
+    uint32_t *at = mt_map_at(&w->patience_of, (uint64_t)(freed - born) << 32 | site);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)w->h->patience.n;
+        *mt_vec_push(&w->h->patience) = (struct mt_patience){site, freed - born, born};
+    }
+    if (w->h->patience.v[*at].born < born)
+        w->h->patience.v[*at].born = born;
+}
+
+/* A block whose record of birth or, if that lies before the recording, of death is rec. */
+static void keep(struct walk *w, const struct mt_record *rec)
+{
+    int64_t step_n = (int64_t)w->r->steps.n;
+    if (!step_n)
+        return;
+    w->step = last_begun(w->r, rec->t_ns, w->step);
+    int64_t born = step_of(w, rec->t_ns, w->step), freed = step_n;
+    if (rec->bytes < 0 && !w->r->devices.v[rec->device].start_b)
+        return;
+    if (rec->bytes < 0) {
+        freed = born;
+        born = -1;
+    } else if (rec->mate != MT_NONE) {
+        freed = step_of(w, w->r->records.v[rec->mate].t_ns, w->step);
+    }
+    struct mt_record birth = *rec;
+    birth.op = rec->bytes < 0 ? MT_NONE : rec->op;
+    uint32_t site = site_of(w, &birth);
+    mt_holdings_add(&w->h->holdings, site, rec->bytes < 0 ? -rec->bytes : rec->bytes,
+                    born < 0 ? 0 : born, freed);
+    if (born >= 0 && freed < step_n)
+        add_life(w, site, born, freed);
+}
+
+static void keep_older(struct walk *w)
+{
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->older.n && r->steps.n; i++) {
+        const struct mt_older *o = &r->older.v[i];
+        const struct mt_record birth = {.op = o->node, .device = o->device};
+        if (r->devices.v[o->device].start_b)
+            mt_holdings_add(&w->h->holdings, site_of(w, &birth), o->bytes, 0, (int64_t)r->steps.n);
+    }
+}
+
+static int patience_cmp(const void *a, const void *b)
+{
+    const struct mt_patience *x = a, *y = b;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return x->life > y->life ? -1 : x->life < y->life;
+}
+
+/* Leaves out lives that a longer one of a block born no earlier makes irrelevant. */
+static void prune_patience(struct mt_history *h)
+{
+    size_t n = 0;
+    if (h->patience.n)
+        qsort(h->patience.v, h->patience.n, sizeof *h->patience.v, patience_cmp);
+    for (size_t i = 0; i < h->patience.n; i++) {
+        const struct mt_patience *p = &h->patience.v[i];
+        if (!n || h->patience.v[n - 1].site != p->site || h->patience.v[n - 1].born < p->born)
+            h->patience.v[n++] = *p;
+    }
+    h->patience.n = n;
+}
+
+/* ---- the walk ---- */
+
+static void walk_records(struct walk *w)
+{
+    const struct mt_recording *r = w->r;
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        struct device_walk *d = &w->devices[rec->device];
+        bool known = !r->devices.v[rec->device].no_addresses;
+        mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes);
+        if (known && rec->bytes >= 0)
+            *mt_vec_push(&d->live) = (struct candidate){block, rec->mate};
+        if (mt_rec_is_block(rec)) {
+            block++;
+            if (known)
+                keep(w, rec);
+        }
+        if (known && ++d->since >= d->due)
+            add_mark(w, rec->device, i, block);
+    }
+}
+
+void mt_build_history(struct mt_recording *r)
+{
+    struct walk w = {.r = r, .h = &r->history, .step = -1};
+    w.devices = mt_alloc((r->devices.n + 1) * sizeof *w.devices);
+    for (size_t d = 0; d < r->devices.n; d++) {
+        mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);
+        w.devices[d].due = MARK_RECORDS_MIN;
+    }
+    mark_start(&w);
+    walk_records(&w);
+    keep_older(&w);
+    mt_holdings_sort(&r->history.holdings);
+    prune_patience(&r->history);
+    for (size_t d = 0; d < r->devices.n; d++) {
+        mt_packer_end(&w.devices[d].packer, &r->history.curve);
+        mt_vec_free(&w.devices[d].live);
+    }
+    free(w.devices);
+    mt_map_free(&w.site_of);
+    mt_map_free(&w.patience_of);
+}

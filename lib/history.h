@@ -1,0 +1,44 @@
+/*
+ * history.h - what reports need of the lives of blocks without reading every block: the curve of
+ * each device, which blocks are live at some marked moments, and what each site keeps from step to
+ * step. Built with a recording (lib/build.h), stored in the tables stretch, mark, holding,
+ * patience.
+ */
+#ifndef MT_HISTORY_H
+#define MT_HISTORY_H
+
+#include "lib/curve.h"
+#include "lib/holdings.h"
+
+/* The blocks of a device that are live after a record. */
+struct mt_mark {
+    uint16_t device;
+    int64_t record;   /* -1 = before the first */
+    int64_t next;     /* number of the first block born after it */
+    size_t at, bytes; /* numbers of the blocks (rows of alloc), in `live` (mt_pack_numbers) */
+};
+
+/* Where blocks are born: a node of the call tree, on a device. */
+struct mt_site {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint16_t device;
+};
+
+/* Blocks of a site that were freed before the last step ended: how many steps they lived, and the
+ * last step (index) one of them was born in. Only where no longer life was born later. */
+struct mt_patience {
+    uint32_t site;
+    int64_t life, born;
+};
+
+struct mt_history {
+    struct mt_curve curve;
+    MT_VEC(struct mt_mark) marks;
+    struct mt_buf live;
+    MT_VEC(struct mt_site) sites;
+    struct mt_holdings holdings; /* of sites by index; sorted */
+    MT_VEC(struct mt_patience) patience;
+};
+void mt_history_free(struct mt_history *h);
+
+#endif

@@ -1,0 +1,62 @@
+/* The rows of `stretch`, `mark`, `holding` and `patience`. */
+#include "gen/queries.h"
+#include "lib/store_parts.h"
+
+static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_curve *c = &w->r->history.curve;
+    for (size_t i = 0; i < c->stretches.n; i++) {
+        const struct mt_stretch *p = &c->stretches.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_STRETCH_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiiiiiiiiiib", w->device + p->device, p->start_b, p->first_record,
+                     p->first_ns, p->min.t_ns, p->min.level_b, p->min.record, p->max.t_ns,
+                     p->max.level_b, p->max.record, p->last.t_ns, p->last.level_b, p->last.record,
+                     (const void *)(c->packed.s + p->at), p->bytes);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_marks(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    for (size_t i = 0; i < h->marks.n; i++) {
+        const struct mt_mark *m = &h->marks.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_MARK_ADD, &s, err));
+        mt_stmt_bind(s, "iiib", w->device + m->device, m->record, m->next,
+                     (const void *)(h->live.s + m->at), m->bytes);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static int64_t node_of(const struct mt_writer *w, const struct mt_site *site)
+{
+    return site->node == MT_NONE ? 0 : w->node + site->node;
+}
+
+enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    MT_TRY(write_curve(w, err));
+    MT_TRY(write_marks(w, err));
+    for (size_t i = 0; i < h->holdings.all.n; i++) {
+        const struct mt_holding *p = &h->holdings.all.v[i];
+        const struct mt_site *site = &h->sites.v[p->site];
+        MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
+        mt_stmt_bind(s, "iiiii", w->device + site->device, node_of(w, site), p->step, p->bytes,
+                     p->blocks_n);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    for (size_t i = 0; i < h->patience.n; i++) {
+        const struct mt_patience *p = &h->patience.v[i];
+        const struct mt_site *site = &h->sites.v[p->site];
+        MT_TRY(mt_db_query(w->db, MT_Q_PATIENCE_ADD, &s, err));
+        mt_stmt_bind(s, "iiii", w->device + site->device, node_of(w, site), p->life, p->born);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
