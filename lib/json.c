@@ -63,6 +63,7 @@ static inline struct marks mark(const char *p)
                   zero = _mm_setzero_si128();
     const __m128i fold = _mm_set1_epi8((char)0xdf); /* maps { to [ and } to ] */
     const __m128i open = _mm_set1_epi8('['), close = _mm_set1_epi8(']');
+#pragma GCC unroll 4
     for (int i = 0; i < 64; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(p + i)), f = _mm_and_si128(v, fold);
         __m128i s = _mm_or_si128(_mm_cmpeq_epi8(v, slash), _mm_cmpeq_epi8(v, zero));
@@ -85,6 +86,7 @@ static inline struct marks mark(const char *p)
 /* Bits from each odd quote up to, not including, the next one. */
 static inline uint64_t inside_strings(uint64_t quote)
 {
+#pragma GCC unroll 6
     for (int shift = 1; shift < 64; shift *= 2)
         quote ^= quote << shift;
     return quote;
@@ -214,42 +216,50 @@ void mt_json_unescape(struct mt_buf *out, struct mt_slice s)
     }
 }
 
-/* Eight digits at once: pairs, then fours, then all. False if any byte is no digit. */
-static inline bool eight_digits(const char *p, uint64_t *v)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t w;
-    memcpy(&w, p, sizeof w);
-    w -= 0x3030303030303030u;
-    if ((w | (w + 0x7676767676767676u)) & 0x8080808080808080u)
-        return false;
-    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffu;
-    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffu;
-    *v = (w * 10000 + (w >> 32)) & 0xffffffffu;
-    return true;
-#else
-    (void)p, (void)v;
-    return false;
-#endif
-}
-
 static inline bool is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
-/* The digits at p, no more than cannot overflow. Returns the position behind them. */
+/* How many of the up to `most` bytes at p are digits before the first that is none, 8 at most, and
+ * their value. Eight bytes at p are readable: a slice lies in a window. */
+static inline unsigned up_to_eight(const char *p, size_t most, uint64_t *v)
+{
+    unsigned n = 0;
+    *v = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    w -= 0x3030303030303030u; /* what is wrong behind a byte that is no digit does not matter */
+    uint64_t other = (w | (w + 0x7676767676767676u)) & 0x8080808080808080u;
+    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    n = n < most ? n : (unsigned)most;
+    if (!n)
+        return 0;
+    w <<= 64 - 8 * n; /* zeros in front: pairs, then fours, then all */
+    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffu;
+    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffu;
+    *v = (w * 10000 + (w >> 32)) & 0xffffffffu;
+#else
+    for (; n < 8 && n < most && is_digit(p[n]); n++)
+        *v = *v * 10 + (uint64_t)(p[n] - '0');
+#endif
+    return n;
+}
+
+/* The digits at p, 16 at most. Returns the position behind them. */
 static inline const char *read_digits(const char *p, const char *end, uint64_t *v)
 {
-    uint64_t eight;
-    *v = 0;
-    if (end - p > 18)
-        end = p + 18;
-    for (; end - p >= 8 && eight_digits(p, &eight); p += 8)
-        *v = *v * 100000000 + eight;
-    for (; p < end && is_digit(*p); p++)
-        *v = *v * 10 + (uint64_t)(*p - '0');
-    return p;
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    uint64_t more;
+    unsigned n = up_to_eight(p, (size_t)(end - p), v);
+    p += n;
+    if (n < 8)
+        return p;
+    n = up_to_eight(p, (size_t)(end - p), &more);
+    *v = *v * powers[n] + more;
+    return p + n;
 }
 
 bool mt_json_int(struct mt_slice s, int64_t *out)
@@ -309,9 +319,13 @@ bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole)
         return false;
     v *= 1000;
     if (p < end && *p == '.') {
-        uint64_t unit = 100;
-        for (p++; p < end && is_digit(*p); p++, unit /= 10)
-            v += (uint64_t)(*p - '0') * unit;
+        static const uint32_t units[] = {0, 100, 10, 1};
+        uint64_t decimals;
+        p++;
+        unsigned n = up_to_eight(p, end - p < 3 ? (size_t)(end - p) : 3, &decimals);
+        v += decimals * units[n];
+        for (p += n; p < end && is_digit(*p);)
+            p++;
         if (whole)
             *whole = false;
     }
