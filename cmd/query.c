@@ -1,11 +1,16 @@
 #include "cmd/common.h"
 #include "gen/queries.h"
+#include "lib/human.h"
 #include "lib/stmt_report.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Rows that are read before any is written: whoever reads the output slowly keeps no importer
+ * waiting for them. More come one by one. */
+enum { HELD = 10000 };
 
 static struct mt_strings params;
 static int64_t limit;
@@ -75,7 +80,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_stmt *s = NULL;
     struct mt_report report;
     const char *sql;
-    char *owned = NULL;
+    char *owned = NULL, n[MT_HUMAN_MAX];
+    struct mt_stmt_rows rows = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.query", 1);
     report.keep_order = true;
@@ -85,10 +91,19 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(bind_params(s, err));
     running = db;
     signal(SIGINT, on_interrupt);
-    MT_TRY_OUT(mt_report_from_stmt(&report, s, limit, err));
-    signal(SIGINT, SIG_DFL);
+    MT_TRY_OUT(
+        mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
+    if (report.left_out_n)
+        mt_report_footer(&report, "%s more row%s. --limit 0 shows all.",
+                         mt_human_count(report.left_out_n, n), report.left_out_n == 1 ? "" : "s");
     MT_TRY_OUT(mt_show(&report, err));
+    if ((st = rows.status) != MT_OK) {
+        *err = rows.err;
+        err->hint[0] = '\0';
+        mt_err_hint(err, "What was written is not all. Nothing was changed.");
+    }
 out:
+    signal(SIGINT, SIG_DFL);
     running = NULL;
     free(owned);
     mt_stmt_free(s);

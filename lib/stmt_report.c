@@ -14,7 +14,8 @@ enum mt_unit mt_unit_of_name(const char *name)
     return MT_UNIT_NONE;
 }
 
-static struct mt_cell cell_of(struct mt_report *r, const struct mt_stmt *s, int column)
+/* The text of a cell lives until the next step. */
+static struct mt_cell cell_of(const struct mt_stmt *s, int column)
 {
     switch (mt_stmt_kind(s, column)) {
     case MT_VALUE_INT:
@@ -22,30 +23,73 @@ static struct mt_cell cell_of(struct mt_report *r, const struct mt_stmt *s, int 
     case MT_VALUE_REAL:
         return mt_cell_real(mt_stmt_real(s, column));
     case MT_VALUE_TEXT:
-        return mt_cell_text(mt_report_text(r, mt_stmt_text(s, column)));
+        return mt_cell_text(mt_stmt_text(s, column));
     default:
         return (struct mt_cell){0};
     }
 }
 
-enum mt_status mt_report_from_stmt(struct mt_report *r, struct mt_stmt *s, int64_t limit,
-                                   struct mt_err *err)
+static void keep_row(struct mt_report *r, const struct mt_stmt *s)
+{
+    struct mt_row *out = mt_report_row(r);
+    for (int c = 0; c < mt_stmt_column_n(s); c++) {
+        out->cells[c] = cell_of(s, c);
+        if (out->cells[c].kind == MT_CELL_TEXT)
+            out->cells[c].s = mt_report_text(r, out->cells[c].s);
+    }
+}
+
+/* The next row within the limit; those behind it are counted. */
+static bool step(struct mt_stmt_rows *rows)
 {
     bool row = true;
+    while (row && rows->status == MT_OK) {
+        rows->status = mt_stmt_step(rows->stmt, &row, &rows->err);
+        if (!row || rows->status != MT_OK)
+            return false;
+        if (rows->limit <= 0 || rows->row_n < rows->limit) {
+            rows->row_n++;
+            return true;
+        }
+        rows->report->left_out_n++;
+    }
+    return false;
+}
+
+static bool next_row(void *closure, struct mt_cell *cells)
+{
+    struct mt_stmt_rows *rows = closure;
+    if (!step(rows))
+        return false;
+    for (int c = 0; c < mt_stmt_column_n(rows->stmt); c++)
+        cells[c] = cell_of(rows->stmt, c);
+    return true;
+}
+
+enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t limit,
+                                int64_t held_n, struct mt_stmt_rows *rows, struct mt_err *err)
+{
+    *rows = (struct mt_stmt_rows){r, s, limit, 0, MT_OK, MT_ERR_INIT};
     for (int c = 0; c < mt_stmt_column_n(s); c++) {
         const char *name = mt_report_text(r, mt_stmt_column_name(s, c));
         mt_report_column(r, name, NULL, mt_unit_of_name(name));
     }
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        if (limit > 0 && r->rows.n >= (size_t)limit) {
-            r->left_out_n++;
-            continue;
+    while (rows->row_n < held_n) {
+        if (!step(rows)) {
+            if (rows->status != MT_OK)
+                *err = rows->err;
+            return rows->status;
         }
-        struct mt_row *out = mt_report_row(r);
-        for (int c = 0; c < mt_stmt_column_n(s); c++)
-            out->cells[c] = cell_of(r, s, c);
+        keep_row(r, s);
     }
+    r->next = next_row;
+    r->closure = rows;
+    return MT_OK;
+}
+
+enum mt_status mt_report_from_stmt(struct mt_report *r, struct mt_stmt *s, int64_t limit,
+                                   struct mt_err *err)
+{
+    struct mt_stmt_rows rows;
+    return mt_report_stream(r, s, limit, INT64_MAX, &rows, err);
 }

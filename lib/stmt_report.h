@@ -12,6 +12,21 @@
 enum mt_status mt_report_from_stmt(struct mt_report *r, struct mt_stmt *s, int64_t limit,
                                    struct mt_err *err);
 
+/*
+ * The same, but only the first held_n rows are read now, the others when the report is written
+ * (next in report.h). Then rows->status and rows->err say whether all came. `rows` and the
+ * statement must live as long; a query of many rows keeps importers out while it is written.
+ */
+struct mt_stmt_rows {
+    struct mt_report *report;
+    struct mt_stmt *stmt;
+    int64_t limit, row_n;
+    enum mt_status status;
+    struct mt_err err;
+};
+enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t limit,
+                                int64_t held_n, struct mt_stmt_rows *rows, struct mt_err *err);
+
 /* The unit a column name promises. */
 enum mt_unit mt_unit_of_name(const char *name);
 
