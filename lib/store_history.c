@@ -46,6 +46,8 @@ enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
     for (size_t i = 0; i < h->holdings.all.n; i++) {
         const struct mt_holding *p = &h->holdings.all.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
+        if (p->step >= (int64_t)w->r->steps.n)
+            continue; /* nothing is held after the last step: there is no end of another */
         MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
         mt_stmt_bind(s, "iiiii", w->device + site->device, node_of(w, site), p->step, p->bytes,
                      p->blocks_n);

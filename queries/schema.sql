@@ -291,4 +291,10 @@ CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.tim
 
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 
+-- How much more the blocks born in a node hold at the end of a step than at the end of the step before.
+CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
+  h.bytes_b AS change_b, h.blocks_n AS change_n FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
+  LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
+  JOIN step s ON s.run_id = r.id AND s.position = h.step;
+
 CREATE VIEW v_note AS SELECT r.name AS run, n.kind, n.count_n, n.text FROM run r JOIN note n ON n.run_id = r.id;
