@@ -38,13 +38,32 @@ static void thread_key(struct mt_intake *in, struct mt_slice s, int64_t *number,
     *name = string_id(in, s);
 }
 
+static void remember_thread(struct mt_intake *in, const struct mt_event *ev, uint32_t thread)
+{
+    in->last_pid_n = in->last_tid_n = 0;
+    if (!ev->pid.n || !ev->tid.n || ev->pid.escaped || ev->tid.escaped ||
+        (size_t)ev->pid.n + ev->tid.n > sizeof in->last_ids)
+        return;
+    memcpy(in->last_ids, ev->pid.s, ev->pid.n);
+    memcpy(in->last_ids + ev->pid.n, ev->tid.s, ev->tid.n);
+    in->last_pid_n = ev->pid.n;
+    in->last_tid_n = ev->tid.n;
+    in->last_thread = thread;
+}
+
 static uint32_t thread_of(struct mt_intake *in, const struct mt_event *ev)
 {
     int64_t pid, tid;
     uint32_t pid_name, tid_name;
+    if (in->last_pid_n && ev->pid.n == in->last_pid_n && ev->tid.n == in->last_tid_n &&
+        !ev->pid.escaped && !ev->tid.escaped && memcmp(ev->pid.s, in->last_ids, ev->pid.n) == 0 &&
+        memcmp(ev->tid.s, in->last_ids + ev->pid.n, ev->tid.n) == 0)
+        return in->last_thread;
     thread_key(in, ev->pid, &pid, &pid_name);
     thread_key(in, ev->tid, &tid, &tid_name);
-    return mt_rec_thread(in->rec, pid, pid_name, tid, tid_name);
+    uint32_t thread = mt_rec_thread(in->rec, pid, pid_name, tid, tid_name);
+    remember_thread(in, ev, thread);
+    return thread;
 }
 
 static void set_order(uint32_t *order, const struct mt_event *ev)
