@@ -41,10 +41,15 @@ static int64_t unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* Damaged files must not overflow. */
+/* Neither the moments of a strange clock nor the bytes of a damaged database may overflow. */
 static int64_t plus(int64_t a, uint64_t b)
 {
     return (int64_t)((uint64_t)a + b);
+}
+
+static uint64_t difference(int64_t a, int64_t b)
+{
+    return (uint64_t)a - (uint64_t)b;
 }
 
 void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b)
@@ -71,7 +76,7 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     struct mt_stretch *s = &p->now;
     if (!bytes)
         return;
-    struct mt_level l = {t_ns, s->last.level_b + bytes, record};
+    struct mt_level l = {t_ns, plus(s->last.level_b, (uint64_t)bytes), record};
     if (!s->change_n) {
         s->first_record = record;
         s->first_ns = t_ns;
@@ -79,8 +84,8 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
         s->last.record = record;
         s->min = s->max = l;
     }
-    put(&p->packed, (uint64_t)(record - s->last.record));
-    put(&p->packed, (uint64_t)(t_ns - s->last.t_ns));
+    put(&p->packed, difference(record, s->last.record));
+    put(&p->packed, difference(t_ns, s->last.t_ns));
     put(&p->packed, zigzag(bytes));
     s->min = l.level_b < s->min.level_b ? l : s->min;
     s->max = l.level_b > s->max.level_b ? l : s->max;
