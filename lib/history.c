@@ -5,20 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mark comes after that many records of its device, or this many times the blocks that were live
- * at the mark before: marks stay small beside the blocks themselves. */
-enum { MARK_RECORDS_MIN = 8192, MARK_RECORDS_PER_BLOCK = 4 };
+/* A device is marked again after so many records for each block that was live at the mark before,
+ * times the devices, and never sooner than the least: all marks together stay small beside the
+ * blocks themselves. Records of all devices count, for whoever reads on from a mark passes them. */
+enum {
+    MARK_RECORDS_MIN = 8192,
+    MARK_RECORDS_PER_BLOCK = 4,
+    MARK_ITSELF = 16, /* a mark costs as much as so many blocks */
+};
 
 /* A block that may be live. */
 struct candidate {
     uint32_t block; /* its number: row of alloc */
     uint32_t freed; /* record; MT_NONE = never */
 };
+struct candidates {
+    MT_VEC(struct candidate) all; /* by block */
+};
 
 struct device_walk {
     struct mt_packer packer;
-    MT_VEC(struct candidate) live;
-    uint64_t since, due; /* records since the last mark; when the next one comes */
+    struct candidates born; /* in the recording, up to now */
+    /* Older than the recording: numbered behind all that are born before they go. */
+    struct candidates older;
+    int64_t marked; /* record of the last mark */
+    int64_t due;    /* so many records later the next one comes */
 };
 
 struct walk {
@@ -28,7 +39,6 @@ struct walk {
     struct mt_map site_of;     /* node and device -> site */
     struct mt_map patience_of; /* site and life -> patience */
     int64_t step;              /* index of the step that has begun last */
-    uint32_t thread;           /* cursor of mt_rec_op_at */
 };
 
 void mt_history_free(struct mt_history *h)
@@ -43,26 +53,42 @@ void mt_history_free(struct mt_history *h)
 
 /* ---- marks ---- */
 
+/* Drops those that are freed by a record; appends the numbers of the others to out. */
+static void keep_live(struct candidates *c, int64_t record, uint32_t *out, size_t *out_n)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->all.n; i++)
+        if (c->all.v[i].freed == MT_NONE || c->all.v[i].freed > record) {
+            out[(*out_n)++] = c->all.v[i].block;
+            c->all.v[n++] = c->all.v[i];
+        }
+    c->all.n = n;
+}
+
 static void add_mark(struct walk *w, uint16_t device, int64_t record, int64_t next)
 {
     struct device_walk *d = &w->devices[device];
     struct mt_mark m = {device, record, next, w->h->live.n, 0};
-    uint32_t *blocks = mt_alloc((d->live.n + 1) * sizeof *blocks);
+    uint32_t *blocks = mt_alloc((d->born.all.n + d->older.all.n + 1) * sizeof *blocks);
     size_t n = 0;
-    for (size_t i = 0; i < d->live.n; i++)
-        if (d->live.v[i].freed == MT_NONE || d->live.v[i].freed > record) {
-            blocks[n] = d->live.v[i].block;
-            d->live.v[n++] = d->live.v[i];
-        }
-    d->live.n = n;
+    keep_live(&d->born, record, blocks, &n);
+    keep_live(&d->older, record, blocks, &n);
     mt_pack_numbers(&w->h->live, blocks, n);
     free(blocks);
     m.bytes = w->h->live.n - m.at;
     *mt_vec_push(&w->h->marks) = m;
-    d->since = 0;
-    d->due = n * MARK_RECORDS_PER_BLOCK;
+    d->marked = record;
+    d->due = (int64_t)((n + MARK_ITSELF) * MARK_RECORDS_PER_BLOCK * w->r->devices.n);
     if (d->due < MARK_RECORDS_MIN)
         d->due = MARK_RECORDS_MIN;
+}
+
+/* Marks the devices whose time has come, after a record. */
+static void add_marks(struct walk *w, int64_t record, int64_t next)
+{
+    for (size_t d = 0; d < w->r->devices.n; d++)
+        if (!w->r->devices.v[d].no_addresses && record - w->devices[d].marked >= w->devices[d].due)
+            add_mark(w, (uint16_t)d, record, next);
 }
 
 /* Blocks older than the recording, where the level counts them: live from the beginning. */
@@ -75,15 +101,15 @@ static void mark_start(struct walk *w)
         if (!mt_rec_is_block(rec))
             continue;
         if (rec->bytes < 0 && r->devices.v[rec->device].start_b)
-            *mt_vec_push(&w->devices[rec->device].live) = (struct candidate){block, i};
+            *mt_vec_push(&w->devices[rec->device].older.all) = (struct candidate){block, i};
         block++;
     }
     for (size_t i = 0; i < r->older.n; i++)
         if (r->devices.v[r->older.v[i].device].start_b)
-            *mt_vec_push(&w->devices[r->older.v[i].device].live) =
+            *mt_vec_push(&w->devices[r->older.v[i].device].older.all) =
                 (struct candidate){block + (uint32_t)i, MT_NONE};
     for (size_t d = 0; d < r->devices.n; d++)
-        if (w->devices[d].live.n)
+        if (w->devices[d].older.all.n)
             add_mark(w, (uint16_t)d, -1, 0);
 }
 
@@ -91,9 +117,8 @@ static void mark_start(struct walk *w)
 
 static uint32_t site_of(struct walk *w, const struct mt_record *rec)
 {
-    uint32_t node = rec->op == MT_NONE || w->r->without_ops
-                        ? rec->op
-                        : mt_rec_op_at(w->r, rec->op, &w->thread)->node;
+    uint32_t node =
+        rec->op == MT_NONE || w->r->without_ops ? rec->op : mt_rec_op_at(w->r, rec->op, NULL)->node;
     uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | rec->device);
     if (*at == MT_NONE) {
         *at = (uint32_t)w->h->sites.n;
@@ -208,14 +233,14 @@ static void walk_records(struct walk *w)
         bool known = !r->devices.v[rec->device].no_addresses;
         mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes);
         if (known && rec->bytes >= 0)
-            *mt_vec_push(&d->live) = (struct candidate){block, rec->mate};
+            *mt_vec_push(&d->born.all) = (struct candidate){block, rec->mate};
         if (mt_rec_is_block(rec)) {
             block++;
             if (known)
                 keep(w, rec);
         }
-        if (known && ++d->since >= d->due)
-            add_mark(w, rec->device, i, block);
+        if ((i + 1) % MARK_RECORDS_MIN == 0)
+            add_marks(w, i, block);
     }
 }
 
@@ -225,6 +250,7 @@ void mt_build_history(struct mt_recording *r)
     w.devices = mt_alloc((r->devices.n + 1) * sizeof *w.devices);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);
+        w.devices[d].marked = -1;
         w.devices[d].due = MARK_RECORDS_MIN;
     }
     mark_start(&w);
@@ -234,7 +260,8 @@ void mt_build_history(struct mt_recording *r)
     prune_patience(&r->history);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_end(&w.devices[d].packer, &r->history.curve);
-        mt_vec_free(&w.devices[d].live);
+        mt_vec_free(&w.devices[d].born.all);
+        mt_vec_free(&w.devices[d].older.all);
     }
     free(w.devices);
     mt_map_free(&w.site_of);

@@ -10,7 +10,8 @@
 #include "lib/curve.h"
 #include "lib/holdings.h"
 
-/* The blocks of a device that are live after a record. */
+/* The blocks of a device that are live after a record. Those older than the recording have numbers
+ * from `next` on. */
 struct mt_mark {
     uint16_t device;
     int64_t record;   /* -1 = before the first */

@@ -179,7 +179,7 @@ enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device
         return MT_OK;
     MT_TRY(mt_db_read_begin(l->db, err));
     enum mt_status st = read_mark(l, device, record, &mark, err);
-    /* In the order of their numbers: blocks older than the recording have high ones. */
+    /* Marked blocks from `next` on are older than the recording. */
     if (st == MT_OK)
         st = add_marked(l, device, &mark, 0, mark.next, record, out, err);
     if (st == MT_OK)

@@ -44,9 +44,10 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
                              mt_life_use *use, void *closure, struct mt_err *err);
 
 /*
- * The blocks live after a record (its number; -1 = before the first). What they do not add up to is
- * level_b minus their sum: blocks older than the recording of which nothing is known, or all when
- * lives are unknown. Errors: MT_EDB.
+ * The blocks live after a record (its number; -1 = before the first): those born in the recording
+ * in order of birth, then those older than it. What they do not add up to is level_b minus their
+ * sum: blocks older than the recording of which nothing is known, or all when lives are unknown.
+ * Errors: MT_EDB.
  */
 struct mt_live {
     MT_VEC(struct mt_life) blocks;

@@ -42,15 +42,20 @@ static struct mt_op *add_op(struct program *p, const char *name, enum mt_frame_k
     return op;
 }
 
-void program_step(struct program *p)
+void program_step_at(struct program *p, int64_t start_ns, int64_t end_ns)
 {
     char name[40];
     uint32_t thread = p->thread;
     snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)++p->step);
-    p->t_ns = p->step * STEP_NS;
     program_thread(p, 1);
-    add_op(p, name, MT_FRAME_ANNOTATION, p->t_ns, p->t_ns + STEP_NS - 1);
+    add_op(p, name, MT_FRAME_ANNOTATION, start_ns, end_ns);
     p->thread = thread;
+}
+
+void program_step(struct program *p)
+{
+    p->t_ns = (p->step + 1) * STEP_NS;
+    program_step_at(p, p->t_ns, p->t_ns + STEP_NS - 1);
 }
 
 void program_op(struct program *p, const char *op, int64_t ns)
@@ -68,13 +73,20 @@ static void add_record(struct program *p, int64_t bytes, uint64_t addr)
     r->addr = addr;
     r->has_addr = true;
     r->thread = p->thread;
+    r->device = (uint16_t)p->on;
     r->order = (uint32_t)p->rec.event_n++;
+}
+
+void program_on(struct program *p, int type, int index)
+{
+    p->on = mt_rec_device(&p->rec, type, index);
 }
 
 int program_alloc(struct program *p, const char *op, int64_t bytes)
 {
     uint64_t addr = 4096 + p->blocks.n * 64;
-    add_op(p, op, MT_FRAME_OP, p->t_ns + 1, p->t_ns + 3);
+    if (op)
+        add_op(p, op, MT_FRAME_OP, p->t_ns + 1, p->t_ns + 3);
     p->t_ns += 2;
     add_record(p, bytes, addr);
     p->t_ns += 2;
@@ -86,6 +98,17 @@ void program_free(struct program *p, int block)
 {
     p->t_ns++;
     add_record(p, -p->blocks.v[block].bytes, p->blocks.v[block].addr);
+}
+
+void program_older(struct program *p, int64_t bytes, bool freed)
+{
+    p->rec.devices.v[p->on].start_b += bytes;
+    if (!freed) {
+        *mt_vec_push(&p->rec.older) = (struct mt_older){bytes, MT_NONE, (uint16_t)p->on};
+        return;
+    }
+    p->t_ns++;
+    add_record(p, -bytes, 64); /* no block that is born here has this address */
 }
 
 void program_finish(struct program *p)

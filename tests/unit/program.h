@@ -9,7 +9,7 @@
  *     program_end(&p);
  *
  * Time runs by itself: a step takes 1 ms, an allocation 4 ns (its op from 1 to 3, its record at 2),
- * a free 1 ns.
+ * a free 1 ns. Who sets t_ns back makes things happen at once.
  */
 #ifndef TEST_PROGRAM_H
 #define TEST_PROGRAM_H
@@ -32,6 +32,7 @@ struct program {
     blocks;
     int64_t t_ns, step;
     uint32_t thread; /* that of the next events; program_thread changes it */
+    uint32_t on;     /* the device of the next records; program_on changes it */
     char path[256];
     struct mt_db *db;
     struct mt_run run;
@@ -40,11 +41,15 @@ struct program {
 };
 
 void program_start(struct program *p);
-void program_step(struct program *p);                           /* a ProfilerStep#N begins */
-void program_thread(struct program *p, int64_t tid);            /* 1 at the start */
-void program_op(struct program *p, const char *op, int64_t ns); /* around what comes next */
-int program_alloc(struct program *p, const char *op, int64_t bytes);
+void program_step(struct program *p); /* a ProfilerStep#N begins */
+void program_step_at(struct program *p, int64_t start_ns, int64_t end_ns); /* wherever it lies */
+void program_thread(struct program *p, int64_t tid);                       /* 1 at the start */
+void program_op(struct program *p, const char *op, int64_t ns);      /* around what comes next */
+void program_on(struct program *p, int type, int index);             /* cpu (0, -1) at the start */
+int program_alloc(struct program *p, const char *op, int64_t bytes); /* op NULL: outside ops */
 void program_free(struct program *p, int block);
+/* A block older than the recording, which the level of the device counts: freed now, or never. */
+void program_older(struct program *p, int64_t bytes, bool freed);
 void program_finish(struct program *p);
 void program_end(struct program *p);
 
