@@ -116,7 +116,7 @@ static enum mt_status read_patience(struct finder *f, const struct mt_run_device
             return MT_OK;
         uint32_t group = group_of_node(f, s, 0);
         int64_t life = mt_stmt_int(s, 1);
-        if (life > f->patience.v[group])
+        if (life > f->patience.v[group] && life < f->step_n) /* else: a damaged database */
             f->patience.v[group] = life;
     }
 }

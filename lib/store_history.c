@@ -2,6 +2,12 @@
 #include "gen/queries.h"
 #include "lib/store_parts.h"
 
+/* Bytes from a place in a buffer, which may be empty. */
+static const void *bytes_at(const struct mt_buf *b, size_t at)
+{
+    return b->n ? b->s + at : NULL;
+}
+
 static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -12,7 +18,7 @@ static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
         mt_stmt_bind(s, "iiiiiiiiiiiiib", w->device + p->device, p->start_b, p->first_record,
                      p->first_ns, p->min.t_ns, p->min.level_b, p->min.record, p->max.t_ns,
                      p->max.level_b, p->max.record, p->last.t_ns, p->last.level_b, p->last.record,
-                     (const void *)(c->packed.s + p->at), p->bytes);
+                     bytes_at(&c->packed, p->at), p->bytes);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -26,7 +32,7 @@ static enum mt_status write_marks(struct mt_writer *w, struct mt_err *err)
         const struct mt_mark *m = &h->marks.v[i];
         MT_TRY(mt_db_query(w->db, MT_Q_MARK_ADD, &s, err));
         mt_stmt_bind(s, "iiib", w->device + m->device, m->record, m->next,
-                     (const void *)(h->live.s + m->at), m->bytes);
+                     bytes_at(&h->live, m->at), m->bytes);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

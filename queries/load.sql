@@ -31,7 +31,7 @@ SELECT id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, 
 
 -- name: load_steps
 -- in: ?1 run id
-SELECT number, start_ns, end_ns FROM step WHERE run_id = ?1 ORDER BY start_ns;
+SELECT number, start_ns, end_ns FROM step WHERE run_id = ?1 ORDER BY start_ns, position;
 
 -- name: load_string
 -- in: ?1 id

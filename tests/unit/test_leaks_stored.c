@@ -1,0 +1,225 @@
+/* lib/leaks.h: what is found from the stored holdings and patience of nodes, against what is found
+ * by reading every block. With one thread, adding it to the keys changes nothing but the way. */
+#include "lib/leaks.h"
+#include "tests/unit/program.h"
+#include "tests/unit/rows.h"
+#include <string.h>
+
+#define OK(call) assert_int_equal((call), MT_OK)
+
+enum { STEP_NS = 20000, FIRST_NS = 5000, PER_STEP = 60, SITES = 5, WARMUPS = 5, SEEDS = 4 };
+
+/* Where step i of n lies. */
+struct pattern {
+    const char *name;
+    int steps;
+    void (*place)(int i, int n, int64_t *start_ns, int64_t *end_ns);
+    int older; /* blocks older than the recording, half of them freed in it */
+};
+
+static void touching(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    (void)n;
+    *start_ns = FIRST_NS + (int64_t)i * STEP_NS;
+    *end_ns = *start_ns + STEP_NS - 1;
+}
+
+static void meeting(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i, n, start_ns, end_ns);
+    ++*end_ns;
+}
+
+static void with_gaps(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i, n, start_ns, end_ns);
+    *end_ns -= i % 3 ? STEP_NS / 2 : STEP_NS - 1;
+}
+
+static void overlapping(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i, n, start_ns, end_ns);
+    *end_ns += i % 2 ? STEP_NS / 2 : 3 * STEP_NS;
+}
+
+static void in_pairs(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i / 2 * 2, n, start_ns, end_ns);
+    *end_ns += i % 2 ? STEP_NS : 0;
+}
+
+static void ending_early(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i, n, start_ns, end_ns);
+    if (i == n - 1)
+        *end_ns = *start_ns + STEP_NS / 4;
+}
+
+static void one_around_all(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i, n, start_ns, end_ns);
+    if (i == 0)
+        *end_ns = FIRST_NS + (int64_t)n * STEP_NS;
+}
+
+static void half_of_the_time(int i, int n, int64_t *start_ns, int64_t *end_ns)
+{
+    touching(i + n, n, start_ns, end_ns);
+}
+
+static const struct pattern patterns[] = {
+    {"steps that touch", 12, touching, 0},
+    {"steps that share a moment", 12, meeting, 0},
+    {"steps with gaps", 12, with_gaps, 0},
+    {"steps that overlap", 12, overlapping, 0},
+    {"two steps that begin at once", 12, in_pairs, 0},
+    {"records after the last step", 12, ending_early, 0},
+    {"a step around all others", 12, one_around_all, 0},
+    {"records before the first step", 10, half_of_the_time, 0},
+    {"older blocks", 12, touching, 80},
+    {"older blocks and gaps", 12, with_gaps, 80},
+    {"older blocks before the first step", 10, half_of_the_time, 80},
+    {"many steps", 60, touching, 0},
+    {"three steps", 3, touching, 20},
+    {"one step", 1, touching, 20},
+    {"no step", 0, touching, 20},
+};
+
+struct maker {
+    struct program p;
+    uint64_t random;
+    MT_VEC(struct to_free {
+        int block;
+        int64_t step;
+    })
+    to_free;
+};
+
+static int64_t below(struct maker *m, int64_t n)
+{
+    m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((m->random >> 33) % (uint64_t)n);
+}
+
+/* Each site has a habit: temporary blocks, blocks that live long, more and more of them, caches. */
+static void allocate(struct maker *m, int64_t step)
+{
+    static const char *const sites[SITES] = {"leaking", "working", "caching", "growing", NULL};
+    int64_t site = below(m, SITES);
+    program_thread(&m->p, 1 + below(m, 2));
+    int64_t life = site == 2 ? 2 + below(m, 3) : site == 3 ? 1 : below(m, 8) ? 0 : below(m, 6);
+    int block = program_alloc(&m->p, sites[site], 64 * (1 + below(m, 3)) + (site == 3 ? step : 0));
+    if (site == 0 && below(m, 4) == 0)
+        return;
+    *mt_vec_push(&m->to_free) = (struct to_free){block, step + life};
+}
+
+static void free_some(struct maker *m, int64_t step)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->to_free.n; i++)
+        if (m->to_free.v[i].step <= step && below(m, 3))
+            program_free(&m->p, m->to_free.v[i].block);
+        else
+            m->to_free.v[n++] = m->to_free.v[i];
+    m->to_free.n = n;
+}
+
+static void make(struct maker *m, const struct pattern *pattern, uint64_t seed)
+{
+    int64_t start_ns, end_ns, last = pattern->steps ? 2 * pattern->steps : 4;
+    *m = (struct maker){.random = seed};
+    program_start(&m->p);
+    for (int i = 0; i < pattern->steps; i++) {
+        pattern->place(i, pattern->steps, &start_ns, &end_ns);
+        program_step_at(&m->p, start_ns, end_ns);
+    }
+    for (int i = 0; i < pattern->older / 2; i++)
+        program_older(&m->p, 64 * (1 + below(m, 3)), false);
+    for (int64_t step = -1; step <= last; step++) {
+        m->p.t_ns = FIRST_NS + step * STEP_NS;
+        for (int i = 0; i < PER_STEP; i++) {
+            allocate(m, step);
+            m->p.t_ns += below(m, STEP_NS / PER_STEP / 4);
+            if (below(m, 4) == 0)
+                free_some(m, step);
+            if (pattern->older && below(m, last * PER_STEP) < pattern->older / 2)
+                program_older(&m->p, 64 * (1 + below(m, 3)), true);
+        }
+    }
+    program_finish(&m->p);
+}
+
+static void same_row(const struct mt_leak *a, const struct mt_leak *b)
+{
+    assert_int_equal(a->verdict, b->verdict);
+    assert_string_equal(a->key[0], b->key[0]);
+    assert_int_equal(a->explicit_row, b->explicit_row);
+    assert_int_equal(a->at_end_b, b->at_end_b);
+    assert_int_equal(a->at_end_n, b->at_end_n);
+    assert_int_equal(a->first_step, b->first_step);
+    assert_int_equal(a->last_step, b->last_step);
+    assert_int_equal(a->growth_b, b->growth_b);
+    assert_int_equal(a->growth_n, b->growth_n);
+    assert_int_equal(a->growth_steps, b->growth_steps);
+}
+
+/* Returns which verdicts were given, a bit each. */
+static unsigned compare(struct program *p, enum mt_group_key key, int64_t warmup)
+{
+    const enum mt_group_key keys[] = {key, MT_BY_SHAPE};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_leaks stored, read;
+    int64_t at_end_b = 0;
+    unsigned verdicts = 0;
+    OK(mt_leaks_find(&p->lives, &p->device, keys, 1, warmup, &stored, &err));
+    OK(mt_leaks_find(&p->lives, &p->device, keys, 2, warmup, &read, &err));
+    assert_int_equal(stored.rows.n, read.rows.n);
+    for (size_t i = 0; i < stored.rows.n; i++) {
+        same_row(&stored.rows.v[i], &read.rows.v[i]);
+        at_end_b += stored.rows.v[i].at_end_b;
+        verdicts |= 1u << stored.rows.v[i].verdict;
+    }
+    assert_int_equal(at_end_b, p->device.at_end_b);
+    mt_leaks_free(&stored);
+    mt_leaks_free(&read);
+    return verdicts;
+}
+
+static unsigned seen; /* verdicts of all programs */
+
+static void stored_and_read(void **state)
+{
+    static const enum mt_group_key keys[] = {MT_BY_SITE, MT_BY_NAME, MT_BY_PATH, MT_BY_SCOPE};
+    const struct pattern *pattern = *state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct maker m;
+        make(&m, pattern, seed);
+        assert_int_equal(m.p.lives.steps.all.n, pattern->steps);
+        for (int64_t warmup = 0; warmup < WARMUPS; warmup++)
+            for (size_t k = 0; k < MT_ARRAY_LEN(keys); k++)
+                seen |= compare(&m.p, keys[k], warmup);
+        const struct mt_history *h = &m.p.rec.history;
+        size_t steps = (size_t)pattern->steps;
+        assert_true(h->holdings.all.n <= h->sites.n * (steps + 1));
+        assert_true(h->patience.n <= h->sites.n * steps && (h->patience.n > 0 || steps < 2));
+        program_end(&m.p);
+        mt_vec_free(&m.to_free);
+    }
+}
+
+/* The programs above are such that every verdict is given: none of them is compared in vain. */
+static void all_verdicts(void **state)
+{
+    (void)state;
+    assert_int_equal(seen, (1u << MT_VERDICT_N) - 1);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    static const char *const last = "every verdict was given";
+    ROWS_ADD(&tests, stored_and_read, patterns);
+    rows_add(&tests, all_verdicts, &last, 1, sizeof last);
+    return ROWS_RUN(&tests, "leaks from what is stored");
+}
