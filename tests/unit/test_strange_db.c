@@ -1,6 +1,8 @@
 /* Databases of strangers: whatever ids, counts and texts they hold, reports stay within their
  * arrays and come to an end. The sanitizers are the judges; the answers may be nonsense. */
+#include "lib/bands.h"
 #include "lib/diff.h"
+#include "lib/leaks.h"
 #include "lib/rises.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
@@ -10,6 +12,9 @@
 #define OK(call) assert_int_equal((call), MT_OK)
 #define MOST     "9223372036854775807"
 #define LOWEST   "(-9223372036854775807 - 1)"
+/* A mark of every device. */
+#define MARK(record, next, blocks)                                                                 \
+    "INSERT INTO mark SELECT id, " record ", " next ", " blocks " FROM device"
 
 struct strange {
     const char *name, *sql;
@@ -50,6 +55,60 @@ static const struct strange strange[] = {
     {"text for numbers", "UPDATE alloc SET bytes_b = 'x', born_ns = 'y', freed_ns = 'z'", MT_OK},
     {"steps that end before they begin", "UPDATE step SET end_ns = start_ns - 10", MT_OK},
     {"steps of no known number", "UPDATE step SET number = 'x'", MT_OK},
+    {"no stretches", "DELETE FROM stretch", MT_OK},
+    {"stretches without changes", "UPDATE stretch SET changes = x''", MT_OK},
+    {"stretches of NULL",
+     "UPDATE stretch SET start_b = NULL, first_record = NULL, first_ns = NULL, min_ns = NULL, "
+     "min_b = NULL, max_record = NULL, last_ns = NULL, last_record = NULL, changes = NULL",
+     MT_OK},
+    {"changes that are a number", "UPDATE stretch SET changes = 123456789", MT_OK},
+    {"changes that are text", "UPDATE stretch SET changes = 'changes of another kind'", MT_OK},
+    {"changes cut short", "UPDATE stretch SET changes = substr(changes, 1, 7)", MT_OK},
+    {"changes that do not end", "UPDATE stretch SET changes = zeroblob(3000) || x'80'", MT_OK},
+    {"changes of records far away",
+     "UPDATE stretch SET changes = x'050102ffffffffffffffffff010102'", MT_OK},
+    {"changes back in time",
+     "UPDATE stretch SET changes = x'010102' || x'01ffffffffffffffffff0102'", MT_OK},
+    {"stretches that begin far away",
+     "UPDATE stretch SET first_record = " MOST ", first_ns = " LOWEST ", start_b = 1 << 60", MT_OK},
+    {"extremes in records far away",
+     "UPDATE stretch SET min_record = " LOWEST ", max_record = " MOST ", last_record = -7", MT_OK},
+    {"extremes that are none",
+     "UPDATE stretch SET min_b = 1 << 60, max_b = -1 << 60, last_b = 'x', last_ns = " LOWEST,
+     MT_OK},
+    {"stretches twice",
+     "INSERT INTO stretch SELECT id + 100, device_id, start_b, first_record, first_ns, min_ns, "
+     "min_b, min_record, max_ns, max_b, max_record, last_ns, last_b, last_record, changes "
+     "FROM stretch",
+     MT_OK},
+    {"a mark of no block", "INSERT INTO mark SELECT id, 3, 2, x'' FROM device", MT_OK},
+    {"marks of all blocks", MARK("-1", "0", "x'0101010101010101'"), MT_OK},
+    {"a mark of blocks not yet born", MARK("0", "1", "x'0101010101010101'"), MT_OK},
+    {"a mark of blocks far away", MARK("2", "1", "x'ffffffff0fffffffff0f01'"), MT_OK},
+    {"a mark of a block twice", MARK("2", "1", "x'010000'"), MT_OK},
+    {"a mark whose last number does not end", MARK("2", "1", "x'01ff'"), MT_OK},
+    {"a mark of bytes that are no list", MARK("2", "1", "x'ffffffffffffffffffffffffff7f01'"),
+     MT_OK},
+    {"a mark that is text", MARK("2", "1", "'blocks'"), MT_OK},
+    {"a mark that is a number", MARK("2", "1", "77"), MT_OK},
+    {"marks before all records", MARK(LOWEST, LOWEST, "x'01'"), MT_OK},
+    {"marks behind all records", MARK(MOST, MOST, "x'01'"), MT_OK},
+    {"a next block behind the last", MARK("2", "9", "x'01'"), MT_OK},
+    {"no holdings", "DELETE FROM holding", MT_OK},
+    {"holdings in steps far away", "UPDATE holding SET step = step + (" MOST " - 100)", MT_OK},
+    {"holdings before the steps", "UPDATE holding SET step = step - 30", MT_OK},
+    {"holdings behind the steps", "UPDATE holding SET step = step + 30", MT_OK},
+    {"holdings below nothing", "UPDATE holding SET bytes_b = -1 << 50, blocks_n = -7", MT_OK},
+    {"holdings that are text", "UPDATE holding SET bytes_b = 'x', blocks_n = 'y'", MT_OK},
+    {"holdings of nodes far away", "UPDATE holding SET node_id = node_id + (" MOST " - 1000)",
+     MT_OK},
+    {"no patience", "DELETE FROM patience", MT_OK},
+    {"patience beyond all steps", "UPDATE patience SET life_n = " MOST, MT_OK},
+    {"patience below nothing", "UPDATE patience SET life_n = " LOWEST, MT_OK},
+    {"patience of steps far away", "UPDATE patience SET born_step = " MOST, MT_OK},
+    {"patience that is text", "UPDATE patience SET life_n = 'x', born_step = 'y'", MT_OK},
+    {"patience of nodes far away", "UPDATE patience SET node_id = node_id + (" MOST " - 1000)",
+     MT_OK},
 };
 
 /* Leaves out NOT NULL, as a database with a schema of its own may, and does the damage. That
@@ -92,6 +151,63 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
     mt_diff_free(&d);
 }
 
+static void read_live(struct mt_lives *lives, const struct mt_run_device *device)
+{
+    const int64_t records[] = {-1, 0, 3, 5, lives->run->record_n, INT64_MAX - 1};
+    const enum mt_group_key site = MT_BY_SITE;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_live_groups groups;
+    mt_live_groups_init(&groups, lives, &site, 1);
+    for (size_t i = 0; i < MT_ARRAY_LEN(records); i++) {
+        struct mt_live live = {0};
+        OK(mt_live_at(lives, device, records[i], &live, &err));
+        assert_true(live.blocks.n <= 2 * (size_t)lives->run->alloc_n);
+        mt_live_groups_add(&groups, &live, 0, i % 2);
+        mt_live_free(&live);
+    }
+    mt_live_groups_free(&groups);
+}
+
+static void read_buckets(struct mt_lives *lives, const struct mt_run_device *device)
+{
+    const struct mt_window all = {INT64_MIN, INT64_MAX};
+    const enum mt_group_key site = MT_BY_SITE;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_levels levels;
+    struct mt_buckets buckets = {0};
+    struct mt_bands bands;
+    size_t n;
+    struct mt_window shown = mt_window_within(&all, lives->run->dur_ns);
+    for (size_t wanted = 1; wanted < 30; wanted += 9) {
+        int64_t *moments = mt_buckets_moments(&all, &shown, wanted, &n);
+        OK(mt_levels_load_near(lives->db, lives->run, device, moments, n, &levels, &err));
+        mt_buckets_fill(&buckets, &levels, &all, &shown, wanted);
+        OK(mt_bands_load(lives, device, &levels, &buckets, &site, 1, 3, &bands, &err));
+        mt_bands_free(&bands);
+        mt_levels_free(&levels);
+        free(moments);
+    }
+    mt_buckets_free(&buckets);
+}
+
+/* What stretches, marks, holdings and patience are read for. */
+static void read_history(struct mt_db *db, const struct mt_run *run,
+                         const struct mt_run_device *device)
+{
+    const enum mt_group_key site = MT_BY_SITE;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_lives lives;
+    struct mt_leaks leaks;
+    OK(mt_lives_open(db, run, &lives, &err));
+    read_live(&lives, device);
+    read_buckets(&lives, device);
+    for (int64_t warmup = 0; warmup < 3; warmup++) {
+        OK(mt_leaks_find(&lives, device, &site, 1, warmup, &leaks, &err));
+        mt_leaks_free(&leaks);
+    }
+    mt_lives_close(&lives);
+}
+
 static void read_strange(void **state)
 {
     const struct strange *strange_db = *state;
@@ -101,13 +217,16 @@ static void read_strange(void **state)
     struct mt_run run;
     struct mt_run_device device;
     bool none;
-    int others;
+    int others, handed_on = 0;
     program_start(&p);
     for (int step = 0; step < 4; step++) {
         program_step(&p);
         program_op(&p, "outer", 100);
         program_alloc(&p, "kept", 100);
         program_free(&p, program_alloc(&p, "work", 50));
+        if (step)
+            program_free(&p, handed_on);
+        handed_on = program_alloc(&p, "kept", 30);
     }
     program_finish(&p);
     damage(p.path, strange_db->sql);
@@ -117,6 +236,7 @@ static void read_strange(void **state)
         OK(mt_run_device(db, &run, NULL, &device, &none, &others, &err));
         assert_false(none);
         read_all(db, &run, &device);
+        read_history(db, &run, &device);
     }
     mt_db_close(db);
     program_end(&p);
