@@ -1,7 +1,7 @@
 #!/bin/sh
 # What peak and timeline say, against plain SQL that works everything out from the blocks themselves:
 # levels by running sums over born_record and freed_record, live sets by comparing numbers of records.
-# On all samples and, where present, all other recordings; windows and moments are pseudo-random.
+# On all samples, traces and snapshots, and where present all other recordings; windows and moments are pseudo-random.
 set -u
 fails=0 seen=0 compared=0 random=1
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
@@ -43,14 +43,17 @@ l(r, t, b, node, level) AS (SELECT r, t, b, node, $start_b + sum(b) OVER (ORDER 
 END
 }
 
-# What is live after record R by name, largest first, with the rest that nothing is known of.
+# What is live after record R by name, with the rest that nothing is known of. Blocks older than the
+# recording are live from its start where the level counts them.
 live_by_name() { # R
-    query "$(levels), names(name, b) AS (SELECT coalesce(f.name, '[outside ops]'), sum(a.bytes_b) FROM alloc a
-        LEFT JOIN op o ON o.id = a.born_op_id LEFT JOIN node n ON n.id = coalesce(o.node_id, a.born_node_id)
+    query "$(levels), names(name, b) AS (SELECT coalesce(f.name, iif(a.born_record IS NULL, '[before trace]', '[outside ops]')), sum(a.bytes_b)
+        FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id LEFT JOIN node n ON n.id = coalesce(o.node_id, a.born_node_id)
         LEFT JOIN v_frame f ON f.id = n.frame_id
-        WHERE a.device_id = $id AND a.born_record <= $1 AND (a.freed_record IS NULL OR a.freed_record > $1) GROUP BY 1)
-      SELECT b, name FROM names UNION ALL SELECT * FROM
-        (SELECT (SELECT level FROM l WHERE r <= $1 ORDER BY r DESC LIMIT 1) - (SELECT coalesce(sum(b), 0) FROM names) AS b, '[before trace]') WHERE b <> 0" | sort
+        WHERE a.device_id = $id AND (a.born_record <= $1 OR a.born_record IS NULL AND $start_b <> 0)
+          AND (a.freed_record IS NULL OR a.freed_record > $1) GROUP BY 1),
+      rest(b) AS (SELECT (SELECT level FROM l WHERE r <= $1 ORDER BY r DESC LIMIT 1) - (SELECT coalesce(sum(b), 0) FROM names))
+      SELECT sum(b), name FROM (SELECT b, name FROM names UNION ALL SELECT b, '[before trace]' FROM rest WHERE b <> 0)
+      GROUP BY name" | sort
 }
 
 check_peak() {
@@ -96,11 +99,25 @@ check_exact() {
     same "every change" expected came
 }
 
+# The stored extremes of 512 changes each; what is packed in them is what timeline --exact reads.
+check_stretches() {
+    query "$(levels), s(k, r, t, b, level) AS (SELECT (row_number() OVER (ORDER BY r) - 1) / 512, r, t, b, level FROM l WHERE r >= 0),
+      n AS (SELECT *, row_number() OVER (PARTITION BY k ORDER BY r) AS nth, row_number() OVER (PARTITION BY k ORDER BY r DESC) AS to_end,
+        row_number() OVER (PARTITION BY k ORDER BY level, r) AS low, row_number() OVER (PARTITION BY k ORDER BY level DESC, r) AS high FROM s)
+      SELECT max(iif(nth = 1, level - b, NULL)), max(iif(nth = 1, r, NULL)), max(iif(nth = 1, t, NULL)),
+        max(iif(low = 1, t, NULL)), max(iif(low = 1, level, NULL)), max(iif(low = 1, r, NULL)),
+        max(iif(high = 1, t, NULL)), max(iif(high = 1, level, NULL)), max(iif(high = 1, r, NULL)),
+        max(iif(to_end = 1, t, NULL)), max(iif(to_end = 1, level, NULL)), max(iif(to_end = 1, r, NULL)) FROM n GROUP BY k ORDER BY k" >expected
+    query "SELECT start_b, first_record, first_ns, min_ns, min_b, min_record, max_ns, max_b, max_record, last_ns, last_b, last_record
+      FROM stretch WHERE device_id = $id ORDER BY id" >came
+    same "stretches" expected came
+}
+
 # Buckets against all changes: the level a bucket begins with counts, so does each change in it.
 check_buckets() { # N
     ask timeline "$run" --width "$1" >buckets
     awk -F, -v start="$start_b" '
-        NR == FNR { t[NR] = $1; level[NR] = $3; n = NR; next }
+        FILENAME == "exact" { t[NR] = $1; level[NR] = $3; n = NR; next }
         { from[++k] = $1; to[k] = $2; came[k] = $3 "," $4 "," $5 }
         END {
             at = 1; last = start
@@ -144,6 +161,7 @@ check_device() { # ID RUN-ID START DUR NAME LIVES-KNOWN
     id=$1 run_id=$2 start_b=$3 dur=$4 device=$5 lives=$6
     random=$((random + 1))
     check_exact
+    check_stretches
     check_buckets "$(($(pick 1 60) + 1))"
     # shellcheck disable=SC2046 # numbers
     set -- $(pick_moments "$few" | sort)
@@ -159,7 +177,8 @@ check_device() { # ID RUN-ID START DUR NAME LIVES-KNOWN
     for t in $(pick_moments "$few"); do check_moment "$t"; done
 }
 
-for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/kineto_others/resnet50*.json.gz; do
+for trace in "$SAMPLES"/*/trace.json.gz "$SAMPLES"/snapshots/*.pickle "$DATA"/torch/*/*/trace.json.gz \
+    "$DATA"/kineto_others/resnet50*.json.gz "$DATA"/snapshots/*.p*kl*; do
     [ -f "$trace" ] || continue
     case $trace in "$SAMPLES"/*) few=3 ;; *) few=1 ;; esac
     run=r$((seen += 1))
