@@ -125,6 +125,19 @@ static void free_some(struct maker *m, int64_t step)
     m->to_free.n = n;
 }
 
+/* Blocks that are born and freed just when a step begins or ends, or one nanosecond beside. */
+static void at_borders(struct maker *m, int64_t start_ns, int64_t end_ns)
+{
+    for (int64_t by = -1; by <= 1; by++) {
+        m->p.t_ns = start_ns + by - 2;
+        int block = program_alloc(&m->p, "at a border", 64);
+        m->p.t_ns = end_ns + by - 1;
+        program_free(&m->p, block);
+        m->p.t_ns = end_ns + by - 2;
+        program_alloc(&m->p, "behind a border", 64);
+    }
+}
+
 static void make(struct maker *m, const struct pattern *pattern, uint64_t seed)
 {
     int64_t start_ns, end_ns, last = pattern->steps ? 2 * pattern->steps : 4;
@@ -133,6 +146,7 @@ static void make(struct maker *m, const struct pattern *pattern, uint64_t seed)
     for (int i = 0; i < pattern->steps; i++) {
         pattern->place(i, pattern->steps, &start_ns, &end_ns);
         program_step_at(&m->p, start_ns, end_ns);
+        at_borders(m, start_ns, end_ns);
     }
     for (int i = 0; i < pattern->older / 2; i++)
         program_older(&m->p, 64 * (1 + below(m, 3)), false);
@@ -186,6 +200,66 @@ static unsigned compare(struct program *p, enum mt_group_key key, int64_t warmup
     return verdicts;
 }
 
+/* What each node holds at the end of each step: node * steps + step; the last node is outside ops.
+ */
+struct held {
+    struct program *p;
+    int64_t *bytes, *blocks_n;
+    size_t cell_n;
+};
+
+/* The step under way, or last begun; the number of steps after the end of the last. */
+static int64_t step_of(const struct mt_steps *steps, int64_t t_ns)
+{
+    int64_t n = (int64_t)steps->all.n, step = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (steps->all.v[i].start_ns <= t_ns)
+            step = i;
+    return step >= 0 && step == n - 1 && t_ns > steps->all.v[step].end_ns ? n : step;
+}
+
+static enum mt_status hold(void *closure, const struct mt_life *life, struct mt_err *err)
+{
+    struct held *h = closure;
+    const struct mt_lives *l = &h->p->lives;
+    bool older = life->born_record == INT64_MIN, alive = life->freed_record == INT64_MAX;
+    size_t step_n = l->steps.all.n;
+    size_t node = life->born.node == MT_NONE ? l->tree.nodes.n : life->born.node;
+    int64_t freed = alive ? (int64_t)step_n : step_of(&l->steps, life->freed_ns);
+    int64_t born = older ? -1 : step_of(&l->steps, life->born_ns);
+    (void)err;
+    for (int64_t step = born < 0 ? 0 : born; step < freed; step++) {
+        h->bytes[node * step_n + (size_t)step] += life->bytes;
+        h->blocks_n[node * step_n + (size_t)step]++;
+    }
+    return MT_OK;
+}
+
+/* Takes off what is stored, which changes from step to step: nothing may be left. */
+static void check_holdings(struct program *p)
+{
+    struct mt_err err = MT_ERR_INIT;
+    const struct mt_history *stored = &p->rec.history;
+    size_t step_n = p->lives.steps.all.n;
+    struct held h = {.p = p, .cell_n = (p->lives.tree.nodes.n + 1) * step_n};
+    h.bytes = mt_alloc((h.cell_n + 1) * sizeof *h.bytes);
+    h.blocks_n = mt_alloc((h.cell_n + 1) * sizeof *h.blocks_n);
+    OK(mt_lives_each(&p->lives, &p->device, hold, &h, &err));
+    for (size_t i = 0; i < stored->holdings.all.n; i++) {
+        const struct mt_holding *change = &stored->holdings.all.v[i];
+        uint32_t site = stored->sites.v[change->site].node;
+        size_t node = site == MT_NONE ? p->lives.tree.nodes.n : site;
+        for (size_t step = (size_t)change->step; step < step_n; step++) {
+            h.bytes[node * step_n + step] -= change->bytes;
+            h.blocks_n[node * step_n + step] -= change->blocks_n;
+        }
+    }
+    for (size_t i = 0; i < h.cell_n; i++)
+        assert_true(h.bytes[i] == 0 && h.blocks_n[i] == 0);
+    free(h.bytes);
+    free(h.blocks_n);
+}
+
 static unsigned seen; /* verdicts of all programs */
 
 static void stored_and_read(void **state)
@@ -199,6 +273,7 @@ static void stored_and_read(void **state)
         for (int64_t warmup = 0; warmup < WARMUPS; warmup++)
             for (size_t k = 0; k < MT_ARRAY_LEN(keys); k++)
                 seen |= compare(&m.p, keys[k], warmup);
+        check_holdings(&m.p);
         const struct mt_history *h = &m.p.rec.history;
         size_t steps = (size_t)pattern->steps;
         assert_true(h->holdings.all.n <= h->sites.n * (steps + 1));
