@@ -16,7 +16,8 @@ struct growth {
 struct per_step {
     struct mt_peak *p;
     struct mt_grouper grouper;
-    struct mt_map index; /* step and group -> growths */
+    struct mt_born_groups groups;
+    MT_VEC(uint32_t) newest; /* the last growth of each group; MT_NONE = none */
     MT_VEC(struct growth) growths;
     uint32_t *most; /* of each step, the growth that is largest; MT_NONE = none */
 };
@@ -29,30 +30,30 @@ static int64_t step_of(const struct per_step *s, int64_t t_ns)
     return i >= 0 && t_ns <= steps->all.v[i].end_ns ? i : -1;
 }
 
-static void grow(struct per_step *s, int64_t step, uint32_t group, int64_t bytes)
-{
-    if (step < 0)
-        return;
-    uint32_t *at = mt_map_at(&s->index, (uint64_t)step << 32 | group);
-    if (*at == MT_NONE) {
-        *at = (uint32_t)s->growths.n;
-        *mt_vec_push(&s->growths) = (struct growth){(uint32_t)step, group, 0};
-    }
-    s->growths.v[*at].bytes += bytes;
-}
-
-static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
+/* Changes come in order of time, so that a site's growth in this step is its newest. */
+static void use_change(void *closure, const struct mt_change *c)
 {
     struct per_step *s = closure;
-    (void)err;
-    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(s, life->born_ns);
-    int64_t freed = life->freed_record == INT64_MAX ? -1 : step_of(s, life->freed_ns);
-    if (born == freed)
-        return MT_OK;
-    uint32_t group = mt_grouper_of(&s->grouper, &life->born);
-    grow(s, born, group, life->bytes);
-    grow(s, freed, group, -life->bytes);
-    return MT_OK;
+    uint32_t group = mt_born_group(&s->groups, c->born);
+    int64_t step = step_of(s, c->level.t_ns);
+    if (group == MT_NONE || step < 0)
+        return;
+    while (s->newest.n <= group)
+        *mt_vec_push(&s->newest) = MT_NONE;
+    uint32_t *newest = &s->newest.v[group];
+    if (*newest == MT_NONE || s->growths.v[*newest].step != step) {
+        *newest = (uint32_t)s->growths.n;
+        *mt_vec_push(&s->growths) = (struct growth){(uint32_t)step, group, 0};
+    }
+    s->growths.v[*newest].bytes += c->bytes;
+}
+
+static enum mt_status read_growths(struct per_step *s, struct mt_err *err)
+{
+    mt_born_groups_init(&s->groups, &s->grouper);
+    enum mt_status st = mt_changes_each(s->p->lives.db, &s->p->device, use_change, s, err);
+    mt_born_groups_free(&s->groups);
+    return st;
 }
 
 static void find_most(struct per_step *s)
@@ -141,7 +142,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     enum mt_status st = MT_OK;
     MT_TRY_OUT(load_levels(p, err));
     if (mt_lives_are_known(&p->device))
-        MT_TRY_OUT(mt_lives_each(&p->lives, &p->device, use_life, &s, err));
+        MT_TRY_OUT(read_growths(&s, err));
     find_most(&s);
     step_columns(p->report);
     for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
@@ -155,7 +156,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     mt_rows_footer(p->report);
 out:
     mt_grouper_free(&s.grouper);
-    mt_map_free(&s.index);
+    mt_vec_free(&s.newest);
     mt_vec_free(&s.growths);
     free(s.most);
     return st;

@@ -1,13 +1,15 @@
 /*
  * A block is in the bands of the buckets whose maxima fall into its life. Only these blocks are
- * kept, as spans; most blocks of a long run live between two maxima.
+ * kept, as spans; most blocks of a long run live between two maxima. Where the keys need no ops,
+ * the changes of the level do instead of the blocks: one span for all changes of a group between
+ * two maxima.
  */
 #include "lib/bands.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a group in the buckets from..to-1. */
+/* Bytes of a group in the buckets from..to-1; less than 0: fewer. */
 struct span {
     int64_t bytes;
     uint32_t group, from, to;
@@ -19,6 +21,10 @@ struct filling {
     const int64_t *record; /* of every bucket's maximum; never falls */
     size_t bucket_n;
     MT_VEC(struct span) spans;
+    /* of changes: */
+    struct mt_born_groups groups;
+    size_t at; /* the first bucket whose maximum does not come before the last change */
+    MT_VEC(uint32_t) newest; /* the last span of each group; MT_NONE = none */
 };
 
 /* The first bucket whose maximum comes with this record or after it. */
@@ -47,6 +53,44 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
         *mt_vec_push(&f->spans) =
             (struct span){life->bytes, mt_grouper_of(&f->grouper, &life->born), from, to};
     return MT_OK;
+}
+
+static void use_change(void *closure, const struct mt_change *c)
+{
+    struct filling *f = closure;
+    uint32_t group = mt_born_group(&f->groups, c->born);
+    while (f->at < f->bucket_n && f->record[f->at] < c->level.record)
+        f->at++;
+    if (group == MT_NONE || f->at == f->bucket_n)
+        return;
+    while (f->newest.n <= group)
+        *mt_vec_push(&f->newest) = MT_NONE;
+    uint32_t *newest = &f->newest.v[group];
+    if (*newest == MT_NONE || f->spans.v[*newest].from != f->at) {
+        *newest = (uint32_t)f->spans.n;
+        *mt_vec_push(&f->spans) = (struct span){0, group, (uint32_t)f->at, (uint32_t)f->bucket_n};
+    }
+    f->spans.v[*newest].bytes += c->bytes;
+}
+
+/* Blocks of a known node that are there from the beginning on; then all changes. */
+static enum mt_status read_changes(struct filling *f, struct mt_lives *lives, struct mt_err *err)
+{
+    struct mt_live start = {0};
+    enum mt_status st = mt_live_at(lives, f->device, -1, &start, err);
+    for (size_t i = 0; i < start.blocks.n; i++)
+        if (start.blocks.v[i].born.node != MT_NONE)
+            *mt_vec_push(&f->spans) = (struct span){
+                start.blocks.v[i].bytes, mt_grouper_of(&f->grouper, &start.blocks.v[i].born), 0,
+                (uint32_t)f->bucket_n};
+    mt_live_free(&start);
+    if (st != MT_OK)
+        return st;
+    mt_born_groups_init(&f->groups, &f->grouper);
+    st = mt_changes_each(lives->db, f->device, use_change, f, err);
+    mt_born_groups_free(&f->groups);
+    mt_vec_free(&f->newest);
+    return st;
 }
 
 struct ranked {
@@ -163,7 +207,11 @@ enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device 
     }
     struct filling f = {.device = device, .record = record, .bucket_n = n};
     mt_grouper_init(&f.grouper, &lives->tree, keys, key_n);
-    enum mt_status st = mt_lives_each(lives, device, use_life, &f, err);
+    bool ops = false;
+    for (int k = 0; k < key_n; k++)
+        ops |= mt_group_needs_ops(keys[k]);
+    enum mt_status st =
+        ops ? mt_lives_each(lives, device, use_life, &f, err) : read_changes(&f, lives, err);
     if (st == MT_OK)
         make_bands(&f, top, buckets, out);
     mt_grouper_free(&f.grouper);

@@ -27,7 +27,8 @@ struct mt_bands {
  * The `top` groups heaviest at the peak of the buckets, heaviest first, one band each; then [other]
  * and [before trace] where these have anything. In traces [before trace] is at most 0: they count
  * from 0, and what was older only shows when it is freed.
- * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum. Errors: MT_EUSAGE
+ * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum, or
+ * per group and bucket where the keys need no ops. Errors: MT_EUSAGE
  * (mt_lives_known), MT_EDB.
  */
 enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device *device,

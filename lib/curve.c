@@ -71,7 +71,7 @@ static void close_stretch(struct mt_packer *p, struct mt_curve *c)
 }
 
 void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
-                   int64_t bytes)
+                   int64_t bytes, uint32_t born)
 {
     struct mt_stretch *s = &p->now;
     if (!bytes)
@@ -87,6 +87,7 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     put(&p->packed, difference(record, s->last.record));
     put(&p->packed, difference(t_ns, s->last.t_ns));
     put(&p->packed, zigzag(bytes));
+    put(&p->packed, born);
     s->min = l.level_b < s->min.level_b ? l : s->min;
     s->max = l.level_b > s->max.level_b ? l : s->max;
     s->last = l;
@@ -102,18 +103,20 @@ void mt_packer_end(struct mt_packer *p, struct mt_curve *c)
 }
 
 bool mt_stretch_unpack(const struct mt_stretch *s, const uint8_t *packed, size_t n,
-                       mt_level_use *use, void *closure)
+                       mt_change_use *use, void *closure)
 {
-    struct mt_level l = {s->first_ns, s->start_b, s->first_record};
+    struct mt_change c = {.level = {s->first_ns, s->start_b, s->first_record}};
     for (size_t at = 0; at < n;) {
-        uint64_t record, t_ns, bytes;
+        uint64_t record, t_ns, bytes, born;
         if (!get(packed, n, &at, &record) || !get(packed, n, &at, &t_ns) ||
-            !get(packed, n, &at, &bytes))
+            !get(packed, n, &at, &bytes) || !get(packed, n, &at, &born) || born > UINT32_MAX)
             return false;
-        l.record = plus(l.record, record);
-        l.t_ns = plus(l.t_ns, t_ns);
-        l.level_b = plus(l.level_b, (uint64_t)unzigzag(bytes));
-        use(closure, &l);
+        c.level.record = plus(c.level.record, record);
+        c.level.t_ns = plus(c.level.t_ns, t_ns);
+        c.bytes = unzigzag(bytes);
+        c.level.level_b = plus(c.level.level_b, (uint64_t)c.bytes);
+        c.born = (uint32_t)born;
+        use(closure, &c);
     }
     return true;
 }

@@ -2,9 +2,9 @@
  * curve.h - the level of a device over time in a few bytes a change: stretches of changes, packed,
  * each with its extremes beside it. What needs the extremes only never unpacks them.
  *
- * Packed, a change is three unsigned LEB128 numbers: records since the change before (or since
- * first_record), nanoseconds since it (or since first_ns), and its bytes as zigzag: 2 b, or
- * -2 b - 1 of what is freed. Records that change nothing are left out.
+ * Packed, a change is four unsigned LEB128 numbers: records since the change before (or since
+ * first_record), nanoseconds since it (or since first_ns), its bytes as zigzag (2 b, or -2 b - 1 of
+ * what is freed), and where its block was born. Records that change nothing are left out.
  */
 #ifndef MT_CURVE_H
 #define MT_CURVE_H
@@ -18,6 +18,16 @@ struct mt_level {
     int64_t t_ns;    /* never falls */
     int64_t level_b; /* after the record */
     int64_t record;  /* its number in the run (alloc.born_record, alloc.freed_record) */
+};
+
+/* Where the block was born that comes or goes: MT_BORN_NODE + its node, counted from the run's
+ * first; outside every op; or before the recording, or unknown. */
+enum { MT_BORN_OUTSIDE, MT_BORN_BEFORE, MT_BORN_NODE };
+
+struct mt_change {
+    struct mt_level level; /* after it */
+    int64_t bytes;
+    uint32_t born;
 };
 
 /* Consecutive changes of one device. */
@@ -44,16 +54,16 @@ struct mt_packer {
 };
 void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b);
 void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
-                   int64_t bytes);
+                   int64_t bytes, uint32_t born);
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c);
 
 /*
- * Calls use() for the level after each change of a packed stretch; s gives its start. False when
+ * Calls use() for each change of a packed stretch; s gives its start. False when
  * the bytes are no such stretch: then what came before the damage has been used.
  */
-typedef void mt_level_use(void *closure, const struct mt_level *level);
+typedef void mt_change_use(void *closure, const struct mt_change *change);
 bool mt_stretch_unpack(const struct mt_stretch *s, const uint8_t *packed, size_t n,
-                       mt_level_use *use, void *closure);
+                       mt_change_use *use, void *closure);
 
 /* A list of numbers, each larger than the one before, packed as LEB128 differences. */
 void mt_pack_numbers(struct mt_buf *out, const uint32_t *v, size_t n);

@@ -115,10 +115,14 @@ static void mark_start(struct walk *w)
 
 /* ---- what sites keep from step to step ---- */
 
+static uint32_t node_of(const struct mt_recording *r, const struct mt_record *rec)
+{
+    return rec->op == MT_NONE || r->without_ops ? rec->op : mt_rec_op_at(r, rec->op, NULL)->node;
+}
+
 static uint32_t site_of(struct walk *w, const struct mt_record *rec)
 {
-    uint32_t node =
-        rec->op == MT_NONE || w->r->without_ops ? rec->op : mt_rec_op_at(w->r, rec->op, NULL)->node;
+    uint32_t node = node_of(w->r, rec);
     uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | rec->device);
     if (*at == MT_NONE) {
         *at = (uint32_t)w->h->sites.n;
@@ -223,6 +227,15 @@ static void prune_patience(struct mt_history *h)
 
 /* ---- the walk ---- */
 
+/* Where the block of a record was born, as the curve has it. */
+static uint32_t born_of(const struct mt_recording *r, const struct mt_record *rec)
+{
+    if (rec->bytes < 0 && rec->mate == MT_NONE)
+        return MT_BORN_BEFORE;
+    uint32_t node = node_of(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
+    return node == MT_NONE ? MT_BORN_OUTSIDE : MT_BORN_NODE + node;
+}
+
 static void walk_records(struct walk *w)
 {
     const struct mt_recording *r = w->r;
@@ -231,7 +244,8 @@ static void walk_records(struct walk *w)
         const struct mt_record *rec = &r->records.v[i];
         struct device_walk *d = &w->devices[rec->device];
         bool known = !r->devices.v[rec->device].no_addresses;
-        mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes);
+        mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes,
+                      born_of(r, rec));
         if (known && rec->bytes >= 0)
             *mt_vec_push(&d->born.all) = (struct candidate){block, rec->mate};
         if (mt_rec_is_block(rec)) {

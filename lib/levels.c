@@ -10,24 +10,28 @@ struct collector {
     struct mt_levels *out;
 };
 
-static void use_level(void *closure, const struct mt_level *level)
+static void take_level(const struct collector *c, const struct mt_level *level)
 {
-    struct collector *c = closure;
     if (level->record >= 0 && level->record < c->run->record_n) /* else: a damaged database */
         *mt_vec_push(&c->out->all) = *level;
 }
 
+static void use_change(void *closure, const struct mt_change *change)
+{
+    take_level(closure, &change->level);
+}
+
 /* Only the extremes of a stretch and its end, in their order. */
-static void use_extremes(struct collector *c, const struct mt_stretch *s)
+static void use_extremes(const struct collector *c, const struct mt_stretch *s)
 {
     bool min_first = s->min.record < s->max.record;
     const struct mt_level *first = min_first ? &s->min : &s->max;
     const struct mt_level *second = min_first ? &s->max : &s->min;
-    use_level(c, first);
+    take_level(c, first);
     if (second->record > first->record)
-        use_level(c, second);
+        take_level(c, second);
     if (s->last.record > second->record)
-        use_level(c, &s->last);
+        take_level(c, &s->last);
 }
 
 static int moment_cmp(const void *a, const void *b)
@@ -56,33 +60,63 @@ static struct mt_level read_level(const struct mt_stmt *s, int column)
                              mt_stmt_int(s, column + 2)};
 }
 
-/* moments: sorted; NULL = all levels are wanted. */
-static enum mt_status load(struct mt_db *db, const struct mt_run_device *device,
-                           const int64_t *moments, size_t n, struct collector *c,
-                           struct mt_err *err)
+/* Each stretch of a device, from the query `stretches`; its packed changes are the last column. */
+static enum mt_status next_stretch(struct mt_stmt *s, struct mt_stretch *out, bool *row,
+                                   struct mt_err *err)
+{
+    MT_TRY(mt_stmt_step(s, row, err));
+    if (*row)
+        *out = (struct mt_stretch){.start_b = mt_stmt_int(s, 0),
+                                   .first_record = mt_stmt_int(s, 1),
+                                   .first_ns = mt_stmt_int(s, 2),
+                                   .min = read_level(s, 3),
+                                   .max = read_level(s, 6),
+                                   .last = read_level(s, 9)};
+    return MT_OK;
+}
+
+static void unpack(const struct mt_stmt *s, const struct mt_stretch *stretch, mt_change_use *use,
+                   void *closure)
+{
+    size_t bytes;
+    const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
+    mt_stretch_unpack(stretch, packed, bytes, use, closure);
+}
+
+enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run_device *device,
+                               mt_change_use *use, void *closure, struct mt_err *err)
 {
     struct mt_stmt *s;
+    struct mt_stretch stretch;
     bool row;
-    *c->out = (struct mt_levels){.start_b = device->start_b};
     MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
     mt_stmt_bind(s, "i", device->id);
     for (;;) {
-        size_t bytes;
-        MT_TRY(mt_stmt_step(s, &row, err));
+        MT_TRY(next_stretch(s, &stretch, &row, err));
         if (!row)
             return MT_OK;
-        const struct mt_stretch stretch = {.start_b = mt_stmt_int(s, 0),
-                                           .first_record = mt_stmt_int(s, 1),
-                                           .first_ns = mt_stmt_int(s, 2),
-                                           .min = read_level(s, 3),
-                                           .max = read_level(s, 6),
-                                           .last = read_level(s, 9)};
-        if (moments && !is_within(&stretch, moments, n)) {
+        unpack(s, &stretch, use, closure);
+    }
+}
+
+/* moments: sorted. */
+static enum mt_status load_near(struct mt_db *db, const struct mt_run_device *device,
+                                const int64_t *moments, size_t n, struct collector *c,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_stretch stretch;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(next_stretch(s, &stretch, &row, err));
+        if (!row)
+            return MT_OK;
+        if (is_within(&stretch, moments, n))
+            unpack(s, &stretch, use_change, c);
+        else
             use_extremes(c, &stretch);
-            continue;
-        }
-        const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
-        mt_stretch_unpack(&stretch, packed, bytes, use_level, c);
     }
 }
 
@@ -91,7 +125,8 @@ enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
                               struct mt_err *err)
 {
     struct collector c = {run, out};
-    return load(db, device, NULL, 0, &c, err);
+    *out = (struct mt_levels){.start_b = device->start_b};
+    return mt_changes_each(db, device, use_change, &c, err);
 }
 
 enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
@@ -99,12 +134,13 @@ enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
                                    size_t n, struct mt_levels *out, struct mt_err *err)
 {
     struct collector c = {run, out};
+    *out = (struct mt_levels){.start_b = device->start_b};
     int64_t *sorted = mt_alloc((n + 1) * sizeof *sorted);
     if (n) {
         memcpy(sorted, moments, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, moment_cmp);
     }
-    enum mt_status st = load(db, device, sorted, n, &c, err);
+    enum mt_status st = load_near(db, device, sorted, n, &c, err);
     free(sorted);
     return st;
 }

@@ -92,6 +92,37 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
     }
 }
 
+void mt_born_groups_init(struct mt_born_groups *b, struct mt_grouper *grouper)
+{
+    *b = (struct mt_born_groups){.grouper = grouper, .n = MT_BORN_NODE + grouper->tree->nodes.n};
+    b->of = mt_alloc(b->n * sizeof *b->of);
+    memset(b->of, 0xff, b->n * sizeof *b->of);
+}
+
+void mt_born_groups_free(struct mt_born_groups *b)
+{
+    free(b->of);
+}
+
+uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
+{
+    if (born == MT_BORN_BEFORE)
+        return MT_NONE;
+    if (born >= b->n)
+        born = MT_BORN_OUTSIDE; /* a damaged database */
+    if (b->of[born] == MT_NONE) {
+        const struct mt_item item = {.parent = MT_NONE,
+                                     .node =
+                                         born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE,
+                                     .shape = MT_NONE,
+                                     .thread = MT_NONE,
+                                     .forward = MT_NONE,
+                                     .step = INT64_MIN};
+        b->of[born] = mt_grouper_of(b->grouper, &item);
+    }
+    return b->of[born];
+}
+
 /* The last mark up to a record (lib/history.h). */
 struct mark {
     int64_t next;

@@ -38,6 +38,17 @@ bool mt_lives_are_known(const struct mt_run_device *device);
 enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_device *device,
                               struct mt_err *err);
 
+/* To which group the blocks of changes belong (mt_changes_each), for keys that need no ops. */
+struct mt_born_groups {
+    struct mt_grouper *grouper;
+    uint32_t *of; /* by mt_change.born; MT_NONE = not asked yet */
+    size_t n;
+};
+void mt_born_groups_init(struct mt_born_groups *b, struct mt_grouper *grouper);
+void mt_born_groups_free(struct mt_born_groups *b);
+/* MT_NONE: born before the recording. */
+uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born);
+
 /* Calls use() for every block of a device, in order of birth. Its failure ends the walk. */
 typedef enum mt_status mt_life_use(void *closure, const struct mt_life *life, struct mt_err *err);
 enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *device,

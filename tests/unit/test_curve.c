@@ -97,17 +97,26 @@ struct comparison {
     int64_t n;
 };
 
+/* Any node for any record. */
+static uint32_t born(int64_t record)
+{
+    return (uint32_t)record * 2654435761u;
+}
+
 static void skip_zeros(struct comparison *c)
 {
     while (c->at < c->end && !c->at->bytes)
         c->at++;
 }
 
-static void compare(void *closure, const struct mt_level *level)
+static void compare(void *closure, const struct mt_change *change)
 {
     struct comparison *c = closure;
+    const struct mt_level *level = &change->level;
     skip_zeros(c);
     assert_true(c->at < c->end);
+    assert_true(change->bytes == c->at->bytes);
+    assert_true(change->born == born(c->at->record));
     c->level_b += c->at->bytes;
     assert_true(level->record == c->at->record);
     assert_true(level->t_ns == c->at->t_ns);
@@ -131,7 +140,8 @@ static void pack(const changes *all, int64_t start_b, struct mt_curve *out)
     struct mt_packer p;
     mt_packer_start(&p, 9, start_b);
     for (size_t i = 0; i < all->n; i++)
-        mt_packer_add(&p, out, all->v[i].record, all->v[i].t_ns, all->v[i].bytes);
+        mt_packer_add(&p, out, all->v[i].record, all->v[i].t_ns, all->v[i].bytes,
+                      born(all->v[i].record));
     mt_packer_end(&p, out);
 }
 
@@ -184,7 +194,7 @@ static void side_by_side(void **state)
     for (int i = 0; i < CHANGES; i++) {
         uint64_t d = next(&random) % DEVICES;
         add(&all[d], i, i, (int64_t)(next(&random) % 100) + 1);
-        mt_packer_add(&packers[d], &curve, i, i, all[d].v[all[d].n - 1].bytes);
+        mt_packer_add(&packers[d], &curve, i, i, all[d].v[all[d].n - 1].bytes, born(i));
     }
     for (int d = 0; d < DEVICES; d++) {
         mt_packer_end(&packers[d], &curve);
@@ -203,9 +213,9 @@ static void side_by_side(void **state)
 
 /* ---- damage ---- */
 
-static void count(void *closure, const struct mt_level *level)
+static void count(void *closure, const struct mt_change *change)
 {
-    (void)level;
+    (void)change;
     ++*(size_t *)closure;
 }
 
@@ -249,19 +259,20 @@ struct damaged {
     size_t n;
     const char *bytes;
     bool sound;
-    size_t used; /* levels */
+    size_t used; /* changes */
 };
 
 static const struct damaged damaged_rows[] = {
     {"nothing", 0, "", true, 0},
-    {"zeros", 6, "\0\0\0\0\0\0", true, 2},
+    {"zeros", 8, "\0\0\0\0\0\0\0\0", true, 2},
     {"a number that does not end", 3, "\x80\x80\x80", false, 0},
-    {"a number of ten bytes", 12, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00", true, 1},
-    {"a number of eleven bytes", 13, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00", false,
+    {"a number of ten bytes", 13, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0", true, 1},
+    {"a number of eleven bytes", 14, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0", false,
      0},
-    {"bits beyond the sixty-fourth", 12, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00", true,
-     1},
-    {"damage behind a change", 5, "\1\1\2\1\x80", false, 1},
+    {"bits beyond the sixty-fourth", 13, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\0\0\0", true, 1},
+    {"the largest node", 8, "\1\1\2\xff\xff\xff\xff\x0f", true, 1},
+    {"a node larger than that", 8, "\1\1\2\x80\x80\x80\x80\x10", false, 0},
+    {"damage behind a change", 6, "\1\1\2\1\1\x80", false, 1},
 };
 
 static void damaged(void **state)
@@ -289,7 +300,7 @@ static void random_bytes(void **state)
             bytes[k] = (uint8_t)(next(&random) % 3 ? next(&random) : 0x80 | next(&random));
         uint8_t *copy = exactly(bytes, n);
         mt_stretch_unpack(&s, copy, n, count, &used);
-        assert_true(used <= n / 3);
+        assert_true(used <= n / 4);
         for (int64_t number = -1, before = -1; mt_unpack_number(copy, n, &at, &number);) {
             assert_true(number > before && at <= n);
             before = number;

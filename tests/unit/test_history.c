@@ -1,6 +1,6 @@
 /* lib/history.h and what reads it (live.h, levels.h): random programs, long enough for several
  * marks and many stretches, against a plain replay of what they did. */
-#include "lib/buckets.h"
+#include "lib/bands.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 
@@ -337,6 +337,51 @@ static void levels(void **state)
     unmake(&m);
 }
 
+/* ---- where blocks of changes were born ---- */
+
+/* Bands from the changes of the level are those from every block: shapes, of which there are none,
+ * make no difference but that they need ops. */
+static void check_bands(struct made *m, int device)
+{
+    static const enum mt_group_key keys[] = {MT_BY_SITE, MT_BY_SHAPE};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_levels all;
+    struct mt_buckets buckets = {0};
+    struct mt_bands came, want;
+    size_t top = 1 + random_below(m, 5);
+    struct mt_window asked = {INT64_MIN, INT64_MAX};
+    if (random_below(m, 2))
+        asked.from_ns = (int64_t)random_below(m, (uint64_t)m->p.run.dur_ns);
+    struct mt_window shown = mt_window_within(&asked, m->p.run.dur_ns);
+    OK(mt_levels_load(m->p.db, &m->p.run, &m->devices[device], &all, &err));
+    mt_buckets_fill(&buckets, &all, &asked, &shown, 1 + random_below(m, 200));
+    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, &buckets, keys, 1, top, &came, &err));
+    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, &buckets, keys, 2, top, &want, &err));
+    assert_int_equal(came.all.n, want.all.n);
+    assert_int_equal(came.before, want.before);
+    for (size_t i = 0; i < want.all.n; i++) {
+        const struct mt_band *a = &want.all.v[i], *b = &came.all.v[i];
+        assert_string_equal(b->key[0], a->key[0]);
+        assert_int_equal(b->explicit_row, a->explicit_row);
+        assert_int_equal(b->at_peak_b, a->at_peak_b);
+        assert_memory_equal(b->bytes, a->bytes, buckets.all.n * sizeof *a->bytes);
+    }
+    mt_bands_free(&came);
+    mt_bands_free(&want);
+    mt_buckets_free(&buckets);
+    mt_levels_free(&all);
+}
+
+static void bands(void **state)
+{
+    struct made m;
+    make(&m, *state);
+    for (int d = 0; d < m.kind->devices; d++)
+        for (int i = 0; i < 5; i++)
+            check_bands(&m, d);
+    unmake(&m);
+}
+
 /* ---- what is built ---- */
 
 static size_t live_n(const struct made *m, int device, int64_t record)
@@ -403,6 +448,7 @@ int main(void)
     static struct row_tests tests;
     ROWS_ADD(&tests, live_blocks, kinds);
     ROWS_ADD(&tests, levels, kinds);
+    ROWS_ADD(&tests, bands, kinds);
     ROWS_ADD(&tests, marks, kinds);
     ROWS_ADD(&tests, stretches, kinds);
     return ROWS_RUN(&tests, "history");
