@@ -18,16 +18,20 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
 {
     struct mt_tree tree = {0};
     struct mt_groups groups = {0};
-    struct mt_op_filter filter = {.thread = thread, .by_step = steps != NULL};
+    struct mt_op_filter filter = {
+        .thread = thread, .by_step = steps != NULL, .keys = keys, .key_n = key_n};
     bool ops = thread || steps, lifetimes = d && d->at_end_b != INT64_MIN;
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
     for (int i = 0; i < key_n; i++)
         ops |= mt_group_needs_ops(keys[i]);
-    MT_TRY_OUT(ops ? mt_load_ops(db, run, d, &filter, &tree, err)
-                   : mt_load_nodes(db, run, d, &tree, err));
-    mt_group(&tree, keys, key_n, &groups);
+    if (ops)
+        MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
+    else {
+        MT_TRY_OUT(mt_load_nodes(db, run, d, &tree, err));
+        mt_group(&tree, keys, key_n, &groups);
+    }
     mt_table_rows(r, &groups, key_n, device_column ? d ? d->name : "-" : NULL, lifetimes, net_b);
 out:
     mt_groups_free(&groups);

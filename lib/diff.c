@@ -41,13 +41,12 @@ static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, 
 {
     struct mt_diff_side *s = c->side;
     struct mt_groups groups = {0};
-    const struct mt_op_filter everything = {0};
-    struct mt_tree *tree = &s->lives->tree; /* it has figures of nodes */
-    if (keys_need_ops(d)) {
-        MT_TRY(mt_load_ops(s->db, &s->run, &s->device, &everything, &s->tree, err));
-        tree = &s->tree;
-    }
-    mt_group(tree, d->keys, d->key_n, &groups);
+    const struct mt_op_filter all = {.keys = d->keys, .key_n = d->key_n};
+    enum mt_status st = MT_OK;
+    if (keys_need_ops(d))
+        st = mt_group_ops(s->db, &s->run, &s->device, &all, &s->tree, &groups, err);
+    else
+        mt_group(&s->lives->tree, d->keys, d->key_n, &groups); /* it has figures of nodes */
     for (size_t i = 0; i < groups.rows.n; i++) {
         const struct mt_group *g = &groups.rows.v[i];
         struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
@@ -60,7 +59,7 @@ static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, 
         f->time_ns += g->time_ns;
     }
     mt_groups_free(&groups);
-    return MT_OK;
+    return st;
 }
 
 static enum mt_status collect_peak(struct collector *c, const struct mt_diff *d, struct mt_err *err)

@@ -80,8 +80,13 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_item *item, int k)
     enum mt_group_key key = g->keys[k];
     if (key == MT_BY_THREAD && item->thread != MT_NONE)
         return t->thread_names.v[item->thread];
-    if (key == MT_BY_STEP)
-        return step_id(t, item->step);
+    if (key == MT_BY_STEP) {
+        if (g->step_text == MT_NONE || g->step != item->step) { /* mostly it is that of the last */
+            g->step = item->step;
+            g->step_text = step_id(t, item->step);
+        }
+        return g->step_text;
+    }
     if (item->node == MT_NONE)
         return text_id(t, "[outside ops]");
     if (key == MT_BY_THREAD)
@@ -132,7 +137,7 @@ void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_grou
                      int key_n)
 {
     size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
-    *g = (struct mt_grouper){.tree = t, .key_n = key_n};
+    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE};
     memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
     mt_strtab_init(&g->index);
     g->memo = mt_alloc(bytes);
@@ -176,7 +181,7 @@ uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name)
     return group_at(g, ids, true);
 }
 
-static struct mt_group *row_at(const struct mt_grouper *g, struct mt_groups *out, uint32_t group)
+struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g, uint32_t group)
 {
     if (group == out->rows.n) {
         struct mt_group *row = mt_vec_push(&out->rows);
@@ -214,19 +219,18 @@ static void add_explicit(struct mt_grouper *g, struct mt_groups *out)
     for (size_t i = 0; i < t->outside.n; i++) {
         const struct mt_outside *o = &t->outside.v[i];
         struct mt_item item = {.node = MT_NONE, .thread = o->thread, .step = o->step};
-        struct mt_group *row = row_at(g, out, mt_grouper_of(g, &item));
+        struct mt_group *row = mt_groups_row(out, g, mt_grouper_of(g, &item));
         mt_sums_add(&row->self, &o->sums);
         mt_sums_add(&row->total, &o->sums);
     }
     if (!t->before_at_peak_b && !t->before_at_end_b)
         return;
-    struct mt_group *row = row_at(g, out, mt_grouper_explicit(g, "[before trace]"));
+    struct mt_group *row = mt_groups_row(out, g, mt_grouper_explicit(g, "[before trace]"));
     row->self.at_peak_b = row->total.at_peak_b = t->before_at_peak_b;
     row->self.at_end_b = row->total.at_end_b = t->before_at_end_b;
 }
 
-/* A top op, scope, module or phase is called once, however many ops of it are below the call. */
-static bool counts_outermost(const enum mt_group_key *keys, int key_n)
+bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n)
 {
     bool wide = false, narrow = false;
     for (int k = 0; k < key_n; k++) {
@@ -237,21 +241,27 @@ static bool counts_outermost(const enum mt_group_key *keys, int key_n)
     return wide && !narrow;
 }
 
-void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out)
+void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g)
 {
-    struct mt_grouper g;
-    bool outermost_calls = counts_outermost(keys, key_n);
-    mt_grouper_init(&g, t, keys, key_n);
+    struct mt_tree *t = g->tree;
+    bool outermost_calls = mt_group_calls_outermost(g->keys, g->key_n);
     for (size_t i = 0; i < t->items.n; i++) {
         struct mt_item *item = &t->items.v[i];
-        item->group = mt_grouper_of(&g, item);
-        struct mt_group *row = row_at(&g, out, item->group);
+        item->group = mt_grouper_of(g, item);
+        struct mt_group *row = mt_groups_row(out, g, item->group);
         mt_sums_add(&row->self, &item->self);
         row->calls_n += outermost_calls ? 0 : item->calls_n;
         row->self_time_ns += item->self_time_ns;
     }
     add_inclusive(t, outermost_calls, out);
-    add_explicit(&g, out);
+    add_explicit(g, out);
+}
+
+void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out)
+{
+    struct mt_grouper g;
+    mt_grouper_init(&g, t, keys, key_n);
+    mt_groups_add_tree(out, &g);
     mt_grouper_free(&g);
 }
 

@@ -9,8 +9,8 @@
 #include "lib/recording.h"
 #include "lib/runs.h"
 
-/* A node of the call tree or one op of it (mt_load_ops), in preorder, parents before children; or a
- * block of memory (live.h). */
+/* A node of the call tree, in preorder, parents before children; an op of it while it is grouped;
+ * or a block of memory (live.h). */
 struct mt_item {
     uint32_t parent; /* index of the item, MT_NONE = root */
     uint32_t node;   /* index of the node (mt_load_nodes' own order); MT_NONE = outside ops */
@@ -33,11 +33,11 @@ struct mt_tree_frame {
     bool python_or_annotation;
 };
 
-/* Records outside every op, in ops mode one entry per record, else one for all. */
+/* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
 struct mt_outside {
     struct mt_sums sums;
-    uint32_t thread;
-    int64_t step;
+    uint32_t thread; /* MT_NONE = any */
+    int64_t step;    /* INT64_MIN = outside steps, or any */
 };
 
 struct mt_tree {
@@ -58,7 +58,8 @@ void mt_tree_free(struct mt_tree *t);
 /* Brings items into preorder, wherever their parents stand. */
 void mt_tree_preorder(struct mt_tree *t);
 
-/* The call tree with the stored rollup of one device (id 0: none); one item per node. */
+/* The call tree with the stored rollup of one device (id 0: none); one item per node, in preorder.
+ */
 enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, struct mt_tree *out,
                              struct mt_err *err);
@@ -71,18 +72,6 @@ uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
 /* Our id of a string of the database. Errors: MT_EDB. */
 enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
                              struct mt_err *err);
-
-/* Which ops: only those of a thread (its tid; NULL = all) that start in steps from..to. */
-struct mt_op_filter {
-    const char *thread;
-    bool by_step;
-    struct mt_step_range steps;
-};
-
-/* Every op as an item, sums from the blocks: for figures by shape, thread, step, forward op. */
-enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
-                           const struct mt_run_device *device, const struct mt_op_filter *filter,
-                           struct mt_tree *out, struct mt_err *err);
 
 enum mt_group_key {
     MT_BY_NAME,
@@ -131,7 +120,9 @@ struct mt_grouper {
     enum mt_group_key keys[MT_BY_N];
     int key_n;
     struct mt_strtab index;
-    uint32_t *memo; /* what a key is for a node */
+    uint32_t *memo;     /* what a key is for a node */
+    int64_t step;       /* the last one asked for, and */
+    uint32_t step_text; /* its string, MT_NONE = none yet */
     MT_VEC(struct mt_group_name {
         const char *key[MT_BY_N]; /* by position of the keys; borrowed from the tree */
         bool explicit_row;
@@ -145,7 +136,37 @@ void mt_grouper_free(struct mt_grouper *g);
 uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_item *item);
 uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name);
 
+/* The items of a tree and what is outside ops, grouped. */
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
 void mt_groups_free(struct mt_groups *g);
+
+/* Which ops: only those of a thread (its tid; NULL = all) that start in steps from..to; and by what
+ * they are grouped. */
+struct mt_op_filter {
+    const char *thread;
+    bool by_step;
+    struct mt_step_range steps;
+    const enum mt_group_key *keys;
+    int key_n;
+};
+
+/*
+ * Every op grouped, with sums from the blocks: for figures by shape, thread, step, forward op. The
+ * texts of the groups belong to the tree, which is empty before. Where an op is left out, what is
+ * below it stands for itself: no figures above it include it.
+ * Errors: MT_EUSAGE: no such thread or steps; MT_EDB.
+ */
+enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
+                            const struct mt_run_device *device, const struct mt_op_filter *filter,
+                            struct mt_tree *t, struct mt_groups *out, struct mt_err *err);
+
+/* ---- what grouping of any kind consists of ---- */
+
+/* The row of a group, added if it is the next new one. Valid until the next call. */
+struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g, uint32_t group);
+/* Adds the grouper's tree: its items, what is outside ops, what was there before. */
+void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g);
+/* A top op, scope, module or phase is called once, however many ops of it are below the call. */
+bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);
 
 #endif

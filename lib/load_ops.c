@@ -1,23 +1,23 @@
-/* Ops as items: the slow but fine-grained way to a table. */
-#include "lib/load.h"
+/* Groups of ops: the slow but fine-grained way to a table. */
+#include "lib/load_parts.h"
+#include "lib/walk.h"
 
 #include "gen/queries.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct loader {
-    struct mt_db *db;
-    const struct mt_run *run;
-    const struct mt_op_filter *filter;
-    struct mt_tree *t;
-    struct mt_steps steps;
-    bool *wanted;             /* by thread index */
-    uint32_t *item_of;        /* op (from the run's first) -> item; MT_NONE: left out */
-    int64_t *end_of;          /* op -> end, cut at its parent's */
-    struct mt_map path_items; /* node, step (its place) -> item, of recordings of call paths */
+/* The ops of a thread that are read: ids first..end - 1. */
+struct op_range {
+    int64_t first, end;
 };
 
-static enum mt_status choose_threads(struct loader *l, struct mt_err *err)
+struct op_reader {
+    struct mt_op_loader l;
+    MT_VEC(struct op_range) ranges; /* by thread index */
+    struct mt_walk walk;
+};
+
+static enum mt_status choose_threads(struct mt_op_loader *l, struct mt_err *err)
 {
     const char *wanted = l->filter->thread;
     bool any = false;
@@ -34,256 +34,228 @@ static enum mt_status choose_threads(struct loader *l, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-static enum mt_status check_steps(const struct loader *l, struct mt_err *err)
+/* ---- which ops ---- */
+
+static enum mt_status find_op(struct mt_op_loader *l, int64_t id, struct mt_stmt **s, bool *row,
+                              struct mt_err *err)
 {
-    struct mt_window ignored;
-    if (!l->filter->by_step)
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OP, s, err));
+    mt_stmt_bind(*s, "i", id);
+    return mt_stmt_step(*s, row, err);
+}
+
+/* The first op of a range that starts at t_ns or later, or its end: ids are in order of start. */
+static enum mt_status first_since(struct mt_op_loader *l, const struct op_range *range,
+                                  int64_t t_ns, int64_t *id, struct mt_err *err)
+{
+    int64_t low = range->first, high = range->end;
+    struct mt_stmt *s;
+    bool row;
+    while (low < high) {
+        int64_t mid = low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+        MT_TRY(find_op(l, mid, &s, &row, err));
+        bool before = row && mt_stmt_int(s, 1) < t_ns;
+        low = before ? mid + 1 : low;
+        high = before ? high : mid;
+        mt_stmt_end(s);
+    }
+    *id = low;
+    return MT_OK;
+}
+
+/* Cuts a range to the window, and finds out when the last of its ops ends. */
+static enum mt_status cut_range(struct mt_op_loader *l, struct op_range *range, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(first_since(l, range, l->window.from_ns, &range->first, err));
+    MT_TRY(first_since(l, range, l->window.to_ns, &range->end, err));
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_LAST_END, &s, err));
+    mt_stmt_bind(s, "ii", range->first, range->end);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row && mt_stmt_kind(s, 0) != MT_VALUE_NULL && mt_stmt_int(s, 0) > l->last_ns)
+        l->last_ns = mt_stmt_int(s, 0);
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+static enum mt_status find_ranges(struct op_reader *r, struct mt_err *err)
+{
+    struct mt_op_loader *l = &r->l;
+    struct mt_stmt *s;
+    bool row;
+    if (l->filter->by_step)
+        MT_TRY(mt_steps_window(&l->steps, &l->filter->steps, l->run, &l->window, err));
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_THREADS, &s, err));
+    mt_stmt_bind(s, "i", l->run->id);
+    for (size_t thread = 0;; thread++) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row || thread >= l->t->thread_names.n)
+            break;
+        struct op_range range = {mt_stmt_int(s, 2), mt_stmt_int(s, 2) + mt_stmt_int(s, 3)};
+        range.end = l->wanted[thread] ? range.end : range.first;
+        if (l->filter->by_step)
+            MT_TRY(cut_range(l, &range, err));
+        *mt_vec_push(&r->ranges) = range;
+    }
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+/* ---- reading them ---- */
+
+/* Passes the ops around one that is the first to be read: they began before the window, but cut
+ * what runs in them. */
+static enum mt_status pass_around(struct op_reader *r, int64_t id, struct mt_err *err)
+{
+    const struct mt_op_loader *l = &r->l;
+    MT_VEC(struct mt_walk_op) found = {0}; /* from the inside out */
+    uint64_t at = (uint64_t)id - (uint64_t)l->run->op_first, parent;
+    struct mt_stmt *s;
+    bool row;
+    enum mt_status st = find_op(&r->l, id, &s, &row, err);
+    for (; st == MT_OK && row; at = parent) {
+        parent = mt_stmt_index(s, 0, l->run->op_first);
+        if (found.n)
+            found.v[found.n - 1].end_ns = mt_stmt_int(s, 1) + mt_stmt_int(s, 2);
+        mt_stmt_end(s);
+        if (parent >= at) /* none; in a damaged database also nonsense */
+            break;
+        *mt_vec_push(&found) = (struct mt_walk_op){.op = parent, .end_ns = INT64_MAX};
+        st = find_op(&r->l, l->run->op_first + (int64_t)parent, &s, &row, err);
+    }
+    int64_t end = INT64_MAX;
+    while (found.n) {
+        const struct mt_walk_op *op = &found.v[--found.n];
+        end = op->end_ns < end ? op->end_ns : end;
+        mt_walk_pass(&r->walk, op->op, end);
+    }
+    mt_vec_free(&found);
+    return st;
+}
+
+/* Fills in what the keys ask for of the op in the current row. */
+static enum mt_status read_keys(struct mt_op_loader *l, const struct mt_stmt *s,
+                                const struct mt_walk_op *parent, struct mt_item *item,
+                                struct mt_err *err)
+{
+    if (l->asked[MT_BY_FORWARD]) {
+        uint64_t forward = mt_stmt_index(s, 6, l->run->node_first);
+        if (forward < l->t->nodes.n)
+            item->forward = l->t->nodes.v[forward].frame;
+        else if (parent) /* what runs under a backward op belongs to it */
+            item->forward = parent->forward;
+    }
+    if (!l->asked[MT_BY_SHAPE] || mt_stmt_kind(s, 5) == MT_VALUE_NULL)
         return MT_OK;
-    return mt_steps_window(&l->steps, &l->filter->steps, l->run, &ignored, err);
+    return mt_load_shape(l->db, l->t, mt_stmt_int(s, 5), &item->shape, err);
 }
 
-static bool step_wanted(const struct loader *l, int64_t step)
+/* Adds the op of the current row to its group. `op` counts from the run's first. */
+static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint64_t op,
+                             uint32_t thread, struct mt_err *err)
 {
-    return !l->filter->by_step ||
-           (step != INT64_MIN && step >= l->filter->steps.from && step <= l->filter->steps.to);
-}
-
-/* Appends the op of the current row as an item. `op` counts from the run's first. */
-static enum mt_status add_op(struct loader *l, struct mt_stmt *s, uint64_t op, uint32_t thread,
-                             struct mt_err *err)
-{
-    struct mt_tree *t = l->t;
+    struct mt_op_loader *l = &r->l;
+    const struct mt_walk_op *parent =
+        mt_walk_to(&r->walk, op, mt_stmt_index(s, 2, l->run->op_first));
+    uint64_t node = (uint64_t)mt_stmt_int(s, 1) - (uint64_t)l->run->node_first;
     int64_t start = mt_stmt_int(s, 3), end = start + mt_stmt_int(s, 4);
-    uint64_t parent = mt_stmt_index(s, 2, l->run->op_first);
-    uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
-    uint32_t parent_item = parent < op ? l->item_of[parent] : MT_NONE;
-    if (parent < op && end > l->end_of[parent])
-        end = l->end_of[parent];
-    l->end_of[op] = end;
-    l->item_of[op] = MT_NONE;
-    int64_t step = mt_steps_number_at(&l->steps, start);
-    if (node >= t->nodes.n || !step_wanted(l, step))
+    bool by_step = l->asked[MT_BY_STEP] || l->filter->by_step;
+    int64_t step = by_step ? mt_steps_number_at(&l->steps, start) : INT64_MIN;
+    end = parent && parent->end_ns < end ? parent->end_ns : end;
+    if (node >= l->t->nodes.n || !mt_op_step_wanted(l, step)) {
+        mt_walk_pass(&r->walk, op, end);
         return MT_OK;
-    struct mt_item item = {.parent = parent_item,
-                           .node = (uint32_t)node,
-                           .calls_n = 1,
+    }
+    struct mt_item item = {.node = (uint32_t)node,
                            .time_ns = end - start,
-                           .self_time_ns = end - start,
                            .shape = MT_NONE,
                            .thread = thread,
                            .forward = MT_NONE,
                            .step = step};
-    if (parent_item != MT_NONE)
-        t->items.v[parent_item].self_time_ns -= end - start;
-    uint64_t forward = mt_stmt_index(s, 6, l->run->op_first);
-    if (forward < (uint64_t)l->run->op_n)
-        item.forward = (uint32_t)forward; /* the op, for now: see name_forward_ops */
-    if (mt_stmt_kind(s, 5) != MT_VALUE_NULL)
-        MT_TRY(mt_load_shape(l->db, t, mt_stmt_int(s, 5), &item.shape, err));
-    l->item_of[op] = (uint32_t)t->items.n;
-    *mt_vec_push(&t->items) = item;
+    MT_TRY(read_keys(l, s, parent, &item, err));
+    const struct mt_sums *self = l->sums_of[op] ? &l->sums.v[l->sums_of[op] - 1] : NULL;
+    mt_walk_open(&r->walk, op, end, parent, &item, self);
     return MT_OK;
 }
 
-/* The queries read thread by thread, as ids run. */
-static enum mt_status read_thread_ops(struct loader *l, uint32_t thread, int64_t first, int64_t n,
-                                      struct mt_err *err)
+static enum mt_status read_thread_ops(struct op_reader *r, uint32_t thread, struct mt_err *err)
 {
+    const struct mt_op_loader *l = &r->l;
+    const struct op_range *range = &r->ranges.v[thread];
     struct mt_stmt *s;
     bool row;
+    if (range->first >= range->end)
+        return MT_OK;
+    if (l->filter->by_step)
+        MT_TRY(pass_around(r, range->first, err));
     MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OPS, &s, err));
-    mt_stmt_bind(s, "ii", first, first + n);
+    mt_stmt_bind(s, "iiii", range->first, range->end, (int64_t)l->asked[MT_BY_SHAPE],
+                 (int64_t)l->asked[MT_BY_FORWARD]);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return MT_OK;
-        uint64_t op = mt_stmt_index(s, 0, l->run->op_first);
+            break;
+        uint64_t op = (uint64_t)mt_stmt_int(s, 0) - (uint64_t)l->run->op_first;
         if (op < (uint64_t)l->run->op_n)
-            MT_TRY(add_op(l, s, op, thread, err));
+            MT_TRY(add_op(r, s, op, thread, err));
     }
-}
-
-static enum mt_status read_ops(struct loader *l, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_THREADS, &s, err));
-    mt_stmt_bind(s, "i", l->run->id);
-    for (uint32_t thread = 0;; thread++) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row || thread >= l->t->thread_names.n)
-            return MT_OK;
-        if (l->wanted[thread])
-            MT_TRY(read_thread_ops(l, thread, mt_stmt_int(s, 2), mt_stmt_int(s, 3), err));
-    }
-}
-
-/* The frame of an op that may have been left out; MT_NONE: there is no such op. */
-static enum mt_status frame_of_op(struct loader *l, uint32_t op, uint32_t *frame,
-                                  struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    uint64_t node = UINT64_MAX;
-    *frame = MT_NONE;
-    if (l->item_of[op] != MT_NONE)
-        node = l->t->items.v[l->item_of[op]].node;
-    else {
-        MT_TRY(mt_db_query(l->db, MT_Q_OP_PARENT, &s, err));
-        mt_stmt_bind(s, "i", l->run->op_first + op);
-        MT_TRY(mt_stmt_step(s, &row, err));
-        node = row ? mt_stmt_index(s, 1, l->run->node_first) : node;
-    }
-    if (node < l->t->nodes.n)
-        *frame = l->t->nodes.v[node].frame;
+    mt_walk_end(&r->walk);
     return MT_OK;
 }
 
-/* Once all threads are read: forward ops by name, handed down to what runs under a backward op. */
-static enum mt_status name_forward_ops(struct loader *l, struct mt_err *err)
+static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
 {
-    struct mt_tree *t = l->t;
-    enum mt_status st = mt_db_read_begin(l->db, err);
-    for (size_t i = 0; i < t->items.n && st == MT_OK; i++) {
-        struct mt_item *item = &t->items.v[i];
-        if (item->forward != MT_NONE)
-            st = frame_of_op(l, item->forward, &item->forward, err);
-        else if (item->parent != MT_NONE)
-            item->forward = t->items.v[item->parent].forward;
-    }
-    mt_db_read_end(l->db);
-    return st;
+    struct mt_op_loader *l = &r->l;
+    mt_strtab_init(&l->outside);
+    l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
+    for (int i = 0; i < l->filter->key_n; i++)
+        l->asked[l->filter->keys[i]] = true;
+    MT_TRY(mt_load_nodes(l->db, l->run, NULL, l->t, err));
+    l->t->items.n = 0; /* not nodes are grouped here */
+    MT_TRY(mt_load_threads(l->db, l->run, l->t, err));
+    MT_TRY(choose_threads(l, err));
+    MT_TRY(mt_steps_load(l->db, l->run, &l->steps, err));
+    return find_ranges(r, err);
 }
 
-/* Recordings of call paths have no op around a block: its node in that step is the item. */
-static uint32_t path_item(struct loader *l, uint32_t node, int64_t t_ns, uint32_t thread)
+static void dispose(struct op_reader *r)
 {
-    uint32_t place = (uint32_t)(mt_steps_index_at(&l->steps, t_ns) + 1);
-    int64_t step = mt_steps_number_at(&l->steps, t_ns);
-    uint32_t inner = MT_NONE, wanted = MT_NONE;
-    place = step == INT64_MIN ? 0 : place;
-    for (uint32_t at = node; at != MT_NONE; at = l->t->nodes.v[at].parent) {
-        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)place << 32 | at);
-        bool known = *item != MT_NONE;
-        if (!known) {
-            *item = (uint32_t)l->t->items.n;
-            *mt_vec_push(&l->t->items) = (struct mt_item){.parent = MT_NONE,
-                                                          .node = at,
-                                                          .shape = MT_NONE,
-                                                          .thread = thread,
-                                                          .forward = MT_NONE,
-                                                          .step = step};
-        }
-        if (inner != MT_NONE)
-            l->t->items.v[inner].parent = *item;
-        wanted = wanted == MT_NONE ? *item : wanted;
-        inner = *item;
-        if (known)
-            break;
-    }
-    return wanted;
+    free(r->l.wanted);
+    free(r->l.sums_of);
+    mt_vec_free(&r->l.sums);
+    mt_strtab_free(&r->l.outside);
+    mt_map_free(&r->l.path_items);
+    mt_steps_free(&r->l.steps);
+    mt_vec_free(&r->ranges);
 }
 
-/* Where one end of a block's life is counted: an item, or a new entry outside ops. NULL: left out.
- */
-static struct mt_sums *side(struct loader *l, const struct mt_stmt *s, int column, int node_column)
+enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
+                            const struct mt_run_device *device, const struct mt_op_filter *filter,
+                            struct mt_tree *t, struct mt_groups *out, struct mt_err *err)
 {
-    if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
-        return NULL;
-    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL) {
-        uint64_t op = mt_stmt_index(s, column + 1, l->run->op_first);
-        uint32_t item = op < (uint64_t)l->run->op_n ? l->item_of[op] : MT_NONE;
-        return item == MT_NONE ? NULL : &l->t->items.v[item].self;
+    struct op_reader r = {.l = {.db = db,
+                                .run = run,
+                                .filter = filter,
+                                .t = t,
+                                .window = {INT64_MIN, INT64_MAX},
+                                .last_ns = INT64_MIN}};
+    struct mt_grouper g;
+    enum mt_status st = prepare(&r, err);
+    if (st == MT_OK && device)
+        st = mt_load_blocks(&r.l, device, err);
+    mt_grouper_init(&g, t, filter->keys, filter->key_n);
+    mt_walk_init(&r.walk, &g, out);
+    for (uint32_t thread = 0; thread < r.ranges.n && st == MT_OK; thread++)
+        st = read_thread_ops(&r, thread, err);
+    if (st == MT_OK && device && !filter->thread && !filter->by_step) {
+        t->before_at_peak_b = device->start_b - device->before_at_peak_b;
+        t->before_at_end_b = device->start_b - device->before_freed_b;
     }
-    int64_t step = mt_steps_number_at(&l->steps, mt_stmt_int(s, column));
-    uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
-    if (thread == MT_NONE || !l->wanted[thread] || !step_wanted(l, step))
-        return NULL;
-    uint64_t node = (uint64_t)(mt_stmt_int(s, node_column) - l->run->node_first);
-    if (mt_stmt_kind(s, node_column) != MT_VALUE_NULL && node < l->t->nodes.n) {
-        uint32_t item = path_item(l, (uint32_t)node, mt_stmt_int(s, column), thread);
-        return &l->t->items.v[item].self;
-    }
-    struct mt_outside *o = mt_vec_push(&l->t->outside);
-    *o = (struct mt_outside){.thread = thread, .step = step};
-    return &o->sums;
-}
-
-static enum mt_status read_allocs(struct loader *l, const struct mt_run_device *d,
-                                  struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_ALLOCS, &s, err));
-    mt_stmt_bind(s, "iii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        int64_t bytes = mt_stmt_int(s, 1);
-        bool freed = mt_stmt_kind(s, 5) != MT_VALUE_NULL;
-        struct mt_sums *born = side(l, s, 2, 10);
-        if (born) {
-            born->alloc_b += bytes;
-            born->alloc_n++;
-            bool at_peak = mt_stmt_int(s, 8) <= d->peak_record &&
-                           (!freed || mt_stmt_int(s, 9) > d->peak_record);
-            born->at_end_b += freed ? 0 : bytes;
-            born->at_end_n += !freed;
-            born->at_peak_b += at_peak ? bytes : 0;
-            born->at_peak_n += at_peak;
-        }
-        struct mt_sums *died = side(l, s, 5, 11);
-        if (died)
-            died->freed_b += bytes;
-    }
-}
-
-static void add_totals(struct mt_tree *t)
-{
-    for (size_t i = 0; i < t->items.n; i++)
-        t->items.v[i].total = t->items.v[i].self;
-    for (size_t i = t->items.n; i-- > 0;) {
-        if (t->items.v[i].parent == MT_NONE)
-            continue;
-        struct mt_sums *to = &t->items.v[t->items.v[i].parent].total;
-        const struct mt_sums *s = &t->items.v[i].total;
-        mt_sums_add(to, s);
-    }
-}
-
-enum mt_status mt_load_ops(struct mt_db *db, const struct mt_run *run,
-                           const struct mt_run_device *device, const struct mt_op_filter *filter,
-                           struct mt_tree *out, struct mt_err *err)
-{
-    struct loader l = {.db = db, .run = run, .filter = filter, .t = out};
-    enum mt_status st = MT_OK;
-    l.item_of = mt_alloc((size_t)(run->op_n + 1) * sizeof *l.item_of);
-    l.end_of = mt_alloc((size_t)(run->op_n + 1) * sizeof *l.end_of);
-    memset(l.item_of, 0xff, (size_t)(run->op_n + 1) * sizeof *l.item_of);
-    MT_TRY_OUT(mt_load_nodes(db, run, NULL, out, err));
-    out->items.n = 0; /* items are ops here, not nodes */
-    MT_TRY_OUT(mt_load_threads(db, run, out, err));
-    MT_TRY_OUT(choose_threads(&l, err));
-    MT_TRY_OUT(mt_steps_load(db, run, &l.steps, err));
-    MT_TRY_OUT(check_steps(&l, err));
-    MT_TRY_OUT(read_ops(&l, err));
-    MT_TRY_OUT(name_forward_ops(&l, err));
-    if (device)
-        MT_TRY_OUT(read_allocs(&l, device, err));
-    /* Parents of path items may stand behind them. */
-    if (l.path_items.n)
-        mt_tree_preorder(out);
-    add_totals(out);
-    if (device && !filter->thread && !filter->by_step) {
-        out->before_at_peak_b = device->start_b - device->before_at_peak_b;
-        out->before_at_end_b = device->start_b - device->before_freed_b;
-    }
-out:
-    free(l.item_of);
-    free(l.end_of);
-    mt_map_free(&l.path_items);
-    free(l.wanted);
-    mt_steps_free(&l.steps);
+    if (st == MT_OK)
+        mt_groups_add_tree(out, &g);
+    mt_walk_free(&r.walk);
+    mt_grouper_free(&g);
+    dispose(&r);
     return st;
 }

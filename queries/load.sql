@@ -20,14 +20,27 @@ SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_a
 SELECT id, coalesce(tid, ''), op_first, op_n FROM thread WHERE run_id = ?1 ORDER BY id;
 
 -- name: load_ops
--- in: ?1 first op, ?2 one past the last
-SELECT o.id, o.node_id, o.parent_id, o.start_ns, o.dur_ns, o.shape_id, o.forward_id FROM op o WHERE o.id >= ?1 AND o.id < ?2 ORDER BY o.id;
+-- in: ?1 first op, ?2 one past the last, ?3 whether shapes are wanted, ?4 whether nodes of forward ops are
+-- out: ..., string of the shape, node of the forward op; NULL: none, or not wanted
+SELECT o.id, o.node_id, o.parent_id, o.start_ns, o.dur_ns, CASE WHEN ?3 THEN o.shape_id END,
+  CASE WHEN ?4 THEN (SELECT f.node_id FROM op f WHERE f.id = o.forward_id) END
+  FROM op o WHERE o.id >= ?1 AND o.id < ?2 ORDER BY o.id;
+
+-- name: load_op
+-- in: ?1 id   out: parent_id, start_ns, dur_ns
+SELECT parent_id, start_ns, dur_ns FROM op WHERE id = ?1;
+
+-- name: load_last_end
+-- in: ?1 first op, ?2 one past the last   out: when the last of them ends, NULL: there is none
+SELECT max(start_ns + dur_ns) FROM op WHERE id >= ?1 AND id < ?2;
 
 -- name: load_allocs
--- in: ?1 first block, ?2 one past the last, ?3 device id
+-- The blocks of a device that are born or freed in a window, both ends included.
+-- in: ?1 first block, ?2 one past the last, ?3 device id, ?4, ?5 the window
 SELECT id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
   born_record, freed_record, born_node_id, freed_node_id FROM alloc
-  WHERE id >= ?1 AND id < ?2 AND device_id = ?3 ORDER BY id;
+  WHERE id >= ?1 AND id < ?2 AND device_id = ?3
+    AND (born_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
 
 -- name: load_steps
 -- in: ?1 run id

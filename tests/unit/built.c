@@ -39,11 +39,15 @@ static void add_op(struct mt_recording *r, uint32_t thread, const char *kind, co
     while (strlen(kinds[k]) != length || strncmp(kinds[k], kind, length) != 0)
         k++;
     assert_int_equal(sscanf(rest, "%" SCNd64 " %" SCNd64 " %n", &start, &end, &n), 2);
-    uint32_t name = mt_strtab_add(&r->strings, rest + n, strlen(rest + n));
+    const char *bar = strstr(rest + n, " | ");
+    size_t name_n = bar ? (size_t)(bar - rest) - (size_t)n : strlen(rest + n);
+    uint32_t name = mt_strtab_add(&r->strings, rest + n, name_n);
     assert_int_equal(mt_rec_op(r, thread, &op, &err), MT_OK);
     op->start_ns = start;
     op->end_ns = end;
     op->label = mt_rec_label(r, name, (enum mt_frame_kind)k);
+    if (bar)
+        op->shape = mt_strtab_add(&r->strings, bar + 3, strlen(bar + 3));
     if (kind[length])
         op->seq = atoi(kind + length + 1);
     op->fwd_thread = kind[length] == '<';

@@ -134,6 +134,10 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
     static const enum mt_group_key keys[] = {MT_BY_SITE,   MT_BY_PHASE, MT_BY_PATH,   MT_BY_SHAPE,
                                              MT_BY_THREAD, MT_BY_STEP,  MT_BY_FORWARD};
     struct mt_err err = MT_ERR_INIT;
+    const struct mt_op_filter some_steps = {
+        .by_step = true, .steps = {1, 2}, .keys = keys, .key_n = MT_ARRAY_LEN(keys)};
+    struct mt_tree tree = {0};
+    struct mt_groups groups = {0};
     struct mt_diff d = {.key_n = MT_ARRAY_LEN(keys)};
     struct mt_levels levels;
     struct mt_rise *rises;
@@ -145,6 +149,11 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
         OK(mt_diff_load(&d, s, MT_DIFF_OPS | MT_DIFF_LIVES, 1, &err));
     }
     mt_diff_compare(&d);
+    enum mt_status st = mt_group_ops(db, run, device, &some_steps, &tree, &groups, &err);
+    assert_true(st == MT_OK || st == MT_EUSAGE); /* it may have no such steps */
+    mt_groups_free(&groups);
+    mt_tree_free(&tree);
+    err = (struct mt_err)MT_ERR_INIT;
     OK(mt_levels_load(db, run, device, &levels, &err));
     OK(mt_rises_load(db, run, device, &d.side[0].lives->tree, &rises, &err));
     assert_true(mt_levels_peak(&levels, -1, (int64_t)levels.all.n - 1) < run->record_n);

@@ -1,0 +1,135 @@
+/* Blocks as sums of the ops that they are born and freed in. */
+#include "lib/load_parts.h"
+
+#include "gen/queries.h"
+#include <string.h>
+
+bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step)
+{
+    return !l->filter->by_step ||
+           (step != INT64_MIN && step >= l->filter->steps.from && step <= l->filter->steps.to);
+}
+
+static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op)
+{
+    if (op >= (uint64_t)l->run->op_n)
+        return NULL; /* a damaged database */
+    if (!l->sums_of[op]) {
+        *mt_vec_push(&l->sums) = (struct mt_sums){0};
+        l->sums_of[op] = (uint32_t)l->sums.n;
+    }
+    return &l->sums.v[l->sums_of[op] - 1];
+}
+
+/* What is outside ops, by what the keys ask for. */
+static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step)
+{
+    struct mt_tree *t = l->t;
+    const struct {
+        int64_t step;
+        uint32_t thread, unused; /* as bytes a key, without padding */
+    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN, l->asked[MT_BY_THREAD] ? thread : MT_NONE, 0};
+    uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
+    if (at == t->outside.n)
+        *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread, .step = key.step};
+    return &t->outside.v[at].sums;
+}
+
+/* Recordings of call paths have no op around a block: its node in that step is the item. */
+static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t t_ns, uint32_t thread)
+{
+    uint32_t place = (uint32_t)(mt_steps_index_at(&l->steps, t_ns) + 1);
+    int64_t step = mt_steps_number_at(&l->steps, t_ns);
+    uint32_t inner = MT_NONE, wanted = MT_NONE;
+    place = step == INT64_MIN ? 0 : place;
+    for (uint32_t at = node; at != MT_NONE; at = l->t->nodes.v[at].parent) {
+        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)place << 32 | at);
+        bool known = *item != MT_NONE;
+        if (!known) {
+            *item = (uint32_t)l->t->items.n;
+            *mt_vec_push(&l->t->items) = (struct mt_item){.parent = MT_NONE,
+                                                          .node = at,
+                                                          .shape = MT_NONE,
+                                                          .thread = thread,
+                                                          .forward = MT_NONE,
+                                                          .step = step};
+        }
+        if (inner != MT_NONE)
+            l->t->items.v[inner].parent = *item;
+        wanted = wanted == MT_NONE ? *item : wanted;
+        inner = *item;
+        if (known)
+            break;
+    }
+    return wanted;
+}
+
+/* Where one end of a block's life is counted; NULL: nowhere. */
+static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int column,
+                            int node_column)
+{
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
+        return NULL;
+    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL)
+        return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first));
+    int64_t step = mt_steps_number_at(&l->steps, mt_stmt_int(s, column));
+    uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
+    if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
+        return NULL;
+    uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
+    if (node >= l->t->nodes.n)
+        return sums_outside(l, thread, step);
+    uint32_t item = path_item(l, (uint32_t)node, mt_stmt_int(s, column), thread);
+    return &l->t->items.v[item].self;
+}
+
+static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_device *d,
+                                  struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_ALLOCS, &s, err));
+    /* Ops may end behind the window in which they start. */
+    int64_t to = l->last_ns > l->window.to_ns ? l->last_ns : l->window.to_ns;
+    mt_stmt_bind(s, "iiiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id,
+                 l->window.from_ns, to);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t bytes = mt_stmt_int(s, 1);
+        bool freed = mt_stmt_kind(s, 5) != MT_VALUE_NULL;
+        struct mt_sums *born = side(l, s, 2, 10);
+        if (born) {
+            born->alloc_b += bytes;
+            born->alloc_n++;
+            bool at_peak = mt_stmt_int(s, 8) <= d->peak_record &&
+                           (!freed || mt_stmt_int(s, 9) > d->peak_record);
+            born->at_end_b += freed ? 0 : bytes;
+            born->at_end_n += !freed;
+            born->at_peak_b += at_peak ? bytes : 0;
+            born->at_peak_n += at_peak;
+        }
+        struct mt_sums *died = side(l, s, 5, 11);
+        if (died)
+            died->freed_b += bytes;
+    }
+}
+
+static void add_totals(struct mt_tree *t)
+{
+    for (size_t i = 0; i < t->items.n; i++)
+        t->items.v[i].total = t->items.v[i].self;
+    for (size_t i = t->items.n; i-- > 0;)
+        if (t->items.v[i].parent != MT_NONE)
+            mt_sums_add(&t->items.v[t->items.v[i].parent].total, &t->items.v[i].total);
+}
+
+enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
+                              struct mt_err *err)
+{
+    MT_TRY(read_allocs(l, device, err));
+    mt_tree_preorder(l->t); /* parents of path items may stand behind them */
+    add_totals(l->t);
+    return MT_OK;
+}

@@ -1,0 +1,35 @@
+/*
+ * load_parts.h - what load_ops.c and load_blocks.c share.
+ */
+#ifndef MT_LOAD_PARTS_H
+#define MT_LOAD_PARTS_H
+
+#include "lib/load.h"
+
+struct mt_op_loader {
+    struct mt_db *db;
+    const struct mt_run *run;
+    const struct mt_op_filter *filter;
+    struct mt_tree *t;
+    struct mt_steps steps;
+    struct mt_window window; /* what the filter's steps span */
+    int64_t last_ns;         /* when the last op that starts in it ends, as recorded */
+    bool *wanted;            /* by thread index */
+    bool asked[MT_BY_N];     /* which keys the ops are grouped by */
+
+    /* What blocks leave behind. */
+    uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
+                          blocks stay untouched, and take no memory. */
+    MT_VEC(struct mt_sums) sums;
+    struct mt_strtab outside; /* ids are indexes of the tree's `outside` */
+    struct mt_map path_items; /* node, step (its place) -> item, of recordings of call paths */
+};
+
+/* Whether the filter takes what starts in a step, INT64_MIN = none. */
+bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step);
+
+/* Reads the blocks: sums of ops, of what is outside ops, and of call paths as items of the tree. */
+enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
+                              struct mt_err *err);
+
+#endif

@@ -1,0 +1,78 @@
+#include "lib/walk.h"
+
+#include <stdlib.h>
+
+void mt_walk_init(struct mt_walk *w, struct mt_grouper *g, struct mt_groups *out)
+{
+    *w = (struct mt_walk){
+        .grouper = g, .out = out, .outermost_calls = mt_group_calls_outermost(g->keys, g->key_n)};
+}
+
+void mt_walk_free(struct mt_walk *w)
+{
+    mt_vec_free(&w->open);
+    mt_vec_free(&w->innermost);
+}
+
+static void close_one(struct mt_walk *w)
+{
+    const struct mt_walk_op *op = &w->open.v[--w->open.n];
+    if (op->group == MT_NONE)
+        return;
+    w->innermost.v[op->group] = op->outer;
+    if (op->counts)
+        mt_sums_add(&w->out->rows.v[op->group].total, &op->total);
+    if (op->chain < w->open.n)
+        mt_sums_add(&w->open.v[w->open.n - 1].total, &op->total);
+}
+
+const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent)
+{
+    bool none = parent >= op; /* a damaged database may have nonsense */
+    while (w->open.n && (none || w->open.v[w->open.n - 1].op > parent))
+        close_one(w);
+    const struct mt_walk_op *top = w->open.n ? &w->open.v[w->open.n - 1] : NULL;
+    return top && top->op == parent ? top : NULL;
+}
+
+void mt_walk_end(struct mt_walk *w)
+{
+    while (w->open.n)
+        close_one(w);
+}
+
+void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct mt_walk_op *parent,
+                  const struct mt_item *item, const struct mt_sums *self)
+{
+    uint32_t group = mt_grouper_of(w->grouper, item), place = (uint32_t)w->open.n, chain = place;
+    struct mt_group *row = mt_groups_row(w->out, w->grouper, group);
+    while (w->innermost.n <= group)
+        *mt_vec_push(&w->innermost) = 0;
+    if (parent && parent->group != MT_NONE) {
+        chain = parent->chain;
+        w->out->rows.v[parent->group].self_time_ns -= item->time_ns;
+    }
+    bool counts = w->innermost.v[group] <= chain;
+    struct mt_walk_op *opened = mt_vec_push(&w->open);
+    *opened = (struct mt_walk_op){.op = op,
+                                  .end_ns = end_ns,
+                                  .group = group,
+                                  .forward = item->forward,
+                                  .chain = chain,
+                                  .outer = w->innermost.v[group],
+                                  .counts = counts};
+    if (self) {
+        opened->total = *self;
+        mt_sums_add(&row->self, self);
+    }
+    row->self_time_ns += item->time_ns;
+    row->time_ns += counts ? item->time_ns : 0;
+    row->calls_n += counts || !w->outermost_calls;
+    w->innermost.v[group] = place + 1;
+}
+
+void mt_walk_pass(struct mt_walk *w, uint64_t op, int64_t end_ns)
+{
+    *mt_vec_push(&w->open) =
+        (struct mt_walk_op){.op = op, .end_ns = end_ns, .group = MT_NONE, .forward = MT_NONE};
+}
