@@ -5,6 +5,7 @@
 set -u
 fails=0 seen=0 compared=0 random=1
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+stretch=$(sed -n 's/^#define MT_STRETCH_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/curve.h")
 
 fail() { echo "FAIL $run $device: $*"; fails=$((fails + 1)); }
 query() { "$MEMTOOL" query --db t.db --format csv "$1" | tail -n +2; }
@@ -99,9 +100,9 @@ check_exact() {
     same "every change" expected came
 }
 
-# The stored extremes of 512 changes each; what is packed in them is what timeline --exact reads.
+# The stored extremes of so many changes each; what is packed in them is what timeline --exact reads.
 check_stretches() {
-    query "$(levels), s(k, r, t, b, level) AS (SELECT (row_number() OVER (ORDER BY r) - 1) / 512, r, t, b, level FROM l WHERE r >= 0),
+    query "$(levels), s(k, r, t, b, level) AS (SELECT (row_number() OVER (ORDER BY r) - 1) / $stretch, r, t, b, level FROM l WHERE r >= 0),
       n AS (SELECT *, row_number() OVER (PARTITION BY k ORDER BY r) AS nth, row_number() OVER (PARTITION BY k ORDER BY r DESC) AS to_end,
         row_number() OVER (PARTITION BY k ORDER BY level, r) AS low, row_number() OVER (PARTITION BY k ORDER BY level DESC, r) AS high FROM s)
       SELECT max(iif(nth = 1, level - b, NULL)), max(iif(nth = 1, r, NULL)), max(iif(nth = 1, t, NULL)),
