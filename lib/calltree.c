@@ -17,6 +17,10 @@ struct open_op {
     int64_t end_ns;
 };
 
+struct open_ops {
+    MT_VEC(struct open_op) all; /* outermost first */
+};
+
 static bool is_code(const struct mt_recording *r, uint32_t frame)
 {
     uint8_t kind = r->frames.v[frame].kind;
@@ -72,21 +76,64 @@ static uint32_t node_of(struct mt_recording *r, struct mt_map *nodes, uint32_t p
     return *node;
 }
 
+static uint8_t kind_of(const struct mt_recording *r, const struct mt_op *op)
+{
+    return r->frames.v[r->labels.v[op->label].frame].kind;
+}
+
+/* Takes back from an open op and its path what lies behind its new, earlier end. */
+static void end_early(struct mt_recording *r, const struct mt_thread *t, const struct open_op *o,
+                      int64_t end_ns)
+{
+    const struct mt_op *op = &t->ops.v[o->op];
+    int64_t rest = o->end_ns - end_ns;
+    r->nodes.v[op->node].time_ns -= rest;
+    r->nodes.v[op->node].self_time_ns -= rest;
+    if (op->parent != MT_NONE)
+        r->nodes.v[t->ops.v[op->parent - t->op_base].node].self_time_ns += rest;
+}
+
+/* A scope is entered in a call of its own, __enter__ in Python, and lasts longer than that: the
+ * Python frames that it outlives are not around it, they end where it begins. */
+static void leave_frames(struct mt_recording *r, const struct mt_thread *t, struct open_ops *stack,
+                         const struct mt_op *op)
+{
+    if (kind_of(r, op) != MT_FRAME_ANNOTATION)
+        return;
+    for (; stack->all.n; stack->all.n--) {
+        const struct open_op *top = &stack->all.v[stack->all.n - 1];
+        if (top->end_ns >= op->end_ns || kind_of(r, &t->ops.v[top->op]) != MT_FRAME_PYTHON)
+            return;
+        end_early(r, t, top, op->start_ns);
+    }
+}
+
+/* Whether an op that is cut is worth a note: not when it lies within what its parent was before
+ * that was cut itself, nor the Python frame in which a scope is left, __exit__, which ends a little
+ * later than the scope. */
+static bool is_odd(const struct mt_recording *r, const struct mt_op *op, const struct mt_op *around)
+{
+    return op->end_ns > around->end_ns &&
+           !(kind_of(r, op) == MT_FRAME_PYTHON && kind_of(r, around) == MT_FRAME_ANNOTATION);
+}
+
 static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_map *nodes)
 {
-    MT_VEC(struct open_op) stack = {0};
+    struct open_ops stack = {0};
     mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
     for (uint32_t i = 0; i < t->ops.n; i++) {
         struct mt_op *op = &t->ops.v[i];
-        while (stack.n && stack.v[stack.n - 1].end_ns <= op->start_ns)
-            stack.n--;
+        while (stack.all.n && stack.all.v[stack.all.n - 1].end_ns <= op->start_ns)
+            stack.all.n--;
+        leave_frames(r, t, &stack, op);
         int64_t end = op->end_ns;
         uint32_t parent_node = MT_NONE;
         op->parent = MT_NONE;
-        if (stack.n) {
-            const struct open_op *top = &stack.v[stack.n - 1];
+        if (stack.all.n) {
+            const struct open_op *top = &stack.all.v[stack.all.n - 1];
             if (end > top->end_ns) {
-                mt_rec_note(r, MT_NOTE_OVERLAP, -1, 0);
+                if (is_odd(r, op, &t->ops.v[top->op]))
+                    mt_rec_note(r, MT_NOTE_OVERLAP, -1, 0);
                 end = top->end_ns;
             }
             op->parent = t->op_base + top->op;
@@ -98,13 +145,13 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
         node->calls_n++;
         node->time_ns += end - op->start_ns;
         node->self_time_ns += end - op->start_ns;
-        *mt_vec_push(&stack) = (struct open_op){i, end};
+        *mt_vec_push(&stack.all) = (struct open_op){i, end};
         if (op->end_ns > r->end_ns)
             r->end_ns = op->end_ns;
     }
     if (t->ops.n && t->ops.v[0].start_ns < r->start_ns)
         r->start_ns = t->ops.v[0].start_ns;
-    mt_vec_free(&stack);
+    mt_vec_free(&stack.all);
 }
 
 /* Recordings that have their nodes: first and last moment of what they hold. */

@@ -156,10 +156,10 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
                              uint32_t thread, struct mt_err *err)
 {
     struct mt_op_loader *l = &r->l;
-    const struct mt_walk_op *parent =
-        mt_walk_to(&r->walk, op, mt_stmt_index(s, 2, l->run->op_first));
-    uint64_t node = (uint64_t)mt_stmt_int(s, 1) - (uint64_t)l->run->node_first;
     int64_t start = mt_stmt_int(s, 3), end = start + mt_stmt_int(s, 4);
+    const struct mt_walk_op *parent =
+        mt_walk_to(&r->walk, op, mt_stmt_index(s, 2, l->run->op_first), start);
+    uint64_t node = (uint64_t)mt_stmt_int(s, 1) - (uint64_t)l->run->node_first;
     bool by_step = l->asked[MT_BY_STEP] || l->filter->by_step;
     int64_t step = by_step ? mt_steps_number_at(&l->steps, start) : INT64_MIN;
     end = parent && parent->end_ns < end ? parent->end_ns : end;

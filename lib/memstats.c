@@ -69,6 +69,8 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
     const int64_t blocks[] = {run->alloc_first, run->alloc_first + run->alloc_n, device->id};
     int64_t older;
     MT_TRY(one_row(db, MT_Q_MEMORY_START, blocks, 3, &older, 1, err));
+    if (device->at_end_b == INT64_MIN)
+        older = 0; /* no addresses: no free is known to be of an older block */
     enum mt_status st = mt_levels_load(db, run, device, &levels, err);
     struct follow f = {.now_b = levels.start_b, .now_n = older};
     for (size_t i = 0; i < levels.all.n; i++) {

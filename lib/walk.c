@@ -26,11 +26,28 @@ static void close_one(struct mt_walk *w)
         mt_sums_add(&w->open.v[w->open.n - 1].total, &op->total);
 }
 
-const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent)
+/* Of an op that runs on when one begins that is not in it: it ends there (lib/calltree.c). */
+static void end_early(struct mt_walk *w, int64_t end_ns)
+{
+    const struct mt_walk_op *op = &w->open.v[w->open.n - 1];
+    int64_t rest = op->end_ns - end_ns;
+    if (rest <= 0 || op->group == MT_NONE)
+        return;
+    struct mt_group *row = &w->out->rows.v[op->group];
+    row->self_time_ns -= rest;
+    row->time_ns -= op->counts ? rest : 0;
+    if (op->chain < w->open.n - 1)
+        w->out->rows.v[w->open.v[w->open.n - 2].group].self_time_ns += rest;
+}
+
+const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent,
+                                    int64_t start_ns)
 {
     bool none = parent >= op; /* a damaged database may have nonsense */
-    while (w->open.n && (none || w->open.v[w->open.n - 1].op > parent))
+    while (w->open.n && (none || w->open.v[w->open.n - 1].op > parent)) {
+        end_early(w, start_ns);
         close_one(w);
+    }
     const struct mt_walk_op *top = w->open.n ? &w->open.v[w->open.n - 1] : NULL;
     return top && top->op == parent ? top : NULL;
 }

@@ -32,8 +32,10 @@ void mt_walk_init(struct mt_walk *w, struct mt_grouper *g, struct mt_groups *out
 void mt_walk_free(struct mt_walk *w);
 
 /* Closes the ops that are not around the next one, `op` with its parent (both numbers, UINT64_MAX =
- * none). The parent, NULL = none that is open; valid until the next call. */
-const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent);
+ * none), at its start at the latest. The parent, NULL = none that is open; valid until the next
+ * call. */
+const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent,
+                                    int64_t start_ns);
 /* Closes all: the thread ends. */
 void mt_walk_end(struct mt_walk *w);
 

@@ -115,6 +115,18 @@ static const struct known rows[] = {
      "b: 1, self +0 -0 in 10, all +2 -1 in 70\n"
      "c: 1, self +2 -1 in 60, all +2 -1 in 60\n"
      "d: 1, self +4 -0 in 18, all +4 -0 in 18\n"},
+    {"frames end where a scope begins that outlives them",
+     "1 python 0 100 train\n1 python 10 20 enter\n1 python 12 18 new\n1 annotation 14 90 s\n"
+     "1 op 30 40 a\n1 mem 16 8 10 cpu\n1 mem 35 4 20 cpu\n",
+     "1",
+     NULL,
+     {MT_BY_NAME},
+     1,
+     "train: 1, self +0 -0 in 20, all +12 -0 in 100\n"
+     "enter: 1, self +0 -0 in 2, all +0 -0 in 4\n"
+     "new: 1, self +0 -0 in 2, all +0 -0 in 2\n"
+     "s: 1, self +8 -0 in 66, all +12 -0 in 76\n"
+     "a: 1, self +4 -0 in 10, all +4 -0 in 10\n"},
     {"ops are cut at one that began before the step",
      BEFORE,
      "1",
