@@ -113,6 +113,12 @@ static const char *human(struct mt_report *r, double bytes)
     return mt_report_text(r, mt_human_bytes((int64_t)(bytes + 0.5), text));
 }
 
+/* A leak grows in two steps after the warm-up at least, and may do so in every second one. */
+static bool too_few_steps(const struct mt_lives *lives)
+{
+    return (int64_t)lives->steps.all.n < warmup + 3;
+}
+
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      const struct mt_lives *lives, const struct mt_leaks *found)
 {
@@ -128,6 +134,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         if (leak.rows)
             mt_buf_addf(&title, "leak: +%s in %.4g block%s every step", human(r, leak.per_step_b),
                         leak.per_step_n, leak.per_step_n == 1 ? "" : "s");
+        else if (too_few_steps(lives))
+            mt_buf_adds(&title, "too few to tell a leak");
         else if (min_b > 0)
             mt_buf_addf(&title, "no leak of %s or more", human(r, (double)min_b));
         else
@@ -163,12 +171,18 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
                         reasons[i].why);
     }
     if (text.n)
-        mt_report_footer(r, "alive at the end but no leak: %s%s", text.s,
-                         all ? "" : ". --all lists them");
+        mt_report_footer(r, "alive at the end%s: %s%s", too_few_steps(lives) ? "" : " but no leak",
+                         text.s, all ? "" : ". --all lists them");
     mt_buf_free(&text);
     if (!lives->steps.all.n)
         mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
                           "prof.step(), or import with --step-marker REGEX.");
+    else if (too_few_steps(lives) && lives->steps.all.n >= 5 &&
+             !sum_of(found, MT_VERDICT_LEAK).rows)
+        mt_report_note(r,
+                       "After a warm-up of %lld nothing is left to tell a leak by; three steps are "
+                       "needed.",
+                       (long long)warmup);
     else if (lives->steps.all.n < 5)
         mt_report_note(r, "%zu step%s few to tell a leak by; record 5 or more.", lives->steps.all.n,
                        lives->steps.all.n == 1 ? " is" : "s are");
@@ -192,6 +206,8 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
             r->left_out_n++;
         *leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
     }
+    if (lives.steps.all.n && too_few_steps(&lives))
+        r->empty = "too few steps to tell what grows";
     describe(r, run, d, &lives, &found);
     MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
     if (r->left_out_n)

@@ -88,10 +88,12 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
     return choose_columns(rows->columns, r, err);
 }
 
-void mt_rows_footer(struct mt_report *r)
+void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r)
 {
     char n[MT_HUMAN_MAX];
+    bool filtered = rows->name || rows->min_b;
     if (r->left_out_n)
-        mt_report_footer(r, "%s more row%s. --limit 0 shows all.", mt_human_count(r->left_out_n, n),
-                         r->left_out_n == 1 ? "" : "s");
+        mt_report_footer(
+            r, "%s more row%s%s", mt_human_count(r->left_out_n, n), r->left_out_n == 1 ? "" : "s",
+            filtered ? ", left out by --limit, --min or --name" : ". --limit 0 shows all.");
 }

@@ -35,7 +35,7 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
                              struct mt_err *err);
 
 /* Below the table: how many rows were left out, if any. */
-void mt_rows_footer(struct mt_report *r);
+void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r);
 
 /* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);
