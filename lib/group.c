@@ -165,11 +165,28 @@ static uint32_t group_at(struct mt_grouper *g, uint32_t ids[MT_BY_N + 1], bool e
     return group;
 }
 
+/* "5 [outside ops]": else a step or thread would have two rows of one name. */
+static uint32_t outside_of(struct mt_tree *t, uint32_t key)
+{
+    const char *of = mt_strtab_get(&t->strings, key);
+    int n = (int)strlen(of) - 1;
+    char *text = *of == '[' ? mt_asprintf("%.*s, outside ops]", n, of) /* [no step, outside ops] */
+                            : mt_asprintf("%s [outside ops]", of);
+    uint32_t id = text_id(t, text);
+    free(text);
+    return id;
+}
+
 uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_item *item)
 {
     uint32_t ids[MT_BY_N + 1];
-    for (int k = 0; k < g->key_n; k++)
+    bool named = false; /* some key says that it is outside every op */
+    for (int k = 0; k < g->key_n; k++) {
         ids[k] = key_of(g, item, k);
+        named |= g->keys[k] != MT_BY_THREAD && g->keys[k] != MT_BY_STEP;
+    }
+    if (item->node == MT_NONE && !named)
+        ids[g->key_n - 1] = outside_of(g->tree, ids[g->key_n - 1]);
     return group_at(g, ids, item->node == MT_NONE);
 }
 

@@ -216,11 +216,11 @@ static const struct known rows[] = {
      "2 1: 1, self +0 -0 in 100, all +0 -0 in 100\n"
      "2 2: 1, self +0 -0 in 100, all +0 -0 in 100\n"
      "1 1: 1, self +32 -0 in 10, all +32 -0 in 10\n"
-     "1 0!: 0, self +1 -0 in 0, all +1 -0 in 0\n"
-     "3 1!: 0, self +0 -1 in 0, all +0 -1 in 0\n"
-     "3 0!: 0, self +2 -0 in 0, all +2 -0 in 0\n"
-     "1 [no step]!: 0, self +4 -0 in 0, all +4 -0 in 0\n"
-     "1 1!: 0, self +24 -0 in 0, all +24 -0 in 0\n"},
+     "1 0 [outside ops]!: 0, self +1 -0 in 0, all +1 -0 in 0\n"
+     "3 1 [outside ops]!: 0, self +0 -1 in 0, all +0 -1 in 0\n"
+     "3 0 [outside ops]!: 0, self +2 -0 in 0, all +2 -0 in 0\n"
+     "1 [no step, outside ops]!: 0, self +4 -0 in 0, all +4 -0 in 0\n"
+     "1 1 [outside ops]!: 0, self +24 -0 in 0, all +24 -0 in 0\n"},
     {"outside ops by what is asked for",
      OUTSIDE,
      NULL,
@@ -237,7 +237,7 @@ static const struct known rows[] = {
      {MT_BY_THREAD},
      1,
      "1: 1, self +32 -0 in 10, all +32 -0 in 10\n"
-     "1!: 0, self +29 -0 in 0, all +29 -0 in 0\n"},
+     "1 [outside ops]!: 0, self +29 -0 in 0, all +29 -0 in 0\n"},
     {"outside ops of a step",
      OUTSIDE,
      NULL,
@@ -245,7 +245,7 @@ static const struct known rows[] = {
      {MT_BY_STEP},
      1,
      "1: 2, self +32 -0 in 110, all +32 -0 in 110\n"
-     "1!: 0, self +24 -1 in 0, all +24 -1 in 0\n"},
+     "1 [outside ops]!: 0, self +24 -1 in 0, all +24 -1 in 0\n"},
 };
 
 static void tell(const struct mt_groups *groups, int key_n, struct mt_buf *out)
