@@ -80,7 +80,9 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         in_base = a->at_peak_b != 0;
         in_new = b->at_peak_b != 0;
     }
-    bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b;
+    /* Of as many steps: else more calls say nothing. */
+    bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b &&
+                 d->side[0].step_n == d->side[1].step_n;
     if (in_base && in_new)
         return section == MT_SECTION_OP && lower && b->calls_n > a->calls_n
                    ? "more calls: the price of the lower peak"

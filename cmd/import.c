@@ -179,7 +179,8 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
         return MT_OK;
     }
     mt_err_input(err, folder);
-    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%zu files looked at)", seen);
+    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%zu file%s looked at)", seen,
+            seen == 1 ? "" : "s");
     mt_err_hint(err, "Nothing was imported. Folders inside it are not searched.");
     return MT_EUSAGE;
 }
