@@ -6,6 +6,7 @@
  */
 #include "lib/bands.h"
 
+#include "lib/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +31,7 @@ struct filling {
 /* The first bucket whose maximum comes with this record or after it. */
 static uint32_t first_from(const struct filling *f, int64_t record)
 {
-    size_t low = 0, high = f->bucket_n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (f->record[mid] < record)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return (uint32_t)low;
+    return (uint32_t)mt_count_below(f->record, f->bucket_n, sizeof *f->record, record);
 }
 
 static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)

@@ -38,7 +38,6 @@ struct walk {
     struct device_walk *devices;
     struct mt_map site_of;     /* node and device -> site */
     struct mt_map patience_of; /* site and life -> patience */
-    int64_t step;              /* index of the step that has begun last */
 };
 
 void mt_history_free(struct mt_history *h)
@@ -131,29 +130,9 @@ static uint32_t site_of(struct walk *w, const struct mt_record *rec)
     return *at;
 }
 
-/* Index of the last step that has begun by t_ns, -1 = none. hint: an index to try first. */
-static int64_t last_begun(const struct mt_recording *r, int64_t t_ns, int64_t hint)
+static int64_t step_of(const struct walk *w, int64_t t_ns)
 {
-    const struct mt_step *v = r->steps.v;
-    int64_t low = 0, high = (int64_t)r->steps.n;
-    if (hint >= 0 && v[hint].start_ns <= t_ns && (hint + 1 == high || v[hint + 1].start_ns > t_ns))
-        return hint;
-    while (low < high) {
-        int64_t mid = low + (high - low) / 2;
-        if (v[mid].start_ns <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low - 1;
-}
-
-/* As in lib/leaks.h: the step that has begun last; the number of steps after the end of the last.
- */
-static int64_t step_of(const struct walk *w, int64_t t_ns, int64_t hint)
-{
-    int64_t n = (int64_t)w->r->steps.n, i = last_begun(w->r, t_ns, hint);
-    return i >= 0 && i == n - 1 && t_ns > w->r->steps.v[i].end_ns ? n : i;
+    return mt_step_dating(w->r->steps.v, w->r->steps.n, t_ns);
 }
 
 static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
@@ -173,15 +152,14 @@ static void keep(struct walk *w, const struct mt_record *rec)
     int64_t step_n = (int64_t)w->r->steps.n;
     if (!step_n)
         return;
-    w->step = last_begun(w->r, rec->t_ns, w->step);
-    int64_t born = step_of(w, rec->t_ns, w->step), freed = step_n;
+    int64_t born = step_of(w, rec->t_ns), freed = step_n;
     if (rec->bytes < 0 && !w->r->devices.v[rec->device].start_b)
         return;
     if (rec->bytes < 0) {
         freed = born;
         born = -1;
     } else if (rec->mate != MT_NONE) {
-        freed = step_of(w, w->r->records.v[rec->mate].t_ns, w->step);
+        freed = step_of(w, w->r->records.v[rec->mate].t_ns);
     }
     struct mt_record birth = *rec;
     birth.op = rec->bytes < 0 ? MT_NONE : rec->op;
@@ -260,7 +238,7 @@ static void walk_records(struct walk *w)
 
 void mt_build_history(struct mt_recording *r)
 {
-    struct walk w = {.r = r, .h = &r->history, .step = -1};
+    struct walk w = {.r = r, .h = &r->history};
     w.devices = mt_alloc((r->devices.n + 1) * sizeof *w.devices);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);

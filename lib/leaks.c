@@ -32,11 +32,9 @@ struct finder {
     struct mt_holdings holdings;
 };
 
-/* Index of the step a moment is dated by; step_n after the end of the last one. */
 static int64_t step_of(const struct finder *f, int64_t t_ns)
 {
-    int64_t i = mt_steps_index_at(&f->lives->steps, t_ns);
-    return i == f->step_n - 1 && i >= 0 && t_ns > f->lives->steps.all.v[i].end_ns ? f->step_n : i;
+    return mt_step_dating(f->lives->steps.all.v, f->lives->steps.all.n, t_ns);
 }
 
 /* The site of a block; room for its patience. */

@@ -1,6 +1,7 @@
 #include "lib/levels.h"
 
 #include "gen/queries.h"
+#include "lib/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,28 +11,25 @@ struct collector {
     struct mt_levels *out;
 };
 
-static void take_level(const struct collector *c, const struct mt_level *level)
-{
-    if (level->record >= 0 && level->record < c->run->record_n) /* else: a damaged database */
-        *mt_vec_push(&c->out->all) = *level;
-}
-
 static void use_change(void *closure, const struct mt_change *change)
 {
-    take_level(closure, &change->level);
+    struct collector *c = closure;
+    int64_t record = change->level.record;
+    if (record >= 0 && record < c->run->record_n) /* else: a damaged database */
+        *mt_vec_push(&c->out->all) = change->level;
 }
 
-/* Only the extremes of a stretch and its end, in their order. */
-static void use_extremes(const struct collector *c, const struct mt_stretch *s)
+/* Only the extremes of a stretch and its end, in their order; what changed is left unset. */
+static void use_extremes(const struct mt_stretch *s, mt_change_use *use, void *closure)
 {
     bool min_first = s->min.record < s->max.record;
     const struct mt_level *first = min_first ? &s->min : &s->max;
     const struct mt_level *second = min_first ? &s->max : &s->min;
-    take_level(c, first);
+    use(closure, &(struct mt_change){.level = *first});
     if (second->record > first->record)
-        take_level(c, second);
+        use(closure, &(struct mt_change){.level = *second});
     if (s->last.record > second->record)
-        take_level(c, &s->last);
+        use(closure, &(struct mt_change){.level = s->last});
 }
 
 static int moment_cmp(const void *a, const void *b)
@@ -43,15 +41,8 @@ static int moment_cmp(const void *a, const void *b)
 /* Whether one of the moments, sorted, lies between the first change of a stretch and its last. */
 static bool is_within(const struct mt_stretch *s, const int64_t *moments, size_t n)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (moments[mid] < s->first_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && moments[low] <= s->last.t_ns;
+    size_t at = mt_count_below(moments, n, sizeof *moments, s->first_ns);
+    return at < n && moments[at] <= s->last.t_ns;
 }
 
 static struct mt_level read_level(const struct mt_stmt *s, int column)
@@ -60,64 +51,39 @@ static struct mt_level read_level(const struct mt_stmt *s, int column)
                              mt_stmt_int(s, column + 2)};
 }
 
-/* Each stretch of a device, from the query `stretches`; its packed changes are the last column. */
-static enum mt_status next_stretch(struct mt_stmt *s, struct mt_stretch *out, bool *row,
-                                   struct mt_err *err)
+/* moments: sorted; only stretches around them are unpacked. NULL: all are. */
+static enum mt_status walk(struct mt_db *db, const struct mt_run_device *device,
+                           const int64_t *moments, size_t n, mt_change_use *use, void *closure,
+                           struct mt_err *err)
 {
-    MT_TRY(mt_stmt_step(s, row, err));
-    if (*row)
-        *out = (struct mt_stretch){.start_b = mt_stmt_int(s, 0),
-                                   .first_record = mt_stmt_int(s, 1),
-                                   .first_ns = mt_stmt_int(s, 2),
-                                   .min = read_level(s, 3),
-                                   .max = read_level(s, 6),
-                                   .last = read_level(s, 9)};
-    return MT_OK;
-}
-
-static void unpack(const struct mt_stmt *s, const struct mt_stretch *stretch, mt_change_use *use,
-                   void *closure)
-{
-    size_t bytes;
-    const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
-    mt_stretch_unpack(stretch, packed, bytes, use, closure);
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        size_t bytes;
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        const struct mt_stretch stretch = {.start_b = mt_stmt_int(s, 0),
+                                           .first_record = mt_stmt_int(s, 1),
+                                           .first_ns = mt_stmt_int(s, 2),
+                                           .min = read_level(s, 3),
+                                           .max = read_level(s, 6),
+                                           .last = read_level(s, 9)};
+        if (moments && !is_within(&stretch, moments, n)) {
+            use_extremes(&stretch, use, closure);
+            continue;
+        }
+        const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
+        mt_stretch_unpack(&stretch, packed, bytes, use, closure);
+    }
 }
 
 enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run_device *device,
                                mt_change_use *use, void *closure, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    struct mt_stretch stretch;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(next_stretch(s, &stretch, &row, err));
-        if (!row)
-            return MT_OK;
-        unpack(s, &stretch, use, closure);
-    }
-}
-
-/* moments: sorted. */
-static enum mt_status load_near(struct mt_db *db, const struct mt_run_device *device,
-                                const int64_t *moments, size_t n, struct collector *c,
-                                struct mt_err *err)
-{
-    struct mt_stmt *s;
-    struct mt_stretch stretch;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(next_stretch(s, &stretch, &row, err));
-        if (!row)
-            return MT_OK;
-        if (is_within(&stretch, moments, n))
-            unpack(s, &stretch, use_change, c);
-        else
-            use_extremes(c, &stretch);
-    }
+    return walk(db, device, NULL, 0, use, closure, err);
 }
 
 enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
@@ -140,7 +106,7 @@ enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
         memcpy(sorted, moments, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, moment_cmp);
     }
-    enum mt_status st = load_near(db, device, sorted, n, &c, err);
+    enum mt_status st = walk(db, device, sorted, n, use_change, &c, err);
     free(sorted);
     return st;
 }
@@ -152,15 +118,8 @@ void mt_levels_free(struct mt_levels *l)
 
 int64_t mt_levels_at(const struct mt_levels *l, int64_t t_ns)
 {
-    size_t low = 0, high = l->all.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (l->all.v[mid].t_ns <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return (int64_t)low - 1;
+    const struct mt_level *v = l->all.v;
+    return l->all.n ? (int64_t)mt_count_up_to(&v->t_ns, l->all.n, sizeof *v, t_ns) - 1 : -1;
 }
 
 int64_t mt_levels_value(const struct mt_levels *l, int64_t index)

@@ -1,6 +1,7 @@
 #include "lib/load.h"
 
 #include "gen/queries.h"
+#include "lib/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,15 +202,8 @@ enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struc
 
 uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)
 {
-    size_t low = 0, high = t->thread_ids.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (t->thread_ids.v[mid] < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < t->thread_ids.n && t->thread_ids.v[low] == id ? (uint32_t)low : MT_NONE;
+    size_t at = mt_count_below(t->thread_ids.v, t->thread_ids.n, sizeof *t->thread_ids.v, id);
+    return at < t->thread_ids.n && t->thread_ids.v[at] == id ? (uint32_t)at : MT_NONE;
 }
 
 enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,

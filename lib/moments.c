@@ -28,15 +28,7 @@ void mt_steps_free(struct mt_steps *s)
 
 int64_t mt_steps_index_at(const struct mt_steps *s, int64_t t_ns)
 {
-    size_t low = 0, high = s->all.n;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (s->all.v[mid].start_ns <= t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return (int64_t)low - 1;
+    return mt_step_begun(s->all.v, s->all.n, t_ns);
 }
 
 int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns)
