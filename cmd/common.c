@@ -55,6 +55,21 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     return mt_cache_open(ref, db, run, err);
 }
 
+enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
+                                struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_run run;
+    struct mt_report report;
+    mt_report_init(&report, schema, 1);
+    enum mt_status st = mt_open_run(args->n ? args->v[0] : NULL, &db, &run, err);
+    if (st == MT_OK)
+        st = use(&report, db, &run, err);
+    mt_report_free(&report);
+    mt_db_close(db);
+    return st;
+}
+
 enum mt_status mt_check_stdout(struct mt_err *err)
 {
     int failed = mt_stdout_end();

@@ -34,6 +34,15 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err);
 
+/*
+ * What most commands do: opens the run of their argument (none: @latest) and has use() fill a
+ * report of that schema (version 1) and show it.
+ */
+typedef enum mt_status mt_use_run(struct mt_report *report, struct mt_db *db,
+                                  const struct mt_run *run, struct mt_err *err);
+enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
+                                struct mt_err *err);
+
 /* Writes the report where and how the common options say. Errors: MT_EUSAGE (--format), MT_EIO. */
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err);
 

@@ -234,29 +234,27 @@ static enum mt_status fill(struct view *v, struct mt_err *err)
     return st;
 }
 
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
+{
+    struct view v = {.db = db, .run = *run, .report = r};
+    bool none;
+    int others;
+    MT_TRY(has_segments(&v, err));
+    MT_TRY(mt_run_device(db, run, device_name, &v.device, &none, &others, err));
+    mt_report_about(r, run, none ? NULL : &v.device);
+    if (none)
+        mt_report_no_memory(r, run);
+    else
+        MT_TRY(fill(&v, err));
+    mt_report_others(r, others);
+    return mt_show(r, err);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_report report;
-    struct view v = {.report = &report};
-    bool none;
-    int others;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.fragmentation", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &v.db, &v.run, err));
-    MT_TRY_OUT(has_segments(&v, err));
-    MT_TRY_OUT(mt_run_device(v.db, &v.run, device_name, &v.device, &none, &others, err));
-    mt_report_about(&report, &v.run, none ? NULL : &v.device);
-    if (none)
-        mt_report_no_memory(&report, &v.run);
-    else
-        MT_TRY_OUT(fill(&v, err));
-    mt_report_others(&report, others);
-    MT_TRY_OUT(mt_show(&report, err));
-out:
-    mt_report_free(&report);
-    mt_db_close(v.db);
-    return st;
+    return mt_report_on_run(args, "memtool.fragmentation", show, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -152,27 +152,23 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     return MT_OK;
 }
 
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
+{
+    r->keep_order = true;
+    mt_report_column(r, "what", "WHAT", MT_UNIT_NONE);
+    mt_report_column(r, "value", "VALUE", MT_UNIT_NONE);
+    mt_report_about(r, run, NULL);
+    MT_TRY(put_run(r, db, run, err));
+    MT_TRY(put_devices(r, db, run, err));
+    MT_TRY(put_rows(r, db, run, err));
+    return mt_show(r, err);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_run which;
-    struct mt_report report;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.info", 1);
-    report.keep_order = true;
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
-    mt_report_column(&report, "what", "WHAT", MT_UNIT_NONE);
-    mt_report_column(&report, "value", "VALUE", MT_UNIT_NONE);
-    mt_report_about(&report, &which, NULL);
-    MT_TRY_OUT(put_run(&report, db, &which, err));
-    MT_TRY_OUT(put_devices(&report, db, &which, err));
-    MT_TRY_OUT(put_rows(&report, db, &which, err));
-    MT_TRY_OUT(mt_show(&report, err));
-out:
-    mt_report_free(&report);
-    mt_db_close(db);
-    return st;
+    return mt_report_on_run(args, "memtool.info", show, err);
 }
 
 static const struct mt_opt opts[] = {{0}};

@@ -66,7 +66,7 @@ static void describe(struct mt_report *r, const struct mt_run *run)
                          "allocated and active bytes have no peak.");
 }
 
-static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
     struct mt_run_device *devices = NULL, one;
@@ -86,7 +86,8 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     MT_TRY_OUT(mt_window_parse(from, to, step, run, &steps, &w, err));
     if (device_name) {
         MT_TRY_OUT(mt_run_device(db, run, device_name, &one, &none, &others, err));
-        st = add_device(r, db, run, &one, &w, err);
+        MT_TRY_OUT(add_device(r, db, run, &one, &w, err));
+        st = mt_show(r, err);
         goto out;
     }
     MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
@@ -94,6 +95,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
     if (!n)
         mt_report_no_memory(r, run);
+    st = mt_show(r, err);
 out:
     free(devices);
     mt_steps_free(&steps);
@@ -103,18 +105,7 @@ out:
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_run which;
-    struct mt_report report;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.memory", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
-    MT_TRY_OUT(fill(&report, db, &which, err));
-    MT_TRY_OUT(mt_show(&report, err));
-out:
-    mt_report_free(&report);
-    mt_db_close(db);
-    return st;
+    return mt_report_on_run(args, "memtool.memory", show, err);
 }
 
 static const struct mt_opt opts[] = {

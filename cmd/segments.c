@@ -220,39 +220,36 @@ static enum mt_status no_segments(const struct mt_run *run, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
 {
-    (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_run which;
     struct mt_run_device device;
     struct mt_segments s = {0};
-    struct mt_report report;
     bool none;
     int others;
     enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.segments", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
-    MT_TRY_OUT(mt_run_device(db, &which, device_name, &device, &none, &others, err));
+    MT_TRY_OUT(mt_run_device(db, run, device_name, &device, &none, &others, err));
     if (!none)
-        MT_TRY_OUT(mt_segments_load(db, &which, &device, MT_AT_END, false, &s, err));
+        MT_TRY_OUT(mt_segments_load(db, run, &device, MT_AT_END, false, &s, err));
     if (!s.all.n) {
-        st = no_segments(&which, err);
-        goto out;
+        st = no_segments(run, err);
+    } else if (mt_show_wants_svg()) {
+        st = show_svg(run, &device, &s, err);
+    } else {
+        mt_report_about(r, run, &device);
+        MT_TRY_OUT(fill(r, run, &device, &s, err));
+        mt_report_others(r, others);
+        st = mt_show(r, err);
     }
-    if (mt_common.format && strcmp(mt_common.format, "svg") == 0) {
-        st = show_svg(&which, &device, &s, err);
-        goto out;
-    }
-    mt_report_about(&report, &which, &device);
-    MT_TRY_OUT(fill(&report, &which, &device, &s, err));
-    mt_report_others(&report, others);
-    MT_TRY_OUT(mt_show(&report, err));
 out:
     mt_segments_free(&s);
-    mt_report_free(&report);
-    mt_db_close(db);
     return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    return mt_report_on_run(args, "memtool.segments", show, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -142,30 +142,25 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
+{
+    const struct mt_compat_opts o = {.version = compat,
+                                     .sort = sort_key,
+                                     .limit = rows.limit,
+                                     .by_shape = by && strcmp(by, "shape") == 0};
+    if (compat) {
+        MT_TRY(check_compat(run, err));
+        return mt_compat_table(db, run, &o, r, err);
+    }
+    MT_TRY(fill(r, db, run, err));
+    return mt_show(r, err);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_run which;
-    struct mt_report report;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.table", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
-    if (compat) {
-        MT_TRY_OUT(check_compat(&which, err));
-        struct mt_compat_opts o = {.version = compat,
-                                   .sort = sort_key,
-                                   .limit = rows.limit,
-                                   .by_shape = by && strcmp(by, "shape") == 0};
-        MT_TRY_OUT(mt_compat_table(db, &which, &o, &report, err));
-        goto out;
-    }
-    MT_TRY_OUT(fill(&report, db, &which, err));
-    MT_TRY_OUT(mt_show(&report, err));
-out:
-    mt_report_free(&report);
-    mt_db_close(db);
-    return st;
+    return mt_report_on_run(args, "memtool.table", show, err);
 }
 
 static const struct mt_opt opts[] = {

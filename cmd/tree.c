@@ -234,39 +234,38 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                          (long long)d->outside_n, d->outside_n == 1 ? "" : "s");
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                           struct mt_err *err)
 {
-    (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_run which;
     struct mt_run_device d;
-    struct mt_report report;
     struct mt_tree tree = {0};
-    struct tree_view v = {.t = &tree, .report = &report};
+    struct tree_view v = {.t = &tree, .report = r};
     bool none;
     int others;
     enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.tree", 1);
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &which, err));
-    MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
-    MT_TRY_OUT(mt_load_nodes(db, &which, none ? NULL : &d, &tree, err));
+    MT_TRY_OUT(mt_run_device(db, run, device_name, &d, &none, &others, err));
+    MT_TRY_OUT(mt_load_nodes(db, run, none ? NULL : &d, &tree, err));
     if (invert)
         invert_tree(&tree);
     link_children(&v);
     MT_TRY_OUT(mark_matches(&v, err));
-    add_columns(&report);
+    add_columns(r);
     walk(&v);
-    describe(&report, &which, none ? NULL : &d);
-    MT_TRY_OUT(mt_show(&report, err));
+    describe(r, run, none ? NULL : &d);
+    st = mt_show(r, err);
 out:
     free(v.first);
     free(v.next);
     free(v.shown);
     mt_buf_free(&v.prefix);
     mt_tree_free(&tree);
-    mt_report_free(&report);
-    mt_db_close(db);
     return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    return mt_report_on_run(args, "memtool.tree", show, err);
 }
 
 static const struct mt_opt opts[] = {
