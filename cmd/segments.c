@@ -49,9 +49,9 @@ static const char *map_of(struct mt_report *r, const struct mt_segments *s, cons
             if (end > to)
                 break; /* it reaches into the next cell */
         }
-        double share = used / (to - from);
+        double share = to > from ? used / (to - from) : 0; /* a damaged file may have no size */
         int shade = share <= 0 ? 0 : share >= 0.999 ? 4 : 1 + (int)(share * 3);
-        mt_buf_adds(&out, shades[ascii][shade > 4 ? 4 : shade]);
+        mt_buf_adds(&out, shades[ascii][shade]);
     }
     const char *text = mt_report_text(r, out.s);
     mt_buf_free(&out);
@@ -136,10 +136,11 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
 {
     char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX], split[MT_HUMAN_MAX], unused[MT_HUMAN_MAX];
     free(r->title);
-    r->title = mt_asprintf(
-        "%s · %s · %zu segments, %s · in use %s, free in them %s, wholly free %s", run->name,
-        d->name, s->all.n, mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
-        mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
+    r->title =
+        mt_asprintf("%s · %s · %zu segment%s, %s · in use %s, free in them %s, wholly free %s",
+                    run->name, d->name, s->all.n, s->all.n == 1 ? "" : "s",
+                    mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
+                    mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
     mt_report_total(r, "segments_n", mt_cell_int((int64_t)s->all.n));
     mt_report_total(r, "size_b", mt_cell_int(s->size_b));
     mt_report_total(r, "allocated_b", mt_cell_int(s->used_b));

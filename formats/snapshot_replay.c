@@ -297,10 +297,12 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     }
 }
 
-/* What the segments held at the end, and where they came from, tells the level at the start. */
+/* What the segments held at the end, and where they came from, tells the level at the start; in a
+ * file without segments the level never falls below 0. */
 static void look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d)
 {
     bool completed = false, requested = false;
+    int64_t level = 0, lowest = 0;
     for (size_t i = d->src->event_n; i-- > 0;)
         if (event_at(r, d, i)->time_us != MT_GONE)
             d->last_ns = event_at(r, d, i)->time_us * 1000;
@@ -311,9 +313,11 @@ static void look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d)
         if (e->action >= MT_SNAP_SEGMENT_ALLOC && e->action <= MT_SNAP_SEGMENT_UNMAP &&
             r->total_b <= TOTAL_MAX_B) {
             r->total_b += e->size;
-            d->reserved_b += gets_memory(e->action) ? -e->size : e->size;
+            level += gets_memory(e->action) ? e->size : -e->size;
+            lowest = level < lowest ? level : lowest;
         }
     }
+    d->reserved_b = d->src->segment_n ? d->reserved_b - level : -lowest;
     d->by_request = requested && !completed;
 }
 

@@ -97,22 +97,46 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        int64_t bytes = mt_stmt_int(s, 1);
-        bool freed = mt_stmt_kind(s, 5) != MT_VALUE_NULL;
-        struct mt_sums *born = side(l, s, 2, 10);
+        int64_t bytes = mt_stmt_int(s, 0);
+        bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
+        struct mt_sums *born = side(l, s, 1, 9);
         if (born) {
             born->alloc_b += bytes;
             born->alloc_n++;
-            bool at_peak = mt_stmt_int(s, 8) <= d->peak_record &&
-                           (!freed || mt_stmt_int(s, 9) > d->peak_record);
+            bool at_peak = mt_stmt_int(s, 7) <= d->peak_record &&
+                           (!freed || mt_stmt_int(s, 8) > d->peak_record);
             born->at_end_b += freed ? 0 : bytes;
             born->at_end_n += !freed;
             born->at_peak_b += at_peak ? bytes : 0;
             born->at_peak_n += at_peak;
         }
-        struct mt_sums *died = side(l, s, 5, 11);
+        struct mt_sums *died = side(l, s, 4, 10);
         if (died)
             died->freed_b += bytes;
+    }
+}
+
+/* Blocks that are live from beginning to end: in no step, on no thread. */
+static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_device *d,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OLDER, &s, err));
+    mt_stmt_bind(s, "iii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
+        if (node >= l->t->nodes.n)
+            continue;
+        struct mt_sums *sums =
+            &l->t->items.v[path_item(l, (uint32_t)node, INT64_MIN, MT_NONE)].self;
+        sums->at_peak_b += mt_stmt_int(s, 0);
+        sums->at_end_b += mt_stmt_int(s, 0);
+        sums->at_peak_n++;
+        sums->at_end_n++;
     }
 }
 
@@ -129,6 +153,8 @@ enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device
                               struct mt_err *err)
 {
     MT_TRY(read_allocs(l, device, err));
+    if (device->older_b && !l->filter->thread && !l->filter->by_step)
+        MT_TRY(read_older(l, device, err));
     mt_tree_preorder(l->t); /* parents of path items may stand behind them */
     add_totals(l->t);
     return MT_OK;

@@ -249,8 +249,8 @@ enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
     for (uint32_t thread = 0; thread < r.ranges.n && st == MT_OK; thread++)
         st = read_thread_ops(&r, thread, err);
     if (st == MT_OK && device && !filter->thread && !filter->by_step) {
-        t->before_at_peak_b = device->start_b - device->before_at_peak_b;
-        t->before_at_end_b = device->start_b - device->before_freed_b;
+        t->before_at_peak_b = device->start_b - device->before_at_peak_b - device->older_b;
+        t->before_at_end_b = device->start_b - device->before_freed_b - device->older_b;
     }
     if (st == MT_OK)
         mt_groups_add_tree(out, &g);
