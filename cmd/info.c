@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 #include "gen/queries.h"
 #include "lib/human.h"
+#include "lib/samples.h"
 #include "lib/stmt_report.h"
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +50,13 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
 static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_INFO_DEVICE, &s, err));
-    mt_stmt_bind(s, "i", d->id);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    if (row && mt_stmt_kind(s, 0) != MT_VALUE_NULL)
-        put_figure(r, d->name, "before, by the recorder", "base_b", mt_stmt_int(s, 0));
-    if (row && mt_stmt_int(s, 1))
-        put_figure(r, d->name, "recorder's net less ours", "residual_b", mt_stmt_int(s, 1));
-    return row ? mt_stmt_step(s, &row, err) : MT_OK;
+    struct mt_recorder_total total;
+    MT_TRY(mt_recorder_total(db, d, &total, err));
+    if (total.base_b != INT64_MIN)
+        put_figure(r, d->name, "before, by the recorder", "base_b", total.base_b);
+    if (total.residual_b != INT64_MIN && total.residual_b)
+        put_figure(r, d->name, "recorder's net less ours", "residual_b", total.residual_b);
+    return MT_OK;
 }
 
 static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

@@ -60,7 +60,7 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     mt_report_param(r, "from", mt_cell_text(from));
     mt_report_param(r, "to", mt_cell_text(to));
     mt_report_param(r, "step", mt_cell_text(step));
-    if (strcmp(run->format, "cuda-snapshot") == 0)
+    if (mt_run_is_snapshot(run))
         mt_report_footer(r,
                          "A snapshot tells rounded sizes only of blocks in use at its end, so that "
                          "allocated and active bytes have no peak.");

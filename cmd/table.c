@@ -20,13 +20,11 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
         .thread = thread, .by_step = steps != NULL, .keys = keys, .key_n = key_n};
-    bool ops = thread || steps, lifetimes = d && d->at_end_b != INT64_MIN;
+    bool lifetimes = d && d->at_end_b != INT64_MIN;
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
-    for (int i = 0; i < key_n; i++)
-        ops |= mt_group_needs_ops(keys[i]);
-    if (ops)
+    if (thread || steps || mt_group_needs_ops(keys, key_n))
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
     else {
         MT_TRY_OUT(mt_load_nodes(db, run, d, &tree, err));
@@ -120,7 +118,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
 /* PyTorch's table is what it is: options it does not know are refused, not left unheard. */
 static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
 {
-    if (strcmp(run->format, "cuda-snapshot") == 0) {
+    if (mt_run_is_snapshot(run)) {
         MT_FAIL(err, MT_EUSAGE, "run '%s' is an allocator snapshot, which has no operators",
                 run->name);
         mt_err_hint(err, "PyTorch's table is made of profiler traces.");

@@ -200,11 +200,9 @@ enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device 
     }
     struct filling f = {.device = device, .record = record, .bucket_n = n};
     mt_grouper_init(&f.grouper, &lives->tree, keys, key_n);
-    bool ops = false;
-    for (int k = 0; k < key_n; k++)
-        ops |= mt_group_needs_ops(keys[k]);
-    enum mt_status st =
-        ops ? mt_lives_each(lives, device, use_life, &f, err) : read_changes(&f, lives, err);
+    enum mt_status st = mt_group_needs_ops(keys, key_n)
+                            ? mt_lives_each(lives, device, use_life, &f, err)
+                            : read_changes(&f, lives, err);
     if (st == MT_OK)
         make_bands(&f, top, buckets, out);
     mt_grouper_free(&f.grouper);

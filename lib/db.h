@@ -61,7 +61,8 @@ int mt_stmt_column_n(const struct mt_stmt *s);
 const char *mt_stmt_column_name(const struct mt_stmt *s, int column);
 enum mt_value_kind { MT_VALUE_NULL, MT_VALUE_INT, MT_VALUE_REAL, MT_VALUE_TEXT };
 enum mt_value_kind mt_stmt_kind(const struct mt_stmt *s, int column);
-int64_t mt_stmt_int(const struct mt_stmt *s, int column); /* NULL is 0 */
+int64_t mt_stmt_int(const struct mt_stmt *s, int column);                  /* NULL is 0 */
+int64_t mt_stmt_int_or(const struct mt_stmt *s, int column, int64_t null); /* NULL is that */
 /* How far an id lies behind the first of its kind; 2^32 and more when it is NULL or before it. */
 uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first);
 double mt_stmt_real(const struct mt_stmt *s, int column);

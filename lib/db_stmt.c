@@ -159,6 +159,11 @@ int64_t mt_stmt_int(const struct mt_stmt *s, int column)
     return sqlite3_column_int64(s->s, column);
 }
 
+int64_t mt_stmt_int_or(const struct mt_stmt *s, int column, int64_t null)
+{
+    return sqlite3_column_type(s->s, column) == SQLITE_NULL ? null : mt_stmt_int(s, column);
+}
+
 uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first)
 {
     if (sqlite3_column_type(s->s, column) == SQLITE_NULL)

@@ -28,22 +28,13 @@ static struct mt_figures *figures_of(struct collector *c, const char *const *key
     return &c->side->groups.v[id].f;
 }
 
-/* Whether the keys are about single ops rather than nodes of the call tree. */
-static bool keys_need_ops(const struct mt_diff *d)
-{
-    bool ops = false;
-    for (int k = 0; k < d->key_n; k++)
-        ops |= mt_group_needs_ops(d->keys[k]);
-    return ops;
-}
-
 static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
     struct mt_groups groups = {0};
     const struct mt_op_filter all = {.keys = d->keys, .key_n = d->key_n};
     enum mt_status st = MT_OK;
-    if (keys_need_ops(d))
+    if (mt_group_needs_ops(d->keys, d->key_n))
         st = mt_group_ops(s->db, &s->run, &s->device, &all, &s->tree, &groups, err);
     else
         mt_group(&s->lives->tree, d->keys, d->key_n, &groups); /* it has figures of nodes */

@@ -145,6 +145,8 @@ static int64_t kept_free(const struct request *r, int64_t limit)
 static void max_split_size(const struct request *r, struct mt_fits_all *out)
 {
     int64_t best = 0, best_b = 0;
+    if (r->small)
+        return;
     for (int64_t limit = 32 * MIB; limit <= 1024 * MIB; limit *= 2) {
         int64_t gives = kept_free(r, limit);
         if (gives > best_b) {
@@ -152,8 +154,6 @@ static void max_split_size(const struct request *r, struct mt_fits_all *out)
             best_b = gives;
         }
     }
-    if (r->small)
-        return;
     struct mt_fit *f =
         add(out, "max_split_size_mb", best_b ? by_driver(r, best_b) : MT_FITS_NO, best_b);
     f->why =

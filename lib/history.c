@@ -114,18 +114,12 @@ static void mark_start(struct walk *w)
 
 /* ---- what sites keep from step to step ---- */
 
-static uint32_t node_of(const struct mt_recording *r, const struct mt_record *rec)
+static uint32_t site_of(struct walk *w, uint32_t node, uint16_t device)
 {
-    return rec->op == MT_NONE || r->without_ops ? rec->op : mt_rec_op_at(r, rec->op, NULL)->node;
-}
-
-static uint32_t site_of(struct walk *w, const struct mt_record *rec)
-{
-    uint32_t node = node_of(w->r, rec);
-    uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | rec->device);
+    uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | device);
     if (*at == MT_NONE) {
         *at = (uint32_t)w->h->sites.n;
-        *mt_vec_push(&w->h->sites) = (struct mt_site){node, rec->device};
+        *mt_vec_push(&w->h->sites) = (struct mt_site){node, device};
     }
     return *at;
 }
@@ -161,9 +155,7 @@ static void keep(struct walk *w, const struct mt_record *rec)
     } else if (rec->mate != MT_NONE) {
         freed = step_of(w, w->r->records.v[rec->mate].t_ns);
     }
-    struct mt_record birth = *rec;
-    birth.op = rec->bytes < 0 ? MT_NONE : rec->op;
-    uint32_t site = site_of(w, &birth);
+    uint32_t site = site_of(w, rec->bytes < 0 ? MT_NONE : mt_rec_node(w->r, rec), rec->device);
     mt_holdings_add(&w->h->holdings, site, rec->bytes < 0 ? -rec->bytes : rec->bytes,
                     born < 0 ? 0 : born, freed);
     if (born >= 0 && freed < step_n)
@@ -175,9 +167,9 @@ static void keep_older(struct walk *w)
     const struct mt_recording *r = w->r;
     for (size_t i = 0; i < r->older.n && r->steps.n; i++) {
         const struct mt_older *o = &r->older.v[i];
-        const struct mt_record birth = {.op = o->node, .device = o->device};
         if (r->devices.v[o->device].start_b)
-            mt_holdings_add(&w->h->holdings, site_of(w, &birth), o->bytes, 0, (int64_t)r->steps.n);
+            mt_holdings_add(&w->h->holdings, site_of(w, o->node, o->device), o->bytes, 0,
+                            (int64_t)r->steps.n);
     }
 }
 
@@ -210,7 +202,7 @@ static uint32_t born_of(const struct mt_recording *r, const struct mt_record *re
 {
     if (rec->bytes < 0 && rec->mate == MT_NONE)
         return MT_BORN_BEFORE;
-    uint32_t node = node_of(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
+    uint32_t node = mt_rec_node(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
     return node == MT_NONE ? MT_BORN_OUTSIDE : MT_BORN_NODE + node;
 }
 

@@ -26,7 +26,8 @@ struct mt_site {
 };
 
 /* Blocks of a site that were freed before the last step ended: how many steps they lived, and the
- * last step (index) one of them was born in. Only where no longer life was born later. */
+ * last step (index) one of them was born in. Only where none that was born no earlier lived longer.
+ */
 struct mt_patience {
     uint32_t site;
     int64_t life, born;

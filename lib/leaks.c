@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RISES_MIN = 4 }; /* steps, for a site to be a candidate because it holds ever more */
+enum {
+    RISES_MIN = 4
+}; /* from step to step, for a site to be a candidate because it holds ever more */
 
 const char *const mt_verdict_names[MT_VERDICT_N] = {
     [MT_VERDICT_LEAK] = "leak",           [MT_VERDICT_CANDIDATE] = "candidate",
@@ -74,12 +76,8 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
 static uint32_t group_of_node(struct finder *f, const struct mt_stmt *s, int column)
 {
     uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
-    const struct mt_item born = {.parent = MT_NONE,
-                                 .node = node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE,
-                                 .shape = MT_NONE,
-                                 .thread = MT_NONE,
-                                 .forward = MT_NONE,
-                                 .step = INT64_MIN};
+    const struct mt_item born =
+        mt_item_of_node(node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE);
     return group_of(f, &born);
 }
 
@@ -136,9 +134,8 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
 static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
                               const enum mt_group_key *keys, int key_n, struct mt_err *err)
 {
-    for (int k = 0; k < key_n; k++)
-        if (mt_group_needs_ops(keys[k]))
-            return mt_lives_each(f->lives, device, use_life, f, err);
+    if (mt_group_needs_ops(keys, key_n))
+        return mt_lives_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));
     return read_patience(f, device, err);

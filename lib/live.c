@@ -47,19 +47,14 @@ enum mt_status mt_lives_known(const struct mt_run *run, const struct mt_run_devi
     return MT_EUSAGE;
 }
 
-static int64_t int_or(const struct mt_stmt *s, int column, int64_t none)
-{
-    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? none : mt_stmt_int(s, column);
-}
-
 /* The block in the current row of the queries `live` and `lives`. */
 static enum mt_status read_life(struct mt_lives *l, const struct mt_stmt *s, struct mt_life *out,
                                 struct mt_err *err)
 {
     uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
     *out = (struct mt_life){.bytes = mt_stmt_int(s, 0),
-                            .born_ns = int_or(s, 1, INT64_MIN),
-                            .born_record = int_or(s, 2, INT64_MIN),
+                            .born_ns = mt_stmt_int_or(s, 1, INT64_MIN),
+                            .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
                             .freed_ns = INT64_MAX,
                             .freed_record = INT64_MAX,
                             .born = {.parent = MT_NONE,
@@ -86,8 +81,8 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
         if (!row)
             return MT_OK;
         MT_TRY(read_life(l, s, &life, err));
-        life.freed_ns = int_or(s, 6, INT64_MAX);
-        life.freed_record = int_or(s, 7, INT64_MAX);
+        life.freed_ns = mt_stmt_int_or(s, 6, INT64_MAX);
+        life.freed_record = mt_stmt_int_or(s, 7, INT64_MAX);
         MT_TRY(use(closure, &life, err));
     }
 }
@@ -111,13 +106,8 @@ uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
     if (born >= b->n)
         born = MT_BORN_OUTSIDE; /* a damaged database */
     if (b->of[born] == MT_NONE) {
-        const struct mt_item item = {.parent = MT_NONE,
-                                     .node =
-                                         born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE,
-                                     .shape = MT_NONE,
-                                     .thread = MT_NONE,
-                                     .forward = MT_NONE,
-                                     .step = INT64_MIN};
+        const struct mt_item item =
+            mt_item_of_node(born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE);
         b->of[born] = mt_grouper_of(b->grouper, &item);
     }
     return b->of[born];

@@ -22,6 +22,17 @@ struct mt_item {
     int64_t step;                    /* INT64_MIN = outside steps */
 };
 
+/* An item that is nothing but a node. */
+static inline struct mt_item mt_item_of_node(uint32_t node)
+{
+    return (struct mt_item){.parent = MT_NONE,
+                            .node = node,
+                            .shape = MT_NONE,
+                            .thread = MT_NONE,
+                            .forward = MT_NONE,
+                            .step = INT64_MIN};
+}
+
 struct mt_tree_node {
     uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
     uint8_t phase;
@@ -88,9 +99,13 @@ enum mt_group_key {
     MT_BY_N
 };
 extern const char *const mt_group_key_names[MT_BY_N];
-static inline bool mt_group_needs_ops(enum mt_group_key k)
+/* Whether one of the keys is about single ops rather than nodes of the call tree. */
+static inline bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
 {
-    return k >= MT_BY_SHAPE;
+    bool ops = false;
+    for (int k = 0; k < key_n; k++)
+        ops |= keys[k] >= MT_BY_SHAPE;
+    return ops;
 }
 
 /* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so

@@ -47,12 +47,10 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t t_ns, u
         bool known = *item != MT_NONE;
         if (!known) {
             *item = (uint32_t)l->t->items.n;
-            *mt_vec_push(&l->t->items) = (struct mt_item){.parent = MT_NONE,
-                                                          .node = at,
-                                                          .shape = MT_NONE,
-                                                          .thread = thread,
-                                                          .forward = MT_NONE,
-                                                          .step = step};
+            struct mt_item *new = mt_vec_push(&l->t->items);
+            *new = mt_item_of_node(at);
+            new->thread = thread;
+            new->step = step;
         }
         if (inner != MT_NONE)
             l->t->items.v[inner].parent = *item;

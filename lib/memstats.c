@@ -146,8 +146,7 @@ static enum mt_status count_segments(struct mt_db *db, const struct mt_run_devic
     mt_stmt_bind(s, "i", device->id);
     enum mt_status st;
     while ((st = mt_stmt_step(s, &row, err)) == MT_OK && row) {
-        *mt_vec_push(&turns) =
-            (struct turn){mt_stmt_kind(s, 0) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, 0), 1};
+        *mt_vec_push(&turns) = (struct turn){mt_stmt_int_or(s, 0, INT64_MIN), 1};
         if (mt_stmt_kind(s, 1) != MT_VALUE_NULL)
             *mt_vec_push(&turns) = (struct turn){mt_stmt_int(s, 1), -1};
     }
@@ -212,7 +211,7 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
                            struct mt_memstat_row out[MT_STAT_N], struct mt_err *err)
 {
     struct mt_memstat_row blocks;
-    bool snapshot = strcmp(run->format, "cuda-snapshot") == 0;
+    bool snapshot = mt_run_is_snapshot(run);
     for (int i = 0; i < MT_STAT_N; i++)
         out[i] = nothing();
     MT_TRY(follow_blocks(db, run, device, window, &blocks, err));

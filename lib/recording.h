@@ -262,7 +262,7 @@ struct mt_recording {
         *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
     MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
     struct mt_note notes[MT_NOTE_N];
-    const char *format;       /* static: "pytorch-trace" */
+    const char *format;       /* static: "pytorch-trace", "cuda-snapshot" */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
@@ -321,6 +321,13 @@ void mt_device_name(int type, int index, char out[32]);
 static inline bool mt_rec_is_block(const struct mt_record *rec)
 {
     return rec->bytes >= 0 || rec->mate == MT_NONE;
+}
+
+/* The node in which a record happened; MT_NONE = outside ops. */
+static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt_record *rec)
+{
+    const struct mt_thread *t = &r->threads.v[rec->thread];
+    return rec->op == MT_NONE || r->without_ops ? rec->op : t->ops.v[rec->op - t->op_base].node;
 }
 
 /* The op of that number: thread by thread, in order of start. *thread may be NULL. */

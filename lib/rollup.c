@@ -15,12 +15,6 @@ static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uin
     return &r->stats.v[*at].self;
 }
 
-/* The node of a record that has an op. *thread: kept between calls. */
-static uint32_t node_of(const struct mt_recording *r, const struct mt_record *rec, uint32_t *thread)
-{
-    return r->without_ops ? rec->op : mt_rec_op_at(r, rec->op, thread)->node;
-}
-
 static bool live_at_peak(const struct mt_device *d, const struct mt_record *rec, size_t i)
 {
     return d->peak_record != SIZE_MAX && i <= d->peak_record &&
@@ -42,7 +36,6 @@ static void add_outside(struct mt_device *d, const struct mt_record *rec, bool a
 
 static void sum_self(struct mt_recording *r, struct mt_map *index)
 {
-    uint32_t thread = 0;
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         struct mt_device *d = &r->devices.v[rec->device];
@@ -58,7 +51,7 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
             add_outside(d, rec, at_peak, at_end);
             continue;
         }
-        struct mt_sums *s = self_of(r, index, node_of(r, rec, &thread), rec->device);
+        struct mt_sums *s = self_of(r, index, mt_rec_node(r, rec), rec->device);
         if (!birth) {
             s->freed_b -= rec->bytes;
             continue;

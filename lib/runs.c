@@ -229,8 +229,13 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
                                 &d->outside_at_end_b, &d->older_b};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
-        *figures[i] = mt_stmt_kind(s, c) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, c);
+        *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
+}
+
+bool mt_run_is_snapshot(const struct mt_run *run)
+{
+    return strcmp(run->format, "cuda-snapshot") == 0;
 }
 
 enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,

@@ -13,6 +13,9 @@ struct mt_run {
     char name[256], source[512], format[64], step_marker[128];
 };
 
+/* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
+bool mt_run_is_snapshot(const struct mt_run *run);
+
 struct mt_run_device {
     int64_t id;
     char name[32];

@@ -22,11 +22,6 @@ enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
     }
 }
 
-static int64_t int_or_unknown(const struct mt_stmt *s, int column)
-{
-    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, column);
-}
-
 enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *device,
                                  struct mt_recorder_total *out, struct mt_err *err)
 {
@@ -38,6 +33,7 @@ enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *d
     MT_TRY(mt_stmt_step(s, &row, err));
     if (!row)
         return MT_OK;
-    *out = (struct mt_recorder_total){int_or_unknown(s, 0), int_or_unknown(s, 1)};
+    *out = (struct mt_recorder_total){mt_stmt_int_or(s, 0, INT64_MIN),
+                                      mt_stmt_int_or(s, 1, INT64_MIN)};
     return mt_stmt_step(s, &row, err);
 }

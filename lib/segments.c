@@ -12,11 +12,6 @@ static uint32_t text(struct mt_segments *s, const char *t)
     return mt_strtab_add(&s->strings, t, strlen(t));
 }
 
-static int64_t or_none(const struct mt_stmt *s, int column)
-{
-    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, column);
-}
-
 static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device *device,
                                     int64_t record, bool given_back, struct mt_segments *out,
                                     struct mt_err *err)
@@ -37,7 +32,7 @@ static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device
                                                   .pool = text(out, pool ? pool : "0,0"),
                                                   .small = mt_stmt_int(s, 4) != 0,
                                                   .expandable = mt_stmt_int(s, 5) != 0,
-                                                  .born_ns = or_none(s, 6)};
+                                                  .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
         out->size_b += mt_stmt_int(s, 1);
     }
 }
@@ -91,14 +86,14 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        int64_t bytes = mt_stmt_int(s, 1), size = or_none(s, 2);
+        int64_t bytes = mt_stmt_int(s, 1), size = mt_stmt_int_or(s, 2, INT64_MIN);
         if (size == INT64_MIN)
             size = (bytes + GRANULE - 1) / GRANULE * GRANULE;
         place(out, (uint64_t)mt_stmt_int(s, 0),
               (struct mt_seg_block){
                   .size_b = size,
                   .bytes_b = bytes,
-                  .born_ns = or_none(s, 4),
+                  .born_ns = mt_stmt_int_or(s, 4, INT64_MIN),
                   .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
                   .site = site_of(out, mt_stmt_text(s, 5), mt_stmt_text(s, 6)),
               },

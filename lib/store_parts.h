@@ -27,7 +27,7 @@ enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id
 /* The rows of `stretch`, `mark`, `holding` and `patience`. */
 enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err);
 
-/* The rows of `segment` and `block`. */
+/* What only snapshots have: the rows of `segment`, `block` and `event`. */
 enum mt_status mt_store_segments(struct mt_writer *w, struct mt_err *err);
 
 #endif

@@ -54,7 +54,3 @@ SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDE
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order
 SELECT coalesce(key, ''), coalesce(value, '') FROM meta WHERE run_id = ?1 ORDER BY position;
-
--- name: info_device
--- in: ?1 device id   out: base_b, residual_b
-SELECT base_b, residual_b FROM device WHERE id = ?1;

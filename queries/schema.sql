@@ -9,7 +9,7 @@ CREATE TABLE run (
   name TEXT NOT NULL UNIQUE,
   group_name TEXT,                 -- runs that belong together; NULL = none
   source TEXT NOT NULL,            -- file name as given to import
-  format TEXT NOT NULL,            -- reader: pytorch-trace
+  format TEXT NOT NULL,            -- reader: pytorch-trace, cuda-snapshot
   content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
   imported_at TEXT NOT NULL,       -- UTC, ISO 8601
   start_ns INTEGER NOT NULL,       -- first moment, ns since the Unix epoch where the file knows it
