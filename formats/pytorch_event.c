@@ -4,7 +4,7 @@
 
 /* Where the intervals of a category run. Anything not listed counts as an interval of a host
  * thread. */
-static const struct category {
+static const struct mt_category {
     const char *name;
     uint8_t n;
     uint8_t cls, kind;
@@ -59,7 +59,7 @@ static const struct category {
 #undef NOTHING
 };
 
-static const struct category *category_of(struct mt_slice cat)
+static const struct mt_category *category_of(struct mt_slice cat)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(categories); i++)
         if (categories[i].n == cat.n && memcmp(categories[i].name, cat.s, cat.n) == 0)
@@ -98,24 +98,33 @@ static inline const char *value(struct mt_json *j, const char *p, struct mt_slic
 }
 
 /* True when ph and cat already say that the event is not for us. */
-static bool not_for_us(struct mt_event *ev)
+static inline bool not_for_us(struct mt_event *ev)
 {
-    if (ev->ph == 's' || ev->ph == 'f' || ev->ph == 't' || ev->ph == 'C') {
+    const struct mt_category *c = ev->category;
+    switch (ev->ph) {
+    case 'X':
+        if (!c || c->cls == MT_EVENT_OP || c->cls == MT_EVENT_TRACE)
+            return false;
+        ev->cls = c->cls;
+        return true;
+    case 's':
+    case 'f':
+    case 't':
+    case 'C':
         ev->cls = MT_EVENT_NONE;
         return true;
+    default:
+        return false;
     }
-    if (ev->ph != 'X' || !ev->cat.s)
-        return false;
-    const struct category *c = category_of(ev->cat);
-    if (!c || c->cls == MT_EVENT_OP || c->cls == MT_EVENT_TRACE)
-        return false;
-    ev->cls = c->cls;
-    return true;
 }
 
 static const char *phase_letter(struct mt_json *j, const char *p, char *ph)
 {
     struct mt_slice text = {0};
+    if (p[0] == '"' && p[1] >= 'A' && p[1] != '\\' && p[2] == '"') { /* all in use */
+        *ph = p[1];
+        return p + 3;
+    }
     p = value(j, p, &text);
     *ph = text.n == 1 ? text.s[0] : '?';
     return p;
@@ -123,10 +132,10 @@ static const char *phase_letter(struct mt_json *j, const char *p, char *ph)
 
 static void classify_interval(struct mt_event *ev, enum mt_event_class cls)
 {
-    const struct category *c = ev->cat.s ? category_of(ev->cat) : NULL;
+    const struct mt_category *c = ev->category;
     ev->cls = c && c->cls != MT_EVENT_OP ? (enum mt_event_class)c->cls : cls;
     ev->kind = c ? (enum mt_frame_kind)c->kind : MT_FRAME_OTHER;
-    if (ev->kind == MT_FRAME_OP && is_annotation_name(ev->name))
+    if (ev->kind == MT_FRAME_OP && (ev->seen & MT_HAS_NAME) && is_annotation_name(ev->name))
         ev->kind = MT_FRAME_ANNOTATION;
 }
 
@@ -144,9 +153,10 @@ static void classify(struct mt_event *ev)
         break;
     case 'i':
     case 'I':
-        ev->cls = IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
-                  : IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
-                                                  : MT_EVENT_NONE;
+        if (ev->seen & MT_HAS_NAME)
+            ev->cls = IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
+                      : IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
+                                                      : MT_EVENT_NONE;
         break;
     case 'M':
         ev->cls = MT_EVENT_META;
@@ -156,21 +166,84 @@ static void classify(struct mt_event *ev)
     }
 }
 
-static void clear(struct mt_event *ev)
+static const char *category(struct mt_json *j, const char *p, struct mt_event *ev)
 {
-    size_t n = sizeof *ev;
-    __asm__("" : "+r"(n)); /* a call of memset is twice as fast as what gcc makes of a known size */
-    memset(ev, 0, n);
+    struct mt_slice text = {0};
+    p = value(j, p, &text);
+    ev->category = p ? category_of(text) : NULL;
+    return p;
+}
+
+static inline void set_valid(struct mt_event *ev, uint32_t bit, bool valid)
+{
+    ev->seen |= bit;
+    ev->valid = valid ? ev->valid | bit : ev->valid & ~bit;
+}
+
+/* A number that is not written as recorders write it, or something else. */
+static const char *odd_number(struct mt_json *j, const char *p, const struct mt_gap *gap,
+                              struct mt_event *ev)
+{
+    struct mt_slice text;
+    void *slot = (char *)ev + gap->slot;
+    int64_t v = 0;
+    if (!(p = value(j, p, &text)))
+        return NULL;
+    bool valid =
+        gap->kind == MT_GAP_US ? mt_json_us_to_ns(text, &v, &ev->decimals) : mt_json_int(text, &v);
+    if (gap->kind == MT_GAP_ID)
+        *(struct mt_id *)slot = (struct mt_id){v, text};
+    else
+        *(int64_t *)slot = v;
+    set_valid(ev, gap->bit, valid);
+    return p;
+}
+
+/* The value behind a gap, of any kind whose value is kept. */
+static inline const char *keep(struct mt_json *j, const char *p, const struct mt_gap *gap,
+                               struct mt_event *ev)
+{
+    void *slot = (char *)ev + gap->slot;
+    const char *end;
+    switch (gap->kind) {
+    case MT_GAP_TEXT:
+        ev->seen |= gap->bit;
+        return value(j, p, slot);
+    case MT_GAP_US:
+        end = mt_json_plain_us(p, slot, &ev->decimals);
+        break;
+    case MT_GAP_ID:
+        end = mt_json_plain_int(p, &((struct mt_id *)slot)->number);
+        break;
+    default:
+        end = mt_json_plain_int(p, slot);
+    }
+    if (!end)
+        return odd_number(j, p, gap, ev);
+    set_valid(ev, gap->bit, true);
+    return end;
 }
 
 const char *mt_event_scan(struct mt_keys *k, struct mt_json *j, const char *p, struct mt_event *ev)
 {
     struct mt_gap *gap = &k->gap[0];
-    clear(ev);
+    ev->cls = MT_EVENT_NONE;
+    ev->kind = MT_FRAME_OP;
+    ev->ph = '\0';
+    ev->decimals = false;
+    ev->seen = ev->valid = 0;
+    ev->category = NULL;
     for (p++; (p = mt_keys_next(k, j, p, &gap));) {
         switch (gap->kind) {
-        case MT_GAP_KEPT:
-            p = value(j, p, (struct mt_slice *)((char *)ev + gap->slot));
+        case MT_GAP_TEXT:
+        case MT_GAP_INT:
+        case MT_GAP_US:
+        case MT_GAP_ID:
+            p = keep(j, p, gap, ev);
+            break;
+        case MT_GAP_MARK:
+            ev->seen |= gap->bit;
+            p = mt_json_skip(j, p);
             break;
         case MT_GAP_SKIPPED:
             p = mt_json_skip(j, p);
@@ -181,13 +254,12 @@ const char *mt_event_scan(struct mt_keys *k, struct mt_json *j, const char *p, s
                 return mt_json_skip_rest(j, p);
             break;
         case MT_GAP_CAT:
-            p = value(j, p, &ev->cat);
+            p = category(j, p, ev);
             if (p && not_for_us(ev))
                 return mt_json_skip_rest(j, p);
             break;
         case MT_GAP_END:
-            if (ev->cls == MT_EVENT_NONE)
-                classify(ev);
+            classify(ev);
             return p;
         default: /* into or out of args */
             break;

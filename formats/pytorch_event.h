@@ -22,20 +22,56 @@ enum mt_event_class {
     MT_EVENT_TRACE,  /* the span of the recording itself */
 };
 
+/* Bits in `seen` and `valid`. */
+enum mt_event_value {
+    MT_HAS_NAME = 1 << 0,
+    MT_HAS_PID = 1 << 1,
+    MT_HAS_TID = 1 << 2,
+    MT_HAS_TS = 1 << 3,
+    MT_HAS_DUR = 1 << 4,
+    MT_HAS_ORDER = 1 << 5,
+    MT_HAS_SHAPE = 1 << 6,
+    MT_HAS_SEQ = 1 << 7,
+    MT_HAS_FWD_THREAD = 1 << 8,
+    MT_HAS_DEVICE_TYPE = 1 << 9,
+    MT_HAS_DEVICE_INDEX = 1 << 10,
+    MT_HAS_ADDR = 1 << 11,
+    MT_HAS_BYTES = 1 << 12,
+    MT_HAS_TOTAL = 1 << 13,
+    MT_HAS_RESERVED = 1 << 14,
+    MT_HAS_ARG_NAME = 1 << 15,
+    MT_HAS_FINISHED = 1 << 16,
+    MT_HAS_CALL_FROM = 1 << 17,
+};
+
+/* A number, also one in quotes, or else a name. */
+struct mt_id {
+    int64_t number;       /* where valid */
+    struct mt_slice name; /* where seen and not valid */
+};
+
 struct mt_event {
     enum mt_event_class cls;
     enum mt_frame_kind kind;
     char ph;
-    struct mt_slice cat, name, pid, tid, ts, dur; /* s NULL = absent */
-    /* args, s NULL = absent */
-    struct mt_slice bytes, addr, device_type, device_id, total_allocated, total_reserved;
-    struct mt_slice seq, fwd_thread, shape, order, arg_name;
-    struct mt_slice finished, call_from; /* their values do not matter */
+    bool decimals;                      /* ts or dur has some */
+    uint32_t seen;                      /* the members below that the event has */
+    uint32_t valid;                     /* those of them that are numbers and fit */
+    const struct mt_category *category; /* what cat says of it; NULL = nothing */
+    struct mt_slice name;
+    struct mt_id pid, tid;
+    int64_t ts_ns, dur_ns;
+    /* args */
+    int64_t order;                   /* the event index */
+    struct mt_slice shape, arg_name; /* "Input Dims", "name" */
+    int64_t seq, fwd_thread;         /* "Sequence number", "Fwd thread id" */
+    int64_t device_type, device_index;
+    int64_t addr, bytes, total_b, reserved_b;
 };
 
 /*
  * Reads the event whose '{' is at p. Returns the position behind its '}', or NULL with j->stop.
- * Events that are not for us are skipped as soon as that is known: then only cls is set. k
+ * Events that are not for us are skipped as soon as that is known: then only cls counts. k
  * makes later events of the same file quick to read.
  */
 const char *mt_event_scan(struct mt_keys *k, struct mt_json *j, const char *p, struct mt_event *ev);

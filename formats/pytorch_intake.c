@@ -1,12 +1,11 @@
 #include "formats/pytorch_intake.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec)
 {
-    *in = (struct mt_intake){.rec = rec, .trace_start_ns = INT64_MIN};
+    *in = (struct mt_intake){.rec = rec, .trace_start_ns = INT64_MIN, .last_thread = MT_NONE};
     rec->format = "pytorch-trace";
 }
 
@@ -19,58 +18,42 @@ void mt_intake_release(struct mt_intake *in)
 
 static uint32_t string_id(struct mt_intake *in, struct mt_slice s)
 {
-    if (!s.s)
-        return mt_strtab_add(&in->rec->strings, "", 0);
     if (!s.escaped)
         return mt_strtab_add(&in->rec->strings, s.s, s.n);
     mt_buf_clear(&in->text);
     mt_json_unescape(&in->text, s);
-    return mt_strtab_add(&in->rec->strings, in->text.s, in->text.n);
+    return mt_strtab_add(&in->rec->strings, in->text.s ? in->text.s : "", in->text.n);
 }
 
-/* pid and tid are numbers, numbers in quotes, or names. */
-static void thread_key(struct mt_intake *in, struct mt_slice s, int64_t *number, uint32_t *name)
+/* Number and name of a pid or tid, in the form in which they tell threads apart. */
+static uint32_t name_of_id(struct mt_intake *in, const struct mt_event *ev,
+                           enum mt_event_value which, const struct mt_id *id, int64_t *number)
 {
-    *name = MT_NONE;
-    *number = 0;
-    if (!s.s || mt_json_int(s, number))
-        return;
-    *name = string_id(in, s);
-}
-
-static void remember_thread(struct mt_intake *in, const struct mt_event *ev, uint32_t thread)
-{
-    in->last_pid_n = in->last_tid_n = 0;
-    if (!ev->pid.n || !ev->tid.n || ev->pid.escaped || ev->tid.escaped ||
-        (size_t)ev->pid.n + ev->tid.n > sizeof in->last_ids)
-        return;
-    memcpy(in->last_ids, ev->pid.s, ev->pid.n);
-    memcpy(in->last_ids + ev->pid.n, ev->tid.s, ev->tid.n);
-    in->last_pid_n = ev->pid.n;
-    in->last_tid_n = ev->tid.n;
-    in->last_thread = thread;
+    *number = ev->valid & which ? id->number : 0;
+    return ev->seen & ~ev->valid & which ? string_id(in, id->name) : MT_NONE;
 }
 
 static uint32_t thread_of(struct mt_intake *in, const struct mt_event *ev)
 {
+    const uint32_t both = MT_HAS_PID | MT_HAS_TID;
     int64_t pid, tid;
-    uint32_t pid_name, tid_name;
-    if (in->last_pid_n && ev->pid.n == in->last_pid_n && ev->tid.n == in->last_tid_n &&
-        !ev->pid.escaped && !ev->tid.escaped && memcmp(ev->pid.s, in->last_ids, ev->pid.n) == 0 &&
-        memcmp(ev->tid.s, in->last_ids + ev->pid.n, ev->tid.n) == 0)
+    bool numbers = (ev->valid & both) == both;
+    if (numbers && in->last_thread != MT_NONE && ev->pid.number == in->last_pid &&
+        ev->tid.number == in->last_tid)
         return in->last_thread;
-    thread_key(in, ev->pid, &pid, &pid_name);
-    thread_key(in, ev->tid, &tid, &tid_name);
+    uint32_t pid_name = name_of_id(in, ev, MT_HAS_PID, &ev->pid, &pid);
+    uint32_t tid_name = name_of_id(in, ev, MT_HAS_TID, &ev->tid, &tid);
     uint32_t thread = mt_rec_thread(in->rec, pid, pid_name, tid, tid_name);
-    remember_thread(in, ev, thread);
+    in->last_pid = pid;
+    in->last_tid = tid;
+    in->last_thread = numbers ? thread : MT_NONE;
     return thread;
 }
 
 static void set_order(uint32_t *order, const struct mt_event *ev)
 {
-    int64_t v;
-    if (ev->order.s && mt_json_int(ev->order, &v) && v >= 0 && v < UINT32_MAX)
-        *order = (uint32_t)v;
+    if ((ev->valid & MT_HAS_ORDER) && ev->order >= 0 && ev->order < UINT32_MAX)
+        *order = (uint32_t)ev->order;
 }
 
 static enum mt_status skip_damaged(struct mt_intake *in, int64_t offset)
@@ -79,14 +62,22 @@ static enum mt_status skip_damaged(struct mt_intake *in, int64_t offset)
     return MT_OK;
 }
 
+/* Start and duration (0 = none) of an interval. False: the event is damaged. */
+static bool interval_of(const struct mt_event *ev, int64_t *start, int64_t *dur)
+{
+    *start = ev->ts_ns;
+    *dur = ev->valid & MT_HAS_DUR ? ev->dur_ns : 0;
+    return (ev->seen & MT_HAS_NAME) && (ev->valid & MT_HAS_TS) &&
+           !(ev->seen & ~ev->valid & MT_HAS_DUR) && *start <= INT64_MAX / 2 &&
+           *dur <= INT64_MAX / 2;
+}
+
 static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, int64_t offset,
                               struct mt_err *err)
 {
-    int64_t start, dur = 0, v;
-    bool *whole = &in->rec->whole_us;
-    if (!ev->name.s || !mt_json_us_to_ns(ev->ts, &start, whole) ||
-        (ev->dur.s && !mt_json_us_to_ns(ev->dur, &dur, whole)) || start > INT64_MAX / 2 ||
-        dur > INT64_MAX / 2)
+    int64_t start, dur;
+    in->rec->whole_us &= !ev->decimals;
+    if (!interval_of(ev, &start, &dur))
         return skip_damaged(in, offset);
     if (dur < 0) {
         mt_rec_note(in->rec, MT_NOTE_NEGATIVE_DUR, offset, 0);
@@ -99,14 +90,14 @@ static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, i
     op->end_ns = start + dur;
     op->label = mt_rec_label(in->rec, recorded, ev->kind);
     set_order(&op->order, ev);
-    if (ev->seq.s && mt_json_int(ev->seq, &v) && v >= 0 && v <= INT32_MAX)
-        op->seq = (int32_t)v;
-    if (ev->fwd_thread.s && mt_json_int(ev->fwd_thread, &v) && v > 0 && v <= UINT32_MAX)
-        op->fwd_thread = (uint32_t)v;
-    in->python |= ev->kind == MT_FRAME_PYTHON;
-    in->call_from |= ev->call_from.s != NULL;
-    if (ev->shape.s)
+    if ((ev->valid & MT_HAS_SEQ) && ev->seq >= 0 && ev->seq <= INT32_MAX)
+        op->seq = (int32_t)ev->seq;
+    if ((ev->valid & MT_HAS_FWD_THREAD) && ev->fwd_thread > 0 && ev->fwd_thread <= UINT32_MAX)
+        op->fwd_thread = (uint32_t)ev->fwd_thread;
+    if (ev->seen & MT_HAS_SHAPE)
         op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);
+    in->python |= ev->kind == MT_FRAME_PYTHON;
+    in->call_from |= (ev->seen & MT_HAS_CALL_FROM) != 0;
     return MT_OK;
 }
 
@@ -127,53 +118,47 @@ static enum mt_status take_begin(struct mt_intake *in, const struct mt_event *ev
 
 static enum mt_status take_end(struct mt_intake *in, const struct mt_event *ev, int64_t offset)
 {
-    int64_t ts;
     uint32_t thread = thread_of(in, ev);
     uint32_t top = mt_map_get(&in->open_of, thread);
-    if (top == MT_NONE || top == 0 || !mt_json_us_to_ns(ev->ts, &ts, &in->rec->whole_us)) {
+    in->rec->whole_us &= !ev->decimals;
+    if (top == MT_NONE || top == 0 || !(ev->valid & MT_HAS_TS)) {
         mt_rec_note(in->rec, MT_NOTE_UNMATCHED_BE, offset, 0);
         return MT_OK;
     }
     const struct mt_open_op *o = &in->open.v[top - 1];
     struct mt_op *op = &in->rec->threads.v[thread].ops.v[o->op];
-    op->end_ns = ts > op->start_ns ? ts : op->start_ns;
+    op->end_ns = ev->ts_ns > op->start_ns ? ev->ts_ns : op->start_ns;
     *mt_map_at(&in->open_of, thread) = o->below;
     return MT_OK;
 }
 
 /* The recorder's own running total, at the first and the last record of the device. */
-static void take_totals(struct mt_intake *in, const struct mt_event *ev,
-                        const struct mt_record *rec)
+static void take_total(struct mt_device *d, int64_t total_b, const struct mt_record *rec)
 {
-    struct mt_device *d = &in->rec->devices.v[rec->device];
-    int64_t total, reserved;
-    if (ev->total_allocated.s && mt_json_int(ev->total_allocated, &total)) {
-        bool first = rec->t_ns < d->first_t_ns ||
-                     (rec->t_ns == d->first_t_ns && rec->order < d->first_order);
-        bool last =
-            rec->t_ns > d->last_t_ns || (rec->t_ns == d->last_t_ns && rec->order >= d->last_order);
-        if (!d->has_total || first) {
-            d->first_t_ns = rec->t_ns;
-            d->first_order = rec->order;
-            d->first_total_b = total;
-            d->first_bytes = rec->bytes;
-        }
-        if (!d->has_total || last) {
-            d->last_t_ns = rec->t_ns;
-            d->last_order = rec->order;
-            d->last_total_b = total;
-        }
-        d->has_total = true;
+    bool first =
+        rec->t_ns < d->first_t_ns || (rec->t_ns == d->first_t_ns && rec->order < d->first_order);
+    bool last =
+        rec->t_ns > d->last_t_ns || (rec->t_ns == d->last_t_ns && rec->order >= d->last_order);
+    if (!d->has_total || first) {
+        d->first_t_ns = rec->t_ns;
+        d->first_order = rec->order;
+        d->first_total_b = total_b;
+        d->first_bytes = rec->bytes;
     }
-    if (ev->total_reserved.s && mt_json_int(ev->total_reserved, &reserved) && reserved > 0)
-        mt_rec_reserved(in->rec, reserved);
+    if (!d->has_total || last) {
+        d->last_t_ns = rec->t_ns;
+        d->last_order = rec->order;
+        d->last_total_b = total_b;
+    }
+    d->has_total = true;
 }
 
+/* The device of a memory record; absent means the CPU. False: it cannot be. */
 static bool device_of(struct mt_intake *in, const struct mt_event *ev, uint16_t *device)
 {
-    int64_t type = 0, index = -1;
-    if ((ev->device_type.s && !mt_json_int(ev->device_type, &type)) ||
-        (ev->device_id.s && !mt_json_int(ev->device_id, &index)))
+    int64_t type = ev->valid & MT_HAS_DEVICE_TYPE ? ev->device_type : 0;
+    int64_t index = ev->valid & MT_HAS_DEVICE_INDEX ? ev->device_index : -1;
+    if (ev->seen & ~ev->valid & (MT_HAS_DEVICE_TYPE | MT_HAS_DEVICE_INDEX))
         return false;
     if (type < 0 || type > 255 || index < -1 || index > 4095)
         return false;
@@ -182,49 +167,63 @@ static bool device_of(struct mt_intake *in, const struct mt_event *ev, uint16_t 
     return d <= UINT16_MAX;
 }
 
-static enum mt_status take_memory(struct mt_intake *in, const struct mt_event *ev, int64_t offset,
-                                  struct mt_err *err)
+static void take_oom(struct mt_intake *in, const struct mt_event *ev, uint16_t device,
+                     int64_t offset)
 {
-    int64_t ts, bytes, addr = 0;
-    uint16_t device;
-    if (!mt_json_us_to_ns(ev->ts, &ts, &in->rec->whole_us) || !ev->bytes.s ||
-        !mt_json_int(ev->bytes, &bytes) || !device_of(in, ev, &device) || ts > INT64_MAX / 2 ||
-        bytes > INT64_MAX / 4 || bytes < -(INT64_MAX / 4))
-        return skip_damaged(in, offset);
-    bool has_addr = ev->addr.s && mt_json_int(ev->addr, &addr);
-    if (ev->cls == MT_EVENT_OOM) {
-        mt_rec_note(in->rec, MT_NOTE_OOM, offset, bytes);
-        *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = ts,
-                                                             .value = bytes,
-                                                             .order = (uint32_t)in->rec->event_n,
-                                                             .device = device,
-                                                             .metric = MT_METRIC_OOM};
-        return MT_OK;
-    }
+    mt_rec_note(in->rec, MT_NOTE_OOM, offset, ev->bytes);
+    *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = ev->ts_ns,
+                                                         .value = ev->bytes,
+                                                         .order = (uint32_t)in->rec->event_n,
+                                                         .device = device,
+                                                         .metric = MT_METRIC_OOM};
+}
+
+static enum mt_status take_record(struct mt_intake *in, const struct mt_event *ev, uint16_t device,
+                                  int64_t offset, struct mt_err *err)
+{
     uint32_t thread = thread_of(in, ev);
     struct mt_record *rec;
     MT_TRY(mt_rec_record(in->rec, &rec, err));
-    rec->t_ns = ts;
-    rec->bytes = bytes;
-    rec->addr = (uint64_t)addr;
-    rec->has_addr = has_addr;
+    rec->t_ns = ev->ts_ns;
+    rec->bytes = ev->bytes;
+    rec->has_addr = (ev->valid & MT_HAS_ADDR) != 0;
+    rec->addr = rec->has_addr ? (uint64_t)ev->addr : 0;
     rec->device = device;
     rec->thread = thread;
     set_order(&rec->order, ev);
-    in->finished_in_memory |= ev->finished.s != NULL;
-    if (!has_addr) {
+    in->finished_in_memory |= (ev->seen & MT_HAS_FINISHED) != 0;
+    if (!rec->has_addr) {
         in->rec->devices.v[device].no_addresses = true;
         mt_rec_note(in->rec, MT_NOTE_NO_ADDRESS, offset, 0);
     }
-    take_totals(in, ev, rec);
+    if (ev->valid & MT_HAS_TOTAL)
+        take_total(&in->rec->devices.v[device], ev->total_b, rec);
+    if ((ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0)
+        mt_rec_reserved(in->rec, ev->reserved_b);
+    return MT_OK;
+}
+
+static enum mt_status take_memory(struct mt_intake *in, const struct mt_event *ev, int64_t offset,
+                                  struct mt_err *err)
+{
+    const uint32_t needed = MT_HAS_TS | MT_HAS_BYTES;
+    uint16_t device;
+    in->rec->whole_us &= !ev->decimals;
+    if ((ev->valid & needed) != needed || ev->ts_ns > INT64_MAX / 2 || ev->bytes > INT64_MAX / 4 ||
+        ev->bytes < -(INT64_MAX / 4) || !device_of(in, ev, &device))
+        return skip_damaged(in, offset);
+    if (ev->cls != MT_EVENT_OOM)
+        return take_record(in, ev, device, offset, err);
+    take_oom(in, ev, device, offset);
     return MT_OK;
 }
 
 static void take_meta(struct mt_intake *in, const struct mt_event *ev)
 {
     static const char name[] = "thread_name";
-    if (ev->name.n != sizeof name - 1 || memcmp(ev->name.s, name, ev->name.n) != 0 ||
-        !ev->arg_name.s)
+    const uint32_t needed = MT_HAS_NAME | MT_HAS_ARG_NAME;
+    if ((ev->seen & needed) != needed || ev->name.n != sizeof name - 1 ||
+        memcmp(ev->name.s, name, ev->name.n) != 0)
         return;
     uint32_t text = string_id(in, ev->arg_name), thread = thread_of(in, ev);
     in->rec->threads.v[thread].name = text;
@@ -248,8 +247,8 @@ enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, 
     case MT_EVENT_OOM:
         return take_memory(in, ev, offset, err);
     case MT_EVENT_TRACE:
-        if (in->trace_start_ns == INT64_MIN)
-            mt_json_us_to_ns(ev->ts, &in->trace_start_ns, NULL);
+        if (in->trace_start_ns == INT64_MIN && (ev->valid & MT_HAS_TS))
+            in->trace_start_ns = ev->ts_ns;
         return MT_OK;
     case MT_EVENT_DEVICE:
         mt_rec_note(in->rec, MT_NOTE_DEVICE_EVENTS, offset, 0);

@@ -16,10 +16,9 @@ struct mt_intake {
     struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
     bool seen_event, metadata_first, finished_in_memory, python, call_from;
     int64_t trace_start_ns; /* INT64_MIN: unknown */
-    /* The thread of the event before, mostly that of the next too: pid and tid as written, one
-     * behind the other; 0 bytes: none. */
-    char last_ids[64];
-    uint32_t last_pid_n, last_tid_n, last_thread;
+    /* The thread of the event before, mostly that of the next too. */
+    int64_t last_pid, last_tid;
+    uint32_t last_thread; /* MT_NONE: there was none, or it has a name for a number */
 };
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec);

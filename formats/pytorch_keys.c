@@ -8,36 +8,39 @@ static const struct key {
     uint8_t n, kind;
     bool in_args;
     uint16_t slot;
+    uint32_t bit;
 } keys[] = {
-#define KEY(text, kind, in_args, slot)                                                             \
+#define KEY(text, kind, in_args, slot, bit)                                                        \
     {                                                                                              \
-        text, sizeof text - 1, kind, in_args, slot                                                 \
+        text, sizeof text - 1, kind, in_args, slot, bit                                            \
     }
-#define EVENT(text, member) KEY(text, MT_GAP_KEPT, false, offsetof(struct mt_event, member))
-#define ARG(text, member)   KEY(text, MT_GAP_KEPT, true, offsetof(struct mt_event, member))
-    KEY("ph", MT_GAP_PH, false, 0),
-    KEY("cat", MT_GAP_CAT, false, 0),
-    KEY("args", MT_GAP_ARGS, false, 0),
-    EVENT("name", name),
-    EVENT("pid", pid),
-    EVENT("tid", tid),
-    EVENT("ts", ts),
-    EVENT("dur", dur),
-    ARG("Ev Idx", order),
-    ARG("Profiler Event Index", order),
-    ARG("Input Dims", shape),
-    ARG("Input dims", shape),
-    ARG("Sequence number", seq),
-    ARG("Fwd thread id", fwd_thread),
-    ARG("Device Type", device_type),
-    ARG("Device Id", device_id),
-    ARG("Addr", addr),
-    ARG("Bytes", bytes),
-    ARG("Total Allocated", total_allocated),
-    ARG("Total Reserved", total_reserved),
-    ARG("finished", finished),
-    ARG("CallFrom", call_from),
-    ARG("name", arg_name),
+#define EVENT(text, kind, member, bit)                                                             \
+    KEY(text, MT_GAP_##kind, false, offsetof(struct mt_event, member), MT_HAS_##bit)
+#define ARG(text, kind, member, bit)                                                               \
+    KEY(text, MT_GAP_##kind, true, offsetof(struct mt_event, member), MT_HAS_##bit)
+    KEY("ph", MT_GAP_PH, false, 0, 0),
+    KEY("cat", MT_GAP_CAT, false, 0, 0),
+    KEY("args", MT_GAP_ARGS, false, 0, 0),
+    EVENT("name", TEXT, name, NAME),
+    EVENT("pid", ID, pid, PID),
+    EVENT("tid", ID, tid, TID),
+    EVENT("ts", US, ts_ns, TS),
+    EVENT("dur", US, dur_ns, DUR),
+    ARG("Ev Idx", INT, order, ORDER),
+    ARG("Profiler Event Index", INT, order, ORDER),
+    ARG("Input Dims", TEXT, shape, SHAPE),
+    ARG("Input dims", TEXT, shape, SHAPE),
+    ARG("Sequence number", INT, seq, SEQ),
+    ARG("Fwd thread id", INT, fwd_thread, FWD_THREAD),
+    ARG("Device Type", INT, device_type, DEVICE_TYPE),
+    ARG("Device Id", INT, device_index, DEVICE_INDEX),
+    ARG("Addr", INT, addr, ADDR),
+    ARG("Bytes", INT, bytes, BYTES),
+    ARG("Total Allocated", INT, total_b, TOTAL),
+    ARG("Total Reserved", INT, reserved_b, RESERVED),
+    ARG("name", TEXT, arg_name, ARG_NAME),
+    KEY("finished", MT_GAP_MARK, true, 0, MT_HAS_FINISHED),
+    KEY("CallFrom", MT_GAP_MARK, true, 0, MT_HAS_CALL_FROM),
 #undef KEY
 #undef EVENT
 #undef ARG
@@ -94,6 +97,7 @@ static const char *read_gap(struct mt_json *j, const char *p, const struct mt_ga
     const struct key *key = find_key(name, before->in_args);
     g->kind = key->kind;
     g->slot = key->slot;
+    g->bit = key->bit;
     p = mt_json_space(p);
     return key->kind == MT_GAP_ARGS ? enter_args(p, g, repeats) : p;
 }
@@ -104,7 +108,7 @@ static uint8_t number_of(struct mt_keys *k, const struct mt_gap *g)
     for (unsigned i = 1; i <= k->n; i++) {
         const struct mt_gap *old = &k->gap[i];
         if (old->n == g->n && old->kind == g->kind && old->in_args == g->in_args &&
-            old->slot == g->slot && memcmp(old->text, g->text, g->n) == 0)
+            old->slot == g->slot && old->bit == g->bit && memcmp(old->text, g->text, g->n) == 0)
             return (uint8_t)i;
     }
     if (k->n + 1 == MT_GAP_N)
@@ -123,7 +127,8 @@ const char *mt_keys_read(struct mt_keys *k, struct mt_json *j, const char *p, st
     uint8_t number = 0;
     if (repeats && next - p < MT_GAP_BYTES) {
         g.n = (uint8_t)(next - p);
-        g.tail = (uint16_t)((1u << g.n % 16) - 1);
+        g.last = (uint8_t)(g.n ? (g.n - 1) / 16 * 16 : 0);
+        g.behind = (uint16_t)(0xffffu << (g.n - g.last));
         memcpy(g.text, p, g.n);
         number = number_of(k, &g);
     }

@@ -13,7 +13,11 @@
 /* What follows behind a gap. */
 enum mt_gap_kind {
     MT_GAP_START,    /* an event's first member */
-    MT_GAP_KEPT,     /* a value to be kept */
+    MT_GAP_TEXT,     /* a value to be kept: struct mt_slice */
+    MT_GAP_INT,      /* int64_t */
+    MT_GAP_US,       /* microseconds, kept as nanoseconds: int64_t */
+    MT_GAP_ID,       /* struct mt_id */
+    MT_GAP_MARK,     /* a value of which only matters that it is there */
     MT_GAP_SKIPPED,  /* a value that is not needed */
     MT_GAP_PH,       /* the value of "ph" */
     MT_GAP_CAT,      /* the value of "cat" */
@@ -27,12 +31,13 @@ _Static_assert((int)MT_GAP_BYTES <= MT_STREAM_PAD, "gaps are compared beyond the
 
 /* The text between two values, such as `, "tid": `; zero bytes behind it, one at least. */
 struct mt_gap {
-    char text[MT_GAP_BYTES];
-    uint8_t n;
-    uint16_t tail; /* a bit for each byte behind the last multiple of 16 */
-    uint8_t kind;  /* enum mt_gap_kind */
-    bool in_args;  /* what follows is inside "args" */
-    uint16_t slot; /* MT_GAP_KEPT: offset in struct mt_event of the slice for the value */
+    _Alignas(16) char text[MT_GAP_BYTES];
+    uint8_t n, last; /* bytes; where the last 16 of them begin that are compared at once */
+    uint16_t behind; /* of those a bit for each that is behind the text */
+    uint8_t kind;    /* enum mt_gap_kind */
+    bool in_args;    /* what follows is inside "args" */
+    uint16_t slot;   /* offset in struct mt_event of the value, where it is kept */
+    uint32_t bit;    /* enum mt_event_value; 0: the value is not kept */
     uint8_t next[MT_GAP_NEXT]; /* gaps met behind this one, by number; 0 = no more */
 };
 
@@ -51,11 +56,11 @@ static inline bool mt_gap_is_at(const struct mt_gap *g, const char *p)
 #ifdef __SSE2__
     for (unsigned i = 0;; i += 16) {
         __m128i a = _mm_loadu_si128((const __m128i *)(p + i));
-        __m128i b = _mm_loadu_si128((const __m128i *)(g->text + i));
-        unsigned differs = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) & 0xffff;
-        if (i + 16 > g->n)
-            return (differs & g->tail) == 0;
-        if (differs)
+        __m128i b = _mm_load_si128((const __m128i *)(g->text + i));
+        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+        if (i == g->last)
+            return (same | g->behind) == 0xffff;
+        if (same != 0xffff)
             return false;
     }
 #else

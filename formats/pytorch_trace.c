@@ -76,16 +76,13 @@ static enum mt_status next_byte(struct reader *r, char *c, struct mt_err *err)
 {
     bool got = true;
     for (;;) {
-        r->p = mt_json_space(r->p);
-        if (*r->p == ',') {
-            r->p++;
-        } else if (r->p < r->json.end || !got) {
+        r->p = mt_json_separators(r->p);
+        if (r->p < r->json.end || !got) {
             *c = r->p < r->json.end ? *r->p : '\0';
             return MT_OK;
-        } else {
-            r->p = r->json.end;
-            MT_TRY(more(r, &got, err));
         }
+        r->p = r->json.end;
+        MT_TRY(more(r, &got, err));
     }
 }
 

@@ -221,58 +221,17 @@ static inline bool is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* How many of the up to `most` bytes at p are digits before the first that is none, 8 at most, and
- * their value. Eight bytes at p are readable: a slice lies in a window. */
-static inline unsigned up_to_eight(const char *p, size_t most, uint64_t *v)
-{
-    unsigned n = 0;
-    *v = 0;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t w;
-    memcpy(&w, p, sizeof w);
-    w -= 0x3030303030303030u; /* what is wrong behind a byte that is no digit does not matter */
-    uint64_t other = (w | (w + 0x7676767676767676u)) & 0x8080808080808080u;
-    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
-    n = n < most ? n : (unsigned)most;
-    if (!n)
-        return 0;
-    w <<= 64 - 8 * n; /* zeros in front: pairs, then fours, then all */
-    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffu;
-    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffu;
-    *v = (w * 10000 + (w >> 32)) & 0xffffffffu;
-#else
-    for (; n < 8 && n < most && is_digit(p[n]); n++)
-        *v = *v * 10 + (uint64_t)(p[n] - '0');
-#endif
-    return n;
-}
-
-/* The digits at p, 16 at most. Returns the position behind them. */
-static inline const char *read_digits(const char *p, const char *end, uint64_t *v)
-{
-    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
-                                      100000, 1000000, 10000000, 100000000};
-    uint64_t more;
-    unsigned n = up_to_eight(p, (size_t)(end - p), v);
-    p += n;
-    if (n < 8)
-        return p;
-    n = up_to_eight(p, (size_t)(end - p), &more);
-    *v = *v * powers[n] + more;
-    return p + n;
-}
-
 bool mt_json_int(struct mt_slice s, int64_t *out)
 {
     if (!s.n)
         return false;
     const char *p = s.s, *end = s.s + s.n;
-    bool minus = p < end && *p == '-';
-    if (p < end && (*p == '-' || *p == '+'))
+    bool minus = *p == '-';
+    if (*p == '-' || *p == '+')
         p++;
     const char *digits = p;
-    uint64_t v;
-    for (p = read_digits(p, end, &v); p < end && is_digit(*p); p++)
+    uint64_t v = 0;
+    for (; p < end && is_digit(*p); p++)
         if (__builtin_mul_overflow(v, 10u, &v) ||
             __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
             return false;
@@ -299,35 +258,29 @@ static bool us_to_ns_by_double(struct mt_slice s, int64_t *ns)
     return true;
 }
 
-bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole)
+bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *decimals)
 {
     if (!s.n)
         return false;
     const char *p = s.s, *end = s.s + s.n;
-    bool minus = p < end && *p == '-';
+    bool minus = *p == '-';
     if (minus)
         p++;
     const char *digits = p;
-    const uint64_t limit = INT64_MAX / 10000; /* with one digit more, times 1000 does not wrap */
-    uint64_t v;
-    for (p = read_digits(p, end, &v); p < end && is_digit(*p); p++) {
-        if (v > limit)
+    uint64_t v = 0;
+    for (; p < end && is_digit(*p); p++) {
+        if (v > INT64_MAX / 10000) /* with one digit more, times 1000 does not wrap */
             return false;
         v = v * 10 + (uint64_t)(*p - '0');
     }
-    if (p == digits || v / 10 > limit)
+    if (p == digits)
         return false;
     v *= 1000;
     if (p < end && *p == '.') {
-        static const uint32_t units[] = {0, 100, 10, 1};
-        uint64_t decimals;
-        p++;
-        unsigned n = up_to_eight(p, end - p < 3 ? (size_t)(end - p) : 3, &decimals);
-        v += decimals * units[n];
-        for (p += n; p < end && is_digit(*p);)
-            p++;
-        if (whole)
-            *whole = false;
+        uint64_t unit = 100;
+        for (p++; p < end && is_digit(*p); p++, unit /= 10)
+            v += (uint64_t)(*p - '0') * unit;
+        *decimals = true;
     }
     if (p < end)
         return us_to_ns_by_double(s, ns);

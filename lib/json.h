@@ -48,6 +48,25 @@ static inline const char *mt_json_space(const char *p)
     return p;
 }
 
+/* White space and commas, as they stand between events. */
+static inline const char *mt_json_separators(const char *p)
+{
+#ifdef __SSE2__
+    const __m128i one = _mm_set1_epi8(1), space = _mm_set1_epi8(' '), comma = _mm_set1_epi8(',');
+    for (;; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)p);
+        __m128i white = _mm_cmpeq_epi8(_mm_max_epu8(_mm_min_epu8(v, space), one), v);
+        int other = _mm_movemask_epi8(_mm_or_si128(white, _mm_cmpeq_epi8(v, comma))) ^ 0xffff;
+        if (other)
+            return p + __builtin_ctz((unsigned)other);
+    }
+#else
+    while (*p == ',' || (unsigned char)(*p - 1) < ' ')
+        p++;
+    return p;
+#endif
+}
+
 /* Expects the byte c after white space. */
 static inline const char *mt_json_expect(struct mt_json *j, const char *p, char c, const char *why)
 {
@@ -115,6 +134,84 @@ static inline const char *mt_json_scalar_end(const char *p)
 #endif
 }
 
+/* How many of the eight bytes at p are digits before the first that is none, and their value. */
+static inline unsigned mt_json_eight(const char *p, uint64_t *v)
+{
+    unsigned n = 0;
+    *v = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    w -= 0x3030303030303030u; /* what is wrong behind a byte that is no digit does not matter */
+    uint64_t other = (w | (w + 0x7676767676767676u)) & 0x8080808080808080u;
+    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    if (!n)
+        return 0;
+    w <<= 64 - 8 * n; /* zeros in front: pairs, then fours, then all */
+    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffu;
+    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffu;
+    *v = (w * 10000 + (w >> 32)) & 0xffffffffu;
+#else
+    for (; n < 8 && (unsigned char)(p[n] - '0') < 10; n++)
+        *v = *v * 10 + (uint64_t)(p[n] - '0');
+#endif
+    return n;
+}
+
+/* The digits at p, 16 at most. Returns the position behind them. */
+static inline const char *mt_json_digits(const char *p, uint64_t *v)
+{
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
+    uint64_t more;
+    unsigned n = mt_json_eight(p, v);
+    p += n;
+    if (n < 8)
+        return p;
+    n = mt_json_eight(p, &more);
+    *v = *v * powers[n] + more;
+    return p + n;
+}
+
+/* Whether a number surely ends at c. */
+static inline bool mt_json_is_end(char c)
+{
+    return c == ',' || c == '}' || c == '\n' || c == ' ';
+}
+
+/*
+ * Numbers as recorders write them, read at once. They return the position behind the number, or
+ * NULL where it is written in another way, or does not end in the window: then mt_json_scalar and
+ * the functions for slices below tell what it is. The results are the same.
+ */
+static inline const char *mt_json_plain_int(const char *p, int64_t *out)
+{
+    uint64_t v;
+    bool minus = *p == '-';
+    const char *digits = p + minus, *q = mt_json_digits(digits, &v);
+    *out = minus ? -(int64_t)v : (int64_t)v;
+    return q > digits && mt_json_is_end(*q) ? q : NULL;
+}
+
+static inline const char *mt_json_plain_us(const char *p, int64_t *ns, bool *decimals)
+{
+    static const uint32_t units[] = {0, 100, 10, 1};
+    uint64_t v, fraction = 0;
+    unsigned n = 0;
+    const char *q = mt_json_digits(p, &v);
+    if (q == p || v > INT64_MAX / 1000 - 1)
+        return NULL;
+    if (*q == '.') {
+        n = mt_json_eight(q + 1, &fraction);
+        if (n - 1 > 2)
+            return NULL;
+        q += 1 + n;
+        *decimals = true;
+    }
+    *ns = (int64_t)(v * 1000 + fraction * units[n]);
+    return mt_json_is_end(*q) ? q : NULL;
+}
+
 /* A number or a bare word (true, null, NaN, N/A ...): everything up to a delimiter. */
 const char *mt_json_scalar(struct mt_json *j, const char *p, struct mt_slice *out);
 
@@ -133,8 +230,8 @@ void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
 bool mt_json_int(struct mt_slice s, int64_t *out);
 
 /* Microseconds in decimal notation as exact nanoseconds: "4203669604595.407" -> 4203669604595407.
- * More than 3 decimals are cut. False if it is no number or does not fit. *whole (may be NULL) is
- * set to false when there are decimals. */
-bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *whole);
+ * More than 3 decimals are cut. False if it is no number or does not fit. *decimals is set to true
+ * when there are any. */
+bool mt_json_us_to_ns(struct mt_slice s, int64_t *ns, bool *decimals);
 
 #endif
