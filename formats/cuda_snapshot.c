@@ -72,7 +72,7 @@ static struct mt_snap_source *add_source(struct reader *r, int type, int64_t num
 }
 
 /* One source per list of events. A profile's snapshot has the CPU behind the last GPU. */
-static enum mt_status find_traces(struct reader *r, mt_pvalue traces, struct mt_err *err)
+static enum mt_status find_traces(struct reader *r, mt_pvalue traces, int type, struct mt_err *err)
 {
     size_t n, events;
     const mt_pvalue *lists = mt_pickle_items(r->p, traces, &n);
@@ -80,65 +80,66 @@ static enum mt_status find_traces(struct reader *r, mt_pvalue traces, struct mt_
         return no_snapshot("it has more than 128 devices", err);
     for (size_t i = 0; i < n; i++) {
         const mt_pvalue *v = mt_pickle_items(r->p, lists[i], &events);
-        bool cpu = r->objects.has_category && i + 1 == n;
+        bool cpu = r->objects.has_category && i + 1 == n && type != MT_DEVICE_HOST;
         if (!holds(v, events, MT_TOKEN_EVENT))
             return no_snapshot("a list of events holds something else", err);
-        struct mt_snap_source *s = add_source(r, cpu ? MT_DEVICE_CPU : r->type, (int64_t)i);
+        struct mt_snap_source *s = add_source(r, cpu ? MT_DEVICE_CPU : type, (int64_t)i);
         s->events = v;
         s->event_n = events;
     }
     return MT_OK;
 }
 
-/* Devices that only segments name. */
-static enum mt_status find_segments(struct reader *r, mt_pvalue segments, struct mt_err *err)
+/* Gives the sources from `first` on their segments, and adds devices that only segments name. */
+static enum mt_status find_segments(struct reader *r, mt_pvalue segments, size_t first, int type,
+                                    struct mt_err *err)
 {
     size_t n;
     const mt_pvalue *v = mt_pickle_items(r->p, segments, &n);
+    bool any_device = first < r->sources.n && r->sources.v[first].any_device;
     if (!holds(v, n, MT_TOKEN_SEGMENT))
         return no_snapshot("its list of segments holds something else", err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !any_device; i++) {
         int64_t device = r->objects.segments.v[mt_pickle_number(v[i])].device;
-        size_t k = 0;
+        size_t k = first;
         while (k < r->sources.n && r->sources.v[k].number != device)
             k++;
         if (k < r->sources.n)
             continue;
         if (device < 0 || device >= DEVICES_MAX)
             return no_snapshot("a segment's device is not in 0..127", err);
-        add_source(r, r->type, device);
+        add_source(r, type, device);
     }
     static const mt_pvalue none[1];
-    for (size_t k = 0; k < r->sources.n; k++) {
+    for (size_t k = first; k < r->sources.n; k++) {
         r->sources.v[k].segments = v ? v : none;
         r->sources.v[k].segment_n = n;
     }
     return MT_OK;
 }
 
-/* Pinned memory of the host: its lists may or may not be split by device. */
+/* Pinned memory of the host. Its events are one list, or a list per device; where there is only
+ * one, all segments are its own, whatever device they name. */
 static enum mt_status find_host(struct reader *r, mt_pvalue root, struct mt_err *err)
 {
-    size_t n, lists;
-    const mt_pvalue *segments =
-        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_segments"), &n);
-    const mt_pvalue *traces =
-        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_traces"), &lists);
-    bool flat = lists && mt_pickle_is_token(traces[0], MT_TOKEN_EVENT);
-    if (!n && !lists)
-        return MT_OK;
-    if (!holds(segments, n, MT_TOKEN_SEGMENT))
-        return no_snapshot("its list of host segments holds something else", err);
-    struct mt_snap_source *s = add_source(r, MT_DEVICE_HOST, 0);
-    s->host = true;
-    s->segments = segments;
-    s->segment_n = n;
-    s->events = flat ? traces : lists ? mt_pickle_items(r->p, traces[0], &s->event_n) : NULL;
-    if (flat)
-        s->event_n = lists;
-    return holds(s->events, s->event_n, MT_TOKEN_EVENT)
-               ? MT_OK
-               : no_snapshot("its list of host events holds something else", err);
+    size_t first = r->sources.n, n;
+    mt_pvalue segments = mt_pickle_find(r->p, root, "host_segments");
+    mt_pvalue traces = mt_pickle_find(r->p, root, "host_traces");
+    const mt_pvalue *events = mt_pickle_items(r->p, traces, &n);
+    if (n && mt_pickle_is_token(events[0], MT_TOKEN_EVENT)) {
+        if (!holds(events, n, MT_TOKEN_EVENT))
+            return no_snapshot("its list of host events holds something else", err);
+        struct mt_snap_source *s = add_source(r, MT_DEVICE_HOST, 0);
+        s->events = events;
+        s->event_n = n;
+    } else {
+        MT_TRY(find_traces(r, traces, MT_DEVICE_HOST, err));
+    }
+    if (segments && first == r->sources.n)
+        add_source(r, MT_DEVICE_HOST, 0);
+    if (first + 1 == r->sources.n)
+        r->sources.v[first].any_device = true;
+    return segments ? find_segments(r, segments, first, MT_DEVICE_HOST, err) : MT_OK;
 }
 
 /* Sources that have neither events nor segments are idle devices: left out. */
@@ -147,10 +148,9 @@ static void drop_idle(struct reader *r)
     size_t kept = 0;
     for (size_t i = 0; i < r->sources.n; i++) {
         const struct mt_snap_source *s = &r->sources.v[i];
-        bool used = s->event_n > 0 || s->host;
+        bool used = s->event_n > 0;
         for (size_t k = 0; k < s->segment_n && !used; k++)
-            used = mt_pickle_is_token(s->segments[k], MT_TOKEN_SEGMENT) &&
-                   r->objects.segments.v[mt_pickle_number(s->segments[k])].device == s->number;
+            used = mt_snap_is_own(&r->objects, s, s->segments[k]);
         if (used)
             r->sources.v[kept++] = *s;
     }
@@ -250,9 +250,9 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t traili
     if (!segments && !traces)
         return no_snapshot("it has no list of segments", err);
     r->type = device_type(r, settings);
-    MT_TRY(find_traces(r, traces, err));
+    MT_TRY(find_traces(r, traces, r->type, err));
     if (segments)
-        MT_TRY(find_segments(r, segments, err));
+        MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
     drop_idle(r);
     keep_meta(r, root, settings);

@@ -68,7 +68,7 @@ static void mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
         if (a->start ? at > t_ns : at >= t_ns)
             return;
         for (size_t i = 0; i < r->device_n; i++)
-            if (!r->devices[i].src->host && r->devices[i].src->number == a->device)
+            if (r->devices[i].src->type != MT_DEVICE_HOST && r->devices[i].src->number == a->device)
                 mt_snap_region_mark(&r->devices[i].regions, &r->o->paths, r->rec, r->strings,
                                     a->name, a->start, at);
     }
@@ -352,7 +352,7 @@ static enum mt_status run(struct mt_snap_replayer *r, const struct mt_snap_sourc
         d->device = (uint16_t)mt_rec_device(
             r->rec, d->src->type, d->src->type == MT_DEVICE_CPU ? -1 : (int)d->src->number);
         for (size_t k = 0; k < d->src->segment_n; k++)
-            if (mt_snap_is_own(r, d, d->src->segments[k])) {
+            if (mt_snap_is_own(r->o, d->src, d->src->segments[k])) {
                 int64_t total = r->o->segments.v[mt_pickle_number(d->src->segments[k])].total;
                 MT_TRY(mt_snap_count_size(r, total, err));
                 d->reserved_b += total;
