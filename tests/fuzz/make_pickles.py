@@ -63,6 +63,7 @@ HOSTILE = {
     "segments-are-not": pickle.dumps({"segments": [{}], "device_traces": []}, 4),
     "negative-size": pickle.dumps(snapshot(event(size=-5)), 4),
     "sizes-overflow": pickle.dumps(snapshot(*[event(size=1 << 50)] * 3000), 4),
+    "segments-1-eib": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 50)] * 1200), 4),
     "size-0": pickle.dumps(snapshot(*[event(size=0)] * 2, *[event(action="free_completed", size=0)] * 3), 4),
     "size-2-63": pickle.dumps(snapshot(event(size=1 << 63)), 4),
     "time-overflow": pickle.dumps(snapshot(event(time_us=1 << 62), event(time_us=-(1 << 62))), 4),
