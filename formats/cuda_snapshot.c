@@ -223,7 +223,7 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
     notes[MT_NOTE_UNKNOWN_ACTION].count = o->unknown_n;
     if (o->unknown.s)
         snprintf(notes[MT_NOTE_UNKNOWN_ACTION].detail, sizeof notes[0].detail, "%s", o->unknown.s);
-    notes[MT_NOTE_SKIPPED].count = o->bad_n;
+    notes[MT_NOTE_BAD_SIZE].count = o->bad_n;
     notes[MT_NOTE_TRAILING].count = trailing;
     size_t most = 0; /* enabled="state" keeps one event per device */
     for (size_t i = 0; i < r->sources.n; i++)

@@ -95,6 +95,11 @@ uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o)
            o->paths.path.cap * sizeof *o->paths.path.v + o->paths.links.slot_n * 16;
 }
 
+static bool is_size(int64_t bytes)
+{
+    return bytes >= 0 && bytes <= SIZE_MAX_B;
+}
+
 static int64_t int_of(const struct mt_pickle *p, mt_pvalue v, int64_t otherwise)
 {
     int64_t i;
@@ -185,20 +190,18 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
         .action = MT_SNAP_ACTION_N,
     };
     uint32_t word = str_of(f[K_ACTION]);
-    if (word != MT_NONE && word >= K_N && word < K_N + MT_SNAP_ACTION_N)
+    bool known = word >= K_N && word < K_N + MT_SNAP_ACTION_N;
+    if (known && is_size(e.size))
         e.action = (uint8_t)(word - K_N);
-    else {
-        note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+    else
         *mt_vec_push(&o->words) = (struct mt_snap_word){(uint32_t)o->events.n, word};
-    }
+    if (!known)
+        note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+    o->bad_n += !is_size(e.size);
     if (f[K_DEVICE_FREE])
         e.addr = (uint64_t)int_of(p, f[K_DEVICE_FREE], 0);
     if (e.time_us > TIME_MAX_US || e.time_us < -TIME_MAX_US)
         e.time_us = MT_GONE;
-    if (e.size < 0 || e.size > SIZE_MAX_B) {
-        o->bad_n++;
-        e.action = MT_SNAP_ACTION_N;
-    }
     o->timed_n += e.time_us != MT_GONE;
     o->has_category |= f[K_CATEGORY] != 0;
     *mt_vec_push(&o->events) = e;
@@ -250,10 +253,14 @@ static mt_pvalue block(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
     b.requested = b.size;
     add_history(o, p, f[K_HISTORY], &b);
     b.requested = int_of(p, f[K_REQUESTED_SIZE], b.requested);
-    if (b.size < 0 || b.size > SIZE_MAX_B || b.requested < 0 || b.requested > b.size) {
-        o->bad_n += b.state != MT_BLOCK_FREED || b.size < 0 || b.size > SIZE_MAX_B;
-        b.requested = b.size = b.size < 0 || b.size > SIZE_MAX_B ? 0 : b.size;
+    bool bad = !is_size(b.size);
+    if (bad)
+        b.requested = b.size = 0;
+    if (!is_size(b.requested) || b.requested > b.size) {
+        bad = b.state != MT_BLOCK_FREED; /* of a free block it says nothing */
+        b.requested = b.size;
     }
+    o->bad_n += bad;
     *mt_vec_push(&o->blocks) = b;
     return mt_pickle_token(MT_TOKEN_BLOCK, (uint32_t)o->blocks.n - 1);
 }
@@ -283,7 +290,7 @@ static mt_pvalue segment(struct mt_snap_objects *o, struct mt_pickle *p, const m
         *mt_vec_push(&o->final_blocks) = mt_pickle_number(items[i]);
         s.block_n++;
     }
-    if (s.total < 0 || s.total > SIZE_MAX_B) {
+    if (!is_size(s.total)) {
         o->bad_n++;
         s.total = 0;
     }

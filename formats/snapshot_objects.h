@@ -30,7 +30,7 @@ enum mt_snap_action {
     MT_SNAP_ANNOTATE,
     MT_SNAP_USER_DEFINED,
     MT_SNAP_WORKSPACE,
-    MT_SNAP_ACTION_N /* of a kind we do not know */
+    MT_SNAP_ACTION_N /* of a kind we do not know, or of a size that cannot be */
 };
 
 struct mt_snap_event {
@@ -73,11 +73,12 @@ struct mt_snap_objects {
     MT_VEC(struct mt_snap_segment) segments;
     MT_VEC(struct mt_snap_annotation) annotations;
     uint64_t timed_n; /* events with a time */
-    uint64_t bad_n;   /* events and blocks with impossible sizes, left out */
-    MT_VEC(struct mt_snap_word { uint32_t event, word; }) words; /* of unknown actions */
-    uint64_t unknown_n;                                          /* events of unknown actions, */
-    struct mt_buf unknown;                                       /* and these actions' names */
-    mt_pvalue pool_value; /* the last pool seen, and its text */
+    uint64_t bad_n;   /* sizes that cannot be true: such events have no effect */
+    /* What events of unknown actions and of such sizes call themselves, in order of events. */
+    MT_VEC(struct mt_snap_word { uint32_t event, word; }) words;
+    uint64_t unknown_n;    /* events of unknown actions, */
+    struct mt_buf unknown; /* and these actions' names */
+    mt_pvalue pool_value;  /* the last pool seen, and its text */
     uint32_t pool;
     bool has_category; /* made from a profile */
 };

@@ -65,6 +65,7 @@ HOSTILE = {
     "sizes-overflow": pickle.dumps(snapshot(*[event(size=1 << 50)] * 3000), 4),
     "segments-1-eib": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 50)] * 1200), 4),
     "size-0": pickle.dumps(snapshot(*[event(size=0)] * 2, *[event(action="free_completed", size=0)] * 3), 4),
+    "size-1-eib": pickle.dumps(snapshot(event(), event(size=1 << 60, addr=2)), 4),
     "size-2-63": pickle.dumps(snapshot(event(size=1 << 63)), 4),
     "time-overflow": pickle.dumps(snapshot(event(time_us=1 << 62), event(time_us=-(1 << 62))), 4),
     "wrong-types": pickle.dumps(snapshot({k: [None] for k in event()}, {k: "x" for k in event()}), 4),
