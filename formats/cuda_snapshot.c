@@ -220,9 +220,12 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
 {
     const struct mt_snap_objects *o = &r->objects;
     struct mt_note *notes = r->rec->notes;
+    struct mt_buf names = {0};
+    mt_snap_unknown_names(o, mt_pickle_strings(r->p), sizeof notes[0].detail - 1, &names);
     notes[MT_NOTE_UNKNOWN_ACTION].count = o->unknown_n;
-    if (o->unknown.s)
-        snprintf(notes[MT_NOTE_UNKNOWN_ACTION].detail, sizeof notes[0].detail, "%s", o->unknown.s);
+    if (names.s)
+        memcpy(notes[MT_NOTE_UNKNOWN_ACTION].detail, names.s, names.n + 1);
+    mt_buf_free(&names);
     notes[MT_NOTE_BAD_SIZE].count = o->bad_n;
     notes[MT_NOTE_TRAILING].count = trailing;
     size_t most = 0; /* enabled="state" keeps one event per device */

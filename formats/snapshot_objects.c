@@ -8,7 +8,7 @@
 #define SIZE_MAX_B  ((int64_t)1 << 50)
 #define TIME_MAX_US ((int64_t)1 << 52)
 
-enum { UNKNOWN_SHOWN = 60, LABEL_MAX = 200 };
+enum { UNKNOWN_KEPT = 16, NAME_SHOWN = 40, LABEL_MAX = 200 };
 
 enum key {
     K_ACTION,
@@ -76,7 +76,7 @@ void mt_snap_objects_free(struct mt_snap_objects *o)
     mt_vec_free(&o->final_blocks);
     mt_vec_free(&o->segments);
     mt_vec_free(&o->annotations);
-    mt_buf_free(&o->unknown);
+    mt_vec_free(&o->unknown);
 }
 
 void mt_snap_objects_add_words(struct mt_strtab *strings)
@@ -143,6 +143,16 @@ static bool says_nothing(struct mt_pickle *p, mt_pvalue v)
     return !v || mt_pickle_kind(v) == MT_PICKLE_NONE || (s && (!*s || strcmp(s, "N/A") == 0));
 }
 
+/* How many of the n bytes at s to keep so that they are at most max and end with a character. */
+static size_t whole_part(const char *s, size_t n, size_t max)
+{
+    if (n <= max)
+        return n;
+    while (max > 0 && (s[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 /* What an event was labelled with, as one line of text: by the user, else by a profile, else by
  * torch.compile (the number of the graph: "torch.compile 0/0"). */
 static uint32_t label_of(struct mt_pickle *p, const mt_pvalue *f)
@@ -160,21 +170,35 @@ static uint32_t label_of(struct mt_pickle *p, const mt_pvalue *f)
     const char *s = mt_pickle_str(p, f[labels[i].key]);
     mt_buf_adds(&text, labels[i].prefix);
     if (s)
-        mt_buf_add(&text, s, strnlen(s, LABEL_MAX));
+        mt_buf_add(&text, s, strnlen(s, LABEL_MAX + 1)); /* enough to see that it is cut */
     else
         mt_pickle_json(p, f[labels[i].key], &text);
-    size_t n = text.n < LABEL_MAX ? text.n : LABEL_MAX;
+    size_t n = whole_part(text.s, text.n, LABEL_MAX);
     uint32_t id = n ? mt_strtab_add(mt_pickle_strings(p), text.s, n) : MT_NONE;
     mt_buf_free(&text);
     return id;
 }
 
-static void note_unknown(struct mt_snap_objects *o, const char *action)
+static void note_unknown(struct mt_snap_objects *o, uint32_t action)
 {
     o->unknown_n++;
-    if (!action || o->unknown.n > UNKNOWN_SHOWN || (o->unknown.s && strstr(o->unknown.s, action)))
-        return;
-    mt_buf_addf(&o->unknown, "%s%.40s", o->unknown.n ? ", " : "", action);
+    for (size_t i = 0; i < o->unknown.n; i++)
+        if (o->unknown.v[i] == action)
+            return;
+    if (action != MT_NONE && o->unknown.n < UNKNOWN_KEPT)
+        *mt_vec_push(&o->unknown) = action;
+}
+
+void mt_snap_unknown_names(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                           size_t max, struct mt_buf *out)
+{
+    for (size_t i = 0; i < o->unknown.n; i++) {
+        const char *name = mt_strtab_get(strings, o->unknown.v[i]), *comma = out->n ? ", " : "";
+        size_t n = whole_part(name, strlen(name), NAME_SHOWN);
+        if (out->n + strlen(comma) + n > max)
+            return;
+        mt_buf_addf(out, "%s%.*s", comma, (int)n, name);
+    }
 }
 
 static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
@@ -196,7 +220,7 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
     else
         *mt_vec_push(&o->words) = (struct mt_snap_word){(uint32_t)o->events.n, word};
     if (!known)
-        note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+        note_unknown(o, word);
     o->bad_n += !is_size(e.size);
     if (f[K_DEVICE_FREE])
         e.addr = (uint64_t)int_of(p, f[K_DEVICE_FREE], 0);

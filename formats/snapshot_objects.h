@@ -76,9 +76,9 @@ struct mt_snap_objects {
     uint64_t bad_n;   /* sizes that cannot be true: such events have no effect */
     /* What events of unknown actions and of such sizes call themselves, in order of events. */
     MT_VEC(struct mt_snap_word { uint32_t event, word; }) words;
-    uint64_t unknown_n;    /* events of unknown actions, */
-    struct mt_buf unknown; /* and these actions' names */
-    mt_pvalue pool_value;  /* the last pool seen, and its text */
+    uint64_t unknown_n;       /* events of unknown actions */
+    MT_VEC(uint32_t) unknown; /* the first names of such, each once: strings of the pickle */
+    mt_pvalue pool_value;     /* the last pool seen, and its text */
     uint32_t pool;
     bool has_category; /* made from a profile */
 };
@@ -96,6 +96,10 @@ mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, s
 /* What an event calls itself, of the pickle's strings; "[none]" where it says nothing. */
 const char *mt_snap_action_name(const struct mt_snap_objects *o, const struct mt_strtab *strings,
                                 const struct mt_snap_event *e);
+
+/* Appends the names of unknown actions with commas between them, as many as fit into max bytes. */
+void mt_snap_unknown_names(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                           size_t max, struct mt_buf *out);
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o); /* memory in use, about */
 

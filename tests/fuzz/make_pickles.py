@@ -87,6 +87,10 @@ HOSTILE = {
         "time_us": 1}, {"stage": "START", "name": "Optimizer.step#x", "device": 0, "time_us": -5}]}, 4),
     "user-defined": pickle.dumps(snapshot(event(action="user_defined"), event(action="user_defined", frames=[
         {"name": "END", "filename": "never begun", "line": 0}])), 4),
+    "long-names": pickle.dumps(snapshot(
+        event(action="alloc2"), event(action="loc2"), event(action="\u00e9" * 30), event(action="x" * 39 + "\u00e9"),
+        event(addr=2, user_metadata="\u00e9" * 100), event(addr=3, user_metadata="a" + "\u00e9" * 150),
+        event(addr=4, compile_context="x" + "\u00e9" * 150)), 4),
     "unmap-first": pickle.dumps(snapshot(event(action="segment_unmap"), event(action="segment_map"),
                                          event(action="segment_unmap", size=9)), 4),
 }
