@@ -6,6 +6,7 @@
  */
 #include "formats/format.h"
 #include "formats/snapshot_replay.h"
+#include "lib/human.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +24,20 @@ struct reader {
     MT_VEC(struct mt_snap_source) sources;
 };
 
+/* The machine's values and the records made of them may take as much together as the machine may
+ * alone, which checks its own part itself. */
 static enum mt_status pause_reading(void *closure, struct mt_err *err)
 {
     struct reader *r = closure;
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    if (!r->rec->max_bytes || mt_snap_objects_bytes(&r->objects) <= r->rec->max_bytes)
+    uint64_t limit = r->rec->max_bytes ? r->rec->max_bytes : MT_PICKLE_BYTES_MAX;
+    if (mt_pickle_bytes(r->p) + mt_snap_objects_bytes(&r->objects) <= limit)
         return MT_OK;
-    MT_FAIL(err, MT_ELIMIT, "needs more than %llu MiB of memory (%zu events so far)",
-            (unsigned long long)(r->rec->max_bytes >> 20), r->objects.events.n);
+    char allowed[MT_HUMAN_MAX];
+    err->offset = (int64_t)mt_stream_offset(r->in);
+    MT_FAIL(err, MT_ELIMIT, "needs more than %s of memory (%zu events so far)",
+            mt_human_bytes((int64_t)limit, allowed), r->objects.events.n);
     mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
     return MT_ELIMIT;
 }

@@ -89,10 +89,10 @@ void mt_snap_objects_add_words(struct mt_strtab *strings)
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o)
 {
-    return o->events.cap * sizeof *o->events.v + o->blocks.cap * sizeof *o->blocks.v +
-           o->segments.cap * sizeof *o->segments.v + o->final_blocks.cap * sizeof(uint32_t) +
-           o->annotations.cap * sizeof *o->annotations.v + o->paths.lists.bytes +
-           o->paths.path.cap * sizeof *o->paths.path.v + o->paths.links.slot_n * 16;
+    return o->events.cap * sizeof *o->events.v + o->words.cap * sizeof *o->words.v +
+           o->blocks.cap * sizeof *o->blocks.v + o->final_blocks.cap * sizeof *o->final_blocks.v +
+           o->segments.cap * sizeof *o->segments.v + o->annotations.cap * sizeof *o->annotations.v +
+           mt_snap_paths_bytes(&o->paths);
 }
 
 static bool is_size(int64_t bytes)
