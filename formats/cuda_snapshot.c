@@ -49,7 +49,8 @@ static mt_pvalue dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, si
 
 static mt_pvalue list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
 {
-    return mt_snap_list(&((struct reader *)closure)->objects, p, v, n);
+    (void)p;
+    return mt_snap_list(&((struct reader *)closure)->objects, v, n);
 }
 
 /* ---- the lists ---- */
@@ -193,17 +194,13 @@ static void add_meta(struct reader *r, const char *key, mt_pvalue value)
     mt_buf_free(&text);
 }
 
-/* The settings one by one, and small values of the top level that we do not read. */
-static void keep_meta(struct reader *r, mt_pvalue root, mt_pvalue settings)
+/* What a dict says by name; if small_only, without lists and the like. */
+static void keep_members(struct reader *r, mt_pvalue dict_value, bool small_only)
 {
     size_t n;
-    const mt_pvalue *v = mt_pickle_items(r->p, settings, &n);
-    for (size_t i = 0; i + 1 < n; i += 2)
-        if (mt_pickle_str(r->p, v[i]))
-            add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
-    v = mt_pickle_items(r->p, root, &n);
-    for (size_t i = 0; i + 1 < n && mt_pickle_kind(root) == MT_PICKLE_DICT; i += 2)
-        if (mt_pickle_str(r->p, v[i]) && mt_pickle_kind(v[i + 1]) < MT_PICKLE_LIST)
+    const mt_pvalue *v = mt_pickle_items(r->p, dict_value, &n);
+    for (size_t i = 0; i + 1 < n && mt_pickle_kind(dict_value) == MT_PICKLE_DICT; i += 2)
+        if (mt_pickle_str(r->p, v[i]) && (!small_only || mt_pickle_kind(v[i + 1]) < MT_PICKLE_LIST))
             add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
 }
 
@@ -264,7 +261,8 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t traili
         MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
     drop_idle(r);
-    keep_meta(r, root, settings);
+    keep_members(r, settings, false);
+    keep_members(r, root, true); /* of the top level, what is not read */
     add_notes(r, root, settings, trailing);
     r->rec->event_n = r->objects.events.n;
     r->rec->whole_us = true;

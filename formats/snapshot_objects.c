@@ -335,9 +335,8 @@ static mt_pvalue annotation(struct mt_snap_objects *o, struct mt_pickle *p, cons
     return mt_pickle_token(MT_TOKEN_ANNOTATION, (uint32_t)o->annotations.n - 1);
 }
 
-mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+mt_pvalue mt_snap_dict(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *v, size_t n)
 {
-    struct mt_snap_objects *o = closure;
     mt_pvalue f[K_N] = {0};
     for (size_t i = 0; i + 1 < n; i += 2) {
         uint32_t key = str_of(v[i]);
@@ -359,10 +358,8 @@ mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, s
     return 0;
 }
 
-mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+mt_pvalue mt_snap_list(struct mt_snap_objects *o, const mt_pvalue *v, size_t n)
 {
-    (void)p;
-    struct mt_snap_objects *o = closure;
     if (!mt_pickle_is_token(v[0], MT_TOKEN_FRAME))
         return 0;
     uint32_t path = mt_snap_path(&o->paths, v, n, MT_TOKEN_FRAME);

@@ -60,7 +60,7 @@ struct mt_snap_segment {
 };
 
 struct mt_snap_annotation {
-    int64_t device, time_us;
+    int64_t device, time_us; /* never MT_GONE */
     uint32_t name;
     bool start;
 };
@@ -89,9 +89,11 @@ void mt_snap_objects_free(struct mt_snap_objects *o);
 /* Adds the keys it compares by number to a new machine's strings. */
 void mt_snap_objects_add_words(struct mt_strtab *strings);
 
-/* Hooks of the pickle machine; closure is the struct mt_snap_objects. */
-mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
-mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
+/* Takes in a complete dict or list of the pickle (struct mt_pickle_hooks): the token of what it
+ * became, 0 if it is none of ours. */
+mt_pvalue mt_snap_dict(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *v,
+                       size_t n);
+mt_pvalue mt_snap_list(struct mt_snap_objects *o, const mt_pvalue *v, size_t n);
 
 /* What an event calls itself, of the pickle's strings; "[none]" where it says nothing. */
 const char *mt_snap_action_name(const struct mt_snap_objects *o, const struct mt_strtab *strings,

@@ -64,7 +64,7 @@ static void mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
 {
     for (; r->timed && r->at_annotation < r->o->annotations.n; r->at_annotation++) {
         const struct mt_snap_annotation *a = &r->o->annotations.v[r->at_annotation];
-        int64_t at = a->time_us == MT_GONE ? t_ns : a->time_us * 1000;
+        int64_t at = a->time_us * 1000;
         if (a->start ? at > t_ns : at >= t_ns)
             return;
         for (size_t i = 0; i < r->device_n; i++)
