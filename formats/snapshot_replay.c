@@ -312,8 +312,8 @@ static enum mt_status reserved_at_end(struct mt_snap_replayer *r, const struct m
 
 /*
  * What must be known before the first event: its time, which of the two events of a free counts,
- * and the reserved bytes. Those at the end and what came and went tell those at the start; in a
- * file without segments the level never falls below 0.
+ * and the reserved bytes. Those at the end and what came and went tell those at the start; where
+ * a file lacks segments or some of their events, the level at least never falls below 0.
  */
 static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                  struct mt_err *err)
@@ -334,7 +334,7 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
             lowest = level < lowest ? level : lowest;
         }
     }
-    d->reserved_b = d->src->segment_n ? at_end - level : -lowest;
+    d->reserved_b = d->src->segment_n && at_end - level > -lowest ? at_end - level : -lowest;
     d->by_request = requested && !completed;
     return MT_OK;
 }

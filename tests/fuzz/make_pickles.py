@@ -74,6 +74,15 @@ HOSTILE = {
     "device-negative": pickle.dumps(snapshot(segments=[segment(block(), device=-1)]), 4),
     "many-devices": pickle.dumps({"segments": [], "device_traces": [[]] * 300}, 4),
     "same-segment-twice": pickle.dumps((lambda s: snapshot(event(), segments=[s, s]))(segment(block())), 4),
+    "segment-0": pickle.dumps(snapshot(event(), segments=[segment(block(), total_size=0), segment(
+        block(size=0, requested_size=0), total_size=0, address=1 << 21)]), 4),
+    "no-segments": pickle.dumps({"device_traces": [[event(action="segment_alloc", size=1 << 21), event(), event(
+        action="segment_free", addr=1 << 30, size=1 << 22), event(action="free_completed")]]}, 4),
+    "segments-lost": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 21, addr=n << 21) for n in (
+        1, 2, 3)], segments=[segment(block(address=1 << 21), address=1 << 21, total_size=1 << 21)]), 4),
+    "host-lists": pickle.dumps(snapshot(event()) | {"host_segments": [segment(block()), segment(block(), device=1)],
+        "host_traces": [[event()], [event(), event(action="segment_alloc", size=4096)]]}, 4),
+    "host-odd": pickle.dumps(snapshot(event()) | {"host_segments": [segment(device=300)], "host_traces": [[event()], 7]}, 4),
     "block-outside": pickle.dumps(snapshot(segments=[segment(block(address=1 << 40, size=1 << 49))]), 4),
     "bad-pool": pickle.dumps(snapshot(event(pool_id=(1,)), event(pool_id=("a", None))), 4),
     "bad-frames": pickle.dumps(snapshot(event(frames=[1, 2]), event(frames={"a": 1}), event(frames="x"),
