@@ -57,7 +57,8 @@ for file in "$corpus"/* "$SAMPLES"/snapshots/*.pickle; do
     report "$name"
 done
 
-for name in segments-1-eib size-1-eib segment-0 no-segments segments-lost host-lists long-names; do
+for name in segments-1-eib size-1-eib segment-0 no-segments segments-lost host-lists long-names \
+    settings-are-not; do
     grep -qx "hostile-$name" imported || complain "$name is refused"
 done
 for name in sizes-overflow host-odd cut refused-GLOBAL; do
@@ -82,5 +83,10 @@ expect 'names of unknown actions' "SELECT substr(text, instr(text, ': ') + 2) FR
     'alloc2, loc2, éééééééééééééééééééé, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx '
 expect 'labels end with a character' "SELECT length(CAST(text AS BLOB)) FROM string
   WHERE text LIKE 'éé%' OR text LIKE 'aéé%' OR text LIKE 'torch.compile xé%' ORDER BY 1" '199 199 200 '
+expect 'settings that are no dict' "SELECT m.key FROM meta m JOIN run r ON r.id = m.run_id
+  WHERE r.name = 'hostile-settings-are-not'" ''
+memtool peak hostile-settings-are-not
+grep -q 'record history with torch.cuda.memory._record_memory_history() before' out ||
+    complain "no advice for an empty snapshot: $(cat out)"
 echo "$runs runs, $reports reports, $fails complaints"
 [ $fails = 0 ]

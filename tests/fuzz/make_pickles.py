@@ -60,6 +60,7 @@ HOSTILE = {
     "not-a-snapshot": pickle.dumps({"a": 1}, 4), "number": pickle.dumps(7, 4),
     "events-are-not": pickle.dumps({"segments": [], "device_traces": [[1, 2]]}, 4),
     "traces-are-not": pickle.dumps({"segments": [], "device_traces": 5}, 4),
+    "settings-are-not": pickle.dumps({"segments": [], "device_traces": [[]], "allocator_settings": ["a", 1, "b", 2]}, 4),
     "segments-are-not": pickle.dumps({"segments": [{}], "device_traces": []}, 4),
     "negative-size": pickle.dumps(snapshot(event(size=-5)), 4),
     "sizes-overflow": pickle.dumps(snapshot(*[event(size=1 << 50)] * 3000), 4),
