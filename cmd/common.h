@@ -74,6 +74,12 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
+/* Shows such a report; there is no picture of it. Errors: of mt_show, MT_EUSAGE (--format svg). */
+enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *run,
+                                 struct mt_err *err);
+
+/* Refuses runs that cannot know of segments. Errors: MT_EUSAGE. */
+enum mt_status mt_check_segments(const struct mt_run *run, struct mt_err *err);
 
 /* Cuts report rows to limit (0 = all), counting them in left_out_n. */
 void mt_report_limit(struct mt_report *report, int64_t limit);

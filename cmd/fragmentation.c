@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { OOMS_SHOWN = 5, HOLDERS_SHOWN = 5 };
+#define FIT_MAX_B ((int64_t)1 << 50) /* no device has more: 1 PiB */
 
 static const char *device_name, *fit_text;
 
@@ -208,25 +209,20 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     return st;
 }
 
-static enum mt_status has_segments(struct view *v, struct mt_err *err)
+static enum mt_status read_fit(int64_t *size_b, struct mt_err *err)
 {
-    if (strcmp(v->run.format, "cuda-snapshot") == 0)
+    *size_b = 0;
+    if (!fit_text || (mt_parse_size(fit_text, size_b) && *size_b > 0 && *size_b <= FIT_MAX_B))
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' knows of no segments", v->run.name);
-    mt_err_hint(err, "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one.");
+    MT_FAIL(err, MT_EUSAGE, "--fit '%s' is no size that could be allocated", fit_text);
+    mt_err_hint(err, "Write 512MiB, 2GiB or a number of bytes, up to 1 PiB.");
     return MT_EUSAGE;
 }
 
-static enum mt_status fill(struct view *v, struct mt_err *err)
+static enum mt_status fill(struct view *v, int64_t size_b, struct mt_err *err)
 {
     moments ooms = {0};
-    int64_t size_b = 0;
     v->report->keep_order = true;
-    if (fit_text && (!mt_parse_size(fit_text, &size_b) || size_b <= 0)) {
-        MT_FAIL(err, MT_EUSAGE, "--fit '%s' is no size", fit_text);
-        mt_err_hint(err, "Write 512MiB, 2GiB or a number of bytes.");
-        return MT_EUSAGE;
-    }
     enum mt_status st = find_ooms(v, &ooms, err);
     if (st == MT_OK)
         st = fit_text ? show_fit(v, &ooms, size_b, err) : show_state(v, &ooms, err);
@@ -240,13 +236,15 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     struct view v = {.db = db, .run = *run, .report = r};
     bool none;
     int others;
-    MT_TRY(has_segments(&v, err));
+    int64_t size_b;
+    MT_TRY(read_fit(&size_b, err));
+    MT_TRY(mt_check_segments(run, err));
     MT_TRY(mt_run_device(db, run, device_name, &v.device, &none, &others, err));
     mt_report_about(r, run, none ? NULL : &v.device);
     if (none)
         mt_report_no_memory(r, run);
     else
-        MT_TRY(fill(&v, err));
+        MT_TRY(fill(&v, size_b, err));
     mt_report_others(r, others);
     return mt_show(r, err);
 }

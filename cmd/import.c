@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct mt_intake how;
+static const char *cpp_frames;
 
 static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_device *d)
@@ -37,35 +38,31 @@ static size_t threads_with_ops(const struct mt_recording *r)
     return n;
 }
 
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
 {
     if (r->steps.n)
-        mt_buf_addf(out, "%zu step%s (%s)\n", r->steps.n, r->steps.n == 1 ? "" : "s",
-                    r->step_marker);
+        mt_buf_addf(out, "%zu step%s (%s)\n", r->steps.n, plural(r->steps.n), r->step_marker);
     else
         mt_buf_adds(out, "no step markers\n");
 }
 
-static void describe_trace(struct mt_buf *out, const struct mt_recording *r, const char *run)
-{
-    char ops[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
-    size_t threads = threads_with_ops(r);
-    mt_buf_addf(out, "%s: PyTorch trace, %zu thread%s, ", run, threads, threads == 1 ? "" : "s");
-    describe_steps(out, r);
-    mt_buf_addf(out, "  %s ops, %s memory records over %s\n", mt_human_count((int64_t)r->op_n, ops),
-                mt_human_count((int64_t)r->records.n, records),
-                mt_human_ns(r->end_ns - r->start_ns, time));
-}
-
-static void describe_snapshot(struct mt_buf *out, const struct mt_recording *r, const char *run)
+static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)
 {
     char events[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
-    mt_buf_addf(out, "%s: allocator snapshot, %zu device%s, ", run, r->devices.n,
-                r->devices.n == 1 ? "" : "s");
+    bool snapshot = r->without_ops;
+    size_t parts = snapshot ? r->devices.n : threads_with_ops(r);
+    uint64_t n = snapshot ? r->event_n : r->op_n;
+    mt_buf_addf(out, "%s: %s, %zu %s%s, ", run, snapshot ? "allocator snapshot" : "PyTorch trace",
+                parts, snapshot ? "device" : "thread", plural(parts));
     describe_steps(out, r);
-    mt_buf_addf(out, "  %s events, %s memory records over %s\n",
-                mt_human_count((int64_t)r->event_n, events),
-                mt_human_count((int64_t)r->records.n, records),
+    mt_buf_addf(out, "  %s %s%s, %s memory record%s over %s\n", mt_human_count((int64_t)n, events),
+                snapshot ? "event" : "op", plural(n),
+                mt_human_count((int64_t)r->records.n, records), plural(r->records.n),
                 mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
 }
 
@@ -73,10 +70,7 @@ static void describe_snapshot(struct mt_buf *out, const struct mt_recording *r, 
 static void summarise(const struct mt_recording *r, const char *run)
 {
     struct mt_buf out = {0};
-    if (r->without_ops)
-        describe_snapshot(&out, r, run);
-    else
-        describe_trace(&out, r, run);
+    describe_run(&out, r, run);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     for (int k = 0; k < MT_NOTE_N; k++) {
@@ -241,6 +235,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     enum mt_status st = MT_OK;
     char *path = mt_db_path(mt_common.db);
     MT_TRY_OUT(check_name(err));
+    MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
     /* What is wrong with a database is said before long work; but an input that cannot be read
      * must not leave a new one behind. */
@@ -266,10 +261,10 @@ static const struct mt_opt opts[] = {
      "keep what is complete of a file that is cut off"},
     {"step-marker", 0, MT_OPT_STRING, &how.step_marker, "REGEX",
      "names whose intervals are steps (default: ProfilerStep#N, else Optimizer.step#)"},
-    {"cpp-frames", 0, MT_OPT_STRING, &how.cpp_frames, "HOW",
+    {"cpp-frames", 0, MT_OPT_STRING, &cpp_frames, "HOW",
      "C++ frames of snapshots: fold the interpreter's and the like (default), all, none"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
-     "give up when ops and records need more (default: no limit)"},
+     "give up when ops and records need more (default: no limit; snapshots 64 GiB)"},
     {0},
 };
 

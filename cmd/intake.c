@@ -1,6 +1,5 @@
 #include "cmd/intake.h"
 
-#include "formats/format.h"
 #include "lib/build.h"
 #include "lib/stream.h"
 #include "lib/term.h"
@@ -22,17 +21,19 @@ static void show_progress(void *closure)
     mt_progress_update(&p->line, (int64_t)done);
 }
 
-static enum mt_status parse_cpp_frames(const char *text, enum mt_cpp_frames *out,
-                                       struct mt_err *err)
+static const char *const cpp_names[] = {
+    [MT_CPP_FOLD] = "fold", [MT_CPP_ALL] = "all", [MT_CPP_NONE] = "none"};
+
+enum mt_status mt_intake_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err)
 {
-    static const char *const names[] = {
-        [MT_CPP_FOLD] = "fold", [MT_CPP_ALL] = "all", [MT_CPP_NONE] = "none"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
-        if (!text || strcmp(text, names[i]) == 0) {
+    for (size_t i = 0; i < MT_ARRAY_LEN(cpp_names); i++)
+        if (!text || strcmp(text, cpp_names[i]) == 0) {
             *out = (enum mt_cpp_frames)i;
             return MT_OK;
         }
-    return MT_FAIL(err, MT_EUSAGE, "--cpp-frames is fold, all or none, not '%s'", text);
+    MT_FAIL(err, MT_EUSAGE, "--cpp-frames is fold, all or none, not '%s'", text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
 }
 
 static enum mt_status read_file(const char *path, const struct mt_intake *how,
@@ -45,9 +46,10 @@ static enum mt_status read_file(const char *path, const struct mt_intake *how,
     struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
     struct progress progress = {.in = in};
     mt_progress_start(&progress.line, &term, path, -1);
-    struct mt_read_opts opts = {
-        .partial = how->partial, .progress = show_progress, .closure = &progress};
-    MT_TRY_OUT(parse_cpp_frames(how->cpp_frames, &opts.cpp_frames, err));
+    struct mt_read_opts opts = {.partial = how->partial,
+                                .cpp_frames = how->cpp_frames,
+                                .progress = show_progress,
+                                .closure = &progress};
     MT_TRY_OUT(mt_input_format_of(in, &format, err));
     MT_TRY_OUT(format->read(in, &opts, rec, err));
     mt_stream_hash(in, hash);
@@ -68,13 +70,15 @@ out:
     return st;
 }
 
-/* The content, and what shaped its import: another choice makes another run. */
-static char *content_key(const char *hash, const struct mt_intake *how)
+/* The content, and what shaped its import: another choice makes another run. Only what comes with
+ * stacks of its own has C++ frames to choose from. */
+static char *content_key(const char *hash, const struct mt_intake *how,
+                         const struct mt_recording *rec)
 {
-    bool cpp = how->cpp_frames && strcmp(how->cpp_frames, "fold") != 0;
+    bool cpp = rec->without_ops && how->cpp_frames != MT_CPP_FOLD;
     return mt_asprintf("%s%s%s%s%s", hash, how->step_marker ? " step-marker " : "",
                        how->step_marker ? how->step_marker : "", cpp ? " cpp-frames " : "",
-                       cpp ? how->cpp_frames : "");
+                       cpp ? cpp_names[how->cpp_frames] : "");
 }
 
 enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
@@ -94,7 +98,7 @@ enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct 
                                struct mt_store_result *result, struct mt_err *err)
 {
     struct mt_beside memory;
-    char *key = content_key(hash, how);
+    char *key = content_key(hash, how, rec);
     struct mt_store_opts opts = {.name = how->name,
                                  .group = how->group,
                                  .source = path,

@@ -4,15 +4,19 @@
 #ifndef MT_INTAKE_H
 #define MT_INTAKE_H
 
+#include "formats/format.h"
 #include "lib/store.h"
 
 struct mt_intake {
     const char *name, *group; /* of the run; NULL = made up, none */
     const char *step_marker;  /* NULL = the usual ones */
-    const char *cpp_frames;   /* of snapshots: fold, all, none; NULL = fold */
+    enum mt_cpp_frames cpp_frames;
     bool replace, partial;
     int64_t max_memory; /* bytes; 0 = no limit */
 };
+
+/* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
+enum mt_status mt_intake_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err);
 
 /*
  * Reads the file at path and builds its ops; the rest as below. hash: of the content, as 32 hex

@@ -214,13 +214,6 @@ static enum mt_status show_svg(const struct mt_run *run, const struct mt_run_dev
     return st;
 }
 
-static enum mt_status no_segments(const struct mt_run *run, struct mt_err *err)
-{
-    MT_FAIL(err, MT_EUSAGE, "run '%s' knows of no segments", run->name);
-    mt_err_hint(err, "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one.");
-    return MT_EUSAGE;
-}
-
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
@@ -229,15 +222,15 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     bool none;
     int others;
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_run_device(db, run, device_name, &device, &none, &others, err));
-    if (!none)
-        MT_TRY_OUT(mt_segments_load(db, run, &device, MT_AT_END, false, &s, err));
-    if (!s.all.n) {
-        st = no_segments(run, err);
-    } else if (mt_show_wants_svg()) {
+    MT_TRY(mt_check_segments(run, err));
+    MT_TRY(mt_run_device(db, run, device_name, &device, &none, &others, err));
+    mt_report_about(r, run, none ? NULL : &device);
+    if (none)
+        return mt_show_no_memory(r, run, err);
+    MT_TRY_OUT(mt_segments_load(db, run, &device, MT_AT_END, false, &s, err));
+    if (mt_show_wants_svg()) {
         st = show_svg(run, &device, &s, err);
     } else {
-        mt_report_about(r, run, &device);
         MT_TRY_OUT(fill(r, run, &device, &s, err));
         mt_report_others(r, others);
         st = mt_show(r, err);

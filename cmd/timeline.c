@@ -245,17 +245,6 @@ static enum mt_status check_options(struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status no_memory(struct mt_timeline *t, struct mt_err *err)
-{
-    if (mt_show_wants_svg()) {
-        MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records: nothing to draw", t->run.name);
-        mt_err_hint(err, "Record them with profile(profile_memory=True).");
-        return MT_EUSAGE;
-    }
-    mt_report_no_memory(t->report, &t->run);
-    return mt_show(t->report, err);
-}
-
 static void free_all(struct mt_timeline *t)
 {
     mt_bands_free(&t->bands);
@@ -284,7 +273,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_run_device(db, &t.run, device_name, &t.device, &none, &others, err));
     mt_report_about(&report, &t.run, none ? NULL : &t.device);
     if (none) {
-        st = no_memory(&t, err);
+        st = mt_show_no_memory(&report, &t.run, err);
         goto out;
     }
     MT_TRY_OUT(mt_lives_open(db, &t.run, &t.lives, err));

@@ -6,6 +6,7 @@
  */
 #include "formats/format.h"
 #include "formats/snapshot_replay.h"
+#include "lib/human.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +24,20 @@ struct reader {
     MT_VEC(struct mt_snap_source) sources;
 };
 
+/* The machine's values and the records made of them may take as much together as the machine may
+ * alone, which checks its own part itself. */
 static enum mt_status pause_reading(void *closure, struct mt_err *err)
 {
     struct reader *r = closure;
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    if (!r->rec->max_bytes || mt_snap_objects_bytes(&r->objects) <= r->rec->max_bytes)
+    uint64_t limit = r->rec->max_bytes ? r->rec->max_bytes : MT_PICKLE_BYTES_MAX;
+    if (mt_pickle_bytes(r->p) + mt_snap_objects_bytes(&r->objects) <= limit)
         return MT_OK;
-    MT_FAIL(err, MT_ELIMIT, "needs more than %llu MiB of memory (%zu events so far)",
-            (unsigned long long)(r->rec->max_bytes >> 20), r->objects.events.n);
+    char allowed[MT_HUMAN_MAX];
+    err->offset = (int64_t)mt_stream_offset(r->in);
+    MT_FAIL(err, MT_ELIMIT, "needs more than %s of memory (%zu events so far)",
+            mt_human_bytes((int64_t)limit, allowed), r->objects.events.n);
     mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
     return MT_ELIMIT;
 }
@@ -43,7 +49,8 @@ static mt_pvalue dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, si
 
 static mt_pvalue list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
 {
-    return mt_snap_list(&((struct reader *)closure)->objects, p, v, n);
+    (void)p;
+    return mt_snap_list(&((struct reader *)closure)->objects, v, n);
 }
 
 /* ---- the lists ---- */
@@ -72,7 +79,7 @@ static struct mt_snap_source *add_source(struct reader *r, int type, int64_t num
 }
 
 /* One source per list of events. A profile's snapshot has the CPU behind the last GPU. */
-static enum mt_status find_traces(struct reader *r, mt_pvalue traces, struct mt_err *err)
+static enum mt_status find_traces(struct reader *r, mt_pvalue traces, int type, struct mt_err *err)
 {
     size_t n, events;
     const mt_pvalue *lists = mt_pickle_items(r->p, traces, &n);
@@ -80,65 +87,66 @@ static enum mt_status find_traces(struct reader *r, mt_pvalue traces, struct mt_
         return no_snapshot("it has more than 128 devices", err);
     for (size_t i = 0; i < n; i++) {
         const mt_pvalue *v = mt_pickle_items(r->p, lists[i], &events);
-        bool cpu = r->objects.has_category && i + 1 == n;
+        bool cpu = r->objects.has_category && i + 1 == n && type != MT_DEVICE_HOST;
         if (!holds(v, events, MT_TOKEN_EVENT))
             return no_snapshot("a list of events holds something else", err);
-        struct mt_snap_source *s = add_source(r, cpu ? MT_DEVICE_CPU : r->type, (int64_t)i);
+        struct mt_snap_source *s = add_source(r, cpu ? MT_DEVICE_CPU : type, (int64_t)i);
         s->events = v;
         s->event_n = events;
     }
     return MT_OK;
 }
 
-/* Devices that only segments name. */
-static enum mt_status find_segments(struct reader *r, mt_pvalue segments, struct mt_err *err)
+/* Gives the sources from `first` on their segments, and adds devices that only segments name. */
+static enum mt_status find_segments(struct reader *r, mt_pvalue segments, size_t first, int type,
+                                    struct mt_err *err)
 {
     size_t n;
     const mt_pvalue *v = mt_pickle_items(r->p, segments, &n);
+    bool any_device = first < r->sources.n && r->sources.v[first].any_device;
     if (!holds(v, n, MT_TOKEN_SEGMENT))
         return no_snapshot("its list of segments holds something else", err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !any_device; i++) {
         int64_t device = r->objects.segments.v[mt_pickle_number(v[i])].device;
-        size_t k = 0;
+        size_t k = first;
         while (k < r->sources.n && r->sources.v[k].number != device)
             k++;
         if (k < r->sources.n)
             continue;
         if (device < 0 || device >= DEVICES_MAX)
             return no_snapshot("a segment's device is not in 0..127", err);
-        add_source(r, r->type, device);
+        add_source(r, type, device);
     }
     static const mt_pvalue none[1];
-    for (size_t k = 0; k < r->sources.n; k++) {
+    for (size_t k = first; k < r->sources.n; k++) {
         r->sources.v[k].segments = v ? v : none;
         r->sources.v[k].segment_n = n;
     }
     return MT_OK;
 }
 
-/* Pinned memory of the host: its lists may or may not be split by device. */
+/* Pinned memory of the host. Its events are one list, or a list per device; where there is only
+ * one, all segments are its own, whatever device they name. */
 static enum mt_status find_host(struct reader *r, mt_pvalue root, struct mt_err *err)
 {
-    size_t n, lists;
-    const mt_pvalue *segments =
-        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_segments"), &n);
-    const mt_pvalue *traces =
-        mt_pickle_items(r->p, mt_pickle_find(r->p, root, "host_traces"), &lists);
-    bool flat = lists && mt_pickle_is_token(traces[0], MT_TOKEN_EVENT);
-    if (!n && !lists)
-        return MT_OK;
-    if (!holds(segments, n, MT_TOKEN_SEGMENT))
-        return no_snapshot("its list of host segments holds something else", err);
-    struct mt_snap_source *s = add_source(r, MT_DEVICE_HOST, 0);
-    s->host = true;
-    s->segments = segments;
-    s->segment_n = n;
-    s->events = flat ? traces : lists ? mt_pickle_items(r->p, traces[0], &s->event_n) : NULL;
-    if (flat)
-        s->event_n = lists;
-    return holds(s->events, s->event_n, MT_TOKEN_EVENT)
-               ? MT_OK
-               : no_snapshot("its list of host events holds something else", err);
+    size_t first = r->sources.n, n;
+    mt_pvalue segments = mt_pickle_find(r->p, root, "host_segments");
+    mt_pvalue traces = mt_pickle_find(r->p, root, "host_traces");
+    const mt_pvalue *events = mt_pickle_items(r->p, traces, &n);
+    if (n && mt_pickle_is_token(events[0], MT_TOKEN_EVENT)) {
+        if (!holds(events, n, MT_TOKEN_EVENT))
+            return no_snapshot("its list of host events holds something else", err);
+        struct mt_snap_source *s = add_source(r, MT_DEVICE_HOST, 0);
+        s->events = events;
+        s->event_n = n;
+    } else {
+        MT_TRY(find_traces(r, traces, MT_DEVICE_HOST, err));
+    }
+    if (segments && first == r->sources.n)
+        add_source(r, MT_DEVICE_HOST, 0);
+    if (first + 1 == r->sources.n)
+        r->sources.v[first].any_device = true;
+    return segments ? find_segments(r, segments, first, MT_DEVICE_HOST, err) : MT_OK;
 }
 
 /* Sources that have neither events nor segments are idle devices: left out. */
@@ -147,10 +155,9 @@ static void drop_idle(struct reader *r)
     size_t kept = 0;
     for (size_t i = 0; i < r->sources.n; i++) {
         const struct mt_snap_source *s = &r->sources.v[i];
-        bool used = s->event_n > 0 || s->host;
+        bool used = s->event_n > 0;
         for (size_t k = 0; k < s->segment_n && !used; k++)
-            used = mt_pickle_is_token(s->segments[k], MT_TOKEN_SEGMENT) &&
-                   r->objects.segments.v[mt_pickle_number(s->segments[k])].device == s->number;
+            used = mt_snap_is_own(&r->objects, s, s->segments[k]);
         if (used)
             r->sources.v[kept++] = *s;
     }
@@ -187,17 +194,13 @@ static void add_meta(struct reader *r, const char *key, mt_pvalue value)
     mt_buf_free(&text);
 }
 
-/* The settings one by one, and small values of the top level that we do not read. */
-static void keep_meta(struct reader *r, mt_pvalue root, mt_pvalue settings)
+/* What a dict says by name; if small_only, without lists and the like. */
+static void keep_members(struct reader *r, mt_pvalue dict_value, bool small_only)
 {
     size_t n;
-    const mt_pvalue *v = mt_pickle_items(r->p, settings, &n);
-    for (size_t i = 0; i + 1 < n; i += 2)
-        if (mt_pickle_str(r->p, v[i]))
-            add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
-    v = mt_pickle_items(r->p, root, &n);
-    for (size_t i = 0; i + 1 < n && mt_pickle_kind(root) == MT_PICKLE_DICT; i += 2)
-        if (mt_pickle_str(r->p, v[i]) && mt_pickle_kind(v[i + 1]) < MT_PICKLE_LIST)
+    const mt_pvalue *v = mt_pickle_items(r->p, dict_value, &n);
+    for (size_t i = 0; i + 1 < n && mt_pickle_kind(dict_value) == MT_PICKLE_DICT; i += 2)
+        if (mt_pickle_str(r->p, v[i]) && (!small_only || mt_pickle_kind(v[i + 1]) < MT_PICKLE_LIST))
             add_meta(r, mt_pickle_str(r->p, v[i]), v[i + 1]);
 }
 
@@ -220,10 +223,13 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
 {
     const struct mt_snap_objects *o = &r->objects;
     struct mt_note *notes = r->rec->notes;
+    struct mt_buf names = {0};
+    mt_snap_unknown_names(o, mt_pickle_strings(r->p), sizeof notes[0].detail - 1, &names);
     notes[MT_NOTE_UNKNOWN_ACTION].count = o->unknown_n;
-    if (o->unknown.s)
-        snprintf(notes[MT_NOTE_UNKNOWN_ACTION].detail, sizeof notes[0].detail, "%s", o->unknown.s);
-    notes[MT_NOTE_SKIPPED].count = o->bad_n;
+    if (names.s)
+        memcpy(notes[MT_NOTE_UNKNOWN_ACTION].detail, names.s, names.n + 1);
+    mt_buf_free(&names);
+    notes[MT_NOTE_BAD_SIZE].count = o->bad_n;
     notes[MT_NOTE_TRAILING].count = trailing;
     size_t most = 0; /* enabled="state" keeps one event per device */
     for (size_t i = 0; i < r->sources.n; i++)
@@ -250,12 +256,13 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t traili
     if (!segments && !traces)
         return no_snapshot("it has no list of segments", err);
     r->type = device_type(r, settings);
-    MT_TRY(find_traces(r, traces, err));
+    MT_TRY(find_traces(r, traces, r->type, err));
     if (segments)
-        MT_TRY(find_segments(r, segments, err));
+        MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
     drop_idle(r);
-    keep_meta(r, root, settings);
+    keep_members(r, settings, false);
+    keep_members(r, root, true); /* of the top level, what is not read */
     add_notes(r, root, settings, trailing);
     r->rec->event_n = r->objects.events.n;
     r->rec->whole_us = true;

@@ -1,13 +1,6 @@
 /* The end of a snapshot: its own list of segments and blocks. */
 #include "formats/snapshot_parts.h"
 
-bool mt_snap_is_own(const struct mt_snap_replayer *r, const struct mt_snap_device *d,
-                    mt_pvalue token)
-{
-    return mt_pickle_is_token(token, MT_TOKEN_SEGMENT) &&
-           (d->src->host || r->o->segments.v[mt_pickle_number(token)].device == d->src->number);
-}
-
 static enum mt_status end_block(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                 const struct mt_snap_block *b, const struct mt_snap_segment *s,
                                 uint32_t segment, struct mt_err *err)
@@ -71,7 +64,7 @@ enum mt_status mt_snap_end_device(struct mt_snap_replayer *r, struct mt_snap_dev
 {
     bool known = d->src->segments != NULL;
     for (size_t i = 0; i < d->src->segment_n; i++)
-        if (mt_snap_is_own(r, d, d->src->segments[i]))
+        if (mt_snap_is_own(r->o, d->src, d->src->segments[i]))
             MT_TRY(
                 end_segment(r, d, &r->o->segments.v[mt_pickle_number(d->src->segments[i])], err));
     struct mt_device *out = &r->rec->devices.v[d->device];

@@ -47,7 +47,10 @@ static const struct mark noise[] = {
     /* the interpreter */
     {NAME, STARTS, "Py"},
     {NAME, STARTS, "_Py"},
-    {NAME, STARTS, "py"},
+    {NAME, STARTS, "pymain_"},
+    {NAME, STARTS, "pyrun_"},
+    {NAME, STARTS, "pyinit_"},
+    {NAME, STARTS, "pythread_"},
     {NAME, STARTS, "cfunction_"},
     {NAME, STARTS, "method_vectorcall"},
     {NAME, STARTS, "method_call"},

@@ -8,7 +8,7 @@
 #define SIZE_MAX_B  ((int64_t)1 << 50)
 #define TIME_MAX_US ((int64_t)1 << 52)
 
-enum { UNKNOWN_SHOWN = 60, LABEL_MAX = 200 };
+enum { UNKNOWN_KEPT = 16, NAME_SHOWN = 40, LABEL_MAX = 200 };
 
 enum key {
     K_ACTION,
@@ -76,7 +76,7 @@ void mt_snap_objects_free(struct mt_snap_objects *o)
     mt_vec_free(&o->final_blocks);
     mt_vec_free(&o->segments);
     mt_vec_free(&o->annotations);
-    mt_buf_free(&o->unknown);
+    mt_vec_free(&o->unknown);
 }
 
 void mt_snap_objects_add_words(struct mt_strtab *strings)
@@ -89,10 +89,15 @@ void mt_snap_objects_add_words(struct mt_strtab *strings)
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o)
 {
-    return o->events.cap * sizeof *o->events.v + o->blocks.cap * sizeof *o->blocks.v +
-           o->segments.cap * sizeof *o->segments.v + o->final_blocks.cap * sizeof(uint32_t) +
-           o->annotations.cap * sizeof *o->annotations.v + o->paths.lists.bytes +
-           o->paths.path.cap * sizeof *o->paths.path.v + o->paths.links.slot_n * 16;
+    return o->events.cap * sizeof *o->events.v + o->words.cap * sizeof *o->words.v +
+           o->blocks.cap * sizeof *o->blocks.v + o->final_blocks.cap * sizeof *o->final_blocks.v +
+           o->segments.cap * sizeof *o->segments.v + o->annotations.cap * sizeof *o->annotations.v +
+           mt_snap_paths_bytes(&o->paths);
+}
+
+static bool is_size(int64_t bytes)
+{
+    return bytes >= 0 && bytes <= SIZE_MAX_B;
 }
 
 static int64_t int_of(const struct mt_pickle *p, mt_pvalue v, int64_t otherwise)
@@ -138,6 +143,16 @@ static bool says_nothing(struct mt_pickle *p, mt_pvalue v)
     return !v || mt_pickle_kind(v) == MT_PICKLE_NONE || (s && (!*s || strcmp(s, "N/A") == 0));
 }
 
+/* How many of the n bytes at s to keep so that they are at most max and end with a character. */
+static size_t whole_part(const char *s, size_t n, size_t max)
+{
+    if (n <= max)
+        return n;
+    while (max > 0 && (s[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 /* What an event was labelled with, as one line of text: by the user, else by a profile, else by
  * torch.compile (the number of the graph: "torch.compile 0/0"). */
 static uint32_t label_of(struct mt_pickle *p, const mt_pvalue *f)
@@ -155,21 +170,35 @@ static uint32_t label_of(struct mt_pickle *p, const mt_pvalue *f)
     const char *s = mt_pickle_str(p, f[labels[i].key]);
     mt_buf_adds(&text, labels[i].prefix);
     if (s)
-        mt_buf_add(&text, s, strnlen(s, LABEL_MAX));
+        mt_buf_add(&text, s, strnlen(s, LABEL_MAX + 1)); /* enough to see that it is cut */
     else
         mt_pickle_json(p, f[labels[i].key], &text);
-    size_t n = text.n < LABEL_MAX ? text.n : LABEL_MAX;
+    size_t n = whole_part(text.s, text.n, LABEL_MAX);
     uint32_t id = n ? mt_strtab_add(mt_pickle_strings(p), text.s, n) : MT_NONE;
     mt_buf_free(&text);
     return id;
 }
 
-static void note_unknown(struct mt_snap_objects *o, const char *action)
+static void note_unknown(struct mt_snap_objects *o, uint32_t action)
 {
     o->unknown_n++;
-    if (!action || o->unknown.n > UNKNOWN_SHOWN || (o->unknown.s && strstr(o->unknown.s, action)))
-        return;
-    mt_buf_addf(&o->unknown, "%s%.40s", o->unknown.n ? ", " : "", action);
+    for (size_t i = 0; i < o->unknown.n; i++)
+        if (o->unknown.v[i] == action)
+            return;
+    if (action != MT_NONE && o->unknown.n < UNKNOWN_KEPT)
+        *mt_vec_push(&o->unknown) = action;
+}
+
+void mt_snap_unknown_names(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                           size_t max, struct mt_buf *out)
+{
+    for (size_t i = 0; i < o->unknown.n; i++) {
+        const char *name = mt_strtab_get(strings, o->unknown.v[i]), *comma = out->n ? ", " : "";
+        size_t n = whole_part(name, strlen(name), NAME_SHOWN);
+        if (out->n + strlen(comma) + n > max)
+            return;
+        mt_buf_addf(out, "%s%.*s", comma, (int)n, name);
+    }
 }
 
 static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *f)
@@ -185,20 +214,18 @@ static mt_pvalue event(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
         .action = MT_SNAP_ACTION_N,
     };
     uint32_t word = str_of(f[K_ACTION]);
-    if (word != MT_NONE && word >= K_N && word < K_N + MT_SNAP_ACTION_N)
+    bool known = word >= K_N && word < K_N + MT_SNAP_ACTION_N;
+    if (known && is_size(e.size))
         e.action = (uint8_t)(word - K_N);
-    else {
-        note_unknown(o, mt_pickle_str(p, f[K_ACTION]));
+    else
         *mt_vec_push(&o->words) = (struct mt_snap_word){(uint32_t)o->events.n, word};
-    }
+    if (!known)
+        note_unknown(o, word);
+    o->bad_n += !is_size(e.size);
     if (f[K_DEVICE_FREE])
         e.addr = (uint64_t)int_of(p, f[K_DEVICE_FREE], 0);
     if (e.time_us > TIME_MAX_US || e.time_us < -TIME_MAX_US)
         e.time_us = MT_GONE;
-    if (e.size < 0 || e.size > SIZE_MAX_B) {
-        o->bad_n++;
-        e.action = MT_SNAP_ACTION_N;
-    }
     o->timed_n += e.time_us != MT_GONE;
     o->has_category |= f[K_CATEGORY] != 0;
     *mt_vec_push(&o->events) = e;
@@ -250,10 +277,14 @@ static mt_pvalue block(struct mt_snap_objects *o, struct mt_pickle *p, const mt_
     b.requested = b.size;
     add_history(o, p, f[K_HISTORY], &b);
     b.requested = int_of(p, f[K_REQUESTED_SIZE], b.requested);
-    if (b.size < 0 || b.size > SIZE_MAX_B || b.requested < 0 || b.requested > b.size) {
-        o->bad_n += b.state != MT_BLOCK_FREED || b.size < 0 || b.size > SIZE_MAX_B;
-        b.requested = b.size = b.size < 0 || b.size > SIZE_MAX_B ? 0 : b.size;
+    bool bad = !is_size(b.size);
+    if (bad)
+        b.requested = b.size = 0;
+    if (!is_size(b.requested) || b.requested > b.size) {
+        bad = b.state != MT_BLOCK_FREED; /* of a free block it says nothing */
+        b.requested = b.size;
     }
+    o->bad_n += bad;
     *mt_vec_push(&o->blocks) = b;
     return mt_pickle_token(MT_TOKEN_BLOCK, (uint32_t)o->blocks.n - 1);
 }
@@ -283,7 +314,7 @@ static mt_pvalue segment(struct mt_snap_objects *o, struct mt_pickle *p, const m
         *mt_vec_push(&o->final_blocks) = mt_pickle_number(items[i]);
         s.block_n++;
     }
-    if (s.total < 0 || s.total > SIZE_MAX_B) {
+    if (!is_size(s.total)) {
         o->bad_n++;
         s.total = 0;
     }
@@ -304,9 +335,8 @@ static mt_pvalue annotation(struct mt_snap_objects *o, struct mt_pickle *p, cons
     return mt_pickle_token(MT_TOKEN_ANNOTATION, (uint32_t)o->annotations.n - 1);
 }
 
-mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+mt_pvalue mt_snap_dict(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *v, size_t n)
 {
-    struct mt_snap_objects *o = closure;
     mt_pvalue f[K_N] = {0};
     for (size_t i = 0; i + 1 < n; i += 2) {
         uint32_t key = str_of(v[i]);
@@ -328,10 +358,8 @@ mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, s
     return 0;
 }
 
-mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
+mt_pvalue mt_snap_list(struct mt_snap_objects *o, const mt_pvalue *v, size_t n)
 {
-    (void)p;
-    struct mt_snap_objects *o = closure;
     if (!mt_pickle_is_token(v[0], MT_TOKEN_FRAME))
         return 0;
     uint32_t path = mt_snap_path(&o->paths, v, n, MT_TOKEN_FRAME);

@@ -30,7 +30,7 @@ enum mt_snap_action {
     MT_SNAP_ANNOTATE,
     MT_SNAP_USER_DEFINED,
     MT_SNAP_WORKSPACE,
-    MT_SNAP_ACTION_N /* of a kind we do not know */
+    MT_SNAP_ACTION_N /* of a kind we do not know, or of a size that cannot be */
 };
 
 struct mt_snap_event {
@@ -60,7 +60,7 @@ struct mt_snap_segment {
 };
 
 struct mt_snap_annotation {
-    int64_t device, time_us;
+    int64_t device, time_us; /* never MT_GONE */
     uint32_t name;
     bool start;
 };
@@ -73,11 +73,12 @@ struct mt_snap_objects {
     MT_VEC(struct mt_snap_segment) segments;
     MT_VEC(struct mt_snap_annotation) annotations;
     uint64_t timed_n; /* events with a time */
-    uint64_t bad_n;   /* events and blocks with impossible sizes, left out */
-    MT_VEC(struct mt_snap_word { uint32_t event, word; }) words; /* of unknown actions */
-    uint64_t unknown_n;                                          /* events of unknown actions, */
-    struct mt_buf unknown;                                       /* and these actions' names */
-    mt_pvalue pool_value; /* the last pool seen, and its text */
+    uint64_t bad_n;   /* sizes that cannot be true: such events have no effect */
+    /* What events of unknown actions and of such sizes call themselves, in order of events. */
+    MT_VEC(struct mt_snap_word { uint32_t event, word; }) words;
+    uint64_t unknown_n;       /* events of unknown actions */
+    MT_VEC(uint32_t) unknown; /* the first names of such, each once: strings of the pickle */
+    mt_pvalue pool_value;     /* the last pool seen, and its text */
     uint32_t pool;
     bool has_category; /* made from a profile */
 };
@@ -88,13 +89,19 @@ void mt_snap_objects_free(struct mt_snap_objects *o);
 /* Adds the keys it compares by number to a new machine's strings. */
 void mt_snap_objects_add_words(struct mt_strtab *strings);
 
-/* Hooks of the pickle machine; closure is the struct mt_snap_objects. */
-mt_pvalue mt_snap_dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
-mt_pvalue mt_snap_list(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n);
+/* Takes in a complete dict or list of the pickle (struct mt_pickle_hooks): the token of what it
+ * became, 0 if it is none of ours. */
+mt_pvalue mt_snap_dict(struct mt_snap_objects *o, struct mt_pickle *p, const mt_pvalue *v,
+                       size_t n);
+mt_pvalue mt_snap_list(struct mt_snap_objects *o, const mt_pvalue *v, size_t n);
 
 /* What an event calls itself, of the pickle's strings; "[none]" where it says nothing. */
 const char *mt_snap_action_name(const struct mt_snap_objects *o, const struct mt_strtab *strings,
                                 const struct mt_snap_event *e);
+
+/* Appends the names of unknown actions with commas between them, as many as fit into max bytes. */
+void mt_snap_unknown_names(const struct mt_snap_objects *o, const struct mt_strtab *strings,
+                           size_t max, struct mt_buf *out);
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o); /* memory in use, about */
 

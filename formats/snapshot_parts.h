@@ -51,10 +51,6 @@ static inline uint32_t mt_snap_live_at(const struct mt_snap_device *d, uint64_t 
     return i == MT_SNAP_CLOSED ? MT_NONE : i;
 }
 
-/* Whether a segment's token is the device's own. */
-bool mt_snap_is_own(const struct mt_snap_replayer *r, const struct mt_snap_device *d,
-                    mt_pvalue token);
-
 /* Takes in the device's segments and blocks at the end: sizes, states, what is older. */
 enum mt_status mt_snap_end_device(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                   struct mt_err *err);

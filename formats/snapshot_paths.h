@@ -33,6 +33,9 @@ struct mt_snap_paths {
 void mt_snap_paths_init(struct mt_snap_paths *s, enum mt_cpp_frames cpp);
 void mt_snap_paths_free(struct mt_snap_paths *s);
 
+/* Memory in use while the file is read, about. */
+uint64_t mt_snap_paths_bytes(const struct mt_snap_paths *s);
+
 uint32_t mt_snap_frame_number(struct mt_snap_paths *s, uint32_t name, uint32_t file, int64_t line);
 
 /*

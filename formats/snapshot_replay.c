@@ -64,11 +64,11 @@ static void mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
 {
     for (; r->timed && r->at_annotation < r->o->annotations.n; r->at_annotation++) {
         const struct mt_snap_annotation *a = &r->o->annotations.v[r->at_annotation];
-        int64_t at = a->time_us == MT_GONE ? t_ns : a->time_us * 1000;
+        int64_t at = a->time_us * 1000;
         if (a->start ? at > t_ns : at >= t_ns)
             return;
         for (size_t i = 0; i < r->device_n; i++)
-            if (!r->devices[i].src->host && r->devices[i].src->number == a->device)
+            if (r->devices[i].src->type != MT_DEVICE_HOST && r->devices[i].src->number == a->device)
                 mt_snap_region_mark(&r->devices[i].regions, &r->o->paths, r->rec, r->strings,
                                     a->name, a->start, at);
     }
@@ -199,11 +199,9 @@ static struct mt_segment older_segment(struct mt_snap_replayer *r, const struct 
                                .small = e->size <= SMALL_SEGMENT_B};
 }
 
-static enum mt_status change_segment(struct mt_snap_replayer *r, struct mt_snap_device *d,
-                                     const struct mt_snap_event *e, int64_t t_ns,
-                                     struct mt_err *err)
+static void change_segment(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                           const struct mt_snap_event *e, int64_t t_ns)
 {
-    MT_TRY(mt_snap_count_size(r, e->size, err));
     bool get = gets_memory(e->action);
     uint32_t record = (uint32_t)r->rec->records.n, *at = mt_map_at(&d->segments, e->addr);
     if (get) {
@@ -228,7 +226,6 @@ static enum mt_status change_segment(struct mt_snap_replayer *r, struct mt_snap_
     }
     d->reserved_b += get ? e->size : -e->size;
     sample(r, d, MT_METRIC_RESERVED, d->reserved_b, t_ns);
-    return MT_OK;
 }
 
 /* ---- events ---- */
@@ -282,7 +279,8 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     case MT_SNAP_SEGMENT_MAP:
     case MT_SNAP_SEGMENT_FREE:
     case MT_SNAP_SEGMENT_UNMAP:
-        return change_segment(r, d, e, t_ns, err);
+        change_segment(r, d, e, t_ns);
+        return MT_OK;
     case MT_SNAP_OOM:
         sample(r, d, MT_METRIC_OOM, e->size, t_ns);
         sample(r, d, MT_METRIC_DEVICE_FREE, (int64_t)e->addr, t_ns);
@@ -297,12 +295,32 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     }
 }
 
-/* What the segments held at the end, and where they came from, tells the level at the start; in a
- * file without segments the level never falls below 0. */
-static void look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d)
+/* What the device's segments hold at the end. */
+static enum mt_status reserved_at_end(struct mt_snap_replayer *r, const struct mt_snap_source *src,
+                                      int64_t *bytes, struct mt_err *err)
+{
+    *bytes = 0;
+    for (size_t i = 0; i < src->segment_n; i++) {
+        if (!mt_snap_is_own(r->o, src, src->segments[i]))
+            continue;
+        int64_t total = r->o->segments.v[mt_pickle_number(src->segments[i])].total;
+        MT_TRY(mt_snap_count_size(r, total, err));
+        *bytes += total;
+    }
+    return MT_OK;
+}
+
+/*
+ * What must be known before the first event: its time, which of the two events of a free counts,
+ * and the reserved bytes. Those at the end and what came and went tell those at the start; where
+ * a file lacks segments or some of their events, the level at least never falls below 0.
+ */
+static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                                 struct mt_err *err)
 {
     bool completed = false, requested = false;
-    int64_t level = 0, lowest = 0;
+    int64_t level = 0, lowest = 0, at_end;
+    MT_TRY(reserved_at_end(r, d->src, &at_end, err));
     for (size_t i = d->src->event_n; i-- > 0;)
         if (event_at(r, d, i)->time_us != MT_GONE)
             d->last_ns = event_at(r, d, i)->time_us * 1000;
@@ -310,15 +328,15 @@ static void look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d)
         const struct mt_snap_event *e = event_at(r, d, i);
         completed |= e->action == MT_SNAP_FREE_COMPLETED;
         requested |= e->action == MT_SNAP_FREE_REQUESTED;
-        if (e->action >= MT_SNAP_SEGMENT_ALLOC && e->action <= MT_SNAP_SEGMENT_UNMAP &&
-            r->total_b <= TOTAL_MAX_B) {
-            r->total_b += e->size;
+        if (e->action >= MT_SNAP_SEGMENT_ALLOC && e->action <= MT_SNAP_SEGMENT_UNMAP) {
+            MT_TRY(mt_snap_count_size(r, e->size, err));
             level += gets_memory(e->action) ? e->size : -e->size;
             lowest = level < lowest ? level : lowest;
         }
     }
-    d->reserved_b = d->src->segment_n ? d->reserved_b - level : -lowest;
+    d->reserved_b = d->src->segment_n && at_end - level > -lowest ? at_end - level : -lowest;
     d->by_request = requested && !completed;
+    return MT_OK;
 }
 
 static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
@@ -351,14 +369,7 @@ static enum mt_status run(struct mt_snap_replayer *r, const struct mt_snap_sourc
         d->src = &sources[i];
         d->device = (uint16_t)mt_rec_device(
             r->rec, d->src->type, d->src->type == MT_DEVICE_CPU ? -1 : (int)d->src->number);
-        for (size_t k = 0; k < d->src->segment_n; k++)
-            if (mt_snap_is_own(r, d, d->src->segments[k])) {
-                int64_t total = r->o->segments.v[mt_pickle_number(d->src->segments[k])].total;
-                MT_TRY(mt_snap_count_size(r, total, err));
-                d->reserved_b += total;
-            }
-        look_ahead(r, d);
-        MT_TRY(mt_snap_count_size(r, 0, err));
+        MT_TRY(look_ahead(r, d, err));
     }
     MT_TRY(play_all(r, err));
     int64_t end_ns = INT64_MIN;

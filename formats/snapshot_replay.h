@@ -15,14 +15,22 @@
 
 /* One device of the file: its events (tokens), in order. */
 struct mt_snap_source {
-    int type;       /* c10::DeviceType number */
-    int64_t number; /* place in device_traces; key `device` of segments and annotations */
-    bool host;      /* of host_segments and host_traces */
+    int type;        /* c10::DeviceType number */
+    int64_t number;  /* place in device_traces; key `device` of segments and annotations */
+    bool any_device; /* segments are its own whatever device they name */
     const mt_pvalue *events;
     size_t event_n;
     const mt_pvalue *segments; /* tokens of all devices' segments that may be its own */
     size_t segment_n;
 };
+
+/* Whether a segment's token is the source's own. */
+static inline bool mt_snap_is_own(const struct mt_snap_objects *o, const struct mt_snap_source *s,
+                                  mt_pvalue token)
+{
+    return mt_pickle_is_token(token, MT_TOKEN_SEGMENT) &&
+           (s->any_device || o->segments.v[mt_pickle_number(token)].device == s->number);
+}
 
 /* Errors: MT_EINPUT (sizes that cannot be), MT_ELIMIT. */
 enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab *strings,

@@ -28,6 +28,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_PATH] = "no_path",
     [MT_NOTE_HISTORY_CUT] = "history_cut",
     [MT_NOTE_TRAILING] = "trailing",
+    [MT_NOTE_BAD_SIZE] = "bad_size",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -73,6 +74,8 @@ static const char *const texts[MT_NOTE_N] = {
         "%N record/records (%B net) without a call path: no stacks were recorded for "
         "them, or only frames that say nothing (--cpp-frames all keeps those)",
     [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the pickle, not read",
+    [MT_NOTE_BAD_SIZE] = "%N impossible size/sizes of events, blocks or segments, not used; such "
+                         "events are kept as they are in v_event",
 };
 
 #include "lib/human.h"

@@ -8,7 +8,6 @@ enum {
     LOOK_AHEAD = 32, /* longer than any opcode with its fixed argument */
     STRING_MAX = MT_STREAM_MAX_PEEK - LOOK_AHEAD,
 };
-#define BYTES_MAX ((uint64_t)64 << 30)
 
 struct window {
     const uint8_t *base, *p, *end; /* p is at an opcode */
@@ -160,7 +159,7 @@ struct mt_pickle *mt_pickle_new(struct mt_stream *in, const struct mt_pickle_hoo
                                 uint64_t max_bytes)
 {
     struct mt_pickle *p = mt_alloc(sizeof *p);
-    *p = (struct mt_pickle){.in = in, .max_bytes = max_bytes ? max_bytes : BYTES_MAX};
+    *p = (struct mt_pickle){.in = in, .max_bytes = max_bytes ? max_bytes : MT_PICKLE_BYTES_MAX};
     if (hooks)
         p->hooks = *hooks;
     mt_strtab_init(&p->strings);

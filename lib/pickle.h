@@ -23,8 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MT_PICKLE_DEPTH 128 /* containers in containers; snapshots have 7 */
-#define MT_PICKLE_BATCH 1000
+#define MT_PICKLE_DEPTH     128 /* containers in containers; snapshots have 7 */
+#define MT_PICKLE_BATCH     1000
+#define MT_PICKLE_BYTES_MAX ((uint64_t)64 << 30) /* of memory, unless the caller says */
 
 /* A value in 64 bits: what it is in the upper 4, the rest by kind. */
 typedef uint64_t mt_pvalue;
@@ -76,14 +77,15 @@ struct mt_pickle_hooks {
 };
 
 /*
- * A machine over the stream. max_bytes bounds the memory of its values (0: 64 GiB). Hooks are
- * copied. Free with mt_pickle_free. Strings the caller adds to `strings` before the run have the
- * ids it expects, so that keys can be compared by number.
+ * A machine over the stream. max_bytes bounds the memory of its values (0: MT_PICKLE_BYTES_MAX).
+ * Hooks are copied. Free with mt_pickle_free. Strings the caller adds to `strings` before the run
+ * have the ids it expects, so that keys can be compared by number.
  */
 struct mt_pickle *mt_pickle_new(struct mt_stream *in, const struct mt_pickle_hooks *hooks,
                                 uint64_t max_bytes);
 void mt_pickle_free(struct mt_pickle *p);
 struct mt_strtab *mt_pickle_strings(struct mt_pickle *p);
+uint64_t mt_pickle_bytes(const struct mt_pickle *p); /* memory in use, about */
 
 /*
  * Runs the program to its STOP; *root is the value it leaves. Consumes the pickle and no more.

@@ -117,6 +117,4 @@ mt_pvalue mt_pickle_new_tuple(struct mt_pickle *p, const mt_pvalue *v, size_t n)
 void mt_pickle_fill(struct mt_pickle *p, mt_pvalue *target, const mt_pvalue *v, size_t n,
                     bool one_batch);
 
-uint64_t mt_pickle_bytes(const struct mt_pickle *p); /* memory in use, about */
-
 #endif

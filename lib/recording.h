@@ -179,6 +179,7 @@ enum mt_note_kind {
     MT_NOTE_NO_PATH,        /* records without a call path, where paths are recorded */
     MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
     MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
+    MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
     MT_NOTE_N
 };
 struct mt_note {

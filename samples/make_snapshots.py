@@ -355,6 +355,17 @@ def host():
     return snapshot(device, host_segments=pinned.final(), host_traces=[pinned.events])
 
 
+def host_lists():
+    """Pinned memory with a list of events per device."""
+    device, pinned = Device(), [Device(number, base=0x7E0000000000 + (number << 36)) for number in range(2)]
+    train(device)
+    for number, size in ((0, 4000), (1, 3000)):
+        seg = pinned[number].segment(4096, INPUT_STACK)
+        pinned[number].alloc(seg, size, INPUT_STACK)
+    segments = pinned[0].final() + pinned[1].final()
+    return snapshot(device, host_segments=segments, host_traces=[p.events for p in pinned])
+
+
 def oom():
     device = Device()
     train(device)
@@ -418,7 +429,7 @@ def fragmented():
 
 VARIANTS = [basic, bare_list, state_only, two_devices, no_times, no_frames, odd_frames, torch_1_13, private_pools,
             skip_completed, skip_segments, ring_cut, older_with_frames, expandable, xpu, npu, unknown_actions,
-            user_defined, metadata, profile, host, oom, pending_free, unbalanced_marks, clock_back,
+            user_defined, metadata, profile, host, host_lists, oom, pending_free, unbalanced_marks, clock_back,
             unbalanced_sizes, fragmented]
 
 

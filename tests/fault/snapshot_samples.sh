@@ -32,6 +32,8 @@ tail -n +2 "$SAMPLES/snapshots/truth.csv" | sort >theirs
 [ "$(wc -l <theirs)" -ge 30 ] || complain "truth.csv is short"
 diff theirs ours || complain "levels differ (< truth, > memtool)"
 
+[ "$(query "SELECT d.name || ' ' || d.net_b FROM run r JOIN device d ON d.run_id = r.id WHERE r.name = 'host_lists' ORDER BY 1" | tr -d '"' | tail -n 2 | tr '\n' ' ')" \
+    = 'host:0 4000 host:1 3000 ' ] || complain 'lists of host events are lost'
 none 'only the sample made for it has a residual' "SELECT r.name, d.residual_b FROM run r JOIN device d ON d.run_id = r.id
   WHERE d.residual_b <> 0 AND NOT (r.name = 'unbalanced_sizes' AND d.residual_b = -100)"
 [ "$(query "SELECT count(*) FROM device WHERE residual_b = -100")" = 1 ] || complain 'a wrong end is not told'
@@ -61,5 +63,10 @@ done
 # However it was packed.
 gzip -c "$SAMPLES/snapshots/basic.pickle" | "$MEMTOOL" import - --db packed.db --name gz >/dev/null || complain 'gzip'
 "$MEMTOOL" tree gz --db packed.db --bytes | tail -n +2 | diff basic.tree - || complain 'gzip differs'
+# What the pickle's values and the records made of them need together is what --max-memory bounds.
+"$MEMTOOL" import "$SAMPLES/snapshots/basic.pickle" --db small.db --max-memory 40KiB 2>err
+[ $? = 2 ] || complain '--max-memory is not kept'
+grep -q 'needs more than 40 KiB of memory .* (at byte' err || complain "--max-memory: $(cat err)"
+[ ! -e small.db ] || complain '--max-memory leaves a database behind'
 echo "$fails complaints"
 [ $fails = 0 ]

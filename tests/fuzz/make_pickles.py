@@ -60,10 +60,13 @@ HOSTILE = {
     "not-a-snapshot": pickle.dumps({"a": 1}, 4), "number": pickle.dumps(7, 4),
     "events-are-not": pickle.dumps({"segments": [], "device_traces": [[1, 2]]}, 4),
     "traces-are-not": pickle.dumps({"segments": [], "device_traces": 5}, 4),
+    "settings-are-not": pickle.dumps({"segments": [], "device_traces": [[]], "allocator_settings": ["a", 1, "b", 2]}, 4),
     "segments-are-not": pickle.dumps({"segments": [{}], "device_traces": []}, 4),
     "negative-size": pickle.dumps(snapshot(event(size=-5)), 4),
     "sizes-overflow": pickle.dumps(snapshot(*[event(size=1 << 50)] * 3000), 4),
+    "segments-1-eib": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 50)] * 1200), 4),
     "size-0": pickle.dumps(snapshot(*[event(size=0)] * 2, *[event(action="free_completed", size=0)] * 3), 4),
+    "size-1-eib": pickle.dumps(snapshot(event(), event(size=1 << 60, addr=2)), 4),
     "size-2-63": pickle.dumps(snapshot(event(size=1 << 63)), 4),
     "time-overflow": pickle.dumps(snapshot(event(time_us=1 << 62), event(time_us=-(1 << 62))), 4),
     "wrong-types": pickle.dumps(snapshot({k: [None] for k in event()}, {k: "x" for k in event()}), 4),
@@ -72,6 +75,15 @@ HOSTILE = {
     "device-negative": pickle.dumps(snapshot(segments=[segment(block(), device=-1)]), 4),
     "many-devices": pickle.dumps({"segments": [], "device_traces": [[]] * 300}, 4),
     "same-segment-twice": pickle.dumps((lambda s: snapshot(event(), segments=[s, s]))(segment(block())), 4),
+    "segment-0": pickle.dumps(snapshot(event(), segments=[segment(block(), total_size=0), segment(
+        block(size=0, requested_size=0), total_size=0, address=1 << 21)]), 4),
+    "no-segments": pickle.dumps({"device_traces": [[event(action="segment_alloc", size=1 << 21), event(), event(
+        action="segment_free", addr=1 << 30, size=1 << 22), event(action="free_completed")]]}, 4),
+    "segments-lost": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 21, addr=n << 21) for n in (
+        1, 2, 3)], segments=[segment(block(address=1 << 21), address=1 << 21, total_size=1 << 21)]), 4),
+    "host-lists": pickle.dumps(snapshot(event()) | {"host_segments": [segment(block()), segment(block(), device=1)],
+        "host_traces": [[event()], [event(), event(action="segment_alloc", size=4096)]]}, 4),
+    "host-odd": pickle.dumps(snapshot(event()) | {"host_segments": [segment(device=300)], "host_traces": [[event()], 7]}, 4),
     "block-outside": pickle.dumps(snapshot(segments=[segment(block(address=1 << 40, size=1 << 49))]), 4),
     "bad-pool": pickle.dumps(snapshot(event(pool_id=(1,)), event(pool_id=("a", None))), 4),
     "bad-frames": pickle.dumps(snapshot(event(frames=[1, 2]), event(frames={"a": 1}), event(frames="x"),
@@ -85,6 +97,10 @@ HOSTILE = {
         "time_us": 1}, {"stage": "START", "name": "Optimizer.step#x", "device": 0, "time_us": -5}]}, 4),
     "user-defined": pickle.dumps(snapshot(event(action="user_defined"), event(action="user_defined", frames=[
         {"name": "END", "filename": "never begun", "line": 0}])), 4),
+    "long-names": pickle.dumps(snapshot(
+        event(action="alloc2"), event(action="loc2"), event(action="\u00e9" * 30), event(action="x" * 39 + "\u00e9"),
+        event(addr=2, user_metadata="\u00e9" * 100), event(addr=3, user_metadata="a" + "\u00e9" * 150),
+        event(addr=4, compile_context="x" + "\u00e9" * 150)), 4),
     "unmap-first": pickle.dumps(snapshot(event(action="segment_unmap"), event(action="segment_map"),
                                          event(action="segment_unmap", size=9)), 4),
 }

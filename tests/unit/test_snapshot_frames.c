@@ -1,18 +1,14 @@
 /* formats/snapshot_frames.h: how frames of stacks read, and what is read off them. */
 #include "formats/snapshot_frames.h"
 #include "lib/recording.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/rows.h"
 
 #define TORCH  "/opt/env/lib/python3.11/site-packages/torch/"
 #define EINOPS "/opt/env/lib/python3.11/site-packages/einops/_backends.py"
 
 static const struct name {
-    const char *title, *name, *file;
+    const char *title; /* of the test */
+    const char *name, *file;
     int64_t line;
     const char *text;
 } names[] = {
@@ -89,6 +85,12 @@ static const struct look {
     {"at::_ops::add::redispatch(int)", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
     {"f", "/src/Python/ceval.c", {.noise = true, .rank = MT_RANK_NATIVE}},
     {"??", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"pymain_run_python", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"pyrun_file", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"pythread_wrapper", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"pybind11::cpp_function::dispatcher(_object*)", "??", {.noise = true, .rank = MT_RANK_NATIVE}},
+    {"pytorch_flash::mha_fwd(at::Tensor&)", "??", {.rank = MT_RANK_NATIVE}},
+    {"pyg::sampler::sample(at::Tensor const&)", "??", {.rank = MT_RANK_NATIVE}},
 };
 
 static void test_look(void **state)
@@ -104,14 +106,8 @@ static void test_look(void **state)
 
 int main(void)
 {
-    MT_VEC(struct CMUnitTest) tests = {0};
-    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
-        *mt_vec_push(&tests) =
-            (struct CMUnitTest){names[i].title, test_name, NULL, NULL, (void *)&names[i]};
-    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
-        *mt_vec_push(&tests) =
-            (struct CMUnitTest){looks[i].name, test_look, NULL, NULL, (void *)&looks[i]};
-    int failed = _cmocka_run_group_tests("snapshot frames", tests.v, tests.n, NULL, NULL);
-    mt_vec_free(&tests);
-    return failed;
+    struct row_tests tests = {0};
+    ROWS_ADD(&tests, test_name, names);
+    ROWS_ADD(&tests, test_look, looks);
+    return ROWS_RUN(&tests, "snapshot frames");
 }
