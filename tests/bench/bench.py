@@ -165,15 +165,15 @@ def bench_python(mb, database, slow_runs):
         return
     packed = gzipped(trace)
     functions = {
-        "python": lambda: Run(sys.executable, os.path.join(HERE, "self_bytes.py"), packed),
+        "python": lambda: Run(sys.executable, os.path.join(HERE, "memory_table.py"), packed),
         "import": lambda: import_into(database, packed),
     }
     times = alternate(functions, slow_runs=slow_runs)
     (python_seconds, python_b, answer), (seconds, peak_b, _) = times["python"], times["import"]
     rows = query(database, "table")
-    table = {row["name"]: row["self_net_b"] for row in rows if row["self_net_b"]}
+    table = {row["name"]: [row["calls_n"], row["self_net_b"], row["net_b"]] for row in rows}
     same = table == json.loads(answer)
-    result(f"{mb} MB: same self bytes by name as Python", "yes" if same else "NO", "yes")
+    result(f"{mb} MB: same table as Python", "yes" if same else "NO", "yes")
     result(
         f"{mb} MB .json.gz: Python json.load and loop / import",
         f"{python_seconds / seconds:.1f} x   ({python_seconds:.2f} s / {seconds:.3f} s, "
