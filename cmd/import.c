@@ -57,8 +57,9 @@ static void describe_run(struct mt_buf *out, const struct mt_recording *r, const
     bool snapshot = r->without_ops;
     size_t parts = snapshot ? r->devices.n : threads_with_ops(r);
     uint64_t n = snapshot ? r->event_n : r->op_n;
-    mt_buf_addf(out, "%s: %s, %zu %s%s, ", run, snapshot ? "allocator snapshot" : "PyTorch trace",
-                parts, snapshot ? "device" : "thread", plural(parts));
+    mt_escape_terminal(out, run);
+    mt_buf_addf(out, ": %s, %zu %s%s, ", snapshot ? "allocator snapshot" : "PyTorch trace", parts,
+                snapshot ? "device" : "thread", plural(parts));
     describe_steps(out, r);
     mt_buf_addf(out, "  %s %s%s, %s memory record%s over %s\n", mt_human_count((int64_t)n, events),
                 snapshot ? "event" : "op", plural(n),
@@ -106,6 +107,16 @@ static enum mt_status open_database(struct mt_db **db, struct mt_err *err)
     return st;
 }
 
+static void tell_existed(const char *path, const struct mt_store_result *result)
+{
+    struct mt_buf out = {0};
+    mt_escape_terminal(&out, path);
+    mt_buf_adds(&out, ": already imported as run '");
+    mt_escape_terminal(&out, result->name);
+    printf("%s' (id %lld); nothing changed\n", out.s, (long long)result->run_id);
+    mt_buf_free(&out);
+}
+
 static enum mt_status import_file(struct mt_db **db, const char *path, struct mt_err *err)
 {
     struct mt_recording rec;
@@ -117,8 +128,7 @@ static enum mt_status import_file(struct mt_db **db, const char *path, struct mt
     if (st == MT_OK)
         st = mt_intake_store(*db, path, &how, &rec, hash, &result, err);
     if (st == MT_OK && result.existed)
-        printf("%s: already imported as run '%s' (id %lld); nothing changed\n", path, result.name,
-               (long long)result.run_id);
+        tell_existed(path, &result);
     else if (st == MT_OK)
         summarise(&rec, result.name);
     mt_rec_free(&rec);
@@ -128,6 +138,13 @@ static enum mt_status import_file(struct mt_db **db, const char *path, struct mt
 /* ---- which files ---- */
 
 typedef MT_VEC(char *) paths;
+
+static void free_paths(paths *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->v[i]);
+    mt_vec_free(p);
+}
 
 static int path_cmp(const void *a, const void *b)
 {
@@ -149,10 +166,29 @@ static bool is_trace(const char *path)
     return yes;
 }
 
+/* Files of a folder that do not look like recordings: said, lest a broken one goes unnoticed. */
+static void tell_passed_over(const char *folder, paths *passed, size_t seen)
+{
+    enum { SHOWN = 3 };
+    struct mt_buf names = {0};
+    if (!passed->n)
+        return;
+    qsort(passed->v, passed->n, sizeof *passed->v, path_cmp);
+    for (size_t i = 0; i < passed->n && i < SHOWN; i++) {
+        mt_buf_adds(&names, i ? ", " : "");
+        mt_escape_terminal(&names, strrchr(passed->v[i], '/') + 1);
+    }
+    fprintf(stderr,
+            "%s: %zu of %zu files do not look like recordings and were passed over (%s%s)\n",
+            folder, passed->n, seen, names.s, passed->n > SHOWN ? ", ..." : "");
+    mt_buf_free(&names);
+}
+
 static enum mt_status list_folder(const char *folder, paths *out, struct mt_err *err)
 {
     DIR *dir = opendir(folder);
     size_t first = out->n, seen = 0;
+    paths passed = {0};
     struct stat info;
     if (!dir) {
         mt_err_input(err, folder);
@@ -162,16 +198,20 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
         char *path = mt_asprintf("%s/%s", folder, e->d_name);
         bool file = e->d_name[0] != '.' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
         seen += file;
-        if (file && is_trace(path))
-            *mt_vec_push(out) = path;
+        if (file)
+            *mt_vec_push(is_trace(path) ? out : &passed) = path;
         else
             free(path);
     }
     closedir(dir);
-    if (out->n > first) {
+    bool found = out->n > first;
+    if (found) {
         qsort(out->v + first, out->n - first, sizeof *out->v, path_cmp);
-        return MT_OK;
+        tell_passed_over(folder, &passed, seen);
     }
+    free_paths(&passed);
+    if (found)
+        return MT_OK;
     mt_err_input(err, folder);
     MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%zu file%s looked at)", seen,
             seen == 1 ? "" : "s");
@@ -244,9 +284,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(import_all(&db, &inputs, err));
 out:
     mt_db_close(db);
-    for (size_t i = 0; i < inputs.n; i++)
-        free(inputs.v[i]);
-    mt_vec_free(&inputs);
+    free_paths(&inputs);
     free(path);
     return st;
 }
