@@ -190,21 +190,6 @@ void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset,
     n->bytes = (int64_t)((uint64_t)n->bytes + (uint64_t)bytes); /* a hostile file may wrap it */
 }
 
-struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread)
-{
-    size_t low = 0, high = r->threads.n;
-    while (high - low > 1) {
-        size_t mid = (low + high) / 2;
-        if (r->threads.v[mid].op_base <= op)
-            low = mid;
-        else
-            high = mid;
-    }
-    if (thread)
-        *thread = (uint32_t)low;
-    return &r->threads.v[low].ops.v[op - r->threads.v[low].op_base];
-}
-
 void mt_device_name(int type, int index, char out[32])
 {
     static const char *const names[] = {[0] = "cpu",

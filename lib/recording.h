@@ -331,7 +331,4 @@ static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt
     return rec->op == MT_NONE || r->without_ops ? rec->op : t->ops.v[rec->op - t->op_base].node;
 }
 
-/* The op of that number: thread by thread, in order of start. *thread may be NULL. */
-struct mt_op *mt_rec_op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread);
-
 #endif

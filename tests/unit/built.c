@@ -19,11 +19,26 @@ static const char *frame_name(const struct mt_recording *r, uint32_t frame)
     return b->s;
 }
 
+const struct mt_op *op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread)
+{
+    size_t low = 0, high = r->threads.n;
+    while (high - low > 1) {
+        size_t mid = (low + high) / 2;
+        if (r->threads.v[mid].op_base <= op)
+            low = mid;
+        else
+            high = mid;
+    }
+    if (thread)
+        *thread = (uint32_t)low;
+    return &r->threads.v[low].ops.v[op - r->threads.v[low].op_base];
+}
+
 static const char *op_name(const struct mt_recording *r, uint32_t op)
 {
     if (op == MT_NONE)
         return "-";
-    const struct mt_label *l = &r->labels.v[mt_rec_op_at(r, op, NULL)->label];
+    const struct mt_label *l = &r->labels.v[op_at(r, op, NULL)->label];
     return mt_strtab_get(&r->strings, l->recorded);
 }
 
@@ -192,7 +207,7 @@ void tell_steps(struct mt_recording *r, struct mt_buf *out)
 void tell_forward(struct mt_recording *r, struct mt_buf *out)
 {
     for (uint32_t i = 0; i < r->op_n; i++) {
-        const struct mt_op *op = mt_rec_op_at(r, i, NULL);
+        const struct mt_op *op = op_at(r, i, NULL);
         if (op->fwd_thread)
             mt_buf_addf(out, "%s <- %s\n", op_name(r, i), op_name(r, op->fwd));
     }

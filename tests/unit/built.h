@@ -20,6 +20,9 @@
 /* Builds the recording; free it in any case. */
 enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *err);
 
+/* The op of that number: thread by thread, in order of start. *thread may be NULL. */
+const struct mt_op *op_at(const struct mt_recording *r, uint32_t op, uint32_t *thread);
+
 /* What each appends to out, a line each: */
 void tell_tree(struct mt_recording *r, struct mt_buf *out);    /* NAME calls time self, indented */
 void tell_nodes(struct mt_recording *r, struct mt_buf *out);   /* NAME top scope module phase */

@@ -67,7 +67,7 @@ static struct judged judge(const struct mt_recording *r, const struct random *ro
     static const char *const steps[] = {"[no step]", "0", "1", "2", "3", "4", "5"};
     static const char *const threads[] = {"9", "1", "2"};
     uint32_t thread;
-    const struct mt_op *op = mt_rec_op_at(r, i, &thread);
+    const struct mt_op *op = op_at(r, i, &thread);
     int64_t step = step_at(r, op->start_ns);
     const char *const keys[MT_BY_N] = {
         [MT_BY_NAME] = mt_strtab_get(&r->strings, r->frames.v[r->labels.v[op->label].frame].name),
