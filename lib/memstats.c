@@ -1,8 +1,9 @@
 #include "lib/memstats.h"
 
 #include "gen/queries.h"
+#include "lib/samples.h"
+#include "lib/segments.h"
 #include <stdlib.h>
-#include <string.h>
 
 const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active", "reserved", "requested",
                                                  "inactive_split"};
@@ -15,6 +16,7 @@ static struct mt_memstat_row nothing(void)
 
 /* Follows one figure through the window. */
 struct follow {
+    const struct mt_window *window;
     int64_t now_b, now_n;
     bool inside; /* the window has begun */
     struct mt_memstat_row row;
@@ -26,8 +28,12 @@ static void enter(struct follow *f)
     f->row = (struct mt_memstat_row){.known = true, .peak_b = f->now_b, .peak_n = f->now_n};
 }
 
-static void change(struct follow *f, int64_t bytes, int64_t n)
+static void change(struct follow *f, int64_t t_ns, int64_t bytes, int64_t n)
 {
+    if (t_ns > f->window->to_ns)
+        return;
+    if (!f->inside && t_ns >= f->window->from_ns)
+        enter(f);
     f->now_b += bytes;
     f->now_n += n;
     if (!f->inside)
@@ -38,25 +44,33 @@ static void change(struct follow *f, int64_t bytes, int64_t n)
     f->row.peak_n = f->now_n > f->row.peak_n ? f->now_n : f->row.peak_n;
 }
 
-static void leave(struct follow *f)
+static struct mt_memstat_row leave(struct follow *f)
 {
     if (!f->inside)
         enter(f);
     f->row.current_b = f->now_b;
     f->row.current_n = f->now_n;
+    return f->row;
 }
 
-static enum mt_status one_row(struct mt_db *db, int query, const int64_t in[3], int n, int64_t *out,
-                              int out_n, struct mt_err *err)
+/* The figures of the one row that a query about the blocks of a device has. */
+static enum mt_status ask_blocks(struct mt_db *db, int query, const struct mt_run *run,
+                                 const struct mt_run_device *device, int64_t *out, int out_n,
+                                 struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
     MT_TRY(mt_db_query(db, query, &s, err));
-    mt_stmt_bind(s, n == 3 ? "iii" : "i", in[0], in[1], in[2]);
+    mt_stmt_bind(s, "iii", run->alloc_first, run->alloc_first + run->alloc_n, device->id);
     MT_TRY(mt_stmt_step(s, &row, err));
     for (int i = 0; i < out_n; i++)
         out[i] = row ? mt_stmt_int(s, i) : 0;
     return row ? mt_stmt_step(s, &row, err) : MT_OK;
+}
+
+static void use_change(void *closure, const struct mt_change *c)
+{
+    change(closure, c->level.t_ns, c->bytes, c->bytes > 0 ? 1 : -1);
 }
 
 /* Blocks as recorded: bytes asked for in snapshots, bytes allocated in traces. */
@@ -65,27 +79,13 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
                                     const struct mt_window *window, struct mt_memstat_row *out,
                                     struct mt_err *err)
 {
-    struct mt_levels levels = {0};
-    const int64_t blocks[] = {run->alloc_first, run->alloc_first + run->alloc_n, device->id};
-    int64_t older;
-    MT_TRY(one_row(db, MT_Q_MEMORY_START, blocks, 3, &older, 1, err));
+    struct follow f = {.window = window, .now_b = device->start_b};
+    MT_TRY(ask_blocks(db, MT_Q_MEMORY_START, run, device, &f.now_n, 1, err));
     if (device->at_end_b == INT64_MIN)
-        older = 0; /* no addresses: no free is known to be of an older block */
-    enum mt_status st = mt_levels_load(db, run, device, &levels, err);
-    struct follow f = {.now_b = levels.start_b, .now_n = older};
-    for (size_t i = 0; i < levels.all.n; i++) {
-        const struct mt_level *l = &levels.all.v[i];
-        if (l->t_ns > window->to_ns)
-            break;
-        if (!f.inside && l->t_ns >= window->from_ns)
-            enter(&f);
-        int64_t bytes = l->level_b - f.now_b;
-        change(&f, bytes, bytes > 0 ? 1 : bytes < 0 ? -1 : 0);
-    }
-    leave(&f);
-    *out = f.row;
-    mt_levels_free(&levels);
-    return st;
+        f.now_n = 0; /* no addresses: no free is known to be of an older block */
+    MT_TRY(mt_changes_each(db, device, use_change, &f, err));
+    *out = leave(&f);
+    return MT_OK;
 }
 
 static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run,
@@ -93,31 +93,17 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
                                       const struct mt_window *window, struct mt_memstat_row *out,
                                       struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row, first = true;
-    struct follow f = {0};
-    MT_TRY(mt_db_query(db, MT_Q_MEMORY_RESERVED, &s, err));
-    mt_stmt_bind(s, "ii", run->id, device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        int64_t t_ns = mt_stmt_int(s, 0), value = mt_stmt_int(s, 1);
-        if (t_ns > window->to_ns && !first)
-            continue;
-        if (first)
-            f.now_b = value; /* the first sample is the level the recording begins with */
-        first = false;
-        if (!f.inside && t_ns >= window->from_ns)
-            enter(&f);
-        change(&f, value - f.now_b, 0);
+    struct mt_levels samples;
+    enum mt_status st = mt_samples_load(db, run, device, "reserved", &samples, err);
+    if (st == MT_OK && samples.all.n) {
+        struct follow f = {.window = window, .now_b = samples.start_b};
+        for (size_t i = 0; i < samples.all.n; i++)
+            change(&f, samples.all.v[i].t_ns, samples.all.v[i].level_b - f.now_b, 0);
+        *out = leave(&f);
+        out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
     }
-    if (first)
-        return MT_OK;
-    leave(&f);
-    *out = f.row;
-    out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
-    return MT_OK;
+    mt_levels_free(&samples);
+    return st;
 }
 
 struct turn {
@@ -139,56 +125,53 @@ static enum mt_status count_segments(struct mt_db *db, const struct mt_run_devic
                                      struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
+    bool row, any = false;
     MT_VEC(struct turn) turns = {0};
-    struct follow f = {0};
+    struct follow f = {.window = window};
     MT_TRY(mt_db_query(db, MT_Q_MEMORY_SEGMENTS, &s, err));
     mt_stmt_bind(s, "i", device->id);
     enum mt_status st;
     while ((st = mt_stmt_step(s, &row, err)) == MT_OK && row) {
-        *mt_vec_push(&turns) = (struct turn){mt_stmt_int_or(s, 0, INT64_MIN), 1};
+        any = true;
+        if (mt_stmt_kind(s, 0) == MT_VALUE_NULL)
+            f.now_n++;
+        else
+            *mt_vec_push(&turns) = (struct turn){mt_stmt_int(s, 0), 1};
         if (mt_stmt_kind(s, 1) != MT_VALUE_NULL)
             *mt_vec_push(&turns) = (struct turn){mt_stmt_int(s, 1), -1};
     }
     if (turns.n)
         qsort(turns.v, turns.n, sizeof *turns.v, turn_cmp);
-    for (size_t i = 0; i < turns.n && turns.v[i].t_ns <= window->to_ns; i++) {
-        if (!f.inside && turns.v[i].t_ns >= window->from_ns && turns.v[i].t_ns != INT64_MIN)
-            enter(&f);
-        change(&f, 0, turns.v[i].change);
-    }
-    leave(&f);
-    if (turns.n) {
-        out->current_n = f.row.current_n;
-        out->peak_n = f.row.peak_n;
-        out->total_alloc_n = f.row.total_alloc_n;
-        out->total_freed_n = f.row.total_freed_n;
+    for (size_t i = 0; i < turns.n; i++)
+        change(&f, turns.v[i].t_ns, 0, turns.v[i].change);
+    if (any) {
+        const struct mt_memstat_row counted = leave(&f);
+        out->current_n = counted.current_n;
+        out->peak_n = counted.peak_n;
+        out->total_alloc_n = counted.total_alloc_n;
+        out->total_freed_n = counted.total_freed_n;
     }
     mt_vec_free(&turns);
     return st;
 }
 
 /* Free stretches at the end. Those of expandable segments do not count as split, as in PyTorch. */
-static enum mt_status sum_holes(struct mt_db *db, const struct mt_run_device *device,
-                                struct mt_memstat_row *out, struct mt_err *err)
+static enum mt_status sum_holes(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, struct mt_memstat_row *out,
+                                struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    int64_t bytes = 0, n = 0;
-    MT_TRY(mt_db_query(db, MT_Q_HOLES, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        if (mt_stmt_int(s, 3) || mt_stmt_int(s, 4))
+    struct mt_segments segments;
+    enum mt_status st = mt_segments_load(db, run, device, MT_AT_END, true, &segments, err);
+    out->current_b = out->current_n = 0;
+    for (size_t i = 0; i < segments.all.n; i++) {
+        const struct mt_seg *g = &segments.all.v[i];
+        if (g->expandable || !g->block_n)
             continue;
-        bytes += mt_stmt_int(s, 2);
-        n++;
+        out->current_b += g->hole_b;
+        out->current_n += g->hole_n;
     }
-    out->current_b = bytes;
-    out->current_n = n;
-    return MT_OK;
+    mt_segments_free(&segments);
+    return st;
 }
 
 /* What only the final list of blocks tells: rounded sizes. */
@@ -196,14 +179,13 @@ static enum mt_status add_final(struct mt_db *db, const struct mt_run *run,
                                 const struct mt_run_device *device,
                                 struct mt_memstat_row out[MT_STAT_N], struct mt_err *err)
 {
-    const int64_t blocks[] = {run->alloc_first, run->alloc_first + run->alloc_n, device->id};
     int64_t sums[4];
-    MT_TRY(one_row(db, MT_Q_MEMORY_BLOCKS, blocks, 3, sums, 4, err));
+    MT_TRY(ask_blocks(db, MT_Q_MEMORY_BLOCKS, run, device, sums, 4, err));
     out[MT_STAT_ALLOCATED].current_b = sums[0];
     out[MT_STAT_ALLOCATED].current_n = sums[1];
     out[MT_STAT_ACTIVE].current_b = sums[2];
     out[MT_STAT_ACTIVE].current_n = sums[3];
-    return sum_holes(db, device, &out[MT_STAT_INACTIVE_SPLIT], err);
+    return sum_holes(db, run, device, &out[MT_STAT_INACTIVE_SPLIT], err);
 }
 
 enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,

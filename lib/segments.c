@@ -112,14 +112,14 @@ static int64_t whole_pages(uint64_t address, int64_t size_b)
 /* One walk per segment: the holes between its blocks. */
 static void sum_segment(struct mt_segments *s, struct mt_seg *g)
 {
-    int64_t end = 0, free_b = 0;
+    int64_t end = 0;
     for (uint32_t b = 0; b <= g->block_n; b++) {
         bool last = b == g->block_n;
         const struct mt_seg_block *block = last ? NULL : &s->blocks.v[g->first_block + b];
         int64_t hole = (last ? g->size_b : block->at) - end;
         if (hole > 0) {
             g->hole_n++;
-            free_b += hole;
+            g->hole_b += hole;
             g->largest_hole_b = hole > g->largest_hole_b ? hole : g->largest_hole_b;
             g->pages_b += whole_pages(g->address + (uint64_t)end, hole);
         }
@@ -128,7 +128,7 @@ static void sum_segment(struct mt_segments *s, struct mt_seg *g)
     }
     s->used_b += g->used_b;
     s->requested_b += g->requested_b;
-    *(g->block_n ? &s->split_b : &s->unused_b) += free_b;
+    *(g->block_n ? &s->split_b : &s->unused_b) += g->hole_b;
     s->hole_n += g->block_n ? g->hole_n : 0;
     s->unused_n += !g->block_n;
     if (g->largest_hole_b > s->largest_hole_b)

@@ -26,7 +26,7 @@ struct mt_seg {
     bool small, expandable;
     uint32_t first_block, block_n;
     int64_t used_b, requested_b; /* of its blocks */
-    int64_t hole_n, largest_hole_b;
+    int64_t hole_b, hole_n, largest_hole_b;
     int64_t pages_b; /* of its holes, whole pages */
 };
 
