@@ -147,12 +147,12 @@ int64_t mt_levels_time(const struct mt_levels *l, int64_t index, int64_t otherwi
     return index < 0 ? otherwise : l->all.v[index].t_ns;
 }
 
+/* A record and its node stand in two columns. */
 static void put_node(uint32_t *nodes, const struct mt_run *run, const struct mt_stmt *s, int column)
 {
-    int64_t record = mt_stmt_int(s, column);
-    uint64_t node = (uint64_t)(mt_stmt_int(s, column + 2) - run->node_first);
-    if (mt_stmt_kind(s, column) != MT_VALUE_NULL && record >= 0 && record < run->record_n &&
-        mt_stmt_kind(s, column + 2) != MT_VALUE_NULL && node < (uint64_t)run->node_n)
+    uint64_t record = mt_stmt_index(s, column, 0);
+    uint64_t node = mt_stmt_index(s, column + 1, run->node_first);
+    if (record < (uint64_t)run->record_n && node < (uint64_t)run->node_n)
         nodes[record] = (uint32_t)node;
 }
 
@@ -171,7 +171,7 @@ enum mt_status mt_levels_nodes(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        put_node(*out, run, s, 1);
-        put_node(*out, run, s, 4);
+        put_node(*out, run, s, 0);
+        put_node(*out, run, s, 2);
     }
 }

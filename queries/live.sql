@@ -29,9 +29,9 @@ SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id),
 -- name: lives
 -- Every block of a device with where and when it was born and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
--- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, id
+-- out: as `live`, then freed_ns (NULL: alive at the end), freed_record
 SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id,
-  a.freed_ns, a.freed_record, a.id
+  a.freed_ns, a.freed_record
   FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 
