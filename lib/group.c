@@ -26,21 +26,19 @@ static uint32_t path_of(struct mt_tree *t, uint32_t node)
     return id;
 }
 
-/* "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope is around it. */
-static uint32_t site_of(struct mt_tree *t, const struct mt_tree_node *n)
-{
-    if (n->scope == MT_NONE || n->scope == n->top)
-        return n->top;
-    char *text = mt_asprintf("%s in %s", mt_strtab_get(&t->strings, n->top),
-                             mt_strtab_get(&t->strings, n->scope));
-    uint32_t id = mt_strtab_add(&t->strings, text, strlen(text));
-    free(text);
-    return id;
-}
-
 static uint32_t text_id(struct mt_tree *t, const char *text)
 {
     return mt_strtab_add(&t->strings, text, strlen(text));
+}
+
+uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope)
+{
+    if (!scope || strcmp(scope, top) == 0)
+        return mt_strtab_add(strings, top, strlen(top));
+    char *both = mt_asprintf("%s in %s", top, scope);
+    uint32_t id = mt_strtab_add(strings, both, strlen(both));
+    free(both);
+    return id;
 }
 
 static uint32_t step_id(struct mt_tree *t, int64_t step)
@@ -62,7 +60,8 @@ static uint32_t node_key(struct mt_tree *t, uint32_t node, enum mt_group_key key
     case MT_BY_TOP:
         return n->top;
     case MT_BY_SITE:
-        return site_of(t, n);
+        return mt_site_text(&t->strings, mt_strtab_get(&t->strings, n->top),
+                            n->scope == MT_NONE ? NULL : mt_strtab_get(&t->strings, n->scope));
     case MT_BY_SCOPE:
         return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
     case MT_BY_MODULE:

@@ -99,6 +99,9 @@ enum mt_group_key {
     MT_BY_N
 };
 extern const char *const mt_group_key_names[MT_BY_N];
+/* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
+ * (NULL) is around it, or is the op itself. */
+uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
 /* Whether one of the keys is about single ops rather than nodes of the call tree. */
 static inline bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
 {

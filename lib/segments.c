@@ -1,6 +1,7 @@
 #include "lib/segments.h"
 
 #include "gen/queries.h"
+#include "lib/load.h"
 #include "lib/map.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,19 +36,6 @@ static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device
                                                   .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
         out->size_b += mt_stmt_int(s, 1);
     }
-}
-
-/* The same words as `peak` and `leaks` use. */
-static uint32_t site_of(struct mt_segments *out, const char *top, const char *scope)
-{
-    if (!top)
-        return text(out, "[unknown]");
-    if (!scope || strcmp(scope, top) == 0)
-        return text(out, top);
-    char *both = mt_asprintf("%s in %s", top, scope);
-    uint32_t id = text(out, both);
-    free(both);
-    return id;
 }
 
 /* Adds the block to the segment around its address; *at: the segment of the block before. */
@@ -87,6 +75,7 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
         if (!row)
             return MT_OK;
         int64_t bytes = mt_stmt_int(s, 1), size = mt_stmt_int_or(s, 2, INT64_MIN);
+        const char *top = mt_stmt_text(s, 5);
         if (size == INT64_MIN)
             size = (bytes + GRANULE - 1) / GRANULE * GRANULE;
         place(out, (uint64_t)mt_stmt_int(s, 0),
@@ -95,7 +84,8 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
                   .bytes_b = bytes,
                   .born_ns = mt_stmt_int_or(s, 4, INT64_MIN),
                   .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
-                  .site = site_of(out, mt_stmt_text(s, 5), mt_stmt_text(s, 6)),
+                  .site = top ? mt_site_text(&out->strings, top, mt_stmt_text(s, 6))
+                              : text(out, "[unknown]"),
               },
               &at);
     }
