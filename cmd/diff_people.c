@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,11 @@ static const char *change_text(struct mt_report *r, int64_t from, int64_t to)
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     if (from == to)
         return mt_report_textf(r, "%s", mt_human_bytes(from, a));
-    double percent = from ? 100.0 * (double)(to - from) / (double)llabs(from) : 0;
+    double percent = from ? 100.0 * (double)mt_wrap_sub(to, from) / fabs((double)from) : 0;
     const char *relative =
         from ? mt_report_textf(r, fabs(percent) < 1 ? ", %+.1g %%" : ", %+.1f %%", percent) : "";
     return mt_report_textf(r, "%s -> %s (%s%s)", mt_human_bytes(from, a), mt_human_bytes(to, b),
-                           signed_bytes(r, to - from), relative);
+                           signed_bytes(r, mt_wrap_sub(to, from)), relative);
 }
 
 void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,
@@ -121,7 +122,7 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
     row->cells[at++] = c[0];
     row->cells[at++] = c[1];
     if (section == MT_SECTION_OP)
-        row->cells[at++] = mt_cell_int(b->alloc_b - a->alloc_b);
+        row->cells[at++] = mt_cell_int(mt_wrap_sub(b->alloc_b, a->alloc_b));
     row->cells[at++] = count_cell(r, from, section);
     for (int k = 0; k < d->key_n; k++)
         row->cells[at++] = mt_cell_text(mt_report_text(r, from->key[k]));
@@ -165,8 +166,9 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
     MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
     mt_rows_footer(w->rows, r);
     if (section == MT_SECTION_PEAK)
-        mt_report_footer(r, "= %s exactly",
-                         signed_bytes(r, d->side[1].whole.at_peak_b - d->side[0].whole.at_peak_b));
+        mt_report_footer(
+            r, "= %s exactly",
+            signed_bytes(r, mt_wrap_sub(d->side[1].whole.at_peak_b, d->side[0].whole.at_peak_b)));
     return MT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* The reports of memtool diff. */
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
+#include "lib/wrap.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, str
     if (b != INT64_MIN)
         out[1] = mt_cell_int(b);
     if (a != INT64_MIN && b != INT64_MIN)
-        out[2] = mt_cell_int(b - a);
+        out[2] = mt_cell_int(mt_wrap_sub(b, a));
 }
 
 static bool differs(const struct mt_figures at[2], enum mt_diff_figure which)
@@ -109,10 +110,10 @@ static double weight(const struct mt_diff_row *row, enum mt_diff_section section
     double change;
     switch (section) {
     case MT_SECTION_PEAK:
-        change = fabs((double)(b->at_peak_b - a->at_peak_b));
+        change = fabs((double)mt_wrap_sub(b->at_peak_b, a->at_peak_b));
         return change > 0 ? change : a->at_peak_n != b->at_peak_n ? 1e-3 : 0;
     case MT_SECTION_OP:
-        change = fabs((double)(b->self_alloc_b - a->self_alloc_b));
+        change = fabs((double)mt_wrap_sub(b->self_alloc_b, a->self_alloc_b));
         if (change > 0)
             return change;
         if (differs(row->at, MT_DIFF_CALLS_N))

@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/fit.h"
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void add_state(struct view *v, const struct moment *m, const struct mt_se
 {
     add_row(v, m, "reserved", s->size_b, s)[4] = mt_cell_int((int64_t)s->all.n);
     add_row(v, m, "requested", s->requested_b, s)[4] = mt_cell_int((int64_t)s->blocks.n);
-    add_row(v, m, "rounding", s->used_b - s->requested_b, s);
+    add_row(v, m, "rounding", mt_wrap_sub(s->used_b, s->requested_b), s);
     add_row(v, m, "split", s->split_b, s)[4] = mt_cell_int(s->hole_n);
     add_row(v, m, "unused", s->unused_b, s)[4] = mt_cell_int(s->unused_n);
     add_row(v, m, "largest_hole", s->largest_hole_b, NULL);
@@ -69,7 +70,7 @@ static void add_oom(struct view *v, const struct moment *m, const struct mt_segm
 static void describe(struct view *v, const struct mt_segments *s)
 {
     char held[MT_HUMAN_MAX], idle[MT_HUMAN_MAX];
-    int64_t free_b = s->split_b + s->unused_b;
+    int64_t free_b = mt_wrap_add(s->split_b, s->unused_b);
     free(v->report->title);
     v->report->title =
         mt_asprintf("%s · %s · %s reserved at the end, %s (%.1f %%) of it not in use", v->run.name,

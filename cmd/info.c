@@ -3,6 +3,7 @@
 #include "lib/human.h"
 #include "lib/samples.h"
 #include "lib/stmt_report.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,8 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
         put_figure(r, d->name, "peak", "peak_b", d->peak_b);
         put_figure(r, d->name, "peak at", "peak_ns", d->peak_ns);
         put_figure(r, d->name, "at end", "at_end_b", d->at_end_b);
-        put_figure(r, d->name, "outside ops", "outside_b", d->outside_alloc_b - d->outside_freed_b);
+        put_figure(r, d->name, "outside ops", "outside_b",
+                   mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
         if (d->before_freed_b)
             put_figure(r, d->name, "freed from before trace", "before_freed_b", d->before_freed_b);
         st = put_totals(r, db, d, err);

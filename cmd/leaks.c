@@ -4,6 +4,7 @@
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,7 @@ static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict)
         if (l->verdict != verdict || !large_enough(l))
             continue;
         s.rows++;
-        s.at_end_b += l->at_end_b;
+        mt_wrap_inc(&s.at_end_b, l->at_end_b);
         s.per_step_b += rate_of(l);
         if (l->growth_steps)
             s.per_step_n += (double)l->growth_n / (double)l->growth_steps;
@@ -116,7 +117,7 @@ static const char *human(struct mt_report *r, double bytes)
 /* A leak grows in two steps after the warm-up at least, and may do so in every second one. */
 static bool too_few_steps(const struct mt_lives *lives)
 {
-    return (int64_t)lives->steps.all.n < warmup + 3;
+    return (int64_t)lives->steps.all.n - warmup < 3;
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,

@@ -5,6 +5,7 @@
 #include "lib/human.h"
 #include "lib/leaks.h"
 #include "lib/table.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, const 
     mt_live_groups_add(&groups, &live, live.sum_b, 0);
     for (size_t g = 0; g < groups.rows.n; g++) {
         const struct mt_live_group *group = &groups.rows.v[g];
-        site_of(s, group, key_n, r)->at_end_b[i] += group->at[0].bytes;
+        mt_wrap_inc(&site_of(s, group, key_n, r)->at_end_b[i], group->at[0].bytes);
     }
     mt_live_groups_free(&groups);
 out:
@@ -101,7 +102,7 @@ static void add_row(struct mt_report *r, const struct site *site, size_t run_n, 
 {
     struct mt_row *row = mt_report_row(r);
     int64_t first = site->at_end_b[0], last = site->at_end_b[run_n - 1];
-    int64_t change = last - first, intervals = (int64_t)run_n - 1;
+    int64_t change = mt_wrap_sub(last, first), intervals = (int64_t)run_n - 1;
     int c = 0;
     row->explicit_row = site->explicit_row;
     row->cells[c++] = mt_cell_int(change);
@@ -142,11 +143,11 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device
     for (size_t i = 0; i < s.all.n; i++) {
         const struct site *site = &s.all.v[i];
         enum mt_verdict verdict = judge(site, s.run_n);
-        int64_t change = site->at_end_b[s.run_n - 1] - site->at_end_b[0];
+        int64_t change = mt_wrap_sub(site->at_end_b[s.run_n - 1], site->at_end_b[0]);
         add_row(r, site, s.run_n, key_n, verdict);
         *leaking |= verdict == MT_VERDICT_LEAK && change / (int64_t)(s.run_n - 1) >= min_b;
-        sum[0] += site->at_end_b[0];
-        sum[1] += site->at_end_b[s.run_n - 1];
+        mt_wrap_inc(&sum[0], site->at_end_b[0]);
+        mt_wrap_inc(&sum[1], site->at_end_b[s.run_n - 1]);
     }
     const struct mt_sort by_change = {"change_b", true, NULL};
     mt_table_sort(r, &by_change);

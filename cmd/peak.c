@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "lib/human.h"
 #include "lib/table.h"
+#include "lib/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +135,9 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
         row->cells[c++] = mt_cell_int(s->bytes);
         row->cells[c++] = count_cell(s->blocks_n);
         row->cells[c++] = s->largest_b ? mt_cell_int(s->largest_b) : (struct mt_cell){0};
-        row->cells[c++] =
-            s->oldest_ns == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(f->t_ns - s->oldest_ns);
+        row->cells[c++] = s->oldest_ns == INT64_MIN
+                              ? (struct mt_cell){0}
+                              : mt_cell_int(mt_wrap_sub(f->t_ns, s->oldest_ns));
         for (int k = 0; k < key_n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, from_group->key[k]));
     }
@@ -175,7 +177,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
 static void describe_change(struct mt_peak *p, const struct found f[2])
 {
     char text[5][MT_HUMAN_MAX];
-    int64_t change = f[1].level_b - f[0].level_b;
+    int64_t change = mt_wrap_sub(f[1].level_b, f[0].level_b);
     free(p->report->title);
     p->report->title =
         mt_asprintf("%s · %s · %s at %s -> %s at %s  (%s%s)", p->run.name, p->device.name,
@@ -227,7 +229,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, p->report, sort.column, err));
-    count_left_out(p->report, n == 1 ? f[0].level_b : f[1].level_b - f[0].level_b,
+    count_left_out(p->report, n == 1 ? f[0].level_b : mt_wrap_sub(f[1].level_b, f[0].level_b),
                    n == 1 && !f[0].text ? "the peak, " : "");
 out:
     mt_live_groups_free(&groups);

@@ -4,6 +4,7 @@
 #include "lib/human.h"
 #include "lib/rises.h"
 #include "lib/table.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static void use_change(void *closure, const struct mt_change *c)
         *newest = (uint32_t)s->growths.n;
         *mt_vec_push(&s->growths) = (struct growth){(uint32_t)step, group, 0};
     }
-    s->growths.v[*newest].bytes += c->bytes;
+    mt_wrap_inc(&s->growths.v[*newest].bytes, c->bytes);
 }
 
 static enum mt_status read_growths(struct per_step *s, struct mt_err *err)
@@ -72,7 +73,8 @@ static void add_step(struct per_step *s, uint32_t step)
 {
     const struct mt_levels *levels = &s->p->levels;
     const struct mt_step *st = &s->p->lives.steps.all.v[step];
-    int64_t first = mt_levels_at(levels, st->start_ns - 1), last = mt_levels_at(levels, st->end_ns);
+    int64_t first = mt_levels_at(levels, mt_wrap_sub(st->start_ns, 1)),
+            last = mt_levels_at(levels, st->end_ns);
     int64_t peak = mt_levels_peak(levels, first, last);
     const struct growth *most = s->most[step] == MT_NONE ? NULL : &s->growths.v[s->most[step]];
     struct mt_row *row = mt_report_row(s->p->report);
@@ -82,7 +84,7 @@ static void add_step(struct per_step *s, uint32_t step)
     row->cells[c++] = mt_cell_int(start_b);
     row->cells[c++] = mt_cell_int(mt_levels_value(levels, peak));
     row->cells[c++] = mt_cell_int(end_b);
-    row->cells[c++] = mt_cell_int(end_b - start_b);
+    row->cells[c++] = mt_cell_int(mt_wrap_sub(end_b, start_b));
     row->cells[c++] = mt_cell_int(mt_levels_time(levels, peak, st->start_ns));
     row->cells[c++] = mt_cell_int(st->start_ns);
     row->cells[c++] = mt_cell_int(st->end_ns);
@@ -97,7 +99,7 @@ static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
     size_t n = p->lives.steps.all.n;
     int64_t *moments = mt_alloc((2 * n + 1) * sizeof *moments);
     for (size_t i = 0; i < n; i++) {
-        moments[2 * i] = p->lives.steps.all.v[i].start_ns - 1;
+        moments[2 * i] = mt_wrap_sub(p->lives.steps.all.v[i].start_ns, 1);
         moments[2 * i + 1] = p->lives.steps.all.v[i].end_ns;
     }
     enum mt_status st =

@@ -5,6 +5,7 @@
 #include "lib/human.h"
 #include "lib/table.h"
 #include "lib/term.h"
+#include "lib/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,11 +84,11 @@ static void add_segment(struct mt_report *r, const struct mt_run *run,
     struct mt_cell *c = row->cells;
     c[0] = mt_cell_int(g->size_b);
     c[1] = mt_cell_int(g->used_b);
-    c[2] = mt_cell_int(g->size_b - g->used_b);
+    c[2] = mt_cell_int(mt_wrap_sub(g->size_b, g->used_b));
     c[3] = mt_cell_int(g->largest_hole_b);
     c[4] = mt_cell_int(g->block_n);
     if (g->born_ns != INT64_MIN)
-        c[5] = mt_cell_int(run->dur_ns - g->born_ns);
+        c[5] = mt_cell_int(mt_wrap_sub(run->dur_ns, g->born_ns));
     c[6] =
         mt_cell_text(g->stream ? mt_report_textf(r, "0x%llx", (unsigned long long)g->stream) : "0");
     c[7] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, g->pool)));
@@ -111,9 +112,9 @@ static void add_holders(struct mt_report *r, const struct mt_segments *s)
         mt_seg_sites(s, g->first_block, g->first_block + g->block_n, &sites);
         for (size_t k = 0; k < sites.rows.n; k++) {
             struct holder *h = &holders[sites.rows.v[k].site];
-            h->holds_b += g->size_b - g->used_b;
+            h->holds_b += mt_wrap_sub(g->size_b, g->used_b);
             h->segments_n++;
-            h->used_b += sites.rows.v[k].bytes;
+            mt_wrap_inc(&h->used_b, sites.rows.v[k].bytes);
             h->blocks_n += sites.rows.v[k].n;
         }
     }

@@ -2,6 +2,7 @@
 #include "cmd/timeline.h"
 
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static void add_footers(struct mt_timeline *t)
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
             t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
-            mt_human_bytes(reserved, a), mt_human_bytes(reserved - t->peak_b - base_b(t), b));
+            mt_human_bytes(reserved, a),
+            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), base_b(t)), b));
     }
     if (allocated && base_b(t))
         mt_report_footer(t->report,
@@ -48,7 +50,7 @@ static void add_footers(struct mt_timeline *t)
     if (allocated && residual)
         mt_report_footer(t->report,
                          "By the recorder's total the level ends %s %s: records are missing.",
-                         mt_human_bytes(residual < 0 ? -residual : residual, a),
+                         mt_human_bytes(residual < 0 ? mt_wrap_sub(0, residual) : residual, a),
                          residual < 0 ? "lower" : "higher");
     for (size_t i = 0; i < t->ooms.all.n && i < 3; i++)
         mt_report_footer(t->report, "Out of memory at %s: %s could not be allocated.",

@@ -2,6 +2,7 @@
 #include "cmd/timeline.h"
 
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 
 struct mt_timeline_changes {
@@ -18,7 +19,7 @@ static bool next_change(void *closure, struct mt_cell *cells)
         return false;
     const struct mt_level *l = &t->levels.all.v[c->next];
     cells[0] = mt_cell_int(l->t_ns);
-    cells[1] = mt_cell_int(l->level_b - mt_levels_value(&t->levels, c->next - 1));
+    cells[1] = mt_cell_int(mt_wrap_sub(l->level_b, mt_levels_value(&t->levels, c->next - 1)));
     cells[2] = mt_cell_int(l->level_b);
     if (c->nodes) {
         const struct mt_tree *tree = &t->lives.tree;

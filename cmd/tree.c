@@ -2,6 +2,7 @@
 #include "cmd/rows.h"
 #include "lib/human.h"
 #include "lib/load.h"
+#include "lib/wrap.h"
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int64_t magnitude(int64_t v)
 /* What siblings are sorted by: what they hold, then how much went through them. */
 static int64_t weight(const struct mt_item *i)
 {
-    int64_t net = magnitude(i->total.alloc_b - i->total.freed_b);
+    int64_t net = magnitude(mt_sums_net(&i->total));
     return net > i->total.alloc_b ? net : i->total.alloc_b;
 }
 
@@ -100,8 +101,8 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
     struct mt_row *row = mt_report_row(v->report);
     const struct mt_sums *s = &it->self, *t = &it->total;
     int c = 0;
-    row->cells[c++] = mt_cell_int(t->alloc_b - t->freed_b);
-    row->cells[c++] = mt_cell_int(s->alloc_b - s->freed_b);
+    row->cells[c++] = mt_cell_int(mt_sums_net(t));
+    row->cells[c++] = mt_cell_int(mt_sums_net(s));
     row->cells[c++] = mt_cell_int(t->alloc_b);
     row->cells[c++] = mt_cell_int(s->alloc_b);
     row->cells[c++] = mt_cell_int(t->freed_b);
@@ -177,11 +178,10 @@ static void invert_tree(struct mt_tree *t)
                 *mt_vec_push(&out) = (struct mt_item){.parent = parent, .node = n};
             }
             struct mt_item *o = &out.v[parent = *at];
-            o->self.alloc_b += it->self.alloc_b;
-            o->self.freed_b += it->self.freed_b;
+            mt_sums_add(&o->self, &it->self);
             o->total = o->self;
-            o->calls_n += it->calls_n;
-            o->self_time_ns += it->self_time_ns;
+            mt_wrap_inc(&o->calls_n, it->calls_n);
+            mt_wrap_inc(&o->self_time_ns, it->self_time_ns);
             o->time_ns = o->self_time_ns;
         }
     }
@@ -230,7 +230,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                          mt_human_count(r->left_out_n, n));
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %lld record%s",
-                         mt_human_bytes(d->outside_alloc_b - d->outside_freed_b, net),
+                         mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
                          (long long)d->outside_n, d->outside_n == 1 ? "" : "s");
 }
 

@@ -7,6 +7,7 @@
 #include "lib/bands.h"
 
 #include "lib/search.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static void use_change(void *closure, const struct mt_change *c)
         *newest = (uint32_t)f->spans.n;
         *mt_vec_push(&f->spans) = (struct span){0, group, (uint32_t)f->at, (uint32_t)f->bucket_n};
     }
-    f->spans.v[*newest].bytes += c->bytes;
+    mt_wrap_inc(&f->spans.v[*newest].bytes, c->bytes);
 }
 
 /* Blocks of a known node that are there from the beginning on; then all changes. */
@@ -120,7 +121,7 @@ static uint32_t *choose(const struct filling *f, size_t top, size_t peak, struct
         rank[g].group = g;
     for (size_t i = 0; i < f->spans.n; i++) {
         const struct span *s = &f->spans.v[i];
-        rank[s->group].bytes += s->from <= peak && peak < s->to ? s->bytes : 0;
+        mt_wrap_inc(&rank[s->group].bytes, s->from <= peak && peak < s->to ? s->bytes : 0);
     }
     qsort(rank, n, sizeof *rank, by_rank);
     for (; chosen < n && chosen < top && rank[chosen].bytes > 0; chosen++) {
@@ -146,15 +147,15 @@ static void add_up(const struct filling *f, const uint32_t *band_of,
     for (size_t i = 0; i < f->spans.n; i++) {
         const struct span *s = &f->spans.v[i];
         int64_t *bytes = out->all.v[band_of[s->group]].bytes;
-        bytes[s->from] += s->bytes;
-        bytes[s->to] -= s->bytes;
+        mt_wrap_inc(&bytes[s->from], s->bytes);
+        mt_wrap_dec(&bytes[s->to], s->bytes);
     }
     for (size_t k = 0; k < out->bucket_n; k++)
         before->bytes[k] = buckets->all.v[k].max_b;
     for (struct mt_band *band = out->all.v; band < before; band++)
         for (size_t k = 0; k < out->bucket_n; k++) {
-            band->bytes[k] += k ? band->bytes[k - 1] : 0;
-            before->bytes[k] -= band->bytes[k];
+            mt_wrap_inc(&band->bytes[k], k ? band->bytes[k - 1] : 0);
+            mt_wrap_dec(&before->bytes[k], band->bytes[k]);
         }
 }
 

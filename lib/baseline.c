@@ -50,6 +50,12 @@ static int64_t whole_bytes(double rate)
     return (int64_t)ceil(rate);
 }
 
+/* What a damaged database holds may lie anywhere. */
+static int64_t bounded(int64_t v)
+{
+    return v > MT_BASE_MOST ? MT_BASE_MOST : v < -MT_BASE_MOST ? -MT_BASE_MOST : v;
+}
+
 static void add_site(struct mt_baseline *b, struct mt_base_device *to,
                      const struct mt_diff_group *from)
 {
@@ -67,6 +73,8 @@ static void add_site(struct mt_baseline *b, struct mt_base_device *to,
                                       [MT_BASE_CALLS_N] = f->calls_n,
                                       [MT_BASE_PER_STEP] = whole_bytes(f->per_step_b)}};
     for (int i = 0; i < MT_BASE_N; i++)
+        site.v[i] = bounded(site.v[i]);
+    for (int i = 0; i < MT_BASE_N; i++)
         if (site.v[i]) { /* sites without any figure say nothing */
             *mt_vec_push(&to->sites) = site;
             return;
@@ -77,7 +85,7 @@ static void sum_sites(struct mt_base_device *d, enum mt_base_figure figure)
 {
     d->v[figure] = 0;
     for (size_t i = 0; i < d->sites.n; i++)
-        d->v[figure] += d->sites.v[i].v[figure];
+        d->v[figure] = mt_base_add(d->v[figure], d->sites.v[i].v[figure]);
 }
 
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
@@ -93,6 +101,8 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                         [MT_BASE_FREED] = device->freed_b,
                                         [MT_BASE_ALLOC_N] = device->alloc_n,
                                         [MT_BASE_FREED_N] = device->freed_n}};
+    for (int f = 0; f < MT_BASE_N; f++)
+        to->v[f] = to->v[f] == MT_BASE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
     snprintf(to->name, sizeof to->name, "%s", device->name);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
     d.side[0].db = db;
@@ -104,7 +114,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     to->v[MT_BASE_STEP_N] = d.side[0].step_n;
     sum_sites(to, MT_BASE_CALLS_N);
     sum_sites(to, MT_BASE_PER_STEP);
-    if (device->at_end_b == INT64_MIN || d.side[0].step_n < b->warmup + STEPS_TO_GROW)
+    if (device->at_end_b == INT64_MIN || d.side[0].step_n - b->warmup < STEPS_TO_GROW)
         to->v[MT_BASE_PER_STEP] = MT_BASE_UNKNOWN;
     mt_diff_free(&d);
     return st;
@@ -221,12 +231,12 @@ static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figur
     int64_t sum = 0, reached = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         v[i] = (struct ranked){-d->sites.v[i].v[figure], i};
-        sum += d->sites.v[i].v[figure];
+        sum = mt_base_add(sum, d->sites.v[i].v[figure]);
     }
     qsort(v, d->sites.n, sizeof *v, ranked_cmp);
     for (size_t i = 0; i < d->sites.n && reached < sum - sum / 100; i++) {
         heavy[v[i].index] = true;
-        reached -= v[i].value;
+        reached = mt_base_add(reached, -v[i].value);
     }
     free(v);
 }
@@ -246,7 +256,7 @@ static void trim_device(struct mt_baseline *b, struct mt_base_device *d)
             continue;
         }
         for (int f = 0; f < MT_BASE_N; f++)
-            other.v[f] += d->sites.v[i].v[f];
+            other.v[f] = mt_base_add(other.v[f], d->sites.v[i].v[f]);
     }
     d->sites.n = kept;
     if (kept < all)

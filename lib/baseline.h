@@ -30,6 +30,13 @@ extern const struct mt_base_names {
 } mt_base_names[MT_BASE_N];
 
 #define MT_BASE_UNKNOWN INT64_MIN
+/* Known figures, and their sums, go no further than this: two more can be added in any case. */
+#define MT_BASE_MOST (INT64_C(1) << 61)
+static inline int64_t mt_base_add(int64_t a, int64_t b)
+{
+    int64_t sum = a + b;
+    return sum > MT_BASE_MOST ? MT_BASE_MOST : sum < -MT_BASE_MOST ? -MT_BASE_MOST : sum;
+}
 
 struct mt_base_site {
     const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */

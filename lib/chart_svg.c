@@ -1,6 +1,7 @@
 #include "lib/axis.h"
 #include "lib/chart.h"
 #include "lib/svg.h"
+#include "lib/wrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static void draw_bands(const struct picture *p)
     }
     for (size_t i = 0; i < named; i++) {
         for (size_t k = 0; k < n; k++)
-            high[k] = low[k] + b->all.v[i].bytes[k];
+            high[k] = mt_wrap_add(low[k], b->all.v[i].bytes[k]);
         band_name(&name, b, i, 100);
         draw_band(p, low, high, band_class(b, i), name.s);
         int64_t *spare = low;

@@ -9,9 +9,6 @@
 
 const char *const mt_check_names[MT_CHECK_N] = {"pass", "fail", "inconclusive"};
 
-/* Sums of a hostile baseline stop here, so that differences stay in range. */
-static const int64_t LARGEST = INT64_C(1) << 61;
-
 void mt_repeats_free(struct mt_repeats *r)
 {
     for (size_t i = 0; i < r->v.n; i++)
@@ -21,13 +18,9 @@ void mt_repeats_free(struct mt_repeats *r)
 
 static int64_t bounded(double v)
 {
-    return v > (double)LARGEST ? LARGEST : v < -(double)LARGEST ? -LARGEST : (int64_t)v;
-}
-
-static int64_t add(int64_t a, int64_t b)
-{
-    int64_t sum = a + b; /* both are bounded */
-    return sum > LARGEST ? LARGEST : sum < -LARGEST ? -LARGEST : sum;
+    return v > (double)MT_BASE_MOST    ? MT_BASE_MOST
+           : v < -(double)MT_BASE_MOST ? -MT_BASE_MOST
+                                       : (int64_t)v;
 }
 
 __attribute__((format(printf, 2, 3))) static void inconclusive(struct mt_checked *c,
@@ -81,7 +74,7 @@ static int64_t figure_of(const struct mt_rule *rule, const struct mt_base_device
         if (is_other(s) || !mt_rule_is_about(rule, s))
             continue;
         *found = true;
-        sum = add(sum, s->v[f]);
+        sum = mt_base_add(sum, s->v[f]);
     }
     *slack = other_of(d, f);
     return sum;
@@ -119,11 +112,11 @@ static bool measure(const struct mt_rule *rule, const struct mt_repeats *r, cons
         else if (values[i] == MT_BASE_UNKNOWN)
             inconclusive(c, "%s '%s' %s", side, r->v.v[i].run, why_unknown(rule->kind->figure, d));
         else
-            slack = add(slack, is_partial(rule) ? 0 : d->spread[rule->kind->figure]);
+            slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[rule->kind->figure]);
         extra = slack > extra ? slack : extra;
     }
     out->median = mt_median(values, r->v.n, &out->spread, &out->index);
-    out->spread = add(out->spread, extra);
+    out->spread = mt_base_add(out->spread, extra);
     free(values);
     return out->median != MT_BASE_UNKNOWN;
 }
@@ -234,12 +227,12 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
         for (size_t i = 0; i < side[s]->sites.n; i++) {
             const struct mt_base_site *site = &side[s]->sites.v[i];
             int64_t v = site->v[rule->kind->figure];
-            change[names[s][i].row] = add(change[names[s][i].row], s ? v : -v);
+            change[names[s][i].row] = mt_base_add(change[names[s][i].row], s ? v : -v);
             about[names[s][i].row] |= mt_rule_is_about(rule, site);
         }
     for (size_t i = 0; i < a.rows.n; i++) {
         if (!a.rows.v[i].in[0]) /* it may be among what the baseline lumps together */
-            change[i] = add(change[i], -other);
+            change[i] = mt_base_add(change[i], -other);
         if (about[i])
             offer(c, (struct mt_explain){a.rows.v[i].key[0],
                                          a.rows.v[i].key[1][0] ? a.rows.v[i].key[1] : NULL,

@@ -1,5 +1,6 @@
 #include "lib/curve.h"
 
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,17 +42,6 @@ static int64_t unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* Neither the moments of a strange clock nor the bytes of a damaged database may overflow. */
-static int64_t plus(int64_t a, uint64_t b)
-{
-    return (int64_t)((uint64_t)a + b);
-}
-
-static uint64_t difference(int64_t a, int64_t b)
-{
-    return (uint64_t)a - (uint64_t)b;
-}
-
 void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b)
 {
     *p = (struct mt_packer){.now = {.device = device, .start_b = start_b}};
@@ -76,7 +66,7 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     struct mt_stretch *s = &p->now;
     if (!bytes)
         return;
-    struct mt_level l = {t_ns, plus(s->last.level_b, (uint64_t)bytes), record};
+    struct mt_level l = {t_ns, mt_wrap_add(s->last.level_b, bytes), record};
     if (!s->change_n) {
         s->first_record = record;
         s->first_ns = t_ns;
@@ -84,8 +74,8 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
         s->last.record = record;
         s->min = s->max = l;
     }
-    put(&p->packed, difference(record, s->last.record));
-    put(&p->packed, difference(t_ns, s->last.t_ns));
+    put(&p->packed, (uint64_t)mt_wrap_sub(record, s->last.record));
+    put(&p->packed, (uint64_t)mt_wrap_sub(t_ns, s->last.t_ns));
     put(&p->packed, zigzag(bytes));
     put(&p->packed, born);
     s->min = l.level_b < s->min.level_b ? l : s->min;
@@ -111,10 +101,10 @@ bool mt_stretch_unpack(const struct mt_stretch *s, const uint8_t *packed, size_t
         if (!get(packed, n, &at, &record) || !get(packed, n, &at, &t_ns) ||
             !get(packed, n, &at, &bytes) || !get(packed, n, &at, &born) || born > UINT32_MAX)
             return false;
-        c.level.record = plus(c.level.record, record);
-        c.level.t_ns = plus(c.level.t_ns, t_ns);
+        mt_wrap_inc(&c.level.record, (int64_t)record);
+        mt_wrap_inc(&c.level.t_ns, (int64_t)t_ns);
         c.bytes = unzigzag(bytes);
-        c.level.level_b = plus(c.level.level_b, (uint64_t)c.bytes);
+        mt_wrap_inc(&c.level.level_b, c.bytes);
         c.born = (uint32_t)born;
         use(closure, &c);
     }

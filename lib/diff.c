@@ -1,5 +1,6 @@
 #include "lib/diff.h"
 
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,13 +42,13 @@ static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, 
     for (size_t i = 0; i < groups.rows.n; i++) {
         const struct mt_group *g = &groups.rows.v[i];
         struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
-        f->self_net_b += g->self.alloc_b - g->self.freed_b;
-        f->net_b += g->total.alloc_b - g->total.freed_b;
-        f->self_alloc_b += g->self.alloc_b;
-        f->self_alloc_n += g->self.alloc_n;
-        f->alloc_b += g->total.alloc_b;
-        f->calls_n += g->calls_n;
-        f->time_ns += g->time_ns;
+        mt_wrap_inc(&f->self_net_b, mt_sums_net(&g->self));
+        mt_wrap_inc(&f->net_b, mt_sums_net(&g->total));
+        mt_wrap_inc(&f->self_alloc_b, g->self.alloc_b);
+        mt_wrap_inc(&f->self_alloc_n, g->self.alloc_n);
+        mt_wrap_inc(&f->alloc_b, g->total.alloc_b);
+        mt_wrap_inc(&f->calls_n, g->calls_n);
+        mt_wrap_inc(&f->time_ns, g->time_ns);
     }
     mt_groups_free(&groups);
     return st;
@@ -65,7 +66,7 @@ static enum mt_status collect_peak(struct collector *c, const struct mt_diff *d,
     for (size_t i = 0; i < groups.rows.n && st == MT_OK; i++) {
         const struct mt_live_group *g = &groups.rows.v[i];
         struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
-        f->at_peak_b += g->at[0].bytes;
+        mt_wrap_inc(&f->at_peak_b, g->at[0].bytes);
         f->at_peak_n = g->at[0].blocks_n < 0 ? -1 : f->at_peak_n + g->at[0].blocks_n;
     }
     mt_live_groups_free(&groups);
@@ -82,15 +83,15 @@ static enum mt_status collect_leaks(struct collector *c, const struct mt_diff *d
     for (size_t i = 0; i < leaks.rows.n && st == MT_OK; i++) {
         const struct mt_leak *l = &leaks.rows.v[i];
         struct mt_figures *f = figures_of(c, l->key, l->explicit_row);
-        f->at_end_b += l->at_end_b;
+        mt_wrap_inc(&f->at_end_b, l->at_end_b);
         if (l->verdict != MT_VERDICT_LEAK || !l->growth_steps)
             continue;
         f->per_step_b += (double)l->growth_b / (double)l->growth_steps;
         f->per_step_n += (double)l->growth_n / (double)l->growth_steps;
-        f->leak_at_end_b += l->at_end_b;
+        mt_wrap_inc(&f->leak_at_end_b, l->at_end_b);
         s->whole.per_step_b += (double)l->growth_b / (double)l->growth_steps;
         s->whole.per_step_n += (double)l->growth_n / (double)l->growth_steps;
-        s->whole.leak_at_end_b += l->at_end_b;
+        mt_wrap_inc(&s->whole.leak_at_end_b, l->at_end_b);
     }
     mt_leaks_free(&leaks);
     return st;
@@ -132,19 +133,19 @@ out:
 
 static void add_figures(struct mt_figures *to, const struct mt_figures *f)
 {
-    to->at_peak_b += f->at_peak_b;
+    mt_wrap_inc(&to->at_peak_b, f->at_peak_b);
     to->at_peak_n = f->at_peak_n < 0 || to->at_peak_n < 0 ? -1 : to->at_peak_n + f->at_peak_n;
-    to->self_net_b += f->self_net_b;
-    to->net_b += f->net_b;
-    to->self_alloc_b += f->self_alloc_b;
-    to->self_alloc_n += f->self_alloc_n;
-    to->alloc_b += f->alloc_b;
-    to->calls_n += f->calls_n;
-    to->time_ns += f->time_ns;
-    to->at_end_b += f->at_end_b;
+    mt_wrap_inc(&to->self_net_b, f->self_net_b);
+    mt_wrap_inc(&to->net_b, f->net_b);
+    mt_wrap_inc(&to->self_alloc_b, f->self_alloc_b);
+    mt_wrap_inc(&to->self_alloc_n, f->self_alloc_n);
+    mt_wrap_inc(&to->alloc_b, f->alloc_b);
+    mt_wrap_inc(&to->calls_n, f->calls_n);
+    mt_wrap_inc(&to->time_ns, f->time_ns);
+    mt_wrap_inc(&to->at_end_b, f->at_end_b);
     to->per_step_b += f->per_step_b;
     to->per_step_n += f->per_step_n;
-    to->leak_at_end_b += f->leak_at_end_b;
+    mt_wrap_inc(&to->leak_at_end_b, f->leak_at_end_b);
 }
 
 static struct mt_align_key *names_of(const struct mt_diff_side *s)
@@ -181,7 +182,7 @@ static void divide(struct mt_figures *f, int64_t n)
     int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
                                 &f->self_alloc_n, &f->calls_n, &f->time_ns};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
-        *figures[i] = (*figures[i] + (*figures[i] < 0 ? -n / 2 : n / 2)) / n;
+        *figures[i] = mt_wrap_add(*figures[i], *figures[i] < 0 ? -n / 2 : n / 2) / n;
 }
 
 void mt_diff_per_step(struct mt_diff *d)

@@ -1,6 +1,7 @@
 #include "lib/fit.h"
 
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,12 @@ static int64_t busiest_stream(const struct mt_segments *s)
     for (size_t i = 0; i < s->all.n; i++) {
         int64_t used = 0;
         for (size_t k = i; k < s->all.n; k++)
-            used += s->all.v[k].stream == s->all.v[i].stream ? s->all.v[k].used_b : 0;
+            mt_wrap_inc(&used, s->all.v[k].stream == s->all.v[i].stream ? s->all.v[k].used_b : 0);
         if (used > best_b) {
             best_b = used;
             best = s->all.v[i].stream;
         }
-        if (best_b * 2 >= s->used_b) /* more than half: no other can have more */
+        if (best_b >= mt_wrap_sub(s->used_b, best_b)) /* more than half: no other can have more */
             break;
     }
     return best;
@@ -61,7 +62,7 @@ static enum mt_fits by_driver(const struct request *r, int64_t gives_b)
         return MT_FITS_YES;
     if (r->device_free_b == INT64_MIN)
         return MT_FITS_UNKNOWN;
-    return gives_b + r->device_free_b >= r->segment_b ? MT_FITS_YES : MT_FITS_NO;
+    return mt_wrap_add(gives_b, r->device_free_b) >= r->segment_b ? MT_FITS_YES : MT_FITS_NO;
 }
 
 static bool as_it_is(const struct request *r, struct mt_fits_all *out)
@@ -117,7 +118,7 @@ static void expandable(const struct request *r, struct mt_fits_all *out)
     int64_t gives = 0, already = 0;
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
-        gives += g->block_n ? g->pages_b : g->size_b;
+        mt_wrap_inc(&gives, g->block_n ? g->pages_b : g->size_b);
         already += g->expandable;
     }
     if (already && already == (int64_t)r->s->all.n)
@@ -137,7 +138,7 @@ static int64_t kept_free(const struct request *r, int64_t limit)
         bool by_smaller = serves(r, g) && g->block_n && g->size_b >= limit && !g->expandable;
         for (uint32_t b = 0; b < g->block_n && by_smaller; b++)
             by_smaller = r->s->blocks.v[g->first_block + b].size_b < limit;
-        gives += by_smaller ? g->size_b - g->used_b : 0;
+        mt_wrap_inc(&gives, by_smaller ? mt_wrap_sub(g->size_b, g->used_b) : 0);
     }
     return gives;
 }

@@ -1,6 +1,7 @@
 /* Grouping of items: which group an item belongs to; self sums per group, and inclusive sums that
  * count nested items of a group once. */
 #include "lib/load.h"
+#include "lib/wrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,8 +223,8 @@ static void add_inclusive(struct mt_tree *t, bool outermost_calls, struct mt_gro
             continue;
         struct mt_group *g = &out->rows.v[item->group];
         mt_sums_add(&g->total, &item->total);
-        g->time_ns += item->time_ns;
-        g->calls_n += outermost_calls ? item->calls_n : 0;
+        mt_wrap_inc(&g->time_ns, item->time_ns);
+        mt_wrap_inc(&g->calls_n, outermost_calls ? item->calls_n : 0);
     }
     mt_vec_free(&stack);
     free(open);
@@ -266,8 +267,8 @@ void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g)
         item->group = mt_grouper_of(g, item);
         struct mt_group *row = mt_groups_row(out, g, item->group);
         mt_sums_add(&row->self, &item->self);
-        row->calls_n += outermost_calls ? 0 : item->calls_n;
-        row->self_time_ns += item->self_time_ns;
+        mt_wrap_inc(&row->calls_n, outermost_calls ? 0 : item->calls_n);
+        mt_wrap_inc(&row->self_time_ns, item->self_time_ns);
     }
     add_inclusive(t, outermost_calls, out);
     add_explicit(g, out);

@@ -1,17 +1,7 @@
 #include "lib/holdings.h"
 
+#include "lib/wrap.h"
 #include <stdlib.h>
-
-/* What a damaged database adds up to must not overflow. */
-static int64_t plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t bytes,
                         int64_t blocks_n)
@@ -21,8 +11,8 @@ void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int6
         *at = (uint32_t)h->all.n;
         *mt_vec_push(&h->all) = (struct mt_holding){.site = site, .step = step};
     }
-    h->all.v[*at].bytes = plus(h->all.v[*at].bytes, bytes);
-    h->all.v[*at].blocks_n = plus(h->all.v[*at].blocks_n, blocks_n);
+    mt_wrap_inc(&h->all.v[*at].bytes, bytes);
+    mt_wrap_inc(&h->all.v[*at].blocks_n, blocks_n);
 }
 
 void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to)
@@ -30,7 +20,7 @@ void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_
     if (from >= to)
         return;
     mt_holdings_change(h, site, from, bytes, 1);
-    mt_holdings_change(h, site, to, -bytes, -1);
+    mt_holdings_change(h, site, to, mt_wrap_sub(0, bytes), -1);
 }
 
 void mt_holdings_free(struct mt_holdings *h)
@@ -81,25 +71,25 @@ struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, in
     int64_t most_n[2] = {0, 0}; /* blocks, by half */
     size_t i = first_of(h, site);
     for (; i < h->all.n && h->all.v[i].site == site && h->all.v[i].step < first; i++) {
-        bytes = plus(bytes, h->all.v[i].bytes);
-        blocks_n = plus(blocks_n, h->all.v[i].blocks_n);
+        mt_wrap_inc(&bytes, h->all.v[i].bytes);
+        mt_wrap_inc(&blocks_n, h->all.v[i].blocks_n);
     }
     for (int64_t step = first; step <= last; step++) {
         int64_t before_b = bytes;
         if (i < h->all.n && h->all.v[i].site == site && h->all.v[i].step == step) {
-            bytes = plus(bytes, h->all.v[i].bytes);
-            blocks_n = plus(blocks_n, h->all.v[i++].blocks_n);
+            mt_wrap_inc(&bytes, h->all.v[i].bytes);
+            mt_wrap_inc(&blocks_n, h->all.v[i++].blocks_n);
         }
         int64_t *most = &most_n[step >= half];
         *most = blocks_n > *most ? blocks_n : *most;
         if (step == first) {
-            t.bytes = minus(t.bytes, bytes);
-            t.blocks_n = minus(t.blocks_n, blocks_n);
+            mt_wrap_dec(&t.bytes, bytes);
+            mt_wrap_dec(&t.blocks_n, blocks_n);
         } else
             t.rising &= bytes > before_b;
     }
-    t.bytes = plus(t.bytes, bytes);
-    t.blocks_n = plus(t.blocks_n, blocks_n);
+    mt_wrap_inc(&t.bytes, bytes);
+    mt_wrap_inc(&t.blocks_n, blocks_n);
     t.higher = most_n[1] > most_n[0];
     return t;
 }

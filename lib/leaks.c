@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/holdings.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,7 +170,7 @@ static void add_growth(struct growth *g, const struct survivor *s, int64_t warmu
         g->after_warmup_n += s->step >= warmup;
     }
     if (s->step > g->first) {
-        g->bytes += s->bytes;
+        mt_wrap_inc(&g->bytes, s->bytes);
         g->blocks_n++;
     }
 }
@@ -256,7 +257,7 @@ static void add_row(struct finder *f, const struct survivor *s, const struct sur
             continue;
         row.first_step = row.at_end_n ? row.first_step : number_of(f, s->step);
         row.last_step = number_of(f, s->step);
-        row.at_end_b += s->bytes;
+        mt_wrap_inc(&row.at_end_b, s->bytes);
         row.at_end_n++;
     }
     if (site == verdict) {

@@ -1,6 +1,7 @@
 #include "lib/live.h"
 
 #include "gen/queries.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +144,7 @@ static enum mt_status read_mark(struct mt_lives *l, const struct mt_run_device *
 static void add_live(struct mt_live *out, const struct mt_life *life)
 {
     *mt_vec_push(&out->blocks) = *life;
-    out->sum_b += life->bytes;
+    mt_wrap_inc(&out->sum_b, life->bytes);
 }
 
 /* Adds those of the marked blocks, from a number up to another one, that are still live. */
@@ -252,7 +253,7 @@ void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64
         uint32_t group = unknown ? mt_grouper_explicit(&g->grouper, "[before trace]")
                                  : mt_grouper_of(&g->grouper, &life->born);
         struct mt_live_sum *sum = sum_of(g, group, moment);
-        sum->bytes += life->bytes;
+        mt_wrap_inc(&sum->bytes, life->bytes);
         sum->blocks_n++;
         if (life->born_ns < sum->oldest_ns)
             sum->oldest_ns = life->born_ns;
@@ -262,7 +263,7 @@ void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64
     if (level_b == v->sum_b || !v->rest)
         return;
     struct mt_live_sum *rest = sum_of(g, mt_grouper_explicit(&g->grouper, v->rest), moment);
-    rest->bytes += level_b - v->sum_b;
+    mt_wrap_inc(&rest->bytes, mt_wrap_sub(level_b, v->sum_b));
     rest->blocks_n = -1;
     rest->oldest_ns = INT64_MIN;
 }

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/search.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,13 @@ void mt_tree_preorder(struct mt_tree *t)
     free(out);
 }
 
+void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device)
+{
+    int64_t unknown_b = mt_wrap_sub(device->start_b, device->older_b);
+    t->before_at_peak_b = mt_wrap_sub(unknown_b, device->before_at_peak_b);
+    t->before_at_end_b = mt_wrap_sub(unknown_b, device->before_freed_b);
+}
+
 enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, struct mt_tree *out,
                              struct mt_err *err)
@@ -177,8 +185,7 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                                              .at_end_b = device->outside_at_end_b},
                                     .thread = MT_NONE,
                                     .step = INT64_MIN};
-        out->before_at_peak_b = device->start_b - device->before_at_peak_b - device->older_b;
-        out->before_at_end_b = device->start_b - device->before_freed_b - device->older_b;
+        mt_tree_add_before(out, device);
     }
     mt_tree_preorder(out);
     return MT_OK;

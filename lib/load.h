@@ -75,6 +75,9 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, struct mt_tree *out,
                              struct mt_err *err);
 
+/* What blocks older than the recording add to the levels of a device: [before trace]. */
+void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
+
 /* Fills thread_names and thread_ids. Errors: MT_EDB. */
 enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
                                struct mt_err *err);

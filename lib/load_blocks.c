@@ -1,5 +1,6 @@
 /* Blocks as sums of the ops that they are born and freed in. */
 #include "lib/load_parts.h"
+#include "lib/wrap.h"
 
 #include "gen/queries.h"
 #include <string.h>
@@ -99,18 +100,18 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
         bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
         struct mt_sums *born = side(l, s, 1, 9);
         if (born) {
-            born->alloc_b += bytes;
+            mt_wrap_inc(&born->alloc_b, bytes);
             born->alloc_n++;
             bool at_peak = mt_stmt_int(s, 7) <= d->peak_record &&
                            (!freed || mt_stmt_int(s, 8) > d->peak_record);
-            born->at_end_b += freed ? 0 : bytes;
+            mt_wrap_inc(&born->at_end_b, freed ? 0 : bytes);
             born->at_end_n += !freed;
-            born->at_peak_b += at_peak ? bytes : 0;
+            mt_wrap_inc(&born->at_peak_b, at_peak ? bytes : 0);
             born->at_peak_n += at_peak;
         }
         struct mt_sums *died = side(l, s, 4, 10);
         if (died)
-            died->freed_b += bytes;
+            mt_wrap_inc(&died->freed_b, bytes);
     }
 }
 
@@ -131,8 +132,8 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
             continue;
         struct mt_sums *sums =
             &l->t->items.v[path_item(l, (uint32_t)node, INT64_MIN, MT_NONE)].self;
-        sums->at_peak_b += mt_stmt_int(s, 0);
-        sums->at_end_b += mt_stmt_int(s, 0);
+        mt_wrap_inc(&sums->at_peak_b, mt_stmt_int(s, 0));
+        mt_wrap_inc(&sums->at_end_b, mt_stmt_int(s, 0));
         sums->at_peak_n++;
         sums->at_end_n++;
     }

@@ -1,6 +1,7 @@
 #include "lib/load_compat.h"
 
 #include "gen/queries.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,11 +83,11 @@ static enum mt_status read_ops(struct mt_db *db, const struct mt_run *run, struc
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        struct mt_torch_op op = {.start_ns = run->start_ns + mt_stmt_int(s, 0),
+        struct mt_torch_op op = {.start_ns = mt_wrap_add(run->start_ns, mt_stmt_int(s, 0)),
                                  .thread = (uint32_t)mt_stmt_int(s, 2),
                                  .kind = kinds[(uint64_t)mt_stmt_int(s, 3) % MT_ARRAY_LEN(kinds)],
                                  .shape = UINT32_MAX};
-        op.end_ns = op.start_ns + mt_stmt_int(s, 1);
+        op.end_ns = mt_wrap_add(op.start_ns, mt_stmt_int(s, 1));
         MT_TRY(text_of(db, c, mt_stmt_int(s, 4), &op.name, err));
         if (mt_stmt_kind(s, 5) != MT_VALUE_NULL)
             MT_TRY(text_of(db, c, mt_stmt_int(s, 5), &op.shape, err));
@@ -127,11 +128,11 @@ static enum mt_status read_records(struct mt_db *db, const struct mt_run *run,
             break;
         int type = (int)mt_stmt_int(s, 5);
         if (mt_stmt_kind(s, 1) != MT_VALUE_NULL)
-            add_record(c, run->start_ns + mt_stmt_int(s, 1), mt_stmt_int(s, 0), mt_stmt_int(s, 2),
-                       type);
+            add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 1)), mt_stmt_int(s, 0),
+                       mt_stmt_int(s, 2), type);
         if (mt_stmt_kind(s, 3) != MT_VALUE_NULL)
-            add_record(c, run->start_ns + mt_stmt_int(s, 3), -mt_stmt_int(s, 0), mt_stmt_int(s, 4),
-                       type);
+            add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 3)),
+                       mt_wrap_sub(0, mt_stmt_int(s, 0)), mt_stmt_int(s, 4), type);
     }
     MT_TRY(mt_db_query(db, MT_Q_COMPAT_OOMS, &s, err));
     mt_stmt_bind(s, "i", run->id);
@@ -139,7 +140,7 @@ static enum mt_status read_records(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        add_record(c, run->start_ns + mt_stmt_int(s, 0), 0, 0, 0);
+        add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 0)), 0, 0, 0);
         c->records.v[c->records.n - 1].is_oom = true;
     }
     if (c->records.n)

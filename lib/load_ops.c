@@ -1,6 +1,7 @@
 /* Groups of ops: the slow but fine-grained way to a table. */
 #include "lib/load_parts.h"
 #include "lib/walk.h"
+#include "lib/wrap.h"
 
 #include "gen/queries.h"
 #include <stdlib.h>
@@ -92,7 +93,8 @@ static enum mt_status find_ranges(struct op_reader *r, struct mt_err *err)
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row || thread >= l->t->thread_names.n)
             break;
-        struct op_range range = {mt_stmt_int(s, 2), mt_stmt_int(s, 2) + mt_stmt_int(s, 3)};
+        struct op_range range = {mt_stmt_int(s, 2),
+                                 mt_wrap_add(mt_stmt_int(s, 2), mt_stmt_int(s, 3))};
         range.end = l->wanted[thread] ? range.end : range.first;
         if (l->filter->by_step)
             MT_TRY(cut_range(l, &range, err));
@@ -117,7 +119,7 @@ static enum mt_status pass_around(struct op_reader *r, int64_t id, struct mt_err
     for (; st == MT_OK && row; at = parent) {
         parent = mt_stmt_index(s, 0, l->run->op_first);
         if (found.n)
-            found.v[found.n - 1].end_ns = mt_stmt_int(s, 1) + mt_stmt_int(s, 2);
+            found.v[found.n - 1].end_ns = mt_wrap_add(mt_stmt_int(s, 1), mt_stmt_int(s, 2));
         mt_stmt_end(s);
         if (parent >= at) /* none; in a damaged database also nonsense */
             break;
@@ -156,7 +158,7 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
                              uint32_t thread, struct mt_err *err)
 {
     struct mt_op_loader *l = &r->l;
-    int64_t start = mt_stmt_int(s, 3), end = start + mt_stmt_int(s, 4);
+    int64_t start = mt_stmt_int(s, 3), end = mt_wrap_add(start, mt_stmt_int(s, 4));
     const struct mt_walk_op *parent =
         mt_walk_to(&r->walk, op, mt_stmt_index(s, 2, l->run->op_first), start);
     uint64_t node = (uint64_t)mt_stmt_int(s, 1) - (uint64_t)l->run->node_first;
@@ -168,7 +170,7 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
         return MT_OK;
     }
     struct mt_item item = {.node = (uint32_t)node,
-                           .time_ns = end - start,
+                           .time_ns = mt_wrap_sub(end, start),
                            .shape = MT_NONE,
                            .thread = thread,
                            .forward = MT_NONE,
@@ -248,10 +250,8 @@ enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
     mt_walk_init(&r.walk, &g, out);
     for (uint32_t thread = 0; thread < r.ranges.n && st == MT_OK; thread++)
         st = read_thread_ops(&r, thread, err);
-    if (st == MT_OK && device && !filter->thread && !filter->by_step) {
-        t->before_at_peak_b = device->start_b - device->before_at_peak_b - device->older_b;
-        t->before_at_end_b = device->start_b - device->before_freed_b - device->older_b;
-    }
+    if (st == MT_OK && device && !filter->thread && !filter->by_step)
+        mt_tree_add_before(t, device);
     if (st == MT_OK)
         mt_groups_add_tree(out, &g);
     mt_walk_free(&r.walk);

@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/samples.h"
 #include "lib/segments.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 
 const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active", "reserved", "requested",
@@ -34,11 +35,14 @@ static void change(struct follow *f, int64_t t_ns, int64_t bytes, int64_t n)
         return;
     if (!f->inside && t_ns >= f->window->from_ns)
         enter(f);
-    f->now_b += bytes;
+    mt_wrap_inc(&f->now_b, bytes);
     f->now_n += n;
     if (!f->inside)
         return;
-    *(bytes > 0 ? &f->row.total_alloc_b : &f->row.total_freed_b) += bytes > 0 ? bytes : -bytes;
+    if (bytes > 0)
+        mt_wrap_inc(&f->row.total_alloc_b, bytes);
+    else
+        mt_wrap_dec(&f->row.total_freed_b, bytes);
     *(n > 0 ? &f->row.total_alloc_n : &f->row.total_freed_n) += n > 0 ? n : -n;
     f->row.peak_b = f->now_b > f->row.peak_b ? f->now_b : f->row.peak_b;
     f->row.peak_n = f->now_n > f->row.peak_n ? f->now_n : f->row.peak_n;
@@ -98,7 +102,7 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
     if (st == MT_OK && samples.all.n) {
         struct follow f = {.window = window, .now_b = samples.start_b};
         for (size_t i = 0; i < samples.all.n; i++)
-            change(&f, samples.all.v[i].t_ns, samples.all.v[i].level_b - f.now_b, 0);
+            change(&f, samples.all.v[i].t_ns, mt_wrap_sub(samples.all.v[i].level_b, f.now_b), 0);
         *out = leave(&f);
         out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
     }
@@ -167,7 +171,7 @@ static enum mt_status sum_holes(struct mt_db *db, const struct mt_run *run,
         const struct mt_seg *g = &segments.all.v[i];
         if (g->expandable || !g->block_n)
             continue;
-        out->current_b += g->hole_b;
+        mt_wrap_inc(&out->current_b, g->hole_b);
         out->current_n += g->hole_n;
     }
     mt_segments_free(&segments);

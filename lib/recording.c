@@ -187,7 +187,7 @@ void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset,
     struct mt_note *n = &r->notes[kind];
     if (n->count++ == 0)
         n->first_offset = offset;
-    n->bytes = (int64_t)((uint64_t)n->bytes + (uint64_t)bytes); /* a hostile file may wrap it */
+    mt_wrap_inc(&n->bytes, bytes);
 }
 
 void mt_device_name(int type, int index, char out[32])

@@ -13,6 +13,7 @@
 #include "lib/map.h"
 #include "lib/mem.h"
 #include "lib/strtab.h"
+#include "lib/wrap.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -212,14 +213,21 @@ struct mt_sums {
 };
 static inline void mt_sums_add(struct mt_sums *to, const struct mt_sums *s)
 {
-    to->alloc_b += s->alloc_b;
-    to->freed_b += s->freed_b;
-    to->alloc_n += s->alloc_n;
-    to->at_peak_b += s->at_peak_b;
-    to->at_end_b += s->at_end_b;
-    to->at_peak_n += s->at_peak_n;
-    to->at_end_n += s->at_end_n;
+    mt_wrap_inc(&to->alloc_b, s->alloc_b);
+    mt_wrap_inc(&to->freed_b, s->freed_b);
+    mt_wrap_inc(&to->alloc_n, s->alloc_n);
+    mt_wrap_inc(&to->at_peak_b, s->at_peak_b);
+    mt_wrap_inc(&to->at_end_b, s->at_end_b);
+    mt_wrap_inc(&to->at_peak_n, s->at_peak_n);
+    mt_wrap_inc(&to->at_end_n, s->at_end_n);
 }
+
+/* Allocated less freed. */
+static inline int64_t mt_sums_net(const struct mt_sums *s)
+{
+    return mt_wrap_sub(s->alloc_b, s->freed_b);
+}
+
 struct mt_node_stat {
     uint32_t node;
     uint16_t device;

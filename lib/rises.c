@@ -6,6 +6,7 @@
 #include "lib/rises.h"
 
 #include "gen/queries.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 
 struct change {
@@ -38,8 +39,9 @@ static void close_op(struct walk *w, struct thread *t)
 {
     const struct open_op *o = &t->stack.v[--t->stack.n];
     struct mt_rise *r = &w->rises[o->node];
-    if (o->peak_b - o->start_b > r->rise_b)
-        *r = (struct mt_rise){o->peak_b - o->start_b, t->level_b - o->start_b, o->peak_ns};
+    int64_t rise_b = mt_wrap_sub(o->peak_b, o->start_b);
+    if (rise_b > r->rise_b)
+        *r = (struct mt_rise){rise_b, mt_wrap_sub(t->level_b, o->start_b), o->peak_ns};
     if (t->stack.n && o->peak_b > t->stack.v[t->stack.n - 1].peak_b) {
         t->stack.v[t->stack.n - 1].peak_b = o->peak_b;
         t->stack.v[t->stack.n - 1].peak_ns = o->peak_ns;
@@ -88,7 +90,7 @@ static enum mt_status use_change(struct walk *w, const struct change *c, struct 
     struct thread *t = &w->threads[c->thread];
     if (c->op < 0 || !t->stack.n || t->stack.v[t->stack.n - 1].op != c->op)
         MT_TRY(enter(w, t, c->op, err));
-    t->level_b += c->bytes;
+    mt_wrap_inc(&t->level_b, c->bytes);
     struct open_op *top = t->stack.n ? &t->stack.v[t->stack.n - 1] : NULL;
     if (top && t->level_b > top->peak_b) {
         top->peak_b = t->level_b;
@@ -140,7 +142,7 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
         if (!row)
             break;
         put(&w, changes, s, 1, mt_stmt_int(s, 0));
-        put(&w, changes, s, 5, -mt_stmt_int(s, 0));
+        put(&w, changes, s, 5, mt_wrap_sub(0, mt_stmt_int(s, 0)));
     }
     MT_TRY_OUT(walk_all(&w, changes, err));
 out:

@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/load.h"
 #include "lib/map.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,14 +28,15 @@ static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device
         if (!row)
             return MT_OK;
         const char *pool = mt_stmt_text(s, 3);
+        int64_t size = mt_stmt_int(s, 1);
         *mt_vec_push(&out->all) = (struct mt_seg){.address = (uint64_t)mt_stmt_int(s, 0),
-                                                  .size_b = mt_stmt_int(s, 1),
+                                                  .size_b = size > 0 ? size : 0,
                                                   .stream = mt_stmt_int(s, 2),
                                                   .pool = text(out, pool ? pool : "0,0"),
                                                   .small = mt_stmt_int(s, 4) != 0,
                                                   .expandable = mt_stmt_int(s, 5) != 0,
                                                   .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
-        out->size_b += mt_stmt_int(s, 1);
+        mt_wrap_inc(&out->size_b, out->all.v[out->all.n - 1].size_b);
     }
 }
 
@@ -46,7 +48,7 @@ static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block
            address > out->all.v[*at].address)
         ++*at;
     if (*at == out->all.n || address < out->all.v[*at].address) {
-        out->lost_b += b.size_b;
+        mt_wrap_inc(&out->lost_b, b.size_b);
         out->lost_n++;
         return;
     }
@@ -56,8 +58,8 @@ static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block
         b.size_b = g->size_b - b.at;
     if (!g->block_n++)
         g->first_block = (uint32_t)out->blocks.n;
-    g->used_b += b.size_b;
-    g->requested_b += b.bytes_b;
+    mt_wrap_inc(&g->used_b, b.size_b);
+    mt_wrap_inc(&g->requested_b, b.bytes_b);
     *mt_vec_push(&out->blocks) = b;
 }
 
@@ -77,10 +79,10 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
         int64_t bytes = mt_stmt_int(s, 1), size = mt_stmt_int_or(s, 2, INT64_MIN);
         const char *top = mt_stmt_text(s, 5);
         if (size == INT64_MIN)
-            size = (bytes + GRANULE - 1) / GRANULE * GRANULE;
+            size = mt_wrap_add(bytes, GRANULE - 1) / GRANULE * GRANULE;
         place(out, (uint64_t)mt_stmt_int(s, 0),
               (struct mt_seg_block){
-                  .size_b = size,
+                  .size_b = size > 0 ? size : 0,
                   .bytes_b = bytes,
                   .born_ns = mt_stmt_int_or(s, 4, INT64_MIN),
                   .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
@@ -116,9 +118,9 @@ static void sum_segment(struct mt_segments *s, struct mt_seg *g)
         if (!last && block->at + block->size_b > end)
             end = block->at + block->size_b;
     }
-    s->used_b += g->used_b;
-    s->requested_b += g->requested_b;
-    *(g->block_n ? &s->split_b : &s->unused_b) += g->hole_b;
+    mt_wrap_inc(&s->used_b, g->used_b);
+    mt_wrap_inc(&s->requested_b, g->requested_b);
+    mt_wrap_inc(g->block_n ? &s->split_b : &s->unused_b, g->hole_b);
     s->hole_n += g->block_n ? g->hole_n : 0;
     s->unused_n += !g->block_n;
     if (g->largest_hole_b > s->largest_hole_b)
@@ -165,7 +167,7 @@ void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt
             *at = (uint32_t)out->rows.n;
             *mt_vec_push(&out->rows) = (struct mt_seg_site){.site = b->site};
         }
-        out->rows.v[*at].bytes += b->size_b;
+        mt_wrap_inc(&out->rows.v[*at].bytes, b->size_b);
         out->rows.v[*at].n++;
     }
     mt_map_free(&index);

@@ -1,6 +1,7 @@
 /* The picture of an allocator's segments. No script; light and dark by the reader's own setting. */
 #include "lib/human.h"
 #include "lib/segments.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +83,8 @@ static void add_segment(struct mt_buf *out, const struct mt_segments *s, const s
                 "<rect class=\"seg\" x=\"%d\" y=\"%.0f\" width=\"%.2f\" height=\"%d\">"
                 "<title>%s free, stream 0x%llx, pool %s</title></rect>\n",
                 LEFT, y, (double)g->size_b * scale, BAR_H,
-                mt_human_bytes(g->size_b - g->used_b, free_b), (unsigned long long)g->stream,
-                mt_strtab_get(&s->strings, g->pool));
+                mt_human_bytes(mt_wrap_sub(g->size_b, g->used_b), free_b),
+                (unsigned long long)g->stream, mt_strtab_get(&s->strings, g->pool));
     for (uint32_t i = 0; i < g->block_n; i++)
         add_block(out, s, &s->blocks.v[g->first_block + i], sites, scale, y);
 }
@@ -96,7 +97,7 @@ static void add_legend(struct mt_buf *out, const struct mt_segments *s,
         bool rest = i == COLORS;
         int64_t bytes = 0;
         for (size_t k = i; k < (rest ? sites->rows.n : i + 1); k++)
-            bytes += sites->rows.v[k].bytes;
+            mt_wrap_inc(&bytes, sites->rows.v[k].bytes);
         mt_buf_adds(out, "<rect class=\"");
         add_class(out, rest ? -1 : (int)i);
         mt_buf_addf(out,

@@ -1,6 +1,7 @@
 #include "lib/table.h"
 
 #include "lib/human.h"
+#include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,19 +130,13 @@ void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, co
         const struct mt_group *from = &g->rows.v[i];
         const struct mt_sums *s = &from->self, *t = &from->total;
         struct mt_row *row = mt_report_row(r);
-        const int64_t v[FIGURE_N] = {[SELF_NET] = s->alloc_b - s->freed_b,
-                                     [NET] = t->alloc_b - t->freed_b,
-                                     [SELF_ALLOC] = s->alloc_b,
-                                     [ALLOC] = t->alloc_b,
-                                     [SELF_FREED] = s->freed_b,
-                                     [FREED] = t->freed_b,
-                                     [SELF_ALLOC_N] = s->alloc_n,
-                                     [SELF_AT_PEAK] = s->at_peak_b,
-                                     [SELF_AT_END] = s->at_end_b,
-                                     [SELF_TIME] = from->self_time_ns,
-                                     [TIME] = from->time_ns,
-                                     [CALLS] = from->calls_n};
-        *net_b += v[SELF_NET];
+        const int64_t v[FIGURE_N] = {[SELF_NET] = mt_sums_net(s), [NET] = mt_sums_net(t),
+                                     [SELF_ALLOC] = s->alloc_b,   [ALLOC] = t->alloc_b,
+                                     [SELF_FREED] = s->freed_b,   [FREED] = t->freed_b,
+                                     [SELF_ALLOC_N] = s->alloc_n, [SELF_AT_PEAK] = s->at_peak_b,
+                                     [SELF_AT_END] = s->at_end_b, [SELF_TIME] = from->self_time_ns,
+                                     [TIME] = from->time_ns,      [CALLS] = from->calls_n};
+        mt_wrap_inc(net_b, v[SELF_NET]);
         row->explicit_row = from->explicit_row;
         for (int f = 0; f < FIGURE_N; f++)
             row->cells[f] = mt_cell_int(v[f]);

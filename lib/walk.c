@@ -1,5 +1,6 @@
 #include "lib/walk.h"
 
+#include "lib/wrap.h"
 #include <stdlib.h>
 
 void mt_walk_init(struct mt_walk *w, struct mt_grouper *g, struct mt_groups *out)
@@ -30,14 +31,14 @@ static void close_one(struct mt_walk *w)
 static void end_early(struct mt_walk *w, int64_t end_ns)
 {
     const struct mt_walk_op *op = &w->open.v[w->open.n - 1];
-    int64_t rest = op->end_ns - end_ns;
+    int64_t rest = mt_wrap_sub(op->end_ns, end_ns);
     if (rest <= 0 || op->group == MT_NONE)
         return;
     struct mt_group *row = &w->out->rows.v[op->group];
-    row->self_time_ns -= rest;
-    row->time_ns -= op->counts ? rest : 0;
+    mt_wrap_dec(&row->self_time_ns, rest);
+    mt_wrap_dec(&row->time_ns, op->counts ? rest : 0);
     if (op->chain < w->open.n - 1)
-        w->out->rows.v[w->open.v[w->open.n - 2].group].self_time_ns += rest;
+        mt_wrap_inc(&w->out->rows.v[w->open.v[w->open.n - 2].group].self_time_ns, rest);
 }
 
 const struct mt_walk_op *mt_walk_to(struct mt_walk *w, uint64_t op, uint64_t parent,
@@ -67,7 +68,7 @@ void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct m
         *mt_vec_push(&w->innermost) = 0;
     if (parent && parent->group != MT_NONE) {
         chain = parent->chain;
-        w->out->rows.v[parent->group].self_time_ns -= item->time_ns;
+        mt_wrap_dec(&w->out->rows.v[parent->group].self_time_ns, item->time_ns);
     }
     bool counts = w->innermost.v[group] <= chain;
     struct mt_walk_op *opened = mt_vec_push(&w->open);
@@ -82,8 +83,8 @@ void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct m
         opened->total = *self;
         mt_sums_add(&row->self, self);
     }
-    row->self_time_ns += item->time_ns;
-    row->time_ns += counts ? item->time_ns : 0;
+    mt_wrap_inc(&row->self_time_ns, item->time_ns);
+    mt_wrap_inc(&row->time_ns, counts ? item->time_ns : 0);
     row->calls_n += counts || !w->outermost_calls;
     w->innermost.v[group] = place + 1;
 }
