@@ -70,7 +70,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, const 
     }
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
-    MT_TRY_OUT(mt_live_at(&lives, &s->device, INT64_MAX - 1, &live, err));
+    MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, keys, key_n);
     mt_live_groups_add(&groups, &live, live.sum_b, 0);
     for (size_t g = 0; g < groups.rows.n; g++) {

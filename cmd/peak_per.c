@@ -183,7 +183,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     struct mt_groups groups = {0};
     struct mt_rise *rises = NULL, *best = NULL;
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_load_nodes(p->lives.db, &p->run, NULL, &tree, err));
+    MT_TRY_OUT(mt_load_rollup(p->lives.db, &p->run, NULL, &tree, err));
     MT_TRY_OUT(mt_rises_load(p->lives.db, &p->run, &p->device, &p->lives.tree, &rises, err));
     mt_group(&tree, &name, 1, &groups);
     best = mt_alloc((groups.rows.n + 1) * sizeof *best);

@@ -27,7 +27,7 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     if (thread || steps || mt_group_needs_ops(keys, key_n))
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
     else {
-        MT_TRY_OUT(mt_load_nodes(db, run, d, &tree, err));
+        MT_TRY_OUT(mt_load_rollup(db, run, d, &tree, err));
         mt_group(&tree, keys, key_n, &groups);
     }
     mt_table_rows(r, &groups, key_n, device_column ? d ? d->name : "-" : NULL, lifetimes, net_b);

@@ -244,7 +244,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     int others;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_run_device(db, run, device_name, &d, &none, &others, err));
-    MT_TRY_OUT(mt_load_nodes(db, run, none ? NULL : &d, &tree, err));
+    MT_TRY_OUT(mt_load_rollup(db, run, none ? NULL : &d, &tree, err));
     if (invert)
         invert_tree(&tree);
     link_children(&v);

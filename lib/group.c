@@ -101,6 +101,17 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_item *item, int k)
     return *known;
 }
 
+static enum mt_status unknown_key(const char *key, size_t n, struct mt_err *err)
+{
+    struct mt_buf known = {0};
+    for (int k = 0; k < MT_BY_N; k++)
+        mt_buf_addf(&known, "%s, ", mt_group_key_names[k]);
+    MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, key);
+    mt_err_hint(err, "It knows: %sdevice; several separated by commas.", known.s);
+    mt_buf_free(&known);
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
                                    enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
                                    struct mt_err *err)
@@ -121,13 +132,8 @@ enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
             keys[(*key_n)++] = (enum mt_group_key)key;
         else if (n == 6 && strncmp(p, "device", 6) == 0)
             *device = true;
-        else {
-            MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, p);
-            mt_err_hint(err,
-                        "It knows: name, top, site, scope, module, phase, path, shape, thread, "
-                        "step, forward, device; several separated by commas.");
-            return MT_EUSAGE;
-        }
+        else
+            return unknown_key(p, n, err);
         p += n + (p[n] == ',');
     }
     return *key_n ? MT_OK : mt_group_keys_parse(fallback, fallback, keys, key_n, &(bool){0}, err);

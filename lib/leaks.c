@@ -122,7 +122,7 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
                                      struct mt_err *err)
 {
     struct mt_live live = {0};
-    enum mt_status st = mt_live_at(f->lives, device, INT64_MAX - 1, &live, err);
+    enum mt_status st = mt_live_at(f->lives, device, MT_AT_END, &live, err);
     for (size_t i = 0; i < live.blocks.n; i++) {
         const struct mt_life *life = &live.blocks.v[i];
         int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);

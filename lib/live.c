@@ -5,12 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum mt_status load_threads_and_steps(struct mt_lives *l, struct mt_err *err)
+{
+    MT_TRY(mt_load_threads(l->db, l->run, &l->tree, err));
+    return mt_steps_load(l->db, l->run, &l->steps, err);
+}
+
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err)
 {
-    MT_TRY(mt_lives_open_with(db, run, NULL, out, err));
-    out->tree.items.n = 0; /* nodes are wanted, not their figures */
-    return MT_OK;
+    *out = (struct mt_lives){.db = db, .run = run};
+    MT_TRY(mt_load_nodes(db, run, &out->tree, err));
+    return load_threads_and_steps(out, err);
 }
 
 enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
@@ -18,9 +24,8 @@ enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
                                   struct mt_err *err)
 {
     *out = (struct mt_lives){.db = db, .run = run};
-    MT_TRY(mt_load_nodes(db, run, device, &out->tree, err));
-    MT_TRY(mt_load_threads(db, run, &out->tree, err));
-    return mt_steps_load(db, run, &out->steps, err);
+    MT_TRY(mt_load_rollup(db, run, device, &out->tree, err));
+    return load_threads_and_steps(out, err);
 }
 
 void mt_lives_close(struct mt_lives *l)

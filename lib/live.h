@@ -25,7 +25,7 @@ struct mt_lives {
 };
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err);
-/* The same, and the tree has items too: the figures of a device as mt_load_nodes gives them. */
+/* The same, and the tree has items too: the figures of a device as mt_load_rollup gives them. */
 enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
                                   const struct mt_run_device *device, struct mt_lives *out,
                                   struct mt_err *err);
@@ -55,10 +55,10 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
                              mt_life_use *use, void *closure, struct mt_err *err);
 
 /*
- * The blocks live after a record (its number; -1 = before the first): those born in the recording
- * in order of birth, then those older than it. What they do not add up to is level_b minus their
- * sum: blocks older than the recording of which nothing is known, or all when lives are unknown.
- * Errors: MT_EDB.
+ * The blocks live after a record (its number; -1 = before the first, MT_AT_END): those born in the
+ * recording in order of birth, then those older than it. What they do not add up to is level_b
+ * minus their sum: blocks older than the recording of which nothing is known, or all when lives are
+ * unknown. Errors: MT_EDB.
  */
 struct mt_live {
     MT_VEC(struct mt_life) blocks;

@@ -57,9 +57,9 @@ static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, const struct
     return MT_OK;
 }
 
-/* Reads the nodes in the order of their ids; items gets one per node, still in that order. */
-static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
-                                 struct mt_err *err)
+/* Reads the nodes in the order of their ids; with items, one per node, still in that order. */
+static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, bool items,
+                                 struct mt_tree *t, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -83,14 +83,15 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, str
                                                         frames[3].name,
                                                         phase_of(mt_stmt_int(s, 5)),
                                                         frames[0].python_or_annotation};
-        *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
-                                                   .node = at,
-                                                   .calls_n = mt_stmt_int(s, 6),
-                                                   .time_ns = mt_stmt_int(s, 7),
-                                                   .self_time_ns = mt_stmt_int(s, 8),
-                                                   .shape = MT_NONE,
-                                                   .forward = MT_NONE,
-                                                   .step = INT64_MIN};
+        if (items)
+            *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
+                                                       .node = at,
+                                                       .calls_n = mt_stmt_int(s, 6),
+                                                       .time_ns = mt_stmt_int(s, 7),
+                                                       .self_time_ns = mt_stmt_int(s, 8),
+                                                       .shape = MT_NONE,
+                                                       .forward = MT_NONE,
+                                                       .step = INT64_MIN};
     }
 }
 
@@ -168,12 +169,19 @@ void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device)
     t->before_at_end_b = mt_wrap_sub(unknown_b, device->before_freed_b);
 }
 
-enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
-                             const struct mt_run_device *device, struct mt_tree *out,
+enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *out,
                              struct mt_err *err)
 {
     mt_strtab_init(&out->strings);
-    MT_TRY(read_nodes(db, run, out, err));
+    return read_nodes(db, run, false, out, err);
+}
+
+enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, struct mt_tree *out,
+                              struct mt_err *err)
+{
+    mt_strtab_init(&out->strings);
+    MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
         MT_TRY(read_stats(db, run, device->id, out, err));
         if (device->outside_n)

@@ -69,11 +69,15 @@ void mt_tree_free(struct mt_tree *t);
 /* Brings items into preorder, wherever their parents stand. */
 void mt_tree_preorder(struct mt_tree *t);
 
-/* The call tree with the stored rollup of one device (id 0: none); one item per node, in preorder.
- */
-enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run,
-                             const struct mt_run_device *device, struct mt_tree *out,
+/* The nodes of the call tree, without items. Errors: MT_EDB. */
+enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *out,
                              struct mt_err *err);
+
+/* The same with one item per node, in preorder: its time and calls, and the stored rollup of one
+ * device (NULL: of none). Errors: MT_EDB. */
+enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, struct mt_tree *out,
+                              struct mt_err *err);
 
 /* What blocks older than the recording add to the levels of a device: [before trace]. */
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);

@@ -36,22 +36,25 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
     return &t->outside.v[at].sums;
 }
 
-/* Recordings of call paths have no op around a block: its node in that step is the item. */
-static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t t_ns, uint32_t thread)
+static int64_t number_of(const struct mt_op_loader *l, int64_t place)
 {
-    uint32_t place = (uint32_t)(mt_steps_index_at(&l->steps, t_ns) + 1);
-    int64_t step = mt_steps_number_at(&l->steps, t_ns);
+    return place < 0 ? INT64_MIN : l->steps.all.v[place].number;
+}
+
+/* Recordings of call paths have no op around a block: its node in that step (its place, -1 = none)
+ * is the item. */
+static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, uint32_t thread)
+{
     uint32_t inner = MT_NONE, wanted = MT_NONE;
-    place = step == INT64_MIN ? 0 : place;
     for (uint32_t at = node; at != MT_NONE; at = l->t->nodes.v[at].parent) {
-        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)place << 32 | at);
+        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)(place + 1) << 32 | at);
         bool known = *item != MT_NONE;
         if (!known) {
             *item = (uint32_t)l->t->items.n;
             struct mt_item *new = mt_vec_push(&l->t->items);
             *new = mt_item_of_node(at);
             new->thread = thread;
-            new->step = step;
+            new->step = number_of(l, place);
         }
         if (inner != MT_NONE)
             l->t->items.v[inner].parent = *item;
@@ -71,14 +74,15 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
         return NULL;
     if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL)
         return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first));
-    int64_t step = mt_steps_number_at(&l->steps, mt_stmt_int(s, column));
+    int64_t place = mt_steps_under_way(&l->steps, mt_stmt_int(s, column));
+    int64_t step = number_of(l, place);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;
     uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
     if (node >= l->t->nodes.n)
         return sums_outside(l, thread, step);
-    uint32_t item = path_item(l, (uint32_t)node, mt_stmt_int(s, column), thread);
+    uint32_t item = path_item(l, (uint32_t)node, place, thread);
     return &l->t->items.v[item].self;
 }
 
@@ -130,8 +134,7 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
         if (node >= l->t->nodes.n)
             continue;
-        struct mt_sums *sums =
-            &l->t->items.v[path_item(l, (uint32_t)node, INT64_MIN, MT_NONE)].self;
+        struct mt_sums *sums = &l->t->items.v[path_item(l, (uint32_t)node, -1, MT_NONE)].self;
         mt_wrap_inc(&sums->at_peak_b, mt_stmt_int(s, 0));
         mt_wrap_inc(&sums->at_end_b, mt_stmt_int(s, 0));
         sums->at_peak_n++;

@@ -213,8 +213,7 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
-    MT_TRY(mt_load_nodes(l->db, l->run, NULL, l->t, err));
-    l->t->items.n = 0; /* not nodes are grouped here */
+    MT_TRY(mt_load_nodes(l->db, l->run, l->t, err));
     MT_TRY(mt_load_threads(l->db, l->run, l->t, err));
     MT_TRY(choose_threads(l, err));
     MT_TRY(mt_steps_load(l->db, l->run, &l->steps, err));

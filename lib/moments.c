@@ -31,10 +31,16 @@ int64_t mt_steps_index_at(const struct mt_steps *s, int64_t t_ns)
     return mt_step_begun(s->all.v, s->all.n, t_ns);
 }
 
-int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns)
+int64_t mt_steps_under_way(const struct mt_steps *s, int64_t t_ns)
 {
     int64_t i = mt_steps_index_at(s, t_ns);
-    return i >= 0 && t_ns < s->all.v[i].end_ns ? s->all.v[i].number : INT64_MIN;
+    return i >= 0 && t_ns < s->all.v[i].end_ns ? i : -1;
+}
+
+int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns)
+{
+    int64_t i = mt_steps_under_way(s, t_ns);
+    return i < 0 ? INT64_MIN : s->all.v[i].number;
 }
 
 enum mt_status mt_step_range_parse(const char *text, struct mt_step_range *out, struct mt_err *err)

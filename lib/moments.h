@@ -15,7 +15,9 @@ enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct 
                              struct mt_err *err);
 void mt_steps_free(struct mt_steps *s);
 
-/* Number of the step under way at a moment; INT64_MIN: none. */
+/* Index of the step under way at a moment; -1 = none. */
+int64_t mt_steps_under_way(const struct mt_steps *s, int64_t t_ns);
+/* Number of that step; INT64_MIN: none. */
 int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns);
 /* Index of the last step that has begun by t_ns, -1 = none: also after its end, so that it tells
  * in which iteration something happens between two steps. */

@@ -16,6 +16,8 @@ struct mt_run {
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);
 
+#define MT_AT_END INT64_MAX /* as the number of a record: after the last */
+
 struct mt_run_device {
     int64_t id;
     char name[32];

@@ -142,8 +142,7 @@ enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
 
 void mt_segments_free(struct mt_segments *s)
 {
-    if (s->strings.slot)
-        mt_strtab_free(&s->strings);
+    mt_strtab_free(&s->strings);
     mt_vec_free(&s->all);
     mt_vec_free(&s->blocks);
 }

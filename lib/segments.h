@@ -44,8 +44,6 @@ struct mt_segments {
     int64_t largest_hole_b;
 };
 
-#define MT_AT_END INT64_MAX
-
 /*
  * At a moment: after the record, MT_AT_END = the end. Segments that came between it and the next
  * record are there; those given back between are not if `given_back`. Zeroed *out is fine to free.

@@ -261,6 +261,20 @@ static enum mt_status write_threads(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
+static enum mt_status write_note(struct mt_writer *w, enum mt_note_kind kind, struct mt_err *err)
+{
+    const struct mt_note *n = &w->r->notes[kind];
+    struct mt_buf text = {0};
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(w->db, MT_Q_NOTE_ADD, &s, err));
+    mt_note_text(&text, kind, n);
+    mt_stmt_bind(s, "isiIis", w->run, mt_note_names[kind], (int64_t)n->count,
+                 n->first_offset < 0 ? INT64_MIN : n->first_offset, n->bytes, text.s);
+    enum mt_status st = mt_stmt_run(s, err);
+    mt_buf_free(&text);
+    return st;
+}
+
 static enum mt_status write_small(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -278,19 +292,9 @@ static enum mt_status write_small(struct mt_writer *w, struct mt_err *err)
                      p->end_ns - r->start_ns);
         MT_TRY(mt_stmt_run(s, err));
     }
-    for (int k = 0; k < MT_NOTE_N; k++) {
-        const struct mt_note *n = &r->notes[k];
-        struct mt_buf text = {0};
-        if (!n->count)
-            continue;
-        mt_note_text(&text, (enum mt_note_kind)k, n);
-        MT_TRY(mt_db_query(w->db, MT_Q_NOTE_ADD, &s, err));
-        mt_stmt_bind(s, "isiIis", w->run, mt_note_names[k], (int64_t)n->count,
-                     n->first_offset < 0 ? INT64_MIN : n->first_offset, n->bytes, text.s);
-        enum mt_status st = mt_stmt_run(s, err);
-        mt_buf_free(&text);
-        MT_TRY(st);
-    }
+    for (int k = 0; k < MT_NOTE_N; k++)
+        if (r->notes[k].count)
+            MT_TRY(write_note(w, (enum mt_note_kind)k, err));
     return MT_OK;
 }
 

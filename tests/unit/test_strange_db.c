@@ -164,7 +164,7 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
 
 static void read_live(struct mt_lives *lives, const struct mt_run_device *device)
 {
-    const int64_t records[] = {-1, 0, 3, 5, lives->run->record_n, INT64_MAX - 1};
+    const int64_t records[] = {-1, 0, 3, 5, lives->run->record_n, MT_AT_END};
     const enum mt_group_key site = MT_BY_SITE;
     struct mt_err err = MT_ERR_INIT;
     struct mt_live_groups groups;
