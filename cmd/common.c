@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 
 #include "cmd/cache.h"
+#include "cmd/rows.h"
 #include "lib/human.h"
 #include "lib/render.h"
 #include "lib/term.h"
@@ -125,10 +126,11 @@ void mt_show_notes(const struct mt_report *report)
 /* csv and tsv have no place for it. */
 static void show_left_out(const struct mt_report *report)
 {
-    char n[MT_HUMAN_MAX];
-    if (report->left_out_n)
-        fprintf(stderr, "note: %s more row%s, left out by --limit, --min or --name\n",
-                mt_human_count(report->left_out_n, n), report->left_out_n == 1 ? "" : "s");
+    struct mt_buf text = {0};
+    mt_rows_left_out(report, &text);
+    if (text.n)
+        fprintf(stderr, "note: %s\n", text.s);
+    mt_buf_free(&text);
 }
 
 bool mt_people_read(void)

@@ -1,5 +1,6 @@
 #include "cmd/compat.h"
 
+#include "cmd/rows.h"
 #include "lib/load_compat.h"
 #include <string.h>
 
@@ -116,6 +117,7 @@ enum mt_status mt_compat_table(struct mt_db *db, const struct mt_run *run,
     if (mt_common.format && strcmp(mt_common.format, "table") != 0) {
         fill(report, &table, rule, opts->by_shape);
         mt_report_limit(report, opts->limit);
+        mt_rows_footer(&(struct mt_rows){.limit = opts->limit}, report, NULL, "");
         st = mt_show(report, err);
         goto out;
     }

@@ -164,7 +164,7 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
             people_row(d, r, order[i].row, section);
     free(order);
     MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
-    mt_rows_footer(w->rows, r);
+    mt_rows_footer(w->rows, r, NULL, "");
     if (section == MT_SECTION_PEAK)
         mt_report_footer(
             r, "= %s exactly",

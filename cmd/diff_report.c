@@ -270,7 +270,9 @@ enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *
     if (!people) {
         const struct mt_rows rest = {.name = w->rows->name, .columns = w->rows->columns};
         machine_report(live, op, w, out);
-        return mt_rows_apply(&rest, out->v[0], "", err);
+        MT_TRY(mt_rows_apply(&rest, out->v[0], "", err));
+        mt_rows_footer(w->rows, out->v[0], NULL, "");
+        return MT_OK;
     }
     if (w->trend.n)
         mt_diff_people_trend(live, w, out);

@@ -161,6 +161,9 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
     for (size_t i = 0; i < ooms->n && i < OOMS_SHOWN; i++)
         MT_TRY(look(v, &ooms->v[i], err));
     r->left_out_n = ooms->n > OOMS_SHOWN ? (int64_t)ooms->n - OOMS_SHOWN : 0;
+    if (r->left_out_n)
+        mt_report_note(r, "%lld more failed allocation%s not looked at.", (long long)r->left_out_n,
+                       r->left_out_n == 1 ? " is" : "s are");
     mt_report_footer(r,
                      "reserved = requested + rounding + split (free in segments partly in use) + "
                      "unused (segments nothing of which is in use)");

@@ -211,9 +211,9 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         r->empty = "too few steps to tell what grows";
     describe(r, run, d, &lives, &found);
     MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
-    if (r->left_out_n)
-        mt_report_footer(r, "%lld more row%s, left out by --limit, --min or --name",
-                         (long long)r->left_out_n, r->left_out_n == 1 ? "" : "s");
+    struct mt_rows asked = rows;
+    asked.min_b = min_b; /* applied above: it is about growth, too */
+    mt_rows_footer(&asked, r, NULL, "");
     explain_rest(r, &lives, &found);
 out:
     mt_leaks_free(&found);
@@ -259,6 +259,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         MT_TRY_OUT(
             mt_leaks_over_runs(args, device_name, keys, key_n, min_b, &report, &leaking, err));
         MT_TRY_OUT(mt_rows_apply(&rows, &report, "change_b", err));
+        mt_rows_footer(&rows, &report, NULL, "");
     }
     MT_TRY_OUT(mt_show(&report, err));
     *exit_code = fail && leaking;

@@ -189,20 +189,12 @@ static void describe_change(struct mt_peak *p, const struct found f[2])
     mt_report_total(p->report, "change_b", mt_cell_int(change));
 }
 
-static void count_left_out(struct mt_report *r, int64_t sum_b, const char *what)
-{
-    char n[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
-    if (r->left_out_n)
-        mt_report_footer(r, "%s more row%s; they add up with these to %s%s. --limit 0 shows all.",
-                         mt_human_count(r->left_out_n, n), r->left_out_n == 1 ? "" : "s", what,
-                         mt_human_bytes(sum_b, b));
-}
-
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     enum mt_group_key keys[MT_BY_N];
     struct mt_live_groups groups = {0};
     struct found f[2];
+    char sum[MT_HUMAN_MAX];
     int key_n, n;
     bool device_column;
     enum mt_status st = MT_OK;
@@ -229,8 +221,10 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, p->report, sort.column, err));
-    count_left_out(p->report, n == 1 ? f[0].level_b : mt_wrap_sub(f[1].level_b, f[0].level_b),
-                   n == 1 && !f[0].text ? "the peak, " : "");
+    mt_human_bytes(n == 1 ? f[0].level_b : mt_wrap_sub(f[1].level_b, f[0].level_b), sum);
+    bool peak = n == 1 && !f[0].text;
+    mt_rows_footer(&rows, p->report,
+                   mt_report_textf(p->report, "%s%s", peak ? "the peak, " : "", sum), "");
 out:
     mt_live_groups_free(&groups);
     return st;

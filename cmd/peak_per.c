@@ -155,7 +155,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
                     p->lives.steps.all.n, p->lives.steps.all.n == 1 ? "" : "s", p->run.step_marker,
                     mt_human_bytes(p->device.peak_b, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
-    mt_rows_footer(rows, p->report);
+    mt_rows_footer(rows, p->report, NULL, "");
 out:
     mt_grouper_free(&s.grouper);
     mt_vec_free(&s.newest);
@@ -203,7 +203,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     const struct mt_sort sort = {"rise_b", true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));
-    mt_rows_footer(rows, p->report);
+    mt_rows_footer(rows, p->report, NULL, "");
 out:
     free(rises);
     free(best);

@@ -1,4 +1,5 @@
 #include "cmd/common.h"
+#include "cmd/rows.h"
 #include "gen/queries.h"
 #include "lib/human.h"
 #include "lib/stmt_report.h"
@@ -80,7 +81,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_stmt *s = NULL;
     struct mt_report report;
     const char *sql;
-    char *owned = NULL, n[MT_HUMAN_MAX];
+    char *owned = NULL;
     struct mt_stmt_rows rows = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.query", 1);
@@ -93,9 +94,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     signal(SIGINT, on_interrupt);
     MT_TRY_OUT(
         mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
-    if (report.left_out_n)
-        mt_report_footer(&report, "%s more row%s. --limit 0 shows all.",
-                         mt_human_count(report.left_out_n, n), report.left_out_n == 1 ? "" : "s");
+    mt_rows_footer(&(struct mt_rows){.limit = limit}, &report, NULL, "");
     MT_TRY_OUT(mt_show(&report, err));
     if ((st = rows.status) != MT_OK) {
         *err = rows.err;

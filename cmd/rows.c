@@ -88,12 +88,44 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
     return choose_columns(rows->columns, r, err);
 }
 
-void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r)
+/* "--name, --min and --limit": those that have left rows out. */
+static const char *culprits(const struct mt_rows *rows, struct mt_report *r)
+{
+    const char *given[3];
+    int n = 0;
+    if (rows->name)
+        given[n++] = "--name";
+    if (rows->min_b)
+        given[n++] = "--min";
+    if (rows->limit > 0 && r->rows.n >= (size_t)rows->limit)
+        given[n++] = "--limit";
+    return n == 1   ? given[0]
+           : n == 2 ? mt_report_textf(r, "%s and %s", given[0], given[1])
+                    : mt_report_textf(r, "%s, %s and %s", given[0], given[1], given[2]);
+}
+
+void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
+                    const char *advice)
+{
+    bool filtered = rows->name || rows->min_b, one = r->left_out_n == 1;
+    const char *before = "";
+    if (sum)
+        before = mt_report_textf(
+            r, one ? "; it adds up with these to %s" : "; they add up with these to %s", sum);
+    r->left_out = filtered ? mt_report_textf(r, "%s. %s left %s out.", before, culprits(rows, r),
+                                             one ? "it" : "them")
+                           : mt_report_textf(r, "%s. --limit 0 shows all%s.", before, advice);
+    struct mt_buf text = {0};
+    mt_rows_left_out(r, &text);
+    if (text.n)
+        mt_report_footer(r, "%s", text.s);
+    mt_buf_free(&text);
+}
+
+void mt_rows_left_out(const struct mt_report *r, struct mt_buf *out)
 {
     char n[MT_HUMAN_MAX];
-    bool filtered = rows->name || rows->min_b;
-    if (r->left_out_n)
-        mt_report_footer(
-            r, "%s more row%s%s", mt_human_count(r->left_out_n, n), r->left_out_n == 1 ? "" : "s",
-            filtered ? ", left out by --limit, --min or --name" : ". --limit 0 shows all.");
+    if (r->left_out_n && r->left_out)
+        mt_buf_addf(out, "%s more row%s%s", mt_human_count(r->left_out_n, n),
+                    r->left_out_n == 1 ? "" : "s", r->left_out);
 }

@@ -34,8 +34,16 @@ struct mt_rows {
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err);
 
-/* Below the table: how many rows were left out, if any. */
-void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r);
+/*
+ * Below the table: how many rows were left out, if any, and which options show them.
+ * sum: what these rows and the others add up to, NULL = nothing that could be said. advice: what
+ * else to do, behind "--limit 0 shows all"; "" = nothing. Formats without a place below the table
+ * have it on stderr.
+ */
+void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
+                    const char *advice);
+/* Appends that line; nothing where no row was left out. */
+void mt_rows_left_out(const struct mt_report *r, struct mt_buf *out);
 
 /* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);

@@ -194,10 +194,7 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
     mt_table_sort(r, &(struct mt_sort){column, !text, NULL});
     MT_TRY(mt_rows_apply(&rows, r, column, err));
     describe(r, run, d, s);
-    char n[MT_HUMAN_MAX];
-    if (r->left_out_n)
-        mt_report_footer(r, "%s more row%s. --limit 0 shows all.", mt_human_count(r->left_out_n, n),
-                         r->left_out_n == 1 ? "" : "s");
+    mt_rows_footer(&rows, r, NULL, "");
     return MT_OK;
 }
 

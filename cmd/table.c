@@ -63,20 +63,6 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_report_total(r, "peak_b", mt_cell_int(d->peak_b));
 }
 
-static void count_left_out(struct mt_report *r, int64_t net_b, bool with_net)
-{
-    char n[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
-    if (!r->left_out_n)
-        return;
-    bool filtered = rows.name || rows.min_b;
-    mt_report_footer(r, "%s more row%s%s%s. %s", mt_human_count(r->left_out_n, n),
-                     r->left_out_n == 1 ? "" : "s",
-                     with_net ? "; they add up with these to net " : "",
-                     with_net ? mt_human_bytes(net_b, b) : "",
-                     filtered ? "--name, --min and --limit left them out."
-                              : "--limit 0 shows all, --by top what your code called.");
-}
-
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
@@ -86,6 +72,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     struct mt_sort sort;
     struct mt_run_device d;
     int64_t net_b = 0;
+    char net[MT_HUMAN_MAX];
     MT_TRY(mt_group_keys_parse(by, "name", keys, &key_n, &by_device, err));
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
     const char *wanted = device_name ? device_name : sort.device;
@@ -111,7 +98,8 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     mt_table_sort(r, &sort);
     MT_TRY(mt_rows_apply(&rows, r, sort.column, err));
     describe(r, run, none ? NULL : &d, net_b, &sort);
-    count_left_out(r, net_b, !none);
+    mt_rows_footer(&rows, r, none ? NULL : mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)),
+                   ", --by top what your code called");
     return MT_OK;
 }
 

@@ -218,16 +218,14 @@ static void add_columns(struct mt_report *r)
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], n[MT_HUMAN_MAX];
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX];
     mt_report_about(r, run, d);
     if (d)
         r->title = mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
                                mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak));
     else
         mt_report_no_memory(r, run);
-    if (r->left_out_n)
-        mt_report_footer(r, "%s more rows. --limit 0 shows all, --depth and --min cut.",
-                         mt_human_count(r->left_out_n, n));
+    mt_rows_footer(&(struct mt_rows){.limit = limit}, r, NULL, ", --depth and --min cut");
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %lld record%s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),

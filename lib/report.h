@@ -66,7 +66,8 @@ struct mt_report {
      * write them one by one; for the others call mt_report_collect first. */
     bool (*next)(void *closure, struct mt_cell *cells);
     void *closure;
-    int64_t left_out_n;    /* rows cut by --limit, --min */
+    int64_t left_out_n;    /* rows cut by --limit, --min, --name */
+    const char *left_out;  /* what is said behind their number (mt_rows_footer); NULL: nothing */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
     MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
     const char *empty;     /* what people read instead of no rows; NULL: "no rows"; static */
