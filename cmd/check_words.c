@@ -28,6 +28,20 @@ static bool same_text(const struct mt_rule_kind *kind, int64_t a, int64_t b)
     return !kind->count && strcmp(mt_human_bytes(a, ta), mt_human_bytes(b, tb)) == 0;
 }
 
+/* With as many digits as tell it from the limit. */
+static void add_percent(struct mt_buf *out, double percent, double limit)
+{
+    enum { DIGITS_MAX = 6 };
+    char text[64];
+    for (int digits = 1; digits <= DIGITS_MAX; digits++) {
+        snprintf(text, sizeof text, percent < 1 ? "%.*g" : "%.*f", digits + (percent < 1), percent);
+        double shown = strtod(text, NULL);
+        if ((shown > limit) == (percent > limit) && (shown < limit) == (percent < limit))
+            break;
+    }
+    mt_buf_addf(out, "%s %%", text);
+}
+
 static void add_growth(const struct mt_checked *c, struct mt_buf *out)
 {
     const struct mt_rule_kind *kind = c->rule->kind;
@@ -40,7 +54,7 @@ static void add_growth(const struct mt_checked *c, struct mt_buf *out)
     mt_buf_adds(out, change > 0 ? " grew " : " fell ");
     if (c->base > 0) {
         double percent = 100 * fabs((double)change) / (double)c->base;
-        mt_buf_addf(out, percent < 1 ? "%.2g %%" : "%.1f %%", percent);
+        add_percent(out, percent, change > 0 ? c->rule->percent : -1); /* a fall exceeds nothing */
     } else {
         mt_buf_adds(out, "by ");
         add_amount(out, kind, change > 0 ? change : -change);
@@ -49,11 +63,25 @@ static void add_growth(const struct mt_checked *c, struct mt_buf *out)
     add_amount(out, kind, c->base);
     mt_buf_adds(out, " -> ");
     add_amount(out, kind, c->measured);
-    if (same_text(kind, c->base, c->measured)) {
+    if (same_text(kind, c->base, c->measured) || c->rule->percent < 0) {
         mt_buf_adds(out, change > 0 ? ", +" : ", ");
         add_amount(out, kind, change);
     }
     mt_buf_adds(out, ")");
+}
+
+/* Exact figures, where what is compared with the limit reads like it. */
+static void add_bytes(const struct mt_checked *c, struct mt_buf *out)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    int64_t is = c->measured, limit = c->limit;
+    if (c->rule->kind->growth) {
+        is -= c->base;
+        limit = c->rule->amount;
+    }
+    if (c->rule->percent < 0 && is != limit && same_text(c->rule->kind, is, limit))
+        mt_buf_addf(out, " (%s B %c %s B)", mt_human_count(is, a), is > limit ? '>' : '<',
+                    mt_human_count(limit, b));
 }
 
 static void add_spread(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
@@ -91,6 +119,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
             add_amount(out, rule->kind, c->measured);
         }
         mt_buf_addf(out, ", limit %s", rule->limit);
+        add_bytes(c, out);
         add_spread(f, c, out);
     } else
         mt_buf_addf(out, ", limit %s", rule->limit);
