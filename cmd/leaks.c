@@ -191,7 +191,7 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *d, const enum mt_group_key *keys, int key_n,
-                           bool *leaking, struct mt_err *err)
+                           struct mt_leaks_answer *answer, struct mt_err *err)
 {
     struct mt_lives lives = {0};
     struct mt_leaks found = {0};
@@ -205,8 +205,9 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
             add_row(r, l, key_n);
         else
             r->left_out_n++;
-        *leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
+        answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
     }
+    answer->unknown = too_few_steps(&lives);
     if (lives.steps.all.n && too_few_steps(&lives))
         r->empty = "too few steps to tell what grows";
     describe(r, run, d, &lives, &found);
@@ -222,7 +223,8 @@ out:
 }
 
 static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, int key_n,
-                              struct mt_report *r, bool *leaking, struct mt_err *err)
+                              struct mt_report *r, struct mt_leaks_answer *answer,
+                              struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run which;
@@ -234,10 +236,11 @@ static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, in
     MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
     mt_report_about(r, &which, none ? NULL : &d);
     mt_report_param(r, "warmup", mt_cell_int(warmup));
+    answer->unknown = none;
     if (none)
         mt_report_no_memory(r, &which);
     else
-        MT_TRY_OUT(fill(r, db, &which, &d, keys, key_n, leaking, err));
+        MT_TRY_OUT(fill(r, db, &which, &d, keys, key_n, answer, err));
     mt_report_others(r, others);
 out:
     mt_db_close(db);
@@ -249,20 +252,22 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     enum mt_group_key keys[MT_BY_N];
     int key_n;
     struct mt_report report;
-    bool leaking = false, device_column;
+    bool device_column;
+    struct mt_leaks_answer answer = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.leaks", 1);
     MT_TRY_OUT(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
     if (args->n < 2)
-        MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, keys, key_n, &report, &leaking, err));
+        MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, keys, key_n, &report, &answer, err));
     else {
         MT_TRY_OUT(
-            mt_leaks_over_runs(args, device_name, keys, key_n, min_b, &report, &leaking, err));
+            mt_leaks_over_runs(args, device_name, keys, key_n, min_b, &report, &answer, err));
         MT_TRY_OUT(mt_rows_apply(&rows, &report, "change_b", err));
         mt_rows_footer(&rows, &report, NULL, "");
     }
     MT_TRY_OUT(mt_show(&report, err));
-    *exit_code = fail && leaking;
+    if (fail)
+        *exit_code = answer.leaking ? 1 : answer.unknown ? 3 : 0;
 out:
     mt_report_free(&report);
     return st;
@@ -273,7 +278,8 @@ static const struct mt_opt opts[] = {
      "what a site is: site (top op in its scope; default), path, name, shape, ..."},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL, "also what is alive at the end and no suspect"},
-    {"fail", 0, MT_OPT_FLAG, &fail, NULL, "exit 1 when there is a leak"},
+    {"fail", 0, MT_OPT_FLAG, &fail, NULL,
+     "exit 1 when there is a leak, 3 when that cannot be told"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "only leaks of at least this per step, and else what has this alive"},
     MT_DEVICE_OPT(device_name),

@@ -85,6 +85,8 @@ out:
     return st;
 }
 
+enum { RUNS_MIN = 3 }; /* to call growth a leak */
+
 static enum mt_verdict judge(const struct site *site, size_t run_n)
 {
     size_t rises = 0, falls = 0;
@@ -92,7 +94,7 @@ static enum mt_verdict judge(const struct site *site, size_t run_n)
         rises += site->at_end_b[i] > site->at_end_b[i - 1];
         falls += site->at_end_b[i] < site->at_end_b[i - 1];
     }
-    if (rises == run_n - 1 && run_n >= 3)
+    if (rises == run_n - 1 && run_n >= RUNS_MIN)
         return MT_VERDICT_LEAK;
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
@@ -130,7 +132,8 @@ static void add_columns(struct mt_report *r, const enum mt_group_key *keys, int 
 
 enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device_name,
                                   const enum mt_group_key *keys, int key_n, int64_t min_b,
-                                  struct mt_report *r, bool *leaking, struct mt_err *err)
+                                  struct mt_report *r, struct mt_leaks_answer *answer,
+                                  struct mt_err *err)
 {
     struct sites s = {.run_n = refs->n};
     enum mt_status st = MT_OK;
@@ -145,7 +148,10 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device
         enum mt_verdict verdict = judge(site, s.run_n);
         int64_t change = mt_wrap_sub(site->at_end_b[s.run_n - 1], site->at_end_b[0]);
         add_row(r, site, s.run_n, key_n, verdict);
-        *leaking |= verdict == MT_VERDICT_LEAK && change / (int64_t)(s.run_n - 1) >= min_b;
+        if (change / (int64_t)(s.run_n - 1) >= min_b) {
+            answer->leaking |= verdict == MT_VERDICT_LEAK;
+            answer->unknown |= verdict == MT_VERDICT_CANDIDATE && s.run_n < RUNS_MIN;
+        }
         mt_wrap_inc(&sum[0], site->at_end_b[0]);
         mt_wrap_inc(&sum[1], site->at_end_b[s.run_n - 1]);
     }
@@ -154,6 +160,9 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device
     r->title =
         mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s.run_n, r->runs[0].name,
                     r->runs[1].name, mt_human_bytes(sum[0], first), mt_human_bytes(sum[1], last));
+    if (answer->unknown)
+        mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
+                       RUNS_MIN);
     mt_report_total(r, "first_at_end_b", mt_cell_int(sum[0]));
     mt_report_total(r, "at_end_b", mt_cell_int(sum[1]));
 out:
