@@ -55,23 +55,64 @@ static enum mt_status sql_of(const char *arg, const char **sql, char **owned, st
     return MT_OK;
 }
 
+/* "run, step": the parameters of a statement, but for those that have a value (NULL: all). */
+static char *names_of(const struct mt_stmt *s, const bool *given)
+{
+    struct mt_buf names = {0};
+    for (int i = 1; i <= mt_stmt_param_n(s); i++)
+        if (!given || !given[i]) {
+            mt_buf_adds(&names, names.n ? ", " : "");
+            mt_stmt_param_name(s, i, &names);
+        }
+    return names.s;
+}
+
+static enum mt_status unknown_param(const struct mt_stmt *s, const char *name, struct mt_err *err)
+{
+    char *known = names_of(s, NULL);
+    MT_FAIL(err, MT_EUSAGE, "the SQL has no parameter '%s'", name);
+    mt_err_hint(err,
+                "Nothing was run. It has %s; a parameter is written :NAME in the SQL and --param "
+                "NAME=VALUE here.",
+                known ? known : "none");
+    free(known);
+    return MT_EUSAGE;
+}
+
+/* Unbound, a parameter would be NULL, and the answer mostly no row. */
+static enum mt_status check_given(const struct mt_stmt *s, const bool *given, struct mt_err *err)
+{
+    char *missing = names_of(s, given);
+    if (!missing)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "the SQL has parameters without a value: %s", missing);
+    mt_err_hint(err, "Nothing was run. Give each one: --param %.*s=VALUE",
+                (int)strcspn(missing, ","), missing);
+    free(missing);
+    return MT_EUSAGE;
+}
+
 static enum mt_status bind_params(struct mt_stmt *s, struct mt_err *err)
 {
-    for (size_t i = 0; i < params.n; i++) {
+    bool *given = mt_alloc(((size_t)mt_stmt_param_n(s) + 1) * sizeof *given);
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < params.n && st == MT_OK; i++) {
         const char *eq = strchr(params.v[i], '=');
-        char *name = eq ? mt_strndup(params.v[i], (size_t)(eq - params.v[i])) : NULL;
-        bool ok = eq && mt_stmt_bind_name(s, name, eq + 1);
+        char *name = mt_strndup(params.v[i], eq ? (size_t)(eq - params.v[i]) : 0);
+        int at = eq ? mt_stmt_bind_name(s, name, eq + 1) : 0;
+        given[at] = true;
+        if (!eq) {
+            st = MT_FAIL(err, MT_EUSAGE, "--param '%s' is not NAME=VALUE", params.v[i]);
+            mt_err_hint(err, "Nothing was run. A parameter is written :NAME in the SQL and --param "
+                             "NAME=VALUE here.");
+        } else if (!at)
+            st = unknown_param(s, name, err);
         free(name);
-        if (!ok) {
-            MT_FAIL(err, MT_EUSAGE,
-                    eq ? "the SQL has no parameter for '%s'" : "'%s' is not NAME=VALUE",
-                    params.v[i]);
-            mt_err_hint(err,
-                        "A parameter is written :NAME in the SQL and --param NAME=VALUE here.");
-            return MT_EUSAGE;
-        }
     }
-    return MT_OK;
+    if (st == MT_OK)
+        st = check_given(s, given, err);
+    free(given);
+    return st;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)

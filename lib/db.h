@@ -6,6 +6,7 @@
 #define MT_DB_H
 
 #include "lib/err.h"
+#include "lib/mem.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,8 +47,13 @@ void mt_stmt_free(struct mt_stmt *s);
 /* Binds ?1, ?2 ... by a format: i int64_t, I int64_t or NULL when INT64_MIN, s const char * (NULL
  * is NULL), b const void * and size_t. Texts and bytes must live until the statement is done. */
 void mt_stmt_bind(struct mt_stmt *s, const char *format, ...);
-/* Binds :name; false if there is no such parameter. Text that is an integer is bound as one. */
-bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
+/* Parameters are numbered from 1. Appends what one is called: "run" of :run, "3" of ?3 and of the
+ * third ?. */
+int mt_stmt_param_n(const struct mt_stmt *s);
+void mt_stmt_param_name(const struct mt_stmt *s, int param, struct mt_buf *out);
+/* Binds the parameter called so and returns its number, 0 if there is none. Text that is an integer
+ * is bound as one. */
+int mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
 
 /* Next row. *row = false after the last one; the statement is then reset. */
 enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err);

@@ -82,26 +82,45 @@ void mt_stmt_bind(struct mt_stmt *s, const char *format, ...)
     va_end(ap);
 }
 
-bool mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value)
+int mt_stmt_param_n(const struct mt_stmt *s)
 {
-    static const char marks[] = ":@$";
+    return sqlite3_bind_parameter_count(s->s);
+}
+
+void mt_stmt_param_name(const struct mt_stmt *s, int param, struct mt_buf *out)
+{
+    const char *name = sqlite3_bind_parameter_name(s->s, param);
+    if (name)
+        mt_buf_adds(out, name + 1);
+    else
+        mt_buf_addf(out, "%d", param);
+}
+
+static int param_called(const struct mt_stmt *s, const char *name)
+{
+    struct mt_buf own = {0};
+    int n = mt_stmt_param_n(s), found = 0;
+    for (int i = 1; i <= n && !found; i++) {
+        mt_buf_clear(&own);
+        mt_stmt_param_name(s, i, &own);
+        found = strcmp(own.s, name) == 0 ? i : 0;
+    }
+    mt_buf_free(&own);
+    return found;
+}
+
+int mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value)
+{
     char *end;
     errno = 0;
     long long v = strtoll(value, &end, 10);
     bool integer = *value && !*end && !errno;
-    for (const char *m = marks; *m; m++) {
-        char *marked = mt_asprintf("%c%s", *m, name);
-        int at = sqlite3_bind_parameter_index(s->s, marked);
-        free(marked);
-        if (!at)
-            continue;
-        if (integer)
-            sqlite3_bind_int64(s->s, at, v);
-        else
-            sqlite3_bind_text(s->s, at, value, -1, SQLITE_TRANSIENT);
-        return true;
-    }
-    return false;
+    int param = param_called(s, name);
+    if (param && integer)
+        sqlite3_bind_int64(s->s, param, v);
+    else if (param)
+        sqlite3_bind_text(s->s, param, value, -1, SQLITE_TRANSIENT);
+    return param;
 }
 
 enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err)
