@@ -2,6 +2,7 @@
 
 #include "cmd/cache.h"
 #include "cmd/rows.h"
+#include "lib/baseline.h"
 #include "lib/human.h"
 #include "lib/render.h"
 #include "lib/term.h"
@@ -36,13 +37,27 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
 }
 
 /* A name wins over a file of that name, unless it is written with a folder. */
+static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_run *run,
+                                struct mt_err *err)
+{
+    if (!mt_baseline_is_file(path))
+        return mt_cache_open(path, db, run, err);
+    mt_err_input(err, path);
+    MT_FAIL(err, MT_EUSAGE, "is a baseline: figures to check against, not a recording");
+    mt_err_hint(err,
+                "Nothing was read of it. `memtool check RUN --baseline %s` compares a run with it; "
+                "for anything else name the recording it was made of.",
+                path);
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
 {
     bool file = ref && mt_cache_is_file(ref);
     *db = NULL;
     if (file && strchr(ref, '/'))
-        return mt_cache_open(ref, db, run, err);
+        return open_file(ref, db, run, err);
     struct mt_err unknown = MT_ERR_INIT;
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
@@ -53,7 +68,7 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     }
     mt_db_close(*db);
     *db = NULL;
-    return mt_cache_open(ref, db, run, err);
+    return open_file(ref, db, run, err);
 }
 
 enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
