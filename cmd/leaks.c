@@ -5,6 +5,7 @@
 #include "cmd/rows.h"
 #include "lib/human.h"
 #include "lib/wrap.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,7 @@ static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict)
 static const char *human(struct mt_report *r, double bytes)
 {
     char text[MT_HUMAN_MAX];
-    return mt_report_text(r, mt_human_bytes((int64_t)(bytes + 0.5), text));
+    return mt_report_text(r, mt_human_bytes((int64_t)fmin(bytes + 0.5, 9e18), text));
 }
 
 /* A leak grows in two steps after the warm-up at least, and may do so in every second one. */

@@ -47,7 +47,7 @@ static const char *text_of(struct mt_baseline *b, const char *s)
 
 static int64_t whole_bytes(double rate)
 {
-    return (int64_t)ceil(rate);
+    return mt_base_whole(ceil(rate));
 }
 
 /* What a damaged database holds may lie anywhere. */

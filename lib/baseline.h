@@ -37,6 +37,11 @@ static inline int64_t mt_base_add(int64_t a, int64_t b)
     int64_t sum = a + b;
     return sum > MT_BASE_MOST ? MT_BASE_MOST : sum < -MT_BASE_MOST ? -MT_BASE_MOST : sum;
 }
+static inline int64_t mt_base_whole(double v) /* without its fraction */
+{
+    const double most = (double)MT_BASE_MOST;
+    return v > most ? MT_BASE_MOST : v < -most ? -MT_BASE_MOST : (int64_t)v;
+}
 
 struct mt_base_site {
     const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */

@@ -16,13 +16,6 @@ void mt_repeats_free(struct mt_repeats *r)
     mt_vec_free(&r->v);
 }
 
-static int64_t bounded(double v)
-{
-    return v > (double)MT_BASE_MOST    ? MT_BASE_MOST
-           : v < -(double)MT_BASE_MOST ? -MT_BASE_MOST
-                                       : (int64_t)v;
-}
-
 __attribute__((format(printf, 2, 3))) static void inconclusive(struct mt_checked *c,
                                                                const char *fmt, ...)
 {
@@ -162,10 +155,11 @@ static void judge(struct mt_checked *c)
     double noise = (double)c->spread;
     c->limit = rule->amount;
     if (rule->kind->growth && rule->percent >= 0) {
-        c->limit = bounded(floor((double)c->base + fabs((double)c->base) * rule->percent / 100));
+        c->limit =
+            mt_base_whole(floor((double)c->base + fabs((double)c->base) * rule->percent / 100));
         noise += (double)c->base_spread * (1 + rule->percent / 100);
     } else if (rule->kind->growth) {
-        c->limit = bounded((double)c->base + (double)rule->amount);
+        c->limit = mt_base_whole((double)c->base + (double)rule->amount);
         noise += (double)c->base_spread;
     }
     if (c->measured <= c->limit)

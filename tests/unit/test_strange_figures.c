@@ -80,7 +80,7 @@ static const struct strange {
      ";UPDATE note SET count_n = " LOWEST ", bytes_b = " LOWEST},
 };
 
-/* Two traces and a snapshot of an allocator. */
+/* Two traces and two snapshots of an allocator. */
 static const char *const imports[] = {
     "import \"$SAMPLES/cache_steps/trace.json.gz\" --name trace",
     "import \"$SAMPLES/fork_async/trace.json.gz\" --name other",
