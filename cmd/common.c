@@ -36,7 +36,6 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
     return st;
 }
 
-/* A name wins over a file of that name, unless it is written with a folder. */
 static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_run *run,
                                 struct mt_err *err)
 {
@@ -51,6 +50,7 @@ static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_r
     return MT_EUSAGE;
 }
 
+/* A name wins over a file of that name, unless it is written with a folder. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
 {

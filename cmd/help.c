@@ -19,7 +19,7 @@ static enum mt_status overview(void)
     puts("\n`memtool help COMMAND` shows its options. A RUN is a name, an id, the beginning of a "
          "name,\n"
          "@latest, @latest~1, or a file. Exit codes: 0 done, 1 a condition you asked for is true,\n"
-         "2 an error, 3 whether it is cannot be told.");
+         "2 an error, 3 it cannot be told whether the condition is true.");
     return MT_OK;
 }
 
