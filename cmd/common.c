@@ -239,10 +239,10 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device)
 {
     char older[MT_HUMAN_MAX];
-    if (!device->start_b && device->before_freed_b)
+    if (!mt_run_is_snapshot(run) && device->before_freed_b)
         mt_report_note(report,
-                       "%s frees %s of blocks older than itself: its level counts from 0 and is at "
-                       "least that much too low until they are freed.",
+                       "%s frees %s of blocks older than itself: its level begins with them. Older "
+                       "blocks that it never frees are in no trace.",
                        run->name, mt_human_bytes(device->before_freed_b, older));
 }
 

@@ -53,8 +53,10 @@ static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
 {
     struct mt_recorder_total total;
     MT_TRY(mt_recorder_total(db, d, &total, err));
-    if (total.base_b != INT64_MIN)
-        put_figure(r, d->name, "before, by the recorder", "base_b", total.base_b);
+    /* That of the CPU counts what profilers saw, freed since or not: nothing to go by. */
+    bool means = total.base_b && d->type != MT_DEVICE_CPU;
+    if (total.base_b != INT64_MIN && (means || !mt_people_read()))
+        put_figure(r, d->name, "more before, by the recorder", "base_b", total.base_b);
     if (total.residual_b != INT64_MIN && total.residual_b)
         put_figure(r, d->name, "recorder's net less ours", "residual_b", total.residual_b);
     return MT_OK;
@@ -75,10 +77,12 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
         put_figure(r, d->name, "peak", "peak_b", d->peak_b);
         put_figure(r, d->name, "peak at", "peak_ns", d->peak_ns);
         put_figure(r, d->name, "at end", "at_end_b", d->at_end_b);
+        if (d->start_b)
+            put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
         put_figure(r, d->name, "outside ops", "outside_b",
                    mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
         if (d->before_freed_b)
-            put_figure(r, d->name, "freed from before trace", "before_freed_b", d->before_freed_b);
+            put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
         st = put_totals(r, db, d, err);
     }
     free(all);

@@ -284,6 +284,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_param(&report, "to_ns", mt_cell_int(t.shown.to_ns));
     if (by)
         mt_report_param(&report, "by", mt_cell_text(by));
+    if (t.metric[0] == 'a')
+        mt_report_older(&report, &t.run, &t.device);
     mt_report_others(&report, others);
     st = show(&t, err);
 out:

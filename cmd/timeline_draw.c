@@ -25,9 +25,11 @@ char *mt_timeline_title(const struct mt_timeline *t)
     return out.s;
 }
 
+/* What was there before, beyond what the curve begins with: an allocator's counter knows. That of
+ * the CPU counts what profilers saw, freed since or not. */
 static int64_t base_b(const struct mt_timeline *t)
 {
-    return t->total.base_b == INT64_MIN ? 0 : t->total.base_b;
+    return t->total.base_b == INT64_MIN || t->device.type == MT_DEVICE_CPU ? 0 : t->total.base_b;
 }
 
 /* What a reader of the picture must know beside it. */
@@ -43,8 +45,7 @@ static void add_footers(struct mt_timeline *t)
             mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), base_b(t)), b));
     }
     if (allocated && base_b(t))
-        mt_report_footer(t->report,
-                         "The curve counts from 0; by the recorder's total %s were there before.",
+        mt_report_footer(t->report, "By the recorder's total %s more were there all the time.",
                          mt_human_bytes(base_b(t), a));
     int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
     if (allocated && residual)

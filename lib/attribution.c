@@ -112,6 +112,17 @@ static void pair_records(struct mt_recording *r)
     mt_map_free(&p.spaces);
 }
 
+/* Blocks that the recording frees without having seen them come were there when it began. */
+static void find_start(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        struct mt_device *d = &r->devices.v[rec->device];
+        if (rec->bytes < 0 && rec->mate == MT_NONE && !d->no_addresses)
+            d->start_b -= rec->bytes;
+    }
+}
+
 /* Running sums per device: totals, peak and its moment. */
 static void run_totals(struct mt_recording *r)
 {
@@ -182,6 +193,7 @@ void mt_build_attribution(struct mt_recording *r)
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
         pair_records(r);
+        find_start(r);
     }
     run_totals(r);
     sample_reserved(r);

@@ -13,7 +13,7 @@ struct mt_band {
         *key[MT_BY_N]; /* by position of the keys; borrowed from the lives' tree, or static */
     bool explicit_row; /* [other], [before trace], [outside ops] */
     int64_t at_peak_b; /* at the first bucket with the largest maximum */
-    int64_t *bytes;    /* one per bucket; only [before trace] may be below 0 */
+    int64_t *bytes;    /* one per bucket; only [before trace] may be below 0, in damaged runs */
 };
 
 struct mt_bands {
@@ -25,8 +25,7 @@ struct mt_bands {
 
 /*
  * The `top` groups heaviest at the peak of the buckets, heaviest first, one band each; then [other]
- * and [before trace] where these have anything. In traces [before trace] is at most 0: they count
- * from 0, and what was older only shows when it is freed.
+ * and [before trace] where these have anything.
  * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum, or
  * per group and bucket where the keys need no ops. Errors: MT_EUSAGE
  * (mt_lives_known), MT_EDB.

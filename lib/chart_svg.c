@@ -167,8 +167,8 @@ static void band_name(struct mt_buf *out, const struct mt_bands *b, size_t i, in
 }
 
 /*
- * Bands from the bottom up. Older blocks come first; where they are less than nothing (a trace
- * counts from 0 and then sees them freed) the others begin below 0, so that they end at the level.
+ * Bands from the bottom up. Older blocks come first; where they are less than nothing, as in a
+ * damaged run, the others begin below 0, so that they end at the level.
  */
 static void draw_bands(const struct picture *p)
 {

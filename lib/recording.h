@@ -90,7 +90,8 @@ struct mt_device {
     int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
     uint32_t first_order, last_order;
     bool no_addresses; /* some records have no address: lifetimes are unknown */
-    int64_t start_b;   /* level before the first record, from blocks older than the recording */
+    int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
+                          reader sets it, of traces the build */
     int64_t older_b;   /* of these, blocks of a known node that are alive at the end */
     /* Filled by the build. */
     int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;

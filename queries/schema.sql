@@ -41,7 +41,7 @@ CREATE TABLE device (
   type INTEGER NOT NULL, device_index INTEGER NOT NULL, -- c10::DeviceType; -1 = no index
   alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, net_b INTEGER NOT NULL,
   alloc_n INTEGER NOT NULL, freed_n INTEGER NOT NULL,
-  start_b INTEGER NOT NULL,        -- level before the first record: 0 in traces, which know of no older block
+  start_b INTEGER NOT NULL,        -- level before the first record: blocks known to be older than the recording
   peak_b INTEGER NOT NULL,         -- largest level
   peak_ns INTEGER,                 -- its first moment; NULL: never above the start
   peak_record INTEGER,             -- the record that reaches it (see alloc); NULL like peak_ns
@@ -51,7 +51,8 @@ CREATE TABLE device (
   outside_n INTEGER NOT NULL,      -- records outside every op, and their figures:
   outside_alloc_b INTEGER NOT NULL, outside_freed_b INTEGER NOT NULL, outside_alloc_n INTEGER NOT NULL,
   outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
-  base_b INTEGER,                  -- allocated before the first record by the recorder's total, beyond start_b; NULL unknown
+  base_b INTEGER,                  -- recorder's counter before the first record, less start_b; NULL: none. On the CPU it
+                                   -- counts what profilers saw in all sessions of the process, freed since or not
   residual_b INTEGER,              -- recorder's net change minus ours; NULL: it keeps no total
   older_b INTEGER NOT NULL         -- of start_b: blocks alive at the end whose call path is known
 );
@@ -273,7 +274,7 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
 
 -- Runs and devices, one row each.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,
-  d.alloc_n, d.freed_n, d.base_b, d.residual_b FROM run r JOIN device d ON d.run_id = r.id;
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b FROM run r JOIN device d ON d.run_id = r.id;
 
 -- Segments and blocks of all runs; addresses as text.
 CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,

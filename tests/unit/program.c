@@ -102,8 +102,8 @@ void program_free(struct program *p, int block)
 
 void program_older(struct program *p, int64_t bytes, bool freed)
 {
-    p->rec.devices.v[p->on].start_b += bytes;
     if (!freed) {
+        p->rec.devices.v[p->on].start_b += bytes;
         *mt_vec_push(&p->rec.older) = (struct mt_older){bytes, MT_NONE, (uint16_t)p->on};
         return;
     }

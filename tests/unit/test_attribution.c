@@ -80,7 +80,7 @@ static const struct told devices[] = {
      "cpu +4 -8 end 4 no peak, outside 0 (+0 -0 peak 0), before 8 (peak 0)\n", "before_trace 1"},
     {"older blocks freed before the peak, and after it",
      "1 op 0 9 a\n1 mem 1 -3 9 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -2 8 cpu",
-     "cpu +8 -5 end 8 peak 5 at 2, outside 0 (+0 -0 peak 0), before 5 (peak 3)\n",
+     "cpu +8 -5 end 8 peak 10 at 2, outside 0 (+0 -0 peak 0), before 5 (peak 3)\n",
      "before_trace 2"},
     {"outside every op",
      "1 op 5 6 a\n1 mem 1 8 1 cpu\n1 mem 2 4 2 cpu\n1 mem 3 -8 1 cpu\n"
