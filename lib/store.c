@@ -41,7 +41,22 @@ static enum mt_status find_run(struct mt_db *db, int query, const char *key, int
     return MT_OK;
 }
 
-/* The last part of a path, without what says how it is packed. */
+/*
+ * What tensorboard_trace_handler puts behind the name of a worker, "rank0.1795299858916001024", is
+ * the time of the export: ".", then digits, milliseconds or finer. It tells nobody which run it is.
+ */
+static void drop_timestamp(char *name)
+{
+    enum { DIGITS_MIN = 13 }; /* of milliseconds; process ids and versions are shorter */
+    char *dot = strrchr(name, '.');
+    if (!dot || dot == name)
+        return;
+    size_t n = strspn(dot + 1, "0123456789");
+    if (n >= DIGITS_MIN && !dot[1 + n])
+        *dot = '\0';
+}
+
+/* The last part of a path, without what says how it is packed, and when it was written. */
 static void stem(const char *path, size_t n, char name[200])
 {
     static const char *const endings[] = {".gz", ".zst",    ".json", ".trace",
@@ -54,6 +69,7 @@ static void stem(const char *path, size_t n, char name[200])
         if (len > e && strcmp(name + len - e, endings[i]) == 0)
             name[len - e] = '\0';
     }
+    drop_timestamp(name);
 }
 
 /* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */

@@ -9,7 +9,8 @@
 
 struct mt_store_opts {
     const char
-        *name; /* of the run; NULL: made from the source's name, "-2" etc. added when taken */
+        *name; /* of the run; NULL: made from the source's name, without endings and the time of
+                  export that tensorboard_trace_handler adds; "-2" etc. added when taken */
     const char *group;  /* NULL = none */
     const char *source; /* file name */
     const char *hash;   /* content hash */
