@@ -72,6 +72,15 @@ static bool interval_of(const struct mt_event *ev, int64_t *start, int64_t *dur)
            *dur <= INT64_MAX / 2;
 }
 
+/* PyTorch exports a name with control characters as "unknown". */
+static void note_lost_name(struct mt_intake *in, const struct mt_event *ev, int64_t offset)
+{
+    static const char lost[] = "unknown";
+    if (ev->kind == MT_FRAME_ANNOTATION && ev->name.n == sizeof lost - 1 &&
+        memcmp(ev->name.s, lost, ev->name.n) == 0)
+        mt_rec_note(in->rec, MT_NOTE_LOST_NAME, offset, 0);
+}
+
 static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, int64_t offset,
                               struct mt_err *err)
 {
@@ -89,6 +98,7 @@ static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, i
     op->start_ns = start;
     op->end_ns = start + dur;
     op->label = mt_rec_label(in->rec, recorded, ev->kind);
+    note_lost_name(in, ev, offset);
     set_order(&op->order, ev);
     if ((ev->valid & MT_HAS_SEQ) && ev->seq >= 0 && ev->seq <= INT32_MAX)
         op->seq = (int32_t)ev->seq;

@@ -29,6 +29,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_HISTORY_CUT] = "history_cut",
     [MT_NOTE_TRAILING] = "trailing",
     [MT_NOTE_BAD_SIZE] = "bad_size",
+    [MT_NOTE_LOST_NAME] = "lost_name",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -76,6 +77,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the pickle, not read",
     [MT_NOTE_BAD_SIZE] = "%N impossible size/sizes of events, blocks or segments, not used; such "
                          "events are kept as they are in v_event",
+    [MT_NOTE_LOST_NAME] =
+        "%N annotation/annotations called 'unknown': PyTorch writes this for a name that it cannot "
+        "export, such as one with a line break; different scopes may share this row",
 };
 
 #include "lib/human.h"

@@ -182,6 +182,7 @@ enum mt_note_kind {
     MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
     MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
     MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
+    MT_NOTE_LOST_NAME,      /* annotations whose name the recorder could not write */
     MT_NOTE_N
 };
 struct mt_note {
