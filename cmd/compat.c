@@ -1,6 +1,7 @@
 #include "cmd/compat.h"
 
 #include "cmd/rows.h"
+#include "lib/human.h"
 #include "lib/load_compat.h"
 #include <string.h>
 
@@ -74,14 +75,22 @@ static void fill(struct mt_report *r, const struct mt_torch_table *t,
     mt_report_param(r, "compat", mt_cell_text(mt_report_textf(r, "torch:%s", rule->version)));
 }
 
-static void add_notes(struct mt_report *r, const struct mt_torch_table *t,
-                      const struct mt_torch_rule *rule, const char *asked)
+static void note_guess(struct mt_report *r, const struct mt_torch_table *t,
+                       const struct mt_torch_marks *marks)
 {
-    if (!strchr(asked, ':'))
+    if (marks->old_categories)
+        mt_report_note(r, "the file is of PyTorch 1.8 or 1.9. The oldest rule known is that of "
+                          "1.13, by which this was computed: figures may differ from PyTorch's.");
+    else
         mt_report_note(r,
                        "computed by the rule of PyTorch %s, which this file looks like; "
                        "--compat torch:VERSION chooses another.",
-                       rule->version);
+                       mt_torch_guess_versions(marks, t));
+}
+
+static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
+{
+    char human[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
     int64_t most = 0;
     for (size_t i = 0; i < t->rows.n; i++) {
         const struct mt_torch_row *w = &t->rows.v[i];
@@ -92,8 +101,17 @@ static void add_notes(struct mt_report *r, const struct mt_torch_table *t,
     if (t->doubtful_n)
         mt_report_note(r,
                        "the file holds whole microseconds: %lld of %zu rows are in doubt, by up to "
-                       "%lld bytes.",
-                       (long long)t->doubtful_n, t->rows.n, (long long)most);
+                       "%s (%s B).",
+                       (long long)t->doubtful_n, t->rows.n, mt_human_bytes(most, human),
+                       mt_human_count(most, exact));
+}
+
+static void add_notes(struct mt_report *r, const struct mt_torch_table *t,
+                      const struct mt_torch_marks *marks, const char *asked)
+{
+    if (!strchr(asked, ':'))
+        note_guess(r, t, marks);
+    note_doubt(r, t);
     mt_report_note(r, "ops that began and ended on different threads cannot be told from the file; "
                       "PyTorch gives them no self figures.");
 }
@@ -113,7 +131,7 @@ enum mt_status mt_compat_table(struct mt_db *db, const struct mt_run *run,
     report->schema = "memtool.compat_torch";
     report->runs[0].id = run->id;
     report->runs[0].name = mt_strdup(run->name);
-    add_notes(report, &table, rule, opts->version);
+    add_notes(report, &table, &input.marks, opts->version);
     if (mt_common.format && strcmp(mt_common.format, "table") != 0) {
         fill(report, &table, rule, opts->by_shape);
         mt_report_limit(report, opts->limit);

@@ -135,6 +135,7 @@ static void classify_interval(struct mt_event *ev, enum mt_event_class cls)
     const struct mt_category *c = ev->category;
     ev->cls = c && c->cls != MT_EVENT_OP ? (enum mt_event_class)c->cls : cls;
     ev->kind = c ? (enum mt_frame_kind)c->kind : MT_FRAME_OTHER;
+    ev->old_category = c && is((struct mt_slice){.s = c->name, .n = c->n}, "Operator", 8);
     if (ev->kind == MT_FRAME_OP && (ev->seen & MT_HAS_NAME) && is_annotation_name(ev->name))
         ev->kind = MT_FRAME_ANNOTATION;
 }

@@ -55,6 +55,7 @@ struct mt_event {
     enum mt_frame_kind kind;
     char ph;
     bool decimals;                      /* ts or dur has some */
+    bool old_category;                  /* an op is called Operator: torch 1.8 and 1.9 */
     uint32_t seen;                      /* the members below that the event has */
     uint32_t valid;                     /* those of them that are numbers and fit */
     const struct mt_category *category; /* what cat says of it; NULL = nothing */

@@ -106,6 +106,7 @@ static enum mt_status take_op(struct mt_intake *in, const struct mt_event *ev, i
         op->fwd_thread = (uint32_t)ev->fwd_thread;
     if (ev->seen & MT_HAS_SHAPE)
         op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);
+    in->old_categories |= ev->old_category;
     in->python |= ev->kind == MT_FRAME_PYTHON;
     in->call_from |= (ev->seen & MT_HAS_CALL_FROM) != 0;
     return MT_OK;
@@ -296,6 +297,8 @@ void mt_intake_finish(struct mt_intake *in)
     add_mark(in->rec, "memtool.finished_in_memory", in->finished_in_memory);
     add_mark(in->rec, "memtool.has_python", in->python);
     add_mark(in->rec, "memtool.python_call_from", in->call_from);
+    if (in->old_categories)
+        add_mark(in->rec, "memtool.old_categories", true);
     if (in->trace_start_ns != INT64_MIN) {
         char text[32];
         snprintf(text, sizeof text, "%lld", (long long)in->trace_start_ns);

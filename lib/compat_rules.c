@@ -84,3 +84,32 @@ const struct mt_torch_rule *mt_torch_rule_guess(const struct mt_torch_marks *mar
         return &rules[marks->trace_id_first ? AT_2_11 : TO_2_10];
     return &rules[marks->has_base_time ? TO_2_7 : AT_2_4];
 }
+
+/* Whether an annotation and something else have one name: two rows from 2.5 on, one before. */
+static bool names_are_split(const struct mt_torch_table *t)
+{
+    struct mt_strtab names;
+    bool split = false;
+    mt_strtab_init(&names);
+    for (size_t i = 0; i < t->rows.n; i++)
+        if (t->rows.v[i].is_user_annotation)
+            mt_strtab_add(&names, t->rows.v[i].name, strlen(t->rows.v[i].name));
+    uint32_t annotation_n = names.n;
+    for (size_t i = 0; i < t->rows.n && !split; i++)
+        if (!t->rows.v[i].is_user_annotation)
+            split =
+                mt_strtab_add(&names, t->rows.v[i].name, strlen(t->rows.v[i].name)) < annotation_n;
+    mt_strtab_free(&names);
+    return split;
+}
+
+const char *mt_torch_guess_versions(const struct mt_torch_marks *marks,
+                                    const struct mt_torch_table *table)
+{
+    const struct mt_torch_rule *rule = mt_torch_rule_guess(marks);
+    if (rule == &rules[TO_2_15] && !marks->has_python)
+        return "2.12-2.15";
+    if (rule == &rules[TO_2_7] && !names_are_split(table))
+        return "2.4-2.7";
+    return rule->version;
+}

@@ -29,6 +29,7 @@ struct mt_torch_rule {
 /* What the trace file gives away about the version that wrote it. */
 struct mt_torch_marks {
     bool whole_us;           /* every ts in the file is a whole microsecond (to 2.3) */
+    bool old_categories;     /* ops have the category "Operator" (to 1.9) */
     bool has_base_time;      /* baseTimeNanoseconds is there (2.4 on) */
     bool base_before_events; /* ... before traceEvents (2.8 on) */
     bool finished_in_memory; /* [memory] rows have "finished" (2.8 on) */
@@ -43,6 +44,12 @@ struct mt_torch_marks {
 const struct mt_torch_rule *mt_torch_rule_by_version(const char *version);
 /* The rule the marks point to; where several fit, the newest of them. Never NULL. */
 const struct mt_torch_rule *mt_torch_rule_guess(const struct mt_torch_marks *marks);
+
+struct mt_torch_table;
+/* All versions the marks leave open that give the same figures as that rule in this table, which
+ * was computed by it: "2.12-2.15" where there are no Python frames to tell 2.13 from 2.14. */
+const char *mt_torch_guess_versions(const struct mt_torch_marks *marks,
+                                    const struct mt_torch_table *table);
 
 enum mt_torch_op_kind { MT_TORCH_OP, MT_TORCH_ANNOTATION, MT_TORCH_RUNTIME, MT_TORCH_PYTHON };
 

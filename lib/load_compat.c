@@ -17,6 +17,7 @@ static enum mt_status read_marks(struct mt_db *db, const struct mt_run *run,
         bool *mark;
     } booleans[] = {{"memtool.metadata_first", &m->metadata_first},
                     {"memtool.finished_in_memory", &m->finished_in_memory},
+                    {"memtool.old_categories", &m->old_categories},
                     {"memtool.has_python", &m->has_python},
                     {"memtool.python_call_from", &m->python_call_from}};
     m->whole_us = run->whole_us;

@@ -350,33 +350,67 @@ static void test_version(void **state)
 struct guess_row {
     const char *name, *rule;
     struct mt_torch_marks marks;
+    const char *range;       /* NULL: as the rule */
+    const char *annotations; /* what the annotations of the table are called; NULL: an op's name */
 };
 
 static const struct guess_row guesses[] = {
-    {"whole microseconds", "1.13-2.3", {.whole_us = true}},
-    {"decimals without a base: builds of spring 2024", "2.4", {.has_base_time = false}},
-    {"a base after the events", "2.5-2.7", {.has_base_time = true}},
-    {"a base before the events", "2.8-2.10", {.has_base_time = true, .base_before_events = true}},
-    {"finished", "2.8-2.10", {.has_base_time = true, .finished_in_memory = true}},
+    {"whole microseconds", "1.13-2.3", {.whole_us = true}, NULL, NULL},
+    {"decimals without a base: builds of spring 2024", "2.4", {.has_base_time = false}, NULL, NULL},
+    {"a base after the events", "2.5-2.7", {.has_base_time = true}, "2.4-2.7", "scope"},
+    {"a base after the events, an annotation named like an op",
+     "2.5-2.7",
+     {.has_base_time = true},
+     NULL,
+     NULL},
+    {"a base before the events",
+     "2.8-2.10",
+     {.has_base_time = true, .base_before_events = true},
+     NULL,
+     NULL},
+    {"finished", "2.8-2.10", {.has_base_time = true, .finished_in_memory = true}, NULL, NULL},
     {"trace_id before the flags",
      "2.11",
-     {.has_base_time = true, .finished_in_memory = true, .trace_id_first = true}},
+     {.has_base_time = true, .finished_in_memory = true, .trace_id_first = true},
+     NULL,
+     NULL},
     {"a host name and no python",
      "2.14-2.15",
-     {.has_base_time = true, .trace_id_first = true, .has_host_name = true}},
+     {.has_base_time = true, .trace_id_first = true, .has_host_name = true},
+     "2.12-2.15",
+     NULL},
     {"a host name and python frames",
      "2.12-2.13",
-     {.has_base_time = true, .has_host_name = true, .has_python = true}},
+     {.has_base_time = true, .has_host_name = true, .has_python = true},
+     NULL,
+     NULL},
     {"python frames with their callers",
      "2.14-2.15",
-     {.has_host_name = true, .has_python = true, .python_call_from = true}},
-    {"the python exporter", "2.14-2.15", {.has_base_time = true, .metadata_first = true}},
+     {.has_host_name = true, .has_python = true, .python_call_from = true},
+     NULL,
+     NULL},
+    {"the python exporter",
+     "2.14-2.15",
+     {.has_base_time = true, .metadata_first = true},
+     "2.12-2.15",
+     NULL},
 };
 
 static void test_guess(void **state)
 {
     const struct guess_row *row = *state;
+    struct mt_torch_row rows[] = {
+        {.name = "op"},
+        {.name = row->annotations ? row->annotations : "op", .is_user_annotation = true},
+        {.name = "op"}, /* of another shape */
+    };
+    struct mt_torch_table table = {0};
+    for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++)
+        *mt_vec_push(&table.rows) = rows[i];
     assert_string_equal(mt_torch_rule_guess(&row->marks)->version, row->rule);
+    assert_string_equal(mt_torch_guess_versions(&row->marks, &table),
+                        row->range ? row->range : row->rule);
+    mt_vec_free(&table.rows);
 }
 
 struct key_row {
