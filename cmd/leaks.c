@@ -89,18 +89,20 @@ static void add_row(struct mt_report *r, const struct mt_leak *l, int key_n)
 
 /* What all rows of a verdict come to. */
 struct sum {
-    int64_t rows, at_end_b;
+    int64_t rows, growing_n, at_end_b;
     double per_step_b, per_step_n;
 };
 
-static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict)
+/* filter: only those that --min lets through. */
+static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict, bool filter)
 {
     struct sum s = {0};
     for (size_t i = 0; i < found->rows.n; i++) {
         const struct mt_leak *l = &found->rows.v[i];
-        if (l->verdict != verdict || !large_enough(l))
+        if (l->verdict != verdict || (filter && !large_enough(l)))
             continue;
         s.rows++;
+        s.growing_n += l->growth_steps > 0;
         mt_wrap_inc(&s.at_end_b, l->at_end_b);
         s.per_step_b += rate_of(l);
         if (l->growth_steps)
@@ -115,17 +117,43 @@ static const char *human(struct mt_report *r, double bytes)
     return mt_report_text(r, mt_human_bytes((int64_t)fmin(bytes + 0.5, 9e18), text));
 }
 
-/* A leak grows in two steps after the warm-up at least, and may do so in every second one. */
 static bool too_few_steps(const struct mt_lives *lives)
 {
-    return (int64_t)lives->steps.all.n - warmup < 3;
+    return !mt_leaks_can_tell((int64_t)lives->steps.all.n, warmup);
+}
+
+/* Whole where it can be, in totals. */
+static struct mt_cell total_rate(double rate)
+{
+    return rate == (double)(int64_t)rate ? mt_cell_int((int64_t)rate) : mt_cell_real(rate);
+}
+
+/* "no leak, 1 candidate that grows 200 B a step" */
+static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
+                            const struct sum *leak, const struct sum *candidate,
+                            struct mt_buf *title)
+{
+    if (leak->rows)
+        mt_buf_addf(title, "leak: +%s in %.4g block%s every step", human(r, leak->per_step_b),
+                    leak->per_step_n, leak->per_step_n == 1 ? "" : "s");
+    else if (too_few_steps(lives))
+        mt_buf_adds(title, "too few to tell a leak");
+    else if (min_b > 0)
+        mt_buf_addf(title, "no leak of %s or more", human(r, (double)min_b));
+    else
+        mt_buf_adds(title, "no leak");
+    if (candidate->growing_n)
+        mt_buf_addf(title, ", %lld candidate%s %s a step", (long long)candidate->growing_n,
+                    candidate->growing_n == 1 ? " that grows" : "s that grow",
+                    human(r, candidate->per_step_b));
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      const struct mt_lives *lives, const struct mt_leaks *found)
 {
     struct mt_buf title = {0};
-    struct sum leak = sum_of(found, MT_VERDICT_LEAK);
+    struct sum leak = sum_of(found, MT_VERDICT_LEAK, true);
+    struct sum candidate = sum_of(found, MT_VERDICT_CANDIDATE, true);
     mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
     if (!lives->steps.all.n)
         mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
@@ -133,23 +161,13 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_buf_addf(&title, "%zu step%s, the first %s warm-up · ", lives->steps.all.n,
                     lives->steps.all.n == 1 ? "" : "s",
                     warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
-        if (leak.rows)
-            mt_buf_addf(&title, "leak: +%s in %.4g block%s every step", human(r, leak.per_step_b),
-                        leak.per_step_n, leak.per_step_n == 1 ? "" : "s");
-        else if (too_few_steps(lives))
-            mt_buf_adds(&title, "too few to tell a leak");
-        else if (min_b > 0)
-            mt_buf_addf(&title, "no leak of %s or more", human(r, (double)min_b));
-        else
-            mt_buf_adds(&title, "no leak");
+        describe_growth(r, lives, &leak, &candidate, &title);
     }
     r->title = title.s;
     mt_report_total(r, "at_end_b", mt_cell_int(d->at_end_b));
-    mt_report_total(r, "leak_per_step_b",
-                    leak.per_step_b == (double)(int64_t)leak.per_step_b
-                        ? mt_cell_int((int64_t)leak.per_step_b)
-                        : mt_cell_real(leak.per_step_b));
+    mt_report_total(r, "leak_per_step_b", total_rate(leak.per_step_b));
     mt_report_total(r, "leak_at_end_b", mt_cell_int(leak.at_end_b));
+    mt_report_total(r, "candidate_per_step_b", total_rate(candidate.per_step_b));
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
@@ -162,12 +180,13 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
     static const struct {
         enum mt_verdict verdict;
         const char *why;
-    } reasons[] = {{MT_VERDICT_STATE, "born once and constant since (parameters, optimizer state)"},
-                   {MT_VERDICT_LAST_STEP, "born in the last step (gradients, results)"},
-                   {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
+    } reasons[] = {
+        {MT_VERDICT_STATE, "born once and constant since (such as parameters, optimizer state)"},
+        {MT_VERDICT_LAST_STEP, "born in the last step (such as gradients, results)"},
+        {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
     struct mt_buf text = {0};
     for (size_t i = 0; i < MT_ARRAY_LEN(reasons); i++) {
-        struct sum s = sum_of(found, reasons[i].verdict);
+        struct sum s = sum_of(found, reasons[i].verdict, false);
         if (s.at_end_b)
             mt_buf_addf(&text, "%s%s %s", text.n ? "; " : "", human(r, (double)s.at_end_b),
                         reasons[i].why);
@@ -180,7 +199,7 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
         mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
                           "prof.step(), or import with --step-marker REGEX.");
     else if (too_few_steps(lives) && lives->steps.all.n >= 5 &&
-             !sum_of(found, MT_VERDICT_LEAK).rows)
+             !sum_of(found, MT_VERDICT_LEAK, true).rows)
         mt_report_note(r,
                        "After a warm-up of %lld nothing is left to tell a leak by; three steps are "
                        "needed.",
@@ -204,7 +223,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         const struct mt_leak *l = &found.rows.v[i];
         if (large_enough(l))
             add_row(r, l, key_n);
-        else
+        else if (all || is_suspect(l))
             r->left_out_n++;
         answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
     }

@@ -140,37 +140,19 @@ static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
         w->h->patience.v[*at].born = born;
 }
 
-/* A block whose record of birth or, if that lies before the recording, of death is rec. */
+/* A block born in the recording. Older ones tell nothing of the site that holds them. */
 static void keep(struct walk *w, const struct mt_record *rec)
 {
     int64_t step_n = (int64_t)w->r->steps.n;
-    if (!step_n)
+    if (!step_n || rec->bytes < 0)
         return;
     int64_t born = step_of(w, rec->t_ns), freed = step_n;
-    if (rec->bytes < 0 && !w->r->devices.v[rec->device].start_b)
-        return;
-    if (rec->bytes < 0) {
-        freed = born;
-        born = -1;
-    } else if (rec->mate != MT_NONE) {
+    if (rec->mate != MT_NONE)
         freed = step_of(w, w->r->records.v[rec->mate].t_ns);
-    }
-    uint32_t site = site_of(w, rec->bytes < 0 ? MT_NONE : mt_rec_node(w->r, rec), rec->device);
-    mt_holdings_add(&w->h->holdings, site, rec->bytes < 0 ? -rec->bytes : rec->bytes,
-                    born < 0 ? 0 : born, freed);
+    uint32_t site = site_of(w, mt_rec_node(w->r, rec), rec->device);
+    mt_holdings_add(&w->h->holdings, site, rec->bytes, born < 0 ? 0 : born, freed);
     if (born >= 0 && freed < step_n)
         add_life(w, site, born, freed);
-}
-
-static void keep_older(struct walk *w)
-{
-    const struct mt_recording *r = w->r;
-    for (size_t i = 0; i < r->older.n && r->steps.n; i++) {
-        const struct mt_older *o = &r->older.v[i];
-        if (r->devices.v[o->device].start_b)
-            mt_holdings_add(&w->h->holdings, site_of(w, o->node, o->device), o->bytes, 0,
-                            (int64_t)r->steps.n);
-    }
 }
 
 static int patience_cmp(const void *a, const void *b)
@@ -239,7 +221,6 @@ void mt_build_history(struct mt_recording *r)
     }
     mark_start(&w);
     walk_records(&w);
-    keep_older(&w);
     mt_holdings_sort(&r->history.holdings);
     prune_patience(&r->history);
     for (size_t d = 0; d < r->devices.n; d++) {

@@ -40,13 +40,22 @@ static int64_t step_of(const struct finder *f, int64_t t_ns)
     return mt_step_dating(f->lives->steps.all.v, f->lives->steps.all.n, t_ns);
 }
 
-/* The site of a block; room for its patience. */
-static uint32_t group_of(struct finder *f, const struct mt_item *born)
+/* Makes room for the patience of a site. */
+static uint32_t with_patience(struct finder *f, uint32_t group)
 {
-    uint32_t group = mt_grouper_of(&f->out->grouper, born);
     while (f->patience.n <= group)
         *mt_vec_push(&f->patience) = -1;
     return group;
+}
+
+static uint32_t group_of(struct finder *f, const struct mt_item *born)
+{
+    return with_patience(f, mt_grouper_of(&f->out->grouper, born));
+}
+
+static uint32_t group_of_life(struct finder *f, const struct mt_life *life)
+{
+    return with_patience(f, mt_life_group(&f->out->grouper, life));
 }
 
 static void add_survivor(struct finder *f, uint32_t group, int64_t step, int64_t bytes)
@@ -63,8 +72,9 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     if (life->born_record == INT64_MIN && !f->start_b)
         return MT_OK;
-    uint32_t group = group_of(f, &life->born);
-    mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
+    uint32_t group = group_of_life(f, life);
+    if (life->born_record != INT64_MIN) /* older ones tell nothing of the site that holds them */
+        mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
     if (alive)
         add_survivor(f, group, born, life->bytes);
     else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
@@ -126,7 +136,7 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
     for (size_t i = 0; i < live.blocks.n; i++) {
         const struct mt_life *life = &live.blocks.v[i];
         int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
-        add_survivor(f, group_of(f, &life->born), born, life->bytes);
+        add_survivor(f, group_of_life(f, life), born, life->bytes);
     }
     mt_live_free(&live);
     return st;
@@ -231,11 +241,11 @@ static enum mt_verdict verdict_of(const struct finder *f, const struct survivor 
         return MT_VERDICT_CANDIDATE;
     if (site != MT_VERDICT_N && s->alike)
         return site;
-    if (s->step < f->warmup)
-        return MT_VERDICT_STATE;
     if (s->step >= f->step_n - 1)
         return MT_VERDICT_LAST_STEP;
-    return s->overdue ? MT_VERDICT_STATE : MT_VERDICT_CACHE;
+    if (s->step >= f->warmup && !s->overdue)
+        return MT_VERDICT_CACHE;
+    return mt_leaks_can_tell(f->step_n, f->warmup) ? MT_VERDICT_STATE : MT_VERDICT_CANDIDATE;
 }
 
 static int64_t number_of(const struct finder *f, int64_t step)

@@ -16,6 +16,9 @@
  *   block too young to be overdue belongs to the leak, but not to its growth, on that condition.
  * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
  *   steps from the first to the last growth step.
+ * - A block that is alive without being part of any of this is "last step" when born in the last
+ *   one, "cache" when born after the warm-up and not overdue, and else "state" - or, with fewer
+ * than MT_LEAK_STEPS steps after the warm-up, a candidate: whether it is constant nobody can tell.
  * - A site that holds more bytes at the end of every step after the warm-up than at the end of the
  *   one before, 5 steps or more, is a candidate; what of it is alive belongs to it, and its growth
  *   is that of what it holds.
@@ -27,13 +30,20 @@
 
 enum mt_verdict {
     MT_VERDICT_LEAK,
-    MT_VERDICT_CANDIDATE, /* may be a leak: too few steps to say, or no steps at all */
+    MT_VERDICT_CANDIDATE, /* may be a leak: it grows, or there are too few steps to say */
     MT_VERDICT_CACHE,     /* bounded: blocks of this site live as long and are freed */
     MT_VERDICT_STATE,     /* born once, constant since */
     MT_VERDICT_LAST_STEP, /* born in the last step, its successors would replace it */
     MT_VERDICT_N
 };
 extern const char *const mt_verdict_names[MT_VERDICT_N];
+
+/* A leak grows in two steps after the warm-up at least, and may do so in every second one. */
+enum { MT_LEAK_STEPS = 3 };
+static inline bool mt_leaks_can_tell(int64_t step_n, int64_t warmup)
+{
+    return step_n >= MT_LEAK_STEPS && step_n - MT_LEAK_STEPS >= warmup;
+}
 
 /* The blocks of one site that share a verdict. */
 struct mt_leak {

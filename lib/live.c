@@ -249,15 +249,18 @@ static struct mt_live_sum *sum_of(struct mt_live_groups *g, uint32_t group, int 
     return &g->rows.v[group].at[moment];
 }
 
+uint32_t mt_life_group(struct mt_grouper *g, const struct mt_life *life)
+{
+    bool unknown = life->born_record == INT64_MIN && life->born.node == MT_NONE;
+    return unknown ? mt_grouper_explicit(g, "[before trace]") : mt_grouper_of(g, &life->born);
+}
+
 void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64_t level_b,
                         int moment)
 {
     for (size_t i = 0; i < v->blocks.n; i++) {
         const struct mt_life *life = &v->blocks.v[i];
-        bool unknown = life->born_record == INT64_MIN && life->born.node == MT_NONE;
-        uint32_t group = unknown ? mt_grouper_explicit(&g->grouper, "[before trace]")
-                                 : mt_grouper_of(&g->grouper, &life->born);
-        struct mt_live_sum *sum = sum_of(g, group, moment);
+        struct mt_live_sum *sum = sum_of(g, mt_life_group(&g->grouper, life), moment);
         mt_wrap_inc(&sum->bytes, life->bytes);
         sum->blocks_n++;
         if (life->born_ns < sum->oldest_ns)

@@ -161,7 +161,7 @@ CREATE TABLE mark (
 ) WITHOUT ROWID;
 
 -- What the blocks born in a node hold at the end of a step changes with that step by so much. Steps by
--- position; blocks older than the first step, or than the recording where its level counts them, are in step 0.
+-- position; blocks older than the first step are in step 0, blocks older than the recording in none.
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op

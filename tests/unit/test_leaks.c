@@ -111,6 +111,13 @@ static void state_and_leak(struct program *p, int step, int *kept)
     program_alloc(p, "leak", 12);
 }
 
+static void state_only(struct program *p, int step, int *kept)
+{
+    (void)kept;
+    if (step == 0)
+        program_alloc(p, "leak", 100000);
+}
+
 static void lazily_built(struct program *p, int step, int *kept)
 {
     (void)kept;
@@ -173,14 +180,17 @@ static const struct known programs[] = {
     {"another thread", 6, other_thread, "leak", MT_VERDICT_LEAK, 5 * 48, 5, 0},
     {"state at the same site", 6, state_and_leak, "leak", MT_VERDICT_LEAK, 5 * 12, 5, 0},
     {"state built in two steps", 30, lazily_built, "leak", MT_VERDICT_N, 0, 0, 0},
-    {"too few steps", 3, second_step, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"too few steps", 3, second_step, "leak", MT_VERDICT_CANDIDATE, 0, 0, 1},
+    {"too few steps, of the warm-up", 3, state_only, "leak", MT_VERDICT_CANDIDATE, 0, 0, 0},
+    {"just enough steps, of the warm-up", 4, state_only, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"too few steps, of the last", 1, linear, "leak", MT_VERDICT_N, 0, 0, 0},
     {"full store", 12, exchanged, "leak", MT_VERDICT_N, 0, 0, 0},
     {"store not yet full", 6, exchanged, "leak", MT_VERDICT_LEAK, 1280, 3, 1},
     {"ever larger block", 12, appended, "leak", MT_VERDICT_CANDIDATE, 1000, 10, 11},
     {"ever larger, too few steps", 5, appended, "leak", MT_VERDICT_N, 0, 0, 0},
     {"larger for a while", 12, handed_in, "leak", MT_VERDICT_N, 0, 0, 0},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
-    {"two steps after the warm-up", 3, growing_sizes, "leak", MT_VERDICT_CANDIDATE, 102, 1, 1},
+    {"two steps after the warm-up", 3, growing_sizes, "leak", MT_VERDICT_CANDIDATE, 102, 1, 0},
 };
 
 static void check(struct program *p, const struct known *k)
@@ -222,11 +232,36 @@ static void known_answer(void **state)
     program_end(&p);
 }
 
+/* A block older than the recording is no part of what was born outside ops. */
+static void older_block(void **state)
+{
+    (void)state;
+    struct program p;
+    struct mt_leaks found;
+    struct mt_err err = MT_ERR_INIT;
+    const enum mt_group_key key = MT_BY_SITE;
+    program_start(&p);
+    program_older(&p, 4096, false);
+    for (int step = 0; step < 4; step++) {
+        program_step(&p);
+        program_alloc(&p, "leak", 8);
+    }
+    program_finish(&p);
+    assert_int_equal(mt_leaks_find(&p.lives, &p.device, &key, 1, 1, &found, &err), MT_OK);
+    assert_int_equal(found.rows.n, 2);
+    assert_string_equal(found.rows.v[1].key[0], "[before trace]");
+    assert_true(found.rows.v[1].explicit_row);
+    assert_int_equal(found.rows.v[1].at_end_b, 4096);
+    assert_int_equal(found.rows.v[1].verdict, MT_VERDICT_STATE);
+    mt_leaks_free(&found);
+    program_end(&p);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[MT_ARRAY_LEN(programs)];
+    struct CMUnitTest tests[MT_ARRAY_LEN(programs) + 1] = {cmocka_unit_test(older_block)};
     for (size_t i = 0; i < MT_ARRAY_LEN(programs); i++)
-        tests[i] = (struct CMUnitTest){programs[i].title, known_answer, NULL, NULL,
-                                       (void *)(uintptr_t)&programs[i]};
+        tests[i + 1] = (struct CMUnitTest){programs[i].title, known_answer, NULL, NULL,
+                                           (void *)(uintptr_t)&programs[i]};
     return cmocka_run_group_tests_name("leaks", tests, NULL, NULL);
 }

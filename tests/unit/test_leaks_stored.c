@@ -222,12 +222,14 @@ static enum mt_status hold(void *closure, const struct mt_life *life, struct mt_
 {
     struct held *h = closure;
     const struct mt_lives *l = &h->p->lives;
-    bool older = life->born_record == INT64_MIN, alive = life->freed_record == INT64_MAX;
+    bool alive = life->freed_record == INT64_MAX;
     size_t step_n = l->steps.all.n;
     size_t node = life->born.node == MT_NONE ? l->tree.nodes.n : life->born.node;
     int64_t freed = alive ? (int64_t)step_n : step_of(&l->steps, life->freed_ns);
-    int64_t born = older ? -1 : step_of(&l->steps, life->born_ns);
     (void)err;
+    if (life->born_record == INT64_MIN) /* no site of the recording holds it */
+        return MT_OK;
+    int64_t born = step_of(&l->steps, life->born_ns);
     for (int64_t step = born < 0 ? 0 : born; step < freed; step++) {
         h->bytes[node * step_n + (size_t)step] += life->bytes;
         h->blocks_n[node * step_n + (size_t)step]++;
