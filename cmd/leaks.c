@@ -48,6 +48,12 @@ static bool is_suspect(const struct mt_leak *l)
     return l->verdict == MT_VERDICT_LEAK || l->verdict == MT_VERDICT_CANDIDATE;
 }
 
+/* What is no suspect is for programs and --all: people read below the table what it comes to. */
+static bool is_listed(const struct mt_leak *l)
+{
+    return all || is_suspect(l) || !mt_people_read();
+}
+
 /* --min is about the growth per step where there is one, else about what is alive. */
 static bool large_enough(const struct mt_leak *l)
 {
@@ -75,7 +81,6 @@ static void add_row(struct mt_report *r, const struct mt_leak *l, int key_n)
 {
     struct mt_row *row = mt_report_row(r);
     row->explicit_row = l->explicit_row;
-    row->hidden = !all && !is_suspect(l);
     row->cells[PER_STEP_B] = rate(l->growth_b, l->growth_steps);
     row->cells[PER_STEP_N] = rate(l->growth_n, l->growth_steps);
     row->cells[SINCE] = step_cell(l->first_step);
@@ -221,13 +226,14 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     add_columns(r, keys, key_n, lives.steps.all.n > 0);
     for (size_t i = 0; i < found.rows.n; i++) {
         const struct mt_leak *l = &found.rows.v[i];
-        if (large_enough(l))
+        if (is_listed(l) && large_enough(l))
             add_row(r, l, key_n);
-        else if (all || is_suspect(l))
-            r->left_out_n++;
+        else
+            r->left_out_n += is_listed(l);
         answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
+        answer->unknown |= l->verdict == MT_VERDICT_CANDIDATE && l->growth_steps && large_enough(l);
     }
-    answer->unknown = too_few_steps(&lives);
+    answer->unknown |= too_few_steps(&lives);
     if (lives.steps.all.n && too_few_steps(&lives))
         r->empty = "too few steps to tell what grows";
     describe(r, run, d, &lives, &found);

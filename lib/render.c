@@ -85,14 +85,6 @@ struct mt_shown *mt_render_shown(const struct mt_report *r, size_t *n)
     return shown;
 }
 
-bool mt_render_any_row(const struct mt_report *r)
-{
-    for (size_t i = 0; i < r->rows.n; i++)
-        if (!r->rows.v[i].hidden)
-            return true;
-    return false;
-}
-
 void mt_render_heading(struct mt_buf *out, const struct mt_column *column)
 {
     size_t from = out->n;

@@ -79,8 +79,6 @@ static void put_rows(const struct mt_report *r, const struct mt_render *how, FIL
     fprintf(out, "%s|\n", line.s);
     for (size_t i = 0; i < r->rows.n && !ferror(out); i++) {
         const struct mt_row *row = &r->rows.v[i];
-        if (row->hidden)
-            continue;
         mt_buf_clear(&line);
         for (size_t k = 0; k < n; k++) {
             size_t c = shown[k].index;
@@ -108,7 +106,7 @@ void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, 
     }
     if (line.n)
         fprintf(out, "%s\n\n", line.s);
-    if (mt_render_any_row(r))
+    if (r->rows.n)
         put_rows(r, how, out);
     else
         fprintf(out, "%s\n", r->empty ? r->empty : "no rows");

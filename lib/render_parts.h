@@ -17,9 +17,6 @@ struct mt_shown {
 /* The columns people see, in their order; *n of them. Free it. */
 struct mt_shown *mt_render_shown(const struct mt_report *r, size_t *n);
 
-/* Whether there is a row that people see. */
-bool mt_render_any_row(const struct mt_report *r);
-
 /* Appends the heading of a column: its title, or its name in capitals. */
 void mt_render_heading(struct mt_buf *out, const struct mt_column *column);
 

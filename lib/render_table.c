@@ -53,7 +53,7 @@ static void measure(struct table *t)
         s->least = s->width > least ? s->width : least;
     }
     for (size_t i = 0; i < t->r->rows.n; i++) {
-        for (size_t k = 0; k < t->n && !t->r->rows.v[i].hidden; k++) {
+        for (size_t k = 0; k < t->n; k++) {
             int w = fill_cell(t, &t->r->rows.v[i], &t->shown[k]);
             if (w > t->shown[k].width)
                 t->shown[k].width = w;
@@ -149,8 +149,6 @@ static void put_rows(struct table *t)
     put_line(t, "1");
     for (size_t i = 0; i < t->r->rows.n && !ferror(t->out); i++) {
         const struct mt_row *row = &t->r->rows.v[i];
-        if (row->hidden)
-            continue;
         for (size_t k = 0; k < t->n; k++)
             put_cell(t, k, fill_cell(t, row, &t->shown[k]));
         put_line(t, row->explicit_row ? "2" : NULL);
@@ -188,7 +186,7 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
     put_title(&t);
     if (r->figure)
         fputs(r->figure, out);
-    if (mt_render_any_row(r)) {
+    if (r->rows.n) {
         measure(&t);
         if (how->width > 0)
             fit(&t);

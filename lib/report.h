@@ -47,7 +47,6 @@ struct mt_column {
 struct mt_row {
     struct mt_cell *cells; /* one per column */
     bool explicit_row;     /* [outside ops] and its like: shown dim */
-    bool hidden;           /* only in csv, tsv and json, like a hidden column */
     const char *tree;      /* drawn before the MT_UNIT_TREE column, e.g. "│  ├─ "; NULL: none.
                               Three columns a level; borrowed like the cells' texts */
 };
