@@ -10,6 +10,7 @@ static const char *limits[MT_RULE_N], *group, *rules_file;
 static struct mt_rule_about about;
 static struct mt_strings baselines;
 static int64_t warmup = 1;
+static bool each;
 
 static enum mt_status no_rules(struct mt_err *err)
 {
@@ -33,16 +34,38 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(err);
 }
 
-static void compare(const struct mt_rules *rules, const struct mt_loaded *new,
-                    const struct mt_loaded *base, struct mt_findings *out)
+static struct mt_checked *compare(const struct mt_rule *rule, const struct mt_loaded *new,
+                                  struct mt_findings *out)
 {
-    bool same = base && mt_loaded_overlap(new, base);
-    *out = (struct mt_findings){.new = new, .base = base};
-    for (size_t i = 0; i < rules->v.n; i++) {
-        struct mt_checked *c = mt_vec_push(&out->v);
-        mt_check_rule(&rules->v.v[i], &new->figures, base ? &base->figures : NULL, same, c);
-        out->n_of[c->verdict]++;
+    struct mt_checked *c = mt_vec_push(&out->v);
+    mt_check_rule(rule, &new->figures, out->base ? &out->base->figures : NULL,
+                  out->base && mt_loaded_overlap(new, out->base), c);
+    out->n_of[c->verdict]++;
+    return c;
+}
+
+/* Every run as if it were the only one. */
+static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
+{
+    for (size_t i = 0; i < out->new->runs.n; i++) {
+        struct mt_loaded one = {0}; /* borrows; not to be freed */
+        one.figures.v.v = &out->new->figures.v.v[i];
+        one.runs.v = &out->new->runs.v[i];
+        one.figures.v.n = one.runs.n = 1;
+        struct mt_checked *c = compare(rule, &one, out);
+        c->new_index = c->look_index = i;
     }
+}
+
+static void compare_all(const struct mt_rules *rules, const struct mt_loaded *new,
+                        const struct mt_loaded *base, struct mt_findings *out)
+{
+    *out = (struct mt_findings){.new = new, .base = base, .each = each};
+    for (size_t i = 0; i < rules->v.n; i++)
+        if (each)
+            compare_each(&rules->v.v[i], out);
+        else
+            compare(&rules->v.v[i], new, out);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -58,7 +81,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_load_repeats(args, group, false, warmup, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, NULL, true, warmup, &base, err));
-    compare(&rules, &new, baselines.n ? &base : NULL, &found);
+    compare_all(&rules, &new, baselines.n ? &base : NULL, &found);
     MT_TRY_OUT(mt_check_show(&found, format, err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
 out:
@@ -86,6 +109,8 @@ static const struct mt_opt opts[] = {
      "what growth is measured from; several runs are repeats"},
     {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
+    {"each", 0, MT_OPT_FLAG, &each, NULL,
+     "every run keeps every rule by itself: for the ranks of a job, which are no repeats"},
     MT_DEVICE_OPT(about.device),
     {"op", 0, MT_OPT_STRING, &about.op, "REGEX", "only what top ops of such names hold"},
     {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX", "only what is born in such scopes"},
@@ -100,7 +125,8 @@ const struct mt_cmd mt_cmd_check = {
     .examples = "  memtool check new --baseline base --max-peak-growth 5%\n"
                 "  memtool check --max-peak 2GiB --max-growth-per-step 0\n"
                 "  memtool check --baseline memory.json --format github\n"
-                "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n",
+                "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n"
+                "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,
     .args_max = (size_t)-1,
     .run = run,

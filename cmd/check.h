@@ -11,6 +11,7 @@ struct mt_findings {
     MT_VEC(struct mt_checked) v;
     int64_t n_of[MT_CHECK_N];
     const struct mt_loaded *new, *base; /* base NULL: none */
+    bool each; /* a finding of every rule for every run, rules one after the other */
 };
 
 /* ---- words (check_words.c): plain text, not yet escaped for anything ---- */

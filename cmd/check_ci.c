@@ -103,20 +103,32 @@ static void add_attribute(struct mt_buf *out, const char *name, const char *valu
     mt_buf_addc(out, '"');
 }
 
+/* What tells a test case from the others. */
+static void add_title(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+{
+    struct mt_buf subject = {0};
+    mt_finding_subject(c, &subject);
+    if (f->each)
+        mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
+    if (c->rule->name)
+        mt_buf_adds(out, c->rule->name);
+    else
+        mt_buf_addf(out, "%s %s%s%s", c->rule->kind->name, c->rule->limit, subject.n ? ", " : "",
+                    subject.s);
+    mt_buf_free(&subject);
+}
+
 static void add_testcase(const struct mt_findings *f, const struct mt_checked *c,
                          struct mt_buf *out)
 {
-    struct mt_buf name = {0}, finding = {0}, more = {0};
+    struct mt_buf title = {0}, name = {0}, finding = {0}, more = {0};
     const struct mt_rule *rule = c->rule;
-    mt_finding_subject(c, &name);
-    char *title =
-        mt_asprintf("%s %s%s%s", rule->kind->name, rule->limit, name.n ? ", " : "", name.s);
-    mt_buf_clear(&name);
+    add_title(f, c, &title);
     mt_buf_addf(&name, "memtool%s%s", c->device[0] ? "." : "", c->device);
     mt_finding_text(f, c, &finding);
     mt_buf_adds(out, "    <testcase");
     add_attribute(out, "classname", name.s);
-    add_attribute(out, "name", rule->name ? rule->name : title);
+    add_attribute(out, "name", title.s);
     if (c->verdict == MT_CHECK_PASS)
         mt_buf_adds(out, "/>\n");
     else {
@@ -136,7 +148,7 @@ static void add_testcase(const struct mt_findings *f, const struct mt_checked *c
         } else
             mt_buf_adds(out, "/>\n    </testcase>\n");
     }
-    free(title);
+    mt_buf_free(&title);
     mt_buf_free(&name);
     mt_buf_free(&finding);
     mt_buf_free(&more);

@@ -105,6 +105,7 @@ enum column {
     EXPLAINED_BY,
     LOOK,
     WHY,
+    RUN, /* the one the figures are of; of repeats the median */
     COLUMN_N
 };
 static const char *const columns[COLUMN_N] = {"rule",
@@ -125,7 +126,8 @@ static const char *const columns[COLUMN_N] = {"rule",
                                               "baseline_spread_n",
                                               "explained_by",
                                               "look",
-                                              "why"};
+                                              "why",
+                                              "run"};
 
 static void add_row(struct mt_report *r, const struct mt_findings *f, const struct mt_checked *c)
 {
@@ -143,6 +145,8 @@ static void add_row(struct mt_report *r, const struct mt_findings *f, const stru
     cells[EXPLAINED_BY] = mt_cell_text(text_by(r, explained, f, c));
     cells[LOOK] = mt_cell_text(text_by(r, mt_finding_look, f, c));
     cells[WHY] = mt_cell_text(c->why[0] ? mt_report_text(r, c->why) : NULL);
+    if (c->measured != MT_BASE_UNKNOWN || f->each)
+        cells[RUN] = mt_cell_text(mt_report_text(r, f->new->runs.v[c->new_index].name));
 }
 
 static void name_runs(struct mt_report *r, const struct mt_findings *f)
@@ -155,6 +159,7 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
         }
     mt_report_param(r, "run", mt_cell_text(mt_report_text(r, f->new->runs.v[0].name)));
     mt_report_param(r, "run_n", mt_cell_int((int64_t)f->new->runs.n));
+    mt_report_param(r, "each", mt_cell_int(f->each));
     mt_report_param(r, "baseline",
                     mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
 }

@@ -86,7 +86,7 @@ static void add_bytes(const struct mt_checked *c, struct mt_buf *out)
 
 static void add_spread(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
-    size_t new_n = f->new->runs.n;
+    size_t new_n = f->each ? 1 : f->new->runs.n;
     if (new_n > 1 || c->spread > 0) {
         mt_buf_adds(out, ", spread ");
         add_amount(out, c->rule->kind, c->spread);
@@ -106,6 +106,8 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     mt_finding_subject(c, &subject);
     if (rule->name)
         mt_buf_addf(out, "%s: ", rule->name);
+    if (f->each)
+        mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
     if (c->device[0])
         mt_buf_addf(out, " %s %s", rule->kind->figure == MT_BASE_PEAK ? "of" : "on", c->device);
@@ -167,14 +169,14 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
         [MT_RULE_AT_END_GROWTH] = "leaks --all"};
     const struct mt_rule_kind *kind = c->rule->kind;
     mt_buf_adds(out, "");
-    if (c->verdict != MT_CHECK_FAIL)
+    if (!c->look)
         return;
     const struct mt_loaded_run *base = f->base ? &f->base->runs.v[c->base_index] : NULL;
     bool both = kind->growth && base->id; /* a file has no blocks to compare with */
     mt_buf_addf(out, "memtool %s", both ? "diff" : verbs[kind - mt_rule_kinds]);
     if (both)
         add_word(out, base->name);
-    add_word(out, f->new->runs.v[c->new_index].name);
+    add_word(out, f->new->runs.v[c->look_index].name);
     if (c->rule->device) {
         mt_buf_adds(out, " --device");
         add_word(out, c->device);
@@ -187,7 +189,10 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
     static const enum mt_check_verdict order[] = {MT_CHECK_FAIL, MT_CHECK_INCONCLUSIVE,
                                                   MT_CHECK_PASS};
     const char *separator = ": ";
-    mt_buf_addf(out, "%zu rule%s", f->v.n, f->v.n == 1 ? "" : "s");
+    size_t run_n = f->each ? f->new->runs.n : 1, rule_n = f->v.n / run_n;
+    mt_buf_addf(out, "%zu rule%s", rule_n, rule_n == 1 ? "" : "s");
+    if (f->each)
+        mt_buf_addf(out, " for each of %zu run%s", run_n, run_n == 1 ? "" : "s");
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
         if (f->n_of[order[i]]) {
             mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);

@@ -106,7 +106,7 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
     MT_TRY(mt_group_keys_parse(by, "site", c->live.keys, &c->live.key_n, &device_column, err));
     MT_TRY(mt_group_keys_parse(by, "name", c->op.keys, &c->op.key_n, &device_column, err));
     MT_TRY(parse_threshold(&bytes, &percent, err));
-    *w = (struct mt_diff_wanted){.per_step = per_step, .rows = &rows};
+    *w = (struct mt_diff_wanted){.per_step = per_step, .warmup = warmup, .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));
     if (args->n >= 2)
         return MT_OK;

@@ -22,6 +22,7 @@ enum mt_diff_figure {
     MT_DIFF_PER_STEP_B,
     MT_DIFF_PER_STEP_N,
     MT_DIFF_LEAK_AT_END_B,
+    MT_DIFF_SUSPECT_PER_STEP_B,
     MT_DIFF_FIGURE_N
 };
 

@@ -130,7 +130,7 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
 }
 
 /* Why there is no row of a leak: there is none, or nobody can tell. */
-static const char *no_leaks(const struct mt_diff *d, struct mt_report *r)
+static const char *no_leaks(const struct mt_diff *d, int64_t warmup, struct mt_report *r)
 {
     for (int i = 0; i < 2; i++) {
         const struct mt_diff_side *s = &d->side[i];
@@ -138,8 +138,37 @@ static const char *no_leaks(const struct mt_diff *d, struct mt_report *r)
         if (!known || !s->step_n)
             return mt_report_textf(r, "unknown: %s has no %s", s->run.name,
                                    known ? "steps" : "addresses in its records");
+        if (!mt_leaks_can_tell(s->step_n, warmup))
+            return mt_report_textf(r, "unknown: %s has too few steps to tell", s->run.name);
     }
     return "neither run has a leak";
+}
+
+/* Below the leaks: what grows without being known for one. */
+static void name_candidates(const struct mt_diff *d, struct mt_report *r)
+{
+    enum { SHOWN = 3 };
+    struct mt_buf text = {0};
+    char rate[MT_HUMAN_MAX];
+    int n = 0;
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < d->rows.n; i++) {
+            const struct mt_figures *f = &d->rows.v[i].at[s];
+            double growth = f->suspect_per_step_b - f->per_step_b;
+            if (growth <= 0 || n++ >= SHOWN)
+                continue;
+            mt_buf_addf(&text, "%s%s", text.n ? ", " : "", d->rows.v[i].key[0]);
+            for (int k = 1; k < d->key_n; k++)
+                mt_buf_addf(&text, " · %s", d->rows.v[i].key[k]);
+            mt_buf_addf(&text, " +%s a step in %s",
+                        mt_human_bytes((int64_t)fmin(growth + 0.5, 9e18), rate),
+                        d->side[s].run.name);
+        }
+    if (n > SHOWN)
+        mt_buf_addf(&text, " and %d more", n - SHOWN);
+    if (n)
+        mt_report_footer(r, "may be leaks, candidates: %s", text.s);
+    mt_buf_free(&text);
 }
 
 enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
@@ -157,7 +186,7 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
     size_t n;
     struct mt_diff_order *order = mt_diff_rows(d, section, &n);
     r->title = mt_strdup(titles[section]);
-    r->empty = section == MT_SECTION_LEAK ? no_leaks(d, r) : nothing[section];
+    r->empty = section == MT_SECTION_LEAK ? no_leaks(d, w->warmup, r) : nothing[section];
     people_columns(d, r, section);
     for (size_t i = 0; i < n; i++)
         if (order[i].weight != MT_DIFF_FREED_ONLY)
@@ -165,6 +194,8 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
     free(order);
     MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
     mt_rows_footer(w->rows, r, NULL, "");
+    if (section == MT_SECTION_LEAK)
+        name_candidates(d, r);
     if (section == MT_SECTION_PEAK)
         mt_report_footer(
             r, "= %s exactly",

@@ -27,8 +27,18 @@ static const struct {
     [MT_DIFF_PER_STEP_B] = {"per_step", "b", IN(TOTAL) | IN(LEAK)},
     [MT_DIFF_PER_STEP_N] = {"per_step", "n", IN(TOTAL) | IN(LEAK)},
     [MT_DIFF_LEAK_AT_END_B] = {"leak_at_end", "b", IN(TOTAL) | IN(LEAK)},
+    [MT_DIFF_SUSPECT_PER_STEP_B] = {"suspect_per_step", "b", IN(TOTAL) | IN(LEAK)},
 #undef IN
 };
+
+/* A figure per step; NULL: it is none. */
+static const double *rate_of(const struct mt_figures *f, enum mt_diff_figure which)
+{
+    return which == MT_DIFF_PER_STEP_B           ? &f->per_step_b
+           : which == MT_DIFF_PER_STEP_N         ? &f->per_step_n
+           : which == MT_DIFF_SUSPECT_PER_STEP_B ? &f->suspect_per_step_b
+                                                 : NULL;
+}
 
 /* Exact; INT64_MIN: unknown. */
 static int64_t integer_of(const struct mt_figures *f, enum mt_diff_figure which)
@@ -57,13 +67,11 @@ struct mt_cell mt_diff_number(double v)
 void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3])
 {
     memset(out, 0, 3 * sizeof *out);
-    if (which == MT_DIFF_PER_STEP_B || which == MT_DIFF_PER_STEP_N) {
-        bool bytes = which == MT_DIFF_PER_STEP_B;
-        double a = bytes ? at[0].per_step_b : at[0].per_step_n;
-        double b = bytes ? at[1].per_step_b : at[1].per_step_n;
-        out[0] = mt_diff_number(a);
-        out[1] = mt_diff_number(b);
-        out[2] = mt_diff_number(b - a);
+    const double *rate[2] = {rate_of(&at[0], which), rate_of(&at[1], which)};
+    if (rate[0] && rate[1]) {
+        out[0] = mt_diff_number(*rate[0]);
+        out[1] = mt_diff_number(*rate[1]);
+        out[2] = mt_diff_number(*rate[1] - *rate[0]);
         return;
     }
     int64_t a = integer_of(&at[0], which), b = integer_of(&at[1], which);

@@ -7,16 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct mt_base_names mt_base_names[MT_BASE_N] = {
+const struct mt_base_names mt_base_names[MT_BASE_FILE_N] = {
     [MT_BASE_PEAK] = {"peak_b", "at_peak_b"},    [MT_BASE_NET] = {"net_b", NULL},
     [MT_BASE_AT_END] = {"at_end_b", "at_end_b"}, [MT_BASE_ALLOC] = {"alloc_b", "alloc_b"},
     [MT_BASE_FREED] = {"freed_b", NULL},         [MT_BASE_ALLOC_N] = {"alloc_n", "alloc_n"},
     [MT_BASE_FREED_N] = {"freed_n", NULL},       [MT_BASE_CALLS_N] = {"calls_n", "calls_n"},
     [MT_BASE_STEP_N] = {"step_n", NULL},         [MT_BASE_PER_STEP] = {"per_step_b", "per_step_b"},
 };
-
-/* Fewer steps after the warm-up than this cannot show growth (leaks.h). */
-enum { STEPS_TO_GROW = 3 };
 
 void mt_baseline_free(struct mt_baseline *b)
 {
@@ -71,7 +68,8 @@ static void add_site(struct mt_baseline *b, struct mt_base_device *to,
                                       [MT_BASE_ALLOC] = f->self_alloc_b,
                                       [MT_BASE_ALLOC_N] = f->self_alloc_n,
                                       [MT_BASE_CALLS_N] = f->calls_n,
-                                      [MT_BASE_PER_STEP] = whole_bytes(f->per_step_b)}};
+                                      [MT_BASE_PER_STEP] = whole_bytes(f->per_step_b),
+                                      [MT_BASE_SUSPECT] = whole_bytes(f->suspect_per_step_b)}};
     for (int i = 0; i < MT_BASE_N; i++)
         site.v[i] = bounded(site.v[i]);
     for (int i = 0; i < MT_BASE_N; i++)
@@ -114,8 +112,9 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     to->v[MT_BASE_STEP_N] = d.side[0].step_n;
     sum_sites(to, MT_BASE_CALLS_N);
     sum_sites(to, MT_BASE_PER_STEP);
-    if (device->at_end_b == INT64_MIN || d.side[0].step_n - b->warmup < STEPS_TO_GROW)
-        to->v[MT_BASE_PER_STEP] = MT_BASE_UNKNOWN;
+    sum_sites(to, MT_BASE_SUSPECT);
+    if (device->at_end_b == INT64_MIN || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
+        to->v[MT_BASE_PER_STEP] = to->v[MT_BASE_SUSPECT] = MT_BASE_UNKNOWN;
     mt_diff_free(&d);
     return st;
 }

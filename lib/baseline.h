@@ -22,12 +22,14 @@ enum mt_base_figure {
     MT_BASE_CALLS_N,
     MT_BASE_STEP_N,   /* 0: no steps */
     MT_BASE_PER_STEP, /* growth by leaks (leaks.h), a site's rounded up to whole bytes */
+    MT_BASE_FILE_N,   /* those above stand in files */
+    MT_BASE_SUSPECT = MT_BASE_FILE_N, /* the same by leaks and candidates; of files 0 */
     MT_BASE_N
 };
 /* Names in the file: of a device's figure; of a site's, NULL where sites have none. */
 extern const struct mt_base_names {
     const char *device, *site;
-} mt_base_names[MT_BASE_N];
+} mt_base_names[MT_BASE_FILE_N];
 
 #define MT_BASE_UNKNOWN INT64_MIN
 /* Known figures, and their sums, go no further than this: two more can be added in any case. */

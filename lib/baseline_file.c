@@ -36,7 +36,7 @@ static void add_site(struct mt_buf *out, const struct mt_base_site *s)
         mt_buf_adds(out, ", ");
         add_text(out, "scope", s->scope);
     }
-    for (int f = 0; f < MT_BASE_N; f++)
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         if (mt_base_names[f].site && s->v[f])
             mt_buf_addf(out, ", \"%s\": %lld", mt_base_names[f].site, (long long)s->v[f]);
     mt_buf_adds(out, "}");
@@ -47,14 +47,14 @@ static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool 
     struct mt_base_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
     mt_buf_adds(out, "    {\n      ");
     add_text(out, "device", d->name);
-    for (int f = 0; f < MT_BASE_N; f++)
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         if (d->v[f] == MT_BASE_UNKNOWN)
             mt_buf_addf(out, ",\n      \"%s\": null", mt_base_names[f].device);
         else
             mt_buf_addf(out, ",\n      \"%s\": %lld", mt_base_names[f].device, (long long)d->v[f]);
     if (repeated) {
         mt_buf_adds(out, ",\n      \"spread\": {");
-        for (int f = 0; f < MT_BASE_N; f++)
+        for (int f = 0; f < MT_BASE_FILE_N; f++)
             mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_base_names[f].device,
                         (long long)d->spread[f]);
         mt_buf_adds(out, "},\n      ");
@@ -140,9 +140,9 @@ static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_valu
                                 struct mt_baseline *b, struct mt_base_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[MT_BASE_N + 2] = {"op", "scope"};
+    const char *keys[MT_BASE_FILE_N + 2] = {"op", "scope"};
     size_t n = 2;
-    for (int f = 0; f < MT_BASE_N; f++)
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         if (mt_base_names[f].site)
             keys[n++] = mt_base_names[f].site;
     MT_TRY(mt_doc_keys(d, from, keys, n, err));
@@ -158,7 +158,7 @@ static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_valu
     struct mt_base_site site = {.op = kept_text(b, op->text),
                                 .scope = scope ? kept_text(b, scope->text) : NULL,
                                 .explicit_row = op->text[0] == '['};
-    for (int f = 0; f < MT_BASE_N; f++) {
+    for (int f = 0; f < MT_BASE_FILE_N; f++) {
         const struct mt_doc_value *v =
             mt_base_names[f].site ? mt_doc_get(d, from, mt_base_names[f].site) : NULL;
         if (v)
@@ -171,11 +171,11 @@ static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_valu
 static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_value *from,
                                   struct mt_base_device *to, struct mt_err *err)
 {
-    const char *keys[MT_BASE_N];
-    for (int f = 0; f < MT_BASE_N; f++)
+    const char *keys[MT_BASE_FILE_N];
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         keys[f] = mt_base_names[f].device;
-    MT_TRY(mt_doc_keys(d, from, keys, MT_BASE_N, err));
-    for (int f = 0; f < MT_BASE_N; f++) {
+    MT_TRY(mt_doc_keys(d, from, keys, MT_BASE_FILE_N, err));
+    for (int f = 0; f < MT_BASE_FILE_N; f++) {
         const struct mt_doc_value *v = mt_doc_get(d, from, keys[f]);
         if (!v)
             continue;
@@ -191,8 +191,8 @@ static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_va
 static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    const char *keys[MT_BASE_N + 4] = {"device", "spread", "sites_of", "sites"};
-    for (int f = 0; f < MT_BASE_N; f++)
+    const char *keys[MT_BASE_FILE_N + 4] = {"device", "spread", "sites_of", "sites"};
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         keys[4 + f] = mt_base_names[f].device;
     MT_TRY(mt_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_base_device *to = mt_vec_push(&b->devices);
@@ -204,7 +204,7 @@ static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_va
         }
     MT_TRY(read_text(d, mt_doc_get(d, from, "device"), to->name, sizeof to->name, err));
     MT_TRY(read_text(d, mt_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
-    for (int f = 0; f < MT_BASE_N; f++)
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
         MT_TRY(read_figure(d, mt_doc_get(d, from, mt_base_names[f].device), true, &to->v[f], err));
     if (mt_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_doc_get(d, from, "spread"), to, err));

@@ -1,6 +1,7 @@
 #include "lib/check.h"
 
 #include "lib/align.h"
+#include "lib/human.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,13 +49,12 @@ static int64_t other_of(const struct mt_base_device *d, enum mt_base_figure f)
 }
 
 /*
- * The rule's figure of a device. *slack: what a file lumps together as [other] and so may belong to
- * the sites the rule is about, or not. *found: there are such sites.
+ * A figure of a device, as far as the rule is about it. *slack: what a file lumps together as
+ * [other] and so may belong to the sites the rule is about, or not. *found: there are such sites.
  */
-static int64_t figure_of(const struct mt_rule *rule, const struct mt_base_device *d, int64_t *slack,
-                         bool *found)
+static int64_t figure_of(const struct mt_rule *rule, enum mt_base_figure f,
+                         const struct mt_base_device *d, int64_t *slack, bool *found)
 {
-    enum mt_base_figure f = rule->kind->figure;
     bool lives = f == MT_BASE_PEAK; /* sites at the peak are known where the end is */
     *slack = 0;
     if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
@@ -76,6 +76,8 @@ static int64_t figure_of(const struct mt_rule *rule, const struct mt_base_device
 struct measured {
     int64_t median, spread;
     size_t index;
+    int64_t most; /* of all repeats, and of which */
+    size_t most_index;
     bool found; /* in one of the repeats there are sites the rule is about */
 };
 
@@ -90,23 +92,28 @@ static const char *why_unknown(enum mt_base_figure f, const struct mt_base_devic
     return "does not know this figure";
 }
 
-static bool measure(const struct mt_rule *rule, const struct mt_repeats *r, const char *side,
-                    struct mt_checked *c, struct measured *out)
+static bool measure(const struct mt_rule *rule, enum mt_base_figure figure,
+                    const struct mt_repeats *r, const char *side, struct mt_checked *c,
+                    struct measured *out)
 {
     int64_t *values = mt_alloc(r->v.n * sizeof *values);
     int64_t extra = 0; /* spread the repeats bring with them */
-    *out = (struct measured){0};
+    *out = (struct measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
         int64_t slack = 0;
         const struct mt_base_device *d = mt_baseline_device(&r->v.v[i], c->device);
-        values[i] = d ? figure_of(rule, d, &slack, &out->found) : MT_BASE_UNKNOWN;
+        values[i] = d ? figure_of(rule, figure, d, &slack, &out->found) : MT_BASE_UNKNOWN;
         if (!d)
             inconclusive(c, "%s '%s' has no device '%s'", side, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASE_UNKNOWN)
-            inconclusive(c, "%s '%s' %s", side, r->v.v[i].run, why_unknown(rule->kind->figure, d));
+            inconclusive(c, "%s '%s' %s", side, r->v.v[i].run, why_unknown(figure, d));
         else
-            slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[rule->kind->figure]);
+            slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[figure]);
         extra = slack > extra ? slack : extra;
+        if (values[i] > out->most) {
+            out->most = values[i];
+            out->most_index = i;
+        }
     }
     out->median = mt_median(values, r->v.n, &out->spread, &out->index);
     out->spread = mt_base_add(out->spread, extra);
@@ -139,7 +146,7 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
         inconclusive(c, "there is no baseline to compare with; name one with --baseline");
     else if (same_run)
         inconclusive(c, "the baseline is the run itself");
-    else if (measure(rule, base, "the baseline", c, &m)) {
+    else if (measure(rule, rule->kind->figure, base, "the baseline", c, &m)) {
         c->base = m.median;
         c->base_spread = m.spread;
         c->base_index = m.index;
@@ -168,6 +175,57 @@ static void judge(struct mt_checked *c)
         c->verdict = MT_CHECK_FAIL;
     else
         inconclusive(c, "the repeats differ by more than the limit is exceeded by");
+}
+
+/* ---- what keeps a limit only at first sight ---- */
+
+/* A run that exceeds a limit that the median keeps: no noise if they are the ranks of a job. */
+static void doubt_median(const struct mt_repeats *new, const struct measured *m,
+                         struct mt_checked *c)
+{
+    char most[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
+        return;
+    inconclusive(c, "'%s' exceeds it with %s (%s B); --each judges every run by itself",
+                 new->v.v[m->most_index].run, mt_human_bytes(m->most, most),
+                 mt_human_count(m->most, exact));
+    c->look_index = m->most_index;
+    c->look = true;
+}
+
+/* The site that grows most without being known for a leak; NULL: none. */
+static const struct mt_base_site *candidate_of(const struct mt_rule *rule,
+                                               const struct mt_base_device *d, int64_t *growth_b)
+{
+    const struct mt_base_site *most = NULL;
+    *growth_b = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_base_site *s = &d->sites.v[i];
+        int64_t growth = mt_base_add(s->v[MT_BASE_SUSPECT], -s->v[MT_BASE_PER_STEP]);
+        if (growth > *growth_b && mt_rule_is_about(rule, s)) {
+            *growth_b = growth;
+            most = s;
+        }
+    }
+    return most;
+}
+
+static void doubt_candidates(const struct mt_repeats *new, struct mt_checked *c)
+{
+    struct measured m;
+    char text[MT_HUMAN_MAX];
+    int64_t growth_b;
+    if (c->rule->kind->figure != MT_BASE_PER_STEP || c->verdict != MT_CHECK_PASS ||
+        !measure(c->rule, MT_BASE_SUSPECT, new, "the run", c, &m) || m.most <= c->limit)
+        return;
+    const struct mt_base_site *s =
+        candidate_of(c->rule, mt_baseline_device(&new->v.v[m.most_index], c->device), &growth_b);
+    if (!s)
+        return;
+    inconclusive(c, "%.100s%s%.100s may be a leak: a candidate that grows %s a step", s->op,
+                 s->scope ? " in " : "", s->scope ? s->scope : "", mt_human_bytes(growth_b, text));
+    c->look_index = m.most_index;
+    c->look = true;
 }
 
 /* ---- what explains a failure ---- */
@@ -256,7 +314,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                             : "");
     if (!device && !rule->device)
         inconclusive(out, "the run '%s' holds no memory records", new->v.v[0].run);
-    if (out->why[0] || !measure(rule, new, "the run", out, &m))
+    if (out->why[0] || !measure(rule, rule->kind->figure, new, "the run", out, &m))
         return;
     out->measured = m.median;
     out->spread = m.spread;
@@ -268,9 +326,14 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
         inconclusive(out, "nothing matches: no site is of that op and scope");
     else
         judge(out);
-    if (out->verdict == MT_CHECK_FAIL)
-        explain(rule,
-                rule->kind->growth ? mt_baseline_device(&base->v.v[out->base_index], out->device)
-                                   : NULL,
-                mt_baseline_device(&new->v.v[out->new_index], out->device), out);
+    doubt_median(new, &m, out);
+    doubt_candidates(new, out);
+    if (out->verdict != MT_CHECK_FAIL)
+        return;
+    out->look = true;
+    out->look_index = out->new_index;
+    explain(rule,
+            rule->kind->growth ? mt_baseline_device(&base->v.v[out->base_index], out->device)
+                               : NULL,
+            mt_baseline_device(&new->v.v[out->new_index], out->device), out);
 }

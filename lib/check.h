@@ -5,6 +5,10 @@
  * limit. It fails when the median exceeds the limit by more than the spread: that of the new
  * repeats and, for growth, that of the baseline's, which scales with the limit. In between the
  * figures are too noisy to tell: inconclusive. So is a rule that cannot be applied; `why` says why.
+ *
+ * A limit that is no growth is meant for every run: where the median keeps it and a run exceeds it,
+ * the rule is inconclusive. So is growth per step that leaks alone keep, but not leaks and
+ * candidates (leaks.h) together.
  */
 #ifndef MT_CHECK_H
 #define MT_CHECK_H
@@ -33,6 +37,8 @@ struct mt_checked {
     char why[320];    /* inconclusive: a sentence without a full stop; else "" */
     size_t new_index; /* the repeat whose figure is the median */
     size_t base_index;
+    bool look; /* one of the repeats is worth a look: on failure that of the median */
+    size_t look_index;
     /* On failure: the sites that explain most; of growth rules by how much they grew. */
     struct mt_explain {
         const char *op, *scope; /* borrowed from the repeats; scope NULL = none */

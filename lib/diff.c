@@ -84,7 +84,11 @@ static enum mt_status collect_leaks(struct collector *c, const struct mt_diff *d
         const struct mt_leak *l = &leaks.rows.v[i];
         struct mt_figures *f = figures_of(c, l->key, l->explicit_row);
         mt_wrap_inc(&f->at_end_b, l->at_end_b);
-        if (l->verdict != MT_VERDICT_LEAK || !l->growth_steps)
+        if (l->verdict > MT_VERDICT_CANDIDATE || !l->growth_steps)
+            continue;
+        f->suspect_per_step_b += (double)l->growth_b / (double)l->growth_steps;
+        s->whole.suspect_per_step_b += (double)l->growth_b / (double)l->growth_steps;
+        if (l->verdict != MT_VERDICT_LEAK)
             continue;
         f->per_step_b += (double)l->growth_b / (double)l->growth_steps;
         f->per_step_n += (double)l->growth_n / (double)l->growth_steps;
@@ -145,6 +149,7 @@ static void add_figures(struct mt_figures *to, const struct mt_figures *f)
     mt_wrap_inc(&to->at_end_b, f->at_end_b);
     to->per_step_b += f->per_step_b;
     to->per_step_n += f->per_step_n;
+    to->suspect_per_step_b += f->suspect_per_step_b;
     mt_wrap_inc(&to->leak_at_end_b, f->leak_at_end_b);
 }
 

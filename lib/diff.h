@@ -18,7 +18,8 @@ struct mt_figures {
     int64_t at_end_b;
     /* of leaks: */
     double per_step_b, per_step_n;
-    int64_t leak_at_end_b; /* alive at the end and part of a leak */
+    int64_t leak_at_end_b;     /* alive at the end and part of a leak */
+    double suspect_per_step_b; /* of leaks and candidates */
 };
 
 /* One of the two runs. db NULL: not opened. */
