@@ -111,6 +111,7 @@ static bool to_stdout(void)
 
 static enum mt_status open_output(FILE **out, struct mt_err *err)
 {
+    mt_db_readers_end(); /* whoever reads the output slowly keeps no importer waiting */
     *out = stdout;
     if (to_stdout())
         return MT_OK;
