@@ -26,7 +26,7 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     if (d->peak_record != SIZE_MAX)
         mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
     if (d->start_b)
-        mt_buf_addf(out, "   older %s", mt_human_bytes(d->start_b, a));
+        mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, a));
     mt_buf_addc(out, '\n');
 }
 

@@ -1,5 +1,6 @@
 /* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
 #include "cmd/common.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/memstats.h"
 #include "lib/wrap.h"
@@ -145,6 +146,15 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_word metrics[] = {
+    {"allocated", "what the program has in use, with rounding: memory_allocated()"},
+    {"active", "the same, until no stream uses a freed block any more"},
+    {"reserved", "what the allocator holds from the driver: memory_reserved()"},
+    {"requested", "what the program asked for, without rounding"},
+    {"inactive_split", "free stretches of segments that are partly in use"},
+    {0}};
+static const struct mt_words words[] = {{"Metrics", metrics}, MT_WORDS_OF_MOMENTS, {0}};
+
 const struct mt_cmd mt_cmd_memory = {
     .name = "memory",
     .summary = "the figures of torch.cuda.memory_stats(), of the whole run or a part of it",
@@ -153,6 +163,7 @@ const struct mt_cmd mt_cmd_memory = {
                 "  memtool memory snap --step 2..4\n"
                 "  memtool memory snap --from 150ms --format json\n",
     .opts = opts,
+    .words = words,
     .args_max = 1,
     .run = run,
 };
