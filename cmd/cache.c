@@ -12,10 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    KEPT = 32,             /* databases in the cache */
-    STALE_S = 24 * 60 * 60 /* no import takes this long: a scratch file of a killed one */
-};
+enum { STALE_S = 24 * 60 * 60 }; /* no import takes this long: a scratch file of a killed one */
 
 bool mt_cache_is_file(const char *ref)
 {
@@ -91,7 +88,8 @@ static enum mt_status fill(const char *path, const char *database, struct mt_err
     struct mt_recording rec;
     struct mt_store_result result;
     struct mt_db *db = NULL;
-    const struct mt_intake plain = {0};
+    char *real = realpath(path, NULL); /* `runs --cache` is asked from anywhere */
+    const struct mt_intake plain = {.source = real};
     char *scratch = mt_asprintf("%s.%d.tmp", database, (int)getpid());
     enum mt_status st = mt_db_open(scratch, MT_DB_WRITE, &db, NULL, err);
     if (st == MT_OK) {
@@ -104,51 +102,91 @@ static enum mt_status fill(const char *path, const char *database, struct mt_err
     if (st != MT_OK)
         unlink(scratch);
     free(scratch);
+    free(real);
     return st;
 }
 
-struct kept {
-    char *path;
-    struct timespec used;
-};
-
-static int newest_first(const void *a, const void *b)
+static int last_first(const void *a, const void *b)
 {
-    const struct kept *x = a, *y = b;
-    if (x->used.tv_sec != y->used.tv_sec)
-        return x->used.tv_sec > y->used.tv_sec ? -1 : 1;
-    return x->used.tv_nsec > y->used.tv_nsec ? -1 : x->used.tv_nsec < y->used.tv_nsec;
+    const struct mt_cached *x = a, *y = b;
+    if (x->used_ns != y->used_ns)
+        return x->used_ns > y->used_ns ? -1 : 1;
+    return strcmp(x->path, y->path);
 }
 
-/* Removes what was used longest ago, and what killed imports left. Failures do not matter. */
-static void prune(const char *folder)
+/* The databases of out->folder; what killed imports left there is removed. */
+static void look_into(struct mt_cached_all *out)
 {
-    MT_VEC(struct kept) all = {0};
     struct stat info;
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(out->folder);
     for (struct dirent *e; dir && (e = readdir(dir));) {
         const char *ending = strstr(e->d_name, ".db");
         if (!ending)
             continue;
-        char *path = mt_asprintf("%s/%s", folder, e->d_name);
+        char *path = mt_asprintf("%s/%s", out->folder, e->d_name);
         bool there = stat(path, &info) == 0, whole = ending[3] == '\0';
         if (there && !whole && info.st_mtim.tv_sec + STALE_S < time(NULL))
             unlink(path);
+        int64_t used_ns = info.st_mtim.tv_sec * (int64_t)1000000000 + info.st_mtim.tv_nsec;
         if (there && whole)
-            *mt_vec_push(&all) = (struct kept){path, info.st_mtim};
+            *mt_vec_push(out) = (struct mt_cached){path, info.st_size, used_ns};
         else
             free(path);
     }
     if (dir)
         closedir(dir);
-    if (all.n)
-        qsort(all.v, all.n, sizeof *all.v, newest_first);
-    for (size_t i = 0; i < all.n; i++) {
-        if (i >= KEPT)
-            unlink(all.v[i].path);
-        free(all.v[i].path);
+    if (out->n)
+        qsort(out->v, out->n, sizeof *out->v, last_first);
+}
+
+enum mt_status mt_cache_list(struct mt_cached_all *out, struct mt_err *err)
+{
+    *out = (struct mt_cached_all){0};
+    MT_TRY(cache_folder(&out->folder, err));
+    look_into(out);
+    return MT_OK;
+}
+
+void mt_cached_free(struct mt_cached_all *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        free(all->v[i].path);
+    free(all->folder);
+    mt_vec_free(all);
+}
+
+enum mt_status mt_cache_clear(int64_t *n, int64_t *size_b, struct mt_err *err)
+{
+    struct mt_cached_all all;
+    enum mt_status st = mt_cache_list(&all, err);
+    *n = *size_b = 0;
+    for (size_t i = 0; i < all.n && st == MT_OK; i++) {
+        if (unlink(all.v[i].path) != 0 && errno != ENOENT) {
+            st = MT_FAIL(err, MT_EIO, "cannot be removed: %s", strerror(errno));
+            mt_err_input(err, all.v[i].path);
+            mt_err_hint(err, "%lld of %zu databases of the cache were removed before.",
+                        (long long)*n, all.n);
+        } else {
+            *size_b += all.v[i].size_b;
+            ++*n;
+        }
     }
-    mt_vec_free(&all);
+    mt_cached_free(&all);
+    return st;
+}
+
+/* Removes what was used longest ago. Failures do not matter. */
+static void prune(const char *folder)
+{
+    struct mt_cached_all all = {.folder = mt_strdup(folder)};
+    int64_t size_b = 0;
+    look_into(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        size_b += all.v[i].size_b;
+        if (i >= MT_CACHE_FILES || (i && size_b > MT_CACHE_BYTES))
+            unlink(all.v[i].path);
+    }
+    mt_cached_free(&all);
 }
 
 enum mt_status mt_cache_open(const char *path, struct mt_db **db, struct mt_run *run,
@@ -158,12 +196,13 @@ enum mt_status mt_cache_open(const char *path, struct mt_db **db, struct mt_run 
     enum mt_status st = MT_OK;
     MT_TRY_OUT(cache_folder(&folder, err));
     MT_TRY_OUT(database_of(path, folder, &database, err));
-    if (access(database, R_OK) != 0) {
+    bool filled = access(database, R_OK) != 0;
+    if (filled)
         MT_TRY_OUT(fill(path, database, err));
-        prune(folder);
-    }
     utimensat(AT_FDCWD, database, NULL, 0); /* used now */
     MT_TRY_OUT(mt_db_open(database, MT_DB_READ, db, NULL, err));
+    if (filled)
+        prune(folder);
     MT_TRY_OUT(mt_run_find(*db, NULL, run, err));
     snprintf(run->name, sizeof run->name, "%s", path); /* tells a/trace.json from b/trace.json */
 out:

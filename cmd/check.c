@@ -112,11 +112,23 @@ static const struct mt_opt opts[] = {
     {"each", 0, MT_OPT_FLAG, &each, NULL,
      "every run keeps every rule by itself: for the ranks of a job, which are no repeats"},
     MT_DEVICE_OPT(about.device),
-    {"op", 0, MT_OPT_STRING, &about.op, "REGEX", "only what top ops of such names hold"},
-    {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX", "only what is born in such scopes"},
+    {"op", 0, MT_OPT_STRING, &about.op, "REGEX",
+     "judge only the memory allocated under top ops whose names match"},
+    {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX",
+     "judge only the memory allocated in scopes whose names match"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {0},
 };
+
+static const struct mt_word rule_words[] = {
+    {"growth", "the figure of RUN less that of the baseline, or how many percent more it is"},
+    {"repeats",
+     "several runs of the same program: how far they differ is how far a figure is trusted"},
+    {"top op",
+     "the outermost op your code or autograd called; in snapshots your innermost line of Python"},
+    {"scope", "the innermost record_function() annotation around an op"},
+    {0}};
+static const struct mt_words words[] = {{"Words", rule_words}, {0}};
 
 const struct mt_cmd mt_cmd_check = {
     .name = "check",
@@ -128,6 +140,7 @@ const struct mt_cmd mt_cmd_check = {
                 "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n"
                 "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,
+    .words = words,
     .args_max = (size_t)-1,
     .run = run,
 };

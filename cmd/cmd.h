@@ -39,6 +39,15 @@ struct mt_opt {
     const char *help; /* one line */
 };
 
+/* A word of the output or of an option's values, in one line. */
+struct mt_word {
+    const char *word, *meaning; /* NULL ends the table */
+};
+struct mt_words {
+    const char *title; /* "Words of --by"; NULL ends the list */
+    const struct mt_word *all;
+};
+
 struct mt_args {
     const char **v; /* positional arguments, borrowed from argv */
     size_t n;
@@ -50,6 +59,7 @@ struct mt_cmd {
     const char *usage;    /* "[options] [RUN]" */
     const char *examples; /* lines of "  memtool ...", shown first in --help */
     const struct mt_opt *opts;
+    const struct mt_words *words; /* shown below the options; NULL: none */
     size_t args_min, args_max;
     /* Returns the process's exit code through *exit_code only for predicates (1, 3); otherwise
      * leaves it 0. A failure is returned as status with err filled; main prints it and exits 2. */

@@ -111,6 +111,7 @@ static bool to_stdout(void)
 
 static enum mt_status open_output(FILE **out, struct mt_err *err)
 {
+    mt_db_readers_end(); /* whoever reads the output slowly keeps no importer waiting */
     *out = stdout;
     if (to_stdout())
         return MT_OK;
@@ -246,25 +247,12 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                        run->name, mt_human_bytes(device->before_freed_b, older));
 }
 
-/* What to do about a run without memory records. */
-static const char *how_to_record(const struct mt_run *run)
-{
-    if (mt_run_is_snapshot(run))
-        return "This snapshot holds neither segments nor events; record history with "
-               "torch.cuda.memory._record_memory_history() before the run.";
-    return run->op_n ? "This run holds no memory records; record them with "
-                       "profile(profile_memory=True)."
-                     : "This run holds no op either. A profiler with a schedule forgets one cycle "
-                       "as the next begins: export in on_trace_ready, or give the schedule "
-                       "repeat=1.";
-}
-
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 {
     free(report->title);
     report->title = mt_asprintf("%s · no memory records", run->name);
     report->empty = "nothing to show";
-    mt_report_note(report, "%s", how_to_record(run));
+    mt_report_note(report, "%s", mt_run_how_to_record(run));
 }
 
 enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *run,
@@ -272,7 +260,7 @@ enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *
 {
     if (mt_show_wants_svg()) {
         MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records: nothing to draw", run->name);
-        mt_err_hint(err, "%s", how_to_record(run));
+        mt_err_hint(err, "%s", mt_run_how_to_record(run));
         return MT_EUSAGE;
     }
     mt_report_no_memory(report, run);

@@ -2,6 +2,7 @@
 #include "lib/diff.h"
 #include "cmd/common.h"
 #include "cmd/diff.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,8 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
+
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",
     .summary = "what changed between two runs: peak, operators, leaks",
@@ -223,6 +226,7 @@ const struct mt_cmd mt_cmd_diff = {
                 "  memtool diff base new --by path --section peak\n"
                 "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",
     .opts = opts,
+    .words = words,
     .args_max = 1000,
     .run = run,
 };

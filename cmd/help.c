@@ -16,10 +16,12 @@ static enum mt_status overview(void)
          "Commands:");
     for (size_t i = 0; mt_commands[i]; i++)
         printf("  %-14s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
-    puts("\n`memtool help COMMAND` shows its options. A RUN is a name, an id, the beginning of a "
-         "name,\n"
-         "@latest, @latest~1, or a file. Exit codes: 0 done, 1 a condition you asked for is true,\n"
-         "2 an error, 3 it cannot be told whether the condition is true.");
+    puts(
+        "\n`memtool help COMMAND` shows its options and explains its words (site, phase, verdicts "
+        "...).\n"
+        "A RUN is a name, an id, the beginning of a name, @latest, @latest~1, baseline:GROUP (the\n"
+        "latest of a group), or a file (kept in a cache: memtool help runs). Exit codes: 0 done,\n"
+        "1 a condition you asked for is true, 2 an error, 3 it cannot be told whether it is true.");
     return MT_OK;
 }
 

@@ -26,7 +26,7 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     if (d->peak_record != SIZE_MAX)
         mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
     if (d->start_b)
-        mt_buf_addf(out, "   older %s", mt_human_bytes(d->start_b, a));
+        mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, a));
     mt_buf_addc(out, '\n');
 }
 
@@ -257,16 +257,6 @@ static enum mt_status import_all(struct mt_db **db, const paths *inputs, struct 
     return err->code;
 }
 
-/* A name must be one that a RUN argument can mean. */
-static enum mt_status check_name(struct mt_err *err)
-{
-    if (!how.name || (*how.name && *how.name != '@'))
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "'%s' cannot be the name of a run", how.name);
-    mt_err_hint(err, "Nothing was imported. A name is not empty and does not begin with '@'.");
-    return MT_EUSAGE;
-}
-
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
@@ -274,7 +264,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     paths inputs = {0};
     enum mt_status st = MT_OK;
     char *path = mt_db_path(mt_common.db);
-    MT_TRY_OUT(check_name(err));
+    if (how.name)
+        MT_TRY_OUT(mt_store_check_name(how.name, err));
     MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
     /* What is wrong with a database is said before long work; but an input that cannot be read

@@ -33,10 +33,11 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
     const char *name = people ? what : machine;
     if (of)
         name = mt_report_textf(r, "%s %s", of, name);
-    if (value == INT64_MIN)
-        put(r, name, (struct mt_cell){0});
-    else if (!people)
-        put(r, name, mt_cell_int(value));
+    struct mt_cell raw = value == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(value);
+    if (!people)
+        mt_report_total(r, name, raw); /* all figures in one object: .totals["cpu peak_b"] */
+    if (!people || value == INT64_MIN)
+        put(r, name, raw);
     else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
         put_text(r, name, mt_human_count(value, human));
     else if (bytes)
@@ -181,7 +182,8 @@ const struct mt_cmd mt_cmd_info = {
     .name = "info",
     .summary = "what a run holds: devices, threads, steps, data quality, the file's own words",
     .usage = "[options] [RUN]",
-    .examples = "  memtool info\n  memtool info base --format json\n",
+    .examples =
+        "  memtool info\n  memtool info base --format json | jq '.totals[\"cpu peak_b\"]'\n",
     .opts = opts,
     .args_max = 1,
     .run = run,

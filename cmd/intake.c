@@ -101,7 +101,7 @@ enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct 
     char *key = content_key(hash, how, rec);
     struct mt_store_opts opts = {.name = how->name,
                                  .group = how->group,
-                                 .source = path,
+                                 .source = how->source ? how->source : path,
                                  .hash = key,
                                  .replace = how->replace,
                                  .complete = mt_build_wait,

@@ -9,6 +9,7 @@
 
 struct mt_intake {
     const char *name, *group; /* of the run; NULL = made up, none */
+    const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
     bool replace, partial;

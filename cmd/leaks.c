@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/wrap.h"
 #include <math.h>
@@ -303,11 +304,12 @@ static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "what a site is: site (top op in its scope; default), path, name, shape, ..."},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
-    {"all", 0, MT_OPT_FLAG, &all, NULL, "also what is alive at the end and no suspect"},
+    {"all", 0, MT_OPT_FLAG, &all, NULL,
+     "show state, last step and cache too, not only leaks and candidates"},
     {"fail", 0, MT_OPT_FLAG, &fail, NULL,
      "exit 1 when there is a leak, 3 when that cannot be told"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
-     "only leaks of at least this per step, and else what has this alive"},
+     "leaks that grow by at least this per step; other rows that hold this at the end"},
     MT_DEVICE_OPT(device_name),
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", "show N rows; 0 = all (default: 20)"},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
@@ -315,6 +317,16 @@ static const struct mt_opt opts[] = {
      "these columns, in this order, by their csv names"},
     {0},
 };
+
+static const struct mt_word verdicts[] = {
+    {"leak",
+     "born in three steps or more, still growing, and older than the site's blocks ever get"},
+    {"candidate", "may be a leak: too few steps to tell, or what the site holds only ever grows"},
+    {"state", "born in the warm-up, or once and constant since: parameters, optimizer state"},
+    {"last step", "born in the last step: gradients, results"},
+    {"cache", "alive no longer than other blocks of its site were before they were freed"},
+    {0}};
+static const struct mt_words words[] = {{"Verdicts", verdicts}, MT_WORDS_OF_BY, {0}};
 
 const struct mt_cmd mt_cmd_leaks = {
     .name = "leaks",
@@ -325,6 +337,7 @@ const struct mt_cmd mt_cmd_leaks = {
                 "  memtool leaks --fail --min 1KiB\n"
                 "  memtool leaks after1h after2h after3h\n",
     .opts = opts,
+    .words = words,
     .args_max = 1000,
     .run = run,
 };

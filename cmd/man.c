@@ -34,6 +34,21 @@ static void add_options(const struct mt_opt *opts, struct mt_buf *out)
     mt_buf_adds(out, ".El\n");
 }
 
+static void add_words(const struct mt_words *words, struct mt_buf *out)
+{
+    for (; words && words->title; words++) {
+        mt_buf_adds(out, ".Ss ");
+        add_text(out, words->title);
+        mt_buf_adds(out, ".Bl -tag -width Ds\n");
+        for (const struct mt_word *w = words->all; w->word; w++) {
+            mt_buf_adds(out, ".It ");
+            add_text(out, w->word);
+            add_text(out, w->meaning);
+        }
+        mt_buf_adds(out, ".El\n");
+    }
+}
+
 static void begin(struct mt_buf *out, const char *command, const char *summary)
 {
     struct mt_buf name = {0};
@@ -58,6 +73,7 @@ static void command_page(const struct mt_cmd *cmd, struct mt_buf *out)
         mt_buf_adds(out, ".Pp\nIts options are:\n");
         add_options(cmd->opts, out);
     }
+    add_words(cmd->words, out);
     mt_buf_adds(out, ".Pp\nOptions of every command, the environment, files and exit codes are "
                      "described in\n.Xr memtool 1 .\n");
 }

@@ -1,7 +1,9 @@
 /* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
 #include "cmd/common.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/memstats.h"
+#include "lib/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +27,22 @@ static const struct column {
 #undef AT
 };
 
+/* What rounding costs at the end, of all devices: the blocks that count as active count as
+ * requested. */
+static struct {
+    int64_t active_b, requested_b;
+} at_end;
+
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                                  const struct mt_run_device *d, const struct mt_window *w,
                                  struct mt_err *err)
 {
     struct mt_memstat_row stats[MT_STAT_N];
     MT_TRY(mt_memstats(db, run, d, w, stats, err));
+    if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
+        mt_wrap_inc(&at_end.active_b, stats[MT_STAT_ACTIVE].current_b);
+        mt_wrap_inc(&at_end.requested_b, stats[MT_STAT_REQUESTED].current_b);
+    }
     for (int i = 0; i < MT_STAT_N; i++) {
         if (!stats[i].known)
             continue;
@@ -60,10 +72,24 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     mt_report_param(r, "from", mt_cell_text(from));
     mt_report_param(r, "to", mt_cell_text(to));
     mt_report_param(r, "step", mt_cell_text(step));
-    if (mt_run_is_snapshot(run))
-        mt_report_footer(r,
-                         "A snapshot tells rounded sizes only of blocks in use at its end, so that "
-                         "allocated and active bytes have no peak.");
+}
+
+/* People look for torch.cuda.max_memory_allocated(). */
+static void explain(struct mt_report *r, const struct mt_run *run)
+{
+    char rounding[MT_HUMAN_MAX];
+    int64_t more_b = mt_wrap_sub(at_end.active_b, at_end.requested_b);
+    if (!mt_run_is_snapshot(run))
+        return;
+    mt_report_footer(r,
+                     "A snapshot tells rounded sizes only of blocks in use at its end: allocated "
+                     "and active have no peak.");
+    mt_report_footer(r,
+                     "The peak of requested stands for torch.cuda.max_memory_allocated(), which "
+                     "rounds each block up%s%s%s.",
+                     at_end.requested_b > 0 ? " (" : "",
+                     at_end.requested_b > 0 ? mt_human_bytes(more_b, rounding) : "",
+                     at_end.requested_b > 0 ? " more at the end)" : "");
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -87,13 +113,16 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     if (device_name) {
         MT_TRY_OUT(mt_run_device(db, run, device_name, &one, &none, &others, err));
         MT_TRY_OUT(add_device(r, db, run, &one, &w, err));
+        explain(r, run);
         st = mt_show(r, err);
         goto out;
     }
     MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
     for (size_t i = 0; i < n; i++)
         MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
-    if (!n)
+    if (n)
+        explain(r, run);
+    else
         mt_report_no_memory(r, run);
     st = mt_show(r, err);
 out:
@@ -117,6 +146,15 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_word metrics[] = {
+    {"allocated", "what the program has in use, with rounding: memory_allocated()"},
+    {"active", "the same, until no stream uses a freed block any more"},
+    {"reserved", "what the allocator holds from the driver: memory_reserved()"},
+    {"requested", "what the program asked for, without rounding"},
+    {"inactive_split", "free stretches of segments that are partly in use"},
+    {0}};
+static const struct mt_words words[] = {{"Metrics", metrics}, MT_WORDS_OF_MOMENTS, {0}};
+
 const struct mt_cmd mt_cmd_memory = {
     .name = "memory",
     .summary = "the figures of torch.cuda.memory_stats(), of the whole run or a part of it",
@@ -125,6 +163,7 @@ const struct mt_cmd mt_cmd_memory = {
                 "  memtool memory snap --step 2..4\n"
                 "  memtool memory snap --from 150ms --format json\n",
     .opts = opts,
+    .words = words,
     .args_max = 1,
     .run = run,
 };

@@ -234,6 +234,18 @@ static void add_spec(struct mt_buf *out, const struct mt_opt *opt)
         mt_buf_addf(out, " %s", opt->arg);
 }
 
+static void help_words(const struct mt_words *words, FILE *out)
+{
+    for (; words && words->title; words++) {
+        size_t width = 0;
+        for (const struct mt_word *w = words->all; w->word; w++)
+            width = strlen(w->word) > width ? strlen(w->word) : width;
+        fprintf(out, "\n%s:\n", words->title);
+        for (const struct mt_word *w = words->all; w->word; w++)
+            fprintf(out, "  %-*s  %s\n", (int)width, w->word, w->meaning);
+    }
+}
+
 static size_t spec_width(const struct mt_opt *opts)
 {
     size_t width = 0;
@@ -272,6 +284,7 @@ void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *o
         fprintf(out, "\nExamples:\n%s%s", cmd->examples, ended ? "" : "\n");
     }
     help_options("Options", cmd->opts, width, out);
+    help_words(cmd->words, out);
     help_options("Options of every command", common, width, out);
 }
 

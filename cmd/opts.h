@@ -23,7 +23,8 @@
 enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
                              char **argv, struct mt_args *args, struct mt_err *err);
 
-/* Writes the help of one command: summary, usage, examples, options, common options. */
+/* Writes the help of one command: summary, usage, examples, options, words, common
+ * options. */
 void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out);
 
 /* First complaint about a table (duplicate name or letter, missing help or value, upper case), or

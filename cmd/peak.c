@@ -2,6 +2,7 @@
 #include "cmd/peak.h"
 
 #include "cmd/common.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/table.h"
 #include "lib/wrap.h"
@@ -284,7 +285,7 @@ out:
 
 static const struct mt_opt opts[] = {
     {"at", 0, MT_OPT_LIST, &at, "MOMENT",
-     "what is live then: 12ms, @start, @end, '@step 3'; twice: what changed in between"},
+     "what is live then (moments are below); twice: what changed in between"},
     {"from", 0, MT_OPT_STRING, &from, "MOMENT", "the peak after this moment"},
     {"to", 0, MT_OPT_STRING, &to, "MOMENT", "the peak up to this moment"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the peak within these steps"},
@@ -297,6 +298,13 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_word columns_per[] = {
+    {"RISE", "the largest level while the op runs, less the level when it begins: its workspace"},
+    {"KEPT", "the level when that call ends, less the level when it begins"},
+    {0}};
+static const struct mt_words words[] = {
+    MT_WORDS_OF_MOMENTS, MT_WORDS_OF_BY, {"Columns of --per name", columns_per}, {0}};
+
 const struct mt_cmd mt_cmd_peak = {
     .name = "peak",
     .summary = "when memory peaked and what was alive then, or at any other moment",
@@ -306,6 +314,7 @@ const struct mt_cmd mt_cmd_peak = {
                 "  memtool peak base --per step\n"
                 "  memtool peak base --at '@step 1' --at @end\n",
     .opts = opts,
+    .words = words,
     .args_max = 1,
     .run = run,
 };

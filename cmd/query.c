@@ -15,6 +15,7 @@ enum { HELD = 10000 };
 
 static struct mt_strings params;
 static int64_t limit;
+static bool list;
 static struct mt_db *running;
 
 static void on_interrupt(int signal_number)
@@ -42,7 +43,8 @@ static enum mt_status sql_of(const char *arg, const char **sql, char **owned, st
         mt_err_input(err, arg);
         MT_FAIL(err, MT_EUSAGE, "this is no SQL, no report of memtool's and no file: %s",
                 strerror(errno));
-        mt_err_hint(err, "Try: memtool query \"SELECT * FROM v_device\"");
+        mt_err_hint(err, "Try: memtool query \"SELECT * FROM v_device\". `memtool query --list` "
+                         "lists memtool's own statements, `memtool schema` tables and views.");
         return MT_EUSAGE;
     }
     struct mt_buf text = {0};
@@ -115,9 +117,8 @@ static enum mt_status bind_params(struct mt_stmt *s, struct mt_err *err)
     return st;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static enum mt_status run_sql(const char *what, struct mt_err *err)
 {
-    (void)exit_code;
     struct mt_db *db = NULL;
     struct mt_stmt *s = NULL;
     struct mt_report report;
@@ -127,7 +128,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.query", 1);
     report.keep_order = true;
-    MT_TRY_OUT(sql_of(args->v[0], &sql, &owned, err));
+    MT_TRY_OUT(sql_of(what, &sql, &owned, err));
     MT_TRY_OUT(mt_open_for_reading(&db, err));
     MT_TRY_OUT(mt_db_prepare(db, sql, &s, err));
     MT_TRY_OUT(bind_params(s, err));
@@ -153,21 +154,67 @@ out:
     return st;
 }
 
+/* memtool's own statements: those that read, with what is said above them. */
+static enum mt_status show_statements(struct mt_err *err)
+{
+    struct mt_report report;
+    mt_report_init(&report, "memtool.statements", 1);
+    report.keep_order = true;
+    mt_report_column(&report, "statement", "STATEMENT", MT_UNIT_NONE);
+    mt_report_column(&report, "about", "ABOUT", MT_UNIT_NONE);
+    for (int q = 0; q < MT_QUERY_N; q++) {
+        if (strncmp(mt_queries[q].sql, "SELECT", 6) != 0)
+            continue;
+        struct mt_buf about = {0};
+        for (const char *c = mt_queries[q].doc; *c; c++)
+            if (*c != '\n' || c[1])
+                mt_buf_addc(&about, *c == '\n' ? ' ' : *c);
+        struct mt_row *row = mt_report_row(&report);
+        row->cells[0] = mt_cell_text(mt_queries[q].name);
+        row->cells[1] = mt_cell_text(mt_report_text(&report, about.s));
+        mt_buf_free(&about);
+    }
+    mt_report_footer(&report, "in: its parameters, given as --param 1=VALUE; ids are in the tables "
+                              "of `memtool schema`.");
+    enum mt_status st = mt_show(&report, err);
+    mt_report_free(&report);
+    return st;
+}
+
+static enum mt_status check_sql(const struct mt_args *args, struct mt_err *err)
+{
+    if ((args->n == 1) != list)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, list ? "--list takes no SQL" : "there is no SQL to run");
+    mt_err_hint(err, "Nothing was run. Try: memtool query \"SELECT * FROM v_device\", or memtool "
+                     "query --list for memtool's own statements.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    MT_TRY(check_sql(args, err));
+    return list ? show_statements(err) : run_sql(args->v[0], err);
+}
+
 static const struct mt_opt opts[] = {
     {"param", 'p', MT_OPT_LIST, &params, "NAME=VALUE", "value of :NAME in the SQL"},
     {"limit", 'n', MT_OPT_INT, &limit, "N", "at most N rows (default: all)"},
+    {"list", 0, MT_OPT_FLAG, &list, NULL,
+     "list memtool's own statements, whose names stand for SQL"},
     {0},
 };
 
 const struct mt_cmd mt_cmd_query = {
     .name = "query",
     .summary = "run SQL over the database, read-only",
-    .usage = "[options] SQL|FILE.sql|-",
+    .usage = "[options] SQL|STATEMENT|FILE.sql|-",
     .examples =
         "  memtool query \"SELECT name, sum(self_alloc_b) AS alloc_b FROM v_node GROUP BY name\"\n"
-        "  memtool query \"SELECT * FROM v_step WHERE run = :run\" --param run=trace\n",
+        "  memtool query \"SELECT * FROM v_step WHERE run = :run\" --param run=trace\n"
+        "  memtool query --list\n",
     .opts = opts,
-    .args_min = 1,
     .args_max = 1,
     .run = run,
 };

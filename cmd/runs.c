@@ -1,33 +1,101 @@
+#include "cmd/runs.h"
+
 #include "cmd/common.h"
 #include "gen/queries.h"
 #include "lib/stmt_report.h"
+#include <stdlib.h>
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static struct mt_run_changes changes;
+static const char *group;
+static bool cache, clear_cache;
+
+static bool is_chosen(const struct mt_chosen *chosen, int64_t id)
 {
-    (void)args, (void)exit_code;
+    for (size_t i = 0; i < chosen->n; i++)
+        if (chosen->v[i].id == id)
+            return true;
+    return false;
+}
+
+/* Drops the rows of other runs. */
+static void keep_chosen(struct mt_report *report, const struct mt_chosen *chosen)
+{
+    int id = mt_report_find_column(report, "id");
+    size_t kept = 0;
+    for (size_t i = 0; i < report->rows.n; i++) {
+        struct mt_row *row = &report->rows.v[i];
+        if (is_chosen(chosen, row->cells[id].i))
+            report->rows.v[kept++] = *row;
+        else
+            free(row->cells);
+    }
+    report->rows.n = kept;
+}
+
+static enum mt_status list(const struct mt_args *args, struct mt_err *err)
+{
     struct mt_db *db = NULL;
     struct mt_stmt *s;
     struct mt_report report;
+    struct mt_chosen chosen = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.runs", 1);
     report.keep_order = true;
     MT_TRY_OUT(mt_open_for_reading(&db, err));
+    MT_TRY_OUT(mt_choose_runs(db, args->v, args->n, group, false, &chosen, err));
     MT_TRY_OUT(mt_db_query(db, MT_Q_RUNS, &s, err));
     MT_TRY_OUT(mt_report_from_stmt(&report, s, 0, err));
+    if (args->n || group)
+        keep_chosen(&report, &chosen);
     MT_TRY_OUT(mt_show(&report, err));
 out:
+    mt_vec_free(&chosen);
     mt_report_free(&report);
     mt_db_close(db);
     return st;
 }
 
-static const struct mt_opt opts[] = {{0}};
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    bool change = changes.remove || changes.rename || changes.group || changes.shrink;
+    if ((cache || clear_cache) && (change || group || args->n)) {
+        MT_FAIL(err, MT_EUSAGE, "--cache and --clear-cache go with no run and no change to one");
+        mt_err_hint(err, "Nothing was changed. The cache holds files given as runs, not the runs "
+                         "of the database.");
+        return MT_EUSAGE;
+    }
+    if (clear_cache)
+        return mt_clear_cache(err);
+    if (cache)
+        return mt_show_cache(err);
+    return change ? mt_change_runs(args->v, args->n, group, &changes, err) : list(args, err);
+}
+
+static const struct mt_opt opts[] = {
+    {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group"},
+    {"delete", 0, MT_OPT_FLAG, &changes.remove, NULL, "delete these runs, with all that is theirs"},
+    {"rename", 0, MT_OPT_STRING, &changes.rename, "NAME", "give the run this name"},
+    {"set-group", 0, MT_OPT_STRING, &changes.group, "NAME",
+     "put these runs in this group; '' takes them out of theirs"},
+    {"shrink", 0, MT_OPT_FLAG, &changes.shrink, NULL,
+     "give back to the disk what deleted runs left in the database"},
+    {"cache", 0, MT_OPT_FLAG, &cache, NULL,
+     "list the copies kept of files that were given as runs"},
+    {"clear-cache", 0, MT_OPT_FLAG, &clear_cache, NULL, "delete these copies"},
+    {0},
+};
 
 const struct mt_cmd mt_cmd_runs = {
     .name = "runs",
-    .summary = "list the imported runs",
-    .usage = "[options]",
-    .examples = "  memtool runs\n  memtool runs --format csv\n",
+    .summary = "list, rename, group or delete the imported runs",
+    .usage = "[options] [RUN ...]",
+    .examples = "  memtool runs\n"
+                "  memtool runs --group job42\n"
+                "  memtool runs --rename base trace-3\n"
+                "  memtool runs --set-group nightly r1 r2 r3\n"
+                "  memtool runs --delete trace trace-2 --shrink\n",
     .opts = opts,
+    .args_max = (size_t)-1,
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include "lib/table.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,8 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
+
 const struct mt_cmd mt_cmd_table = {
     .name = "table",
     .summary = "who allocated what: self and inclusive memory of every operator",
@@ -171,6 +174,7 @@ const struct mt_cmd mt_cmd_table = {
                 "  memtool table base --by top,phase --limit 10\n"
                 "  memtool table --compat torch --sort self_cpu_memory_usage\n",
     .opts = opts,
+    .words = words,
     .args_max = 1,
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include "cmd/timeline.h"
 
 #include "cmd/common.h"
+#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/term.h"
 #include <stdlib.h>
@@ -312,6 +313,8 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_words words[] = {MT_WORDS_OF_BY, MT_WORDS_OF_MOMENTS, {0}};
+
 const struct mt_cmd mt_cmd_timeline = {
     .name = "timeline",
     .summary = "memory over time, as a chart, as rows or as an svg picture",
@@ -321,6 +324,7 @@ const struct mt_cmd mt_cmd_timeline = {
                 "  memtool timeline base --by phase --format svg -o base.svg\n"
                 "  memtool timeline base --exact --format csv\n",
     .opts = opts,
+    .words = words,
     .args_max = 1,
     .run = run,
 };

@@ -3,10 +3,14 @@
 #include "lib/recording.h"
 #include <string.h>
 
-/* A text to be found: in the name or the file, at its start or end, as a whole or anywhere. */
+/*
+ * A text to be found: in the name or the file, at its start or end, as a whole or anywhere; as a
+ * whole function of C, which a compiler may have given an ending (".llvm.123") but no parameters;
+ * as a folder of C, in which the code of others, in C++, tells something.
+ */
 struct mark {
     enum { NAME, FILE_ } in;
-    enum { STARTS, ENDS, IS, HAS } how;
+    enum { STARTS, ENDS, IS, HAS, C_NAME, C_FOLDER } how;
     const char *text;
 };
 
@@ -51,29 +55,40 @@ static const struct mark noise[] = {
     {NAME, STARTS, "pyrun_"},
     {NAME, STARTS, "pyinit_"},
     {NAME, STARTS, "pythread_"},
-    {NAME, STARTS, "cfunction_"},
+    {NAME, C_NAME, "cfunction_call"},
+    {NAME, C_NAME, "cfunction_call_varargs"},
+    {NAME, STARTS, "cfunction_vectorcall_"},
     {NAME, STARTS, "method_vectorcall"},
-    {NAME, STARTS, "method_call"},
-    {NAME, STARTS, "slot_"},
-    {NAME, STARTS, "type_call"},
-    {NAME, STARTS, "subtype_dealloc"},
-    {NAME, STARTS, "object_vacall"},
+    {NAME, C_NAME, "method_call"},
+    {NAME, STARTS, "slot_tp_"},
+    {NAME, STARTS, "slot_nb_"},
+    {NAME, STARTS, "slot_sq_"},
+    {NAME, STARTS, "slot_mp_"},
+    {NAME, C_NAME, "type_call"},
+    {NAME, C_NAME, "subtype_dealloc"},
+    {NAME, C_NAME, "object_vacall"},
     {NAME, STARTS, "vectorcall_"},
-    {NAME, STARTS, "do_call_core"},
-    {NAME, STARTS, "call_function"},
-    {NAME, STARTS, "partial_"},
-    {NAME, STARTS, "run_mod"},
-    {NAME, STARTS, "run_eval_code_obj"},
-    {NAME, STARTS, "builtin_exec"},
-    {NAME, STARTS, "dynamo_"},
-    {NAME, STARTS, "frame_dealloc"},
-    {NAME, STARTS, "tupledealloc"},
-    {NAME, STARTS, "list_dealloc"},
-    {NAME, STARTS, "dict_dealloc"},
-    {NAME, STARTS, "cell_dealloc"},
-    {FILE_, HAS, "/Objects/"},
-    {FILE_, HAS, "/Python/"},
-    {FILE_, HAS, "/Modules/"},
+    {NAME, C_NAME, "do_call_core"},
+    {NAME, C_NAME, "call_function"},
+    {NAME, C_NAME, "partial_call"},
+    {NAME, C_NAME, "partial_vectorcall"},
+    {NAME, C_NAME, "partial_vectorcall_fallback"},
+    {NAME, C_NAME, "run_mod"},
+    {NAME, C_NAME, "run_eval_code_obj"},
+    {NAME, C_NAME, "builtin_exec"},
+    {NAME, STARTS, "dynamo_custom_eval_frame"},
+    {NAME, STARTS, "dynamo__custom_eval_frame"},
+    {NAME, STARTS, "dynamo_eval_custom_code"},
+    {NAME, STARTS, "dynamo_eval_frame_default"},
+    {NAME, C_NAME, "dynamo_call_callback"},
+    {NAME, C_NAME, "frame_dealloc"},
+    {NAME, C_NAME, "tupledealloc"},
+    {NAME, C_NAME, "list_dealloc"},
+    {NAME, C_NAME, "dict_dealloc"},
+    {NAME, C_NAME, "cell_dealloc"},
+    {FILE_, C_FOLDER, "/Objects/"},
+    {FILE_, C_FOLDER, "/Python/"},
+    {FILE_, C_FOLDER, "/Modules/"},
     {FILE_, HAS, "/cpython/"},
     {FILE_, ENDS, "pycore_ceval.h"},
     {FILE_, ENDS, "eval_frame.c"},
@@ -120,18 +135,37 @@ static const struct mark optimizer[] = {
     {FILE_, HAS, "torch/optim/"}, {FILE_, HAS, "/apex/optimizers/"}, {0, 0, NULL}};
 static const struct mark data_loading[] = {{FILE_, HAS, "torch/utils/data/"}, {0, 0, NULL}};
 
+static bool ends(const char *s, const char *with)
+{
+    size_t n = strlen(s), k = strlen(with);
+    return n >= k && strcmp(s + n - k, with) == 0;
+}
+
+static bool is_marked(const struct mark *m, const char *s)
+{
+    size_t n = strlen(m->text);
+    switch (m->how) {
+    case STARTS:
+        return strncmp(s, m->text, n) == 0;
+    case ENDS:
+        return ends(s, m->text);
+    case IS:
+        return strcmp(s, m->text) == 0;
+    case HAS:
+        return strstr(s, m->text) != NULL;
+    case C_NAME:
+        return strncmp(s, m->text, n) == 0 && (!s[n] || s[n] == '.');
+    case C_FOLDER:
+        return strstr(s, m->text) && (ends(s, ".c") || ends(s, ".h"));
+    }
+    return false;
+}
+
 static bool any(const struct mark *marks, const char *name, const char *file)
 {
-    for (; marks->text; marks++) {
-        const char *s = marks->in == NAME ? name : file;
-        size_t n = strlen(s), k = strlen(marks->text);
-        bool hit = marks->how == HAS      ? strstr(s, marks->text) != NULL
-                   : marks->how == STARTS ? strncmp(s, marks->text, k) == 0
-                   : marks->how == IS     ? strcmp(s, marks->text) == 0
-                                          : n >= k && strcmp(s + n - k, marks->text) == 0;
-        if (hit)
+    for (; marks->text; marks++)
+        if (is_marked(marks, marks->in == NAME ? name : file))
             return true;
-    }
     return false;
 }
 

@@ -11,6 +11,8 @@
 
 enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
 
+static struct mt_db *readers; /* connections for reading */
+
 enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err)
 {
     int rc = sqlite3_errcode(db->sql);
@@ -177,7 +179,9 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
             return MT_EDB;
         }
         sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
-        return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824", err);
+        db->next_reader = readers;
+        readers = db;
+        return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824; BEGIN", err);
     }
     MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1024",
                 err));
@@ -206,6 +210,11 @@ void mt_db_close(struct mt_db *db)
 {
     if (!db)
         return;
+    for (struct mt_db **at = &readers; *at; at = &(*at)->next_reader)
+        if (*at == db) {
+            *at = db->next_reader;
+            break;
+        }
     for (int i = 0; i < MT_QUERY_N; i++)
         sqlite3_finalize(db->cached[i].s);
     sqlite3_close(db->sql);
@@ -223,21 +232,37 @@ enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)
     return exec(db, "COMMIT", err);
 }
 
-enum mt_status mt_db_read_begin(struct mt_db *db, struct mt_err *err)
+void mt_db_readers_end(void)
 {
-    return exec(db, "BEGIN", err);
-}
-
-void mt_db_read_end(struct mt_db *db)
-{
-    for (int i = 0; i < MT_QUERY_N; i++)
-        sqlite3_reset(db->cached[i].s);
-    sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL);
+    for (struct mt_db *db = readers; db; db = db->next_reader) {
+        for (int i = 0; i < MT_QUERY_N; i++)
+            sqlite3_reset(db->cached[i].s);
+        sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL); /* the second time there is none */
+    }
 }
 
 void mt_db_rollback(struct mt_db *db)
 {
     sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err)
+{
+    int64_t page_b;
+    MT_TRY(pragma(db, "PRAGMA page_size", &page_b, err));
+    MT_TRY(pragma(db, "PRAGMA page_count", size_b, err));
+    MT_TRY(pragma(db, "PRAGMA freelist_count", free_b, err));
+    *size_b *= page_b;
+    *free_b *= page_b;
+    return MT_OK;
+}
+
+enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err)
+{
+    /* The copy it makes would lie in memory as other temporary data does. */
+    MT_TRY(exec(db, "DROP TABLE temp.rows; PRAGMA temp_store=FILE; VACUUM", err));
+    MT_TRY(exec(db, "PRAGMA temp_store=MEMORY", err));
+    return exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
 }
 
 void mt_db_interrupt(struct mt_db *db)

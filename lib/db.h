@@ -27,15 +27,24 @@ enum mt_db_mode { MT_DB_READ, MT_DB_WRITE };
  */
 enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
                           struct mt_err *err);
+/*
+ * What a connection for reading reads belongs together, whatever others change meanwhile: it is one
+ * transaction from the opening on. Changes wait for it. So this is called before a report is shown,
+ * which may take long: it ends the transactions of all connections for reading, and their queries
+ * but for those of mt_db_prepare, which read on as if nothing had changed.
+ */
+void mt_db_readers_end(void);
 void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);
-/* Around many small queries: otherwise each takes the lock of the file and gives it back. All
- * queries have ended after it. Errors: MT_EDB. */
-enum mt_status mt_db_read_begin(struct mt_db *db, struct mt_err *err);
-void mt_db_read_end(struct mt_db *db);
 void mt_db_rollback(struct mt_db *db);
+
+/* Bytes of the file, and those of them that deleted rows left for later ones. Errors: MT_EDB. */
+enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err);
+/* Writes the file anew without them; in no transaction. It takes the room of a second copy while it
+ * runs, and waits for readers and writers. On an error the file is as it was. Errors: MT_EDB. */
+enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err);
 
 /* The statement of that name in queries/ (MT_Q_*), reset and unbound; owned by the connection. */
 enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, struct mt_err *err);
@@ -61,7 +70,7 @@ enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err);
 enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err);
 
 /* Ends a query of which no more rows are wanted, its texts with it. A query that is under way keeps
- * importers out of the database: it must end before a report is shown, which may take long. */
+ * importers out of the database: it must end before a report is shown (mt_db_readers_end). */
 void mt_stmt_end(struct mt_stmt *s);
 int mt_stmt_column_n(const struct mt_stmt *s);
 const char *mt_stmt_column_name(const struct mt_stmt *s, int column);

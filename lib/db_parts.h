@@ -19,6 +19,7 @@ struct mt_db {
     sqlite3 *sql;
     char *path;
     struct mt_stmt cached[MT_QUERY_N];
+    struct mt_db *next_reader;
     /* rows of the bulk insert under way */
     uint64_t row_n;
     mt_db_row *row;

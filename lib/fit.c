@@ -107,10 +107,11 @@ static void empty_cache(const struct request *r, struct mt_fits_all *out)
     int64_t n = r->s->unused_n, gives = r->s->unused_b;
     struct mt_fit *f =
         add(out, "torch.cuda.empty_cache()", n ? by_driver(r, gives) : MT_FITS_NO, gives);
-    f->why = n ? mt_asprintf("gives back %lld segment%s without a block in use; PyTorch does so by "
-                             "itself before it reports out of memory",
-                             (long long)n, n == 1 ? "" : "s")
-               : mt_asprintf("every segment has a block in use");
+    f->why =
+        n ? mt_asprintf("gives back %lld segment%s without a block in use; PyTorch does so by "
+                        "itself before it reports out of memory",
+                        (long long)n, n == 1 ? "" : "s")
+          : mt_asprintf(r->s->all.n ? "every segment has a block in use" : "there is no segment");
 }
 
 static void expandable(const struct request *r, struct mt_fits_all *out)

@@ -204,7 +204,6 @@ enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device
     out->rest = mt_lives_are_known(device) ? "[before trace]" : "[no addresses]";
     if (!mt_lives_are_known(device))
         return MT_OK;
-    MT_TRY(mt_db_read_begin(l->db, err));
     enum mt_status st = read_mark(l, device, record, &mark, err);
     /* Marked blocks from `next` on are older than the recording. */
     if (st == MT_OK)
@@ -213,7 +212,6 @@ enum mt_status mt_live_at(struct mt_lives *l, const struct mt_run_device *device
         st = add_later(l, device, mark.next, record, out, err);
     if (st == MT_OK)
         st = add_marked(l, device, &mark, mark.next, INT64_MAX, record, out, err);
-    mt_db_read_end(l->db);
     free(mark.blocks);
     return st;
 }

@@ -134,7 +134,6 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
     struct change *changes = mt_alloc((size_t)(run->record_n + 1) * sizeof *changes);
     w.rises = *out = mt_alloc((tree->nodes.n + 1) * sizeof *w.rises);
     w.threads = mt_alloc((tree->thread_ids.n + 1) * sizeof *w.threads);
-    MT_TRY_OUT(mt_db_read_begin(db, err));
     MT_TRY_OUT(mt_db_query(db, MT_Q_CHANGES, &s, err));
     mt_stmt_bind(s, "iii", run->alloc_first, run->alloc_first + run->alloc_n, device->id);
     for (;;) {
@@ -146,7 +145,6 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
     }
     MT_TRY_OUT(walk_all(&w, changes, err));
 out:
-    mt_db_read_end(db);
     for (size_t i = 0; i < tree->thread_ids.n; i++)
         mt_vec_free(&w.threads[i].stack);
     free(w.threads);

@@ -238,6 +238,18 @@ bool mt_run_is_snapshot(const struct mt_run *run)
     return strcmp(run->format, "cuda-snapshot") == 0;
 }
 
+const char *mt_run_how_to_record(const struct mt_run *run)
+{
+    if (mt_run_is_snapshot(run))
+        return "This snapshot holds neither segments nor events; record history with "
+               "torch.cuda.memory._record_memory_history() before the run.";
+    return run->op_n ? "This run holds no memory records; record them with "
+                       "profile(profile_memory=True)."
+                     : "This run holds no op either. A profiler with a schedule forgets one cycle "
+                       "as the next begins: export in on_trace_ready, or give the schedule "
+                       "repeat=1.";
+}
+
 enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
                               struct mt_run_device **out, size_t *n, struct mt_err *err)
 {
@@ -283,8 +295,7 @@ enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const c
         if (n)
             mt_err_hint(err, "It has: %s.", list.s);
         else
-            mt_err_hint(
-                err, "It holds no memory records; record them with profile(profile_memory=True).");
+            mt_err_hint(err, "%s", mt_run_how_to_record(run));
         mt_buf_free(&list);
     }
     free(all);

@@ -16,6 +16,9 @@ struct mt_run {
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);
 
+/* What to do about a run without memory records: whole sentences, static. */
+const char *mt_run_how_to_record(const struct mt_run *run);
+
 #define MT_AT_END INT64_MAX /* as the number of a record: after the last */
 
 struct mt_run_device {

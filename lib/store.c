@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mt_status run_query(struct mt_db *db, int query, int64_t id, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, query, &s, err));
-    mt_stmt_bind(s, "i", id);
-    return mt_stmt_run(s, err);
-}
-
-static enum mt_status delete_run(struct mt_db *db, int64_t id, struct mt_err *err)
-{
-    for (int q = MT_Q_RUN_DELETE_STATS; q <= MT_Q_RUN_DELETE; q++)
-        MT_TRY(run_query(db, q, id, err));
-    return MT_OK;
-}
-
 /* id = 0: none. */
 static enum mt_status find_run(struct mt_db *db, int query, const char *key, int64_t *id,
                                char name[256], struct mt_err *err)
@@ -94,8 +79,9 @@ static enum mt_status choose_name(struct mt_db *db, const struct mt_store_opts *
         MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
         if (!id)
             return MT_OK;
+        out->replaced |= o->replace;
         if (o->replace)
-            return delete_run(db, id, err);
+            return mt_store_delete(db, id, err);
         MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
@@ -121,12 +107,15 @@ static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts
     if (o->replace) {
         int64_t id = out->run_id;
         out->run_id = 0;
-        return delete_run(db, id, err);
+        out->replaced = true;
+        return mt_store_delete(db, id, err);
     }
     if (o->name && strcmp(o->name, out->name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
                 out->name);
-        mt_err_hint(err, "Nothing was imported. Use '%s', or rename it with --replace.", out->name);
+        mt_err_hint(err,
+                    "Nothing was imported. Use '%s', or rename it: memtool runs --rename %s '%s'",
+                    out->name, o->name, out->name);
         return MT_EUSAGE;
     }
     out->existed = true;
@@ -477,6 +466,8 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
     if (!out->existed) {
         MT_TRY_OUT(choose_name(db, opts, out, err));
         MT_TRY_OUT(write_all(&w, opts, out->name, err));
+        if (out->replaced)
+            MT_TRY_OUT(mt_store_sweep(db, err));
         out->run_id = w.run;
     }
     MT_TRY_OUT(mt_db_commit(db, err));

@@ -24,7 +24,8 @@ struct mt_store_opts {
 struct mt_store_result {
     int64_t run_id;
     char name[256];
-    bool existed; /* the same content was there already: nothing was changed */
+    bool existed;  /* the same content was there already: nothing was changed */
+    bool replaced; /* a run was deleted for it */
 };
 
 /* Errors: MT_EUSAGE (name taken by other content, content there under another name), MT_EDB. On any
@@ -32,5 +33,25 @@ struct mt_store_result {
 enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
                         const struct mt_store_opts *opts, struct mt_store_result *out,
                         struct mt_err *err);
+
+/*
+ * Changes to runs that are there. They are made in a transaction of the caller (mt_db_begin), for
+ * as many runs as wanted; on an error the caller rolls back. Errors: MT_EDB, and as stated.
+ */
+
+/* Removes the run and all rows of its own. The texts and frames that it shared stay until
+ * mt_store_sweep, which looks at every op that is left, removes those that nobody needs. */
+enum mt_status mt_store_delete(struct mt_db *db, int64_t run, struct mt_err *err);
+enum mt_status mt_store_sweep(struct mt_db *db, struct mt_err *err);
+
+/* Errors: MT_EUSAGE (no name for a run, taken by another run). */
+enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, struct mt_err *err);
+
+/* group: NULL or "" = none. */
+enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
+                                  struct mt_err *err);
+
+/* Whether a run can have that name, so that a RUN argument can mean it. Errors: MT_EUSAGE. */
+enum mt_status mt_store_check_name(const char *name, struct mt_err *err);
 
 #endif

@@ -108,3 +108,23 @@ DELETE FROM note WHERE run_id = ?1;
 DELETE FROM meta WHERE run_id = ?1;
 -- name: run_delete
 DELETE FROM run WHERE id = ?1;
+
+-- name: run_rename
+-- in: ?1 run id, ?2 name
+UPDATE run SET name = ?2 WHERE id = ?1;
+-- name: run_set_group
+-- in: ?1 run id, ?2 group or NULL
+UPDATE run SET group_name = ?2 WHERE id = ?1;
+
+-- name: sweep_frames
+-- Frames that no node of any run has.
+DELETE FROM frame WHERE id NOT IN (SELECT frame_id FROM node UNION ALL SELECT top_frame_id FROM node
+  UNION ALL SELECT scope_frame_id FROM node WHERE scope_frame_id IS NOT NULL
+  UNION ALL SELECT module_frame_id FROM node WHERE module_frame_id IS NOT NULL);
+-- name: sweep_strings
+-- Texts that nothing refers to; frames are swept before.
+DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
+  UNION ALL SELECT shape_id FROM op WHERE shape_id IS NOT NULL
+  UNION ALL SELECT recorded_id FROM op WHERE recorded_id IS NOT NULL
+  UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL
+  UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL);

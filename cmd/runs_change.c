@@ -1,0 +1,181 @@
+/* Deletes, renames and groups runs. */
+#include "cmd/runs.h"
+
+#include "cmd/common.h"
+#include "lib/human.h"
+#include "lib/store.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_once(struct mt_chosen *out, const struct mt_run *run)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (out->v[i].id == run->id)
+            return;
+    *mt_vec_push(out) = *run;
+}
+
+static bool is_beginning(const char *ref, const struct mt_run *run)
+{
+    size_t n = strlen(ref);
+    return strncmp(run->name, ref, n) == 0 && run->name[n];
+}
+
+enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t ref_n,
+                              const char *group, bool whole, struct mt_chosen *out,
+                              struct mt_err *err)
+{
+    struct mt_run run;
+    struct mt_run_names names = {0};
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < ref_n; i++) {
+        MT_TRY_OUT(mt_run_find(db, refs[i], &run, err));
+        if (whole && is_beginning(refs[i], &run)) {
+            st = MT_FAIL(err, MT_EUSAGE, "'%s' is only the beginning of a name: '%s'", refs[i],
+                         run.name);
+            mt_err_hint(err, "Nothing was changed. A change takes whole names, or ids.");
+            goto out;
+        }
+        add_once(out, &run);
+    }
+    if (group)
+        MT_TRY_OUT(mt_runs_of_group(db, group, INT64_MAX, &names, err));
+    for (size_t i = names.n; i-- > 0;) { /* the oldest first */
+        MT_TRY_OUT(mt_run_find(db, names.v[i], &run, err));
+        add_once(out, &run);
+    }
+out:
+    mt_run_names_free(&names);
+    return st;
+}
+
+/* What cannot be meant together. */
+static enum mt_status check(const struct mt_run_changes *c, const struct mt_chosen *chosen,
+                            struct mt_err *err)
+{
+    bool edit = c->rename || c->group;
+    if (c->remove && edit)
+        MT_FAIL(err, MT_EUSAGE, "a run that is deleted is not renamed or grouped");
+    else if ((c->remove || edit) && !chosen->n)
+        MT_FAIL(err, MT_EUSAGE, "no run is named");
+    else if (!c->remove && !edit && chosen->n)
+        MT_FAIL(err, MT_EUSAGE, "--shrink is about the database, not about a run");
+    else if (c->rename && chosen->n != 1)
+        MT_FAIL(err, MT_EUSAGE, "--rename gives one name, but there are %zu runs", chosen->n);
+    if (err->code)
+        mt_err_hint(err,
+                    "Nothing was changed. Write: memtool runs --delete RUN ..., --rename NAME RUN, "
+                    "--set-group NAME RUN ..., or --shrink; `memtool runs` lists the runs.");
+    return err->code;
+}
+
+static enum mt_status change(struct mt_db *db, const struct mt_run_changes *c,
+                             const struct mt_run *run, struct mt_buf *done, struct mt_err *err)
+{
+    char ops[MT_HUMAN_MAX], blocks[MT_HUMAN_MAX];
+    if (c->remove) {
+        MT_TRY(mt_store_delete(db, run->id, err));
+        mt_buf_addf(done, "deleted '%s' (id %lld): %s ops, %s blocks\n", run->name,
+                    (long long)run->id, mt_human_count(run->op_n, ops),
+                    mt_human_count(run->alloc_n, blocks));
+    }
+    if (c->rename) {
+        MT_TRY(mt_store_rename(db, run->id, c->rename, err));
+        mt_buf_addf(done, "renamed '%s' (id %lld) to '%s'\n", run->name, (long long)run->id,
+                    c->rename);
+    }
+    if (c->group) {
+        MT_TRY(mt_store_set_group(db, run->id, c->group, err));
+        mt_buf_addf(done, "'%s' (id %lld) is now in ", c->rename ? c->rename : run->name,
+                    (long long)run->id);
+        mt_buf_addf(done, *c->group ? "group '%s'\n" : "no group\n", c->group);
+    }
+    return MT_OK;
+}
+
+/* All changes in one transaction. */
+static enum mt_status change_all(struct mt_db *db, const struct mt_run_changes *c,
+                                 const struct mt_chosen *chosen, struct mt_buf *done,
+                                 struct mt_err *err)
+{
+    for (size_t i = 0; i < chosen->n; i++)
+        MT_TRY(change(db, c, &chosen->v[i], done, err));
+    if (c->remove)
+        MT_TRY(mt_store_sweep(db, err));
+    return mt_db_commit(db, err);
+}
+
+static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *c,
+                                 struct mt_buf *done, struct mt_err *err)
+{
+    char size[MT_HUMAN_MAX], rest[MT_HUMAN_MAX];
+    int64_t before_b, size_b, free_b;
+    MT_TRY(mt_db_space(db, &before_b, &free_b, err));
+    if (!c->shrink) {
+        if (c->remove)
+            mt_buf_addf(done,
+                        "the database keeps its size, %s; %s of it are free for later imports, "
+                        "--shrink gives them back\n",
+                        mt_human_bytes(before_b, size), mt_human_bytes(free_b, rest));
+        return MT_OK;
+    }
+    if (mt_db_shrink(db, err) != MT_OK) {
+        err->hint[0] = '\0';
+        mt_err_hint(err,
+                    "The database could not be shrunk and is as large as it was%s. It needs "
+                    "the room of a second copy, and nobody else at work in it; try again.",
+                    done->n ? "; the runs are changed as said" : "");
+        return err->code;
+    }
+    MT_TRY(mt_db_space(db, &size_b, &free_b, err));
+    mt_buf_addf(done, "the database shrank from %s to %s\n", mt_human_bytes(before_b, size),
+                mt_human_bytes(size_b, rest));
+    return MT_OK;
+}
+
+/* Escaped line by line, as names come from the user. */
+static void say(struct mt_buf *lines)
+{
+    struct mt_buf safe = {0};
+    for (char *line = lines->s, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        mt_buf_clear(&safe);
+        mt_escape_terminal(&safe, line);
+        puts(safe.s);
+    }
+    mt_buf_free(&safe);
+}
+
+/* For writing a database that is there: none is made. */
+static enum mt_status open_for_change(struct mt_db **db, struct mt_err *err)
+{
+    MT_TRY(mt_open_for_reading(db, err));
+    mt_db_close(*db);
+    *db = NULL;
+    char *path = mt_db_path(mt_common.db);
+    enum mt_status st = mt_db_open(path, MT_DB_WRITE, db, NULL, err);
+    free(path);
+    return st;
+}
+
+enum mt_status mt_change_runs(const char *const *refs, size_t ref_n, const char *group,
+                              const struct mt_run_changes *changes, struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_chosen chosen = {0};
+    struct mt_buf done = {0};
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(open_for_change(&db, err));
+    MT_TRY_OUT(mt_db_begin(db, err)); /* what a reference means must not change meanwhile */
+    MT_TRY_OUT(mt_choose_runs(db, refs, ref_n, group, true, &chosen, err));
+    MT_TRY_OUT(check(changes, &chosen, err));
+    MT_TRY_OUT(change_all(db, changes, &chosen, &done, err));
+    st = tell_space(db, changes, &done, err);
+    say(&done); /* what was committed is said even where shrinking failed */
+out:
+    mt_db_close(db);
+    mt_vec_free(&chosen);
+    mt_buf_free(&done);
+    return st;
+}
