@@ -90,7 +90,7 @@ static void note_guess(struct mt_report *r, const struct mt_torch_table *t,
 
 static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
 {
-    char human[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    char doubtful[MT_HUMAN_MAX], rows[MT_HUMAN_LONG], bytes[MT_HUMAN_LONG];
     int64_t most = 0;
     for (size_t i = 0; i < t->rows.n; i++) {
         const struct mt_torch_row *w = &t->rows.v[i];
@@ -99,11 +99,10 @@ static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
             most = off[k] > most ? off[k] : most;
     }
     if (t->doubtful_n)
-        mt_report_note(r,
-                       "the file holds whole microseconds: %lld of %zu rows are in doubt, by up to "
-                       "%s (%s B).",
-                       (long long)t->doubtful_n, t->rows.n, mt_human_bytes(most, human),
-                       mt_human_count(most, exact));
+        mt_report_note(r, "the file holds whole microseconds: %s of %s are in doubt, by up to %s.",
+                       mt_human_count(t->doubtful_n, doubtful),
+                       mt_human_things((int64_t)t->rows.n, "row", rows),
+                       mt_human_both(most, bytes));
 }
 
 static void add_notes(struct mt_report *r, const struct mt_torch_table *t,

@@ -39,6 +39,7 @@ static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, co
 static void warn(const struct mt_diff *d, struct mt_report *r)
 {
     const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    char first[MT_HUMAN_LONG], second[MT_HUMAN_MAX];
     int64_t in_both =
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
     if (strcmp(a->run.format, b->run.format) != 0)
@@ -47,16 +48,17 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
     if (strcmp(a->run.name, b->run.name) == 0)
         mt_report_note(r, "Both are the same run.");
     if (a->step_n != b->step_n && !per_step)
-        mt_report_note(r, "%s has %lld steps, %s %lld: %s.", a->run.name, (long long)a->step_n,
-                       b->run.name, (long long)b->step_n,
+        mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
+                       mt_human_things(a->step_n, "step", first), b->run.name,
+                       mt_human_count(b->step_n, second),
                        a->step_n && b->step_n ? "compare totals with --per-step"
                                               : "growth per step cannot be compared");
     mt_report_older(r, &a->run, &a->device);
     mt_report_older(r, &b->run, &b->device);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
-        mt_report_note(
-            r, "The runs have little in common: %lld of %lld rows are in one of them only.",
-            (long long)d->match_n[MT_MATCH_ONLY], (long long)(in_both + d->match_n[MT_MATCH_ONLY]));
+        mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
+                       mt_human_count(d->match_n[MT_MATCH_ONLY], second),
+                       mt_human_things(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
     if (!mt_lives_are_known(&a->device) || !mt_lives_are_known(&b->device))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
 }

@@ -81,6 +81,7 @@ static void describe(struct view *v, const struct mt_segments *s)
 static enum mt_status look(struct view *v, const struct moment *m, struct mt_err *err)
 {
     struct mt_segments s = {0};
+    char lost[MT_HUMAN_LONG];
     bool oom = m->asked_b != INT64_MIN;
     enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, m->record, oom, &s, err);
     if (st == MT_OK && m->record == MT_AT_END)
@@ -90,11 +91,10 @@ static enum mt_status look(struct view *v, const struct moment *m, struct mt_err
     else if (st == MT_OK)
         add_state(v, m, &s);
     if (s.lost_n)
-        mt_report_note(
-            v->report,
-            "%s: %lld blocks lie in no known segment: which ranges of expandable segments "
-            "were mapped then is not in the file.",
-            m->name, (long long)s.lost_n);
+        mt_report_note(v->report,
+                       "%s: %s lie in no known segment: which ranges of expandable segments "
+                       "were mapped then is not in the file.",
+                       m->name, mt_human_things(s.lost_n, "block", lost));
     mt_segments_free(&s);
     return st;
 }

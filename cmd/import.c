@@ -45,8 +45,10 @@ static const char *plural(uint64_t n)
 
 static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
 {
+    char steps[MT_HUMAN_LONG];
     if (r->steps.n)
-        mt_buf_addf(out, "%zu step%s (%s)\n", r->steps.n, plural(r->steps.n), r->step_marker);
+        mt_buf_addf(out, "%s (%s)\n", mt_human_things((int64_t)r->steps.n, "step", steps),
+                    r->step_marker);
     else
         mt_buf_adds(out, "no step markers\n");
 }

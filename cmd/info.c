@@ -28,7 +28,7 @@ static void put_text(struct mt_report *r, const char *what, const char *text)
 static void put_figure(struct mt_report *r, const char *of, const char *what, const char *machine,
                        int64_t value)
 {
-    char human[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    char human[MT_HUMAN_MAX], both[MT_HUMAN_LONG];
     bool people = mt_people_read(), bytes = mt_unit_of_name(machine) == MT_UNIT_BYTES;
     const char *name = people ? what : machine;
     if (of)
@@ -40,12 +40,8 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
         put(r, name, raw);
     else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
         put_text(r, name, mt_human_count(value, human));
-    else if (bytes)
-        put_text(r, name,
-                 mt_report_textf(r, "%s (%s B)", mt_human_bytes(value, human),
-                                 mt_human_count(value, exact)));
     else
-        put_text(r, name, mt_human_ns(value, human));
+        put_text(r, name, bytes ? mt_human_both(value, both) : mt_human_ns(value, human));
 }
 
 /* What the recorder itself counted. */
@@ -95,15 +91,16 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
 {
     struct mt_stmt *s;
     bool row;
+    char ops[MT_HUMAN_LONG];
     MT_TRY(mt_db_query(db, MT_Q_INFO_THREADS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        put_text(
-            r, mt_report_textf(r, "thread %s", mt_stmt_text(s, 0)),
-            mt_report_textf(r, "%lld ops  %s", (long long)mt_stmt_int(s, 2), mt_stmt_text(s, 1)));
+        put_text(r, mt_report_textf(r, "thread %s", mt_stmt_text(s, 0)),
+                 mt_report_textf(r, "%s  %s", mt_human_things(mt_stmt_int(s, 2), "op", ops),
+                                 mt_stmt_text(s, 1)));
     }
     MT_TRY(mt_db_query(db, MT_Q_INFO_NOTES, &s, err));
     mt_stmt_bind(s, "i", run->id);
@@ -130,6 +127,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
 {
     struct mt_stmt *s;
     bool row;
+    char count[MT_HUMAN_MAX];
     put(r, "id", mt_cell_int(run->id));
     put_text(r, "name", run->name);
     put_text(r, "source", run->source);
@@ -148,7 +146,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
         put_figure(r, NULL, NULL, "step_n", step_n);
     else if (step_n)
         put_text(r, "steps",
-                 mt_report_textf(r, "%lld (%lld to %lld, from %s)", (long long)step_n,
+                 mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
                                  (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2),
                                  run->step_marker));
     else

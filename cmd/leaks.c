@@ -158,14 +158,15 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                      const struct mt_lives *lives, const struct mt_leaks *found)
 {
     struct mt_buf title = {0};
+    char steps[MT_HUMAN_LONG];
     struct sum leak = sum_of(found, MT_VERDICT_LEAK, true);
     struct sum candidate = sum_of(found, MT_VERDICT_CANDIDATE, true);
     mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
     if (!lives->steps.all.n)
         mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
     else {
-        mt_buf_addf(&title, "%zu step%s, the first %s warm-up · ", lives->steps.all.n,
-                    lives->steps.all.n == 1 ? "" : "s",
+        mt_buf_addf(&title, "%s, the first %s warm-up · ",
+                    mt_human_things((int64_t)lives->steps.all.n, "step", steps),
                     warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
         describe_growth(r, lives, &leak, &candidate, &title);
     }

@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/common.h"
 #include "cmd/opts.h"
+#include "lib/human.h"
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,6 +62,7 @@ int main(int argc, char **argv)
         st = MT_OK;
         err = (struct mt_err)MT_ERR_INIT;
     } else if (st == MT_OK) {
+        mt_human_exactly(mt_common.bytes);
         st = cmd->run(&args, &code, &err);
     }
     if (st == MT_OK)

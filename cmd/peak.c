@@ -87,11 +87,10 @@ static void describe_birth(struct mt_buf *out, const struct mt_tree *t, const st
 
 static void describe(struct mt_peak *p, const struct found *f, const struct mt_live *live)
 {
-    char level[MT_HUMAN_MAX], exact[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
+    char level[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
-    mt_buf_addf(&title, "%s %s (%s B) at %s", f->text ? "live" : "peak",
-                mt_human_bytes(f->level_b, level), mt_human_count(f->level_b, exact),
+    mt_buf_addf(&title, "%s %s at %s", f->text ? "live" : "peak", mt_human_both(f->level_b, level),
                 mt_human_ns(f->t_ns, when));
     if (step)
         mt_buf_addf(&title, " of step %s", step);

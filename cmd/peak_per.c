@@ -135,7 +135,7 @@ static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 
 enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err)
 {
-    char peak[MT_HUMAN_MAX];
+    char peak[MT_HUMAN_MAX], steps[MT_HUMAN_LONG];
     const enum mt_group_key site = MT_BY_SITE;
     struct per_step s = {.p = p};
     if (!p->lives.steps.all.n)
@@ -150,10 +150,9 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
         add_step(&s, i);
     p->report->keep_order = true;
-    p->report->title =
-        mt_asprintf("%s · %s · %zu step%s (%s) · peak %s", p->run.name, p->device.name,
-                    p->lives.steps.all.n, p->lives.steps.all.n == 1 ? "" : "s", p->run.step_marker,
-                    mt_human_bytes(p->device.peak_b, peak));
+    p->report->title = mt_asprintf("%s · %s · %s (%s) · peak %s", p->run.name, p->device.name,
+                                   mt_human_things((int64_t)p->lives.steps.all.n, "step", steps),
+                                   p->run.step_marker, mt_human_bytes(p->device.peak_b, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
 out:

@@ -136,12 +136,12 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                      const struct mt_segments *s)
 {
     char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX], split[MT_HUMAN_MAX], unused[MT_HUMAN_MAX];
+    char count[MT_HUMAN_LONG];
     free(r->title);
-    r->title =
-        mt_asprintf("%s · %s · %zu segment%s, %s · in use %s, free in them %s, wholly free %s",
-                    run->name, d->name, s->all.n, s->all.n == 1 ? "" : "s",
-                    mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
-                    mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
+    r->title = mt_asprintf("%s · %s · %s, %s · in use %s, free in them %s, wholly free %s",
+                           run->name, d->name, mt_human_things((int64_t)s->all.n, "segment", count),
+                           mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
+                           mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
     mt_report_total(r, "segments_n", mt_cell_int((int64_t)s->all.n));
     mt_report_total(r, "size_b", mt_cell_int(s->size_b));
     mt_report_total(r, "allocated_b", mt_cell_int(s->used_b));

@@ -10,14 +10,14 @@
 
 char *mt_timeline_title(const struct mt_timeline *t)
 {
-    char bytes[MT_HUMAN_MAX], count[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
+    char bytes[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
     struct mt_buf out = {0};
     int64_t step = mt_steps_number_at(&t->lives.steps, t->peak_ns);
     mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
-    mt_buf_addf(&out, "peak %s (%s B) at %s", mt_human_bytes(t->peak_b, bytes),
-                mt_human_count(t->peak_b, count), mt_human_ns(t->peak_ns, when));
+    mt_buf_addf(&out, "peak %s at %s", mt_human_both(t->peak_b, bytes),
+                mt_human_ns(t->peak_ns, when));
     if (t->window)
         mt_buf_adds(&out, t->window);
     else if (step != INT64_MIN)

@@ -218,7 +218,7 @@ static void add_columns(struct mt_report *r)
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX];
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], records[MT_HUMAN_LONG];
     mt_report_about(r, run, d);
     if (d)
         r->title = mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
@@ -227,9 +227,9 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_no_memory(r, run);
     mt_rows_footer(&(struct mt_rows){.limit = limit}, r, NULL, ", --depth and --min cut");
     if (d && d->outside_n)
-        mt_report_footer(r, "[outside ops] net %s in %lld record%s",
+        mt_report_footer(r, "[outside ops] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
-                         (long long)d->outside_n, d->outside_n == 1 ? "" : "s");
+                         mt_human_things(d->outside_n, "record", records));
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

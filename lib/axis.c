@@ -52,7 +52,7 @@ const char *mt_axis_label_bytes(int64_t bytes, char out[MT_HUMAN_MAX])
     if (bytes == 0)
         snprintf(out, MT_HUMAN_MAX, "0");
     else
-        mt_human_bytes(bytes, out);
+        mt_human_bytes_round(bytes, out);
     return out;
 }
 

@@ -35,6 +35,28 @@ static uint64_t magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
+static bool exactly;
+
+void mt_human_exactly(bool on)
+{
+    exactly = on;
+}
+
+/* Digits in groups of three; returns their number, separators included. */
+static int grouped(uint64_t v, char *out)
+{
+    char digits[24], *to = out;
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, v);
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return (int)(to - out);
+}
+
+/* n_units of them may be chosen from. */
 static const char *figure(int64_t v, const struct unit *units, size_t n_units, char *out)
 {
     static const unsigned tens[] = {1, 10, 100, 1000};
@@ -54,7 +76,9 @@ static const char *figure(int64_t v, const struct unit *units, size_t n_units, c
         scaled /= 10;
         decimals--;
     }
-    int n = snprintf(out, MT_HUMAN_MAX, "%s%" PRIu64, v < 0 ? "-" : "", scaled / tens[decimals]);
+    int n = v < 0;
+    out[0] = '-';
+    n += grouped(scaled / tens[decimals], out + n);
     if (decimals > 0)
         out[n++] = '.';
     for (int d = decimals - 1; d >= 0; d--)
@@ -65,27 +89,41 @@ static const char *figure(int64_t v, const struct unit *units, size_t n_units, c
 
 const char *mt_human_bytes(int64_t bytes, char out[MT_HUMAN_MAX])
 {
+    return figure(bytes, byte_units, exactly ? 1 : MT_ARRAY_LEN(byte_units), out);
+}
+
+const char *mt_human_bytes_round(int64_t bytes, char out[MT_HUMAN_MAX])
+{
     return figure(bytes, byte_units, MT_ARRAY_LEN(byte_units), out);
 }
 
 const char *mt_human_ns(int64_t ns, char out[MT_HUMAN_MAX])
 {
-    return figure(ns, time_units, MT_ARRAY_LEN(time_units), out);
+    return figure(ns, time_units, exactly ? 1 : MT_ARRAY_LEN(time_units), out);
 }
 
 const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX])
 {
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, magnitude(n));
-    char *to = out;
-    if (n < 0)
-        *to++ = '-';
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
+    out[0] = '-';
+    grouped(magnitude(n), out + (n < 0));
+    return out;
+}
+
+const char *mt_human_things(int64_t n, const char *thing, char out[MT_HUMAN_LONG])
+{
+    char count[MT_HUMAN_MAX];
+    snprintf(out, MT_HUMAN_LONG, "%s %s%s", mt_human_count(n, count), thing, n == 1 ? "" : "s");
+    return out;
+}
+
+const char *mt_human_both(int64_t bytes, char out[MT_HUMAN_LONG])
+{
+    char human[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    mt_human_bytes(bytes, human);
+    if (exactly || magnitude(bytes) < byte_units[1].size)
+        snprintf(out, MT_HUMAN_LONG, "%s", human);
+    else
+        snprintf(out, MT_HUMAN_LONG, "%s (%s B)", human, mt_human_count(bytes, exact));
     return out;
 }
 

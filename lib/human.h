@@ -8,17 +8,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MT_HUMAN_MAX 40 /* enough for any result below */
+#define MT_HUMAN_MAX  40 /* enough for any figure below, */
+#define MT_HUMAN_LONG 80 /* and for one with words */
+
+/* From now on bytes and times are written exactly, as 4,194,304 B and 1,204 ns: what --bytes asks
+ * for. For the whole process; set it before the first figure is written. */
+void mt_human_exactly(bool on);
 
 /* 0 B, 512 B, 3.815 MiB, -81.59 MiB: binary units, 4 significant digits, trailing zeros cut
- * ("40 MiB"), never rounded up to 1024 of a unit ("1 MiB", not "1024 KiB"). */
+ * ("40 MiB"), never rounded up to 1024 of a unit ("1 MiB", not "1,024 KiB"; "1,023 KiB" is none).
+ */
 const char *mt_human_bytes(int64_t bytes, char out[MT_HUMAN_MAX]);
+
+/* The same even where figures are exact: for what is round or passing, the ticks of an axis. */
+const char *mt_human_bytes_round(int64_t bytes, char out[MT_HUMAN_MAX]);
 
 /* 0 ns, 640 ns, 2.233 us, 165.7 ms, 12.35 s: same rules. */
 const char *mt_human_ns(int64_t ns, char out[MT_HUMAN_MAX]);
 
 /* 1,204 with thousands separators; sign kept. */
 const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX]);
+
+/* "1 step", "1,204 steps": a count of things, which are called by their singular. */
+const char *mt_human_things(int64_t n, const char *thing, char out[MT_HUMAN_LONG]);
+
+/* "16.55 MiB (17,355,520 B)"; once where both are the same. */
+const char *mt_human_both(int64_t bytes, char out[MT_HUMAN_LONG]);
 
 /* Sizes on the command line: 512, 64KiB, 1.5GiB, 2GB (decimal is decimal), 10k/10K = KiB.
  * Optional sign. False if it is none, or does not fit int64. */

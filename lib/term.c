@@ -246,8 +246,8 @@ void mt_progress_text(struct mt_buf *out, const struct mt_progress *p, int64_t d
     if (p->total_b > 0 && done_b <= p->total_b)
         mt_buf_addf(&figures, "  %d %%", (int)((double)done_b / (double)p->total_b * 100));
     else
-        mt_buf_addf(&figures, "  %s", mt_human_bytes(done_b, text));
-    mt_buf_addf(&figures, "  %s/s", mt_human_bytes((int64_t)rate, text));
+        mt_buf_addf(&figures, "  %s", mt_human_bytes_round(done_b, text));
+    mt_buf_addf(&figures, "  %s/s", mt_human_bytes_round((int64_t)rate, text));
     if (p->total_b > done_b && rate > 0 && elapsed_ns >= ETA_FROM_NS) {
         double seconds = (double)(p->total_b - done_b) / rate;
         if (seconds < 120)

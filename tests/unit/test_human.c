@@ -4,6 +4,7 @@
 #include "lib/utf8.h"
 
 #include <locale.h>
+#include <stdio.h>
 #include <string.h>
 
 struct figure_row {
@@ -16,15 +17,15 @@ static const struct figure_row bytes_rows[] = {
     {"bytes: zero", 0, "0 B"},
     {"bytes: one", 1, "1 B"},
     {"bytes: minus one", -1, "-1 B"},
-    {"bytes: below a unit", 1023, "1023 B"},
+    {"bytes: below a unit", 1023, "1,023 B"},
     {"bytes: a whole unit", 1024, "1 KiB"},
     {"bytes: four digits after the point are three", 1025, "1.001 KiB"},
     {"bytes: a trailing zero is cut", 1536, "1.5 KiB"},
     {"bytes: zero within stays", 1126, "1.1 KiB"},
     {"bytes: two digits before the point", 12345, "12.06 KiB"},
     {"bytes: three digits before the point", 123456, "120.6 KiB"},
-    {"bytes: four digits before the point", 1023 * 1024, "1023 KiB"},
-    {"bytes: four digits, rounded down", 1023 * 1024 + 511, "1023 KiB"},
+    {"bytes: four digits before the point", 1023 * 1024, "1,023 KiB"},
+    {"bytes: four digits, rounded down", 1023 * 1024 + 511, "1,023 KiB"},
     {"bytes: rounds into the next unit", 1023 * 1024 + 512, "1 MiB"},
     {"bytes: just below a unit", 1024 * 1024 - 1, "1 MiB"},
     {"bytes: a design figure", 21743232, "20.74 MiB"},
@@ -47,10 +48,10 @@ static const struct figure_row ns_rows[] = {
     {"ns: rounds into the next unit", 999950, "1 ms"},
     {"ns: stays below the next unit", 999949, "999.9 us"},
     {"ns: seconds", INT64_C(12345678901), "12.35 s"},
-    {"ns: hours stay seconds", INT64_C(36000) * 1000000000, "36000 s"},
+    {"ns: hours stay seconds", INT64_C(36000) * 1000000000, "36,000 s"},
     {"ns: negative", -1500, "-1.5 us"},
-    {"ns: largest", INT64_MAX, "9223372037 s"},
-    {"ns: smallest", INT64_MIN, "-9223372037 s"},
+    {"ns: largest", INT64_MAX, "9,223,372,037 s"},
+    {"ns: smallest", INT64_MIN, "-9,223,372,037 s"},
 };
 
 static const struct figure_row count_rows[] = {
@@ -83,6 +84,53 @@ static void test_count(void **state)
     const struct figure_row *row = *state;
     char out[MT_HUMAN_MAX];
     assert_string_equal(mt_human_count(row->value, out), row->expected);
+}
+
+static const struct figure_row exact_rows[] = {
+    {"exact bytes", 1048577, "1,048,577 B|1,048,577 B|1,048,577 ns"},
+    {"exact bytes: negative", -2048, "-2,048 B|-2,048 B|-2,048 ns"},
+    {"exact bytes: smallest", INT64_MIN,
+     "-9,223,372,036,854,775,808 B|-9,223,372,036,854,775,808 B|-9,223,372,036,854,775,808 ns"},
+};
+
+/* As bytes, as bytes in both forms, as a time. */
+static void test_exact(void **state)
+{
+    const struct figure_row *row = *state;
+    char bytes[MT_HUMAN_MAX], both[MT_HUMAN_LONG], ns[MT_HUMAN_MAX], all[200];
+    mt_human_exactly(true);
+    snprintf(all, sizeof all, "%s|%s|%s", mt_human_bytes(row->value, bytes),
+             mt_human_both(row->value, both), mt_human_ns(row->value, ns));
+    mt_human_exactly(false);
+    assert_string_equal(all, row->expected);
+}
+
+static const struct figure_row both_rows[] = {
+    {"both: below a unit it is said once", 1023, "1,023 B"},
+    {"both: from a unit on", 1025, "1.001 KiB (1,025 B)"},
+    {"both: negative", -1025, "-1.001 KiB (-1,025 B)"},
+    {"both: smallest", INT64_MIN, "-8 EiB (-9,223,372,036,854,775,808 B)"},
+};
+
+static void test_both(void **state)
+{
+    const struct figure_row *row = *state;
+    char out[MT_HUMAN_LONG];
+    assert_string_equal(mt_human_both(row->value, out), row->expected);
+}
+
+static const struct figure_row thing_rows[] = {
+    {"things: none", 0, "0 steps"},
+    {"things: one", 1, "1 step"},
+    {"things: many", 1010, "1,010 steps"},
+    {"things: smallest", INT64_MIN, "-9,223,372,036,854,775,808 steps"},
+};
+
+static void test_things(void **state)
+{
+    const struct figure_row *row = *state;
+    char out[MT_HUMAN_LONG];
+    assert_string_equal(mt_human_things(row->value, "step", out), row->expected);
 }
 
 #define REFUSED INT64_C(-424242)
@@ -270,6 +318,9 @@ int main(void)
     ROWS_ADD(&t, test_bytes, bytes_rows);
     ROWS_ADD(&t, test_ns, ns_rows);
     ROWS_ADD(&t, test_count, count_rows);
+    ROWS_ADD(&t, test_exact, exact_rows);
+    ROWS_ADD(&t, test_both, both_rows);
+    ROWS_ADD(&t, test_things, thing_rows);
     ROWS_ADD(&t, test_size, size_rows);
     ROWS_ADD(&t, test_time, time_rows);
     ROWS_ADD(&t, test_escape, escape_rows);
