@@ -39,28 +39,30 @@ static void explained(const struct mt_findings *f, const struct mt_checked *c, s
     mt_finding_explained(c, out);
 }
 
-/* A line, if there is something to say, with a word before it. */
+/* A line, if there is something to say, with a word before it; wrapped at a terminal's width. */
 static void add_line(struct mt_buf *out, const char *before, use_finding *use,
-                     const struct mt_findings *f, const struct mt_checked *c)
+                     const struct mt_findings *f, const struct mt_checked *c, int width)
 {
-    struct mt_buf text = {0};
+    struct mt_buf text = {0}, safe = {0};
     use(f, c, &text);
     if (text.n) {
+        mt_escape_terminal(&safe, text.s);
         mt_buf_adds(out, before);
-        mt_escape_terminal(out, text.s);
+        mt_wrap_words(out, safe.s, width, (int)strlen(before));
         mt_buf_addc(out, '\n');
     }
     mt_buf_free(&text);
+    mt_buf_free(&safe);
 }
 
-static void table(const struct mt_findings *f, struct mt_buf *out)
+static void table(const struct mt_findings *f, int width, struct mt_buf *out)
 {
     static const char *const signs[MT_CHECK_N] = {"pass  ", "FAIL  ", "?     "};
     for (size_t i = 0; i < f->v.n; i++) {
         const struct mt_checked *c = &f->v.v[i];
-        add_line(out, signs[c->verdict], mt_finding_text, f, c);
-        add_line(out, "      most: ", explained, f, c);
-        add_line(out, "      look: ", mt_finding_look, f, c);
+        add_line(out, signs[c->verdict], mt_finding_text, f, c, width);
+        add_line(out, "      most: ", explained, f, c, width);
+        add_line(out, "      look: ", mt_finding_look, f, c, 0); /* to be copied */
     }
     mt_findings_sum(f, out);
     mt_buf_addc(out, '\n');
@@ -262,7 +264,7 @@ static enum mt_status show_text(const struct mt_findings *f, enum mt_check_forma
     struct mt_report notes;
     mt_buf_adds(&text, "");
     if (format == MT_CHECK_TABLE)
-        table(f, &text);
+        table(f, mt_show_width(), &text);
     else if (format == MT_CHECK_GITHUB)
         mt_check_github(f, &text);
     else

@@ -109,6 +109,11 @@ static bool to_stdout(void)
     return !mt_common.output || strcmp(mt_common.output, "-") == 0;
 }
 
+int mt_show_width(void)
+{
+    return to_stdout() ? mt_term_probe(MT_COLOR_NEVER).width : 0;
+}
+
 static enum mt_status open_output(FILE **out, struct mt_err *err)
 {
     mt_db_readers_end(); /* whoever reads the output slowly keeps no importer waiting */
@@ -129,14 +134,21 @@ static enum mt_status close_output(FILE *out, struct mt_err *err)
     return output_failed(err);
 }
 
+static void show_note(const char *note)
+{
+    static const char before[] = "note: ";
+    struct mt_buf safe = {0}, text = {0};
+    mt_escape_terminal(&safe, note);
+    mt_wrap_words(&text, safe.s, mt_term_probe(MT_COLOR_NEVER).err_width, sizeof before - 1);
+    fprintf(stderr, "%s%s\n", before, text.s);
+    mt_buf_free(&safe);
+    mt_buf_free(&text);
+}
+
 void mt_show_notes(const struct mt_report *report)
 {
-    for (size_t i = 0; i < report->notes.n; i++) {
-        struct mt_buf safe = {0};
-        mt_escape_terminal(&safe, report->notes.v[i]);
-        fprintf(stderr, "note: %s\n", safe.s ? safe.s : "");
-        mt_buf_free(&safe);
-    }
+    for (size_t i = 0; i < report->notes.n; i++)
+        show_note(report->notes.v[i]);
 }
 
 /* csv and tsv have no place for it. */
@@ -145,7 +157,7 @@ static void show_left_out(const struct mt_report *report)
     struct mt_buf text = {0};
     mt_rows_left_out(report, &text);
     if (text.n)
-        fprintf(stderr, "note: %s\n", text.s);
+        show_note(text.s);
     mt_buf_free(&text);
 }
 

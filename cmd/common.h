@@ -55,6 +55,9 @@ bool mt_people_read(void);
 /* How mt_show will write, for what is drawn before. Errors: MT_EUSAGE (--format). */
 enum mt_status mt_show_how(struct mt_render *how, struct mt_err *err);
 
+/* Columns of the terminal the output goes to; 0: none. */
+int mt_show_width(void);
+
 /* --format svg: a picture, made by the command itself and written by mt_show_text. */
 bool mt_show_wants_svg(void);
 

@@ -190,7 +190,8 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     mt_report_column(r, "fits", NULL, MT_UNIT_NONE);
     mt_report_column(r, "gives_b", "GIVES", MT_UNIT_BYTES);
     mt_report_column(r, "remedy", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "why", NULL, MT_UNIT_NONE);
+    r->columns.v[2].whole = true;
+    mt_report_column(r, "why", NULL, MT_UNIT_WORDS);
     enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, oom ? oom->record : MT_AT_END,
                                          oom != NULL, &s, err);
     if (st == MT_OK) {

@@ -160,7 +160,8 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
 {
     r->keep_order = true;
     mt_report_column(r, "what", "WHAT", MT_UNIT_NONE);
-    mt_report_column(r, "value", "VALUE", MT_UNIT_NONE);
+    mt_report_column(r, "value", "VALUE", MT_UNIT_WORDS);
+    r->columns.v[0].whole = true;
     mt_report_about(r, run, NULL);
     MT_TRY(put_run(r, db, run, err));
     MT_TRY(put_devices(r, db, run, err));

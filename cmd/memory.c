@@ -13,17 +13,18 @@ static const char *device_name, *from, *to, *step;
 static const struct column {
     const char *name, *title;
     enum mt_unit unit;
+    int spare;
     size_t offset;
 } columns[] = {
 #define AT(member) offsetof(struct mt_memstat_row, member)
-    {"current_b", "CURRENT", MT_UNIT_BYTES, AT(current_b)},
-    {"peak_b", "PEAK", MT_UNIT_BYTES, AT(peak_b)},
-    {"total_alloc_b", "ALLOCATED", MT_UNIT_BYTES, AT(total_alloc_b)},
-    {"total_freed_b", "FREED", MT_UNIT_BYTES, AT(total_freed_b)},
-    {"current_n", "CURRENT #", MT_UNIT_COUNT, AT(current_n)},
-    {"peak_n", "PEAK #", MT_UNIT_COUNT, AT(peak_n)},
-    {"total_alloc_n", "ALLOCATED #", MT_UNIT_COUNT, AT(total_alloc_n)},
-    {"total_freed_n", "FREED #", MT_UNIT_COUNT, AT(total_freed_n)},
+    {"current_b", "CURRENT", MT_UNIT_BYTES, 0, AT(current_b)},
+    {"peak_b", "PEAK", MT_UNIT_BYTES, 0, AT(peak_b)},
+    {"total_alloc_b", "ALLOC", MT_UNIT_BYTES, 0, AT(total_alloc_b)},
+    {"total_freed_b", "FREED", MT_UNIT_BYTES, 0, AT(total_freed_b)},
+    {"current_n", "COUNT", MT_UNIT_COUNT, 1, AT(current_n)},
+    {"peak_n", "PEAK #", MT_UNIT_COUNT, 2, AT(peak_n)},
+    {"total_alloc_n", "ALLOC #", MT_UNIT_COUNT, 3, AT(total_alloc_n)},
+    {"total_freed_n", "FREED #", MT_UNIT_COUNT, 4, AT(total_freed_n)},
 #undef AT
 };
 
@@ -105,25 +106,27 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     r->keep_order = true;
     mt_report_column(r, "device", NULL, MT_UNIT_NONE);
     mt_report_column(r, "metric", NULL, MT_UNIT_NONE);
-    for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++)
+    r->columns.v[1].whole = true;
+    for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++) {
         mt_report_column(r, columns[c].name, columns[c].title, columns[c].unit);
+        r->columns.v[2 + c].spare = columns[c].spare;
+    }
     describe(r, run);
     MT_TRY_OUT(mt_steps_load(db, run, &steps, err));
     MT_TRY_OUT(mt_window_parse(from, to, step, run, &steps, &w, err));
     if (device_name) {
         MT_TRY_OUT(mt_run_device(db, run, device_name, &one, &none, &others, err));
         MT_TRY_OUT(add_device(r, db, run, &one, &w, err));
-        explain(r, run);
-        st = mt_show(r, err);
-        goto out;
+    } else {
+        MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
     }
-    MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
     for (size_t i = 0; i < n; i++)
         MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
-    if (n)
+    if (r->rows.n)
         explain(r, run);
     else
         mt_report_no_memory(r, run);
+    mt_report_hide_empty(r);
     st = mt_show(r, err);
 out:
     free(devices);

@@ -32,6 +32,30 @@ static void keep_chosen(struct mt_report *report, const struct mt_chosen *chosen
     report->rows.n = kept;
 }
 
+/* What people see of the columns of the query. The rest, and the order, is the query's. */
+static const struct {
+    const char *name, *title;
+    int spare; /* of struct mt_column */
+} looks[] = {{"group", NULL, 3},     {"format", NULL, 6},
+             {"op_n", "OPS", 5},     {"record_n", "RECORDS", 4},
+             {"step_n", "STEPS", 1}, {"alloc_b", "ALLOC", 2},
+             {"net_b", "NET", 0},    {"peak_b", "PEAK", 0},
+             {"dur_ns", "TIME", 0},  {"imported_at", "IMPORTED", 7},
+             {"source", NULL, 8}};
+
+static void shape(struct mt_report *r)
+{
+    r->keep_order = true;
+    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++) {
+        struct mt_column *column = &r->columns.v[mt_report_find_column(r, looks[i].name)];
+        column->title = looks[i].title;
+        column->spare = looks[i].spare;
+        column->whole = true;
+    }
+    r->columns.v[mt_report_find_column(r, "name")].whole = true;
+    mt_report_hide_empty(r);
+}
+
 static enum mt_status list(const struct mt_args *args, struct mt_err *err)
 {
     struct mt_db *db = NULL;
@@ -40,13 +64,13 @@ static enum mt_status list(const struct mt_args *args, struct mt_err *err)
     struct mt_chosen chosen = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.runs", 1);
-    report.keep_order = true;
     MT_TRY_OUT(mt_open_for_reading(&db, err));
     MT_TRY_OUT(mt_choose_runs(db, args->v, args->n, group, false, &chosen, err));
     MT_TRY_OUT(mt_db_query(db, MT_Q_RUNS, &s, err));
     MT_TRY_OUT(mt_report_from_stmt(&report, s, 0, err));
     if (args->n || group)
         keep_chosen(&report, &chosen);
+    shape(&report);
     MT_TRY_OUT(mt_show(&report, err));
 out:
     mt_vec_free(&chosen);

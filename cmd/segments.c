@@ -15,21 +15,22 @@ enum { MAP_CELLS = 16 };
 static const char *device_name, *sort_key, *by;
 static struct mt_rows rows = {.limit = 20};
 
-static const struct {
+static const struct column {
     const char *name, *title;
     enum mt_unit unit;
+    int spare; /* of struct mt_column */
 } columns[] =
-    {{"size_b", "SIZE", MT_UNIT_BYTES},     {"allocated_b", "IN USE", MT_UNIT_BYTES},
-     {"inactive_b", "FREE", MT_UNIT_BYTES}, {"largest_hole_b", "LARGEST HOLE", MT_UNIT_BYTES},
-     {"blocks_n", "BLOCKS", MT_UNIT_COUNT}, {"age_ns", "AGE", MT_UNIT_NS},
-     {"stream", NULL, MT_UNIT_NONE},        {"pool", NULL, MT_UNIT_NONE},
-     {"address", NULL, MT_UNIT_NONE},       {"map", NULL, MT_UNIT_NONE},
-     {"held_by", "HELD BY", MT_UNIT_NONE},  {"device", NULL, MT_UNIT_NONE}},
-  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES},
-                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT},
-                      {"allocated_b", "IN USE", MT_UNIT_BYTES},
-                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT},
-                      {"site", NULL, MT_UNIT_NONE}};
+    {{"size_b", "SIZE", MT_UNIT_BYTES, 0},     {"allocated_b", "IN USE", MT_UNIT_BYTES, 0},
+     {"inactive_b", "FREE", MT_UNIT_BYTES, 0}, {"largest_hole_b", "HOLE", MT_UNIT_BYTES, 1},
+     {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 4}, {"age_ns", "AGE", MT_UNIT_NS, 3},
+     {"stream", NULL, MT_UNIT_NONE, 6},        {"pool", NULL, MT_UNIT_NONE, 5},
+     {"address", NULL, MT_UNIT_NONE, 2},       {"map", NULL, MT_UNIT_NONE, 0},
+     {"held_by", "HELD BY", MT_UNIT_NONE, 0},  {"device", NULL, MT_UNIT_NONE, 0}},
+  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES, 0},
+                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT, 0},
+                      {"allocated_b", "IN USE", MT_UNIT_BYTES, 0},
+                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 0},
+                      {"site", NULL, MT_UNIT_NONE, 0}};
 
 /* How full each sixteenth of a segment is. */
 static const char *map_of(struct mt_report *r, const struct mt_segments *s, const struct mt_seg *g,
@@ -169,6 +170,19 @@ static enum mt_status check_options(bool *holders, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+static void add_columns(struct mt_report *r, bool holders)
+{
+    const struct column *v = holders ? holder_columns : columns;
+    size_t n = holders ? MT_ARRAY_LEN(holder_columns) : MT_ARRAY_LEN(columns);
+    r->keep_order = true;
+    for (size_t i = 0; i < n; i++) {
+        mt_report_column(r, v[i].name, v[i].title, v[i].unit);
+        r->columns.v[i].spare = v[i].spare;
+        r->columns.v[i].whole = strcmp(v[i].name, "address") == 0 || strcmp(v[i].name, "map") == 0;
+        r->columns.v[i].hidden = strcmp(v[i].name, "device") == 0;
+    }
+}
+
 static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
                            const struct mt_run_device *d, const struct mt_segments *s,
                            struct mt_err *err)
@@ -176,21 +190,15 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
     bool holders;
     MT_TRY(check_options(&holders, err));
     struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
-    r->keep_order = true;
-    for (size_t i = 0; i < (holders ? MT_ARRAY_LEN(holder_columns) : MT_ARRAY_LEN(columns)); i++)
-        if (holders)
-            mt_report_column(r, holder_columns[i].name, holder_columns[i].title,
-                             holder_columns[i].unit);
-        else
-            mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
-    if (!holders)
-        r->columns.v[mt_report_find_column(r, "device")].hidden = true;
+    add_columns(r, holders);
     if (holders)
         add_holders(r, s);
     for (size_t i = 0; !holders && i < s->all.n; i++)
         add_segment(r, run, d, s, &s->all.v[i], mt_common.ascii || !term.utf8);
     const char *column = sort_key ? sort_key : holders ? "holds_b" : "inactive_b";
-    bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
+    struct mt_column *sorted = &r->columns.v[mt_report_find_column(r, column)];
+    bool text = sorted->unit == MT_UNIT_NONE;
+    sorted->spare = 0;
     mt_table_sort(r, &(struct mt_sort){column, !text, NULL});
     MT_TRY(mt_rows_apply(&rows, r, column, err));
     describe(r, run, d, s);

@@ -57,6 +57,14 @@ int mt_display_width(const char *s);
  * "autograd::engine::…ConvolutionBackward0" (mark "…", or "..." when ascii). width >= 8. */
 void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii);
 
+/*
+ * Appends s (escaped already) in lines that end before column `width`. The first begins at column
+ * `indent`, where the caller is, the others behind as many blanks; no newline at the end. Breaks at
+ * blanks only, so that a longer word stays whole; neither before a middle dot nor between a figure
+ * and its unit. width <= 0: as it is.
+ */
+void mt_wrap_words(struct mt_buf *out, const char *s, int width, int indent);
+
 /* Edit distance (insert, delete, substitute, swap neighbours), for "did you mean". */
 int mt_edit_distance(const char *a, const char *b);
 

@@ -102,6 +102,64 @@ void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii)
     mt_buf_adds(out, p);
 }
 
+static bool is_unit(const char *word, size_t n)
+{
+    static const char *const units[] = {"B",   "KiB", "MiB", "GiB", "TiB", "PiB",
+                                        "EiB", "ns",  "us",  "ms",  "s",   "%"};
+    while (n > 0 && strchr(",.;:)", word[n - 1]))
+        n--;
+    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
+        if (strlen(units[i]) == n && strncmp(units[i], word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a line may end before the word that follows the one ending at `end`. */
+static bool may_break(const char *begin, const char *end, const char *word)
+{
+    static const char dot[] = "\u00b7";
+    if (strncmp(word, dot, sizeof dot - 1) == 0)
+        return false;
+    bool figure = end > begin && end[-1] >= '0' && end[-1] <= '9';
+    return !figure || !is_unit(word, strcspn(word, " "));
+}
+
+/* The end of what must stay on one line from s on. */
+static const char *unbroken(const char *s)
+{
+    const char *end = s;
+    for (;;) {
+        end += strcspn(end, " ");
+        const char *word = end + strspn(end, " ");
+        if (!*word || may_break(s, end, word))
+            return end;
+        end = word;
+    }
+}
+
+void mt_wrap_words(struct mt_buf *out, const char *s, int width, int indent)
+{
+    int at = indent;
+    mt_buf_adds(out, "");
+    while (*s) {
+        size_t blanks = strspn(s, " ");
+        const char *end = unbroken(s + blanks);
+        char *piece = mt_strndup(s, (size_t)(end - s));
+        int columns = mt_display_width(piece);
+        if (width > 0 && at > indent && at + columns > width) {
+            mt_buf_addf(out, "\n%*s", indent, "");
+            at = indent;
+            columns -= (int)blanks;
+            mt_buf_adds(out, piece + blanks);
+        } else {
+            mt_buf_adds(out, piece);
+        }
+        at += columns;
+        free(piece);
+        s = end;
+    }
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;

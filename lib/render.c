@@ -54,7 +54,7 @@ static bool is_text(const struct mt_report *r, size_t index)
 {
     enum mt_unit unit = r->columns.v[index].unit;
     if (unit != MT_UNIT_NONE)
-        return unit == MT_UNIT_TREE;
+        return unit == MT_UNIT_TREE || unit == MT_UNIT_WORDS;
     bool numbers = false;
     for (size_t i = 0; i < r->rows.n; i++) {
         enum mt_cell_kind kind = r->rows.v[i].cells[index].kind;

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP       2 /* blanks between columns */
-#define TEXT_MIN  8 /* a text column is never cut below */
-#define TREE_STEP 3 /* columns of one tree level */
+#define GAP       2  /* blanks between columns */
+#define TEXT_MIN  8  /* a text column is never cut below, */
+#define TEXT_FAIR 24 /* nor below this while there are columns to leave out */
+#define WORDS_MIN 20 /* sentences are never wrapped to fewer */
+#define TREE_STEP 3  /* columns of one tree level */
 
 struct table {
     const struct mt_report *r;
@@ -15,6 +17,7 @@ struct table {
     struct mt_shown *shown;
     size_t n;
     struct mt_buf line, cell, tree;
+    struct mt_buf left_out; /* names of columns for which there is no room */
 };
 
 static void pad(struct mt_buf *b, int n)
@@ -43,12 +46,18 @@ static int heading_width(struct table *t, const struct mt_shown *shown)
     return mt_display_width(t->cell.s);
 }
 
+static const struct mt_column *column_of(const struct table *t, const struct mt_shown *s)
+{
+    return &t->r->columns.v[s->index];
+}
+
 static void measure(struct table *t)
 {
     for (size_t k = 0; k < t->n; k++) {
         struct mt_shown *s = &t->shown[k];
-        bool tree = t->r->columns.v[s->index].unit == MT_UNIT_TREE;
-        int least = TEXT_MIN + (tree ? TREE_STEP : 0);
+        enum mt_unit unit = column_of(t, s)->unit;
+        int least = unit == MT_UNIT_WORDS ? WORDS_MIN : TEXT_MIN;
+        least += unit == MT_UNIT_TREE ? TREE_STEP : 0;
         s->width = heading_width(t, s);
         s->least = s->width > least ? s->width : least;
     }
@@ -61,12 +70,42 @@ static void measure(struct table *t)
     }
 }
 
-static struct mt_shown *widest_text(struct table *t)
+/* The columns the table takes when its texts are cut as far as reads well. */
+static int fair_width(const struct table *t)
+{
+    int width = -GAP;
+    for (size_t k = 0; k < t->n; k++) {
+        const struct mt_shown *s = &t->shown[k];
+        bool cut = s->text && !column_of(t, s)->whole && s->width > TEXT_FAIR;
+        width += GAP + (cut ? TEXT_FAIR : s->width);
+    }
+    return width;
+}
+
+/* Leaves out what the report can do without, until the rest has room. */
+static void leave_out(struct table *t)
+{
+    while (fair_width(t) > t->how->width) {
+        size_t out = 0;
+        for (size_t k = 1; k < t->n; k++)
+            if (column_of(t, &t->shown[k])->spare > column_of(t, &t->shown[out])->spare)
+                out = k;
+        const struct mt_column *column = column_of(t, &t->shown[out]);
+        if (!column->spare)
+            return;
+        mt_buf_addf(&t->left_out, "%s%s", t->left_out.n ? ", " : "", column->name);
+        t->n--;
+        memmove(&t->shown[out], &t->shown[out + 1], (t->n - out) * sizeof *t->shown);
+    }
+}
+
+static struct mt_shown *widest_text(struct table *t, bool whole)
 {
     struct mt_shown *widest = NULL;
     for (size_t k = 0; k < t->n; k++) {
         struct mt_shown *s = &t->shown[k];
-        if (s->text && s->width > s->least && (!widest || s->width > widest->width))
+        if (s->text && column_of(t, s)->whole == whole && s->width > s->least &&
+            (!widest || s->width > widest->width))
             widest = s;
     }
     return widest;
@@ -74,11 +113,13 @@ static struct mt_shown *widest_text(struct table *t)
 
 static void fit(struct table *t)
 {
+    leave_out(t);
     int over = -GAP - t->how->width;
     for (size_t k = 0; k < t->n; k++)
         over += t->shown[k].width + GAP;
-    for (struct mt_shown *s; over > 0 && (s = widest_text(t)); over--)
-        s->width--;
+    for (int whole = 0; whole < 2; whole++)
+        for (struct mt_shown *s; over > 0 && (s = widest_text(t, whole)); over--)
+            s->width--;
 }
 
 /* Appends the tree lines; outer levels are dropped when they take more than `room` columns. */
@@ -126,12 +167,25 @@ static void put_line(struct table *t, const char *style)
     mt_buf_clear(line);
 }
 
+/* memtool's own words, broken where the terminal ends. */
+static void put_words(struct table *t, const char *s)
+{
+    int width = t->how->width;
+    mt_buf_clear(&t->cell);
+    mt_render_words(&t->cell, s, t->how->ascii);
+    mt_wrap_words(&t->line, t->cell.s, width > 0 && width < WORDS_MIN ? WORDS_MIN : width, 0);
+    put_line(t, NULL);
+}
+
 static void put_cell(struct table *t, size_t k, int width)
 {
     const struct mt_shown *s = &t->shown[k];
     if (k > 0)
         pad(&t->line, GAP);
-    if (s->text) {
+    if (column_of(t, s)->unit == MT_UNIT_WORDS) {
+        int from = mt_display_width(t->line.s);
+        mt_wrap_words(&t->line, t->cell.s, from + s->width, from);
+    } else if (s->text) {
         width = add_text(t, width, s->width);
         pad(&t->line, s->width - width);
     } else {
@@ -155,26 +209,33 @@ static void put_rows(struct table *t)
     }
 }
 
+/* The title and its end: on one line, where there is room. */
 static void put_title(struct table *t)
 {
-    bool ascii = t->how->ascii;
-    mt_buf_clear(&t->cell);
-    if (t->r->title)
-        mt_render_words(&t->line, t->r->title, ascii);
-    if (t->r->title_end && *t->r->title_end) {
-        mt_render_words(&t->cell, t->r->title_end, ascii);
-        int used = t->line.n ? mt_display_width(t->line.s) + GAP : 0;
-        int blank = t->how->width - used - mt_display_width(t->cell.s);
-        if (blank >= 0)
-            pad(&t->line, used ? blank + GAP : blank);
-        else if (used && t->how->width > 0)
-            put_line(t, NULL);
-        else if (used)
-            mt_render_words(&t->line, " · ", ascii);
-        mt_buf_adds(&t->line, t->cell.s);
+    const char *title = t->r->title, *end = t->r->title_end;
+    int blank = t->how->width;
+    if (!end || !*end) {
+        if (title)
+            put_words(t, title);
+        return;
     }
-    if (t->line.n)
-        put_line(t, NULL);
+    mt_buf_clear(&t->cell);
+    if (title)
+        mt_render_words(&t->line, title, t->how->ascii);
+    mt_render_words(&t->cell, end, t->how->ascii);
+    blank -= mt_display_width(t->cell.s) + (title ? mt_display_width(t->line.s) : 0);
+    if (blank >= (title ? GAP : 0)) {
+        pad(&t->line, blank);
+    } else if (title && t->how->width > 0) {
+        mt_buf_clear(&t->line);
+        put_words(t, title);
+        put_words(t, end);
+        return;
+    } else if (title) {
+        mt_render_words(&t->line, " · ", t->how->ascii);
+    }
+    mt_buf_adds(&t->line, t->cell.s);
+    put_line(t, NULL);
 }
 
 void mt_render_table(const struct mt_report *r, const struct mt_render *how, FILE *out)
@@ -194,12 +255,16 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
     } else if (!r->figure) {
         fprintf(out, "%s\n", r->empty ? r->empty : "no rows");
     }
-    for (size_t i = 0; i < r->footer.n; i++) {
-        mt_render_words(&t.line, r->footer.v[i], how->ascii);
-        put_line(&t, NULL);
+    for (size_t i = 0; i < r->footer.n; i++)
+        put_words(&t, r->footer.v[i]);
+    if (t.left_out.n) {
+        char *line = mt_asprintf("no room for %s: --format csv has all columns", t.left_out.s);
+        put_words(&t, line);
+        free(line);
     }
     free(t.shown);
     mt_buf_free(&t.line);
     mt_buf_free(&t.cell);
     mt_buf_free(&t.tree);
+    mt_buf_free(&t.left_out);
 }

@@ -82,6 +82,16 @@ int mt_report_find_column(const struct mt_report *r, const char *name)
     return -1;
 }
 
+void mt_report_hide_empty(struct mt_report *r)
+{
+    for (size_t c = 0; c < r->columns.n; c++) {
+        bool known = false;
+        for (size_t i = 0; i < r->rows.n && !known; i++)
+            known = r->rows.v[i].cells[c].kind != MT_CELL_NULL;
+        r->columns.v[c].hidden |= !known;
+    }
+}
+
 struct mt_row *mt_report_row(struct mt_report *r)
 {
     struct mt_row *row = mt_vec_push(&r->rows);
@@ -183,6 +193,7 @@ char *mt_report_select(struct mt_report *r, const char *names)
     for (size_t i = 0; i < n; i++) {
         columns[i] = r->columns.v[kept[i]];
         columns[i].hidden = false;
+        columns[i].spare = 0;
     }
     free(r->columns.v);
     r->columns.v = columns;

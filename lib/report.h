@@ -35,6 +35,7 @@ enum mt_unit {
     MT_UNIT_NS,     /* 165.7 ms */
     MT_UNIT_COUNT,  /* 12,838 */
     MT_UNIT_TREE,   /* text with indent: `depth` tree levels are drawn before it */
+    MT_UNIT_WORDS,  /* sentences: wrapped where there is no room, never cut; the last column */
 };
 
 struct mt_column {
@@ -42,6 +43,9 @@ struct mt_column {
     const char *title; /* heading in a table for people: SELF NET; NULL: the name in capitals */
     enum mt_unit unit;
     bool hidden; /* only in csv, tsv and json */
+    bool whole;  /* text that is cut only where nothing else can be */
+    int spare;   /* not 0: left out of a table wider than its terminal, the highest first; a line
+                    below says which */
 };
 
 struct mt_row {
@@ -94,6 +98,8 @@ const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
 
 /* All columns come before the first row. */
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit);
+/* Hides the columns in which no cell is known. */
+void mt_report_hide_empty(struct mt_report *r);
 /* Index of the column of that machine name, or -1. */
 int mt_report_find_column(const struct mt_report *r, const char *name);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */

@@ -78,6 +78,7 @@ struct mt_term mt_term_probe(enum mt_color color)
     };
     t.color = wants_color(color, t.out_tty && !t.dumb);
     t.width = t.out_tty ? width_of(STDOUT_FILENO) : 0;
+    t.err_width = t.err_tty ? width_of(STDERR_FILENO) : 0;
     t.height = t.out_tty ? height_of(STDOUT_FILENO) : 0;
     return t;
 }

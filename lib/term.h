@@ -20,6 +20,7 @@ struct mt_term {
     bool color;            /* colours on stdout */
     int width;             /* of stdout: COLUMNS, else what the terminal says, else 80;
                               0 when stdout is no terminal */
+    int err_width;         /* the same of stderr */
     int height;            /* the same: LINES, the terminal, 24 */
 };
 

@@ -154,3 +154,46 @@ void build_lone_unknown(struct mt_report *r)
     mt_report_row(r);
     mt_report_row(r)->cells[0] = mt_cell_text("");
 }
+
+/* The last column is of sentences; the address is whole. */
+void build_sentences(struct mt_report *r)
+{
+    mt_report_init(r, "memtool.fragmentation", 1);
+    r->keep_order = true;
+    r->title = mt_strdup("a run of which there is much to say");
+    mt_report_column(r, "gives_b", "GIVES", MT_UNIT_BYTES);
+    mt_report_column(r, "address", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "why", NULL, MT_UNIT_WORDS);
+    r->columns.v[1].whole = true;
+    struct mt_cell *c = mt_report_row(r)->cells;
+    c[0] = mt_cell_int(2);
+    c[1] = mt_cell_text("0x7fdb60000000");
+    c[2] = mt_cell_text("the driver has 2 B left of what it had");
+    c = mt_report_row(r)->cells;
+    c[0] = mt_cell_int(3);
+    c[1] = mt_cell_text("0x7fdb68000000");
+    c[2] = mt_cell_text("it fits");
+}
+
+/* Columns of which some may be left out, and one in which nothing is known. */
+void build_spare(struct mt_report *r)
+{
+    mt_report_init(r, "memtool.runs", 1);
+    r->keep_order = true;
+    mt_report_column(r, "id", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "name", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "group", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "peak_b", "PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "dur_ns", "TIME", MT_UNIT_NS);
+    mt_report_column(r, "source", NULL, MT_UNIT_NONE);
+    r->columns.v[1].whole = true;
+    r->columns.v[2].spare = 1;
+    r->columns.v[5].spare = 2;
+    struct mt_cell *c = mt_report_row(r)->cells;
+    c[0] = mt_cell_int(1);
+    c[1] = mt_cell_text("a_run_with_quite_some_name");
+    c[2] = mt_cell_text("a group");
+    c[4] = mt_cell_int(7);
+    c[5] = mt_cell_text("/somewhere/trace.json");
+    mt_report_hide_empty(r);
+}

@@ -285,6 +285,36 @@ static void test_cut(void **state)
     mt_buf_free(&out);
 }
 
+struct wrap_row {
+    const char *name, *text;
+    int width, indent;
+    const char *expected;
+};
+
+static const struct wrap_row wrap_rows[] = {
+    {"wrap: fits", "a line", 6, 0, "a line"},
+    {"wrap: at a blank", "a line", 5, 0, "a\nline"},
+    {"wrap: no width, no wrapping", "a line of words", 0, 0, "a line of words"},
+    {"wrap: a long word stays whole", "an extraordinary word", 8, 0, "an\nextraordinary\nword"},
+    {"wrap: indented", "one two three", 9, 2, "one two\n  three"},
+    {"wrap: a figure keeps its unit", "it is 12 KiB", 8, 0, "it is\n12 KiB"},
+    {"wrap: also with a comma", "it is 12 KiB, or", 8, 0, "it is\n12 KiB,\nor"},
+    {"wrap: a number of things may part", "it is 12 runs", 8, 0, "it is 12\nruns"},
+    {"wrap: no dot begins a line", "ab cd \u00b7 ef", 6, 0, "ab\ncd \u00b7\nef"},
+    {"wrap: blanks within a line stay", "a  b   c", 4, 0, "a  b\nc"},
+    {"wrap: wide letters take two columns", "\u4e00\u4e01 \u4e02", 6, 0, "\u4e00\u4e01\n\u4e02"},
+    {"wrap: nothing", "", 5, 0, ""},
+};
+
+static void test_wrap(void **state)
+{
+    const struct wrap_row *row = *state;
+    struct mt_buf out = {0};
+    mt_wrap_words(&out, row->text, row->width, row->indent);
+    assert_string_equal(out.s, row->expected);
+    mt_buf_free(&out);
+}
+
 struct distance_row {
     const char *name;
     const char *a, *b;
@@ -325,6 +355,7 @@ int main(void)
     ROWS_ADD(&t, test_time, time_rows);
     ROWS_ADD(&t, test_escape, escape_rows);
     ROWS_ADD(&t, test_cut, cut_rows);
+    ROWS_ADD(&t, test_wrap, wrap_rows);
     ROWS_ADD(&t, test_distance, distance_rows);
     return ROWS_RUN(&t, "human");
 }

@@ -62,7 +62,34 @@ static const struct render_row render_rows[] = {
      "12,838   132.2 MiB  165.7 ms  at…empty\n"
      "    35     -90 MiB  2.233 us  au…ward0\n"
      "     -  -81.59 MiB         -  [o… ops]\n"
-     "67 more rows; --limit 0 shows all\n"},
+     "67 more rows;\n"
+     "--limit 0 shows all\n"},
+    {"table: sentences are wrapped, whole texts cut last",
+     build_sentences,
+     {.format = MT_FORMAT_TABLE, .width = 43},
+     "a run of which there is much to say\n"
+     "GIVES  ADDRESS         WHY\n"
+     "  2 B  0x7fdb60000000  the driver has 2 B\n"
+     "                       left of what it had\n"
+     "  3 B  0x7fdb68000000  it fits\n"},
+    {"table: spare columns go, the highest first",
+     build_spare,
+     {.format = MT_FORMAT_TABLE, .width = 44},
+     "ID  NAME                        TIME\n"
+     " 1  a_run_with_quite_some_name  7 ns\n"
+     "no room for source, group: --format csv has\n"
+     "all columns\n"},
+    {"table: spare columns stay where there is room",
+     build_spare,
+     {.format = MT_FORMAT_TABLE, .width = 55},
+     "ID  NAME                        GROUP    TIME\n"
+     " 1  a_run_with_quite_some_name  a group  7 ns\n"
+     "no room for source: --format csv has all columns\n"},
+    {"table: not a terminal, all columns but empty ones",
+     build_spare,
+     {.format = MT_FORMAT_TABLE},
+     "ID  NAME                        GROUP    TIME  SOURCE\n"
+     " 1  a_run_with_quite_some_name  a group  7 ns  /somewhere/trace.json\n"},
     {"table: hostile names",
      build_hostile,
      {.format = MT_FORMAT_TABLE},
