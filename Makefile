@@ -126,7 +126,7 @@ $(B)/libmemtool.a: $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/libmemtool.a
+$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/cmd/opts_help.o $(B)/libmemtool.a
 	@echo "ld $@"
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
 

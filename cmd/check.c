@@ -73,16 +73,14 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_rules rules = {0};
     struct mt_loaded new = {0}, base = {0};
     struct mt_findings found = {0};
-    enum mt_check_format format;
     const struct mt_args base_refs = {.v = baselines.v, .n = baselines.n};
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_check_format_of(mt_common.format, &format, err));
     MT_TRY_OUT(collect_rules(&rules, err));
     MT_TRY_OUT(mt_load_repeats(args, group, false, warmup, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, NULL, true, warmup, &base, err));
     compare_all(&rules, &new, baselines.n ? &base : NULL, &found);
-    MT_TRY_OUT(mt_check_show(&found, format, err));
+    MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
 out:
     mt_vec_free(&found.v);
@@ -141,6 +139,7 @@ const struct mt_cmd mt_cmd_check = {
                 "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,
     .words = words,
+    .formats = "table, csv, tsv, json, markdown, github, junit",
     .args_max = (size_t)-1,
     .run = run,
 };

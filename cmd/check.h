@@ -36,8 +36,8 @@ enum mt_check_format {
     MT_CHECK_GITHUB, /* workflow commands; also appends to $GITHUB_STEP_SUMMARY */
     MT_CHECK_JUNIT
 };
-/* Errors: MT_EUSAGE. name NULL: table. */
-enum mt_status mt_check_format_of(const char *name, enum mt_check_format *out, struct mt_err *err);
+/* name: one of the command's formats; NULL: table. */
+enum mt_check_format mt_check_format_of(const char *name);
 
 enum mt_status mt_check_show(const struct mt_findings *f, enum mt_check_format format,
                              struct mt_err *err);

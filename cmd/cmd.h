@@ -61,6 +61,10 @@ struct mt_cmd {
     const struct mt_opt *opts;
     const struct mt_words *words; /* shown below the options; NULL: none */
     size_t args_min, args_max;
+    const char *formats; /* names for --format, ", " between them; NULL: of the option's help */
+    const char
+        *without; /* names of common options it has no use for, blanks between them; such an
+                     option is refused, and neither help nor completion shows it. NULL: none */
     /* Returns the process's exit code through *exit_code only for predicates (1, 3); otherwise
      * leaves it 0. A failure is returned as status with err filled; main prints it and exits 2. */
     enum mt_status (*run)(const struct mt_args *args, int *exit_code, struct mt_err *err);

@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 
 #include "cmd/cache.h"
+#include "cmd/opts.h"
 #include "cmd/rows.h"
 #include "lib/baseline.h"
 #include "lib/human.h"
@@ -13,12 +14,14 @@
 
 struct mt_common mt_common;
 
+static const char formats_of_reports[] = "table, csv, tsv, json, markdown";
+
 const struct mt_opt mt_common_opts[] = {
     {"db", 'd', MT_OPT_STRING, &mt_common.db, "FILE",
      "database (default: $MEMTOOL_DB, else .memtool.db here or above)"},
-    {"format", 0, MT_OPT_STRING, &mt_common.format, "F", "table, csv, tsv, json or markdown"},
+    {"format", 0, MT_OPT_STRING, &mt_common.format, "F", formats_of_reports},
     {"output", 'o', MT_OPT_STRING, &mt_common.output, "FILE",
-     "write there instead of standard output"},
+     "write there instead of standard output; .csv, .tsv, .json, .md and .svg say the format"},
     {"bytes", 0, MT_OPT_FLAG, &mt_common.bytes, NULL, "exact figures instead of KiB and ms"},
     {"ascii", 0, MT_OPT_FLAG, &mt_common.ascii, NULL, "no characters beyond ASCII"},
     {"no-color", 0, MT_OPT_FLAG, &mt_common.no_color, NULL, "no colours"},
@@ -161,34 +164,88 @@ static void show_left_out(const struct mt_report *report)
     mt_buf_free(&text);
 }
 
+static bool has_format(const char *formats, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = formats; *p; p += strspn(p, ", ")) {
+        size_t word = strcspn(p, ",");
+        if (word == n && strncmp(p, name, n) == 0)
+            return true;
+        p += word;
+    }
+    return false;
+}
+
+/* The format that the ending of a file's name stands for, NULL = none. */
+static const char *format_of_file(const char *path)
+{
+    static const struct {
+        const char *ending, *format;
+    } endings[] = {
+        {".csv", "csv"}, {".tsv", "tsv"}, {".json", "json"}, {".md", "markdown"}, {".svg", "svg"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
+        if (strcmp(dot, endings[i].ending) == 0)
+            return endings[i].format;
+    return NULL;
+}
+
+enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
+{
+    const char *formats = cmd->formats ? cmd->formats : formats_of_reports;
+    const char *asked = mt_common.format;
+    if (!mt_cmd_takes(cmd, "format"))
+        return MT_OK;
+    if (!mt_common.format && !to_stdout())
+        mt_common.format = format_of_file(mt_common.output);
+    if (mt_common.format && strcmp(mt_common.format, "md") == 0)
+        mt_common.format = "markdown";
+    if (!mt_common.format || has_format(formats, mt_common.format))
+        return MT_OK;
+    if (!asked)
+        mt_err_input(err, mt_common.output);
+    MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", mt_common.format);
+    mt_err_hint(err, "Nothing was written. %s knows: %s.%s", cmd->name, formats,
+                asked ? "" : " --format names one where the ending of the file does not.");
+    return MT_EUSAGE;
+}
+
+/* The format for reports; of a text or picture that the command makes itself, the table's. */
+static enum mt_format format_of_reports(void)
+{
+    int format = mt_common.format ? mt_format_by_name(mt_common.format) : -1;
+    return format < 0 ? MT_FORMAT_TABLE : (enum mt_format)format;
+}
+
 bool mt_people_read(void)
 {
-    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
+    enum mt_format format = format_of_reports();
     return format == MT_FORMAT_TABLE || format == MT_FORMAT_MARKDOWN;
 }
 
-static enum mt_status how_to_show(struct mt_render *how, struct mt_term *term, struct mt_err *err)
+static struct mt_render how_to_show(struct mt_term *term)
 {
-    int format = mt_format_by_name(mt_common.format ? mt_common.format : "table");
-    if (format < 0) {
-        MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", mt_common.format);
-        mt_err_hint(err, "There is: table, csv, tsv, json, markdown; svg for `memtool timeline`.");
-        return MT_EUSAGE;
-    }
+    enum mt_format format = format_of_reports();
     bool people = to_stdout() && format == MT_FORMAT_TABLE;
     *term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
-    *how = (struct mt_render){.format = (enum mt_format)format,
+    return (struct mt_render){.format = format,
                               .width = people ? term->width : 0,
                               .bytes = mt_common.bytes,
                               .color = people && term->color,
                               .ascii = mt_common.ascii || !term->utf8};
-    return MT_OK;
 }
 
-enum mt_status mt_show_how(struct mt_render *how, struct mt_err *err)
+struct mt_render mt_show_how(void)
 {
     struct mt_term term;
-    return how_to_show(how, &term, err);
+    return how_to_show(&term);
+}
+
+int mt_help_width(void)
+{
+    enum { WIDTH = 80 };
+    int width = mt_show_width();
+    return width ? width : WIDTH;
 }
 
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
@@ -199,9 +256,8 @@ enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
 enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, struct mt_err *err)
 {
     FILE *out;
-    struct mt_render how;
     struct mt_term term;
-    MT_TRY(how_to_show(&how, &term, err));
+    struct mt_render how = how_to_show(&term);
     MT_TRY(open_output(&out, err));
     if (to_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
         mt_pager_start(&term);

@@ -43,7 +43,14 @@ typedef enum mt_status mt_use_run(struct mt_report *report, struct mt_db *db,
 enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
                                 struct mt_err *err);
 
-/* Writes the report where and how the common options say. Errors: MT_EUSAGE (--format), MT_EIO. */
+/* Columns that help is written in: of the terminal, 80 where there is none. */
+int mt_help_width(void);
+
+/* Before a command runs: the format the ending of -o asks for, where --format names none. Errors:
+ * MT_EUSAGE: a format the command does not have. */
+enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err);
+
+/* Writes the report where and how the common options say. Errors: MT_EIO. */
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err);
 
 /* The same for several, one after the other; as JSON, CSV and TSV only one makes sense. */
@@ -52,8 +59,8 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
 /* Whether the output format is one for people: table or markdown. */
 bool mt_people_read(void);
 
-/* How mt_show will write, for what is drawn before. Errors: MT_EUSAGE (--format). */
-enum mt_status mt_show_how(struct mt_render *how, struct mt_err *err);
+/* How mt_show will write, for what is drawn before. */
+struct mt_render mt_show_how(void);
 
 /* Columns of the terminal the output goes to; 0: none. */
 int mt_show_width(void);

@@ -1,4 +1,5 @@
 #include "cmd/common.h"
+#include "cmd/opts.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@ static void words_of(const struct mt_cmd *cmd, struct mt_buf *out)
     const struct mt_opt *tables[] = {cmd->opts, mt_common_opts};
     for (size_t t = 0; t < 2; t++)
         for (const struct mt_opt *o = tables[t]; o->name; o++)
-            mt_buf_addf(out, "--%s ", o->name);
+            if (t == 0 || mt_cmd_takes(cmd, o->name))
+                mt_buf_addf(out, "--%s ", o->name);
 }
 
 static void names(struct mt_buf *out)
@@ -47,12 +49,14 @@ static void fish(struct mt_buf *out)
         const struct mt_cmd *c = mt_commands[i];
         mt_buf_addf(out, "complete -c memtool -n __fish_use_subcommand -a %s -d '%s'\n", c->name,
                     c->summary);
-        for (const struct mt_opt *o = c->opts; o->name; o++)
-            mt_buf_addf(out, "complete -c memtool -n '__fish_seen_subcommand_from %s' -l %s\n",
-                        c->name, o->name);
+        const struct mt_opt *tables[] = {c->opts, mt_common_opts};
+        for (size_t t = 0; t < 2; t++)
+            for (const struct mt_opt *o = tables[t]; o->name; o++)
+                if (t == 0 || mt_cmd_takes(c, o->name))
+                    mt_buf_addf(out,
+                                "complete -c memtool -n '__fish_seen_subcommand_from %s' -l %s\n",
+                                c->name, o->name);
     }
-    for (const struct mt_opt *o = mt_common_opts; o->name; o++)
-        mt_buf_addf(out, "complete -c memtool -l %s\n", o->name);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -83,6 +87,7 @@ const struct mt_cmd mt_cmd_completion = {
     .usage = "SHELL",
     .examples = "  memtool completion bash > ~/.local/share/bash-completion/completions/memtool\n",
     .opts = opts,
+    .without = "format bytes",
     .args_min = 1,
     .args_max = 1,
     .run = run,

@@ -49,6 +49,7 @@ const struct mt_cmd mt_cmd_export = {
     .examples = "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
+    .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,
 };

@@ -1,28 +1,40 @@
 #include "cmd/common.h"
 #include "cmd/man.h"
 #include "cmd/opts.h"
+#include "lib/human.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool man;
 
-static enum mt_status overview(void)
+static void overview(int width, FILE *out)
 {
-    puts("memtool explains where the memory of a PyTorch program goes.\n\n"
-         "  memtool import trace.json.gz            read a profiler trace into .memtool.db\n"
-         "  memtool table --sort self_cpu_memory    who allocated what\n"
-         "  memtool peak                            what was alive when memory peaked\n"
-         "  memtool diff run1 run2                  what changed between two runs\n\n"
-         "Commands:");
-    for (size_t i = 0; mt_commands[i]; i++)
-        printf("  %-14s %s\n", mt_commands[i]->name, mt_commands[i]->summary);
-    puts(
-        "\n`memtool help COMMAND` shows its options and explains its words (site, phase, verdicts "
-        "...).\n"
-        "A RUN is a name, an id, the beginning of a name, @latest, @latest~1, baseline:GROUP (the\n"
-        "latest of a group), or a file (kept in a cache: memtool help runs). Exit codes: 0 done,\n"
-        "1 a condition you asked for is true, 2 an error, 3 it cannot be told whether it is true.");
-    return MT_OK;
+    enum { INDENT = 17 };
+    fputs("memtool explains where the memory of a PyTorch program goes.\n\n"
+          "  memtool import trace.json.gz            read a profiler trace into .memtool.db\n"
+          "  memtool table --sort self_cpu_memory    who allocated what\n"
+          "  memtool peak                            what was alive when memory peaked\n"
+          "  memtool diff run1 run2                  what changed between two runs\n\n"
+          "Commands:\n",
+          out);
+    for (size_t i = 0; mt_commands[i]; i++) {
+        struct mt_buf summary = {0};
+        mt_wrap_words(&summary, mt_commands[i]->summary, width, INDENT);
+        fprintf(out, "  %-14s %s\n", mt_commands[i]->name, summary.s);
+        mt_buf_free(&summary);
+    }
+    struct mt_buf rest = {0};
+    mt_wrap_words(
+        &rest,
+        "`memtool help COMMAND` shows its options and explains its words (site, phase, "
+        "verdicts ...). A RUN is a name, an id, the beginning of a name, @latest, "
+        "@latest~1, baseline:GROUP (the latest of a group), or a file (kept in a cache: "
+        "memtool help runs). Exit codes: 0 done, 1 a condition you asked for is true, 2 an "
+        "error, 3 it cannot be told whether it is true.",
+        width, 0);
+    fprintf(out, "\n%s\n", rest.s);
+    mt_buf_free(&rest);
 }
 
 static const struct mt_cmd *find(const char *name, struct mt_err *err)
@@ -48,19 +60,26 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     const struct mt_cmd *cmd = args->n ? find(args->v[0], err) : NULL;
+    struct mt_buf page = {0};
+    char *text = NULL;
+    size_t n = 0;
     if (args->n && !cmd)
         return err->code;
+    FILE *out = open_memstream(&text, &n);
+    if (!out)
+        return MT_FAIL(err, MT_EIO, "memory for the help cannot be had");
     if (man) {
-        struct mt_buf page = {0};
         mt_man_page(cmd, &page);
-        enum mt_status st = mt_show_text(page.s, err);
-        mt_buf_free(&page);
-        return st;
-    }
-    if (!cmd)
-        return overview();
-    mt_opts_help(cmd, mt_common_opts, stdout);
-    return MT_OK;
+        fputs(page.s, out);
+    } else if (cmd)
+        mt_opts_help(cmd, mt_common_opts, mt_help_width(), out);
+    else
+        overview(mt_help_width(), out);
+    fclose(out);
+    enum mt_status st = mt_show_text(text, err);
+    mt_buf_free(&page);
+    free(text);
+    return st;
 }
 
 static const struct mt_opt opts[] = {
@@ -73,6 +92,7 @@ const struct mt_cmd mt_cmd_help = {
     .summary = "show the commands, or the options of one",
     .usage = "[options] [COMMAND]",
     .opts = opts,
+    .without = "format bytes",
     .args_max = 1,
     .run = run,
 };

@@ -307,6 +307,7 @@ const struct mt_cmd mt_cmd_import = {
                 "  memtool import traces/ --group job42\n"
                 "  ssh box cat trace.json.gz | memtool import - --name box\n",
     .opts = opts,
+    .without = "format output",
     .args_min = 1,
     .args_max = (size_t)-1,
     .run = run,

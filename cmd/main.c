@@ -15,6 +15,23 @@ const struct mt_cmd *const mt_commands[] = {
     &mt_cmd_schema, &mt_cmd_completion, &mt_cmd_help,     &mt_cmd_version,       NULL,
 };
 
+/*
+ * The arguments of the command, its name first: the options in front of it go behind it.
+ * Returns their number; 0: there is no command. Free *out.
+ */
+static int arrange(int argc, char **argv, char ***out)
+{
+    int front = mt_opts_leading(mt_common_opts, argc - 1, argv + 1);
+    int rest = argc - 1 - front;
+    *out = mt_alloc((size_t)(argc + 1) * sizeof **out);
+    if (!rest)
+        return 0;
+    (*out)[0] = argv[1 + front];
+    memcpy(*out + 1, argv + 1, (size_t)front * sizeof *argv);
+    memcpy(*out + 1 + front, argv + 2 + front, (size_t)(rest - 1) * sizeof *argv);
+    return argc - 1;
+}
+
 static const struct mt_cmd *find_command(const char *name, struct mt_err *err)
 {
     const char *names[MT_ARRAY_LEN(mt_commands)];
@@ -24,10 +41,6 @@ static const struct mt_cmd *find_command(const char *name, struct mt_err *err)
         if (strcmp(name, names[n]) == 0)
             return mt_commands[n];
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return &mt_cmd_help;
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        return &mt_cmd_version;
     struct mt_buf near = {0};
     MT_FAIL(err, MT_EUSAGE, "there is no command '%s'", name);
     mt_nearest(name, names, n, &near);
@@ -43,30 +56,52 @@ static int exit_code(const struct mt_err *err)
     return err->code == MT_EINTERRUPT ? 130 : 2;
 }
 
+/* Without a command: memtool alone, memtool --help, memtool --version. */
+static const struct mt_cmd *no_command(int argc, char **argv, struct mt_err *err)
+{
+    const char *only = argc > 1 ? argv[1] : "--help";
+    if (strcmp(only, "--help") == 0 || strcmp(only, "-h") == 0)
+        return &mt_cmd_help;
+    if (strcmp(only, "--version") == 0 || strcmp(only, "-V") == 0)
+        return &mt_cmd_version;
+    MT_FAIL(err, MT_EUSAGE, "there is no command behind '%s'", only);
+    mt_err_hint(err, "`memtool help` lists the commands.");
+    return NULL;
+}
+
+static enum mt_status run_command(const struct mt_cmd *cmd, int argc, char **argv, int *code,
+                                  struct mt_err *err)
+{
+    struct mt_args args = {0};
+    enum mt_status st = mt_opts_parse(cmd, mt_common_opts, argc, argv, &args, err);
+    if (mt_common.help) {
+        mt_opts_help(cmd, mt_common_opts, mt_help_width(), stdout);
+        *err = (struct mt_err)MT_ERR_INIT;
+        st = MT_OK;
+    } else if (st == MT_OK) {
+        mt_human_exactly(mt_common.bytes);
+        st = mt_settle_format(cmd, err);
+        if (st == MT_OK)
+            st = cmd->run(&args, code, err);
+    }
+    free(args.v);
+    return st;
+}
+
 int main(int argc, char **argv)
 {
     struct mt_err err = MT_ERR_INIT;
-    struct mt_args args = {0};
     int code = 0;
+    char **words;
     setlocale(LC_CTYPE, "");
     /* A write that cannot be done is an error with a message, not a silent end. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    const struct mt_cmd *cmd = argc < 2 ? &mt_cmd_help : find_command(argv[1], &err);
-    if (!cmd)
-        return exit_code(&err);
-    enum mt_status st =
-        mt_opts_parse(cmd, mt_common_opts, argc > 1 ? argc - 1 : 0, argv + 1, &args, &err);
-    if (mt_common.help) {
-        mt_opts_help(cmd, mt_common_opts, stdout);
-        st = MT_OK;
-        err = (struct mt_err)MT_ERR_INIT;
-    } else if (st == MT_OK) {
-        mt_human_exactly(mt_common.bytes);
-        st = cmd->run(&args, &code, &err);
-    }
+    int n = arrange(argc, argv, &words);
+    const struct mt_cmd *cmd = n ? find_command(words[0], &err) : no_command(argc, argv, &err);
+    enum mt_status st = cmd ? run_command(cmd, n, words, &code, &err) : err.code;
     if (st == MT_OK)
         st = mt_check_stdout(&err);
-    free(args.v);
+    free(words);
     return st == MT_OK ? code : exit_code(&err);
 }

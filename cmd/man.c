@@ -87,7 +87,8 @@ static void main_page(struct mt_buf *out)
         mt_buf_addf(out, ".It Xr memtool-%s 1\n", mt_commands[i]->name);
         add_text(out, mt_commands[i]->summary);
     }
-    mt_buf_adds(out, ".El\n.Pp\nEvery command has these options:\n");
+    mt_buf_adds(out, ".El\n.Pp\nCommands have these options in common; one that has no use for an "
+                     "option refuses it:\n");
     add_options(mt_common_opts, out);
 }
 

@@ -7,19 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef MT_VEC(const struct mt_opt *) opt_list;
+
 struct parser {
     const struct mt_cmd *cmd;
-    MT_VEC(const struct mt_opt *) all; /* the command's own, then the common ones */
-    int argc, next;                    /* next: first argument not looked at yet */
+    opt_list all;     /* the command's own, then the common ones */
+    opt_list useless; /* common ones it is without */
+    int argc, next;   /* next: first argument not looked at yet */
     char **argv;
     bool help; /* the flag `help` was given */
     struct mt_err *err;
 };
 
-static void collect(struct parser *p, const struct mt_opt *opts)
+bool mt_cmd_takes(const struct mt_cmd *cmd, const char *common)
 {
-    for (; opts && opts->name; opts++)
-        *mt_vec_push(&p->all) = opts;
+    size_t n = strlen(common);
+    for (const char *p = cmd->without; p && *p; p += strspn(p, " ")) {
+        size_t word = strcspn(p, " ");
+        if (word == n && strncmp(p, common, n) == 0)
+            return false;
+        p += word;
+    }
+    return true;
+}
+
+static void collect(struct parser *p, const struct mt_opt *own, const struct mt_opt *common)
+{
+    for (; own && own->name; own++)
+        *mt_vec_push(&p->all) = own;
+    for (; common && common->name; common++)
+        *mt_vec_push(mt_cmd_takes(p->cmd, common->name) ? &p->all : &p->useless) = common;
+}
+
+/* An option that other commands have. */
+static enum mt_status refuse_useless(struct parser *p, const struct mt_opt *opt)
+{
+    MT_FAIL(p->err, MT_EUSAGE, "%s has no use for --%s", p->cmd->name, opt->name);
+    mt_err_hint(p->err, "Nothing was done. Leave it out.");
+    return MT_EUSAGE;
 }
 
 static enum mt_status unknown_option(struct parser *p, const char *shown, const char *name)
@@ -62,6 +87,9 @@ static enum mt_status find_long(struct parser *p, const char *name, const struct
     mt_buf_free(&list);
     if (prefixed > 0)
         return p->err->code;
+    for (size_t i = 0; i < p->useless.n; i++)
+        if (strcmp(p->useless.v[i]->name, name) == 0)
+            return refuse_useless(p, p->useless.v[i]);
     struct mt_buf shown = {0};
     mt_buf_addf(&shown, "--%s", name);
     unknown_option(p, shown.s, name);
@@ -160,6 +188,9 @@ static enum mt_status parse_letters(struct parser *p, const char *letters)
         const struct mt_opt *opt = NULL;
         for (size_t i = 0; i < p->all.n && !opt; i++)
             opt = p->all.v[i]->letter == *at ? p->all.v[i] : NULL;
+        for (size_t i = 0; i < p->useless.n && !opt; i++)
+            if (p->useless.v[i]->letter == *at)
+                return refuse_useless(p, p->useless.v[i]);
         if (!opt) {
             const char shown[] = {'-', *at, '\0'};
             return unknown_option(p, at == letters && at[1] ? letters - 1 : shown, at);
@@ -208,8 +239,7 @@ enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *comm
                              char **argv, struct mt_args *args, struct mt_err *err)
 {
     struct parser p = {.cmd = cmd, .argc = argc, .argv = argv, .next = 1, .err = err};
-    collect(&p, cmd->opts);
-    collect(&p, common);
+    collect(&p, cmd->opts, common);
     *args = (struct mt_args){.v = mt_alloc((size_t)(argc + 1) * sizeof *args->v)};
     enum mt_status st = parse_all(&p, args);
     if (st != MT_OK) {
@@ -218,74 +248,31 @@ enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *comm
         *args = (struct mt_args){0};
     }
     mt_vec_free(&p.all);
+    mt_vec_free(&p.useless);
     return st;
 }
 
-/* "-n, --limit N", "    --color[=WHEN]" */
-static void add_spec(struct mt_buf *out, const struct mt_opt *opt)
+/* Whether the value of options that are spelled so is the next argument. */
+static bool value_follows(const struct mt_opt *common, const char *text)
 {
-    if (opt->letter)
-        mt_buf_addf(out, "-%c, --%s", opt->letter, opt->name);
-    else
-        mt_buf_addf(out, "    --%s", opt->name);
-    if (opt->kind == MT_OPT_OPTIONAL)
-        mt_buf_addf(out, "[=%s]", opt->arg);
-    else if (opt->kind != MT_OPT_FLAG)
-        mt_buf_addf(out, " %s", opt->arg);
+    bool words = text[1] == '-';
+    size_t n = strlen(text);
+    for (const char *at = text + 1; *at && !words; at++)
+        for (const struct mt_opt *o = common; o->name; o++)
+            if (o->letter == *at && takes_value(o))
+                return !at[1];
+    for (const struct mt_opt *o = common; o->name && words && n > 2; o++)
+        if (strncmp(o->name, text + 2, n - 2) == 0 && takes_value(o))
+            return true;
+    return false;
 }
 
-static void help_words(const struct mt_words *words, FILE *out)
+int mt_opts_leading(const struct mt_opt *common, int argc, char **argv)
 {
-    for (; words && words->title; words++) {
-        size_t width = 0;
-        for (const struct mt_word *w = words->all; w->word; w++)
-            width = strlen(w->word) > width ? strlen(w->word) : width;
-        fprintf(out, "\n%s:\n", words->title);
-        for (const struct mt_word *w = words->all; w->word; w++)
-            fprintf(out, "  %-*s  %s\n", (int)width, w->word, w->meaning);
-    }
-}
-
-static size_t spec_width(const struct mt_opt *opts)
-{
-    size_t width = 0;
-    struct mt_buf spec = {0};
-    for (; opts && opts->name; opts++) {
-        mt_buf_clear(&spec);
-        add_spec(&spec, opts);
-        width = spec.n > width ? spec.n : width;
-    }
-    mt_buf_free(&spec);
-    return width;
-}
-
-static void help_options(const char *heading, const struct mt_opt *opts, size_t width, FILE *out)
-{
-    if (!opts || !opts->name)
-        return;
-    struct mt_buf spec = {0};
-    fprintf(out, "\n%s:\n", heading);
-    for (; opts->name; opts++) {
-        mt_buf_clear(&spec);
-        add_spec(&spec, opts);
-        fprintf(out, "  %-*s  %s\n", (int)width, spec.s, opts->help);
-    }
-    mt_buf_free(&spec);
-}
-
-void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out)
-{
-    size_t own = spec_width(cmd->opts), shared = spec_width(common);
-    size_t width = own > shared ? own : shared;
-    fprintf(out, "memtool %s - %s\n\nUsage: memtool %s %s\n", cmd->name, cmd->summary, cmd->name,
-            cmd->usage);
-    if (cmd->examples && *cmd->examples) {
-        bool ended = cmd->examples[strlen(cmd->examples) - 1] == '\n';
-        fprintf(out, "\nExamples:\n%s%s", cmd->examples, ended ? "" : "\n");
-    }
-    help_options("Options", cmd->opts, width, out);
-    help_words(cmd->words, out);
-    help_options("Options of every command", common, width, out);
+    int n = 0;
+    while (n < argc && argv[n][0] == '-' && argv[n][1])
+        n += value_follows(common, argv[n]) ? 2 : 1;
+    return n < argc ? n : argc;
 }
 
 static const char *complaint(const struct mt_opt *opts, const struct mt_opt *opt)

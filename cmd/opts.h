@@ -16,16 +16,23 @@
  * value that looks like an option ("-x", not "-" or "-5") must be joined by "=" or to the letter.
  * After the flag `help` the number of arguments does not matter.
  * args->v is allocated (free it), as is the array of a MT_OPT_LIST.
- * Errors: MT_EUSAGE: unknown option (nearest names in the hint), missing or bad value, too few or
- * many arguments; the hint ends with "memtool help NAME". args is empty then; options before the
- * wrong one are set.
+ * Errors: MT_EUSAGE: unknown option (nearest names in the hint), one the command is without,
+ * missing or bad value, too few or many arguments; the hint ends with "memtool help NAME". args is
+ * empty then; options before the wrong one are set.
  */
 enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
                              char **argv, struct mt_args *args, struct mt_err *err);
 
-/* Writes the help of one command: summary, usage, examples, options, words, common
- * options. */
-void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, FILE *out);
+/* Whether the command has a use for the common option of that name (cmd.h: without). */
+bool mt_cmd_takes(const struct mt_cmd *cmd, const char *common);
+
+/* How many of the arguments, options and their values, stand before the first that is neither: the
+ * common options in front of a command. */
+int mt_opts_leading(const struct mt_opt *common, int argc, char **argv);
+
+/* Writes the help of one command: summary, usage, examples, options, words, common options; their
+ * texts wrapped at `width` columns (opts_help.c). */
+void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, int width, FILE *out);
 
 /* First complaint about a table (duplicate name or letter, missing help or value, upper case), or
  * NULL. The text is valid until the next call. For the tests. */

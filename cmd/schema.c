@@ -15,5 +15,6 @@ const struct mt_cmd mt_cmd_schema = {
     .usage = "",
     .examples = "  memtool schema | less\n",
     .opts = opts,
+    .without = "format bytes",
     .run = run,
 };

@@ -272,6 +272,7 @@ const struct mt_cmd mt_cmd_segments = {
                 "  memtool segments snap --sort address --limit 0\n"
                 "  memtool segments snap --format svg -o segments.svg\n",
     .opts = opts,
+    .formats = "table, csv, tsv, json, markdown, svg",
     .args_max = 1,
     .run = run,
 };

@@ -208,10 +208,9 @@ static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 
 static enum mt_status show(struct mt_timeline *t, struct mt_err *err)
 {
-    struct mt_render how;
+    struct mt_render how = mt_show_how();
     if (mt_show_wants_svg())
         return show_svg(t, err);
-    MT_TRY(mt_show_how(&how, err));
     if (exact)
         return show_exact(t, err);
     if (how.format == MT_FORMAT_TABLE)
@@ -325,6 +324,7 @@ const struct mt_cmd mt_cmd_timeline = {
                 "  memtool timeline base --exact --format csv\n",
     .opts = opts,
     .words = words,
+    .formats = "table, csv, tsv, json, markdown, svg",
     .args_max = 1,
     .run = run,
 };

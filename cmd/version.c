@@ -16,5 +16,6 @@ const struct mt_cmd mt_cmd_version = {
     .summary = "show the version",
     .usage = "",
     .opts = opts,
+    .without = "format output bytes",
     .run = run,
 };

@@ -17,7 +17,7 @@ const struct mt_word mt_words_of_by[] = {
     {0}};
 
 const struct mt_word mt_words_of_moments[] = {
-    {"12ms, 1.5s", "after the beginning of the run"},
+    {"12ms, 1.5s", "after the beginning of the run; a bare number is nanoseconds"},
     {"@start, @end", "before the first record, after the last"},
     {"@peak", "when the device held most"},
     {"@step 3", "when step 3 ends"},

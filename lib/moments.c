@@ -107,6 +107,18 @@ static enum mt_status parse_step_moment(const char *text, const struct mt_run *r
     return MT_OK;
 }
 
+/* Steps may end after the last record; what the user wrote may not. */
+static enum mt_status check_end(const char *text, const struct mt_run *run,
+                                const struct mt_moment *moment, struct mt_err *err)
+{
+    char end[MT_HUMAN_MAX];
+    if (text[0] == '@' || moment->t_ns <= run->dur_ns)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "'%s' is after the end of run '%s'", text, run->name);
+    mt_err_hint(err, "It ends at %s; @end is that moment.", mt_human_ns(run->dur_ns, end));
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_moment_parse(const char *text, const struct mt_run *run,
                                const struct mt_steps *steps, struct mt_moment *out,
                                struct mt_err *err)
@@ -130,7 +142,7 @@ enum mt_status mt_moment_parse(const char *text, const struct mt_run *run,
         known = mt_parse_time(text, &out->t_ns);
     }
     if (known)
-        return MT_OK;
+        return out->kind == MT_AT_TIME ? check_end(text, run, out, err) : MT_OK;
     MT_FAIL(err, MT_EUSAGE, "'%s' is no moment", text);
     mt_err_hint(err,
                 "Write 12ms or 1.5s after the start, @start, @end, @peak, '@step 3' (its end), "

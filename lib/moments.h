@@ -42,7 +42,7 @@ enum mt_status mt_steps_window(const struct mt_steps *s, const struct mt_step_ra
 /*
  * A moment on the command line: "12ms" after the run's start, "@start", "@end", "@peak",
  * "@step 3" (when it ends), "@step 3:start", "@step 3:peak".
- * Errors: MT_EUSAGE: none of these, or no such step in the run.
+ * Errors: MT_EUSAGE: none of these, a time after the run's end, or no such step in the run.
  */
 struct mt_moment {
     enum mt_moment_kind { MT_AT_TIME, MT_AT_PEAK } kind;

@@ -27,6 +27,7 @@ static const struct mt_opt common_opts[] = {
     {"color", 'c', MT_OPT_OPTIONAL, &got.color, "WHEN", "colours"},
     {"quiet", 'q', MT_OPT_FLAG, &got.quiet, NULL, "no progress"},
     {"help", 'h', MT_OPT_FLAG, &got.help, NULL, "this text"},
+    {"loud", 'L', MT_OPT_FLAG, &got.quiet, NULL, "much progress"},
     {0},
 };
 
@@ -36,6 +37,7 @@ static const struct mt_cmd command = {
     .usage = "[options] [RUN]",
     .examples = "  memtool table base --limit 6\n",
     .opts = own_opts,
+    .without = "quick loud",
     .args_min = 1,
     .args_max = 2,
 };
@@ -47,6 +49,10 @@ struct parse_row {
 };
 
 static const struct parse_row parse_rows[] = {
+    {"an option the command is without", "base --loud",
+     "table has no use for --loud: Nothing was done. Leave it out."},
+    {"the same by its letter", "base -qL",
+     "table has no use for --loud: Nothing was done. Leave it out."},
     {"one argument", "base", "base | limit 20"},
     {"two arguments", "base new", "base new | limit 20"},
     {"an empty argument", "_", " | limit 20"},
@@ -179,9 +185,42 @@ struct help_row {
     const struct mt_opt *own, *common;
     const char *examples;
     const char *expected;
+    int width; /* 0 = any */
+};
+
+static const struct mt_opt long_opts[] = {
+    {"fit", 0, MT_OPT_STRING, &got.sort, "SIZE",
+     "would an allocation of that size fit, and why not"},
+    {"format", 0, MT_OPT_STRING, &got.color, "F", "table or csv"},
+    {0},
 };
 
 static const struct help_row help_rows[] = {
+    {"help: wrapped, and sizes explained", long_opts, NULL, NULL,
+     "memtool table - who allocated what\n"
+     "\n"
+     "Usage: memtool table [options] [RUN]\n"
+     "\n"
+     "Options:\n"
+     "      --fit SIZE  would an allocation\n"
+     "                  of that size fit,\n"
+     "                  and why not\n"
+     "      --format F  table or csv\n"
+     "\n"
+     "SIZE: 512, 64KiB, 1.5GiB. K, Ki and\n"
+     "KiB count by 1024, so do M, G and T;\n"
+     "kB, MB, GB and TB by 1000.\n",
+     38},
+    {"help: the formats of the command", NULL, long_opts, NULL,
+     "memtool table - who allocated what\n"
+     "\n"
+     "Usage: memtool table [options] [RUN]\n"
+     "\n"
+     "Options of every command:\n"
+     "      --fit SIZE  would an allocation of that size fit, and why not\n"
+     "      --format F  table, svg\n",
+     0},
+
     {"help: all parts", own_opts, common_opts, "  memtool table base --limit 6\n",
      "memtool table - who allocated what\n"
      "\n"
@@ -198,22 +237,30 @@ static const struct help_row help_rows[] = {
      "  -r, --reverse       the other way round\n"
      "      --device-all    all devices\n"
      "\n"
+     "SIZE: 512, 64KiB, 1.5GiB. K, Ki and KiB count by 1024, so do M, G and T; kB, MB, GB and TB "
+     "by "
+     "1000.\n"
+     "\n"
      "Options of every command:\n"
      "  -d, --db FILE       the database\n"
      "  -c, --color[=WHEN]  colours\n"
      "  -q, --quiet         no progress\n"
-     "  -h, --help          this text\n"},
+     "  -h, --help          this text\n"
+     "  -L, --loud          much progress\n",
+     0},
     {"help: an example without a newline", NULL, NULL, "  memtool table",
      "memtool table - who allocated what\n"
      "\n"
      "Usage: memtool table [options] [RUN]\n"
      "\n"
      "Examples:\n"
-     "  memtool table\n"},
+     "  memtool table\n",
+     0},
     {"help: neither", NULL, NULL, NULL,
      "memtool table - who allocated what\n"
      "\n"
-     "Usage: memtool table [options] [RUN]\n"},
+     "Usage: memtool table [options] [RUN]\n",
+     0},
 };
 
 static void test_help(void **state)
@@ -222,13 +269,50 @@ static void test_help(void **state)
     struct mt_cmd cmd = command;
     cmd.opts = row->own;
     cmd.examples = row->examples;
+    cmd.formats = "table, svg";
+    cmd.without = NULL;
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    mt_opts_help(&cmd, row->common, out);
+    mt_opts_help(&cmd, row->common, row->width, out);
     fclose(out);
     assert_string_equal(text, row->expected);
     free(text);
+}
+
+struct leading_row {
+    const char *name;
+    const char *line;
+    int expected;
+};
+
+static const struct leading_row leading_rows[] = {
+    {"leading: none", "runs --db x", 0},
+    {"leading: a flag", "--quiet runs", 1},
+    {"leading: a value", "--db x runs", 2},
+    {"leading: a joined value", "--db=x runs", 1},
+    {"leading: the beginning of a name", "--d x runs", 2},
+    {"leading: a letter with its value", "-d x runs", 2},
+    {"leading: a value joined to its letter", "-dx runs", 1},
+    {"leading: letters, the last with a value", "-qd x runs", 2},
+    {"leading: a joined value like its letter", "-dd runs", 1},
+    {"leading: several", "-q --db x --help runs", 4},
+    {"leading: unknown", "--frob runs", 1},
+    {"leading: an optional value is joined", "--color runs", 1},
+    {"leading: nothing behind", "--quiet", 1},
+    {"leading: no value behind", "--db", 1},
+    {"leading: a single dash is none", "- runs", 0},
+};
+
+static void test_leading(void **state)
+{
+    const struct leading_row *row = *state;
+    char *line = mt_strdup(row->line), *argv[16], *rest = NULL;
+    int argc = 0;
+    for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    assert_int_equal(mt_opts_leading(common_opts, argc, argv), row->expected);
+    free(line);
 }
 
 struct check_row {
@@ -319,6 +403,7 @@ int main(void)
     static struct row_tests t;
     ROWS_ADD(&t, test_parse, parse_rows);
     ROWS_ADD(&t, test_help, help_rows);
+    ROWS_ADD(&t, test_leading, leading_rows);
     ROWS_ADD(&t, test_check, check_rows);
     ROWS_ADD(&t, test_near, near_rows);
     return ROWS_RUN(&t, "opts");
