@@ -10,7 +10,7 @@
 
 static const char *by, *device_name, *sections, *threshold;
 static int64_t warmup = 1;
-static bool per_step, exit_code_wanted;
+static bool per_step, all, exit_code_wanted;
 static struct mt_rows rows = {.limit = 10};
 
 /* What is compared: blocks by where they were born, ops by their name; --by is for both. */
@@ -109,7 +109,7 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
     MT_TRY(mt_group_keys_parse(by, "site", c->live.keys, &c->live.key_n, &device_column, err));
     MT_TRY(mt_group_keys_parse(by, "name", c->op.keys, &c->op.key_n, &device_column, err));
     MT_TRY(parse_threshold(&bytes, &percent, err));
-    *w = (struct mt_diff_wanted){.per_step = per_step, .warmup = warmup, .rows = &rows};
+    *w = (struct mt_diff_wanted){.per_step = per_step, .all = all, .warmup = warmup, .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));
     if (args->n >= 2)
         return MT_OK;
@@ -214,6 +214,8 @@ static const struct mt_opt opts[] = {
      "exit 1 when the peak or the growth per step got worse"},
     {"threshold", 0, MT_OPT_STRING, &threshold, "X",
      "how much worse is worse: a size or a percentage (default: 0)"},
+    {"all", 0, MT_OPT_FLAG, &all, NULL,
+     "operators that allocated the same too, if their calls or frees differ"},
     MT_ROWS_OPTS(rows, "of change", "10 of each section"),
     {0},
 };

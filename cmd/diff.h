@@ -24,6 +24,7 @@ struct mt_diff_trend {
 struct mt_diff_wanted {
     bool section[MT_SECTION_N];
     bool per_step;
+    bool all; /* for people too, rows whose bytes did not change */
     int64_t warmup;
     const struct mt_rows *rows;
     MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */

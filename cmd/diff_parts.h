@@ -26,6 +26,22 @@ enum mt_diff_figure {
     MT_DIFF_FIGURE_N
 };
 
+/* Columns that people see of a section in place of its figures; --columns takes them everywhere. */
+enum mt_diff_short {
+    MT_DIFF_CHANGE,
+    MT_DIFF_BASE,
+    MT_DIFF_NEW,
+    MT_DIFF_INCLUSIVE,
+    MT_DIFF_COUNT,
+    MT_DIFF_NOTE,
+    MT_DIFF_SHORT_N
+};
+extern const char *const mt_diff_short_names[MT_DIFF_SHORT_N];
+/* Their cells; NULL cells for MT_SECTION_TOTAL. Texts are the report's. */
+void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
+                         const struct mt_diff_row *row, enum mt_diff_section section,
+                         struct mt_cell out[MT_DIFF_SHORT_N]);
+
 /* BASE, NEW and their difference; NULL cells where unknown. */
 void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3]);
 
@@ -40,8 +56,6 @@ struct mt_diff_order {
 };
 struct mt_diff_order *mt_diff_rows(const struct mt_diff *d, enum mt_diff_section section,
                                    size_t *n);
-/* Weight of ops that allocated the same but freed other blocks: of little use to people. */
-#define MT_DIFF_FREED_ONLY 0.25
 
 /* Appends an empty report about both runs. */
 struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,

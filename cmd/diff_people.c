@@ -101,32 +101,51 @@ static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *
         return arrow(r, a->per_step_n, b->per_step_n);
     if (section == MT_SECTION_PEAK && a->at_peak_n >= 0 && b->at_peak_n >= 0)
         return arrow(r, (double)a->at_peak_n, (double)b->at_peak_n);
-    if (section == MT_SECTION_OP && !from->explicit_row)
+    if (section == MT_SECTION_OP && (a->calls_n || b->calls_n)) /* snapshots have none */
         return arrow(r, (double)a->calls_n, (double)b->calls_n);
     return (struct mt_cell){0};
+}
+
+const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
+    [MT_DIFF_CHANGE] = "change_b",       [MT_DIFF_BASE] = "base_b", [MT_DIFF_NEW] = "new_b",
+    [MT_DIFF_INCLUSIVE] = "inclusive_b", [MT_DIFF_COUNT] = "count", [MT_DIFF_NOTE] = "note"};
+
+void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
+                         const struct mt_diff_row *row, enum mt_diff_section section,
+                         struct mt_cell out[MT_DIFF_SHORT_N])
+{
+    static const enum mt_diff_figure bytes[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
+                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
+                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
+    struct mt_cell c[3];
+    memset(out, 0, MT_DIFF_SHORT_N * sizeof *out);
+    if (section == MT_SECTION_TOTAL)
+        return;
+    mt_diff_cells(row->at, bytes[section], c);
+    out[MT_DIFF_BASE] = c[0];
+    out[MT_DIFF_NEW] = c[1];
+    out[MT_DIFF_CHANGE] = c[2];
+    if (section == MT_SECTION_OP)
+        out[MT_DIFF_INCLUSIVE] = mt_cell_int(mt_wrap_sub(row->at[1].alloc_b, row->at[0].alloc_b));
+    out[MT_DIFF_COUNT] = count_cell(r, row, section);
+    out[MT_DIFF_NOTE] = mt_cell_text(mt_report_text(r, remark(d, r, row, section)));
 }
 
 static void people_row(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *from,
                        enum mt_diff_section section)
 {
-    static const enum mt_diff_figure bytes[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
-                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
-                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
-    const struct mt_figures *a = &from->at[0], *b = &from->at[1];
     struct mt_row *row = mt_report_row(r);
-    struct mt_cell c[3];
-    mt_diff_cells(from->at, bytes[section], c);
+    struct mt_cell c[MT_DIFF_SHORT_N];
+    mt_diff_short_cells(d, r, from, section, c);
     row->explicit_row = from->explicit_row;
-    int at = 0;
-    row->cells[at++] = c[2];
-    row->cells[at++] = c[0];
-    row->cells[at++] = c[1];
-    if (section == MT_SECTION_OP)
-        row->cells[at++] = mt_cell_int(mt_wrap_sub(b->alloc_b, a->alloc_b));
-    row->cells[at++] = count_cell(r, from, section);
+    for (int i = 0; i < MT_DIFF_SHORT_N; i++) {
+        int at = mt_report_find_column(r, mt_diff_short_names[i]);
+        if (at >= 0)
+            row->cells[at] = c[i];
+    }
     for (int k = 0; k < d->key_n; k++)
-        row->cells[at++] = mt_cell_text(mt_report_text(r, from->key[k]));
-    row->cells[at] = mt_cell_text(mt_report_text(r, remark(d, r, from, section)));
+        row->cells[mt_report_find_column(r, mt_group_key_names[d->keys[k]])] =
+            mt_cell_text(mt_report_text(r, from->key[k]));
 }
 
 /* Why there is no row of a leak: there is none, or nobody can tell. */
@@ -171,6 +190,13 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     mt_buf_free(&text);
 }
 
+/* Of little use to people: other calls or frees, but not a byte more or less allocated. */
+static bool same_bytes(const struct mt_diff_row *row)
+{
+    return row->at[0].self_alloc_b == row->at[1].self_alloc_b &&
+           row->at[0].alloc_b == row->at[1].alloc_b;
+}
+
 enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                       enum mt_diff_section section, struct mt_diff_reports *out,
                                       struct mt_err *err)
@@ -184,16 +210,23 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
         [MT_SECTION_OP] = "every operator allocated the same"};
     struct mt_report *r = mt_diff_new_report(d, w, out);
     size_t n;
+    int64_t same_n = 0;
+    char rows[MT_HUMAN_LONG];
     struct mt_diff_order *order = mt_diff_rows(d, section, &n);
     r->title = mt_strdup(titles[section]);
     r->empty = section == MT_SECTION_LEAK ? no_leaks(d, w->warmup, r) : nothing[section];
     people_columns(d, r, section);
     for (size_t i = 0; i < n; i++)
-        if (order[i].weight != MT_DIFF_FREED_ONLY)
+        if (!w->all && section == MT_SECTION_OP && same_bytes(order[i].row))
+            same_n++;
+        else
             people_row(d, r, order[i].row, section);
     free(order);
     MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
     mt_rows_footer(w->rows, r, NULL, "");
+    if (same_n)
+        mt_report_footer(r, "%s left out: the same bytes, other calls or frees. --all shows %s.",
+                         mt_human_things(same_n, "row", rows), same_n == 1 ? "it" : "them");
     if (section == MT_SECTION_LEAK)
         name_candidates(d, r);
     if (section == MT_SECTION_PEAK)

@@ -1,6 +1,7 @@
 /* The reports of memtool diff. */
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
+#include "lib/stmt_report.h"
 #include "lib/wrap.h"
 #include <math.h>
 #include <stdio.h>
@@ -126,7 +127,7 @@ static double weight(const struct mt_diff_row *row, enum mt_diff_section section
             return change;
         if (differs(row->at, MT_DIFF_CALLS_N))
             return 0.5;
-        return differs(row->at, MT_DIFF_SELF_NET_B) ? MT_DIFF_FREED_ONLY : 0;
+        return differs(row->at, MT_DIFF_SELF_NET_B) ? 0.25 : 0;
     default:
         change = fabs(b->per_step_b - a->per_step_b);
         return change > 0 ? change : a->per_step_b > 0 ? 1e-3 : 0;
@@ -190,6 +191,42 @@ static int figure_column(const struct mt_report *r, enum mt_diff_figure f)
     return mt_report_find_column(r, name);
 }
 
+/* Whether --columns has that name. */
+static bool is_asked(const char *columns, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = columns; p && *p; p += *p == ',') {
+        p += strspn(p, " ");
+        size_t word = strcspn(p, ", ");
+        if (word == n && strncmp(p, name, n) == 0)
+            return true;
+        p += strcspn(p, ",");
+    }
+    return false;
+}
+
+/* The columns of one section for people, where they are asked for by name. */
+static void short_columns(const char *columns, struct mt_report *r)
+{
+    for (int i = 0; i < MT_DIFF_SHORT_N; i++)
+        if (is_asked(columns, mt_diff_short_names[i]))
+            mt_report_column(r, mt_diff_short_names[i], NULL,
+                             mt_unit_of_name(mt_diff_short_names[i]));
+}
+
+static void short_cells(const struct mt_diff *d, struct mt_report *r,
+                        const struct mt_diff_row *from, enum mt_diff_section section,
+                        struct mt_row *row)
+{
+    struct mt_cell c[MT_DIFF_SHORT_N];
+    mt_diff_short_cells(d, r, from, section, c);
+    for (int i = 0; i < MT_DIFF_SHORT_N; i++) {
+        int at = mt_report_find_column(r, mt_diff_short_names[i]);
+        if (at >= 0)
+            row->cells[at] = c[i];
+    }
+}
+
 static void machine_columns(const struct mt_diff *live, const struct mt_diff *op,
                             const struct mt_diff_wanted *w, struct mt_report *r)
 {
@@ -208,10 +245,11 @@ static void machine_columns(const struct mt_diff *live, const struct mt_diff *op
         static const char *const forms[] = {"base_%s_%s", "new_%s_%s", "%s_delta_%s"};
         for (int i = 0; i < 3; i++) {
             char *name = mt_asprintf(forms[i], figures[f].name, figures[f].unit);
-            mt_report_column(r, mt_report_text(r, name), NULL, MT_UNIT_NONE);
+            mt_report_column(r, mt_report_text(r, name), NULL, mt_unit_of_name(name));
             free(name);
         }
     }
+    short_columns(w->rows->columns, r);
     r->keep_order = true;
 }
 
@@ -232,6 +270,7 @@ static struct mt_row *machine_row(const struct mt_diff *d, struct mt_report *r,
         if (figures[f].sections & 1u << section)
             mt_diff_cells(from->at, (enum mt_diff_figure)f,
                           &row->cells[figure_column(r, (enum mt_diff_figure)f)]);
+    short_cells(d, r, from, section, row);
     return row;
 }
 
@@ -262,7 +301,8 @@ static void machine_report(const struct mt_diff *live, const struct mt_diff *op,
         const struct mt_diff *d = s == MT_SECTION_OP ? op : live;
         struct mt_diff_order *order = mt_diff_rows(d, (enum mt_diff_section)s, &n);
         for (size_t i = 0; i < n && w->section[s]; i++) {
-            if (w->rows->limit && i >= (size_t)w->rows->limit)
+            bool small = w->rows->min_b && order[i].weight < (double)w->rows->min_b;
+            if (small || (w->rows->limit && i >= (size_t)w->rows->limit))
                 r->left_out_n++;
             else
                 machine_row(d, r, order[i].row, (enum mt_diff_section)s);
@@ -271,17 +311,64 @@ static void machine_report(const struct mt_diff *live, const struct mt_diff *op,
     }
 }
 
+/* Whether --columns names one that this section does not have for people. */
+static bool wants_figures(const struct mt_diff *d, const char *columns)
+{
+    size_t known = 0, asked = 0;
+    for (const char *p = columns; p && *p; p += strcspn(p, ","), p += *p == ',')
+        asked++;
+    for (int i = 0; i < MT_DIFF_SHORT_N; i++)
+        known += is_asked(columns, mt_diff_short_names[i]);
+    for (int k = 0; k < d->key_n; k++)
+        known += is_asked(columns, mt_group_key_names[d->keys[k]]);
+    return known < asked;
+}
+
+/* Drops rows of sections in which none of the figures asked for has a meaning. */
+static void drop_without_figure(struct mt_report *r)
+{
+    bool asked = false;
+    size_t kept = 0;
+    for (size_t c = 0; c < r->columns.n; c++)
+        asked |= r->columns.v[c].unit != MT_UNIT_NONE;
+    for (size_t i = 0; i < r->rows.n && asked; i++) {
+        struct mt_cell *cells = r->rows.v[i].cells;
+        bool known = false;
+        for (size_t c = 0; c < r->columns.n; c++)
+            known |= r->columns.v[c].unit != MT_UNIT_NONE && cells[c].kind != MT_CELL_NULL;
+        if (known)
+            r->rows.v[kept++] = r->rows.v[i];
+        else
+            free(cells);
+    }
+    if (asked)
+        r->rows.n = kept;
+}
+
+/* One report, when programs read it or people ask for what only it has. */
+static enum mt_status whole_report(const struct mt_diff *live, const struct mt_diff *op,
+                                   const struct mt_diff_wanted *w, bool people,
+                                   struct mt_diff_reports *out, struct mt_err *err)
+{
+    const struct mt_rows rest = {.name = w->rows->name, .columns = w->rows->columns};
+    machine_report(live, op, w, out);
+    struct mt_report *r = out->v[0];
+    MT_TRY(mt_rows_apply(&rest, r, "", err));
+    mt_rows_footer(w->rows, r, NULL, "");
+    if (people)
+        drop_without_figure(r);
+    return MT_OK;
+}
+
 enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
                               const struct mt_diff_wanted *w, bool people,
                               struct mt_diff_reports *out, struct mt_err *err)
 {
-    if (!people) {
-        const struct mt_rows rest = {.name = w->rows->name, .columns = w->rows->columns};
-        machine_report(live, op, w, out);
-        MT_TRY(mt_rows_apply(&rest, out->v[0], "", err));
-        mt_rows_footer(w->rows, out->v[0], NULL, "");
-        return MT_OK;
-    }
+    bool whole = !people;
+    for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++)
+        whole |= w->section[s] && wants_figures(s == MT_SECTION_OP ? op : live, w->rows->columns);
+    if (whole)
+        return whole_report(live, op, w, people, out, err);
     if (w->trend.n)
         mt_diff_people_trend(live, w, out);
     if (w->section[MT_SECTION_TOTAL])

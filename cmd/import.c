@@ -49,6 +49,8 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
     if (r->steps.n)
         mt_buf_addf(out, "%s (%s)\n", mt_human_things((int64_t)r->steps.n, "step", steps),
                     r->step_marker);
+    else if (how.step_marker)
+        mt_buf_addf(out, "no steps: no name matches --step-marker '%s'\n", how.step_marker);
     else
         mt_buf_adds(out, "no step markers\n");
 }

@@ -69,7 +69,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
 {
     enum mt_group_key keys[MT_BY_N];
     int key_n, others = 0;
-    bool by_device, none = false;
+    bool by_device, by_top = false, none = false;
     struct mt_sort sort;
     struct mt_run_device d;
     int64_t net_b = 0;
@@ -96,11 +96,13 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
                 r, "%d more device%s; choose with --device, or see all with --by %s,device.",
                 others, others == 1 ? "" : "s", by ? by : "name");
     }
+    for (int k = 0; k < key_n; k++)
+        by_top |= keys[k] == MT_BY_TOP;
     mt_table_sort(r, &sort);
     MT_TRY(mt_rows_apply(&rows, r, sort.column, err));
     describe(r, run, none ? NULL : &d, net_b, &sort);
     mt_rows_footer(&rows, r, none ? NULL : mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)),
-                   ", --by top what your code called");
+                   by_top ? "" : ", --by top what your code called");
     return MT_OK;
 }
 

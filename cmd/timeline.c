@@ -12,8 +12,13 @@
 #define SIZE_MAX_ASKED 100000
 
 static const char *by, *device_name, *metric, *from, *to, *step;
-static int64_t width, height, top = TOP_DEFAULT;
+static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
+
+static size_t top_n(void)
+{
+    return top < 0 ? TOP_DEFAULT : (size_t)top;
+}
 
 static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
 {
@@ -101,8 +106,8 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     if (!by)
         return MT_OK;
     MT_TRY(mt_group_keys_parse(by, "site", t->keys, &key_n, &other_keys, err));
-    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->keys, key_n,
-                         (size_t)top, &t->bands, err);
+    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->keys, key_n, top_n(),
+                         &t->bands, err);
 }
 
 static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
@@ -170,9 +175,9 @@ static void band_rows(struct mt_timeline *t)
 static enum mt_status show_svg(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_buf text = {0};
-    int wide = width ? (int)width : 960;
-    MT_TRY(fill_buckets(t, mt_chart_svg_buckets(wide, by ? (size_t)top + 2 : 0), err));
-    mt_timeline_svg(t, wide, height ? (int)height : 420, &text);
+    int wide = width > 0 ? (int)width : 960;
+    MT_TRY(fill_buckets(t, mt_chart_svg_buckets(wide, by ? top_n() + 2 : 0), err));
+    mt_timeline_svg(t, wide, height > 0 ? (int)height : 420, &text);
     enum mt_status st = mt_show_text(text.s, err);
     mt_show_notes(t->report);
     mt_buf_free(&text);
@@ -183,12 +188,12 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
                                  struct mt_err *err)
 {
     struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
-    int wide = width ? (int)width : how->width ? how->width : 80;
+    int wide = width > 0 ? (int)width : how->width ? how->width : 80;
     int high = wide / 6 < 16 ? 16 : wide / 6 > 28 ? 28 : wide / 6;
     if (term.height && high > term.height - 3)
         high = term.height - 3; /* title, prompt and a footer want room too */
     MT_TRY(fill_buckets(t, mt_chart_text_buckets(wide, how->ascii), err));
-    mt_timeline_draw(t, wide, height ? (int)height : high, how->ascii, how->color);
+    mt_timeline_draw(t, wide, height > 0 ? (int)height : high, how->ascii, how->color);
     return mt_show(t->report, err);
 }
 
@@ -215,7 +220,7 @@ static enum mt_status show(struct mt_timeline *t, struct mt_err *err)
         return show_exact(t, err);
     if (how.format == MT_FORMAT_TABLE)
         return show_chart(t, &how, err);
-    MT_TRY(fill_buckets(t, width ? (size_t)width : 200, err));
+    MT_TRY(fill_buckets(t, width > 0 ? (size_t)width : 200, err));
     t->report->keep_order = true;
     if (by)
         band_rows(t);
@@ -236,6 +241,17 @@ static enum mt_status check_options(struct mt_err *err)
     if (by && metric && strcmp(metric, "reserved") == 0) {
         MT_FAIL(err, MT_EUSAGE, "reserved bytes are not born anywhere: --by cannot group them");
         mt_err_hint(err, "Leave out --by or --metric reserved.");
+        return MT_EUSAGE;
+    }
+    if (top >= 0 && !by) {
+        MT_FAIL(err, MT_EUSAGE, "--top says how many groups to show, and there are none");
+        mt_err_hint(err, "Nothing was drawn. Add --by, e.g. --by top, or leave out --top.");
+        return MT_EUSAGE;
+    }
+    if (!width || !height) {
+        MT_FAIL(err, MT_EUSAGE, "a picture of no %s shows nothing", width ? "height" : "width");
+        mt_err_hint(err, "Nothing was drawn. Without --%s it suits the terminal.",
+                    width ? "height" : "width");
         return MT_EUSAGE;
     }
     if (width > SIZE_MAX_ASKED || height > SIZE_MAX_ASKED || top > SIZE_MAX_ASKED) {

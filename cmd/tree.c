@@ -225,6 +225,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                                mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak));
     else
         mt_report_no_memory(r, run);
+    if (d && (name_regex || min_b))
+        r->empty = name_regex && min_b ? "no call path matches --name and is as large as --min"
+                   : min_b             ? "no call path is as large as --min"
+                                       : "no call path goes through a match of --name";
     mt_rows_footer(&(struct mt_rows){.limit = limit}, r, NULL, ", --depth and --min cut");
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %s",

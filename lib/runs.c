@@ -96,7 +96,8 @@ static enum mt_status latest(struct mt_db *db, int64_t back, int64_t *id, struct
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE,
             back ? "there are not that many runs" : "the database holds no run yet");
-    mt_err_hint(err, "Import one: memtool import trace.json");
+    mt_err_hint(err, back ? "`memtool runs` lists them, the latest last."
+                          : "Import one: memtool import trace.json");
     return MT_EUSAGE;
 }
 

@@ -97,6 +97,24 @@ static enum mt_status choose_name(struct mt_db *db, const struct mt_store_opts *
     }
 }
 
+/* A run that is there already is not moved to another group. */
+static enum mt_status check_group(struct mt_db *db, const char *group,
+                                  const struct mt_store_result *run, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool same;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_IN_GROUP, &s, err));
+    mt_stmt_bind(s, "is", run->run_id, group);
+    MT_TRY(mt_stmt_step(s, &same, err));
+    mt_stmt_end(s);
+    if (same)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and not of group '%s'", run->name,
+            group);
+    mt_err_hint(err, "Nothing was imported. `memtool runs --set-group` moves a run to a group.");
+    return MT_EUSAGE;
+}
+
 /* The same content again: fine under the same name, an error under another. */
 static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts *o,
                                     struct mt_store_result *out, struct mt_err *err)
@@ -119,7 +137,7 @@ static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts
         return MT_EUSAGE;
     }
     out->existed = true;
-    return MT_OK;
+    return o->group ? check_group(db, o->group, out, err) : MT_OK;
 }
 
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,

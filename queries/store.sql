@@ -2,6 +2,10 @@
 -- in: ?1 content hash   out: id, name
 SELECT id, name FROM run WHERE content_hash = ?1;
 
+-- name: run_in_group
+-- in: ?1 run id, ?2 group   out: a row if the run is of that group
+SELECT 1 FROM run WHERE id = ?1 AND group_name = ?2;
+
 -- name: run_by_name
 -- in: ?1 name   out: id, content_hash
 SELECT id, content_hash FROM run WHERE name = ?1;
