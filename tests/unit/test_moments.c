@@ -7,7 +7,7 @@
 static struct mt_step step_rows[] = {{3, 100, 200}, {4, 210, 300}, {7, 400, 500}, {4, 500, 600}};
 static const struct mt_steps steps = {{step_rows, MT_ARRAY_LEN(step_rows), 0}};
 static const struct mt_steps no_steps = {{NULL, 0, 0}};
-static const struct mt_run run = {.name = "r"};
+static const struct mt_run run = {.name = "r", .dur_ns = 2000000000};
 
 static void check_error(enum mt_status st, const struct mt_err *err, const char *says)
 {
@@ -27,6 +27,8 @@ static const struct moment moments[] = {
     {"milliseconds", "12ms", &steps, {MT_AT_TIME, 12000000, 0}, NULL},
     {"part of a second", "1.5s", &steps, {MT_AT_TIME, 1500000000, 0}, NULL},
     {"nanoseconds", "7ns", &steps, {MT_AT_TIME, 7, 0}, NULL},
+    {"the last nanosecond", "2s", &steps, {MT_AT_TIME, 2000000000, 0}, NULL},
+    {"after the end", "2000000001", &steps, {0}, "is after the end of run 'r'"},
     {"start", "@start", &no_steps, {MT_AT_TIME, INT64_MIN, 0}, NULL},
     {"end", "@end", &no_steps, {MT_AT_TIME, INT64_MAX, 0}, NULL},
     {"peak", "@peak", &no_steps, {MT_AT_PEAK, INT64_MAX, INT64_MIN}, NULL},
