@@ -161,7 +161,7 @@ static enum mt_status show_statements(struct mt_err *err)
     mt_report_init(&report, "memtool.statements", 1);
     report.keep_order = true;
     mt_report_column(&report, "statement", "STATEMENT", MT_UNIT_NONE);
-    mt_report_column(&report, "about", "ABOUT", MT_UNIT_NONE);
+    mt_report_column(&report, "about", "ABOUT", MT_UNIT_WORDS);
     for (int q = 0; q < MT_QUERY_N; q++) {
         if (strncmp(mt_queries[q].sql, "SELECT", 6) != 0)
             continue;
