@@ -7,139 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* id = 0: none. */
-static enum mt_status find_run(struct mt_db *db, int query, const char *key, int64_t *id,
-                               char name[256], struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    *id = 0;
-    MT_TRY(mt_db_query(db, query, &s, err));
-    mt_stmt_bind(s, "s", key);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    if (!row)
-        return MT_OK;
-    *id = mt_stmt_int(s, 0);
-    if (name)
-        snprintf(name, 256, "%s", mt_stmt_text(s, 1));
-    MT_TRY(mt_stmt_step(s, &row, err));
-    return MT_OK;
-}
-
-/*
- * What tensorboard_trace_handler puts behind the name of a worker, "rank0.1795299858916001024", is
- * the time of the export: ".", then digits, milliseconds or finer. It tells nobody which run it is.
- */
-static void drop_timestamp(char *name)
-{
-    enum { DIGITS_MIN = 13 }; /* of milliseconds; process ids and versions are shorter */
-    char *dot = strrchr(name, '.');
-    if (!dot || dot == name)
-        return;
-    size_t n = strspn(dot + 1, "0123456789");
-    if (n >= DIGITS_MIN && !dot[1 + n])
-        *dot = '\0';
-}
-
-/* The last part of a path, without what says how it is packed, and when it was written. */
-static void stem(const char *path, size_t n, char name[200])
-{
-    static const char *const endings[] = {".gz", ".zst",    ".json", ".trace",
-                                          ".pt", ".pickle", ".pkl"};
-    const char *slash = memrchr(path, '/', n);
-    const char *from = slash ? slash + 1 : path;
-    snprintf(name, 200, "%.*s", (int)(path + n - from), from);
-    for (size_t i = 0; i < MT_ARRAY_LEN(endings); i++) {
-        size_t len = strlen(name), e = strlen(endings[i]);
-        if (len > e && strcmp(name + len - e, endings[i]) == 0)
-            name[len - e] = '\0';
-    }
-    drop_timestamp(name);
-}
-
-/* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */
-static void name_of_source(const char *source, char name[200])
-{
-    const char *slash = strrchr(source, '/');
-    stem(source, strlen(source), name);
-    if (strcmp(source, "-") == 0)
-        snprintf(name, 200, "stdin");
-    else if (strcmp(name, "trace") == 0 && slash > source)
-        stem(source, (size_t)(slash - source), name);
-    if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        snprintf(name, 200, "run"); /* no name for a run */
-}
-
-static enum mt_status choose_name(struct mt_db *db, const struct mt_store_opts *o,
-                                  struct mt_store_result *out, struct mt_err *err)
-{
-    int64_t id;
-    if (o->name) {
-        snprintf(out->name, sizeof out->name, "%s", o->name);
-        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
-        if (!id)
-            return MT_OK;
-        out->replaced |= o->replace;
-        if (o->replace)
-            return mt_store_delete(db, id, err);
-        MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
-        mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
-        return MT_EUSAGE;
-    }
-    char base[200];
-    name_of_source(o->source, base);
-    snprintf(out->name, sizeof out->name, "%s", base);
-    for (int n = 2;; n++) {
-        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
-        if (!id)
-            return MT_OK;
-        snprintf(out->name, sizeof out->name, "%s-%d", base, n);
-    }
-}
-
-/* A run that is there already is not moved to another group. */
-static enum mt_status check_group(struct mt_db *db, const char *group,
-                                  const struct mt_store_result *run, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool same;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_IN_GROUP, &s, err));
-    mt_stmt_bind(s, "is", run->run_id, group);
-    MT_TRY(mt_stmt_step(s, &same, err));
-    mt_stmt_end(s);
-    if (same)
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and not of group '%s'", run->name,
-            group);
-    mt_err_hint(err, "Nothing was imported. `memtool runs --set-group` moves a run to a group.");
-    return MT_EUSAGE;
-}
-
-/* The same content again: fine under the same name, an error under another. */
-static enum mt_status check_content(struct mt_db *db, const struct mt_store_opts *o,
-                                    struct mt_store_result *out, struct mt_err *err)
-{
-    MT_TRY(find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
-    if (!out->run_id)
-        return MT_OK;
-    if (o->replace) {
-        int64_t id = out->run_id;
-        out->run_id = 0;
-        out->replaced = true;
-        return mt_store_delete(db, id, err);
-    }
-    if (o->name && strcmp(o->name, out->name) != 0) {
-        MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
-                out->name);
-        mt_err_hint(err,
-                    "Nothing was imported. Use '%s', or rename it: memtool runs --rename %s '%s'",
-                    out->name, o->name, out->name);
-        return MT_EUSAGE;
-    }
-    out->existed = true;
-    return o->group ? check_group(db, o->group, out, err) : MT_OK;
-}
-
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
                                struct mt_err *err)
 {
@@ -480,9 +347,9 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
     MT_TRY(mt_db_begin(db, err));
     w.string_id = mt_alloc((r->strings.n + 1u) * sizeof *w.string_id);
     w.frame_id = mt_alloc((r->frames.n + 1) * sizeof *w.frame_id);
-    MT_TRY_OUT(check_content(db, opts, out, err));
+    MT_TRY_OUT(mt_store_check_content(db, opts, out, err));
     if (!out->existed) {
-        MT_TRY_OUT(choose_name(db, opts, out, err));
+        MT_TRY_OUT(mt_store_choose_name(db, opts, out, err));
         MT_TRY_OUT(write_all(&w, opts, out->name, err));
         if (out->replaced)
             MT_TRY_OUT(mt_store_sweep(db, err));

@@ -6,6 +6,7 @@
 
 #include "lib/db.h"
 #include "lib/recording.h"
+#include "lib/store.h"
 
 /* Where the rows of this run go. */
 struct mt_writer {
@@ -19,6 +20,16 @@ struct mt_writer {
     uint64_t at_alloc;
     size_t at_record;
 };
+
+/* Whether the content is there: sets *out, or deletes that run where it is to be replaced. Errors:
+ * MT_EUSAGE (there under another name or in another group). */
+enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
+                                      struct mt_store_result *out, struct mt_err *err);
+
+/* Sets out->name; deletes the run of that name where it is to be replaced. Errors: MT_EUSAGE (taken
+ * by other content). */
+enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts *o,
+                                    struct mt_store_result *out, struct mt_err *err);
 
 /* Database id of a string, added if new. */
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
