@@ -79,16 +79,28 @@ out:
     return st;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+/* What goes together. */
+static enum mt_status check_options(const struct mt_args *args, bool change, struct mt_err *err)
 {
-    (void)exit_code;
-    bool change = changes.remove || changes.rename || changes.group || changes.shrink;
     if ((cache || clear_cache) && (change || group || args->n)) {
         MT_FAIL(err, MT_EUSAGE, "--cache and --clear-cache go with no run and no change to one");
         mt_err_hint(err, "Nothing was changed. The cache holds files given as runs, not the runs "
                          "of the database.");
         return MT_EUSAGE;
     }
+    if ((change || clear_cache) && (mt_common.format || mt_common.output)) {
+        MT_FAIL(err, MT_EUSAGE, "--format and -o are for lists, not for changes");
+        mt_err_hint(err, "Nothing was changed. Leave them out.");
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    bool change = changes.remove || changes.rename || changes.group || changes.shrink;
+    MT_TRY(check_options(args, change, err));
     if (clear_cache)
         return mt_clear_cache(err);
     if (cache)
