@@ -1,6 +1,7 @@
 /* memtool check: whether the memory of a run keeps to the rules. */
 #include "cmd/check.h"
 #include "cmd/common.h"
+#include "cmd/words.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -122,8 +123,7 @@ static const struct mt_word rule_words[] = {
     {"growth", "the figure of RUN less that of the baseline, or how many percent more it is"},
     {"repeats",
      "several runs of the same program: how far they differ is how far a figure is trusted"},
-    {"top op",
-     "the outermost op your code or autograd called; in snapshots your innermost line of Python"},
+    {"top op", MT_WORD_TOP},
     {"scope", "the innermost record_function() annotation around an op"},
     {0}};
 static const struct mt_words words[] = {{"Words", rule_words}, {0}};

@@ -190,9 +190,10 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
                                                   MT_CHECK_PASS};
     const char *separator = ": ";
     size_t run_n = f->each ? f->new->runs.n : 1, rule_n = f->v.n / run_n;
-    mt_buf_addf(out, "%zu rule%s", rule_n, rule_n == 1 ? "" : "s");
+    char rules[MT_HUMAN_LONG], runs[MT_HUMAN_LONG];
+    mt_buf_adds(out, mt_human_things((int64_t)rule_n, "rule", rules));
     if (f->each)
-        mt_buf_addf(out, " for each of %zu run%s", run_n, run_n == 1 ? "" : "s");
+        mt_buf_addf(out, " for each of %s", mt_human_things((int64_t)run_n, "run", runs));
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
         if (f->n_of[order[i]]) {
             mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);

@@ -164,18 +164,6 @@ static void show_left_out(const struct mt_report *report)
     mt_buf_free(&text);
 }
 
-static bool has_format(const char *formats, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = formats; *p; p += strspn(p, ", ")) {
-        size_t word = strcspn(p, ",");
-        if (word == n && strncmp(p, name, n) == 0)
-            return true;
-        p += word;
-    }
-    return false;
-}
-
 /* The format that the ending of a file's name stands for, NULL = none. */
 static const char *format_of_file(const char *path)
 {
@@ -200,7 +188,7 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
         mt_common.format = format_of_file(mt_common.output);
     if (mt_common.format && strcmp(mt_common.format, "md") == 0)
         mt_common.format = "markdown";
-    if (!mt_common.format || has_format(formats, mt_common.format))
+    if (!mt_common.format || mt_has_word(formats, mt_common.format))
         return MT_OK;
     if (!asked)
         mt_err_input(err, mt_common.output);
@@ -299,9 +287,10 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
 
 void mt_report_others(struct mt_report *report, int other_n)
 {
+    char others[MT_HUMAN_LONG];
     if (other_n > 0)
-        mt_report_note(report, "%d more device%s; choose with --device.", other_n,
-                       other_n == 1 ? "" : "s");
+        mt_report_note(report, "%s; choose with --device.",
+                       mt_human_things(other_n, "more device", others));
 }
 
 void mt_report_older(struct mt_report *report, const struct mt_run *run,

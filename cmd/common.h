@@ -79,7 +79,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
-/* Notes what a level that counts from 0 leaves out: blocks older than the recording. */
+/* Notes that a trace's level begins with older blocks, as far as the trace frees them. */
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */

@@ -37,10 +37,10 @@ enum mt_diff_short {
     MT_DIFF_SHORT_N
 };
 extern const char *const mt_diff_short_names[MT_DIFF_SHORT_N];
-/* Their cells; NULL cells for MT_SECTION_TOTAL. Texts are the report's. */
+/* Fills those of these columns that the report has; NULL cells for MT_SECTION_TOTAL. */
 void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
-                         const struct mt_diff_row *row, enum mt_diff_section section,
-                         struct mt_cell out[MT_DIFF_SHORT_N]);
+                         const struct mt_diff_row *from, enum mt_diff_section section,
+                         struct mt_row *row);
 
 /* BASE, NEW and their difference; NULL cells where unknown. */
 void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3]);

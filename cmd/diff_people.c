@@ -110,9 +110,8 @@ const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
     [MT_DIFF_CHANGE] = "change_b",       [MT_DIFF_BASE] = "base_b", [MT_DIFF_NEW] = "new_b",
     [MT_DIFF_INCLUSIVE] = "inclusive_b", [MT_DIFF_COUNT] = "count", [MT_DIFF_NOTE] = "note"};
 
-void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
-                         const struct mt_diff_row *row, enum mt_diff_section section,
-                         struct mt_cell out[MT_DIFF_SHORT_N])
+static void short_cells(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *row,
+                        enum mt_diff_section section, struct mt_cell out[MT_DIFF_SHORT_N])
 {
     static const enum mt_diff_figure bytes[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
                                                 [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
@@ -131,18 +130,25 @@ void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
     out[MT_DIFF_NOTE] = mt_cell_text(mt_report_text(r, remark(d, r, row, section)));
 }
 
-static void people_row(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *from,
-                       enum mt_diff_section section)
+void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
+                         const struct mt_diff_row *from, enum mt_diff_section section,
+                         struct mt_row *row)
 {
-    struct mt_row *row = mt_report_row(r);
     struct mt_cell c[MT_DIFF_SHORT_N];
-    mt_diff_short_cells(d, r, from, section, c);
-    row->explicit_row = from->explicit_row;
+    short_cells(d, r, from, section, c);
     for (int i = 0; i < MT_DIFF_SHORT_N; i++) {
         int at = mt_report_find_column(r, mt_diff_short_names[i]);
         if (at >= 0)
             row->cells[at] = c[i];
     }
+}
+
+static void people_row(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *from,
+                       enum mt_diff_section section)
+{
+    struct mt_row *row = mt_report_row(r);
+    row->explicit_row = from->explicit_row;
+    mt_diff_short_cells(d, r, from, section, row);
     for (int k = 0; k < d->key_n; k++)
         row->cells[mt_report_find_column(r, mt_group_key_names[d->keys[k]])] =
             mt_cell_text(mt_report_text(r, from->key[k]));

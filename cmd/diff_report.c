@@ -1,6 +1,7 @@
 /* The reports of memtool diff. */
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
+#include "cmd/opts.h"
 #include "lib/stmt_report.h"
 #include "lib/wrap.h"
 #include <math.h>
@@ -191,40 +192,13 @@ static int figure_column(const struct mt_report *r, enum mt_diff_figure f)
     return mt_report_find_column(r, name);
 }
 
-/* Whether --columns has that name. */
-static bool is_asked(const char *columns, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = columns; p && *p; p += *p == ',') {
-        p += strspn(p, " ");
-        size_t word = strcspn(p, ", ");
-        if (word == n && strncmp(p, name, n) == 0)
-            return true;
-        p += strcspn(p, ",");
-    }
-    return false;
-}
-
 /* The columns of one section for people, where they are asked for by name. */
 static void short_columns(const char *columns, struct mt_report *r)
 {
     for (int i = 0; i < MT_DIFF_SHORT_N; i++)
-        if (is_asked(columns, mt_diff_short_names[i]))
+        if (mt_has_word(columns, mt_diff_short_names[i]))
             mt_report_column(r, mt_diff_short_names[i], NULL,
                              mt_unit_of_name(mt_diff_short_names[i]));
-}
-
-static void short_cells(const struct mt_diff *d, struct mt_report *r,
-                        const struct mt_diff_row *from, enum mt_diff_section section,
-                        struct mt_row *row)
-{
-    struct mt_cell c[MT_DIFF_SHORT_N];
-    mt_diff_short_cells(d, r, from, section, c);
-    for (int i = 0; i < MT_DIFF_SHORT_N; i++) {
-        int at = mt_report_find_column(r, mt_diff_short_names[i]);
-        if (at >= 0)
-            row->cells[at] = c[i];
-    }
 }
 
 static void machine_columns(const struct mt_diff *live, const struct mt_diff *op,
@@ -270,7 +244,7 @@ static struct mt_row *machine_row(const struct mt_diff *d, struct mt_report *r,
         if (figures[f].sections & 1u << section)
             mt_diff_cells(from->at, (enum mt_diff_figure)f,
                           &row->cells[figure_column(r, (enum mt_diff_figure)f)]);
-    short_cells(d, r, from, section, row);
+    mt_diff_short_cells(d, r, from, section, row);
     return row;
 }
 
@@ -318,31 +292,30 @@ static bool wants_figures(const struct mt_diff *d, const char *columns)
     for (const char *p = columns; p && *p; p += strcspn(p, ","), p += *p == ',')
         asked++;
     for (int i = 0; i < MT_DIFF_SHORT_N; i++)
-        known += is_asked(columns, mt_diff_short_names[i]);
+        known += mt_has_word(columns, mt_diff_short_names[i]);
     for (int k = 0; k < d->key_n; k++)
-        known += is_asked(columns, mt_group_key_names[d->keys[k]]);
+        known += mt_has_word(columns, mt_group_key_names[d->keys[k]]);
     return known < asked;
 }
 
-/* Drops rows of sections in which none of the figures asked for has a meaning. */
+/* Whether one of the figures asked for has a meaning in the row. */
+static bool has_figure(const void *closure, const struct mt_row *row)
+{
+    const struct mt_report *r = closure;
+    for (size_t c = 0; c < r->columns.n; c++)
+        if (r->columns.v[c].unit != MT_UNIT_NONE && row->cells[c].kind != MT_CELL_NULL)
+            return true;
+    return false;
+}
+
+/* Drops rows of sections in which none of them has. */
 static void drop_without_figure(struct mt_report *r)
 {
     bool asked = false;
-    size_t kept = 0;
     for (size_t c = 0; c < r->columns.n; c++)
         asked |= r->columns.v[c].unit != MT_UNIT_NONE;
-    for (size_t i = 0; i < r->rows.n && asked; i++) {
-        struct mt_cell *cells = r->rows.v[i].cells;
-        bool known = false;
-        for (size_t c = 0; c < r->columns.n; c++)
-            known |= r->columns.v[c].unit != MT_UNIT_NONE && cells[c].kind != MT_CELL_NULL;
-        if (known)
-            r->rows.v[kept++] = r->rows.v[i];
-        else
-            free(cells);
-    }
     if (asked)
-        r->rows.n = kept;
+        mt_report_keep(r, has_figure, r);
 }
 
 /* One report, when programs read it or people ask for what only it has. */

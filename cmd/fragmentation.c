@@ -102,7 +102,7 @@ static enum mt_status look(struct view *v, const struct moment *m, struct mt_err
 /* Record numbers of samples: of the last record before, none before the first. */
 static int64_t record_of(const struct mt_stmt *s, int column)
 {
-    return mt_stmt_kind(s, column) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, column);
+    return mt_stmt_int_or(s, column, -1);
 }
 
 static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known,
@@ -137,8 +137,7 @@ static enum mt_status find_ooms(struct view *v, moments *out, struct mt_err *err
             return MT_OK;
         *mt_vec_push(out) = (struct moment){
             mt_report_textf(v->report, "out of memory at %s", mt_human_ns(mt_stmt_int(s, 0), at)),
-            record_of(s, 3), mt_stmt_int(s, 0), mt_stmt_int(s, 1),
-            mt_stmt_kind(s, 2) == MT_VALUE_NULL ? INT64_MIN : mt_stmt_int(s, 2)};
+            record_of(s, 3), mt_stmt_int(s, 0), mt_stmt_int(s, 1), mt_stmt_int_or(s, 2, INT64_MIN)};
     }
 }
 

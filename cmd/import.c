@@ -38,11 +38,6 @@ static size_t threads_with_ops(const struct mt_recording *r)
     return n;
 }
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
 {
     char steps[MT_HUMAN_LONG];
@@ -57,17 +52,17 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
 
 static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)
 {
-    char events[MT_HUMAN_MAX], records[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    char parts[MT_HUMAN_LONG], events[MT_HUMAN_LONG], records[MT_HUMAN_LONG], time[MT_HUMAN_MAX];
     bool snapshot = r->without_ops;
-    size_t parts = snapshot ? r->devices.n : threads_with_ops(r);
+    size_t part_n = snapshot ? r->devices.n : threads_with_ops(r);
     uint64_t n = snapshot ? r->event_n : r->op_n;
     mt_escape_terminal(out, run);
-    mt_buf_addf(out, ": %s, %zu %s%s, ", snapshot ? "allocator snapshot" : "PyTorch trace", parts,
-                snapshot ? "device" : "thread", plural(parts));
+    mt_buf_addf(out, ": %s, %s, ", snapshot ? "allocator snapshot" : "PyTorch trace",
+                mt_human_things((int64_t)part_n, snapshot ? "device" : "thread", parts));
     describe_steps(out, r);
-    mt_buf_addf(out, "  %s %s%s, %s memory record%s over %s\n", mt_human_count((int64_t)n, events),
-                snapshot ? "event" : "op", plural(n),
-                mt_human_count((int64_t)r->records.n, records), plural(r->records.n),
+    mt_buf_addf(out, "  %s, %s over %s\n",
+                mt_human_things((int64_t)n, snapshot ? "event" : "op", events),
+                mt_human_things((int64_t)r->records.n, "memory record", records),
                 mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
 }
 
@@ -217,8 +212,9 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     if (found)
         return MT_OK;
     mt_err_input(err, folder);
-    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%zu file%s looked at)", seen,
-            seen == 1 ? "" : "s");
+    char files[MT_HUMAN_LONG];
+    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at)",
+            mt_human_things((int64_t)seen, "file", files));
     mt_err_hint(err, "Nothing was imported. Folders inside it are not searched.");
     return MT_EUSAGE;
 }

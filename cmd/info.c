@@ -50,9 +50,8 @@ static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
 {
     struct mt_recorder_total total;
     MT_TRY(mt_recorder_total(db, d, &total, err));
-    /* That of the CPU counts what profilers saw, freed since or not: nothing to go by. */
-    bool means = total.base_b && d->type != MT_DEVICE_CPU;
-    if (total.base_b != INT64_MIN && (means || !mt_people_read()))
+    bool known = total.base_b != INT64_MIN;
+    if (mt_people_read() ? mt_recorder_before(&total, d) != 0 : known)
         put_figure(r, d->name, "more before, by the recorder", "base_b", total.base_b);
     if (total.residual_b != INT64_MIN && total.residual_b)
         put_figure(r, d->name, "recorder's net less ours", "residual_b", total.residual_b);

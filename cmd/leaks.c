@@ -123,6 +123,8 @@ static const char *human(struct mt_report *r, double bytes)
     return mt_report_text(r, mt_human_bytes((int64_t)fmin(bytes + 0.5, 9e18), text));
 }
 
+enum { STEPS_ENOUGH = 5 }; /* in a recording, to tell a leak by */
+
 static bool too_few_steps(const struct mt_lives *lives)
 {
     return !mt_leaks_can_tell((int64_t)lives->steps.all.n, warmup);
@@ -205,15 +207,14 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
     if (!lives->steps.all.n)
         mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
                           "prof.step(), or import with --step-marker REGEX.");
-    else if (too_few_steps(lives) && lives->steps.all.n >= 5 &&
-             !sum_of(found, MT_VERDICT_LEAK, true).rows)
+    else if (lives->steps.all.n < STEPS_ENOUGH)
+        mt_report_note(r, "%zu step%s few to tell a leak by; record %d or more.",
+                       lives->steps.all.n, lives->steps.all.n == 1 ? " is" : "s are", STEPS_ENOUGH);
+    else if (too_few_steps(lives) && !sum_of(found, MT_VERDICT_LEAK, true).rows)
         mt_report_note(r,
-                       "After a warm-up of %lld nothing is left to tell a leak by; three steps are "
+                       "After a warm-up of %lld nothing is left to tell a leak by; %d steps are "
                        "needed.",
-                       (long long)warmup);
-    else if (lives->steps.all.n < 5)
-        mt_report_note(r, "%zu step%s few to tell a leak by; record 5 or more.", lives->steps.all.n,
-                       lives->steps.all.n == 1 ? " is" : "s are");
+                       (long long)warmup, MT_LEAK_STEPS);
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

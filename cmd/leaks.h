@@ -11,7 +11,8 @@
 /* What --fail asks for. */
 struct mt_leaks_answer {
     bool leaking;
-    bool unknown; /* nobody can tell: too few steps or runs, or nothing recorded */
+    bool unknown; /* nobody can tell: too few steps or runs, a candidate that grows, or
+                     nothing recorded */
 };
 
 /*

@@ -56,15 +56,18 @@ static int exit_code(const struct mt_err *err)
     return err->code == MT_EINTERRUPT ? 130 : 2;
 }
 
-/* Without a command: memtool alone, memtool --help, memtool --version. */
+/* Without a command: memtool alone, memtool --help, memtool --version, other options beside it. */
 static const struct mt_cmd *no_command(int argc, char **argv, struct mt_err *err)
 {
-    const char *only = argc > 1 ? argv[1] : "--help";
-    if (strcmp(only, "--help") == 0 || strcmp(only, "-h") == 0)
+    if (argc < 2)
         return &mt_cmd_help;
-    if (strcmp(only, "--version") == 0 || strcmp(only, "-V") == 0)
-        return &mt_cmd_version;
-    MT_FAIL(err, MT_EUSAGE, "there is no command behind '%s'", only);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return &mt_cmd_help;
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0)
+            return &mt_cmd_version;
+    }
+    MT_FAIL(err, MT_EUSAGE, "there is no command behind '%s'", argv[1]);
     mt_err_hint(err, "`memtool help` lists the commands.");
     return NULL;
 }

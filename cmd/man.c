@@ -74,7 +74,7 @@ static void command_page(const struct mt_cmd *cmd, struct mt_buf *out)
         add_options(cmd->opts, out);
     }
     add_words(cmd->words, out);
-    mt_buf_adds(out, ".Pp\nOptions of every command, the environment, files and exit codes are "
+    mt_buf_adds(out, ".Pp\nCommon options, the environment, files and exit codes are "
                      "described in\n.Xr memtool 1 .\n");
 }
 

@@ -19,16 +19,21 @@ struct parser {
     struct mt_err *err;
 };
 
+bool mt_has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; p && *p; p += strspn(p, ", ")) {
+        size_t found = strcspn(p, ", ");
+        if (found == n && strncmp(p, word, n) == 0)
+            return true;
+        p += found;
+    }
+    return false;
+}
+
 bool mt_cmd_takes(const struct mt_cmd *cmd, const char *common)
 {
-    size_t n = strlen(common);
-    for (const char *p = cmd->without; p && *p; p += strspn(p, " ")) {
-        size_t word = strcspn(p, " ");
-        if (word == n && strncmp(p, common, n) == 0)
-            return false;
-        p += word;
-    }
-    return true;
+    return !mt_has_word(cmd->without, common);
 }
 
 static void collect(struct parser *p, const struct mt_opt *own, const struct mt_opt *common)

@@ -23,6 +23,10 @@
 enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
                              char **argv, struct mt_args *args, struct mt_err *err);
 
+/* Whether the list of words, with commas or blanks between them, has that one. NULL: an empty list.
+ */
+bool mt_has_word(const char *list, const char *word);
+
 /* Whether the command has a use for the common option of that name (cmd.h: without). */
 bool mt_cmd_takes(const struct mt_cmd *cmd, const char *common);
 

@@ -112,5 +112,5 @@ void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, int wid
     put_options(&p, "Options", cmd->opts);
     put_sizes(&p);
     put_meanings(&p);
-    put_options(&p, "Options of every command", common);
+    put_options(&p, "Common options", common);
 }

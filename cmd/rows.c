@@ -25,29 +25,34 @@ static bool matches(const regex_t *re, const struct mt_report *r, const struct m
     return false;
 }
 
+struct filter {
+    const struct mt_rows *rows;
+    const struct mt_report *r;
+    regex_t name;
+    int value; /* column that --min is about, -1 = none */
+};
+
+static bool passes(const void *closure, const struct mt_row *row)
+{
+    const struct filter *f = closure;
+    int64_t min_b = f->rows->min_b;
+    if (f->rows->name && !matches(&f->name, f->r, row->cells))
+        return false;
+    if (!min_b || f->value < 0)
+        return true;
+    const struct mt_cell *c = &row->cells[f->value];
+    return c->kind == MT_CELL_INT && (c->i >= min_b || c->i <= -min_b);
+}
+
 static enum mt_status filter(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err)
 {
-    regex_t re;
-    int value = mt_report_find_column(r, column);
-    size_t kept = 0;
+    struct filter f = {.rows = rows, .r = r, .value = mt_report_find_column(r, column)};
     if (rows->name)
-        MT_TRY(mt_name_regex(rows->name, &re, err));
-    for (size_t i = 0; i < r->rows.n; i++) {
-        struct mt_cell *c = r->rows.v[i].cells;
-        bool keep = !rows->name || matches(&re, r, c);
-        if (rows->min_b && value >= 0)
-            keep &= c[value].kind == MT_CELL_INT &&
-                    (c[value].i >= rows->min_b || c[value].i <= -rows->min_b);
-        if (keep)
-            r->rows.v[kept++] = r->rows.v[i];
-        else
-            free(c);
-    }
-    r->left_out_n += (int64_t)(r->rows.n - kept);
-    r->rows.n = kept;
+        MT_TRY(mt_name_regex(rows->name, &f.name, err));
+    r->left_out_n += (int64_t)mt_report_keep(r, passes, &f);
     if (rows->name)
-        regfree(&re);
+        regfree(&f.name);
     return MT_OK;
 }
 
@@ -124,8 +129,7 @@ void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char 
 
 void mt_rows_left_out(const struct mt_report *r, struct mt_buf *out)
 {
-    char n[MT_HUMAN_MAX];
+    char n[MT_HUMAN_LONG];
     if (r->left_out_n && r->left_out)
-        mt_buf_addf(out, "%s more row%s%s", mt_human_count(r->left_out_n, n),
-                    r->left_out_n == 1 ? "" : "s", r->left_out);
+        mt_buf_addf(out, "%s%s", mt_human_things(r->left_out_n, "more row", n), r->left_out);
 }

@@ -9,27 +9,15 @@ static struct mt_run_changes changes;
 static const char *group;
 static bool cache, clear_cache;
 
-static bool is_chosen(const struct mt_chosen *chosen, int64_t id)
-{
-    for (size_t i = 0; i < chosen->n; i++)
-        if (chosen->v[i].id == id)
-            return true;
-    return false;
-}
+struct wanted {
+    const struct mt_chosen *chosen;
+    int id; /* column */
+};
 
-/* Drops the rows of other runs. */
-static void keep_chosen(struct mt_report *report, const struct mt_chosen *chosen)
+static bool is_wanted(const void *closure, const struct mt_row *row)
 {
-    int id = mt_report_find_column(report, "id");
-    size_t kept = 0;
-    for (size_t i = 0; i < report->rows.n; i++) {
-        struct mt_row *row = &report->rows.v[i];
-        if (is_chosen(chosen, row->cells[id].i))
-            report->rows.v[kept++] = *row;
-        else
-            free(row->cells);
-    }
-    report->rows.n = kept;
+    const struct wanted *w = closure;
+    return mt_is_chosen(w->chosen, row->cells[w->id].i);
 }
 
 /* What people see of the columns of the query. The rest, and the order, is the query's. */
@@ -69,7 +57,8 @@ static enum mt_status list(const struct mt_args *args, struct mt_err *err)
     MT_TRY_OUT(mt_db_query(db, MT_Q_RUNS, &s, err));
     MT_TRY_OUT(mt_report_from_stmt(&report, s, 0, err));
     if (args->n || group)
-        keep_chosen(&report, &chosen);
+        mt_report_keep(&report, is_wanted,
+                       &(struct wanted){&chosen, mt_report_find_column(&report, "id")});
     shape(&report);
     MT_TRY_OUT(mt_show(&report, err));
 out:

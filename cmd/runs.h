@@ -12,6 +12,8 @@ struct mt_chosen {
     size_t n, cap;
 };
 
+bool mt_is_chosen(const struct mt_chosen *chosen, int64_t id);
+
 struct mt_run_changes {
     bool remove, shrink;
     const char *rename, *group; /* NULL: as it is; group "": none */

@@ -8,12 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool mt_is_chosen(const struct mt_chosen *chosen, int64_t id)
+{
+    for (size_t i = 0; i < chosen->n; i++)
+        if (chosen->v[i].id == id)
+            return true;
+    return false;
+}
+
 static void add_once(struct mt_chosen *out, const struct mt_run *run)
 {
-    for (size_t i = 0; i < out->n; i++)
-        if (out->v[i].id == run->id)
-            return;
-    *mt_vec_push(out) = *run;
+    if (!mt_is_chosen(out, run->id))
+        *mt_vec_push(out) = *run;
 }
 
 static bool is_beginning(const char *ref, const struct mt_run *run)

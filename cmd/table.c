@@ -73,7 +73,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     struct mt_sort sort;
     struct mt_run_device d;
     int64_t net_b = 0;
-    char net[MT_HUMAN_MAX];
+    char net[MT_HUMAN_MAX], more[MT_HUMAN_LONG];
     MT_TRY(mt_group_keys_parse(by, "name", keys, &key_n, &by_device, err));
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
     const char *wanted = device_name ? device_name : sort.device;
@@ -92,9 +92,8 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     } else {
         MT_TRY(add_device(r, db, run, none ? NULL : &d, keys, key_n, by_device, &net_b, err));
         if (others > 0)
-            mt_report_note(
-                r, "%d more device%s; choose with --device, or see all with --by %s,device.",
-                others, others == 1 ? "" : "s", by ? by : "name");
+            mt_report_note(r, "%s; choose with --device, or see all with --by %s,device.",
+                           mt_human_things(others, "more device", more), by ? by : "name");
     }
     for (int k = 0; k < key_n; k++)
         by_top |= keys[k] == MT_BY_TOP;

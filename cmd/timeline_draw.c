@@ -25,28 +25,22 @@ char *mt_timeline_title(const struct mt_timeline *t)
     return out.s;
 }
 
-/* What was there before, beyond what the curve begins with: an allocator's counter knows. That of
- * the CPU counts what profilers saw, freed since or not. */
-static int64_t base_b(const struct mt_timeline *t)
-{
-    return t->total.base_b == INT64_MIN || t->device.type == MT_DEVICE_CPU ? 0 : t->total.base_b;
-}
-
 /* What a reader of the picture must know beside it. */
 static void add_footers(struct mt_timeline *t)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->metric[0] == 'a';
+    int64_t before_b = mt_recorder_before(&t->total, &t->device);
     if (t->second.all.n) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
             t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
             mt_human_bytes(reserved, a),
-            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), base_b(t)), b));
+            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
     }
-    if (allocated && base_b(t))
+    if (allocated && before_b)
         mt_report_footer(t->report, "By the recorder's total %s more were there all the time.",
-                         mt_human_bytes(base_b(t), a));
+                         mt_human_bytes(before_b, a));
     int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
     if (allocated && residual)
         mt_report_footer(t->report,

@@ -2,8 +2,7 @@
 
 const struct mt_word mt_words_of_by[] = {
     {"name", "the op itself, as innermost: aten::empty"},
-    {"top",
-     "the outermost op your code or autograd called; in snapshots your innermost line of Python"},
+    {"top", MT_WORD_TOP},
     {"site", "the top op in its scope: where in your program"},
     {"scope", "the innermost record_function() annotation around it"},
     {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},

@@ -16,6 +16,10 @@
         "Moments", mt_words_of_moments                                                             \
     }
 
+/* What a top op is. */
+#define MT_WORD_TOP                                                                                \
+    "the outermost op your code or autograd called; in snapshots your innermost line of Python"
+
 extern const struct mt_word mt_words_of_by[], mt_words_of_moments[];
 
 #endif

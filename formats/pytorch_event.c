@@ -8,25 +8,26 @@ static const struct mt_category {
     const char *name;
     uint8_t n;
     uint8_t cls, kind;
+    bool old; /* of 1.8 and 1.9 alone */
 } categories[] = {
 #define HOST(text, kind)                                                                           \
     {                                                                                              \
-        text, sizeof text - 1, MT_EVENT_OP, kind                                                   \
+        text, sizeof text - 1, MT_EVENT_OP, kind, false                                            \
     }
 #define DEVICE(text)                                                                               \
     {                                                                                              \
-        text, sizeof text - 1, MT_EVENT_DEVICE, MT_FRAME_OTHER                                     \
+        text, sizeof text - 1, MT_EVENT_DEVICE, MT_FRAME_OTHER, false                              \
     }
 #define NOTHING(text)                                                                              \
     {                                                                                              \
-        text, sizeof text - 1, MT_EVENT_NONE, MT_FRAME_OTHER                                       \
+        text, sizeof text - 1, MT_EVENT_NONE, MT_FRAME_OTHER, false                                \
     }
     HOST("cpu_op", MT_FRAME_OP),
     HOST("python_function", MT_FRAME_PYTHON),
     DEVICE("kernel"),
     HOST("cuda_runtime", MT_FRAME_RUNTIME),
     HOST("user_annotation", MT_FRAME_ANNOTATION),
-    HOST("Operator", MT_FRAME_OP),
+    {"Operator", 8, MT_EVENT_OP, MT_FRAME_OP, true},
     HOST("Runtime", MT_FRAME_RUNTIME),
     HOST("cuda_driver", MT_FRAME_RUNTIME),
     HOST("mtia_runtime", MT_FRAME_RUNTIME),
@@ -51,7 +52,7 @@ static const struct mt_category {
     DEVICE("cuda_profiler_range"),
     DEVICE("collective_comm"),
     DEVICE("xpu_scope_profiler"),
-    {"Trace", 5, MT_EVENT_TRACE, MT_FRAME_OTHER},
+    {"Trace", 5, MT_EVENT_TRACE, MT_FRAME_OTHER, false},
     NOTHING("overhead"),
     NOTHING("external_correlation"),
 #undef HOST
@@ -66,12 +67,6 @@ static const struct mt_category *category_of(struct mt_slice cat)
             return &categories[i];
     return NULL;
 }
-
-static bool is(struct mt_slice s, const char *text, size_t n)
-{
-    return s.n == n && memcmp(s.s, text, n) == 0;
-}
-#define IS(slice, text) is(slice, text, sizeof text - 1)
 
 /* Names that 1.8 and 1.9, which call everything an Operator, give to annotations. */
 static bool is_annotation_name(struct mt_slice name)
@@ -135,7 +130,7 @@ static void classify_interval(struct mt_event *ev, enum mt_event_class cls)
     const struct mt_category *c = ev->category;
     ev->cls = c && c->cls != MT_EVENT_OP ? (enum mt_event_class)c->cls : cls;
     ev->kind = c ? (enum mt_frame_kind)c->kind : MT_FRAME_OTHER;
-    ev->old_category = c && is((struct mt_slice){.s = c->name, .n = c->n}, "Operator", 8);
+    ev->old_category = c && c->old;
     if (ev->kind == MT_FRAME_OP && (ev->seen & MT_HAS_NAME) && is_annotation_name(ev->name))
         ev->kind = MT_FRAME_ANNOTATION;
 }
@@ -155,9 +150,9 @@ static void classify(struct mt_event *ev)
     case 'i':
     case 'I':
         if (ev->seen & MT_HAS_NAME)
-            ev->cls = IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
-                      : IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
-                                                      : MT_EVENT_NONE;
+            ev->cls = MT_TEXT_IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
+                      : MT_TEXT_IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
+                                                              : MT_EVENT_NONE;
         break;
     case 'M':
         ev->cls = MT_EVENT_META;

@@ -22,6 +22,10 @@ enum mt_event_class {
     MT_EVENT_TRACE,  /* the span of the recording itself */
 };
 
+/* Whether a slice is a text that is written out. */
+#define MT_TEXT_IS(slice, text)                                                                    \
+    ((slice).n == sizeof text - 1 && memcmp((slice).s, text, sizeof text - 1) == 0)
+
 /* Bits in `seen` and `valid`. */
 enum mt_event_value {
     MT_HAS_NAME = 1 << 0,

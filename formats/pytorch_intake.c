@@ -75,9 +75,7 @@ static bool interval_of(const struct mt_event *ev, int64_t *start, int64_t *dur)
 /* PyTorch exports a name with control characters as "unknown". */
 static void note_lost_name(struct mt_intake *in, const struct mt_event *ev, int64_t offset)
 {
-    static const char lost[] = "unknown";
-    if (ev->kind == MT_FRAME_ANNOTATION && ev->name.n == sizeof lost - 1 &&
-        memcmp(ev->name.s, lost, ev->name.n) == 0)
+    if (ev->kind == MT_FRAME_ANNOTATION && MT_TEXT_IS(ev->name, "unknown"))
         mt_rec_note(in->rec, MT_NOTE_LOST_NAME, offset, 0);
 }
 
@@ -231,10 +229,8 @@ static enum mt_status take_memory(struct mt_intake *in, const struct mt_event *e
 
 static void take_meta(struct mt_intake *in, const struct mt_event *ev)
 {
-    static const char name[] = "thread_name";
     const uint32_t needed = MT_HAS_NAME | MT_HAS_ARG_NAME;
-    if ((ev->seen & needed) != needed || ev->name.n != sizeof name - 1 ||
-        memcmp(ev->name.s, name, ev->name.n) != 0)
+    if ((ev->seen & needed) != needed || !MT_TEXT_IS(ev->name, "thread_name"))
         return;
     uint32_t text = string_id(in, ev->arg_name), thread = thread_of(in, ev);
     in->rec->threads.v[thread].name = text;

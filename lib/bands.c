@@ -38,9 +38,8 @@ static uint32_t first_from(const struct filling *f, int64_t record)
 static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
 {
     struct filling *f = closure;
-    bool older = life->born_record == INT64_MIN;
     (void)err;
-    if (older && (life->born.node == MT_NONE || !f->device->start_b))
+    if (mt_life_is_unknown(life))
         return MT_OK; /* [before trace] is what is left */
     uint32_t from = first_from(f, life->born_record), to = first_from(f, life->freed_record);
     if (from < to)

@@ -183,12 +183,11 @@ static void judge(struct mt_checked *c)
 static void doubt_median(const struct mt_repeats *new, const struct measured *m,
                          struct mt_checked *c)
 {
-    char most[MT_HUMAN_MAX], exact[MT_HUMAN_MAX];
+    char most[MT_HUMAN_LONG];
     if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
         return;
-    inconclusive(c, "'%s' exceeds it with %s (%s B); --each judges every run by itself",
-                 new->v.v[m->most_index].run, mt_human_bytes(m->most, most),
-                 mt_human_count(m->most, exact));
+    inconclusive(c, "'%s' exceeds it with %s; --each judges every run by itself",
+                 new->v.v[m->most_index].run, mt_human_both(m->most, most));
     c->look_index = m->most_index;
     c->look = true;
 }

@@ -104,13 +104,14 @@ static void from_driver(const struct request *r, struct mt_fits_all *out)
 
 static void empty_cache(const struct request *r, struct mt_fits_all *out)
 {
+    char segments[MT_HUMAN_LONG];
     int64_t n = r->s->unused_n, gives = r->s->unused_b;
     struct mt_fit *f =
         add(out, "torch.cuda.empty_cache()", n ? by_driver(r, gives) : MT_FITS_NO, gives);
     f->why =
-        n ? mt_asprintf("gives back %lld segment%s without a block in use; PyTorch does so by "
-                        "itself before it reports out of memory",
-                        (long long)n, n == 1 ? "" : "s")
+        n ? mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before it "
+                        "reports out of memory",
+                        mt_human_things(n, "segment", segments))
           : mt_asprintf(r->s->all.n ? "every segment has a block in use" : "there is no segment");
 }
 
@@ -169,7 +170,7 @@ static void max_split_size(const struct request *r, struct mt_fits_all *out)
 static void order_of_frees(const struct request *r, struct mt_fits_all *out)
 {
     const struct mt_seg *best = NULL;
-    char used[MT_HUMAN_MAX], size[MT_HUMAN_MAX];
+    char blocks[MT_HUMAN_LONG], used[MT_HUMAN_MAX], size[MT_HUMAN_MAX];
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
         if (serves(r, g) && g->block_n && g->size_b >= r->block_b &&
@@ -184,10 +185,10 @@ static void order_of_frees(const struct request *r, struct mt_fits_all *out)
     }
     struct mt_seg_sites sites = {0};
     mt_seg_sites(r->s, best->first_block, best->first_block + best->block_n, &sites);
-    f->why = mt_asprintf(
-        "freeing %u block%s (%s) first would empty a segment of %s; most of it by %s",
-        best->block_n, best->block_n == 1 ? "" : "s", mt_human_bytes(best->used_b, used),
-        mt_human_bytes(best->size_b, size), mt_strtab_get(&r->s->strings, sites.rows.v[0].site));
+    f->why = mt_asprintf("freeing %s (%s) first would empty a segment of %s; most of it by %s",
+                         mt_human_things(best->block_n, "block", blocks),
+                         mt_human_bytes(best->used_b, used), mt_human_bytes(best->size_b, size),
+                         mt_strtab_get(&r->s->strings, sites.rows.v[0].site));
     mt_vec_free(&sites.rows);
 }
 

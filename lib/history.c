@@ -90,7 +90,7 @@ static void add_marks(struct walk *w, int64_t record, int64_t next)
             add_mark(w, (uint16_t)d, record, next);
 }
 
-/* Blocks older than the recording, where the level counts them: live from the beginning. */
+/* Blocks older than the recording are live from the beginning. */
 static void mark_start(struct walk *w)
 {
     const struct mt_recording *r = w->r;
@@ -99,14 +99,13 @@ static void mark_start(struct walk *w)
         const struct mt_record *rec = &r->records.v[i];
         if (!mt_rec_is_block(rec))
             continue;
-        if (rec->bytes < 0 && r->devices.v[rec->device].start_b)
+        if (rec->bytes < 0 && !r->devices.v[rec->device].no_addresses)
             *mt_vec_push(&w->devices[rec->device].older.all) = (struct candidate){block, i};
         block++;
     }
     for (size_t i = 0; i < r->older.n; i++)
-        if (r->devices.v[r->older.v[i].device].start_b)
-            *mt_vec_push(&w->devices[r->older.v[i].device].older.all) =
-                (struct candidate){block + (uint32_t)i, MT_NONE};
+        *mt_vec_push(&w->devices[r->older.v[i].device].older.all) =
+            (struct candidate){block + (uint32_t)i, MT_NONE};
     for (size_t d = 0; d < r->devices.n; d++)
         if (w->devices[d].older.all.n)
             add_mark(w, (uint16_t)d, -1, 0);

@@ -29,7 +29,6 @@ struct finder {
     struct mt_lives *lives;
     struct mt_leaks *out;
     int64_t step_n, warmup;
-    int64_t start_b;
     MT_VEC(struct survivor) survivors;
     MT_VEC(int64_t) patience; /* by group */
     struct mt_holdings holdings;
@@ -46,11 +45,6 @@ static uint32_t with_patience(struct finder *f, uint32_t group)
     while (f->patience.n <= group)
         *mt_vec_push(&f->patience) = -1;
     return group;
-}
-
-static uint32_t group_of(struct finder *f, const struct mt_item *born)
-{
-    return with_patience(f, mt_grouper_of(&f->out->grouper, born));
 }
 
 static uint32_t group_of_life(struct finder *f, const struct mt_life *life)
@@ -70,8 +64,6 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     bool alive = life->freed_record == INT64_MAX;
     int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
-    if (life->born_record == INT64_MIN && !f->start_b)
-        return MT_OK;
     uint32_t group = group_of_life(f, life);
     if (life->born_record != INT64_MIN) /* older ones tell nothing of the site that holds them */
         mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
@@ -89,7 +81,7 @@ static uint32_t group_of_node(struct finder *f, const struct mt_stmt *s, int col
     uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
     const struct mt_item born =
         mt_item_of_node(node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE);
-    return group_of(f, &born);
+    return with_patience(f, mt_grouper_of(&f->out->grouper, &born));
 }
 
 static enum mt_status read_holdings(struct finder *f, const struct mt_run_device *device,
@@ -316,11 +308,7 @@ enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *dev
                              const enum mt_group_key *keys, int key_n, int64_t warmup,
                              struct mt_leaks *out, struct mt_err *err)
 {
-    struct finder f = {.lives = l,
-                       .out = out,
-                       .step_n = (int64_t)l->steps.all.n,
-                       .warmup = warmup,
-                       .start_b = device->start_b};
+    struct finder f = {.lives = l, .out = out, .step_n = (int64_t)l->steps.all.n, .warmup = warmup};
     *out = (struct mt_leaks){0};
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_lives_known(l->run, device, err);

@@ -63,11 +63,9 @@ static enum mt_status read_life(struct mt_lives *l, const struct mt_stmt *s, str
                             .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
                             .freed_ns = INT64_MAX,
                             .freed_record = INT64_MAX,
-                            .born = {.parent = MT_NONE,
-                                     .node = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE,
-                                     .shape = MT_NONE,
-                                     .forward = MT_NONE,
-                                     .thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5))}};
+                            .born =
+                                mt_item_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
+    out->born.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->born.step = mt_steps_number_at(&l->steps, out->born_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
         return MT_OK;
@@ -249,8 +247,8 @@ static struct mt_live_sum *sum_of(struct mt_live_groups *g, uint32_t group, int 
 
 uint32_t mt_life_group(struct mt_grouper *g, const struct mt_life *life)
 {
-    bool unknown = life->born_record == INT64_MIN && life->born.node == MT_NONE;
-    return unknown ? mt_grouper_explicit(g, "[before trace]") : mt_grouper_of(g, &life->born);
+    return mt_life_is_unknown(life) ? mt_grouper_explicit(g, "[before trace]")
+                                    : mt_grouper_of(g, &life->born);
 }
 
 void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live *v, int64_t level_b,

@@ -83,15 +83,14 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
                                                         frames[3].name,
                                                         phase_of(mt_stmt_int(s, 5)),
                                                         frames[0].python_or_annotation};
-        if (items)
-            *mt_vec_push(&t->items) = (struct mt_item){.parent = parent,
-                                                       .node = at,
-                                                       .calls_n = mt_stmt_int(s, 6),
-                                                       .time_ns = mt_stmt_int(s, 7),
-                                                       .self_time_ns = mt_stmt_int(s, 8),
-                                                       .shape = MT_NONE,
-                                                       .forward = MT_NONE,
-                                                       .step = INT64_MIN};
+        if (items) {
+            struct mt_item *item = mt_vec_push(&t->items);
+            *item = mt_item_of_node(at);
+            item->parent = parent;
+            item->calls_n = mt_stmt_int(s, 6);
+            item->time_ns = mt_stmt_int(s, 7);
+            item->self_time_ns = mt_stmt_int(s, 8);
+        }
     }
 }
 

@@ -82,6 +82,20 @@ int mt_report_find_column(const struct mt_report *r, const char *name)
     return -1;
 }
 
+size_t mt_report_keep(struct mt_report *r, bool (*keep)(const void *closure, const struct mt_row *),
+                      const void *closure)
+{
+    size_t kept = 0, gone;
+    for (size_t i = 0; i < r->rows.n; i++)
+        if (keep(closure, &r->rows.v[i]))
+            r->rows.v[kept++] = r->rows.v[i];
+        else
+            free(r->rows.v[i].cells);
+    gone = r->rows.n - kept;
+    r->rows.n = kept;
+    return gone;
+}
+
 void mt_report_hide_empty(struct mt_report *r)
 {
     for (size_t c = 0; c < r->columns.n; c++) {

@@ -69,7 +69,7 @@ struct mt_report {
      * write them one by one; for the others call mt_report_collect first. */
     bool (*next)(void *closure, struct mt_cell *cells);
     void *closure;
-    int64_t left_out_n;    /* rows cut by --limit, --min, --name */
+    int64_t left_out_n;    /* rows not shown: cut by --limit, --min, --name, or not looked at */
     const char *left_out;  /* what is said behind their number (mt_rows_footer); NULL: nothing */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
     MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
@@ -98,6 +98,9 @@ const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
 
 /* All columns come before the first row. */
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit);
+/* Keeps the rows for which keep says so. Returns how many went. */
+size_t mt_report_keep(struct mt_report *r, bool (*keep)(const void *closure, const struct mt_row *),
+                      const void *closure);
 /* Hides the columns in which no cell is known. */
 void mt_report_hide_empty(struct mt_report *r);
 /* Index of the column of that machine name, or -1. */

@@ -72,7 +72,7 @@ static enum mt_status enter(struct walk *w, struct thread *t, int64_t op, struct
         if (node >= w->tree->nodes.n)
             break;
         *mt_vec_push(&w->path) = (struct open_op){.op = op, .node = (uint32_t)node};
-        int64_t parent = mt_stmt_kind(s, 0) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, 0);
+        int64_t parent = mt_stmt_int_or(s, 0, -1);
         op = parent < op ? parent : -1; /* a damaged database must not send us in circles */
     }
     while ((int64_t)t->stack.n > depth + 1)
@@ -116,11 +116,11 @@ static void put(struct walk *w, struct change *changes, const struct mt_stmt *s,
     int64_t record = mt_stmt_int(s, column);
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL || record < 0 || record >= w->run->record_n)
         return;
-    changes[record] = (struct change){
-        .bytes = bytes,
-        .t_ns = mt_stmt_int(s, column + 1),
-        .op = mt_stmt_kind(s, column + 2) == MT_VALUE_NULL ? -1 : mt_stmt_int(s, column + 2),
-        .thread = mt_tree_thread(w->tree, mt_stmt_int(s, column + 3))};
+    changes[record] =
+        (struct change){.bytes = bytes,
+                        .t_ns = mt_stmt_int(s, column + 1),
+                        .op = mt_stmt_int_or(s, column + 2, -1),
+                        .thread = mt_tree_thread(w->tree, mt_stmt_int(s, column + 3))};
 }
 
 enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,

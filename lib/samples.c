@@ -37,3 +37,9 @@ enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *d
                                       mt_stmt_int_or(s, 1, INT64_MIN)};
     return mt_stmt_step(s, &row, err);
 }
+
+int64_t mt_recorder_before(const struct mt_recorder_total *total,
+                           const struct mt_run_device *device)
+{
+    return total->base_b == INT64_MIN || device->type == MT_DEVICE_CPU ? 0 : total->base_b;
+}

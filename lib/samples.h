@@ -18,6 +18,10 @@ enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
 struct mt_recorder_total {
     int64_t base_b, residual_b;
 };
+/* What was there before beyond what the level begins with, as far as the recorder's total is to be
+ * trusted, else 0: that of the CPU counts what profilers saw, freed since or not. */
+int64_t mt_recorder_before(const struct mt_recorder_total *total,
+                           const struct mt_run_device *device);
 enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *device,
                                  struct mt_recorder_total *out, struct mt_err *err);
 

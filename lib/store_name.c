@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* id = 0: none. */
-static enum mt_status find_run(struct mt_db *db, int query, const char *key, int64_t *id,
-                               char name[256], struct mt_err *err)
+enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
+                                 char name[256], struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -75,7 +74,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
     int64_t id;
     if (o->name) {
         snprintf(out->name, sizeof out->name, "%s", o->name);
-        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
+        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
         if (!id)
             return MT_OK;
         out->replaced |= o->replace;
@@ -89,7 +88,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
     name_of_source(o->source, base);
     snprintf(out->name, sizeof out->name, "%s", base);
     for (int n = 2;; n++) {
-        MT_TRY(find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
+        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
         if (!id)
             return MT_OK;
         snprintf(out->name, sizeof out->name, "%s-%d", base, n);
@@ -118,7 +117,7 @@ static enum mt_status check_group(struct mt_db *db, const char *group,
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
                                       struct mt_store_result *out, struct mt_err *err)
 {
-    MT_TRY(find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
+    MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
     if (!out->run_id)
         return MT_OK;
     if (o->replace) {

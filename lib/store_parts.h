@@ -21,6 +21,10 @@ struct mt_writer {
     size_t at_record;
 };
 
+/* Id, and name unless NULL, of the run that a query by name or by content finds; id 0: none. */
+enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
+                                 char name[256], struct mt_err *err);
+
 /* Whether the content is there: sets *out, or deletes that run where it is to be replaced. Errors:
  * MT_EUSAGE (there under another name or in another group). */
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,

@@ -2,6 +2,7 @@
 #include "lib/store.h"
 
 #include "gen/queries.h"
+#include "lib/store_parts.h"
 #include <string.h>
 
 static enum mt_status run_queries(struct mt_db *db, int first, int last, int64_t run,
@@ -46,14 +47,10 @@ enum mt_status mt_store_check_name(const char *name, struct mt_err *err)
 enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
+    int64_t id;
     MT_TRY(mt_store_check_name(name, err));
-    MT_TRY(mt_db_query(db, MT_Q_RUN_BY_NAME, &s, err));
-    mt_stmt_bind(s, "s", name);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    bool taken = row && mt_stmt_int(s, 0) != run;
-    mt_stmt_end(s);
-    if (taken) {
+    MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, name, &id, NULL, err));
+    if (id && id != run) {
         MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already", name);
         mt_err_hint(err, "Nothing was changed. Choose another name, or delete or rename that run.");
         return MT_EUSAGE;

@@ -7,8 +7,8 @@ SELECT id, name FROM run WHERE content_hash = ?1;
 SELECT 1 FROM run WHERE id = ?1 AND group_name = ?2;
 
 -- name: run_by_name
--- in: ?1 name   out: id, content_hash
-SELECT id, content_hash FROM run WHERE name = ?1;
+-- in: ?1 name   out: id
+SELECT id FROM run WHERE name = ?1;
 
 -- name: next_ids
 -- out: the next free id of run, op, alloc, node, device, thread, segment

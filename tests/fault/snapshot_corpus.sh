@@ -65,11 +65,9 @@ for name in sizes-overflow host-odd cut refused-GLOBAL; do
     if grep -qx "hostile-$name" imported; then complain "$name is taken"; fi
 done
 
-query() {
-    "$MEMTOOL" query --format csv "$1" | tail -n +2
-}
 expect() { # WHAT QUERY EXPECTED
-    got=$(query "$2" | tr -d '"' | tr '\n' ' ')
+    "$MEMTOOL" query --format csv "$2" >rows || complain "$1: the query fails"
+    got=$(tail -n +2 rows | tr -d '"' | tr '\n' ' ')
     [ "$got" = "$3" ] || complain "$1: $got"
 }
 expect 'reserved below 0' "SELECT r.name, s.value_b FROM sample s JOIN run r ON r.id = s.run_id

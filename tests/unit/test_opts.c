@@ -216,7 +216,7 @@ static const struct help_row help_rows[] = {
      "\n"
      "Usage: memtool table [options] [RUN]\n"
      "\n"
-     "Options of every command:\n"
+     "Common options:\n"
      "      --fit SIZE  would an allocation of that size fit, and why not\n"
      "      --format F  table, svg\n",
      0},
@@ -241,7 +241,7 @@ static const struct help_row help_rows[] = {
      "by "
      "1000.\n"
      "\n"
-     "Options of every command:\n"
+     "Common options:\n"
      "  -d, --db FILE       the database\n"
      "  -c, --color[=WHEN]  colours\n"
      "  -q, --quiet         no progress\n"
