@@ -79,18 +79,20 @@ static void describe(struct mt_report *r, const struct mt_run *run)
 static void explain(struct mt_report *r, const struct mt_run *run)
 {
     char rounding[MT_HUMAN_MAX];
-    int64_t more_b = mt_wrap_sub(at_end.active_b, at_end.requested_b);
+    const char *more = "";
     if (!mt_run_is_snapshot(run))
         return;
+    if (at_end.requested_b > 0)
+        more = mt_report_textf(
+            r, " (%s more at the end)",
+            mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding));
     mt_report_footer(r,
                      "A snapshot tells rounded sizes only of blocks in use at its end: allocated "
                      "and active have no peak.");
     mt_report_footer(r,
                      "The peak of requested stands for torch.cuda.max_memory_allocated(), which "
-                     "rounds each block up%s%s%s.",
-                     at_end.requested_b > 0 ? " (" : "",
-                     at_end.requested_b > 0 ? mt_human_bytes(more_b, rounding) : "",
-                     at_end.requested_b > 0 ? " more at the end)" : "");
+                     "rounds each block up%s.",
+                     more);
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

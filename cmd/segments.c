@@ -18,19 +18,25 @@ static struct mt_rows rows = {.limit = 20};
 static const struct column {
     const char *name, *title;
     enum mt_unit unit;
-    int spare; /* of struct mt_column */
-} columns[] =
-    {{"size_b", "SIZE", MT_UNIT_BYTES, 0},     {"allocated_b", "IN USE", MT_UNIT_BYTES, 0},
-     {"inactive_b", "FREE", MT_UNIT_BYTES, 0}, {"largest_hole_b", "HOLE", MT_UNIT_BYTES, 1},
-     {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 4}, {"age_ns", "AGE", MT_UNIT_NS, 3},
-     {"stream", NULL, MT_UNIT_NONE, 6},        {"pool", NULL, MT_UNIT_NONE, 5},
-     {"address", NULL, MT_UNIT_NONE, 2},       {"map", NULL, MT_UNIT_NONE, 0},
-     {"held_by", "HELD BY", MT_UNIT_NONE, 0},  {"device", NULL, MT_UNIT_NONE, 0}},
-  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES, 0},
-                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT, 0},
-                      {"allocated_b", "IN USE", MT_UNIT_BYTES, 0},
-                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 0},
-                      {"site", NULL, MT_UNIT_NONE, 0}};
+    int spare; /* this and what follows: of struct mt_column */
+    bool whole, hidden;
+} columns[] = {{"size_b", "SIZE", MT_UNIT_BYTES, 0, false, false},
+               {"allocated_b", "IN USE", MT_UNIT_BYTES, 0, false, false},
+               {"inactive_b", "FREE", MT_UNIT_BYTES, 0, false, false},
+               {"largest_hole_b", "HOLE", MT_UNIT_BYTES, 1, false, false},
+               {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 4, false, false},
+               {"age_ns", "AGE", MT_UNIT_NS, 3, false, false},
+               {"stream", NULL, MT_UNIT_NONE, 6, false, false},
+               {"pool", NULL, MT_UNIT_NONE, 5, false, false},
+               {"address", NULL, MT_UNIT_NONE, 2, true, false},
+               {"map", NULL, MT_UNIT_NONE, 0, true, false},
+               {"held_by", "HELD BY", MT_UNIT_NONE, 0, false, false},
+               {"device", NULL, MT_UNIT_NONE, 0, false, true}},
+  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES, 0, false, false},
+                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT, 0, false, false},
+                      {"allocated_b", "IN USE", MT_UNIT_BYTES, 0, false, false},
+                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 0, false, false},
+                      {"site", NULL, MT_UNIT_NONE, 0, false, false}};
 
 /* How full each sixteenth of a segment is. */
 static const char *map_of(struct mt_report *r, const struct mt_segments *s, const struct mt_seg *g,
@@ -178,8 +184,8 @@ static void add_columns(struct mt_report *r, bool holders)
     for (size_t i = 0; i < n; i++) {
         mt_report_column(r, v[i].name, v[i].title, v[i].unit);
         r->columns.v[i].spare = v[i].spare;
-        r->columns.v[i].whole = strcmp(v[i].name, "address") == 0 || strcmp(v[i].name, "map") == 0;
-        r->columns.v[i].hidden = strcmp(v[i].name, "device") == 0;
+        r->columns.v[i].whole = v[i].whole;
+        r->columns.v[i].hidden = v[i].hidden;
     }
 }
 

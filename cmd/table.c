@@ -3,6 +3,7 @@
 #include "cmd/rows.h"
 #include "cmd/words.h"
 #include "lib/human.h"
+#include "lib/live.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
         .thread = thread, .by_step = steps != NULL, .keys = keys, .key_n = key_n};
-    bool lifetimes = d && d->at_end_b != INT64_MIN;
+    bool lifetimes = d && mt_lives_are_known(d);
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
@@ -78,7 +79,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
     const char *wanted = device_name ? device_name : sort.device;
     MT_TRY(mt_run_device(db, run, wanted, &d, &none, &others, err));
-    bool lifetimes = !none && d.at_end_b != INT64_MIN;
+    bool lifetimes = !none && mt_lives_are_known(&d);
     mt_table_columns(r, keys, key_n, by_device, lifetimes);
     if (by_device && !none && !wanted) {
         struct mt_run_device *all;

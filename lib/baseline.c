@@ -113,7 +113,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     sum_sites(to, MT_BASE_CALLS_N);
     sum_sites(to, MT_BASE_PER_STEP);
     sum_sites(to, MT_BASE_SUSPECT);
-    if (device->at_end_b == INT64_MIN || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
+    if (!mt_lives_are_known(device) || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
         to->v[MT_BASE_PER_STEP] = to->v[MT_BASE_SUSPECT] = MT_BASE_UNKNOWN;
     mt_diff_free(&d);
     return st;

@@ -1,6 +1,7 @@
 #include "lib/memstats.h"
 
 #include "gen/queries.h"
+#include "lib/live.h"
 #include "lib/samples.h"
 #include "lib/segments.h"
 #include "lib/wrap.h"
@@ -85,8 +86,8 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
 {
     struct follow f = {.window = window, .now_b = device->start_b};
     MT_TRY(ask_blocks(db, MT_Q_MEMORY_START, run, device, &f.now_n, 1, err));
-    if (device->at_end_b == INT64_MIN)
-        f.now_n = 0; /* no addresses: no free is known to be of an older block */
+    if (!mt_lives_are_known(device))
+        f.now_n = 0; /* no free is known to be of an older block */
     MT_TRY(mt_changes_each(db, device, use_change, &f, err));
     *out = leave(&f);
     return MT_OK;
