@@ -4,13 +4,15 @@
 #   unit    tests/unit/test_*.c     a cmocka program each; its own count of tests
 #   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME; one test each
 #   fault   tests/fault/*.sh        exit 0 passed, 77 skipped; one test each
+#   matrix  tests/matrix/*.py       exit 0 passed, 77 skipped; its last line counts its tests
 #   golden  tests/golden/*/         whole commands; one test each
 #
 # A line per program; the whole log of one that fails. Nothing stops at a failure. The last line is
-# `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed.
-# Every program runs in the repository's root (fault scripts in an empty folder), with its own empty
-# TMPDIR and HOME and with MEMTOOL and SAMPLES set; of the caller's environment (CI, NO_COLOR, PAGER,
-# MEMTOOL_DB ...) it sees PATH alone, so that a test means the same everywhere.
+# `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed. A matrix
+# ends with such a line too; what ends without one, or without leaving a result, failed.
+# Every program runs in the repository's root (fault and matrix in an empty folder), with its own
+# empty TMPDIR and HOME and with MEMTOOL and SAMPLES set; of the caller's environment (CI, NO_COLOR,
+# PAGER, MEMTOOL_DB ...) it sees PATH alone, so that a test means the same everywhere.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -40,6 +42,19 @@ count_exit() { # EXIT-STATUS
     esac
 }
 
+# Counts a log whose last line is `N passed, N failed`, perhaps with `, N skipped`: "PASSED FAILED
+# SKIPPED". A program that says nothing of the kind failed; so did one that says that nothing failed,
+# or that nothing ran, and exits otherwise.
+count_last_line() { # EXIT-STATUS LOG
+    [ "$1" != 77 ] || { echo 0 0 1 && return; }
+    tail -n 1 "$2" | awk -v status="$1" '
+        /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { passed = $1; failed = $3; skipped = $5 }
+        END {
+            if ((status != 0 || passed + skipped == 0) && failed == 0) failed = 1
+            print passed + 0, failed + 0, skipped + 0
+        }'
+}
+
 # Runs one program, prints its line (and its log if it failed), leaves its counts in RESULTS.
 run_one() { # KIND NAME
     kind=$1 name=$2 id=$kind.$name
@@ -51,16 +66,17 @@ run_one() { # KIND NAME
     unit) set -- "$BUILD/tests/unit/$name" ;;
     fuzz) set -- "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" ;;
     fault) folder=$tmp/work && set -- sh "$root/tests/fault/$name.sh" ;;
+    matrix) folder=$tmp/work && set -- python3 -B "$root/tests/matrix/$name.py" ;;
     esac
     env -i -C "$folder" PATH="$PATH" HOME="$tmp/home" TMPDIR="$tmp/tmp" LC_ALL=C.UTF-8 TZ=UTC \
         MEMTOOL="$MEMTOOL" SAMPLES="$root/samples" CMOCKA_MESSAGE_OUTPUT=TAP \
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 timeout 900 "$@" >"$log" 2>&1 </dev/null
     status=$?
-    if [ "$kind" = unit ]; then
-        counts=$(count_tap $status <"$log")
-    else
-        counts=$(count_exit $status)
-    fi
+    case $kind in
+    unit) counts=$(count_tap $status <"$log") ;;
+    matrix) counts=$(count_last_line $status "$log") ;;
+    *) counts=$(count_exit $status) ;;
+    esac
     rm -rf "$tmp"
     echo "$counts" >"$RESULTS/$id.count"
     # shellcheck disable=SC2086 # three words
@@ -79,21 +95,46 @@ run_one() { # KIND NAME
 
 run_golden() {
     sh tests/golden/run.sh >"$RESULTS/golden.log" 2>&1
-    tail -n 1 "$RESULTS/golden.log" |
-        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed\(, \([0-9]*\) skipped\)\{0,1\}$/\1 \2 \4/p' \
-            >"$RESULTS/golden.count"
-    [ -s "$RESULTS/golden.count" ] || echo 0 1 0 >"$RESULTS/golden.count"
-    if grep -q '^[0-9]* 0' "$RESULTS/golden.count"; then
+    counts=$(count_last_line $? "$RESULTS/golden.log")
+    echo "$counts" >"$RESULTS/golden.count"
+    case $counts in
+    *' 0 '*)
         grep '^skip' "$RESULTS/golden.log"
         echo "ok    golden $(tail -n 1 "$RESULTS/golden.log" | sed 's/, 0 failed//')"
-    else
+        ;;
+    *)
         grep -v '^ok ' "$RESULTS/golden.log" | sed '$d'
         echo "FAIL  golden $(tail -n 1 "$RESULTS/golden.log")"
-    fi
+        ;;
+    esac
+}
+
+# What was to run, "KIND NAME" a line; the slow ones first.
+list_tests() {
+    for kind in fault matrix fuzz unit; do
+        for file in tests/"$kind"/*; do
+            name=$(basename "$file")
+            case $kind/$name in
+            unit/test_*.c | fuzz/fuzz_*.c) echo "$kind ${name%.c}" ;;
+            fault/*.sh) echo "$kind ${name%.sh}" ;;
+            matrix/*.py) echo "$kind ${name%.py}" ;;
+            esac
+        done
+    done
+}
+
+# Counts as failed what was to run and left no result: something ended the shell around it.
+find_lost() {
+    while read -r kind name; do
+        [ -s "$RESULTS/$kind.$name.count" ] && continue
+        echo 0 1 0 >"$RESULTS/$kind.$name.count"
+        printf 'FAIL  %-6s %s: was ended before it left a result\n' "$kind" "$name"
+        [ ! -e "$RESULTS/$kind.$name.log" ] || sed 's/^/    /' "$RESULTS/$kind.$name.log"
+    done <"$RESULTS/planned"
 }
 
 if [ "${1-}" = --one ]; then
-    run_one "$2" "$3"
+    (run_one "$2" "$3") # in a shell of its own: if that dies, xargs goes on
     exit 0
 fi
 
@@ -103,15 +144,9 @@ trap 'rm -rf "$RESULTS"' EXIT
 trap 'exit 130' INT TERM
 export BUILD RESULTS MEMTOOL="$root/$BUILD/memtool"
 
-for kind in fault fuzz unit; do # the slow ones first
-    for file in tests/"$kind"/*; do
-        name=$(basename "$file")
-        case $kind/$name in
-        unit/test_*.c | fuzz/fuzz_*.c) echo "$kind ${name%.c}" ;;
-        fault/*.sh) echo "$kind ${name%.sh}" ;;
-        esac
-    done
-done | xargs -r -n 2 -P "$(nproc)" sh tests/run.sh --one
+list_tests >"$RESULTS/planned"
+xargs -r -n 2 -P "$(nproc)" sh tests/run.sh --one <"$RESULTS/planned"
+find_lost
 run_golden
 
 cat "$RESULTS"/*.count | awk '

@@ -63,7 +63,7 @@ run_case() { # NAME
 }
 
 if [ "${1-}" = --case ]; then
-    run_case "$3" >"$2/$3"
+    (run_case "$3" >"$2/$3") # in a shell of its own: if that dies, xargs goes on
     exit 0
 fi
 
@@ -83,6 +83,9 @@ if [ $# -eq 0 ]; then
     done
 fi
 [ $# -eq 0 ] || printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$here/run.sh" --case "$results"
+for name in "$@"; do
+    [ -s "$results/$name" ] || echo "FAIL $name: was ended before it left a result" >"$results/$name"
+done
 
 cat /dev/null "$results"/* 2>/dev/null | awk '
     { print }

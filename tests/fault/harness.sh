@@ -1,0 +1,89 @@
+#!/bin/sh
+# The test runner itself, on a small tree of programs that pass, fail, are skipped, say nothing and die:
+# each must be counted as what it is, and nothing that was to run may be missed.
+set -u
+root=$(dirname "$SAMPLES")
+fails=0
+complain() {
+    echo "FAIL $*"
+    fails=$((fails + 1))
+}
+
+mkdir -p tree/tests/golden tree/tests/fault tree/tests/fuzz tree/tests/matrix tree/tests/unit \
+    tree/build/tests/unit tree/samples
+cp "$root/tests/run.sh" tree/tests
+cp "$root/tests/golden/run.sh" tree/tests/golden
+
+program() { # FILE: written from standard input
+    cat >"tree/$1" && chmod +x "tree/$1"
+}
+unit() { # NAME
+    touch "tree/tests/unit/test_$1.c"
+    program "build/tests/unit/test_$1"
+}
+golden() { # NAME EXPECTED
+    mkdir "tree/tests/golden/$1"
+    cat >"tree/tests/golden/$1/cmd"
+    printf '%s\n' "$2" >"tree/tests/golden/$1/stdout"
+}
+# Ends the shell that waits for the test and would write its result.
+kill_waiting='sh_of() { sed "s/.*) . \([0-9]*\) .*/\1/" "/proc/$1/stat"; }
+timeout_pid=$PPID
+kill -9 "$(sh_of "$timeout_pid")"'
+
+expect() { # WHAT LAST-LINE EXIT: what the runner must say of the tree
+    sh tree/tests/run.sh build >out 2>&1
+    status=$?
+    [ "$(tail -n 1 out)" = "$2" ] || complain "$1: want '$2', got: $(cat out)"
+    [ $status = "$3" ] || complain "$1: exit $status, want $3"
+}
+said() { # WHAT: a line of the runner
+    grep -qF -e "$1" out || complain "not said: $1"
+}
+
+# Everything passes or says why not.
+echo 'exit 0' >tree/tests/fault/good.sh
+echo 'exit 77' >tree/tests/fault/not_here.sh
+echo 'print("2 passed, 0 failed, 1 skipped")' >tree/tests/matrix/good.py
+echo 'print("no such data"); raise SystemExit(77)' >tree/tests/matrix/not_here.py
+printf '#!/bin/sh\nprintf "1..2\\nok 1\\nok 2\\n"\n' | unit good
+echo 'echo hello' | golden good hello
+expect 'all pass' '6 passed, 0 failed, 3 skipped' 0
+said 'ok    matrix good: 2 passed, 1 skipped'
+said 'ok    matrix not_here: 0 passed, 1 skipped'
+said 'ok    golden 1 passed'
+
+# What a matrix may rely on: an empty folder, the program, the samples.
+cat >tree/tests/matrix/good.py <<'END'
+import os
+assert os.listdir(".") == [], "the folder is not empty"
+assert os.path.isabs(os.environ["MEMTOOL"]) and os.environ["MEMTOOL"].endswith("build/memtool")
+assert os.path.isdir(os.environ["SAMPLES"]) and not os.listdir(os.environ["HOME"])
+assert "SECRET" not in os.environ
+print("3 passed, 0 failed")
+END
+SECRET=1 expect 'surroundings of a matrix' '7 passed, 0 failed, 2 skipped' 0
+
+# Each way to fail counts, and none stops the others.
+echo 'exit 3' >tree/tests/fault/bad.sh
+printf "%s\n" "$kill_waiting" >tree/tests/fault/dies.sh
+echo 'print("1 passed, 2 failed"); raise SystemExit(1)' >tree/tests/matrix/bad.py
+echo 'print("4 passed, 0 failed"); raise SystemExit(1)' >tree/tests/matrix/bad_exit.py
+echo 'print("4 passed, 0 failed"); print("and more")' >tree/tests/matrix/no_counts.py
+echo 'print("0 passed, 0 failed")' >tree/tests/matrix/nothing.py
+echo 'raise ValueError' >tree/tests/matrix/raises.py
+printf '#!/bin/sh\nprintf "1..3\\nok 1\\n"\n' | unit cut
+touch tree/tests/fuzz/fuzz_missing.c
+echo 'echo other' | golden bad hello
+printf "%s\n" "$kill_waiting" | golden dies ''
+# Two scripts; 2 + 1 + 1 + 1 + 1 of the matrices (1 + 4 pass); 2 lost unit tests (1 passes); a
+# missing program; two golden cases.
+expect 'all ways to fail' '13 passed, 13 failed, 2 skipped' 1
+said 'FAIL  fault  dies: was ended before it left a result'
+said 'FAIL dies: was ended before it left a result'
+said 'FAIL  matrix bad: 2 of 3 failed (exit 1)'
+said 'FAIL  golden 1 passed, 2 failed'
+said 'FAIL  unit   test_cut: 2 of 3 failed (exit 0)'
+
+echo "$fails complaints"
+[ $fails = 0 ]
