@@ -27,6 +27,7 @@ golden() { # NAME EXPECTED
     printf '%s\n' "$2" >"tree/tests/golden/$1/stdout"
 }
 # Ends the shell that waits for the test and would write its result.
+# shellcheck disable=SC2016 # a text
 kill_waiting='sh_of() { sed "s/.*) . \([0-9]*\) .*/\1/" "/proc/$1/stat"; }
 timeout_pid=$PPID
 kill -9 "$(sh_of "$timeout_pid")"'
