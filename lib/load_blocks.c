@@ -134,7 +134,8 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
         if (node >= l->t->nodes.n)
             continue;
-        struct mt_sums *sums = &l->t->items.v[path_item(l, (uint32_t)node, -1, MT_NONE)].self;
+        uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE); /* may move the items */
+        struct mt_sums *sums = &l->t->items.v[item].self;
         mt_wrap_inc(&sums->at_peak_b, mt_stmt_int(s, 0));
         mt_wrap_inc(&sums->at_end_b, mt_stmt_int(s, 0));
         sums->at_peak_n++;
