@@ -42,24 +42,28 @@ static int64_t number_of(const struct mt_op_loader *l, int64_t place)
 }
 
 /* Recordings of call paths have no op around a block: its node in that step (its place, -1 = none)
- * is the item. */
+ * on that thread is the item. */
 static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, uint32_t thread)
 {
+    struct mt_tree *t = l->t;
     uint32_t inner = MT_NONE, wanted = MT_NONE;
-    for (uint32_t at = node; at != MT_NONE; at = l->t->nodes.v[at].parent) {
-        uint32_t *item = mt_map_at(&l->path_items, (uint64_t)(place + 1) << 32 | at);
-        bool known = *item != MT_NONE;
+    for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
+        const struct {
+            int64_t place;
+            uint32_t node, thread; /* as bytes a key, without padding */
+        } key = {place, at, thread};
+        uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
+        bool known = item < t->items.n;
         if (!known) {
-            *item = (uint32_t)l->t->items.n;
-            struct mt_item *new = mt_vec_push(&l->t->items);
+            struct mt_item *new = mt_vec_push(&t->items);
             *new = mt_item_of_node(at);
             new->thread = thread;
             new->step = number_of(l, place);
         }
         if (inner != MT_NONE)
-            l->t->items.v[inner].parent = *item;
-        wanted = wanted == MT_NONE ? *item : wanted;
-        inner = *item;
+            t->items.v[inner].parent = item;
+        wanted = wanted == MT_NONE ? item : wanted;
+        inner = item;
         if (known)
             break;
     }

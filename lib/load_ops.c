@@ -210,6 +210,7 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
 {
     struct mt_op_loader *l = &r->l;
     mt_strtab_init(&l->outside);
+    mt_strtab_init(&l->path_items);
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
@@ -226,7 +227,7 @@ static void dispose(struct op_reader *r)
     free(r->l.sums_of);
     mt_vec_free(&r->l.sums);
     mt_strtab_free(&r->l.outside);
-    mt_map_free(&r->l.path_items);
+    mt_strtab_free(&r->l.path_items);
     mt_steps_free(&r->l.steps);
     mt_vec_free(&r->ranges);
 }

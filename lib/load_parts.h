@@ -22,7 +22,8 @@ struct mt_op_loader {
                           blocks stay untouched, and take no memory. */
     MT_VEC(struct mt_sums) sums;
     struct mt_strtab outside; /* ids are indexes of the tree's `outside` */
-    struct mt_map path_items; /* node, step (its place) -> item, of recordings of call paths */
+    struct mt_strtab path_items; /* of recordings of call paths: step (its place), node, thread; ids
+                                    are indexes of the tree's items */
 };
 
 /* Whether the filter takes what starts in a step, INT64_MIN = none. */

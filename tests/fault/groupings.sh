@@ -1,25 +1,37 @@
 #!/bin/sh
 # However a snapshot is grouped, the rows of a table add up to the same: also by what needs single blocks,
-# and also where the blocks are older than the recording.
+# and also where the blocks are older than the recording. What `table` has at the peak, row by row, is
+# what `peak` shows.
 set -u
 fails=0 seen=0
 HOSTILE=$(dirname "$SAMPLES")/tests/hostile
 
-sums() { # FILE KEY
-    "$MEMTOOL" table "$1" --db t.db --by "$2,device" --limit 0 --format csv \
-        --columns self_net_b,self_at_peak_b,self_at_end_b 2>log |
-        awk -F, 'NR > 1 { net += $1; peak += $2; end += $3 } END { printf "%d %d %d", net, peak, end }'
+complain() {
+    echo "FAIL $*"
+    fails=$((fails + 1))
 }
 
-for file in "$SAMPLES"/snapshots/*.pickle "$HOSTILE"/older_blocks*.pickle; do
-    seen=$((seen + 1))
-    "$MEMTOOL" import "$file" --db t.db --name "r$seen" >log 2>&1 || { echo "FAIL import $file"; cat log; fails=$((fails + 1)); }
-    want=$(sums "r$seen" name)
+table() { # KEYS COLUMNS
+    "$MEMTOOL" table "$run" --db t.db --by "$1" --limit 0 --format csv --columns "$2" 2>log | tail -n +2
+}
+
+sums() { # KEY
+    table "$1,device" self_net_b,self_at_peak_b,self_at_end_b |
+        awk -F, '{ net += $1; peak += $2; end += $3 } END { printf "%d %d %d", net, peak, end }'
+}
+
+for file in "$SAMPLES"/snapshots/*.pickle "$HOSTILE"/older_block*.pickle; do
+    seen=$((seen + 1)) run=r$((seen + 1))
+    "$MEMTOOL" import "$file" --db t.db --name $run >log 2>&1 || complain "import $file: $(cat log)"
+    want=$(sums name)
     for by in thread step shape forward path,thread; do
-        came=$(sums "r$seen" $by)
-        [ "$came" = "$want" ] || { echo "FAIL $file by $by: $came, by name $want"; fails=$((fails + 1)); }
+        came=$(sums $by)
+        [ "$came" = "$want" ] || complain "$file by $by: $came, by name $want"
     done
+    table thread self_at_peak_b,thread | sed '/^0,/d' | sort >table.csv
+    "$MEMTOOL" peak $run --db t.db --by thread --limit 0 --format csv --columns at_peak_b,thread 2>log | tail -n +2 | sort >peak.csv
+    diff table.csv peak.csv || complain "$file by thread: < table, > peak"
 done
-[ $seen -ge 30 ] || { echo "FAIL only $seen snapshots seen"; fails=$((fails + 1)); }
+[ $seen -ge 30 ] || complain "only $seen snapshots seen"
 echo "$seen snapshots, $fails complaints"
 [ $fails = 0 ]
