@@ -1,9 +1,7 @@
-/* Gives memory records their ops, pairs frees with allocations, finds each device's peak. */
+/* Gives memory records their ops and their pairs, finds each device's peak. */
 #include "lib/build.h"
 
 #include <stdlib.h>
-
-enum { CLOSED = MT_NONE - 1 }; /* an address seen before where nothing is live now */
 
 static int record_cmp(const void *a, const void *b)
 {
@@ -11,15 +9,24 @@ static int record_cmp(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Innermost op open at t on a thread; *cursor = ops that started by the last t asked for. */
-static uint32_t innermost(const struct mt_thread *t, uint32_t *cursor, int64_t t_ns)
+/* The ops of a thread that are open while time goes on, by start: the last one is the innermost.
+ * Ops that have ended may stay below one that outlives them. */
+struct open_ops {
+    MT_VEC(uint32_t) all; /* op numbers */
+};
+
+struct thread_walk {
+    uint32_t started;     /* ops of the thread that have started */
+    struct open_ops ends; /* with those that end at this moment */
+    struct open_ops open; /* without them; kept where whole microseconds ask for it */
+};
+
+/* Innermost op that ends at t or later; MT_NONE = none. */
+static uint32_t innermost(const struct mt_thread *t, struct open_ops *o, int64_t t_ns)
 {
-    while (*cursor < t->ops.n && t->ops.v[*cursor].start_ns <= t_ns)
-        ++*cursor;
-    uint32_t at = *cursor ? t->op_base + *cursor - 1 : MT_NONE;
-    while (at != MT_NONE && t->ops.v[at - t->op_base].end_ns < t_ns)
-        at = t->ops.v[at - t->op_base].parent;
-    return at;
+    while (o->all.n && t->ops.v[o->all.v[o->all.n - 1] - t->op_base].end_ns < t_ns)
+        o->all.n--;
+    return o->all.n ? o->all.v[o->all.n - 1] : MT_NONE;
 }
 
 /*
@@ -27,89 +34,35 @@ static uint32_t innermost(const struct mt_thread *t, uint32_t *cursor, int64_t t
  * for what comes just behind it: it belongs to the op around, which frees what it no longer needs.
  * docs/attribution.md has the figures behind this.
  */
-static uint32_t op_of(const struct mt_recording *r, const struct mt_record *rec, uint32_t *cursor)
+static uint32_t op_of(const struct mt_recording *r, const struct mt_record *rec,
+                      struct thread_walk *w)
 {
     const struct mt_thread *t = &r->threads.v[rec->thread];
-    uint32_t closed = innermost(t, cursor, rec->t_ns), open = closed;
-    if (!r->whole_us || rec->bytes >= 0)
-        return closed;
-    while (open != MT_NONE && t->ops.v[open - t->op_base].end_ns <= rec->t_ns)
-        open = t->ops.v[open - t->op_base].parent;
-    return open == MT_NONE ? closed : open;
+    for (; w->started < t->ops.n && t->ops.v[w->started].start_ns <= rec->t_ns; w->started++) {
+        *mt_vec_push(&w->ends.all) = t->op_base + w->started;
+        if (r->whole_us)
+            *mt_vec_push(&w->open.all) = t->op_base + w->started;
+    }
+    uint32_t op = MT_NONE;
+    if (r->whole_us && rec->bytes < 0)
+        op = innermost(t, &w->open, rec->t_ns + 1);
+    return op == MT_NONE ? innermost(t, &w->ends, rec->t_ns) : op;
 }
 
 static void find_ops(struct mt_recording *r)
 {
-    uint32_t *cursor = mt_alloc((r->threads.n + 1) * sizeof *cursor);
+    struct thread_walk *walks = mt_alloc((r->threads.n + 1) * sizeof *walks);
     for (size_t i = 0; i < r->records.n; i++) {
         struct mt_record *rec = &r->records.v[i];
-        rec->op = op_of(r, rec, &cursor[rec->thread]);
+        rec->op = op_of(r, rec, &walks[rec->thread]);
         if (rec->op == MT_NONE)
             mt_rec_note(r, MT_NOTE_OUTSIDE, -1, rec->bytes);
     }
-    free(cursor);
-}
-
-struct pairing {
-    struct mt_map live;   /* address of a process and device -> newest live allocation */
-    struct mt_map below;  /* allocation -> the older one still live at its address */
-    struct mt_map spaces; /* (process, device) -> small number */
-};
-
-static uint64_t address_key(struct mt_recording *r, struct pairing *p, const struct mt_record *rec)
-{
-    const struct mt_thread *t = &r->threads.v[rec->thread];
-    uint64_t process = t->pid_name == MT_NONE ? (uint64_t)t->pid : ~(uint64_t)t->pid_name;
-    uint32_t *space = mt_map_at(&p->spaces, process << 16 ^ process >> 48 ^ rec->device);
-    if (*space == MT_NONE)
-        *space = (uint32_t)p->spaces.n - 1;
-    return rec->addr ^ (uint64_t)*space << 48;
-}
-
-static void pair_free(struct mt_recording *r, struct pairing *p, uint32_t i)
-{
-    struct mt_record *rec = &r->records.v[i];
-    uint32_t *live = mt_map_at(&p->live, address_key(r, p, rec));
-    if (*live == MT_NONE)
-        *live = CLOSED;
-    if (*live == CLOSED)
-        return;
-    struct mt_record *birth = &r->records.v[*live];
-    if (birth->bytes != -rec->bytes) {
-        mt_rec_note(r, MT_NOTE_SIZE_MISMATCH, -1, 0);
-        return;
+    for (size_t i = 0; i < r->threads.n; i++) {
+        mt_vec_free(&walks[i].ends.all);
+        mt_vec_free(&walks[i].open.all);
     }
-    birth->mate = i;
-    rec->mate = *live;
-    uint32_t older = mt_map_get(&p->below, *live);
-    *live = older == MT_NONE ? CLOSED : older;
-}
-
-static void pair_alloc(struct mt_recording *r, struct pairing *p, uint32_t i)
-{
-    uint32_t *live = mt_map_at(&p->live, address_key(r, p, &r->records.v[i]));
-    if (*live != MT_NONE && *live != CLOSED) {
-        mt_rec_note(r, MT_NOTE_REUSED_ADDRESS, -1, r->records.v[*live].bytes);
-        *mt_map_at(&p->below, i) = *live;
-    }
-    *live = i;
-}
-
-static void pair_records(struct mt_recording *r)
-{
-    struct pairing p = {0};
-    for (uint32_t i = 0; i < r->records.n; i++) {
-        const struct mt_record *rec = &r->records.v[i];
-        if (!rec->has_addr || rec->bytes == 0)
-            continue;
-        if (rec->bytes > 0)
-            pair_alloc(r, &p, i);
-        else
-            pair_free(r, &p, i);
-    }
-    mt_map_free(&p.live);
-    mt_map_free(&p.below);
-    mt_map_free(&p.spaces);
+    free(walks);
 }
 
 /* Blocks that the recording frees without having seen them come were there when it began. */
@@ -192,7 +145,7 @@ void mt_build_attribution(struct mt_recording *r)
     if (!r->without_ops) {
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
-        pair_records(r);
+        mt_build_pairs(r);
         find_start(r);
     }
     run_totals(r);

@@ -6,11 +6,12 @@
  * - Ops of a thread nest by time. An op that starts inside another and ends after it is cut at the
  *   other's end (counted in MT_NOTE_OVERLAP); op.end_ns keeps the recorded end. Python frames that
  *   an annotation outlives end where it begins, and are not around it.
- * - A record belongs to the innermost op open on its own thread: start <= t <= end, the op that
- *   started last winning. Equal times keep the order of recording (event index, else place in
- * file).
+ * - A record belongs to the innermost op open on its own thread: start <= t <= end as recorded, the
+ *   op that started last winning. Equal times keep the order of recording (event index, else place
+ *   in file).
  * - Except that in files of whole microseconds a free at the end of an op belongs to the op around.
- * - Frees pair with the latest open allocation at the same (process, device, address).
+ * - Frees pair with the latest open allocation of their size at the same (process, device,
+ * address).
  */
 #ifndef MT_BUILD_H
 #define MT_BUILD_H
@@ -47,7 +48,8 @@ enum mt_status mt_build_bounds(struct mt_recording *r, struct mt_err *err);
 void mt_build_calltree(struct mt_recording *r);
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 void mt_build_forward(struct mt_recording *r);
-void mt_build_attribution(struct mt_recording *r);
+void mt_build_attribution(struct mt_recording *r); /* calls the next one */
+void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
 void mt_build_rollup(struct mt_recording *r);
 void mt_build_history(struct mt_recording *r);
 

@@ -21,7 +21,7 @@ struct mt_op_loader {
     uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
                           blocks stay untouched, and take no memory. */
     MT_VEC(struct mt_sums) sums;
-    struct mt_strtab outside; /* ids are indexes of the tree's `outside` */
+    struct mt_strtab outside;    /* ids are indexes of the tree's `outside` */
     struct mt_strtab path_items; /* of recordings of call paths: step (its place), node, thread; ids
                                     are indexes of the tree's items */
 };

@@ -104,10 +104,13 @@ enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *er
             r->whole_us = true;
             continue;
         }
-        int tid, n = 0;
+        int pid = 1, tid, n = 0;
         char kind[16];
-        assert_int_equal(sscanf(line, "%d %15s %n", &tid, kind, &n), 2);
-        uint32_t thread = mt_rec_thread(r, 1, MT_NONE, tid, MT_NONE);
+        if (sscanf(line, "%d:%d %15s %n", &pid, &tid, kind, &n) != 3) {
+            pid = 1;
+            assert_int_equal(sscanf(line, "%d %15s %n", &tid, kind, &n), 2);
+        }
+        uint32_t thread = mt_rec_thread(r, pid, MT_NONE, tid, MT_NONE);
         if (strcmp(kind, "mem") == 0)
             add_record(r, thread, line + n);
         else

@@ -9,7 +9,8 @@
  *     THREAD mem TIME BYTES ADDR DEVICE    ADDR 0: none; DEVICE cpu, cuda, cuda1
  *     - marker REGEX                   the step marker to build with
  *     - whole_us                       the times were recorded in whole microseconds
- * Behind a NAME may stand " | SHAPE". Times are nanoseconds. Lines are recorded in their order.
+ * THREAD is a number, of process 1, or PROCESS:NUMBER. Behind a NAME may stand " | SHAPE". Times
+ * are nanoseconds. Lines are recorded in their order.
  */
 #ifndef MT_TEST_BUILT_H
 #define MT_TEST_BUILT_H

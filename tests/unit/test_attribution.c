@@ -35,6 +35,18 @@ static const struct told records[] = {
     {"an op cut short by its parent keeps its own end",
      "1 op 0 10 a\n1 op 5 15 b\n1 mem 12 8 1 cpu\n1 mem 16 8 2 cpu", "12 +8 in b\n16 +8 in -\n",
      "overlap 1, outside_ops 1"},
+    {"an op that outlives the one around it has what others leave",
+     "1 op 0 10 a\n1 op 5 15 b\n1 op 11 12 c\n1 mem 8 1 1 cpu\n1 mem 11 2 2 cpu\n"
+     "1 mem 13 4 3 cpu\n1 mem 16 8 4 cpu",
+     "8 +1 in b\n11 +2 in c\n13 +4 in b\n16 +8 in -\n", "overlap 1, outside_ops 1"},
+    {"of ops that overlap, the one that started last and is open",
+     "1 op 0 20 a\n1 op 2 30 b\n1 op 4 6 c\n1 op 8 25 d\n1 mem 7 1 1 cpu\n1 mem 22 2 2 cpu\n"
+     "1 mem 26 4 3 cpu",
+     "7 +1 in b\n22 +2 in d\n26 +4 in b\n", "overlap 1"},
+    {"whole microseconds: a free where an op ends is of the one that outlives it",
+     "- whole_us\n1 op 0 9000 a\n1 op 2000 15000 b\n1 op 11000 12000 c\n1 mem 5000 8 1 cpu\n"
+     "1 mem 12000 -8 1 cpu",
+     "5000 +8 in b, mate 12000\n12000 -8 in b, mate 5000\n", "overlap 1"},
     {"equal times keep the order of recording",
      "1 op 0 9 a\n1 mem 5 8 1 cpu\n1 mem 5 -8 1 cpu\n1 mem 5 8 1 cpu",
      "5 +8 in a, mate 5\n5 -8 in a, mate 5\n5 +8 in a\n", ""},
@@ -49,7 +61,15 @@ static const struct told records[] = {
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -8 1 cpu\n"
      "1 mem 5 -8 1 cpu",
      "1 +8 in a, mate 4\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n4 -8 in a, mate 1\n5 -8 in a\n",
-     "reused_address 1, before_trace 1"},
+     "before_trace 1"},
+    {"a free finds the older of two blocks by its size",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -4 1 cpu",
+     "1 +8 in a, mate 3\n2 +4 in a, mate 4\n3 -8 in a, mate 1\n4 -4 in a, mate 2\n", ""},
+    {"of an address given out again only what is never freed is worth a note",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 2 1 cpu\n1 mem 4 -8 1 cpu\n"
+     "1 mem 5 -2 1 cpu",
+     "1 +8 in a, mate 4\n2 +4 in a\n3 +2 in a, mate 5\n4 -8 in a, mate 1\n5 -2 in a, mate 3\n",
+     "reused_address 1"},
     {"a free of another size does not pair",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n"
      "1 mem 3 -8 1 cpu",
@@ -59,6 +79,13 @@ static const struct told records[] = {
     {"devices have addresses of their own",
      "1 op 0 9 a\n1 mem 1 8 1 cuda0\n1 mem 2 8 1 cuda1\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cuda0",
      "1 +8 in a, mate 4\n2 +8 in a\n3 +8 in a\n4 -8 in a, mate 1\n", ""},
+    {"with addresses of any width",
+     "1 op 0 9 a\n1 mem 1 8 1000000001000 cpu\n1 mem 2 -8 1000 cuda0\n1 mem 3 4 0 cuda0\n"
+     "1 mem 4 -8 ffff000000001000 cpu\n1 mem 5 -8 1000000001000 cpu",
+     "1 +8 in a, mate 5\n2 -8 in a\n3 +4 in a\n4 -8 in a\n5 -8 in a, mate 1\n", NULL},
+    {"processes have addresses of their own",
+     "1 op 0 9 a\n2:1 op 0 9 b\n1 mem 1 8 1 cpu\n2:1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu",
+     "1 +8 in a, mate 3\n2 +8 in b\n3 -8 in a, mate 1\n", ""},
     {"without an address nothing pairs", "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 -8 0 cpu",
      "1 +8 in a\n2 -8 in a\n", ""},
     {"nothing of nothing", "1 op 0 9 a\n1 mem 1 0 1 cpu\n1 mem 2 -8 1 cpu",
