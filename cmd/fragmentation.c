@@ -23,7 +23,7 @@ struct view {
 /* A moment worth looking at. */
 struct moment {
     const char *name;
-    int64_t record, t_ns;           /* MT_AT_END: the end */
+    struct mt_seg_moment at;
     int64_t asked_b, device_free_b; /* of a failed allocation; INT64_MIN: none, unknown */
 };
 
@@ -83,26 +83,24 @@ static enum mt_status look(struct view *v, const struct moment *m, struct mt_err
     struct mt_segments s = {0};
     char lost[MT_HUMAN_LONG];
     bool oom = m->asked_b != INT64_MIN;
-    enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, m->record, oom, &s, err);
-    if (st == MT_OK && m->record == MT_AT_END)
+    enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, m->at, &s, err);
+    if (st == MT_OK && m->at.event == MT_AT_END)
         describe(v, &s);
     if (st == MT_OK && oom)
         add_oom(v, m, &s);
     else if (st == MT_OK)
         add_state(v, m, &s);
     if (s.lost_n)
-        mt_report_note(v->report,
-                       "%s: %s lie in no known segment: which ranges of expandable segments "
-                       "were mapped then is not in the file.",
+        mt_report_note(v->report, "%s: %s lie in no segment that the file knows of at that moment.",
                        m->name, mt_human_things(s.lost_n, "block", lost));
     mt_segments_free(&s);
     return st;
 }
 
-/* Record numbers of samples: of the last record before, none before the first. */
-static int64_t record_of(const struct mt_stmt *s, int column)
+/* Of samples: the last record before and the event, none before the first. */
+static struct mt_seg_moment moment_of(const struct mt_stmt *s, int record)
 {
-    return mt_stmt_int_or(s, column, -1);
+    return (struct mt_seg_moment){mt_stmt_int_or(s, record, -1), mt_stmt_int_or(s, record + 1, -1)};
 }
 
 static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known,
@@ -114,8 +112,7 @@ static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known
     MT_TRY(mt_stmt_step(s, known, err));
     if (!*known)
         return MT_OK;
-    *peak =
-        (struct moment){"reserved peak", record_of(s, 2), mt_stmt_int(s, 1), INT64_MIN, INT64_MIN};
+    *peak = (struct moment){"reserved peak", moment_of(s, 2), INT64_MIN, INT64_MIN};
     bool row = true;
     while (row)
         MT_TRY(mt_stmt_step(s, &row, err));
@@ -137,14 +134,14 @@ static enum mt_status find_ooms(struct view *v, moments *out, struct mt_err *err
             return MT_OK;
         *mt_vec_push(out) = (struct moment){
             mt_report_textf(v->report, "out of memory at %s", mt_human_ns(mt_stmt_int(s, 0), at)),
-            record_of(s, 3), mt_stmt_int(s, 0), mt_stmt_int(s, 1), mt_stmt_int_or(s, 2, INT64_MIN)};
+            moment_of(s, 3), mt_stmt_int(s, 1), mt_stmt_int_or(s, 2, INT64_MIN)};
     }
 }
 
 static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_err *err)
 {
     struct mt_report *r = v->report;
-    const struct moment end = {"end", MT_AT_END, v->run.dur_ns, INT64_MIN, INT64_MIN};
+    const struct moment end = {"end", MT_SEG_AT_END, INT64_MIN, INT64_MIN};
     struct moment peak;
     bool known;
     mt_report_column(r, "moment", NULL, MT_UNIT_NONE);
@@ -191,8 +188,8 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     mt_report_column(r, "remedy", NULL, MT_UNIT_NONE);
     r->columns.v[2].whole = true;
     mt_report_column(r, "why", NULL, MT_UNIT_WORDS);
-    enum mt_status st = mt_segments_load(v->db, &v->run, &v->device, oom ? oom->record : MT_AT_END,
-                                         oom != NULL, &s, err);
+    enum mt_status st =
+        mt_segments_load(v->db, &v->run, &v->device, oom ? oom->at : MT_SEG_AT_END, &s, err);
     if (st == MT_OK) {
         mt_fit(&s, size_b, oom ? oom->device_free_b : INT64_MIN, &all);
         free(r->title);

@@ -239,7 +239,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     mt_report_about(r, run, none ? NULL : &device);
     if (none)
         return mt_show_no_memory(r, run, err);
-    MT_TRY_OUT(mt_segments_load(db, run, &device, MT_AT_END, false, &s, err));
+    MT_TRY_OUT(mt_segments_load(db, run, &device, MT_SEG_AT_END, &s, err));
     if (mt_show_wants_svg()) {
         st = show_svg(run, &device, &s, err);
     } else {

@@ -183,6 +183,7 @@ static void take_oom(struct mt_intake *in, const struct mt_event *ev, uint16_t d
     *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = ev->ts_ns,
                                                          .value = ev->bytes,
                                                          .order = (uint32_t)in->rec->event_n,
+                                                         .event = MT_GONE,
                                                          .device = device,
                                                          .metric = MT_METRIC_OOM};
 }

@@ -1,10 +1,11 @@
 /*
- * snapshot_parts.h - the replay's insides, shared by snapshot_replay.c (events) and snapshot_end.c
- * (the final list of segments).
+ * snapshot_parts.h - the replay's insides, shared by snapshot_replay.c (events) and
+ * snapshot_segments.c (what is held from the driver, and the final list of it).
  */
 #ifndef MT_SNAPSHOT_PARTS_H
 #define MT_SNAPSHOT_PARTS_H
 
+#include "formats/snapshot_held.h"
 #include "formats/snapshot_regions.h"
 #include "formats/snapshot_replay.h"
 
@@ -15,8 +16,10 @@ struct mt_snap_device {
     int64_t last_ns;
     bool by_request; /* the file has no free_completed: free_requested frees */
     int64_t reserved_b, used_at_end_b, start_b;
-    struct mt_map live;     /* address -> record that allocated it */
-    struct mt_map segments; /* address -> segment that is there */
+    struct mt_map live;       /* address -> record that allocated it */
+    struct mt_snap_held held; /* each range a segment of the recording, once they are followed */
+    int64_t event;            /* the one being played; MT_GONE: before the first */
+    struct mt_snap_replayer *replayer;
     struct mt_snap_regions regions;
 };
 
@@ -50,6 +53,9 @@ static inline uint32_t mt_snap_live_at(const struct mt_snap_device *d, uint64_t 
     uint32_t i = mt_map_get(&d->live, addr);
     return i == MT_SNAP_CLOSED ? MT_NONE : i;
 }
+
+/* From now on what is held makes segments of the recording, and reserved_b is their sum. */
+void mt_snap_follow_held(struct mt_snap_replayer *r, struct mt_snap_device *d);
 
 /* Takes in the device's segments and blocks at the end: sizes, states, what is older. */
 enum mt_status mt_snap_end_device(struct mt_snap_replayer *r, struct mt_snap_device *d,

@@ -173,6 +173,7 @@ static void sample(struct mt_snap_replayer *r, const struct mt_snap_device *d,
                                                         .value = value,
                                                         .order = (uint32_t)r->rec->samples.n,
                                                         .record_n = (uint32_t)r->rec->records.n,
+                                                        .event = d->event,
                                                         .device = d->device,
                                                         .metric = (uint8_t)metric};
 }
@@ -182,49 +183,28 @@ static bool gets_memory(uint8_t action)
     return action == MT_SNAP_SEGMENT_ALLOC || action == MT_SNAP_SEGMENT_MAP;
 }
 
-static struct mt_segment older_segment(struct mt_snap_replayer *r, const struct mt_snap_device *d,
-                                       const struct mt_snap_event *e)
+static struct mt_snap_range range_of(struct mt_snap_replayer *r, const struct mt_snap_event *e)
 {
-    return (struct mt_segment){.address = e->addr,
-                               .size = e->size,
-                               .stream = e->stream,
-                               .allocated_b = MT_GONE,
-                               .born_ns = MT_GONE,
-                               .freed_ns = MT_GONE,
-                               .born_record = MT_NONE,
-                               .freed_record = MT_NONE,
-                               .pool = mt_snap_pool(r, e->pool),
-                               .node = MT_NONE,
-                               .device = d->device,
-                               .small = e->size <= SMALL_SEGMENT_B};
+    return (struct mt_snap_range){.address = e->addr,
+                                  .size = (uint64_t)e->size,
+                                  .stream = e->stream,
+                                  .pool = mt_snap_pool(r, e->pool),
+                                  .node = MT_NONE,
+                                  .small = e->size <= SMALL_SEGMENT_B,
+                                  .expandable = e->action == MT_SNAP_SEGMENT_MAP ||
+                                                e->action == MT_SNAP_SEGMENT_UNMAP};
 }
 
 static void change_segment(struct mt_snap_replayer *r, struct mt_snap_device *d,
                            const struct mt_snap_event *e, int64_t t_ns)
 {
-    bool get = gets_memory(e->action);
-    uint32_t record = (uint32_t)r->rec->records.n, *at = mt_map_at(&d->segments, e->addr);
-    if (get) {
-        *at = (uint32_t)r->rec->segments.n;
-        struct mt_segment g = older_segment(r, d, e);
-        g.born_ns = t_ns;
-        g.born_record = record;
-        g.node = node_of(r, d, e->path, e->label);
-        g.expandable = e->action == MT_SNAP_SEGMENT_MAP;
-        *mt_vec_push(&r->rec->segments) = g;
+    if (gets_memory(e->action)) {
+        struct mt_snap_range range = range_of(r, e);
+        range.node = node_of(r, d, e->path, e->label);
+        mt_snap_held_add(&d->held, &range);
     } else {
-        if (*at >= MT_SNAP_CLOSED) {
-            *at = (uint32_t)r->rec->segments.n;
-            *mt_vec_push(&r->rec->segments) = older_segment(r, d, e);
-        }
-        /* Of an expandable segment parts can go: then it stays, with an unknown end. */
-        if (r->rec->segments.v[*at].size == e->size) {
-            r->rec->segments.v[*at].freed_ns = t_ns;
-            r->rec->segments.v[*at].freed_record = record;
-        }
-        *at = MT_SNAP_CLOSED;
+        mt_snap_held_remove(&d->held, e->addr, (uint64_t)e->size);
     }
-    d->reserved_b += get ? e->size : -e->size;
     sample(r, d, MT_METRIC_RESERVED, d->reserved_b, t_ns);
 }
 
@@ -258,6 +238,7 @@ static int64_t time_of(const struct mt_snap_replayer *r, const struct mt_snap_de
 static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d, int64_t t_ns,
                            struct mt_err *err)
 {
+    d->event = (int64_t)d->at;
     const struct mt_snap_event *e = event_at(r, d, d->at++);
     if (r->timed && e->time_us != MT_GONE && e->time_us * 1000 < t_ns)
         mt_rec_note(r->rec, MT_NOTE_CLOCK, -1, 0);
@@ -295,56 +276,82 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     }
 }
 
-/* What the device's segments hold at the end. */
-static enum mt_status reserved_at_end(struct mt_snap_replayer *r, const struct mt_snap_source *src,
-                                      int64_t *bytes, struct mt_err *err)
+/* What the file's own list says is held at the end. */
+static enum mt_status held_at_end(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                                  struct mt_err *err)
 {
-    *bytes = 0;
-    for (size_t i = 0; i < src->segment_n; i++) {
-        if (!mt_snap_is_own(r->o, src, src->segments[i]))
+    for (size_t i = 0; i < d->src->segment_n; i++) {
+        if (!mt_snap_is_own(r->o, d->src, d->src->segments[i]))
             continue;
-        int64_t total = r->o->segments.v[mt_pickle_number(src->segments[i])].total;
-        MT_TRY(mt_snap_count_size(r, total, err));
-        *bytes += total;
+        const struct mt_snap_segment *s = &r->o->segments.v[mt_pickle_number(d->src->segments[i])];
+        MT_TRY(mt_snap_count_size(r, s->total, err));
+        mt_snap_held_add(&d->held, &(struct mt_snap_range){.address = s->address,
+                                                           .size = (uint64_t)s->total,
+                                                           .stream = s->stream,
+                                                           .pool = mt_snap_pool(r, s->pool),
+                                                           .node = MT_NONE,
+                                                           .small = s->small,
+                                                           .expandable = s->expandable});
     }
     return MT_OK;
 }
 
-/*
- * What must be known before the first event: its time, which of the two events of a free counts,
- * and the reserved bytes. Those at the end and what came and went tell those at the start; where
- * a file lacks segments or some of their events, the level at least never falls below 0.
- */
+/* From what is held at the end, back through the events to what was held at the start. */
+static enum mt_status held_at_start(struct mt_snap_replayer *r, struct mt_snap_device *d,
+                                    struct mt_err *err)
+{
+    MT_TRY(held_at_end(r, d, err));
+    for (size_t i = d->src->event_n; i-- > 0;) {
+        const struct mt_snap_event *e = event_at(r, d, i);
+        if (e->action < MT_SNAP_SEGMENT_ALLOC || e->action > MT_SNAP_SEGMENT_UNMAP)
+            continue;
+        MT_TRY(mt_snap_count_size(r, e->size, err));
+        struct mt_snap_range range = range_of(r, e);
+        if (gets_memory(e->action))
+            mt_snap_held_remove(&d->held, range.address, range.size);
+        else
+            mt_snap_held_add(&d->held, &range);
+    }
+    return MT_OK;
+}
+
+/* What must be known before the first event: its time, which of the two events of a free counts,
+ * and what is held from the driver. */
 static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                  struct mt_err *err)
 {
     bool completed = false, requested = false;
-    int64_t level = 0, lowest = 0, at_end;
-    MT_TRY(reserved_at_end(r, d->src, &at_end, err));
-    for (size_t i = d->src->event_n; i-- > 0;)
-        if (event_at(r, d, i)->time_us != MT_GONE)
-            d->last_ns = event_at(r, d, i)->time_us * 1000;
-    for (size_t i = 0; i < d->src->event_n; i++) {
+    for (size_t i = d->src->event_n; i-- > 0;) {
         const struct mt_snap_event *e = event_at(r, d, i);
+        if (e->time_us != MT_GONE)
+            d->last_ns = e->time_us * 1000;
         completed |= e->action == MT_SNAP_FREE_COMPLETED;
         requested |= e->action == MT_SNAP_FREE_REQUESTED;
-        if (e->action >= MT_SNAP_SEGMENT_ALLOC && e->action <= MT_SNAP_SEGMENT_UNMAP) {
-            MT_TRY(mt_snap_count_size(r, e->size, err));
-            level += gets_memory(e->action) ? e->size : -e->size;
-            lowest = level < lowest ? level : lowest;
-        }
     }
-    d->reserved_b = d->src->segment_n && at_end - level > -lowest ? at_end - level : -lowest;
     d->by_request = requested && !completed;
+    d->event = MT_GONE;
+    MT_TRY(held_at_start(r, d, err));
+    mt_snap_follow_held(r, d);
     return MT_OK;
+}
+
+/* When the first event of any device is; 0 where there is none. */
+static int64_t first_time(const struct mt_snap_replayer *r)
+{
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < r->device_n; i++)
+        if (r->devices[i].src->event_n && time_of(r, &r->devices[i]) < first)
+            first = time_of(r, &r->devices[i]);
+    return first == INT64_MAX ? 0 : first;
 }
 
 static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
 {
-    for (size_t i = 0; i < r->device_n; i++)
-        if (r->devices[i].src->event_n)
-            sample(r, &r->devices[i], MT_METRIC_RESERVED, r->devices[i].reserved_b,
-                   time_of(r, &r->devices[i]));
+    for (size_t i = 0; i < r->device_n; i++) {
+        struct mt_snap_device *d = &r->devices[i];
+        sample(r, d, MT_METRIC_RESERVED, d->reserved_b,
+               d->src->event_n ? time_of(r, d) : first_time(r));
+    }
     for (;;) {
         struct mt_snap_device *next = NULL;
         int64_t t_ns = INT64_MAX;
@@ -395,7 +402,7 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
     enum mt_status st = run(&r, sources, err);
     for (size_t i = 0; i < n; i++) {
         mt_map_free(&r.devices[i].live);
-        mt_map_free(&r.devices[i].segments);
+        mt_snap_held_free(&r.devices[i].held);
         mt_vec_free(&r.devices[i].regions.open);
     }
     free(r.devices);

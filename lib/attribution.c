@@ -122,6 +122,7 @@ static void sample_reserved(struct mt_recording *r)
                                                            .value = value,
                                                            .order = rec->order,
                                                            .record_n = (uint32_t)i + 1,
+                                                           .event = MT_GONE,
                                                            .device = rec->device,
                                                            .metric = MT_METRIC_RESERVED};
     }

@@ -111,53 +111,36 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
     return st;
 }
 
-struct turn {
-    int64_t t_ns;
-    int change;
-};
-
-static int turn_cmp(const void *a, const void *b)
-{
-    const struct turn *x = a, *y = b;
-    if (x->t_ns != y->t_ns)
-        return x->t_ns < y->t_ns ? -1 : 1;
-    return y->change - x->change;
-}
-
-/* How many segments there were, where segments are recorded. */
-static enum mt_status count_segments(struct mt_db *db, const struct mt_run_device *device,
+/* How many segments there were, where segments are recorded. Those of one event are one change: a
+ * segment that grows does not come and go. */
+static enum mt_status count_segments(struct mt_db *db, const struct mt_run *run,
+                                     const struct mt_run_device *device,
                                      const struct mt_window *window, struct mt_memstat_row *out,
                                      struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row, any = false;
-    MT_VEC(struct turn) turns = {0};
     struct follow f = {.window = window};
     MT_TRY(mt_db_query(db, MT_Q_MEMORY_SEGMENTS, &s, err));
     mt_stmt_bind(s, "i", device->id);
-    enum mt_status st;
-    while ((st = mt_stmt_step(s, &row, err)) == MT_OK && row) {
-        any = true;
-        if (mt_stmt_kind(s, 0) == MT_VALUE_NULL)
-            f.now_n++;
+    for (;; any = true) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        int64_t n = mt_stmt_int(s, 1);
+        if (mt_stmt_kind(s, 2) == MT_VALUE_NULL)
+            mt_wrap_inc(&f.now_n, n);
         else
-            *mt_vec_push(&turns) = (struct turn){mt_stmt_int(s, 0), 1};
-        if (mt_stmt_kind(s, 1) != MT_VALUE_NULL)
-            *mt_vec_push(&turns) = (struct turn){mt_stmt_int(s, 1), -1};
+            change(&f, mt_stmt_int_or(s, 0, run->dur_ns), 0, n);
     }
-    if (turns.n)
-        qsort(turns.v, turns.n, sizeof *turns.v, turn_cmp);
-    for (size_t i = 0; i < turns.n; i++)
-        change(&f, turns.v[i].t_ns, 0, turns.v[i].change);
-    if (any) {
-        const struct mt_memstat_row counted = leave(&f);
-        out->current_n = counted.current_n;
-        out->peak_n = counted.peak_n;
-        out->total_alloc_n = counted.total_alloc_n;
-        out->total_freed_n = counted.total_freed_n;
-    }
-    mt_vec_free(&turns);
-    return st;
+    if (!any)
+        return MT_OK;
+    const struct mt_memstat_row counted = leave(&f);
+    out->current_n = counted.current_n;
+    out->peak_n = counted.peak_n;
+    out->total_alloc_n = counted.total_alloc_n;
+    out->total_freed_n = counted.total_freed_n;
+    return MT_OK;
 }
 
 /* Free stretches at the end. Those of expandable segments do not count as split, as in PyTorch. */
@@ -166,7 +149,7 @@ static enum mt_status sum_holes(struct mt_db *db, const struct mt_run *run,
                                 struct mt_err *err)
 {
     struct mt_segments segments;
-    enum mt_status st = mt_segments_load(db, run, device, MT_AT_END, true, &segments, err);
+    enum mt_status st = mt_segments_load(db, run, device, MT_SEG_AT_END, &segments, err);
     out->current_b = out->current_n = 0;
     for (size_t i = 0; i < segments.all.n; i++) {
         const struct mt_seg *g = &segments.all.v[i];
@@ -207,7 +190,7 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
         out[MT_STAT_ALLOCATED] = blocks;
         return MT_OK;
     }
-    MT_TRY(count_segments(db, device, window, &out[MT_STAT_RESERVED], err));
+    MT_TRY(count_segments(db, run, device, window, &out[MT_STAT_RESERVED], err));
     for (int i = 0; i < MT_STAT_N; i++)
         out[i].known = true;
     out[MT_STAT_REQUESTED] = blocks;

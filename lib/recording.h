@@ -111,7 +111,9 @@ struct mt_sample {
     uint16_t device;
     uint8_t metric;    /* enum mt_metric */
     uint32_t record_n; /* records before it; 0 = none, or unknown */
+    int64_t event;     /* of snapshots: number of the device's event; MT_GONE: before the first */
 };
+#define MT_GONE INT64_MIN
 enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
 
 /* ---- what only snapshots of an allocator tell ---- */
@@ -125,19 +127,21 @@ struct mt_other_event {
     uint16_t device;
 };
 
-/* Memory the allocator holds from the driver. */
+/* Memory the allocator holds from the driver. An expandable segment that grows or shrinks is
+ * another one from then on. */
 struct mt_segment {
     uint64_t address;
     int64_t size, stream;
-    int64_t allocated_b;                /* of its blocks in use at the end; MT_GONE where freed */
-    int64_t born_ns, freed_ns;          /* MT_GONE: before the recording; never */
-    uint32_t born_record, freed_record; /* the next record; MT_NONE like the times */
+    int64_t allocated_b;                /* of its blocks in use at the end; MT_GONE: not listed */
+    int64_t born_ns, freed_ns;          /* MT_GONE: before the recording, never; or unknown */
+    int64_t born_event, freed_event;    /* number of the device's event, as many as there are: by
+                                           the list at the end; MT_GONE: before the first; never */
+    uint32_t born_record, freed_record; /* the next record; MT_NONE like the events */
     uint32_t pool;                      /* string id of "0,0"; MT_NONE unknown */
     uint32_t node;                      /* where the driver was asked; MT_NONE unknown */
     uint16_t device;
     bool small, expandable;
 };
-#define MT_GONE INT64_MIN
 
 /* What is known of a block beyond its lifetime. */
 struct mt_block {

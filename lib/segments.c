@@ -15,14 +15,12 @@ static uint32_t text(struct mt_segments *s, const char *t)
 }
 
 static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device *device,
-                                    int64_t record, bool given_back, struct mt_segments *out,
-                                    struct mt_err *err)
+                                    int64_t event, struct mt_segments *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    int64_t next = record == MT_AT_END ? INT64_MIN : record + 1;
     MT_TRY(mt_db_query(db, MT_Q_SEGMENTS_AT, &s, err));
-    mt_stmt_bind(s, "iII", device->id, next, given_back ? next : next - (next != INT64_MIN));
+    mt_stmt_bind(s, "iI", device->id, event == MT_AT_END ? INT64_MIN : event);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
@@ -128,13 +126,13 @@ static void sum_segment(struct mt_segments *s, struct mt_seg *g)
 }
 
 enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
-                                const struct mt_run_device *device, int64_t record, bool given_back,
+                                const struct mt_run_device *device, struct mt_seg_moment moment,
                                 struct mt_segments *out, struct mt_err *err)
 {
-    *out = (struct mt_segments){.exact = record == MT_AT_END};
+    *out = (struct mt_segments){0};
     mt_strtab_init(&out->strings);
-    MT_TRY(load_segments(db, device, record, given_back, out, err));
-    MT_TRY(load_blocks(db, run, device, record, out, err));
+    MT_TRY(load_segments(db, device, moment.event, out, err));
+    MT_TRY(load_blocks(db, run, device, moment.record, out, err));
     for (size_t i = 0; i < out->all.n; i++)
         sum_segment(out, &out->all.v[i]);
     return MT_OK;

@@ -36,20 +36,23 @@ struct mt_segments {
     struct mt_strtab strings;
     MT_VEC(struct mt_seg) all;
     MT_VEC(struct mt_seg_block) blocks;
-    bool exact;             /* sizes are as recorded: the end of the run */
-    int64_t lost_b, lost_n; /* blocks in no segment: mapped ranges of the past are unknown */
+    int64_t lost_b, lost_n; /* blocks in no segment that the file knows of */
     int64_t size_b, used_b, requested_b;
     int64_t split_b, hole_n;    /* free in segments partly in use, and in how many stretches */
     int64_t unused_b, unused_n; /* of segments nothing of which is in use */
     int64_t largest_hole_b;
 };
 
-/*
- * At a moment: after the record, MT_AT_END = the end. Segments that came between it and the next
- * record are there; those given back between are not if `given_back`. Zeroed *out is fine to free.
- */
+/* A moment of a device's history. Segments come and go between records, in the order of events. */
+struct mt_seg_moment {
+    int64_t record; /* blocks are those after it; -1 = before the first */
+    int64_t event;  /* segments are those after it; -1 = before the first */
+};
+#define MT_SEG_AT_END ((struct mt_seg_moment){MT_AT_END, MT_AT_END})
+
+/* Zeroed *out is fine to free. */
 enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
-                                const struct mt_run_device *device, int64_t record, bool given_back,
+                                const struct mt_run_device *device, struct mt_seg_moment moment,
                                 struct mt_segments *out, struct mt_err *err);
 void mt_segments_free(struct mt_segments *s);
 

@@ -214,9 +214,9 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
             p[-1].device == p->device && p[-1].value == p->value)
             continue;
         MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
-        mt_stmt_bind(s, "iiiisiI", w->run, position++, w->device + p->device, p->t_ns - r->start_ns,
-                     mt_metric_names[p->metric], p->value,
-                     p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN);
+        mt_stmt_bind(s, "iiiisiII", w->run, position++, w->device + p->device,
+                     p->t_ns - r->start_ns, mt_metric_names[p->metric], p->value,
+                     p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN, p->event);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

@@ -4,9 +4,14 @@
 SELECT count(*) FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3 AND born_record IS NULL;
 
 -- name: memory_segments
--- Segments of a device by when they came and went.
--- in: ?1 device id   out: born_ns (NULL: before the recording), freed_ns (NULL: there at the end)
-SELECT born_ns, freed_ns FROM segment WHERE device_id = ?1 AND (allocated_b IS NOT NULL OR freed_ns IS NOT NULL);
+-- How many segments of a device its events bring and take.
+-- in: ?1 device id
+-- out: time (NULL: there before the first event, or unknown), change of their number, the event (NULL: before the
+--   first); in order of events
+SELECT max(t), sum(change), event FROM (
+  SELECT born_event AS event, born_ns AS t, 1 AS change FROM segment WHERE device_id = ?1
+  UNION ALL SELECT freed_event, freed_ns, -1 FROM segment WHERE device_id = ?1 AND freed_event IS NOT NULL)
+  GROUP BY event ORDER BY event;
 
 -- name: memory_blocks
 -- Blocks of a device in use at the end, with rounding.

@@ -180,7 +180,9 @@ CREATE TABLE patience (
 ) WITHOUT ROWID;
 
 -- What an allocator holds from the driver. Only snapshots of an allocator have these rows and those of
--- `block`. Addresses are 64-bit patterns: those above 2^63 - 1 are negative here.
+-- `block`. Addresses are 64-bit patterns: those above 2^63 - 1 are negative here. An expandable segment that
+-- grows or shrinks is another row from then on. Events of a device are numbered 0, 1, ... as in the file, so
+-- that (born_event is NULL or <= E) and (freed_event is NULL or > E) says what is held after event E.
 CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
   device_id INTEGER NOT NULL,
@@ -190,10 +192,12 @@ CREATE TABLE segment (
   pool_id INTEGER,                 -- string: '0,0' is the default pool, others are private; NULL unknown
   small INTEGER NOT NULL,          -- 1: for blocks of less than 1 MiB
   expandable INTEGER NOT NULL,     -- 1: a mapped range of an expandable segment
-  allocated_b INTEGER,             -- bytes of its blocks in use at the end, rounded; NULL: not there at the end
-  born_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording; not freed
-  born_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the times
-  node_id INTEGER                  -- call path of the request to the driver; NULL unknown
+  allocated_b INTEGER,             -- bytes of its blocks in use at the end, rounded; NULL: not in the list at the end
+  born_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording, not freed; or unknown
+  born_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the events
+  node_id INTEGER,                 -- call path of the request to the driver; NULL unknown
+  born_event INTEGER, freed_event INTEGER -- the event that made and ended it, as many as the device has: only the
+                                   -- list at the end says so; NULL: there before the first; there at the end
 );
 CREATE INDEX segment_device ON segment(device_id);
 
@@ -217,6 +221,7 @@ CREATE TABLE sample (
                                    -- device_free: what the driver had left at an oom
   value_b INTEGER NOT NULL,
   record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
+  event INTEGER,                   -- the device's event it is of (see segment); NULL: before the first, or a trace
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 

@@ -1,13 +1,11 @@
 -- name: segments_at
--- The segments of a device at a moment, by address (unsigned).
--- in: ?1 device id, ?2 and ?3: records. Segments are those that came before record ?2 or next to it and
---   were not given back before record ?3; NULL for both: at the end
+-- The segments of a device after one of its events, by address (unsigned).
+-- in: ?1 device id, ?2 number of the event, -1: before the first; NULL: at the end
 -- out: address, size_b, stream, pool (NULL unknown), small, expandable, born_ns
 SELECT g.address, g.size_b, g.stream, p.text, g.small, g.expandable, g.born_ns
   FROM segment g LEFT JOIN string p ON p.id = g.pool_id
-  WHERE g.device_id = ?1 AND CASE WHEN ?2 IS NULL THEN g.allocated_b IS NOT NULL
-    ELSE (g.allocated_b IS NOT NULL OR g.freed_record IS NOT NULL)
-      AND (g.born_record IS NULL OR g.born_record <= ?2) AND (g.freed_record IS NULL OR g.freed_record > ?3) END
+  WHERE g.device_id = ?1 AND CASE WHEN ?2 IS NULL THEN g.freed_event IS NULL
+    ELSE (g.born_event IS NULL OR g.born_event <= ?2) AND (g.freed_event IS NULL OR g.freed_event > ?2) END
   ORDER BY g.address < 0, g.address;
 
 -- name: blocks_at
@@ -23,14 +21,16 @@ SELECT b.address, a.bytes_b, b.size_b, b.state, a.born_ns, t.name, sc.name
 
 -- name: reserved_peak
 -- in: ?1 run id, ?2 device id
--- out: most bytes held from the driver, when, and the last record before (NULL: none)
-SELECT value_b, time_ns, record FROM sample WHERE run_id = ?1 AND device_id = ?2 AND metric = 'reserved'
+-- out: most bytes held from the driver, when, the last record before (NULL: none), the event (NULL: before the
+--   first)
+SELECT value_b, time_ns, record, event FROM sample WHERE run_id = ?1 AND device_id = ?2 AND metric = 'reserved'
   ORDER BY value_b DESC, position LIMIT 1;
 
 -- name: ooms
 -- Failed allocations of a device.
 -- in: ?1 run id, ?2 device id
--- out: time_ns, bytes asked for, what the driver had left (NULL unknown), the last record before (NULL: none)
+-- out: time_ns, bytes asked for, what the driver had left (NULL unknown), the last record before (NULL: none),
+--   the event
 SELECT s.time_ns, s.value_b, (SELECT f.value_b FROM sample f WHERE f.run_id = s.run_id AND f.device_id = s.device_id
-    AND f.metric = 'device_free' AND f.time_ns = s.time_ns AND f.record IS s.record LIMIT 1), s.record
+    AND f.metric = 'device_free' AND f.event IS s.event AND f.time_ns = s.time_ns LIMIT 1), s.record, s.event
   FROM sample s WHERE s.run_id = ?1 AND s.device_id = ?2 AND s.metric = 'oom' ORDER BY s.position;

@@ -10,7 +10,8 @@ complain() {
 }
 
 query() {
-    "$MEMTOOL" query --db t.db --format csv "$1" | tail -n +2
+    "$MEMTOOL" query --db t.db --format csv "$1" >query.csv || echo 'the query fails'
+    tail -n +2 query.csv
 }
 
 none() { # WHAT SQL: the query must return no row
@@ -45,6 +46,14 @@ none 'blocks in use lie in their segment' "SELECT b.alloc_id FROM block b JOIN s
   WHERE b.address < g.address OR b.address + b.size_b > g.address + g.size_b"
 none 'segments hold their blocks' "SELECT g.id FROM segment g WHERE g.allocated_b <>
   (SELECT coalesce(sum(size_b), 0) FROM block WHERE segment_id = g.id)"
+none 'reserved bytes are those of the segments there' "SELECT r.name, s.event, s.value_b FROM sample s JOIN run r ON r.id = s.run_id
+  WHERE s.metric = 'reserved' AND s.value_b <> (SELECT coalesce(sum(g.size_b), 0) FROM segment g WHERE g.device_id = s.device_id
+    AND (g.born_event IS NULL OR g.born_event <= coalesce(s.event, -1)) AND (g.freed_event IS NULL OR g.freed_event > coalesce(s.event, -1)))"
+none 'the list at the end is what the events leave' "SELECT r.name, g.id FROM segment g JOIN device d ON d.id = g.device_id
+  JOIN run r ON r.id = d.run_id WHERE (g.allocated_b IS NULL) <> (g.freed_event IS NOT NULL)"
+none 'a device with segments has reserved bytes' "SELECT r.name, d.name FROM device d JOIN run r ON r.id = d.run_id
+  WHERE EXISTS (SELECT 1 FROM segment WHERE device_id = d.id)
+  AND NOT EXISTS (SELECT 1 FROM sample WHERE device_id = d.id AND metric = 'reserved')"
 none 'at-peak adds up to the peak' "SELECT r.name FROM device d JOIN run r ON r.id = d.run_id WHERE d.peak_b <>
   d.outside_at_peak_b + d.start_b - d.before_at_peak_b + coalesce((SELECT sum(self_at_peak_b) FROM node_stat WHERE device_id = d.id), 0)
   - d.older_b"
@@ -53,6 +62,17 @@ none 'at-end is what was not freed' "SELECT r.name FROM device d JOIN run r ON r
 none 'steps' "SELECT r.name, count(*) FROM run r JOIN step s ON s.run_id = r.id GROUP BY r.id HAVING count(*) <> 3"
 [ "$(query "SELECT group_concat(DISTINCT name) FROM (SELECT r.name AS name FROM run r JOIN step s ON s.run_id = r.id ORDER BY 1)" | tr -d '"')" \
     = basic,cpp_pickler,padded,protocol2,protocol3,protocol5 ] || complain 'steps are found in other runs'
+# The reports agree on reserved bytes.
+query "SELECT r.name || ' ' || d.name || ' ' || max(s.value_b) FROM sample s JOIN run r ON r.id = s.run_id JOIN device d ON d.id = s.device_id
+  WHERE s.metric = 'reserved' GROUP BY d.id" | tr -d '"' >reserved
+while read -r run device peak; do
+    of_memory=$("$MEMTOOL" memory "$run" --db t.db --device "$device" --format csv | awk -F, '$2 == "reserved" { print $4 }')
+    of_moment=$("$MEMTOOL" fragmentation "$run" --db t.db --device "$device" --format csv 2>/dev/null |
+        awk -F, '$1 ~ /reserved peak/ && $2 == "reserved" { print $3 }')
+    [ "$peak $peak" = "$of_memory $of_moment" ] ||
+        complain "$run, $device: reserved peak $peak, by memory $of_memory, by fragmentation $of_moment"
+done <reserved
+[ "$(wc -l <reserved)" -ge 34 ] || complain "reserved bytes of few devices: $(wc -l <reserved)"
 # The same recording, however it was pickled, gives the same rows.
 for run in protocol2 protocol3 protocol5 cpp_pickler padded; do
     for name in basic $run; do
