@@ -154,16 +154,6 @@ void mt_show_notes(const struct mt_report *report)
         show_note(report->notes.v[i]);
 }
 
-/* csv and tsv have no place for it. */
-static void show_left_out(const struct mt_report *report)
-{
-    struct mt_buf text = {0};
-    mt_rows_left_out(report, &text);
-    if (text.n)
-        show_note(text.s);
-    mt_buf_free(&text);
-}
-
 /* The format that the ending of a file's name stands for, NULL = none. */
 static const char *format_of_file(const char *path)
 {
@@ -257,8 +247,8 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     enum mt_status st = close_output(out, err);
     for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++) {
         mt_show_notes(reports[i]);
-        if (!mt_people_read())
-            show_left_out(reports[i]);
+        if (!mt_people_read() && reports[i]->left_out) /* csv and tsv have no place for it */
+            show_note(reports[i]->left_out);
     }
     return st;
 }
@@ -337,6 +327,7 @@ void mt_report_limit(struct mt_report *report, int64_t limit)
 {
     if (limit <= 0 || report->rows.n <= (size_t)limit)
         return;
+    report->cut_n += (int64_t)report->rows.n - limit;
     report->left_out_n += (int64_t)report->rows.n - limit;
     for (size_t i = (size_t)limit; i < report->rows.n; i++)
         free(report->rows.v[i].cells);

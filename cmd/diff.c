@@ -11,7 +11,7 @@
 static const char *by, *device_name, *sections, *threshold;
 static int64_t warmup = 1;
 static bool per_step, all, exit_code_wanted;
-static struct mt_rows rows = {.limit = 10};
+static struct mt_rows rows = MT_ROWS(10);
 
 /* What is compared: blocks by where they were born, ops by their name; --by is for both. */
 struct comparison {
@@ -109,7 +109,11 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
     MT_TRY(mt_group_keys_parse(by, "site", c->live.keys, &c->live.key_n, &device_column, err));
     MT_TRY(mt_group_keys_parse(by, "name", c->op.keys, &c->op.key_n, &device_column, err));
     MT_TRY(parse_threshold(&bytes, &percent, err));
-    *w = (struct mt_diff_wanted){.per_step = per_step, .all = all, .warmup = warmup, .rows = &rows};
+    *w = (struct mt_diff_wanted){.per_step = per_step,
+                                 .people = mt_people_read(),
+                                 .all = all,
+                                 .warmup = warmup,
+                                 .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));
     if (args->n >= 2)
         return MT_OK;
@@ -187,7 +191,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(trend(args, &c, &w, err));
     MT_TRY_OUT(compare(args, &c, err));
     MT_TRY_OUT(got_worse(&c.live, &regressed, err));
-    MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, mt_people_read(), &reports, err));
+    MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
     warn(&c.op, reports.v[reports.n - 1]);
     MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
     *exit_code = exit_code_wanted && regressed;

@@ -24,7 +24,8 @@ struct mt_diff_trend {
 struct mt_diff_wanted {
     bool section[MT_SECTION_N];
     bool per_step;
-    bool all; /* for people too, rows whose bytes did not change */
+    bool people; /* read the reports, not programs */
+    bool all;    /* for people too, rows whose bytes did not change */
     int64_t warmup;
     const struct mt_rows *rows;
     MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */
@@ -43,8 +44,8 @@ struct mt_diff_reports {
 };
 /* live: compared by where blocks were born; op: the ops. */
 enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
-                              const struct mt_diff_wanted *w, bool people,
-                              struct mt_diff_reports *out, struct mt_err *err);
+                              const struct mt_diff_wanted *w, struct mt_diff_reports *out,
+                              struct mt_err *err);
 void mt_diff_reports_free(struct mt_diff_reports *r);
 
 #endif

@@ -48,14 +48,25 @@ void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, str
 /* Whole where it can be: integers stay exact. */
 struct mt_cell mt_diff_number(double v);
 
-/* The rows of a section, largest change first; *n of them. Free it. */
-struct mt_diff_order {
-    const struct mt_diff_row *row;
-    double weight;
-    size_t place;
+/*
+ * The rows of a section that are shown, largest change first: --name (which looks at the grouping
+ * keys) and --min choose, then --limit cuts. Free the order. Errors: MT_EUSAGE: no regular
+ * expression.
+ */
+struct mt_diff_rows {
+    enum mt_diff_section section;
+    MT_VEC(struct mt_diff_order {
+        const struct mt_diff_row *row;
+        double weight;
+        size_t place;
+    })
+    order;
+    int64_t left_out_n, cut_n; /* as in struct mt_report */
+    int64_t same_n;            /* left out unless same_too: ops that differ in no byte allocated */
 };
-struct mt_diff_order *mt_diff_rows(const struct mt_diff *d, enum mt_diff_section section,
-                                   size_t *n);
+enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filter,
+                            enum mt_diff_section section, bool same_too, struct mt_diff_rows *out,
+                            struct mt_err *err);
 
 /* Appends an empty report about both runs. */
 struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,

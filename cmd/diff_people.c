@@ -196,11 +196,26 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     mt_buf_free(&text);
 }
 
-/* Of little use to people: other calls or frees, but not a byte more or less allocated. */
-static bool same_bytes(const struct mt_diff_row *row)
+/* Below the rows of a section: what they leave out, and what they come to. */
+static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                           const struct mt_diff_rows *rows, struct mt_report *r)
 {
-    return row->at[0].self_alloc_b == row->at[1].self_alloc_b &&
-           row->at[0].alloc_b == row->at[1].alloc_b;
+    char same[MT_HUMAN_LONG];
+    const char *change = NULL;
+    if (rows->section == MT_SECTION_PEAK)
+        change =
+            signed_bytes(r, mt_wrap_sub(d->side[1].whole.at_peak_b, d->side[0].whole.at_peak_b));
+    r->left_out_n = rows->left_out_n;
+    r->cut_n = rows->cut_n;
+    mt_rows_footer(w->rows, r, change, "");
+    if (rows->same_n)
+        mt_report_footer(r, "%s left out: the same bytes, other calls or frees. --all shows %s.",
+                         mt_human_things(rows->same_n, "row", same),
+                         rows->same_n == 1 ? "it" : "them");
+    if (rows->section == MT_SECTION_LEAK)
+        name_candidates(d, r);
+    if (change && !rows->left_out_n)
+        mt_report_footer(r, "= %s exactly", change);
 }
 
 enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,
@@ -214,32 +229,22 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
     static const char *const nothing[MT_SECTION_N] = {
         [MT_SECTION_PEAK] = "the same blocks make the peak",
         [MT_SECTION_OP] = "every operator allocated the same"};
+    const struct mt_rows columns = {.columns = w->rows->columns};
     struct mt_report *r = mt_diff_new_report(d, w, out);
-    size_t n;
-    int64_t same_n = 0;
-    char rows[MT_HUMAN_LONG];
-    struct mt_diff_order *order = mt_diff_rows(d, section, &n);
+    struct mt_diff_rows rows;
     r->title = mt_strdup(titles[section]);
     r->empty = section == MT_SECTION_LEAK ? no_leaks(d, w->warmup, r) : nothing[section];
     people_columns(d, r, section);
-    for (size_t i = 0; i < n; i++)
-        if (!w->all && section == MT_SECTION_OP && same_bytes(order[i].row))
-            same_n++;
-        else
-            people_row(d, r, order[i].row, section);
-    free(order);
-    MT_TRY(mt_rows_apply(w->rows, r, "change_b", err));
-    mt_rows_footer(w->rows, r, NULL, "");
-    if (same_n)
-        mt_report_footer(r, "%s left out: the same bytes, other calls or frees. --all shows %s.",
-                         mt_human_things(same_n, "row", rows), same_n == 1 ? "it" : "them");
-    if (section == MT_SECTION_LEAK)
-        name_candidates(d, r);
-    if (section == MT_SECTION_PEAK)
-        mt_report_footer(
-            r, "= %s exactly",
-            signed_bytes(r, mt_wrap_sub(d->side[1].whole.at_peak_b, d->side[0].whole.at_peak_b)));
-    return MT_OK;
+    enum mt_status st =
+        mt_diff_rows(d, w->rows, section, w->all || section != MT_SECTION_OP, &rows, err);
+    for (size_t i = 0; i < rows.order.n; i++)
+        people_row(d, r, rows.order.v[i].row, section);
+    if (st == MT_OK) {
+        section_footer(d, w, &rows, r);
+        st = mt_rows_apply(&columns, r, "", err);
+    }
+    mt_vec_free(&rows.order);
+    return st;
 }
 
 void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *w,

@@ -85,13 +85,6 @@ void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, str
         out[2] = mt_cell_int(mt_wrap_sub(b, a));
 }
 
-static bool differs(const struct mt_figures at[2], enum mt_diff_figure which)
-{
-    struct mt_cell c[3];
-    mt_diff_cells(at, which, c);
-    return c[2].kind == MT_CELL_REAL || (c[2].kind == MT_CELL_INT && c[2].i != 0);
-}
-
 enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, struct mt_err *err)
 {
     for (int s = 0; s < MT_SECTION_N; s++)
@@ -113,50 +106,6 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
     return MT_OK;
 }
 
-/* What a section sorts by and shows of a row, largest change first; 0: the row is left out. */
-static double weight(const struct mt_diff_row *row, enum mt_diff_section section)
-{
-    const struct mt_figures *a = &row->at[0], *b = &row->at[1];
-    double change;
-    switch (section) {
-    case MT_SECTION_PEAK:
-        change = fabs((double)mt_wrap_sub(b->at_peak_b, a->at_peak_b));
-        return change > 0 ? change : a->at_peak_n != b->at_peak_n ? 1e-3 : 0;
-    case MT_SECTION_OP:
-        change = fabs((double)mt_wrap_sub(b->self_alloc_b, a->self_alloc_b));
-        if (change > 0)
-            return change;
-        if (differs(row->at, MT_DIFF_CALLS_N))
-            return 0.5;
-        return differs(row->at, MT_DIFF_SELF_NET_B) ? 0.25 : 0;
-    default:
-        change = fabs(b->per_step_b - a->per_step_b);
-        return change > 0 ? change : a->per_step_b > 0 ? 1e-3 : 0;
-    }
-}
-
-static int order_cmp(const void *a, const void *b)
-{
-    const struct mt_diff_order *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->place < y->place ? -1 : 1;
-}
-
-/* The rows of a section in its order; *n of them. Free it. */
-struct mt_diff_order *mt_diff_rows(const struct mt_diff *d, enum mt_diff_section section, size_t *n)
-{
-    struct mt_diff_order *all = mt_alloc((d->rows.n + 1) * sizeof *all);
-    *n = 0;
-    for (size_t i = 0; i < d->rows.n; i++) {
-        double w = weight(&d->rows.v[i], section);
-        if (w > 0)
-            all[(*n)++] = (struct mt_diff_order){&d->rows.v[i], w, i};
-    }
-    qsort(all, *n, sizeof *all, order_cmp);
-    return all;
-}
-
 struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                      struct mt_diff_reports *out)
 {
@@ -174,64 +123,71 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
 
 /* ---- one report of all sections ---- */
 
-/* Where a grouping key stands; it is added when it is new. */
-static int key_column(struct mt_report *r, enum mt_group_key key)
+/* Where in the report what stands; found once, as there may be a million rows. */
+struct machine {
+    struct mt_report *r;
+    int key[MT_BY_N];             /* by enum mt_group_key */
+    int figure[MT_DIFF_FIGURE_N]; /* that of BASE; NEW and the difference follow */
+    bool shorts;                  /* there are columns of mt_diff_short_names */
+};
+
+static void add_keys(struct machine *m, const struct mt_diff *d)
 {
-    int at = mt_report_find_column(r, mt_group_key_names[key]);
-    if (at < 0) {
-        at = (int)r->columns.n;
-        mt_report_column(r, mt_group_key_names[key], NULL, MT_UNIT_NONE);
+    for (int k = 0; k < d->key_n; k++) {
+        const char *name = mt_group_key_names[d->keys[k]];
+        if (mt_report_find_column(m->r, name) >= 0)
+            continue;
+        m->key[d->keys[k]] = (int)m->r->columns.n;
+        mt_report_column(m->r, name, NULL, MT_UNIT_NONE);
     }
-    return at;
 }
 
-static int figure_column(const struct mt_report *r, enum mt_diff_figure f)
+static void add_figures(struct machine *m, unsigned sections)
 {
-    char name[64];
-    snprintf(name, sizeof name, "base_%s_%s", figures[f].name, figures[f].unit);
-    return mt_report_find_column(r, name);
+    static const char *const forms[] = {"base_%s_%s", "new_%s_%s", "%s_delta_%s"};
+    for (int f = 0; f < MT_DIFF_FIGURE_N; f++) {
+        if (!(figures[f].sections & sections))
+            continue;
+        m->figure[f] = (int)m->r->columns.n;
+        for (int i = 0; i < 3; i++) {
+            char *name = mt_asprintf(forms[i], figures[f].name, figures[f].unit);
+            mt_report_column(m->r, mt_report_text(m->r, name), NULL, mt_unit_of_name(name));
+            free(name);
+        }
+    }
 }
 
 /* The columns of one section for people, where they are asked for by name. */
-static void short_columns(const char *columns, struct mt_report *r)
+static void add_shorts(struct machine *m, const char *columns)
 {
     for (int i = 0; i < MT_DIFF_SHORT_N; i++)
-        if (mt_has_word(columns, mt_diff_short_names[i]))
-            mt_report_column(r, mt_diff_short_names[i], NULL,
+        if (mt_has_word(columns, mt_diff_short_names[i])) {
+            m->shorts = true;
+            mt_report_column(m->r, mt_diff_short_names[i], NULL,
                              mt_unit_of_name(mt_diff_short_names[i]));
+        }
 }
 
-static void machine_columns(const struct mt_diff *live, const struct mt_diff *op,
-                            const struct mt_diff_wanted *w, struct mt_report *r)
+static void machine_columns(struct machine *m, const struct mt_diff *live, const struct mt_diff *op,
+                            const struct mt_diff_wanted *w)
 {
     unsigned asked = w->trend.n ? 1u << MT_SECTION_TOTAL : 0;
     for (int s = 0; s < MT_SECTION_N; s++)
         asked |= w->section[s] ? 1u << s : 0;
-    mt_report_column(r, "section", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "match", NULL, MT_UNIT_NONE);
-    for (int k = 0; k < live->key_n; k++)
-        key_column(r, live->keys[k]);
-    for (int k = 0; k < op->key_n; k++)
-        key_column(r, op->keys[k]);
-    for (int f = 0; f < MT_DIFF_FIGURE_N; f++) {
-        if (!(figures[f].sections & asked))
-            continue;
-        static const char *const forms[] = {"base_%s_%s", "new_%s_%s", "%s_delta_%s"};
-        for (int i = 0; i < 3; i++) {
-            char *name = mt_asprintf(forms[i], figures[f].name, figures[f].unit);
-            mt_report_column(r, mt_report_text(r, name), NULL, mt_unit_of_name(name));
-            free(name);
-        }
-    }
-    short_columns(w->rows->columns, r);
-    r->keep_order = true;
+    mt_report_column(m->r, "section", NULL, MT_UNIT_NONE);
+    mt_report_column(m->r, "match", NULL, MT_UNIT_NONE);
+    add_keys(m, live);
+    add_keys(m, op);
+    add_figures(m, asked);
+    add_shorts(m, w->rows->columns);
+    m->r->keep_order = true;
 }
 
-static struct mt_row *machine_row(const struct mt_diff *d, struct mt_report *r,
+static struct mt_row *machine_row(const struct machine *m, const struct mt_diff *d,
                                   const struct mt_diff_row *from, enum mt_diff_section section)
 {
     static const char *const match_names[MT_MATCH_N] = {"same", "form", "name", "only"};
-    struct mt_row *row = mt_report_row(r);
+    struct mt_row *row = mt_report_row(m->r);
     const char *match = from->match != MT_MATCH_ONLY ? match_names[from->match]
                         : from->in[0]                ? "only BASE"
                                                      : "only NEW";
@@ -239,50 +195,51 @@ static struct mt_row *machine_row(const struct mt_diff *d, struct mt_report *r,
     row->cells[0] = mt_cell_text(section_names[section]);
     row->cells[1] = mt_cell_text(match);
     for (int k = 0; k < d->key_n; k++)
-        row->cells[key_column(r, d->keys[k])] = mt_cell_text(mt_report_text(r, from->key[k]));
+        row->cells[m->key[d->keys[k]]] = mt_cell_text(mt_report_text(m->r, from->key[k]));
     for (int f = 0; f < MT_DIFF_FIGURE_N; f++)
         if (figures[f].sections & 1u << section)
-            mt_diff_cells(from->at, (enum mt_diff_figure)f,
-                          &row->cells[figure_column(r, (enum mt_diff_figure)f)]);
-    mt_diff_short_cells(d, r, from, section, row);
+            mt_diff_cells(from->at, (enum mt_diff_figure)f, &row->cells[m->figure[f]]);
+    if (m->shorts)
+        mt_diff_short_cells(d, m->r, from, section, row);
     return row;
 }
 
-static void machine_wholes(const struct mt_diff *d, const struct mt_diff_wanted *w,
-                           struct mt_report *r)
+static void machine_wholes(const struct machine *m, const struct mt_diff *d,
+                           const struct mt_diff_wanted *w)
 {
     struct mt_diff_row whole = {.at = {d->side[0].whole, d->side[1].whole}};
     for (size_t i = 0; i < w->trend.n; i++) {
         struct mt_diff_row one = {.at = {w->trend.v[0].whole, w->trend.v[i].whole}};
         for (int k = 0; k < d->key_n; k++)
             one.key[k] = w->trend.v[i].name;
-        machine_row(d, r, &one, MT_SECTION_TOTAL)->cells[0] = mt_cell_text("run");
+        machine_row(m, d, &one, MT_SECTION_TOTAL)->cells[0] = mt_cell_text("run");
     }
     for (int k = 0; k < d->key_n; k++)
         whole.key[k] = "[total]";
     if (w->section[MT_SECTION_TOTAL])
-        machine_row(d, r, &whole, MT_SECTION_TOTAL);
+        machine_row(m, d, &whole, MT_SECTION_TOTAL);
 }
 
-static void machine_report(const struct mt_diff *live, const struct mt_diff *op,
-                           const struct mt_diff_wanted *w, struct mt_diff_reports *out)
+static enum mt_status machine_report(const struct mt_diff *live, const struct mt_diff *op,
+                                     const struct mt_diff_wanted *w, struct mt_report *r,
+                                     struct mt_err *err)
 {
-    struct mt_report *r = mt_diff_new_report(live, w, out);
-    machine_columns(live, op, w, r);
-    machine_wholes(live, w, r);
+    struct machine m = {.r = r};
+    machine_columns(&m, live, op, w);
+    machine_wholes(&m, live, w);
     for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++) {
-        size_t n;
+        struct mt_diff_rows rows;
         const struct mt_diff *d = s == MT_SECTION_OP ? op : live;
-        struct mt_diff_order *order = mt_diff_rows(d, (enum mt_diff_section)s, &n);
-        for (size_t i = 0; i < n && w->section[s]; i++) {
-            bool small = w->rows->min_b && order[i].weight < (double)w->rows->min_b;
-            if (small || (w->rows->limit && i >= (size_t)w->rows->limit))
-                r->left_out_n++;
-            else
-                machine_row(d, r, order[i].row, (enum mt_diff_section)s);
-        }
-        free(order);
+        if (!w->section[s])
+            continue;
+        MT_TRY(mt_diff_rows(d, w->rows, (enum mt_diff_section)s, true, &rows, err));
+        for (size_t i = 0; i < rows.order.n; i++)
+            machine_row(&m, d, rows.order.v[i].row, (enum mt_diff_section)s);
+        r->left_out_n += rows.left_out_n;
+        r->cut_n += rows.cut_n;
+        mt_vec_free(&rows.order);
     }
+    return MT_OK;
 }
 
 /* Whether --columns names one that this section does not have for people. */
@@ -320,28 +277,28 @@ static void drop_without_figure(struct mt_report *r)
 
 /* One report, when programs read it or people ask for what only it has. */
 static enum mt_status whole_report(const struct mt_diff *live, const struct mt_diff *op,
-                                   const struct mt_diff_wanted *w, bool people,
-                                   struct mt_diff_reports *out, struct mt_err *err)
+                                   const struct mt_diff_wanted *w, struct mt_diff_reports *out,
+                                   struct mt_err *err)
 {
-    const struct mt_rows rest = {.name = w->rows->name, .columns = w->rows->columns};
-    machine_report(live, op, w, out);
-    struct mt_report *r = out->v[0];
-    MT_TRY(mt_rows_apply(&rest, r, "", err));
+    const struct mt_rows columns = {.columns = w->rows->columns};
+    struct mt_report *r = mt_diff_new_report(live, w, out);
+    MT_TRY(machine_report(live, op, w, r, err));
     mt_rows_footer(w->rows, r, NULL, "");
-    if (people)
+    MT_TRY(mt_rows_apply(&columns, r, "", err));
+    if (w->people)
         drop_without_figure(r);
     return MT_OK;
 }
 
 enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
-                              const struct mt_diff_wanted *w, bool people,
-                              struct mt_diff_reports *out, struct mt_err *err)
+                              const struct mt_diff_wanted *w, struct mt_diff_reports *out,
+                              struct mt_err *err)
 {
-    bool whole = !people;
+    bool whole = !w->people;
     for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++)
         whole |= w->section[s] && wants_figures(s == MT_SECTION_OP ? op : live, w->rows->columns);
     if (whole)
-        return whole_report(live, op, w, people, out, err);
+        return whole_report(live, op, w, out, err);
     if (w->trend.n)
         mt_diff_people_trend(live, w, out);
     if (w->section[MT_SECTION_TOTAL])

@@ -13,7 +13,7 @@
 static const char *by, *device_name;
 static int64_t warmup = 1, min_b;
 static bool fail, all;
-static struct mt_rows rows = {.limit = 20};
+static struct mt_rows rows = MT_ROWS(20);
 
 enum column { PER_STEP_B, PER_STEP_N, SINCE, LAST, AT_END_B, AT_END_N, VERDICT, COLUMN_N };
 static const struct {
@@ -313,7 +313,7 @@ static const struct mt_opt opts[] = {
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "leaks that grow by at least this per step; other rows that hold this at the end"},
     MT_DEVICE_OPT(device_name),
-    {"limit", 'n', MT_OPT_INT, &rows.limit, "N", "show N rows; 0 = all (default: 20)"},
+    {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
     {"columns", 0, MT_OPT_STRING, &rows.columns, "LIST",
      "these columns, in this order, by their csv names"},

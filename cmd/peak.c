@@ -12,7 +12,7 @@
 
 static const char *by, *device_name, *from, *to, *step, *per;
 static struct mt_strings at;
-static struct mt_rows rows = {.limit = 20};
+static struct mt_rows rows = MT_ROWS(20);
 
 /* A moment that is asked for, found in the run. */
 struct found {

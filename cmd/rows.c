@@ -2,6 +2,7 @@
 
 #include "cmd/common.h"
 #include "lib/human.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,8 @@ static bool passes(const void *closure, const struct mt_row *row)
     if (!min_b || f->value < 0)
         return true;
     const struct mt_cell *c = &row->cells[f->value];
+    if (c->kind == MT_CELL_REAL)
+        return fabs(c->r) >= (double)min_b;
     return c->kind == MT_CELL_INT && (c->i >= min_b || c->i <= -min_b);
 }
 
@@ -84,52 +87,78 @@ static enum mt_status choose_columns(const char *columns, struct mt_report *r, s
     return MT_EUSAGE;
 }
 
+int64_t mt_rows_limit(const struct mt_rows *rows)
+{
+    if (rows->limit != MT_LIMIT_NONE)
+        return rows->limit;
+    return mt_people_read() ? rows->people : 0;
+}
+
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err)
 {
     if (rows->name || rows->min_b)
         MT_TRY(filter(rows, r, column, err));
-    mt_report_limit(r, rows->limit);
+    mt_report_limit(r, mt_rows_limit(rows));
     return choose_columns(rows->columns, r, err);
 }
 
 /* "--name, --min and --limit": those that have left rows out. */
 static const char *culprits(const struct mt_rows *rows, struct mt_report *r)
 {
-    const char *given[3];
-    int n = 0;
-    if (rows->name)
-        given[n++] = "--name";
-    if (rows->min_b)
-        given[n++] = "--min";
-    if (rows->limit > 0 && r->rows.n >= (size_t)rows->limit)
-        given[n++] = "--limit";
-    return n == 1   ? given[0]
-           : n == 2 ? mt_report_textf(r, "%s and %s", given[0], given[1])
-                    : mt_report_textf(r, "%s, %s and %s", given[0], given[1], given[2]);
+    const bool did[] = {rows->name != NULL, rows->min_b != 0, r->cut_n != 0};
+    static const char *const names[] = {"--name", "--min", "--limit"};
+    int left = did[0] + did[1] + did[2];
+    const char *text = "";
+    for (size_t i = 0; i < MT_ARRAY_LEN(did); i++)
+        if (did[i])
+            text = mt_report_textf(r, "%s%s%s", text, names[i],
+                                   --left > 1  ? ", "
+                                   : left == 1 ? " and "
+                                               : "");
+    return text;
+}
+
+/* "--name left out 17 rows, which add up to net 4 B": none is left. */
+static const char *all_left_out(const struct mt_rows *rows, struct mt_report *r, const char *sum)
+{
+    char n[MT_HUMAN_LONG];
+    const char *add_up = "";
+    if (sum)
+        add_up =
+            mt_report_textf(r, ", which %s to %s", r->left_out_n == 1 ? "adds up" : "add up", sum);
+    return mt_report_textf(r, "%s left out %s%s", culprits(rows, r),
+                           mt_human_things(r->left_out_n, "row", n), add_up);
+}
+
+/* "17 more rows; they add up with these to net 4 B. --limit 0 shows all." */
+static const char *some_left_out(const struct mt_rows *rows, struct mt_report *r, const char *sum,
+                                 const char *advice)
+{
+    bool one = r->left_out_n == 1;
+    const char *before = "";
+    char n[MT_HUMAN_LONG];
+    if (sum)
+        before = mt_report_textf(
+            r, one ? "; it adds up with these to %s" : "; they add up with these to %s", sum);
+    mt_human_things(r->left_out_n, "more row", n);
+    if (rows->name || rows->min_b)
+        return mt_report_textf(r, "%s%s. %s left %s out.", n, before, culprits(rows, r),
+                               one ? "it" : "them");
+    return mt_report_textf(r, "%s%s. --limit 0 shows all%s.", n, before, advice);
 }
 
 void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
                     const char *advice)
 {
-    bool filtered = rows->name || rows->min_b, one = r->left_out_n == 1;
-    const char *before = "";
-    if (sum)
-        before = mt_report_textf(
-            r, one ? "; it adds up with these to %s" : "; they add up with these to %s", sum);
-    r->left_out = filtered ? mt_report_textf(r, "%s. %s left %s out.", before, culprits(rows, r),
-                                             one ? "it" : "them")
-                           : mt_report_textf(r, "%s. --limit 0 shows all%s.", before, advice);
-    struct mt_buf text = {0};
-    mt_rows_left_out(r, &text);
-    if (text.n)
-        mt_report_footer(r, "%s", text.s);
-    mt_buf_free(&text);
-}
-
-void mt_rows_left_out(const struct mt_report *r, struct mt_buf *out)
-{
-    char n[MT_HUMAN_LONG];
-    if (r->left_out_n && r->left_out)
-        mt_buf_addf(out, "%s%s", mt_human_things(r->left_out_n, "more row", n), r->left_out);
+    if (!r->left_out_n)
+        return;
+    if (r->rows.n) {
+        r->left_out = some_left_out(rows, r, sum, advice);
+        mt_report_footer(r, "%s", r->left_out);
+        return;
+    }
+    const char *what = all_left_out(rows, r, sum);
+    r->left_out = mt_report_textf(r, "No row is left: %s.", what);
+    r->empty = mt_report_textf(r, "no row is left: %s", what);
 }

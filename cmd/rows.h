@@ -9,15 +9,27 @@
 #include <regex.h>
 
 struct mt_rows {
-    int64_t limit; /* 0 = all; set the command's default */
+    int64_t limit;  /* 0 = all, MT_LIMIT_NONE = not given: mt_rows_limit says what holds */
+    int64_t people; /* how many people see where it is not given; programs get all */
     int64_t min_b;
     const char *name, *columns; /* NULL: not given */
 };
+#define MT_LIMIT_NONE (-1)
+/* Initial value: without options, people see n rows. */
+#define MT_ROWS(n)                                                                                 \
+    {                                                                                              \
+        .limit = MT_LIMIT_NONE, .people = (n)                                                      \
+    }
+
+/* How many rows to show in the output format chosen; 0 = all. */
+int64_t mt_rows_limit(const struct mt_rows *rows);
+
+/* What help says of --limit. */
+#define MT_LIMIT_HELP(people) "show N rows; 0 = all (default: " people "; csv, tsv and json: all)"
 
 /* Rows of an option table. `of_what` says in --help which column --min is about. */
 #define MT_ROWS_OPTS(rows, of_what, limit_text)                                                     \
-    {"limit",       'n', MT_OPT_INT,                                                                \
-     &(rows).limit, "N", "show N rows; 0 = all (default: " limit_text ")"},                         \
+    {"limit", 'n', MT_OPT_INT, &(rows).limit, "N", MT_LIMIT_HELP(limit_text)},                      \
         {"name", 0, MT_OPT_STRING, &(rows).name, "REGEX", "only rows that match"},                  \
         {"min", 0, MT_OPT_SIZE, &(rows).min_b, "SIZE", "only rows of at least this size " of_what}, \
     {                                                                                               \
@@ -35,15 +47,13 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
                              struct mt_err *err);
 
 /*
- * Below the table: how many rows were left out, if any, and which options show them.
- * sum: what these rows and the others add up to, NULL = nothing that could be said. advice: what
- * else to do, behind "--limit 0 shows all"; "" = nothing. Formats without a place below the table
- * have it on stderr.
+ * Below the table: how many rows were left out, if any, and which options show them; in place of
+ * the table, where the filters left no row. sum: what all rows add up to, NULL = nothing that could
+ * be said. advice: what else to do, behind "--limit 0 shows all"; "" = nothing. Formats without a
+ * place below the table have it on stderr.
  */
 void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
                     const char *advice);
-/* Appends that line; nothing where no row was left out. */
-void mt_rows_left_out(const struct mt_report *r, struct mt_buf *out);
 
 /* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);

@@ -13,7 +13,7 @@
 enum { MAP_CELLS = 16 };
 
 static const char *device_name, *sort_key, *by;
-static struct mt_rows rows = {.limit = 20};
+static struct mt_rows rows = MT_ROWS(20);
 
 static const struct column {
     const char *name, *title;

@@ -11,7 +11,7 @@
 #include "cmd/compat.h"
 
 static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
-static struct mt_rows rows = {.limit = 20};
+static struct mt_rows rows = MT_ROWS(20);
 
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -136,7 +136,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
 {
     const struct mt_compat_opts o = {.version = compat,
                                      .sort = sort_key,
-                                     .limit = rows.limit,
+                                     .limit = mt_rows_limit(&rows),
                                      .by_shape = by && strcmp(by, "shape") == 0};
     if (compat) {
         MT_TRY(check_compat(run, err));

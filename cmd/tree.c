@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char *device_name, *name_regex;
-static int64_t depth, min_b, limit = 200;
+static int64_t depth, min_b;
+static struct mt_rows shown = MT_ROWS(200);
 static bool invert;
 
 struct tree_view {
@@ -135,6 +136,7 @@ struct level {
 static void walk(struct tree_view *v)
 {
     MT_VEC(struct level) stack = {0};
+    size_t limit = (size_t)mt_rows_limit(&shown);
     mt_buf_adds(&v->prefix, "");
     *mt_vec_push(&stack) = (struct level){next_visible(v, v->first[v->t->items.n]), 0};
     while (stack.n) {
@@ -148,7 +150,7 @@ static void walk(struct tree_view *v)
         bool last = (top->next = next_visible(v, v->next[i])) == MT_NONE;
         v->prefix.n = top->prefix_n;
         v->prefix.s[v->prefix.n] = '\0';
-        if (limit && v->report->rows.n >= (size_t)limit)
+        if (limit && v->report->rows.n >= limit)
             v->report->left_out_n++;
         else
             add_row(v, i, level, last);
@@ -229,7 +231,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         r->empty = name_regex && min_b ? "no call path matches --name and is as large as --min"
                    : min_b             ? "no call path is as large as --min"
                                        : "no call path goes through a match of --name";
-    mt_rows_footer(&(struct mt_rows){.limit = limit}, r, NULL, ", --depth and --min cut");
+    mt_rows_footer(&shown, r, NULL, ", --depth and --min cut");
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
@@ -277,7 +279,7 @@ static const struct mt_opt opts[] = {
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,
      "callers: each op with its own figures, below it who called it"},
-    {"limit", 'n', MT_OPT_INT, &limit, "N", "show N rows; 0 = all (default: 200)"},
+    {"limit", 'n', MT_OPT_INT, &shown.limit, "N", MT_LIMIT_HELP("200")},
     {0},
 };
 

@@ -70,12 +70,14 @@ struct mt_report {
     bool (*next)(void *closure, struct mt_cell *cells);
     void *closure;
     int64_t left_out_n;    /* rows not shown: cut by --limit, --min, --name, or not looked at */
-    const char *left_out;  /* what is said behind their number (mt_rows_footer); NULL: nothing */
+    int64_t cut_n;         /* of these: cut by mt_report_limit (cmd/common.h) */
+    const char *left_out;  /* what is said of them (mt_rows_footer); NULL: nothing */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
     MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
-    const char *empty;     /* what people read instead of no rows; NULL: "no rows"; static */
-    bool keep_order; /* people's tables too show the columns in this order; else the one called
-                        `name`, or of MT_UNIT_TREE, comes last there */
+    const char *empty; /* what people read instead of no rows; NULL: "no rows"; static or a text of
+                          the report */
+    bool keep_order;   /* people's tables too show the columns in this order; else the one called
+                          `name`, or of MT_UNIT_TREE, comes last there */
     struct mt_run_ref {
         int64_t id;
         char *name;

@@ -1,0 +1,98 @@
+/* memtool diff: which rows of a section are shown, in which order. The same in every format. */
+#include "cmd/diff_parts.h"
+#include "lib/wrap.h"
+#include <math.h>
+#include <stdlib.h>
+
+static bool differs(const struct mt_figures at[2], enum mt_diff_figure which)
+{
+    struct mt_cell c[3];
+    mt_diff_cells(at, which, c);
+    return c[2].kind == MT_CELL_REAL || (c[2].kind == MT_CELL_INT && c[2].i != 0);
+}
+
+/* What a section sorts by and shows of a row, largest change first; 0: the row is left out. */
+static double weight(const struct mt_diff_row *row, enum mt_diff_section section)
+{
+    const struct mt_figures *a = &row->at[0], *b = &row->at[1];
+    double change;
+    switch (section) {
+    case MT_SECTION_PEAK:
+        change = fabs((double)mt_wrap_sub(b->at_peak_b, a->at_peak_b));
+        return change > 0 ? change : a->at_peak_n != b->at_peak_n ? 1e-3 : 0;
+    case MT_SECTION_OP:
+        change = fabs((double)mt_wrap_sub(b->self_alloc_b, a->self_alloc_b));
+        if (change > 0)
+            return change;
+        if (differs(row->at, MT_DIFF_CALLS_N))
+            return 0.5;
+        return differs(row->at, MT_DIFF_SELF_NET_B) ? 0.25 : 0;
+    default:
+        change = fabs(b->per_step_b - a->per_step_b);
+        return change > 0 ? change : a->per_step_b > 0 ? 1e-3 : 0;
+    }
+}
+
+static int order_cmp(const void *a, const void *b)
+{
+    const struct mt_diff_order *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* Keys that --name matches, NULL = all do. */
+static bool matches(const regex_t *name, const struct mt_diff *d, const struct mt_diff_row *row)
+{
+    bool any = !name;
+    for (int k = 0; k < d->key_n && !any; k++)
+        any = regexec(name, row->key[k], 0, NULL, 0) == 0;
+    return any;
+}
+
+/* Of little use to people: other calls or frees, but not a byte more or less allocated. */
+static bool same_bytes(const struct mt_diff_row *row)
+{
+    return row->at[0].self_alloc_b == row->at[1].self_alloc_b &&
+           row->at[0].alloc_b == row->at[1].alloc_b;
+}
+
+/* The rows of the section that pass --name and --min. */
+static void choose(const struct mt_diff *d, const struct mt_rows *filter, const regex_t *name,
+                   bool same_too, struct mt_diff_rows *out)
+{
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct mt_diff_row *row = &d->rows.v[i];
+        double heavy = weight(row, out->section);
+        if (heavy <= 0)
+            continue;
+        if (heavy < (double)filter->min_b || !matches(name, d, row))
+            out->left_out_n++;
+        else if (!same_too && same_bytes(row))
+            out->same_n++;
+        else
+            *mt_vec_push(&out->order) = (struct mt_diff_order){row, heavy, i};
+    }
+    if (out->order.n)
+        qsort(out->order.v, out->order.n, sizeof *out->order.v, order_cmp);
+}
+
+enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filter,
+                            enum mt_diff_section section, bool same_too, struct mt_diff_rows *out,
+                            struct mt_err *err)
+{
+    regex_t name;
+    size_t limit = (size_t)mt_rows_limit(filter);
+    *out = (struct mt_diff_rows){.section = section};
+    if (filter->name)
+        MT_TRY(mt_name_regex(filter->name, &name, err));
+    choose(d, filter, filter->name ? &name : NULL, same_too, out);
+    if (filter->name)
+        regfree(&name);
+    if (limit && out->order.n > limit) {
+        out->cut_n = (int64_t)(out->order.n - limit);
+        out->left_out_n += out->cut_n;
+        out->order.n = limit;
+    }
+    return MT_OK;
+}
