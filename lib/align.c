@@ -19,18 +19,57 @@ static const char *address(const char *start, const char *s)
     return n && (s == start || !isalnum((unsigned char)s[-1])) ? s + 2 + n : s;
 }
 
+/* "FOLDER/FILE(LINE): FUNCTION" of traces, "FILE:LINE FUNCTION" of snapshots. */
+struct python_frame {
+    const char *file, *file_end; /* without the folder, and what tells generated files apart */
+    const char *line, *rest;     /* the number; what follows it */
+};
+
+/* Whether s[0..end) ends in the name of a Python file: "x.py", "<frozen os>", "<eval_with_key>.3".
+ * A folder such as ".pyenv" or "x.pyproj" is none. open: the first '<' of s, NULL: there is none */
+static bool is_python_file(const char *s, const char *end, const char *open,
+                           struct python_frame *out)
+{
+    const char *made = end;
+    while (made > s && isdigit((unsigned char)made[-1]))
+        made--;
+    made = made < end && made > s && made[-1] == '.' ? made - 1 : end;
+    bool generated = open && open < made && made[-1] == '>';
+    out->file = out->file_end = generated ? made : end;
+    if (generated)
+        out->file = open;
+    else if (end - s < 4 || memcmp(end - 3, ".py", 3) != 0)
+        return false;
+    while (!generated && out->file > s && !strchr("/\\", out->file[-1]))
+        out->file--;
+    return true;
+}
+
+/* Finds the first Python frame in s[0..end). */
+static bool find_python(const char *s, const char *end, struct python_frame *out)
+{
+    const char *open = memchr(s, '<', (size_t)(end - s));
+    for (const char *p = s; p < end; p++) {
+        if ((*p != '(' && *p != ':') || !isdigit((unsigned char)p[1]))
+            continue;
+        out->line = p + 1;
+        out->rest = digits(p + 1);
+        if (*out->rest != (*p == '(' ? ')' : ' ') || !is_python_file(s, p, open, out))
+            continue;
+        out->rest += *p == '(';
+        return true;
+    }
+    return false;
+}
+
 /* Appends one frame of a path, s[0..n). */
 static void frame_form(struct mt_buf *out, const char *s, size_t n)
 {
     const char *start = s, *end = s + n, *stop;
-    const char *py = memmem(s, n, ".py", 3);
-    bool traced = py && py + 4 < end && (py[3] == '(' || py[3] == ':');
-    if (traced && (stop = digits(py + 4)) > py + 4 && *stop == (py[3] == '(' ? ')' : ' ')) {
-        const char *name = py;
-        while (name > s && name[-1] != '/')
-            name--;
-        mt_buf_add(out, name, (size_t)(py + 3 - name));
-        s = py[3] == '(' ? stop + 1 : stop;
+    struct python_frame python;
+    if (find_python(s, end, &python)) {
+        mt_buf_add(out, python.file, (size_t)(python.file_end - python.file));
+        s = python.rest;
     }
     bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
     while (s < end) {
@@ -63,20 +102,16 @@ static const char *last_name(const char *path)
     return last;
 }
 
-/* Where the line number of a Python frame begins: "x.py(12): f", "x.py:12 f"; NULL: no such frame.
- */
-static const char *line_number(const char *name)
+/* Whether a Python frame is in a name or path, the first of them. */
+static bool has_python(const char *name, struct python_frame *out)
 {
-    const char *py = strstr(name, ".py");
-    bool traced = py && (py[3] == '(' || py[3] == ':') && digits(py + 4) > py + 4;
-    return traced ? py + 4 : NULL;
+    return find_python(name, name + strlen(name), out);
 }
 
-/* "train.py step in scope" -> "step in scope": the function without its file. */
-static const char *function_of(const char *form)
+/* "train.py:3 step in scope", "train.py(3): step" -> "step ...": the function without its file. */
+static const char *function_of(const struct python_frame *python)
 {
-    const char *py = strstr(form, ".py ");
-    return py ? py + 4 : form;
+    return python->rest + strspn(python->rest, ": ");
 }
 
 struct aligner {
@@ -93,14 +128,19 @@ static uint32_t form_of(struct aligner *a, const struct mt_align_key *k, enum mt
     bool can = match != MT_MATCH_NAME;
     for (int i = 0; i < a->key_n; i++) {
         const char *s = k->key[i];
-        bool path = a->keys[i] == MT_BY_PATH, by_name = match == MT_MATCH_NAME;
+        struct python_frame python;
+        bool path = a->keys[i] == MT_BY_PATH;
         mt_buf_clear(&form);
+        if (match == MT_MATCH_NAME) {
+            bool line = !path && has_python(s, &python);
+            can |= path || line;
+            s = path ? last_name(s) : line ? function_of(&python) : s;
+        }
         if (match == MT_MATCH_SAME)
             mt_buf_adds(&form, s);
         else
-            mt_align_form(&form, by_name && path ? last_name(s) : s);
-        can |= path || line_number(s);
-        mt_buf_adds(&text, by_name && !path && line_number(s) ? function_of(form.s) : form.s);
+            mt_align_form(&form, s);
+        mt_buf_add(&text, form.s, form.n);
         mt_buf_addc(&text, '\x1f');
     }
     mt_buf_addc(&text, k->explicit_row ? '!' : (char)('0' + match));
@@ -147,16 +187,18 @@ static int candidate_cmp(const void *a, const void *b)
 }
 
 /*
- * Candidates of one form, c[0..n0) of BASE and c[n0..n) of NEW. As many lines of a function on
- * either side are the same lines, moved; else all of them are one row, unless the function is all
- * they share.
+ * Candidates of one form, c[0..n0) of BASE and c[n0..n) of NEW, either side by line. As many lines
+ * of a function on either side are the same lines, moved; else all of them are one row, unless the
+ * function is all they share. BASE and NEW are asked the same: which is which must not matter.
  */
 static void match_form(struct aligner *a, struct candidate *c, size_t n0, size_t n,
                        enum mt_match match)
 {
-    bool lines = n0 * 2 == n && c[0].line >= 0;
+    bool all_lines = c[0].line >= 0 && c[n0].line >= 0;
+    bool any_line = c[n0 - 1].line >= 0 || c[n - 1].line >= 0;
+    bool lines = n0 * 2 == n && all_lines;
     uint32_t row = MT_NONE;
-    if (!lines && match == MT_MATCH_NAME && c[0].line >= 0 && a->keys[0] != MT_BY_PATH)
+    if (!lines && match == MT_MATCH_NAME && any_line && a->keys[0] != MT_BY_PATH)
         return;
     for (size_t i = 0; i < (lines ? n0 : n); i++) {
         row = lines ? MT_NONE : row;
@@ -175,10 +217,11 @@ static void match_all(struct aligner *a, struct mt_align_key *side[2], const siz
         for (size_t i = 0; i < n[s]; i++) {
             struct mt_align_key *k = &side[s][i];
             uint32_t form = k->row == MT_NONE ? form_of(a, k, match) : MT_NONE;
-            const char *line = line_number(k->key[0]);
-            if (form != MT_NONE)
-                *mt_vec_push(&all) =
-                    (struct candidate){form, s, line ? strtoll(line, NULL, 10) : -1, i, k};
+            struct python_frame python;
+            if (form == MT_NONE)
+                continue;
+            int64_t line = has_python(k->key[0], &python) ? strtoll(python.line, NULL, 10) : -1;
+            *mt_vec_push(&all) = (struct candidate){form, s, line, i, k};
         }
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, candidate_cmp);

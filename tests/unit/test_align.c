@@ -21,6 +21,24 @@ static const struct form forms[] = {
     {"each frame of a path", "/a/x.py(1): f > aten::add > y.py(22): g",
      "x.py: f > aten::add > y.py: g"},
     {"no line number", "x.py(): f", "x.py(): f"},
+    {"Python of pyenv", "/home/u/.pyenv/versions/3.11.1/nn/linear.py(117): forward",
+     "linear.py: forward"},
+    {"Python of pyenv in a snapshot", "/home/u/.pyenv/versions/3.11.1/nn/linear.py:117 forward",
+     "linear.py forward"},
+    {"folder of a project", "/src/x.pyproj/train.py(3): step", "train.py: step"},
+    {"folder that ends like a file", "/src/old.py/train.py(3): step", "train.py: step"},
+    {"virtual environment", "/v/lib/python3.11/site-packages/a-1.2.py3.11/b.py(8): f", "b.py: f"},
+    {"Windows", "C:\\Users\\u\\.pyenv\\pyenv-win\\nn\\linear.py(117): forward",
+     "linear.py: forward"},
+    {"frozen library", "<frozen importlib._bootstrap>(241): _call_with_frames_removed",
+     "<frozen importlib._bootstrap>: _call_with_frames_removed"},
+    {"frozen library in a snapshot", "<frozen abc>:117 __instancecheck__",
+     "<frozen abc> __instancecheck__"},
+    {"generated graph module", "<eval_with_key>.12:5 forward", "<eval_with_key> forward"},
+    {"text of a function is no file", "<lambda>", "<lambda>"},
+    {"ends like Python, but is a folder alone", "/home/u/.pyenv(3): f", "/home/u/.pyenv(3): f"},
+    {"a comparison is no file", "std::vector<int>::at:12 x", "std::vector<int>::at:12 x"},
+    {"nothing before the ending", ".py(3): f", ".py(3): f"},
     {"number of a module", "nn.Module: Linear_3", "nn.Module: Linear"},
     {"number of a module on a path", "nn.Module: Net_0 > nn.Module: Linear_12 > aten::addmm",
      "nn.Module: Net > nn.Module: Linear > aten::addmm"},
@@ -106,6 +124,29 @@ static const struct match matches[] = {
      {"a > x"},
      {"b > x"},
      {"only base a > x", "only new b > x"}},
+    {"Python of pyenv, another version",
+     MT_BY_PATH,
+     {"/u/.pyenv/versions/3.11.1/nn/linear.py(117): f > x",
+      "/u/.pyenv/versions/3.11.1/nn/conv.py(400): f > x"},
+     {"/u/.pyenv/versions/3.11.9/nn/linear.py(118): f > x",
+      "/u/.pyenv/versions/3.11.9/nn/conv.py(401): f > x"},
+     {"form both /u/.pyenv/versions/3.11.9/nn/linear.py(118): f > x",
+      "form both /u/.pyenv/versions/3.11.9/nn/conv.py(401): f > x"}},
+    {"lines on one side only",
+     MT_BY_PATH,
+     {"a > x", "b > x"},
+     {"t.py(1): f > x", "t.py(2): f > x"},
+     {"name both t.py(2): f > x"}},
+    {"lines on the other side only",
+     MT_BY_PATH,
+     {"t.py(1): f > x", "t.py(2): f > x"},
+     {"a > x", "b > x"},
+     {"name both b > x"}},
+    {"some have lines",
+     MT_BY_PATH,
+     {"t.py(1): f > x", "b > x"},
+     {"u.py(7): g > x", "u.py(9): g > x"},
+     {"name both u.py(9): g > x"}},
     {"an explicit row is no other",
      MT_BY_NAME,
      {"![outside ops]"},
@@ -156,6 +197,29 @@ static void matched(void **state)
     mt_alignment_free(&a);
 }
 
+/* Which groups share a row does not depend on which run is BASE. */
+static void mirrored(void **state)
+{
+    const struct match *m = *state;
+    struct mt_align_key there[2][SIDE_MAX], back[2][SIDE_MAX];
+    struct mt_alignment a, b;
+    size_t n0 = keys_of(m->base, there[0]), n1 = keys_of(m->new, there[1]);
+    keys_of(m->base, back[0]);
+    keys_of(m->new, back[1]);
+    mt_align(there[0], n0, there[1], n1, &m->by, 1, &a);
+    mt_align(back[1], n1, back[0], n0, &m->by, 1, &b);
+    assert_int_equal(a.rows.n, b.rows.n);
+    for (size_t i = 0; i < n0 + n1; i++)
+        for (size_t k = 0; k < n0 + n1; k++) {
+            const size_t x = i < n0 ? i : i - n0, y = k < n0 ? k : k - n0;
+            const bool side_x = i >= n0, side_y = k >= n0;
+            assert_int_equal(there[side_x][x].row == there[side_y][y].row,
+                             back[side_x][x].row == back[side_y][y].row);
+        }
+    mt_alignment_free(&a);
+    mt_alignment_free(&b);
+}
+
 static void counts(void **state)
 {
     (void)state;
@@ -178,6 +242,7 @@ int main(void)
     static struct row_tests tests;
     ROWS_ADD(&tests, form, forms);
     ROWS_ADD(&tests, matched, matches);
+    ROWS_ADD(&tests, mirrored, matches);
     ROWS_ADD(&tests, counts, once);
     return ROWS_RUN(&tests, "align");
 }

@@ -1,0 +1,148 @@
+"""What must hold of every comparison: diff X X changes nothing, diff A B mirrors diff B A, the rows of the
+peak add up to its change, and every format has the same rows whatever is left out."""
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+MEMTOOL, SAMPLES = os.environ["MEMTOOL"], os.environ["SAMPLES"]
+KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "step", "forward", "path,thread"]
+PAIRS = [  # BASE, NEW, device
+    ("cnn_b16", "cnn_b32", "cpu"),
+    ("cnn_b16_torch2.6", "cnn_stack", "cpu"),
+    ("leak_steps", "noleak_steps", "cpu"),
+    ("cache_steps", "basic", "cpu"),
+    ("checkpoint_torch1.13", "fork_join", "cpu"),
+    ("two_devices", "fragmented", "cuda:0"),
+    ("older_with_frames", "odd_frames", "cuda:0"),
+    ("two_devices", "two_devices", "cuda:1"),
+]
+SECTIONS = {"peak": "site", "op": "name", "leak": "site"}
+passed = failed = 0
+
+
+def check(what, good, *shown):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    if not good:
+        print("FAIL", what, *shown)
+
+
+def memtool(*args):
+    done = subprocess.run([MEMTOOL, *args], capture_output=True, text=True)
+    if done.returncode:
+        print("FAIL memtool", *args, "exits", done.returncode, done.stderr)
+        sys.exit(1)
+    return done.stdout
+
+
+def find(sample):
+    for path in (f"{SAMPLES}/{sample}/trace.json.gz", f"{SAMPLES}/snapshots/{sample}.pickle"):
+        if os.path.exists(path):
+            return path
+    sys.exit(f"there is no sample {sample}")
+
+
+def compare(base, new, device, by, *options):
+    return json.loads(memtool("diff", base, new, "--device", device, "--by", by, "--format", "json", *options))
+
+
+def deltas(row):
+    return {name: value for name, value in row.items() if "_delta_" in name}
+
+
+def figures(row, base, new):
+    """The figures of both runs, under names that do not depend on which is called BASE."""
+    return {side + name[len(word):]: value for word, side in (("base_", base), ("new_", new))
+            for name, value in row.items() if name.startswith(word)}
+
+
+def sorted_rows(report, base, new):
+    # What a row is called differs: both have the names of NEW.
+    return sorted((row["section"], json.dumps(figures(row, base, new), sort_keys=True)) for row in report["rows"])
+
+
+def check_itself(run, device, by):
+    rows = compare(run, run, device, by)["rows"]
+    wrong = [row for row in rows if row["match"] != "same" or any(deltas(row).values())]
+    check(f"diff {run} {run} --by {by} on {device}", not wrong and rows, wrong[:2])
+
+
+def check_pair(base, new, device, by):
+    there, back = compare(base, new, device, by), compare(new, base, device, by)
+    what = f"diff {base} {new} --by {by} on {device}"
+    a, b = sorted_rows(there, "x", "y"), sorted_rows(back, "y", "x")
+    check(what + " is no mirror", a == b, len(a), len(b))
+    wrong = [row for row in there["rows"] for name, value in deltas(row).items() if value is not None
+             and abs(value - (row["new_" + name.replace("_delta", "")] - row["base_" + name.replace("_delta", "")])) > 1e-6]
+    check(what + ": a delta is not NEW less BASE", not wrong, wrong[:2])
+    change = sum(row["at_peak_delta_b"] for row in there["rows"] if row["section"] == "peak")
+    total = [row["at_peak_delta_b"] for row in there["rows"] if row["section"] == "total"]
+    check(what + ": the peak's rows do not add up", [change] == total, change, total)
+
+
+def shown(text, form):
+    """The rows of one section as (change in bytes, key)."""
+    if form == "json":
+        return [(str(row["change_b"]), list(row.values())[1]) for row in json.loads(text)["rows"]]
+    if form in ("csv", "tsv"):
+        return [tuple(row) for row in csv.reader(io.StringIO(text), delimiter="\t" if form == "tsv" else ",")][1:]
+    lines = text.splitlines()
+    if form == "markdown":
+        cells = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+        return [(row[0].replace("+", ""), row[1].replace("\\", "")) for row in cells[2:]]
+    rows = []
+    for line in lines[2:]:  # a title, the headings
+        number, _, rest = line.strip().partition("  ")
+        if not number.lstrip("+-").isdigit():
+            break
+        rows.append((number.lstrip("+"), rest.strip()))
+    return rows
+
+
+def exactly(name):
+    return "^" + re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) + "$"
+
+
+def check_formats(base, new, section, *filters):
+    key, came = SECTIONS[section], {}
+    for form in ("csv", "tsv", "json", "markdown", "table"):
+        text = memtool("diff", base, new, "--section", section, "--columns", f"change_b,{key}", "--bytes", "--all",
+                       "--format", form, *filters)
+        came[form] = shown(text, form)
+    for form in came:
+        check(f"diff {base} {new} --section {section} {' '.join(filters)}: {form} is not csv", came[form] == came["csv"],
+              len(came[form]), len(came["csv"]))
+    return came["csv"]
+
+
+def main():
+    os.environ["MEMTOOL_DB"] = "t.db"
+    for sample in sorted({sample for pair in PAIRS for sample in pair[:2]}):
+        memtool("import", find(sample), "--name", sample)
+    for base, new, device in PAIRS:
+        for by in KEYS:
+            check_itself(base, device, by)
+            if base != new:
+                check_pair(base, new, device, by)
+    for pair, section in ((("cnn_b16", "cnn_b32"), "peak"), (("cnn_b16", "cnn_b32"), "op"),
+                          (("leak_steps", "noleak_steps"), "leak"), (("cnn_b16_torch2.6", "cnn_stack"), "op")):
+        every = check_formats(*pair, section, "--limit", "0")
+        csv_alone = memtool("diff", *pair, "--section", section, "--columns", f"change_b,{SECTIONS[section]}", "--format", "csv")
+        check(f"csv of {section} has no limit of its own", shown(csv_alone, "csv") == every)
+        sizes = sorted(abs(int(row[0])) for row in every)
+        check_formats(*pair, section, "--limit", "2")
+        check_formats(*pair, section, "--min", str(sizes[len(sizes) // 2]), "--limit", "0")
+        check_formats(*pair, section, "--name", "e", "--limit", "3")
+        last = check_formats(*pair, section, "--name", exactly(every[-1][1]))
+        check(f"--name of the last row of {section}: filters come before the limit", last == every[-1:], last)
+        check("--name that matches nothing", check_formats(*pair, section, "--name", "no such row") == [])
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())
