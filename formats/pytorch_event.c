@@ -185,8 +185,9 @@ static const char *odd_number(struct mt_json *j, const char *p, const struct mt_
     int64_t v = 0;
     if (!(p = value(j, p, &text)))
         return NULL;
-    bool valid =
-        gap->kind == MT_GAP_US ? mt_json_us_to_ns(text, &v, &ev->decimals) : mt_json_int(text, &v);
+    bool valid = gap->kind == MT_GAP_US    ? mt_json_us_to_ns(text, &v, &ev->decimals)
+                 : gap->bit == MT_HAS_ADDR ? mt_json_address(text, &v)
+                                           : mt_json_int(text, &v);
     if (gap->kind == MT_GAP_ID)
         *(struct mt_id *)slot = (struct mt_id){v, text};
     else

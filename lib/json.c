@@ -135,17 +135,21 @@ const char *mt_json_skip(struct mt_json *j, const char *p)
     return mt_json_scalar(j, p, &ignored);
 }
 
+static int hex_digit(char c) /* -1: none */
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
 static int hex4(const char *p, const char *end)
 {
     int v = 0;
     if (end - p < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int d = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
+        int d = hex_digit(p[i]);
         if (d < 0)
             return -1;
         v = v * 16 + d;
@@ -235,11 +239,28 @@ bool mt_json_int(struct mt_slice s, int64_t *out)
         if (__builtin_mul_overflow(v, 10u, &v) ||
             __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
             return false;
-    if (p == digits || (p < end && *p != '.'))
+    if (p == digits || (p < end && *p++ != '.'))
         return false;
-    if (minus && v > (uint64_t)INT64_MAX + 1)
+    while (p < end && *p == '0')
+        p++;
+    if (p < end || (minus && v > (uint64_t)INT64_MAX + 1))
         return false;
     *out = (int64_t)(minus ? 0 - v : v);
+    return true;
+}
+
+bool mt_json_address(struct mt_slice s, int64_t *out)
+{
+    if (s.n < 3 || s.s[0] != '0' || (s.s[1] | 0x20) != 'x')
+        return mt_json_int(s, out);
+    uint64_t v = 0;
+    for (const char *p = s.s + 2; p < s.s + s.n; p++) {
+        int digit = hex_digit(*p);
+        if (digit < 0 || v >> 60)
+            return false;
+        v = v << 4 | (uint64_t)digit;
+    }
+    *out = (int64_t)v;
     return true;
 }
 

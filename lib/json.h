@@ -225,9 +225,12 @@ const char *mt_json_skip_rest(struct mt_json *j, const char *p);
  * unknown escapes stay as they are. */
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
 
-/* Whole number with optional sign at the front of the slice; digits behind a '.' are dropped.
- * Values up to 2^64-1 are accepted and wrap. False if there is no digit or it does not fit. */
+/* Whole number with optional sign; behind a '.' may stand zeros. Values up to 2^64-1 are accepted
+ * and wrap. False if it is anything else or does not fit. */
 bool mt_json_int(struct mt_slice s, int64_t *out);
+
+/* The same, or a hexadecimal number that begins with 0x. */
+bool mt_json_address(struct mt_slice s, int64_t *out);
 
 /* Microseconds in decimal notation as exact nanoseconds: "4203669604595.407" -> 4203669604595407.
  * More than 3 decimals are cut. False if it is no number or does not fit. *decimals is set to true

@@ -165,6 +165,51 @@ static void numbers_of_all_kinds(void **state)
     }
 }
 
+/* Half a byte is none, and no address is taken for none. */
+static void whole_numbers_and_addresses(void **state)
+{
+    static const struct {
+        const char *value;
+        bool bytes_valid;
+        int64_t bytes;
+        bool addr_valid;
+        int64_t addr;
+    } rows[] = {
+        {"16", true, 16, true, 16},
+        {"-16", true, -16, true, -16},
+        {"\"16\"", true, 16, true, 16},
+        {"16.0", true, 16, true, 16},
+        {"16.", true, 16, true, 16},
+        {"16.5", false, 0, false, 0},
+        {"1.5e3", false, 0, false, 0},
+        {"1.0e3", false, 0, false, 0},
+        {"18446744073709551615", true, -1, true, -1},
+        {"18446744073709551616", false, 0, false, 0},
+        {"\"0x10\"", false, 0, true, 16},
+        {"0x7fDB60000000", false, 0, true, 0x7fdb60000000},
+        {"\"0XFFFFFFFFFFFFFFFF\"", false, 0, true, -1},
+        {"\"0x10000000000000000\"", false, 0, false, 0},
+        {"\"0x\"", false, 0, false, 0},
+        {"\"0x1g\"", false, 0, false, 0},
+        {"\"\"", false, 0, false, 0},
+        {"null", false, 0, false, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++) {
+        static struct mt_keys k;
+        char text[100];
+        snprintf(text, sizeof text, "{\"ph\": \"i\", \"args\": {\"Bytes\": %s, \"Addr\": %s}}",
+                 rows[i].value, rows[i].value);
+        struct result r = scan(&k, text);
+        assert_int_equal(r.length, strlen(text));
+        bool bytes = (r.event.valid & MT_HAS_BYTES) != 0, addr = (r.event.valid & MT_HAS_ADDR) != 0;
+        if (bytes != rows[i].bytes_valid || addr != rows[i].addr_valid ||
+            (bytes && r.event.bytes != rows[i].bytes) || (addr && r.event.addr != rows[i].addr))
+            fail_msg("%s is read as %lld, %lld", rows[i].value, (long long)r.event.bytes,
+                     (long long)r.event.addr);
+    }
+}
+
 /* More kinds of text than there is room for. */
 static void many_keys(void **state)
 {
@@ -183,11 +228,9 @@ static void many_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_after_each_other),
-        cmocka_unit_test(all_in_turn),
-        cmocka_unit_test(keys_of_args_and_event_differ),
-        cmocka_unit_test(numbers_of_all_kinds),
-        cmocka_unit_test(many_keys),
+        cmocka_unit_test(each_after_each_other),         cmocka_unit_test(all_in_turn),
+        cmocka_unit_test(keys_of_args_and_event_differ), cmocka_unit_test(numbers_of_all_kinds),
+        cmocka_unit_test(whole_numbers_and_addresses),   cmocka_unit_test(many_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
