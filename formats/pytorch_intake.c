@@ -202,10 +202,8 @@ static enum mt_status take_record(struct mt_intake *in, const struct mt_event *e
     rec->thread = thread;
     set_order(&rec->order, ev);
     in->finished_in_memory |= (ev->seen & MT_HAS_FINISHED) != 0;
-    if (!rec->has_addr) {
-        in->rec->devices.v[device].no_addresses = true;
+    if (!rec->has_addr)
         mt_rec_note(in->rec, MT_NOTE_NO_ADDRESS, offset, 0);
-    }
     if (ev->valid & MT_HAS_TOTAL)
         take_total(&in->rec->devices.v[device], ev->total_b, rec);
     if ((ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0)

@@ -70,9 +70,8 @@ static void find_start(struct mt_recording *r)
 {
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
-        struct mt_device *d = &r->devices.v[rec->device];
-        if (rec->bytes < 0 && rec->mate == MT_NONE && !d->no_addresses)
-            d->start_b -= rec->bytes;
+        if (mt_rec_frees_older(r, rec))
+            r->devices.v[rec->device].start_b -= rec->bytes;
     }
 }
 
@@ -92,7 +91,7 @@ static void run_totals(struct mt_recording *r)
         } else {
             d->freed_b -= rec->bytes;
             d->freed_n++;
-            if (rec->mate == MT_NONE && !d->no_addresses) {
+            if (mt_rec_frees_older(r, rec)) {
                 d->before_freed_b -= rec->bytes;
                 d->before_freed_n++;
                 mt_rec_note(r, MT_NOTE_BEFORE, -1, -rec->bytes);

@@ -99,7 +99,7 @@ static void mark_start(struct walk *w)
         const struct mt_record *rec = &r->records.v[i];
         if (!mt_rec_is_block(rec))
             continue;
-        if (rec->bytes < 0 && !r->devices.v[rec->device].no_addresses)
+        if (mt_rec_frees_older(r, rec))
             *mt_vec_push(&w->devices[rec->device].older.all) = (struct candidate){block, i};
         block++;
     }

@@ -30,6 +30,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_TRAILING] = "trailing",
     [MT_NOTE_BAD_SIZE] = "bad_size",
     [MT_NOTE_LOST_NAME] = "lost_name",
+    [MT_NOTE_BY_SIZE] = "paired_by_size",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -80,6 +81,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_LOST_NAME] =
         "%N annotation/annotations called 'unknown': PyTorch writes this for a name that it cannot "
         "export, such as one with a line break; different scopes may share this row",
+    [MT_NOTE_BY_SIZE] = "%N record/records (%B) without an address: paired with blocks of the same "
+                        "size, the latest first, so which block was freed is a guess",
 };
 
 #include "lib/human.h"

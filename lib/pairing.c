@@ -7,7 +7,13 @@
 
 #include <stdlib.h>
 
-enum { CLOSED = MT_NONE - 1 }; /* blocks seen before of which none is open now */
+enum { CLOSED = MT_NONE - 1 }; /* a key seen before under which nothing is open now */
+
+/* Open allocations by key, the newest first. */
+struct stacks {
+    struct mt_map top;   /* key -> the newest */
+    struct mt_map below; /* allocation -> the next older one of its key */
+};
 
 /* An address of a process and device. */
 struct place {
@@ -22,10 +28,37 @@ struct pairing {
     MT_VEC(struct mt_map) maps; /* of each space: address -> place */
     MT_VEC(struct place) places;
     struct mt_map sizes;      /* bytes -> number */
-    struct mt_map open;       /* place, size -> the newest open allocation */
-    struct mt_map below;      /* allocation -> the next older open one of its place and size */
+    struct stacks open;       /* by place and size */
     MT_VEC(uint32_t) covered; /* allocations at whose place another one came while they were open */
 };
+
+static void push(struct stacks *s, uint64_t key, uint32_t i)
+{
+    uint32_t *top = mt_map_at(&s->top, key);
+    if (*top < CLOSED)
+        *mt_map_at(&s->below, i) = *top;
+    *top = i;
+}
+
+/* MT_NONE: there is none. */
+static uint32_t newest(const struct stacks *s, uint64_t key)
+{
+    uint32_t top = mt_map_get(&s->top, key);
+    return top == CLOSED ? MT_NONE : top;
+}
+
+static void pop(struct stacks *s, uint64_t key)
+{
+    uint32_t *top = mt_map_at(&s->top, key);
+    uint32_t older = mt_map_get(&s->below, *top);
+    *top = older == MT_NONE ? CLOSED : older;
+}
+
+static void free_stacks(struct stacks *s)
+{
+    mt_map_free(&s->top);
+    mt_map_free(&s->below);
+}
 
 static void number_processes(struct pairing *p)
 {
@@ -49,11 +82,20 @@ static uint32_t number_of(struct mt_map *map, uint64_t key)
     return *number;
 }
 
+static uint32_t space_of(struct pairing *p, const struct mt_record *rec)
+{
+    return number_of(&p->spaces, (uint64_t)p->process[rec->thread] << 16 | rec->device);
+}
+
+static uint32_t size_of(struct pairing *p, const struct mt_record *rec)
+{
+    return number_of(&p->sizes, (uint64_t)(rec->bytes < 0 ? -rec->bytes : rec->bytes));
+}
+
 static uint32_t place_of(struct pairing *p, const struct mt_record *rec)
 {
-    uint64_t key = (uint64_t)p->process[rec->thread] << 16 | rec->device;
-    uint32_t space = number_of(&p->spaces, key);
-    if (space == p->maps.n)
+    uint32_t space = space_of(p, rec);
+    while (space >= p->maps.n)
         *mt_vec_push(&p->maps) = (struct mt_map){0};
     uint32_t *place = mt_map_at(&p->maps.v[space], rec->addr);
     if (*place == MT_NONE) {
@@ -63,46 +105,96 @@ static uint32_t place_of(struct pairing *p, const struct mt_record *rec)
     return *place;
 }
 
-static void pair_free(struct pairing *p, uint32_t i, uint32_t place, uint32_t *open)
+static void join(struct mt_recording *r, uint32_t birth, uint32_t death)
 {
-    struct mt_record *rec = &p->r->records.v[i];
-    if (*open == MT_NONE)
-        *open = CLOSED;
-    if (*open == CLOSED) {
-        if (p->places.v[place].open_n)
-            mt_rec_note(p->r, MT_NOTE_SIZE_MISMATCH, -1, 0);
-        return;
-    }
-    p->r->records.v[*open].mate = i;
-    rec->mate = *open;
-    uint32_t older = mt_map_get(&p->below, *open);
-    *open = older == MT_NONE ? CLOSED : older;
-    p->places.v[place].open_n--;
-}
-
-static void pair_alloc(struct pairing *p, uint32_t i, uint32_t place, uint32_t *open)
-{
-    struct place *at = &p->places.v[place];
-    if (*open != MT_NONE && *open != CLOSED)
-        *mt_map_at(&p->below, i) = *open;
-    if (at->newest != MT_NONE && p->r->records.v[at->newest].mate == MT_NONE)
-        *mt_vec_push(&p->covered) = at->newest;
-    *open = at->newest = i;
-    at->open_n++;
+    r->records.v[birth].mate = death;
+    r->records.v[death].mate = birth;
 }
 
 static void pair(struct pairing *p, uint32_t i)
 {
-    const struct mt_record *rec = &p->r->records.v[i];
-    if (!rec->has_addr || rec->bytes == 0)
-        return;
+    struct mt_recording *r = p->r;
+    const struct mt_record *rec = &r->records.v[i];
     uint32_t place = place_of(p, rec);
-    uint32_t size = number_of(&p->sizes, (uint64_t)(rec->bytes < 0 ? -rec->bytes : rec->bytes));
-    uint32_t *open = mt_map_at(&p->open, (uint64_t)place << 32 | size);
-    if (rec->bytes > 0)
-        pair_alloc(p, i, place, open);
-    else
-        pair_free(p, i, place, open);
+    struct place *at = &p->places.v[place];
+    uint64_t key = (uint64_t)place << 32 | size_of(p, rec);
+    if (rec->bytes > 0) {
+        if (at->newest != MT_NONE && r->records.v[at->newest].mate == MT_NONE)
+            *mt_vec_push(&p->covered) = at->newest;
+        push(&p->open, key, i);
+        at->newest = i;
+        at->open_n++;
+        return;
+    }
+    uint32_t birth = newest(&p->open, key);
+    if (birth != MT_NONE) {
+        join(r, birth, i);
+        pop(&p->open, key);
+        at->open_n--;
+    } else if (at->open_n)
+        mt_rec_note(r, MT_NOTE_SIZE_MISMATCH, -1, 0);
+}
+
+/* ---- records without an address ---- */
+
+/* Devices where most records have no address know of no lifetimes. True if elsewhere some records
+ * have none. */
+static bool find_unaddressed(struct mt_recording *r)
+{
+    struct {
+        size_t n, without_n;
+    } *of = mt_alloc((r->devices.n + 1) * sizeof *of);
+    bool some = false;
+    for (size_t i = 0; i < r->records.n; i++) {
+        of[r->records.v[i].device].n++;
+        of[r->records.v[i].device].without_n += !r->records.v[i].has_addr;
+    }
+    for (size_t d = 0; d < r->devices.n; d++) {
+        r->devices.v[d].no_addresses = of[d].without_n > of[d].n / 2;
+        some |= of[d].without_n && !r->devices.v[d].no_addresses;
+    }
+    free(of);
+    return some;
+}
+
+/* Takes a record from the note on devices without addresses to that on what was paired by size. */
+static void note_by_size(struct mt_recording *r, const struct mt_record *rec)
+{
+    struct mt_note *from = &r->notes[MT_NOTE_NO_ADDRESS];
+    mt_rec_note(r, MT_NOTE_BY_SIZE, from->first_offset, rec->bytes < 0 ? -rec->bytes : rec->bytes);
+    from->count--;
+}
+
+/* What is left over is paired by size, where at least one of the two has no address. */
+static void pair_by_size(struct pairing *p, uint32_t i, struct stacks open[2])
+{
+    const struct mt_record *rec = &p->r->records.v[i];
+    if (p->r->devices.v[rec->device].no_addresses)
+        return;
+    if (!rec->has_addr)
+        note_by_size(p->r, rec);
+    if (rec->bytes == 0 || rec->mate != MT_NONE)
+        return;
+    uint64_t key = (uint64_t)space_of(p, rec) << 32 | size_of(p, rec);
+    if (rec->bytes > 0) {
+        push(&open[rec->has_addr], key, i);
+        return;
+    }
+    uint32_t birth[2] = {newest(&open[0], key), rec->has_addr ? MT_NONE : newest(&open[1], key)};
+    bool with = birth[0] == MT_NONE || (birth[1] != MT_NONE && birth[1] > birth[0]);
+    if (birth[with] == MT_NONE)
+        return;
+    join(p->r, birth[with], i);
+    pop(&open[with], key);
+}
+
+static void pair_all_by_size(struct pairing *p)
+{
+    struct stacks open[2] = {0}; /* without and with an address, by space and size */
+    for (uint32_t i = 0; i < p->r->records.n; i++)
+        pair_by_size(p, i, open);
+    free_stacks(&open[0]);
+    free_stacks(&open[1]);
 }
 
 void mt_build_pairs(struct mt_recording *r)
@@ -110,7 +202,10 @@ void mt_build_pairs(struct mt_recording *r)
     struct pairing p = {.r = r};
     number_processes(&p);
     for (uint32_t i = 0; i < r->records.n; i++)
-        pair(&p, i);
+        if (r->records.v[i].has_addr && r->records.v[i].bytes != 0)
+            pair(&p, i);
+    if (find_unaddressed(r))
+        pair_all_by_size(&p);
     for (size_t i = 0; i < p.covered.n; i++) {
         const struct mt_record *rec = &r->records.v[p.covered.v[i]];
         if (rec->mate == MT_NONE)
@@ -123,7 +218,6 @@ void mt_build_pairs(struct mt_recording *r)
     mt_vec_free(&p.maps);
     mt_vec_free(&p.places);
     mt_map_free(&p.sizes);
-    mt_map_free(&p.open);
-    mt_map_free(&p.below);
+    free_stacks(&p.open);
     mt_vec_free(&p.covered);
 }

@@ -89,7 +89,7 @@ struct mt_device {
     bool has_total;
     int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
     uint32_t first_order, last_order;
-    bool no_addresses; /* some records have no address: lifetimes are unknown */
+    bool no_addresses; /* the build: most records have no address, lifetimes are unknown */
     int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
                           reader sets it, of traces the build */
     int64_t older_b;   /* of these, blocks of a known node that are alive at the end */
@@ -169,7 +169,7 @@ enum mt_note_kind {
     MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
     MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live */
     MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
-    MT_NOTE_NO_ADDRESS,     /* records without an address */
+    MT_NOTE_NO_ADDRESS,     /* records without an address, on devices of such records */
     MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */
     MT_NOTE_FORWARD,        /* backward ops whose forward op is ambiguous */
     MT_NOTE_RESIDUAL,       /* devices whose total differs from the recorder's own */
@@ -187,6 +187,7 @@ enum mt_note_kind {
     MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
     MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
     MT_NOTE_LOST_NAME,      /* annotations whose name the recorder could not write */
+    MT_NOTE_BY_SIZE,        /* records without an address on other devices */
     MT_NOTE_N
 };
 struct mt_note {
@@ -336,6 +337,13 @@ void mt_device_name(int type, int index, char out[32]);
 static inline bool mt_rec_is_block(const struct mt_record *rec)
 {
     return rec->bytes >= 0 || rec->mate == MT_NONE;
+}
+
+/* Whether a record of a built recording frees a block that was there before it began. Where there
+ * are no addresses, nobody knows. */
+static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct mt_record *rec)
+{
+    return rec->bytes < 0 && rec->mate == MT_NONE && !r->devices.v[rec->device].no_addresses;
 }
 
 /* The node in which a record happened; MT_NONE = outside ops. */

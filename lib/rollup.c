@@ -45,7 +45,7 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
             d->at_end_b += rec->bytes;
             d->at_end_n++;
         }
-        if (!birth && rec->mate == MT_NONE && d->peak_record != SIZE_MAX && i <= d->peak_record)
+        if (mt_rec_frees_older(r, rec) && d->peak_record != SIZE_MAX && i <= d->peak_record)
             d->before_at_peak_b -= rec->bytes;
         if (rec->op == MT_NONE) {
             add_outside(d, rec, at_peak, at_end);

@@ -45,7 +45,7 @@ CREATE TABLE device (
   peak_b INTEGER NOT NULL,         -- largest level
   peak_ns INTEGER,                 -- its first moment; NULL: never above the start
   peak_record INTEGER,             -- the record that reaches it (see alloc); NULL like peak_ns
-  at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: no addresses, unknown
+  at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: most records have no address, unknown
   before_freed_b INTEGER NOT NULL, before_freed_n INTEGER NOT NULL, -- frees of blocks older than the recording
   before_at_peak_b INTEGER NOT NULL, -- of these, freed up to the peak
   outside_n INTEGER NOT NULL,      -- records outside every op, and their figures:

@@ -86,7 +86,8 @@ static void add_record(struct mt_recording *r, uint32_t thread, const char *rest
     rec->has_addr = addr != 0;
     rec->thread = thread;
     rec->device = (uint16_t)dev;
-    r->devices.v[dev].no_addresses |= !addr;
+    if (!addr)
+        mt_rec_note(r, MT_NOTE_NO_ADDRESS, -1, 0);
 }
 
 enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *err)

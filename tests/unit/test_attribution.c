@@ -80,14 +80,33 @@ static const struct told records[] = {
      "1 op 0 9 a\n1 mem 1 8 1 cuda0\n1 mem 2 8 1 cuda1\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cuda0",
      "1 +8 in a, mate 4\n2 +8 in a\n3 +8 in a\n4 -8 in a, mate 1\n", ""},
     {"with addresses of any width",
-     "1 op 0 9 a\n1 mem 1 8 1000000001000 cpu\n1 mem 2 -8 1000 cuda0\n1 mem 3 4 0 cuda0\n"
+     "1 op 0 9 a\n1 mem 1 8 1000000001000 cpu\n1 mem 2 -8 1000 cuda0\n1 mem 3 4 2 cuda0\n"
      "1 mem 4 -8 ffff000000001000 cpu\n1 mem 5 -8 1000000001000 cpu",
-     "1 +8 in a, mate 5\n2 -8 in a\n3 +4 in a\n4 -8 in a\n5 -8 in a, mate 1\n", NULL},
+     "1 +8 in a, mate 5\n2 -8 in a\n3 +4 in a\n4 -8 in a\n5 -8 in a, mate 1\n", "before_trace 2"},
     {"processes have addresses of their own",
      "1 op 0 9 a\n2:1 op 0 9 b\n1 mem 1 8 1 cpu\n2:1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu",
      "1 +8 in a, mate 3\n2 +8 in b\n3 -8 in a, mate 1\n", ""},
     {"without an address nothing pairs", "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 -8 0 cpu",
-     "1 +8 in a\n2 -8 in a\n", ""},
+     "1 +8 in a\n2 -8 in a\n", "no_address 2"},
+    {"where few lack an address, a free without one ends the latest block of its size",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 2 cpu\n1 mem 3 4 3 cpu\n1 mem 4 -8 0 cpu\n"
+     "1 mem 5 -8 1 cpu",
+     "1 +8 in a, mate 5\n2 +8 in a, mate 4\n3 +4 in a\n4 -8 in a, mate 2\n5 -8 in a, mate 1\n",
+     "paired_by_size 1"},
+    {"but no block that is freed at its address, nor one of another process or device",
+     "1 op 0 9 a\n2:1 mem 1 8 1 cpu\n1 mem 1 8 1 cuda0\n1 mem 2 8 1 cpu\n1 mem 3 -8 0 cpu\n"
+     "1 mem 4 -8 1 cpu\n1 mem 5 4 2 cpu",
+     "1 +8 in -\n1 +8 in a\n2 +8 in a, mate 4\n3 -8 in a\n4 -8 in a, mate 2\n5 +4 in a\n",
+     "outside_ops 1, before_trace 1, paired_by_size 1"},
+    {"and a block without an address ends with a free that is of no other",
+     "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 8 2 cpu\n1 mem 3 -8 3 cpu\n1 mem 4 -8 2 cpu\n"
+     "1 mem 5 -8 3 cpu",
+     "1 +8 in a, mate 3\n2 +8 in a, mate 4\n3 -8 in a, mate 1\n4 -8 in a, mate 2\n5 -8 in a\n",
+     "before_trace 1, paired_by_size 1"},
+    {"where most lack an address, none of these pairs",
+     "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 0 cpu\n1 mem 4 8 0 cpu\n"
+     "1 mem 5 -8 1 cpu",
+     "1 +8 in a\n2 +8 in a, mate 5\n3 -8 in a\n4 +8 in a\n5 -8 in a, mate 2\n", "no_address 3"},
     {"nothing of nothing", "1 op 0 9 a\n1 mem 1 0 1 cpu\n1 mem 2 -8 1 cpu",
      "1 +0 in a\n2 -8 in a\n", "before_trace 1"},
 };
@@ -114,6 +133,10 @@ static const struct told devices[] = {
      "1 mem 5 1 4 cpu",
      "cpu +13 -8 end 5 peak 12 at 2, outside 3 (+12 -8 peak 12), before 0 (peak 0)\n",
      "outside_ops 3"},
+    {"a device without addresses knows no older blocks",
+     "1 op 0 9 a\n1 mem 1 100 0 cpu\n1 mem 2 -60 0 cpu\n1 mem 3 200 0 cpu",
+     "cpu +300 -60 end 300 peak 240 at 3, outside 0 (+0 -0 peak 0), before 0 (peak 0)\n",
+     "no_address 3"},
     {"each device by itself",
      "1 op 0 9 a\n1 mem 1 8 1 cuda1\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cuda1\n"
      "1 mem 4 2 7 cuda0",
