@@ -47,7 +47,8 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
     else if (how.step_marker)
         mt_buf_addf(out, "no steps: no name matches --step-marker '%s'\n", how.step_marker);
     else
-        mt_buf_adds(out, "no step markers\n");
+        mt_buf_adds(out, r->notes[MT_NOTE_STEPS_UNKNOWN].count ? "steps unknown\n"
+                                                               : "no step markers\n");
 }
 
 static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)

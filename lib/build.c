@@ -17,8 +17,8 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
 {
     MT_TRY(mt_build_bounds(r, err));
     mt_build_calltree(r);
-    MT_TRY(mt_build_steps(r, step_marker, err));
     include_records(r);
+    MT_TRY(mt_build_steps(r, step_marker, err));
     mt_build_forward(r);
     return MT_OK;
 }

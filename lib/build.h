@@ -20,9 +20,11 @@
 #include <pthread.h>
 
 /*
- * step_marker: POSIX extended regular expression of the names whose intervals are steps; NULL:
- * those of ProfilerStep#N, else from the end of one Optimizer.step# to the end of the next. Errors:
- * MT_EUSAGE for a bad expression, MT_EINPUT for figures that cannot be true.
+ * step_marker: POSIX extended regular expression of the names whose intervals are steps, or whose
+ * ends are if all are optimizers' steps; NULL: the intervals of ProfilerStep#N, else from the end
+ * of one round of Optimizer.step# to the end of the next (rounds.h). Steps are in order of time and
+ * do not overlap. Errors: MT_EUSAGE for a bad expression, MT_EINPUT for figures that cannot be
+ * true.
  */
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 

@@ -31,6 +31,9 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BAD_SIZE] = "bad_size",
     [MT_NOTE_LOST_NAME] = "lost_name",
     [MT_NOTE_BY_SIZE] = "paired_by_size",
+    [MT_NOTE_STEPS_MERGED] = "steps_merged",
+    [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
+    [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -83,6 +86,15 @@ static const char *const texts[MT_NOTE_N] = {
         "export, such as one with a line break; different scopes may share this row",
     [MT_NOTE_BY_SIZE] = "%N record/records (%B) without an address: paired with blocks of the same "
                         "size, the latest first, so which block was freed is a guess",
+    [MT_NOTE_STEPS_MERGED] =
+        "%N step marker/markers that begin inside another are part of its step",
+    [MT_NOTE_STEPS_ROUNDS] =
+        "%N optimizer steps make %D of the loop: several optimizers, or tasks, take turns; import "
+        "with --step-marker REGEX where a step is something else",
+    [MT_NOTE_STEPS_UNKNOWN] =
+        "no steps: %N optimizer step/steps follow no pattern that tells how many of them make one "
+        "of the loop; import with --step-marker REGEX to say what a step is, such as a "
+        "record_function() of yours or 'Optimizer.step#SGD'",
 };
 
 #include "lib/human.h"

@@ -188,6 +188,9 @@ enum mt_note_kind {
     MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
     MT_NOTE_LOST_NAME,      /* annotations whose name the recorder could not write */
     MT_NOTE_BY_SIZE,        /* records without an address on other devices */
+    MT_NOTE_STEPS_MERGED,   /* step markers that begin in others */
+    MT_NOTE_STEPS_ROUNDS,   /* steps of optimizers that make fewer of the loop */
+    MT_NOTE_STEPS_UNKNOWN,  /* steps of optimizers, and no telling which make one of the loop */
     MT_NOTE_N
 };
 struct mt_note {

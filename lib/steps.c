@@ -1,93 +1,41 @@
 /* Where the steps of a loop begin and end. */
 #include "lib/build.h"
+#include "lib/rounds.h"
 
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int step_cmp(const void *a, const void *b)
-{
-    const struct mt_step *x = a, *y = b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
+static const char numbered_name[] = "ProfilerStep#", optimizer_name[] = "Optimizer.step#";
 
-/* Calls use() for each op whose label is chosen. */
-static void for_chosen(struct mt_recording *r, const bool *chosen,
-                       void (*use)(struct mt_recording *, const struct mt_op *))
-{
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++)
-            if (chosen[r->threads.v[t].ops.v[i].label])
-                use(r, &r->threads.v[t].ops.v[i]);
-}
+/* The intervals of chosen ops. */
+struct markers {
+    MT_VEC(struct mt_turn) all;
+};
 
 static const char *recorded_name(const struct mt_recording *r, uint32_t label)
 {
     return mt_strtab_get(&r->strings, r->labels.v[label].recorded);
 }
 
+static bool is_annotation(const struct mt_recording *r, uint32_t label, const char *prefix)
+{
+    return r->frames.v[r->labels.v[label].frame].kind == MT_FRAME_ANNOTATION &&
+           strncmp(recorded_name(r, label), prefix, strlen(prefix)) == 0;
+}
+
 static bool choose_prefix(const struct mt_recording *r, const char *prefix, bool *chosen)
 {
     bool any = false;
     for (uint32_t i = 0; i < r->labels.n; i++) {
-        uint8_t kind = r->frames.v[r->labels.v[i].frame].kind;
-        chosen[i] = kind == MT_FRAME_ANNOTATION &&
-                    strncmp(recorded_name(r, i), prefix, strlen(prefix)) == 0;
+        chosen[i] = is_annotation(r, i, prefix);
         any |= chosen[i];
     }
     return any;
 }
 
-static void use_numbered(struct mt_recording *r, const struct mt_op *op)
-{
-    const char *number = strchr(recorded_name(r, op->label), '#') + 1;
-    *mt_vec_push(&r->steps) = (struct mt_step){strtoll(number, NULL, 10), op->start_ns, op->end_ns};
-}
-
-static void use_interval(struct mt_recording *r, const struct mt_op *op)
-{
-    *mt_vec_push(&r->steps) = (struct mt_step){0, op->start_ns, op->end_ns};
-}
-
-static void sort_steps(struct mt_recording *r)
-{
-    if (r->steps.n)
-        qsort(r->steps.v, r->steps.n, sizeof *r->steps.v, step_cmp);
-}
-
-static void number_steps(struct mt_recording *r)
-{
-    sort_steps(r);
-    for (size_t i = 0; i < r->steps.n; i++)
-        r->steps.v[i].number = (int64_t)i;
-}
-
-/* Of several optimizers the first to finish a step counts; the others step in the same iteration.
- */
-static void steps_of_optimizer(struct mt_recording *r, bool *chosen)
-{
-    int64_t first = INT64_MAX;
-    uint32_t label = MT_NONE;
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
-            const struct mt_op *op = &r->threads.v[t].ops.v[i];
-            if (chosen[op->label] && op->end_ns < first) {
-                first = op->end_ns;
-                label = op->label;
-            }
-        }
-    memset(chosen, 0, r->labels.n * sizeof *chosen);
-    if (label == MT_NONE)
-        return;
-    chosen[label] = true;
-    for_chosen(r, chosen, use_interval);
-    number_steps(r);
-    for (size_t i = 0; i < r->steps.n; i++) {
-        r->steps.v[i].start_ns = i ? r->steps.v[i - 1].end_ns : r->start_ns;
-    }
-}
-
-static enum mt_status choose_regex(struct mt_recording *r, const char *marker, bool *chosen,
+static enum mt_status choose_regex(const struct mt_recording *r, const char *marker, bool *chosen,
                                    struct mt_err *err)
 {
     regex_t re;
@@ -104,24 +52,139 @@ static enum mt_status choose_regex(struct mt_recording *r, const char *marker, b
     return MT_OK;
 }
 
+static bool only_optimizers(const struct mt_recording *r, const bool *chosen)
+{
+    for (uint32_t i = 0; i < r->labels.n; i++)
+        if (chosen[i] && !is_annotation(r, i, optimizer_name))
+            return false;
+    return true;
+}
+
+/* ---- intervals that neither overlap nor lie in each other ---- */
+
+/* The outer one of two that begin together comes first. */
+static int marker_cmp(const void *a, const void *b)
+{
+    const struct mt_turn *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void collect(const struct mt_recording *r, const bool *chosen, struct markers *out)
+{
+    for (uint32_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
+            const struct mt_op *op = &r->threads.v[t].ops.v[i];
+            if (chosen[op->label])
+                *mt_vec_push(&out->all) =
+                    (struct mt_turn){op->start_ns, op->end_ns, op->label, t, op->node};
+        }
+    if (out->all.n)
+        qsort(out->all.v, out->all.n, sizeof *out->all.v, marker_cmp);
+}
+
+/* Puts a marker that begins in another, or with it, together with that. */
+static void merge(struct mt_recording *r, struct mt_turn *outer, const struct mt_turn *inner)
+{
+    mt_rec_note(r, MT_NOTE_STEPS_MERGED, -1, 0);
+    if (inner->end_ns > outer->end_ns)
+        outer->end_ns = inner->end_ns;
+}
+
+/* Of numbered steps the next one ends the one before, as prof.step() does. */
+static void make_disjoint(struct mt_recording *r, bool numbered, struct markers *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->all.n; i++) {
+        const struct mt_turn at = m->all.v[i];
+        struct mt_turn *last = n ? &m->all.v[n - 1] : NULL;
+        bool apart = !last || (at.start_ns >= last->end_ns && at.start_ns > last->start_ns);
+        if (!apart && numbered && at.label != last->label) {
+            last->end_ns = at.start_ns;
+            apart = true;
+        }
+        if (apart)
+            m->all.v[n++] = at;
+        else
+            merge(r, last, &at);
+    }
+    m->all.n = n;
+}
+
+/* ---- steps of them ---- */
+
+static void add_step(struct mt_recording *r, int64_t number, int64_t start_ns, int64_t end_ns)
+{
+    *mt_vec_push(&r->steps) = (struct mt_step){number, start_ns, end_ns};
+}
+
+static void add_numbered(struct mt_recording *r, const struct markers *m)
+{
+    for (size_t i = 0; i < m->all.n; i++) {
+        const struct mt_turn *t = &m->all.v[i];
+        const char *number = recorded_name(r, t->label) + sizeof numbered_name - 1;
+        add_step(r, strtoll(number, NULL, 10), t->start_ns, t->end_ns);
+    }
+}
+
+static void add_intervals(struct mt_recording *r, const struct markers *m)
+{
+    for (size_t i = 0; i < m->all.n; i++)
+        add_step(r, (int64_t)i, m->all.v[i].start_ns, m->all.v[i].end_ns);
+}
+
+/* Steps from the end of one to the end of the next. */
+static void add_ends(struct mt_recording *r, const struct markers *m, const size_t *ends, size_t n)
+{
+    int64_t start = r->start_ns;
+    for (size_t i = 0; i < n; i++) {
+        int64_t end = m->all.v[ends ? ends[i] : i].end_ns;
+        add_step(r, (int64_t)i, start, end);
+        start = end;
+    }
+}
+
+static void add_rounds(struct mt_recording *r, const struct markers *m)
+{
+    size_t *ends = mt_alloc((m->all.n + 1) * sizeof *ends);
+    size_t n = mt_rounds_find(r, m->all.v, m->all.n, ends);
+    add_ends(r, m, ends, n);
+    free(ends);
+    if (n == m->all.n)
+        return;
+    struct mt_note *note = &r->notes[n ? MT_NOTE_STEPS_ROUNDS : MT_NOTE_STEPS_UNKNOWN];
+    *note = (struct mt_note){.count = m->all.n, .first_offset = -1};
+    snprintf(note->detail, sizeof note->detail, "%zu", n);
+}
+
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     bool *chosen = mt_alloc((r->labels.n + 1) * sizeof *chosen);
+    struct markers m = {0};
+    const char *from = step_marker;
     enum mt_status st = MT_OK;
-    if (step_marker) {
+    if (step_marker)
         MT_TRY_OUT(choose_regex(r, step_marker, chosen, err));
-        for_chosen(r, chosen, use_interval);
-        number_steps(r);
-        r->step_marker = step_marker;
-    } else if (choose_prefix(r, "ProfilerStep#", chosen)) {
-        for_chosen(r, chosen, use_numbered);
-        sort_steps(r);
-        r->step_marker = "ProfilerStep#";
-    } else if (choose_prefix(r, "Optimizer.step#", chosen)) {
-        steps_of_optimizer(r, chosen);
-        r->step_marker = "Optimizer.step#";
-    }
+    else if (choose_prefix(r, numbered_name, chosen))
+        from = numbered_name;
+    else if (choose_prefix(r, optimizer_name, chosen))
+        from = optimizer_name;
+    collect(r, chosen, &m);
+    make_disjoint(r, from == numbered_name, &m);
+    if (from == numbered_name)
+        add_numbered(r, &m);
+    else if (from == optimizer_name)
+        add_rounds(r, &m);
+    else if (only_optimizers(r, chosen))
+        add_ends(r, &m, NULL, m.all.n);
+    else
+        add_intervals(r, &m);
+    r->step_marker = r->steps.n || step_marker ? from : NULL;
 out:
+    mt_vec_free(&m.all);
     free(chosen);
     return st;
 }

@@ -2,6 +2,17 @@
 #include "tests/unit/built.h"
 #include <string.h>
 
+/* Lines of a recording. */
+#define STEP(start, end, class) "1 annotation " #start " " #end " Optimizer.step#" class ".step\n"
+#define BACKWARD(start, end, name)                                                                 \
+    "1 op " #start " " #end " autograd::engine::evaluate_function: " name "Backward0\n"
+#define LOAD(start, end)        "1 annotation " #start " " #end " enumerate(DataLoader)#Iter.__next__\n"
+#define SCOPE(start, end, name) "1 annotation " #start " " #end " " name "\n"
+/* Two optimizers of one class in turn, behind so many hundreds. */
+#define GAN(h)                                                                                     \
+    BACKWARD(h##01, h##20, "Mul")                                                                  \
+    STEP(h##21, h##25, "A") BACKWARD(h##26, h##30, "Tanh") STEP(h##31, h##40, "A")
+
 static const struct told steps[] = {
     {"ProfilerStep by its number",
      "1 annotation 20 30 ProfilerStep#8\n1 annotation 0 9 ProfilerStep#7\n1 op 1 2 a",
@@ -11,13 +22,100 @@ static const struct told steps[] = {
      "1 op 2 4 a\n1 annotation 5 9 Optimizer.step#SGD.step\n"
      "1 annotation 15 19 Optimizer.step#SGD.step\n1 op 20 30 a",
      "0 2 9\n1 9 19\n", NULL},
-    {"the first of several optimizers counts",
-     "1 op 0 1 a\n1 annotation 5 9 Optimizer.step#B.step\n1 annotation 10 12 "
-     "Optimizer.step#A.step\n"
-     "1 annotation 15 19 Optimizer.step#B.step\n1 annotation 20 22 Optimizer.step#A.step",
-     "0 0 9\n1 9 19\n", NULL},
+    {"several optimizers in turn: a round of them is a step",
+     "1 op 0 1 a\n" STEP(5, 9, "B") "1 op 10 11 a\n" STEP(12, 14, "A") "1 op 14 15 a\n" STEP(
+         15, 19, "B") "1 op 19 20 a\n" STEP(20, 22, "A"),
+     "0 0 14\n1 14 22\n", "no_memory 1, steps_rounds 4"},
+    {"optimizers that step one after the other have one iteration",
+     "1 op 0 4 a\n" STEP(5, 7, "A") STEP(7, 9, "A") "1 op 10 14 a\n" STEP(15, 17, "A")
+         STEP(18, 19, "A"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_rounds 4"},
+    {"so they have if only the first waits for a gradient",
+     BACKWARD(0, 4, "Mul") STEP(5, 7, "A") "1 op 7 8 clip\n" STEP(8, 9, "A") BACKWARD(10, 14, "Mul")
+         STEP(15, 17, "A") "1 op 17 18 clip\n" STEP(18, 19, "A"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_rounds 4"},
+    {"and if one of them leaves out an iteration",
+     "1 op 0 4 a\n" STEP(5, 7, "A") STEP(7, 9, "B") "1 op 10 14 a\n" STEP(
+         15, 17, "A") "1 op 18 19 a\n" STEP(20, 22, "A") STEP(22, 24, "B"),
+     "0 0 9\n1 9 17\n2 17 24\n", "no_memory 1, steps_rounds 5"},
+    {"two of one name, told apart by their backward ops", GAN(0) GAN(1) GAN(2),
+     "0 1 40\n1 40 140\n2 140 240\n", "no_memory 1, steps_rounds 6"},
+    {"what follows the last whole round is in no step",
+     GAN(0) GAN(1) BACKWARD(210, 220, "Mul") STEP(221, 225, "A"), "0 1 40\n1 40 140\n",
+     "no_memory 1, steps_rounds 5"},
+    {"one optimizer that steps k times for each step of the other",
+     BACKWARD(0, 1, "D") STEP(2, 3, "A") BACKWARD(4, 5, "D") STEP(6, 7, "A") BACKWARD(8, 9, "G")
+         STEP(10, 11, "A") BACKWARD(20, 21, "D") STEP(22, 23, "A") BACKWARD(24, 25, "D")
+             STEP(26, 27, "A") BACKWARD(28, 29, "G") STEP(30, 31, "A"),
+     "0 0 11\n1 11 31\n", "no_memory 1, steps_rounds 6"},
+    {"the beginning of the recording may lack some ops of the first round",
+     STEP(2, 3, "A") BACKWARD(4, 5, "G") STEP(6, 7, "A") BACKWARD(8, 9, "D") STEP(10, 11, "A")
+         BACKWARD(12, 13, "G") STEP(14, 15, "A"),
+     "0 2 7\n1 7 15\n", "no_memory 1, steps_rounds 4"},
+    {"alike in all, but data is loaded for every second one",
+     LOAD(0, 1) BACKWARD(2, 3, "D") STEP(4, 5, "A") BACKWARD(6, 7, "D") STEP(8, 9, "A") LOAD(10, 11)
+         BACKWARD(12, 13, "D") STEP(14, 15, "A") BACKWARD(16, 17, "D") STEP(18, 19, "A"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_rounds 4"},
+    {"alike in all, but in scopes of their own",
+     SCOPE(0, 5, "D") BACKWARD(2, 3, "D") STEP(4, 5, "A") SCOPE(5, 9, "G") BACKWARD(6, 7, "D")
+         STEP(8, 9, "A") SCOPE(10, 15, "D") BACKWARD(12, 13, "D") STEP(14, 15, "A")
+             SCOPE(15, 19, "G") BACKWARD(16, 17, "D") STEP(18, 19, "A"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_rounds 4"},
+    {"alike in all, in scopes that are numbered: nothing is told by those",
+     SCOPE(0, 5, "i1") BACKWARD(2, 3, "D") STEP(4, 5, "A") SCOPE(5, 9, "i2") BACKWARD(6, 7, "D")
+         STEP(8, 9, "A") SCOPE(10, 15, "i3") BACKWARD(12, 13, "D") STEP(14, 15, "A"),
+     "0 0 5\n1 5 9\n2 9 15\n", "no_memory 1"},
+    {"evaluation in between is no work of an optimizer",
+     BACKWARD(2, 3, "D") STEP(4, 5, "A") BACKWARD(6, 7, "D")
+         STEP(8, 9, "A") "1 op 9 10 eval\n" BACKWARD(12, 13, "D") STEP(14, 15, "A")
+             BACKWARD(16, 17, "D") STEP(18, 19, "A"),
+     "0 2 5\n1 5 9\n2 9 15\n3 15 19\n", "no_memory 1"},
+    {"two names without a pattern: nobody can tell",
+     "1 op 0 1 a\n" STEP(2, 3, "A") "1 op 4 5 a\n" STEP(6, 7, "A") "1 op 8 9 a\n" STEP(
+         10, 11, "B") "1 op 12 13 a\n" STEP(14, 15, "A") "1 op 16 17 a\n" STEP(18, 19, "B"),
+     "", "no_memory 1, steps_unknown 5"},
+    {"two of one name without a pattern neither",
+     GAN(0) BACKWARD(45, 50, "Mul") STEP(51, 55, "A") GAN(1) GAN(2), "",
+     "no_memory 1, steps_unknown 7"},
+    {"a round that is seen only once may be chance",
+     BACKWARD(0, 1, "D") STEP(2, 3, "A") BACKWARD(4, 5, "D") STEP(6, 7, "A") BACKWARD(8, 9, "G")
+         STEP(10, 11, "A"),
+     "", "no_memory 1, steps_unknown 3"},
+    {"a marker that names an optimizer: its steps, and no rounds",
+     "- marker step#A\n" GAN(0) GAN(1), "0 1 25\n1 25 40\n2 40 125\n3 125 140\n", "no_memory 1"},
+    {"a step() that calls the one of its base class",
+     "1 op 0 4 a\n" STEP(5, 9, "A") STEP(6, 8, "A") "1 op 10 14 a\n" STEP(15, 19, "A")
+         STEP(16, 18, "A"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_merged 2"},
+    {"a step() that calls the loss", /* LBFGS */
+     "1 op 0 4 a\n" STEP(5, 9, "A") BACKWARD(6, 8, "Mul") "1 op 10 14 a\n" STEP(15, 19, "A")
+         BACKWARD(16, 18, "Mul"),
+     "0 0 9\n1 9 19\n", "no_memory 1"},
+    {"steps on two threads at once are one",
+     "1 op 0 4 a\n" STEP(5, 9, "A") "2 annotation 7 12 Optimizer.step#A.step\n"
+                                    "1 op 12 14 a\n" STEP(
+                                        15, 19, "A") "2 annotation 16 20 Optimizer.step#A.step\n",
+     "0 0 12\n1 12 20\n", "no_memory 1, steps_merged 2"},
+    {"steps on two threads in turn are a round",
+     "1 op 0 4 a\n" STEP(5, 9, "A") "2 op 9 10 a\n2 annotation 10 12 Optimizer.step#A.step\n"
+                                    "1 op 12 14 a\n" STEP(
+                                        15, 19, "A") "2 op 19 20 a\n"
+                                                     "2 annotation 20 22 Optimizer.step#A.step\n",
+     "0 0 12\n1 12 22\n", "no_memory 1, steps_rounds 4"},
+    {"the first step begins with the recording, be that a record",
+     "1 mem 1 8 aa cpu\n1 op 2 4 a\n" STEP(5, 9, "A"), "0 1 9\n", NULL},
     {"ProfilerStep wins over the optimizer",
      "1 annotation 0 9 ProfilerStep#1\n1 annotation 5 8 Optimizer.step#SGD.step", "1 0 9\n", NULL},
+    {"a numbered step ends when the next begins",
+     "1 annotation 0 10 ProfilerStep#7\n1 annotation 9 20 ProfilerStep#8", "7 0 9\n8 9 20\n",
+     "overlap 1, no_memory 1"},
+    {"be that around it, or begin with it",
+     "1 annotation 0 10 ProfilerStep#7\n1 annotation 2 5 ProfilerStep#8\n"
+     "1 annotation 2 4 ProfilerStep#9",
+     "7 0 2\n8 2 2\n9 2 4\n", "no_memory 1"},
+    {"but two threads may have one step",
+     "1 annotation 0 10 ProfilerStep#7\n2 annotation 9 20 ProfilerStep#7", "7 0 20\n",
+     "no_memory 1, steps_merged 1"},
     {"none", "1 op 0 9 a", "", NULL},
     {"a marker of one's own",
      "- marker ^batch [0-9]+$\n"
@@ -27,6 +125,19 @@ static const struct told steps[] = {
      "- marker ^fwd$\n"
      "1 op 5 9 fwd\n2 op 0 4 fwd\n1 op 6 7 forward",
      "0 0 4\n1 5 9\n", NULL},
+    {"a marker in another of the same expression",
+     "- marker ^train step\n"
+     "1 annotation 0 9 train step\n1 annotation 2 5 train step: forward\n"
+     "1 annotation 10 19 train step\n1 annotation 12 15 train step: forward",
+     "0 0 9\n1 10 19\n", "no_memory 1, steps_merged 2"},
+    {"markers that overlap make one step, those that touch do not",
+     "- marker ^s$\n"
+     "1 annotation 0 9 s\n2 annotation 8 12 s\n2 annotation 12 14 s",
+     "0 0 12\n1 12 14\n", "no_memory 1, steps_merged 1"},
+    {"markers of no length",
+     "- marker ^s$\n"
+     "1 annotation 5 5 s\n2 annotation 5 5 s\n1 annotation 7 7 s\n1 annotation 7 9 s",
+     "0 5 5\n1 7 9\n", "no_memory 1, steps_merged 2"},
     {"a marker that fits nothing",
      "- marker ^batch\n"
      "1 annotation 0 9 ProfilerStep#1",
@@ -69,14 +180,55 @@ static void bad_marker(void **state)
     mt_rec_free(&r);
 }
 
+struct drawn {
+    const char *name;
+    uint32_t seed;
+};
+
+static uint32_t draw(uint32_t *seed, uint32_t n)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % n;
+}
+
+/* Whatever the markers are: steps come in order and do not overlap. */
+static void in_order(void **state)
+{
+    static const char *const names[] = {"ProfilerStep#1", "ProfilerStep#2", "Optimizer.step#A.step",
+                                        "Optimizer.step#B.step", "s"};
+    uint32_t seed = ((const struct drawn *)*state)->seed;
+    for (int round = 0; round < 200; round++) {
+        struct mt_buf text = {0};
+        struct mt_recording r;
+        struct mt_err err = MT_ERR_INIT;
+        uint32_t kind = draw(&seed, 3);
+        mt_buf_adds(&text, kind == 2 ? "- marker ^s$\n" : "");
+        for (uint32_t i = 0, n = 1 + draw(&seed, 12); i < n; i++) {
+            uint32_t start = draw(&seed, 40), dur = draw(&seed, 12);
+            mt_buf_addf(&text, "%u annotation %u %u %s\n", 1 + draw(&seed, 2), start, start + dur,
+                        names[kind == 2 ? 4 : 2 * kind + draw(&seed, 2)]);
+            mt_buf_addf(&text, "1 op %u %u a\n", start, start + draw(&seed, 3));
+        }
+        assert_int_equal(built(&r, text.s, &err), MT_OK);
+        for (size_t i = 0; i < r.steps.n; i++) {
+            assert_true(r.steps.v[i].start_ns <= r.steps.v[i].end_ns);
+            assert_true(!i || r.steps.v[i - 1].end_ns <= r.steps.v[i].start_ns);
+        }
+        mt_rec_free(&r);
+        mt_buf_free(&text);
+    }
+}
+
 int main(void)
 {
     static struct row_tests tests;
     static const struct {
         const char *name;
     } bad[] = {{"a marker that is no expression"}};
+    static const struct drawn random[] = {{"any markers, 1", 1}, {"any markers, 2", 2}};
     ROWS_ADD(&tests, step, steps);
     ROWS_ADD(&tests, forward, forwards);
     ROWS_ADD(&tests, bad_marker, bad);
+    ROWS_ADD(&tests, in_order, random);
     return ROWS_RUN(&tests, "steps");
 }
