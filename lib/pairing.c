@@ -23,7 +23,6 @@ struct place {
 
 struct pairing {
     struct mt_recording *r;
-    uint32_t *process;          /* of each thread: a number from 0 */
     struct mt_map spaces;       /* process, device -> number */
     MT_VEC(struct mt_map) maps; /* of each space: address -> place */
     MT_VEC(struct place) places;
@@ -60,19 +59,6 @@ static void free_stacks(struct stacks *s)
     mt_map_free(&s->below);
 }
 
-static void number_processes(struct pairing *p)
-{
-    struct mt_strtab known;
-    mt_strtab_init(&known);
-    p->process = mt_alloc((p->r->threads.n + 1) * sizeof *p->process);
-    for (size_t i = 0; i < p->r->threads.n; i++) {
-        const struct mt_thread *t = &p->r->threads.v[i];
-        const int64_t key[2] = {t->pid_name == MT_NONE ? t->pid : 0, t->pid_name};
-        p->process[i] = mt_strtab_add(&known, (const char *)key, sizeof key);
-    }
-    mt_strtab_free(&known);
-}
-
 /* The number of a key: keys are numbered as they come. */
 static uint32_t number_of(struct mt_map *map, uint64_t key)
 {
@@ -84,7 +70,8 @@ static uint32_t number_of(struct mt_map *map, uint64_t key)
 
 static uint32_t space_of(struct pairing *p, const struct mt_record *rec)
 {
-    return number_of(&p->spaces, (uint64_t)p->process[rec->thread] << 16 | rec->device);
+    return number_of(&p->spaces,
+                     (uint64_t)p->r->threads.v[rec->thread].process << 16 | rec->device);
 }
 
 static uint32_t size_of(struct pairing *p, const struct mt_record *rec)
@@ -200,7 +187,6 @@ static void pair_all_by_size(struct pairing *p)
 void mt_build_pairs(struct mt_recording *r)
 {
     struct pairing p = {.r = r};
-    number_processes(&p);
     for (uint32_t i = 0; i < r->records.n; i++)
         if (r->records.v[i].has_addr && r->records.v[i].bytes != 0)
             pair(&p, i);
@@ -211,7 +197,6 @@ void mt_build_pairs(struct mt_recording *r)
         if (rec->mate == MT_NONE)
             mt_rec_note(r, MT_NOTE_REUSED_ADDRESS, -1, rec->bytes);
     }
-    free(p.process);
     mt_map_free(&p.spaces);
     for (size_t i = 0; i < p.maps.n; i++)
         mt_map_free(&p.maps.v[i]);

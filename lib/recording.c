@@ -7,9 +7,10 @@
 
 void mt_rec_init(struct mt_recording *r)
 {
-    *r = (struct mt_recording){.whole_us = true, .last_thread = MT_NONE};
+    *r = (struct mt_recording){.whole_us = true, .last_thread = MT_NONE, .trace_start_ns = MT_GONE};
     mt_strtab_init(&r->strings);
     mt_strtab_init(&r->thread_keys);
+    mt_strtab_init(&r->process_keys);
     for (int i = 0; i < MT_NOTE_N; i++)
         r->notes[i].first_offset = -1;
 }
@@ -21,6 +22,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->threads);
     mt_strtab_free(&r->strings);
     mt_strtab_free(&r->thread_keys);
+    mt_strtab_free(&r->process_keys);
     mt_map_free(&r->label_of);
     mt_map_free(&r->frame_of);
     mt_vec_free(&r->frames);
@@ -64,9 +66,16 @@ uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, i
         uint32_t pid_name, tid_name;
     } key = {pid, tid, pid_name, tid_name};
     uint32_t id = mt_strtab_add(&r->thread_keys, (const char *)&key, sizeof key);
-    if (id == r->threads.n)
+    if (id == r->threads.n) {
+        const int64_t process[] = {pid, pid_name};
         *mt_vec_push(&r->threads) = (struct mt_thread){
-            .pid = pid, .tid = tid, .pid_name = pid_name, .tid_name = tid_name, .name = MT_NONE};
+            .pid = pid,
+            .tid = tid,
+            .pid_name = pid_name,
+            .tid_name = tid_name,
+            .name = MT_NONE,
+            .process = mt_strtab_add(&r->process_keys, (const char *)process, sizeof process)};
+    }
     return r->last_thread = id;
 }
 

@@ -64,6 +64,7 @@ struct mt_thread {
     int64_t pid, tid;
     uint32_t pid_name, tid_name; /* string ids where pid or tid is text, else MT_NONE */
     uint32_t name;               /* string id, MT_NONE = unnamed */
+    uint32_t process;            /* its number: threads of one pid have the same */
     uint32_t op_base;            /* op number of its first op (after the build) */
     MT_VEC(struct mt_op) ops;
 };
@@ -261,7 +262,8 @@ struct mt_recording {
     struct mt_map label_of; /* string id * MT_FRAME_KIND_N + kind -> label */
     struct mt_map frame_of; /* label of the cut name -> frame */
     MT_VEC(struct mt_thread) threads;
-    struct mt_strtab thread_keys; /* id = thread index */
+    struct mt_strtab thread_keys;  /* id = thread index */
+    struct mt_strtab process_keys; /* id = number of the process */
     uint32_t last_thread;
     MT_VEC(struct mt_device) devices;
     MT_VEC(struct mt_record) records;
@@ -287,7 +289,8 @@ struct mt_recording {
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
                                  in order of time and paired: mate is set */
     uint64_t op_n, event_n;   /* ops kept; events seen */
-    int64_t start_ns, end_ns; /* first and last moment of ops and records */
+    int64_t start_ns, end_ns; /* first and last moment of whatever is recorded */
+    int64_t trace_start_ns;   /* when the recorder says that it began; MT_GONE: unknown */
     uint64_t max_bytes;       /* limit on memory for ops, records and strings; 0 = none */
 };
 

@@ -68,6 +68,21 @@ static void add_op(struct mt_recording *r, uint32_t thread, const char *kind, co
     op->fwd_thread = kind[length] == '<';
 }
 
+static uint16_t device_of(struct mt_recording *r, const char *name)
+{
+    int index = name[1] == 'u' ? atoi(name + 4) : -1;
+    return (uint16_t)mt_rec_device(r, index < 0 ? 0 : 1, index);
+}
+
+static void add_oom(struct mt_recording *r, const char *rest)
+{
+    struct mt_sample s = {.metric = MT_METRIC_OOM, .order = (uint32_t)r->event_n};
+    char device[16];
+    assert_int_equal(sscanf(rest, "%" SCNd64 " %" SCNd64 " %15s", &s.t_ns, &s.value, device), 3);
+    s.device = device_of(r, device);
+    *mt_vec_push(&r->samples) = s;
+}
+
 static void add_record(struct mt_recording *r, uint32_t thread, const char *rest)
 {
     struct mt_err err = MT_ERR_INIT;
@@ -77,15 +92,13 @@ static void add_record(struct mt_recording *r, uint32_t thread, const char *rest
     char device[16];
     assert_int_equal(
         sscanf(rest, "%" SCNd64 " %" SCNd64 " %" SCNx64 " %15s", &t, &bytes, &addr, device), 4);
-    int index = device[1] == 'u' ? atoi(device + 4) : -1;
-    uint32_t dev = mt_rec_device(r, index < 0 ? 0 : 1, index);
     assert_int_equal(mt_rec_record(r, &rec, &err), MT_OK);
     rec->t_ns = t;
     rec->bytes = bytes;
     rec->addr = addr;
     rec->has_addr = addr != 0;
     rec->thread = thread;
-    rec->device = (uint16_t)dev;
+    rec->device = device_of(r, device);
     if (!addr)
         mt_rec_note(r, MT_NOTE_NO_ADDRESS, -1, 0);
 }
@@ -105,6 +118,8 @@ enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *er
             r->whole_us = true;
             continue;
         }
+        if (sscanf(line, "- trace_start %" SCNd64, &r->trace_start_ns) == 1)
+            continue;
         int pid = 1, tid, n = 0;
         char kind[16];
         if (sscanf(line, "%d:%d %15s %n", &pid, &tid, kind, &n) != 3) {
@@ -114,6 +129,8 @@ enum mt_status built(struct mt_recording *r, const char *text, struct mt_err *er
         uint32_t thread = mt_rec_thread(r, pid, MT_NONE, tid, MT_NONE);
         if (strcmp(kind, "mem") == 0)
             add_record(r, thread, line + n);
+        else if (strcmp(kind, "oom") == 0)
+            add_oom(r, line + n);
         else
             add_op(r, thread, kind, line + n);
         r->event_n++;
@@ -215,6 +232,11 @@ void tell_forward(struct mt_recording *r, struct mt_buf *out)
         if (op->fwd_thread)
             mt_buf_addf(out, "%s <- %s\n", op_name(r, i), op_name(r, op->fwd));
     }
+}
+
+void tell_span(struct mt_recording *r, struct mt_buf *out)
+{
+    mt_buf_addf(out, "%" PRId64 " %" PRId64 "\n", r->start_ns, r->end_ns);
 }
 
 void tell_notes(struct mt_recording *r, struct mt_buf *out)

@@ -7,8 +7,10 @@
  *     THREAD op#SEQ START END NAME     a forward op with its sequence number
  *     THREAD op<SEQ START END NAME     a backward op of that number
  *     THREAD mem TIME BYTES ADDR DEVICE    ADDR 0: none; DEVICE cpu, cuda, cuda1
+ *     THREAD oom TIME BYTES DEVICE         an allocation that failed
  *     - marker REGEX                   the step marker to build with
  *     - whole_us                       the times were recorded in whole microseconds
+ *     - trace_start TIME               when the recorder says that it began
  * THREAD is a number, of process 1, or PROCESS:NUMBER. Behind a NAME may stand " | SHAPE". Times
  * are nanoseconds. Lines are recorded in their order.
  */
@@ -32,6 +34,7 @@ void tell_devices(struct mt_recording *r, struct mt_buf *out); /* totals, peak, 
 void tell_stats(struct mt_recording *r, struct mt_buf *out);   /* NAME DEVICE self | with subtree */
 void tell_steps(struct mt_recording *r, struct mt_buf *out);   /* NUMBER START END */
 void tell_forward(struct mt_recording *r, struct mt_buf *out); /* NAME <- forward NAME */
+void tell_span(struct mt_recording *r, struct mt_buf *out);    /* START END */
 void tell_notes(struct mt_recording *r, struct mt_buf *out);   /* KIND COUNT */
 
 /* A row of a test: what `tell` says of `text`, and the notes left (NULL: not compared). */

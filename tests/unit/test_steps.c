@@ -157,6 +157,9 @@ static const struct told forwards[] = {
      "b <- -\n", "forward_ambiguous 1, no_memory 1"},
     {"three threads neither", "1 op#3 0 4 x\n2 op#3 0 4 y\n3 op#3 0 4 z\n4 op<3 20 29 b",
      "b <- -\n", "forward_ambiguous 1, no_memory 1"},
+    {"each process counts for itself",
+     "1 op#3 0 4 mul\n2:1 op#3 0 4 add\n3 op<3 20 29 b\n2:2 op<3 20 29 c\n3:1 op<3 20 29 d",
+     "b <- mul\nc <- add\nd <- -\n", "no_memory 1"},
     {"an op without a number has none", "1 op 0 4 mul\n2 op 20 29 b", "", NULL},
 };
 
