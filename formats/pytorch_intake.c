@@ -5,7 +5,7 @@
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec)
 {
-    *in = (struct mt_intake){.rec = rec, .trace_start_ns = INT64_MIN, .last_thread = MT_NONE};
+    *in = (struct mt_intake){.rec = rec, .last_thread = MT_NONE};
     rec->format = "pytorch-trace";
 }
 
@@ -253,8 +253,10 @@ enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, 
     case MT_EVENT_OOM:
         return take_memory(in, ev, offset, err);
     case MT_EVENT_TRACE:
-        if (in->trace_start_ns == INT64_MIN && (ev->valid & MT_HAS_TS))
-            in->trace_start_ns = ev->ts_ns;
+        if ((ev->valid & MT_HAS_TS) && ev->ts_ns > INT64_MAX / 2)
+            return skip_damaged(in, offset);
+        if (in->rec->trace_start_ns == MT_GONE && (ev->valid & MT_HAS_TS))
+            in->rec->trace_start_ns = ev->ts_ns;
         return MT_OK;
     case MT_EVENT_DEVICE:
         mt_rec_note(in->rec, MT_NOTE_DEVICE_EVENTS, offset, 0);
@@ -294,9 +296,9 @@ void mt_intake_finish(struct mt_intake *in)
     add_mark(in->rec, "memtool.python_call_from", in->call_from);
     if (in->old_categories)
         add_mark(in->rec, "memtool.old_categories", true);
-    if (in->trace_start_ns != INT64_MIN) {
+    if (in->rec->trace_start_ns != MT_GONE) {
         char text[32];
-        snprintf(text, sizeof text, "%lld", (long long)in->trace_start_ns);
+        snprintf(text, sizeof text, "%lld", (long long)in->rec->trace_start_ns);
         add_meta(in->rec, "memtool.trace_start_ns", text);
     }
 }

@@ -15,7 +15,6 @@ struct mt_intake {
     open;
     struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
     bool seen_event, metadata_first, finished_in_memory, old_categories, python, call_from;
-    int64_t trace_start_ns; /* INT64_MIN: unknown */
     /* The thread of the event before, mostly that of the next too. */
     int64_t last_pid, last_tid;
     uint32_t last_thread; /* MT_NONE: there was none, or it has a name for a number */

@@ -38,7 +38,10 @@ static bool times_fit(const struct mt_recording *r)
     for (size_t i = 0; i < r->samples.n; i++)
         if (!is_moment(r->samples.v[i].t_ns))
             return false;
-    return is_moment(r->base_ns);
+    for (size_t i = 0; i < r->other_events.n; i++)
+        if (!is_moment(r->other_events.v[i].t_ns))
+            return false;
+    return is_moment(r->base_ns) && (r->trace_start_ns == MT_GONE || is_moment(r->trace_start_ns));
 }
 
 static bool records_fit(const struct mt_recording *r)

@@ -1,14 +1,21 @@
 /* The order in which a recording is built, and the part that can run beside its storing. */
 #include "lib/build.h"
 
-/* First and last moment of what is recorded; the call tree has set those of the ops. */
-static void include_records(struct mt_recording *r)
+static void include(struct mt_recording *r, int64_t t_ns)
 {
-    for (size_t i = 0; i < r->records.n; i++) {
-        int64_t t_ns = r->records.v[i].t_ns;
-        r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
-        r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
-    }
+    r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
+    r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
+}
+
+/* First and last moment of what is recorded; the call tree has set those of the ops. */
+static void include_moments(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->records.n; i++)
+        include(r, r->records.v[i].t_ns);
+    for (size_t i = 0; i < r->samples.n; i++)
+        include(r, r->samples.v[i].t_ns);
+    for (size_t i = 0; i < r->other_events.n; i++)
+        include(r, r->other_events.v[i].t_ns);
     if (r->start_ns > r->end_ns)
         r->start_ns = r->end_ns = 0;
 }
@@ -17,7 +24,7 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
 {
     MT_TRY(mt_build_bounds(r, err));
     mt_build_calltree(r);
-    include_records(r);
+    include_moments(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
     mt_build_forward(r);
     return MT_OK;

@@ -154,7 +154,7 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
     mt_vec_free(&stack.all);
 }
 
-/* Recordings that have their nodes: first and last moment of what they hold. */
+/* Recordings that have their nodes: first and last moment of their ops. */
 static void find_span(struct mt_recording *r)
 {
     r->start_ns = INT64_MAX;
@@ -165,11 +165,6 @@ static void find_span(struct mt_recording *r)
             r->start_ns = op->start_ns < r->start_ns ? op->start_ns : r->start_ns;
             r->end_ns = op->end_ns > r->end_ns ? op->end_ns : r->end_ns;
         }
-    for (size_t i = 0; i < r->samples.n; i++) {
-        int64_t t_ns = r->samples.v[i].t_ns;
-        r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
-        r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
-    }
 }
 
 void mt_build_calltree(struct mt_recording *r)

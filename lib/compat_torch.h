@@ -63,6 +63,7 @@ struct mt_torch_op {
 
 struct mt_torch_record {
     int64_t t_ns, bytes;
+    int64_t place;   /* among records of equal time */
     uint32_t thread; /* as in mt_torch_op */
     bool is_cpu;     /* CPU, MKLDNN, IDEEP */
     bool is_device;  /* CUDA, HIP, PrivateUse1 */

@@ -47,7 +47,7 @@ static enum mt_status read_marks(struct mt_db *db, const struct mt_run *run,
             base = strtoll(value, NULL, 10);
         }
     }
-    out->input.trace_start_ns = start ? start + base : 0;
+    out->input.trace_start_ns = start ? mt_wrap_add(start, base) : 0;
     return MT_OK;
 }
 
@@ -97,10 +97,11 @@ static enum mt_status read_ops(struct mt_db *db, const struct mt_run *run, struc
 }
 
 static void add_record(struct mt_compat_run *c, int64_t t_ns, int64_t bytes, int64_t thread,
-                       int type)
+                       int type, int64_t place)
 {
     struct mt_torch_record r = {.t_ns = t_ns,
                                 .bytes = bytes,
+                                .place = place,
                                 .thread = (uint32_t)thread,
                                 .is_cpu = type == 0 || type == 2 || type == 5,
                                 .is_device = type == 1 || type == 6 || type == 20,
@@ -113,7 +114,19 @@ static void add_record(struct mt_compat_run *c, int64_t t_ns, int64_t bytes, int
 static int record_cmp(const void *a, const void *b)
 {
     const struct mt_torch_record *x = a, *y = b;
-    return x->t_ns < y->t_ns ? -1 : x->t_ns > y->t_ns;
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* The side of the current row's block whose time, thread and number stand in these columns. */
+static void add_side(struct mt_compat_run *c, const struct mt_run *run, const struct mt_stmt *s,
+                     int column, int number_column, int64_t bytes)
+{
+    if (mt_stmt_kind(s, column) != MT_VALUE_NULL)
+        add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, column)), bytes,
+                   mt_stmt_int(s, column + 1), (int)mt_stmt_int(s, 5),
+                   mt_stmt_int(s, number_column));
 }
 
 static enum mt_status read_records(struct mt_db *db, const struct mt_run *run,
@@ -127,13 +140,8 @@ static enum mt_status read_records(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        int type = (int)mt_stmt_int(s, 5);
-        if (mt_stmt_kind(s, 1) != MT_VALUE_NULL)
-            add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 1)), mt_stmt_int(s, 0),
-                       mt_stmt_int(s, 2), type);
-        if (mt_stmt_kind(s, 3) != MT_VALUE_NULL)
-            add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 3)),
-                       mt_wrap_sub(0, mt_stmt_int(s, 0)), mt_stmt_int(s, 4), type);
+        add_side(c, run, s, 1, 6, mt_stmt_int(s, 0));
+        add_side(c, run, s, 3, 7, mt_wrap_sub(0, mt_stmt_int(s, 0)));
     }
     MT_TRY(mt_db_query(db, MT_Q_COMPAT_OOMS, &s, err));
     mt_stmt_bind(s, "i", run->id);
@@ -141,7 +149,7 @@ static enum mt_status read_records(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 0)), 0, 0, 0);
+        add_record(c, mt_wrap_add(run->start_ns, mt_stmt_int(s, 0)), 0, 0, 0, INT64_MAX);
         c->records.v[c->records.n - 1].is_oom = true;
     }
     if (c->records.n)

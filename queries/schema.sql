@@ -13,7 +13,7 @@ CREATE TABLE run (
   content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
   imported_at TEXT NOT NULL,       -- UTC, ISO 8601
   start_ns INTEGER NOT NULL,       -- first moment, ns since the Unix epoch where the file knows it
-  dur_ns INTEGER NOT NULL,         -- first to last moment of ops and records
+  dur_ns INTEGER NOT NULL,         -- first to last moment of whatever is recorded
   whole_us INTEGER NOT NULL,       -- 1: times in the file are whole microseconds
   step_marker TEXT,                -- what the steps were taken from; NULL = no steps
   event_n INTEGER NOT NULL,        -- events in the file

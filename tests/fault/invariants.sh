@@ -31,6 +31,7 @@ none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT devi
   UNION ALL SELECT device_id, freed_ns, -bytes_b, 0 FROM alloc WHERE freed_ns IS NOT NULL),
   s(device_id, t, total) AS (SELECT device_id, t, sum(sum(b)) OVER (PARTITION BY device_id ORDER BY t) FROM e GROUP BY device_id, t)
   SELECT d.run_id FROM device d WHERE d.peak_b < (SELECT max(total) FROM s WHERE s.device_id = d.id)"
+none 'nothing lies outside the run' "SELECT r.id FROM run r JOIN sample s ON s.run_id = r.id WHERE s.time_ns NOT BETWEEN 0 AND r.dur_ns"
 none 'nothing lies outside its parent' "SELECT o.id FROM op o JOIN op p ON p.id = o.parent_id WHERE o.start_ns < p.start_ns OR o.parent_id >= o.id"
 for run in basic fork_join leak_steps; do
     "$MEMTOOL" import "$SAMPLES/$run/trace.json.gz" --db u.db --name $run >/dev/null || fails=$((fails + 1))

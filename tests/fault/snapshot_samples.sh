@@ -38,6 +38,8 @@ diff theirs ours || complain "levels differ (< truth, > memtool)"
 none 'only the sample made for it has a residual' "SELECT r.name, d.residual_b FROM run r JOIN device d ON d.run_id = r.id
   WHERE d.residual_b <> 0 AND NOT (r.name = 'unbalanced_sizes' AND d.residual_b = -100)"
 [ "$(query "SELECT count(*) FROM device WHERE residual_b = -100")" = 1 ] || complain 'a wrong end is not told'
+none 'nothing lies outside the run' "SELECT r.name FROM run r JOIN (SELECT run_id, time_ns FROM sample UNION ALL SELECT run_id, time_ns FROM event) e
+  ON e.run_id = r.id WHERE e.time_ns NOT BETWEEN 0 AND r.dur_ns"
 none 'a row of block per row of alloc' "SELECT r.name FROM run r WHERE r.alloc_n <>
   (SELECT count(*) FROM block WHERE alloc_id >= r.alloc_first AND alloc_id < r.alloc_first + r.alloc_n)"
 none 'in use at the end = not freed' "SELECT r.name, a.id FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n

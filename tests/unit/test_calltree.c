@@ -105,6 +105,11 @@ static void tree(void **state)
     check_told(*state, tell_tree);
 }
 
+static void span(void **state)
+{
+    check_told(*state, tell_span);
+}
+
 static void node(void **state)
 {
     check_told(*state, tell_nodes);
@@ -121,6 +126,14 @@ static int by_key(const void *a, const void *b)
 {
     return ((const struct timed *)a)->key - ((const struct timed *)b)->key;
 }
+
+static const struct told spans[] = {
+    {"of nothing", "", "0 0\n", QUIET},
+    {"of ops on all threads", "1 op 5 9 a\n2 op 3 7 b", "3 9\n", QUIET},
+    {"of records around them", "1 op 5 9 a\n1 mem 2 8 1 cpu\n1 mem 12 8 2 cpu", "2 12\n", NULL},
+    {"of allocations that failed around them", "1 op 5 9 a\n1 oom 12 8 cpu\n1 oom 2 8 cpu",
+     "2 12\n", QUIET},
+};
 
 struct sorting {
     const char *name;
@@ -183,6 +196,7 @@ int main(void)
     } many[] = {{"sort many"}};
     ROWS_ADD(&tests, tree, trees);
     ROWS_ADD(&tests, node, nodes);
+    ROWS_ADD(&tests, span, spans);
     ROWS_ADD(&tests, sorting, sortings);
     ROWS_ADD(&tests, sort_many, many);
     return ROWS_RUN(&tests, "call tree");

@@ -75,6 +75,8 @@ static const struct strange {
                                                   "UPDATE block SET address = -1 - address % 2"},
     {"runs without end", "UPDATE run SET start_ns = " MOST ", dur_ns = " MOST ", event_n = " MOST
                          ";UPDATE note SET count_n = " MOST ", bytes_b = " MOST},
+    {"clocks without end", "UPDATE meta SET value = " MOST " WHERE key LIKE '%time%' OR key LIKE "
+                           "'%\\_ns' ESCAPE '\\'"},
     {"runs before all",
      "UPDATE run SET start_ns = " LOWEST ", dur_ns = " LOWEST ", event_n = " LOWEST
      ";UPDATE note SET count_n = " LOWEST ", bytes_b = " LOWEST},
