@@ -294,7 +294,7 @@ static const struct mt_opt opts[] = {
     {"cpp-frames", 0, MT_OPT_STRING, &cpp_frames, "HOW",
      "C++ frames of snapshots: fold the interpreter's and the like (default), all, none"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
-     "give up when ops and records need more (default: no limit; snapshots 64 GiB)"},
+     "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
     {0},
 };
 

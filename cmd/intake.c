@@ -1,6 +1,7 @@
 #include "cmd/intake.h"
 
 #include "lib/build.h"
+#include "lib/machine.h"
 #include "lib/stream.h"
 #include "lib/term.h"
 #include <stdlib.h>
@@ -81,14 +82,22 @@ static char *content_key(const char *hash, const struct mt_intake *how,
                        cpp ? cpp_names[how->cpp_frames] : "");
 }
 
+/* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
+ */
+static void limit_memory(struct mt_recording *rec, int64_t asked)
+{
+    rec->max_bytes = asked ? (uint64_t)asked : mt_machine_memory("") / 2;
+    rec->max_why = asked ? NULL : "half of what this machine has for it";
+}
+
 enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
     mt_rec_init(rec);
-    rec->max_bytes = (uint64_t)how->max_memory;
+    limit_memory(rec, how->max_memory);
     MT_TRY(read_file(path, how, rec, hash, err));
     enum mt_status st = mt_build_ops(rec, how->step_marker, err);
-    if (st == MT_EINPUT)
+    if (st == MT_EINPUT || st == MT_ELIMIT)
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
     return st;
 }

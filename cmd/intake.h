@@ -13,7 +13,7 @@ struct mt_intake {
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
     bool replace, partial;
-    int64_t max_memory; /* bytes; 0 = no limit */
+    int64_t max_memory; /* bytes; 0 = half of the machine's */
 };
 
 /* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */

@@ -14,6 +14,14 @@
 
 enum { DEVICES_MAX = 128, META_MAX = 64 * 1024 };
 
+/* What may be used of memory at first, and for each byte of the pickle: for its values, for the
+ * records made of them, for call paths. Real snapshots need less than one byte in all; user
+ * metadata need more values, and stacks that share nothing more paths. */
+#define FIRST_BYTES       ((uint64_t)32 << 20)
+#define BYTES_FOR_VALUES  2
+#define BYTES_FOR_RECORDS 4
+#define BYTES_FOR_PATHS   16
+
 struct reader {
     struct mt_stream *in;
     const struct mt_read_opts *opts;
@@ -24,22 +32,40 @@ struct reader {
     MT_VEC(struct mt_snap_source) sources;
 };
 
-/* The machine's values and the records made of them may take as much together as the machine may
- * alone, which checks its own part itself. */
+/* A pickle can make values of a byte each, and a compressed file of a few bytes any number of them:
+ * unless the user says what may be used, they are measured by the pickle. */
+static enum mt_status check_ratio(const struct reader *r, struct mt_err *err)
+{
+    uint64_t read = mt_stream_offset(r->in), values = mt_pickle_bytes(r->p);
+    uint64_t paths = mt_snap_paths_bytes(&r->objects.paths);
+    uint64_t records = mt_snap_objects_bytes(&r->objects) - paths;
+    char used[MT_HUMAN_MAX], of[MT_HUMAN_MAX];
+    bool asked = r->rec->max_bytes && !r->rec->max_why;
+    if (asked || (values <= FIRST_BYTES + BYTES_FOR_VALUES * read &&
+                  records <= FIRST_BYTES + BYTES_FOR_RECORDS * read &&
+                  paths <= FIRST_BYTES + BYTES_FOR_PATHS * read))
+        return MT_OK;
+    MT_FAIL(err, MT_ELIMIT,
+            "needs %s of memory for the first %s of the pickle, as no snapshot does",
+            mt_human_bytes((int64_t)r->rec->beside_bytes, used), mt_human_bytes((int64_t)read, of));
+    mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` allows up to SIZE.");
+    return MT_ELIMIT;
+}
+
+/* What the machine's values and the records made of them take counts together. */
 static enum mt_status pause_reading(void *closure, struct mt_err *err)
 {
     struct reader *r = closure;
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    uint64_t limit = r->rec->max_bytes ? r->rec->max_bytes : MT_PICKLE_BYTES_MAX;
-    if (mt_pickle_bytes(r->p) + mt_snap_objects_bytes(&r->objects) <= limit)
-        return MT_OK;
-    char allowed[MT_HUMAN_MAX];
-    err->offset = (int64_t)mt_stream_offset(r->in);
-    MT_FAIL(err, MT_ELIMIT, "needs more than %s of memory (%zu events so far)",
-            mt_human_bytes((int64_t)limit, allowed), r->objects.events.n);
-    mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
-    return MT_ELIMIT;
+    r->rec->event_n = r->objects.events.n;
+    r->rec->beside_bytes = mt_pickle_bytes(r->p) + mt_snap_objects_bytes(&r->objects);
+    enum mt_status st = check_ratio(r, err);
+    if (st == MT_OK)
+        st = mt_rec_check_memory(r->rec, err);
+    if (st != MT_OK)
+        err->offset = (int64_t)mt_stream_offset(r->in);
+    return st;
 }
 
 static mt_pvalue dict(void *closure, struct mt_pickle *p, const mt_pvalue *v, size_t n)
@@ -297,6 +323,7 @@ static enum mt_status snapshot_read(struct mt_stream *in, const struct mt_read_o
     enum mt_status st = MT_OK;
     mt_pvalue root;
     uint64_t trailing;
+    rec->without_ops = true;
     mt_snap_objects_init(&r.objects, opts->cpp_frames);
     r.p = mt_pickle_new(in, &hooks, rec->max_bytes);
     mt_snap_objects_add_words(mt_pickle_strings(r.p));

@@ -16,6 +16,11 @@ void mt_intake_release(struct mt_intake *in)
     mt_map_free(&in->open_of);
 }
 
+uint64_t mt_intake_bytes(const struct mt_intake *in)
+{
+    return in->text.cap + in->open.n * sizeof *in->open.v + mt_map_bytes(&in->open_of);
+}
+
 static uint32_t string_id(struct mt_intake *in, struct mt_slice s)
 {
     if (!s.escaped)

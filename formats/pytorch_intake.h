@@ -22,6 +22,7 @@ struct mt_intake {
 
 void mt_intake_init(struct mt_intake *in, struct mt_recording *rec);
 void mt_intake_release(struct mt_intake *in);
+uint64_t mt_intake_bytes(const struct mt_intake *in); /* memory in use, about */
 
 /* Takes one event in. Damaged values are noted with `offset` and the event is left out. */
 enum mt_status mt_intake_event(struct mt_intake *in, const struct mt_event *ev, int64_t offset,

@@ -66,6 +66,11 @@ static enum mt_status more(struct reader *r, bool *got, struct mt_err *err)
     r->base_offset = mt_stream_offset(r->in);
     r->base = r->p = p;
     r->json.end = p + n;
+    r->rec->beside_bytes = mt_intake_bytes(&r->intake);
+    if (mt_rec_check_memory(r->rec, err) != MT_OK) {
+        err->offset = (int64_t)r->base_offset;
+        return err->code;
+    }
     *got = n > have;
     r->eof = !*got;
     return MT_OK;

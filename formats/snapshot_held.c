@@ -188,6 +188,11 @@ void mt_snap_held_each(const struct mt_snap_held *h,
             use(closure, &h->chunks.v[i].v[k]);
 }
 
+uint64_t mt_snap_held_bytes(const struct mt_snap_held *h)
+{
+    return h->chunks.n * (sizeof *h->chunks.v + CHUNK * sizeof *h->chunks.v->v);
+}
+
 void mt_snap_held_free(struct mt_snap_held *h)
 {
     for (size_t i = 0; i < h->chunks.n; i++)

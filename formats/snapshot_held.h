@@ -34,6 +34,7 @@ struct mt_snap_held {
 
 /* Zero-initialise; free with mt_snap_held_free. */
 void mt_snap_held_free(struct mt_snap_held *h);
+uint64_t mt_snap_held_bytes(const struct mt_snap_held *h); /* memory in use, about */
 
 /* The range is held from now on; what lay there goes. Nothing happens where its size is 0. */
 void mt_snap_held_add(struct mt_snap_held *h, const struct mt_snap_range *range);

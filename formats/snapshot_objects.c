@@ -89,9 +89,9 @@ void mt_snap_objects_add_words(struct mt_strtab *strings)
 
 uint64_t mt_snap_objects_bytes(const struct mt_snap_objects *o)
 {
-    return o->events.cap * sizeof *o->events.v + o->words.cap * sizeof *o->words.v +
-           o->blocks.cap * sizeof *o->blocks.v + o->final_blocks.cap * sizeof *o->final_blocks.v +
-           o->segments.cap * sizeof *o->segments.v + o->annotations.cap * sizeof *o->annotations.v +
+    return o->events.n * sizeof *o->events.v + o->words.n * sizeof *o->words.v +
+           o->blocks.n * sizeof *o->blocks.v + o->final_blocks.n * sizeof *o->final_blocks.v +
+           o->segments.n * sizeof *o->segments.v + o->annotations.n * sizeof *o->annotations.v +
            mt_snap_paths_bytes(&o->paths);
 }
 

@@ -30,7 +30,9 @@ struct mt_snap_replayer {
     struct mt_snap_device *devices;
     size_t device_n, at_annotation;
     bool timed;
-    int64_t total_b;           /* all sizes seen */
+    int64_t total_b;       /* all sizes seen */
+    uint64_t reader_bytes; /* memory in use before the replay, of this path_bytes for paths */
+    uint64_t path_bytes;
     MT_VEC(uint32_t) block_of; /* record -> block */
     struct mt_map labels;      /* string of the pickle -> label of the recording */
     struct mt_map pools;       /* the same -> string of the recording */

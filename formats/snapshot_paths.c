@@ -23,16 +23,12 @@ void mt_snap_paths_free(struct mt_snap_paths *s)
     mt_map_free(&s->children);
 }
 
-static uint64_t table_bytes(const struct mt_strtab *t)
-{
-    return t->bytes + t->cap * sizeof *t->v + t->slot_n * sizeof *t->slot;
-}
-
 uint64_t mt_snap_paths_bytes(const struct mt_snap_paths *s)
 {
-    return table_bytes(&s->frame_keys) + s->frames.cap * sizeof *s->frames.v +
-           s->links.slot_n * sizeof *s->links.slot + s->path.cap * sizeof *s->path.v +
-           table_bytes(&s->lists) + s->list_path.cap * sizeof *s->list_path.v;
+    return mt_strtab_bytes(&s->frame_keys) + s->frames.n * sizeof *s->frames.v +
+           mt_map_bytes(&s->links) + s->path.n * sizeof *s->path.v + mt_strtab_bytes(&s->lists) +
+           s->list_path.n * sizeof *s->list_path.v + mt_map_bytes(&s->nodes) +
+           mt_map_bytes(&s->children) + s->rank.n * sizeof *s->rank.v;
 }
 
 uint32_t mt_snap_frame_number(struct mt_snap_paths *s, uint32_t name, uint32_t file, int64_t line)

@@ -9,7 +9,10 @@
 
 #define SMALL_SEGMENT_B ((int64_t)2 << 20) /* PyTorch's segments for blocks of up to 1 MiB */
 
-enum { LABELS_MAX = 1000 /* different texts of user metadata that become frames */ };
+enum {
+    LABELS_MAX = 1000,    /* different texts of user metadata that become frames */
+    EVENTS_AT_ONCE = 1024 /* between two looks at the memory in use */
+};
 
 static const struct mt_snap_event *event_at(const struct mt_snap_replayer *r,
                                             const struct mt_snap_device *d, size_t i)
@@ -345,6 +348,17 @@ static int64_t first_time(const struct mt_snap_replayer *r)
     return first == INT64_MAX ? 0 : first;
 }
 
+/* What the replay takes itself counts beside what the reader holds. */
+static enum mt_status check_memory(struct mt_snap_replayer *r, struct mt_err *err)
+{
+    uint64_t bytes = r->block_of.n * sizeof *r->block_of.v + mt_map_bytes(&r->labels) +
+                     mt_map_bytes(&r->pools) + mt_snap_paths_bytes(&r->o->paths) - r->path_bytes;
+    for (size_t i = 0; i < r->device_n; i++)
+        bytes += mt_map_bytes(&r->devices[i].live) + mt_snap_held_bytes(&r->devices[i].held);
+    r->rec->beside_bytes = r->reader_bytes + bytes;
+    return mt_rec_check_memory(r->rec, err);
+}
+
 static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
 {
     for (size_t i = 0; i < r->device_n; i++) {
@@ -352,7 +366,7 @@ static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
         sample(r, d, MT_METRIC_RESERVED, d->reserved_b,
                d->src->event_n ? time_of(r, d) : first_time(r));
     }
-    for (;;) {
+    for (size_t n = 0;; n++) {
         struct mt_snap_device *next = NULL;
         int64_t t_ns = INT64_MAX;
         for (size_t i = 0; i < r->device_n; i++) {
@@ -362,6 +376,8 @@ static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
                 t_ns = time_of(r, d);
             }
         }
+        if (n % EVENTS_AT_ONCE == 0 || !next)
+            MT_TRY(check_memory(r, err));
         if (!next)
             return MT_OK;
         MT_TRY(play(r, next, t_ns, err));
@@ -396,9 +412,10 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
 {
     struct mt_snap_replayer r = {
         .o = o, .strings = strings, .rec = rec, .device_n = n, .timed = o->timed_n > 0};
+    r.reader_bytes = rec->beside_bytes;
+    r.path_bytes = mt_snap_paths_bytes(&o->paths);
     r.devices = mt_alloc((n + 1) * sizeof *r.devices);
     mt_rec_thread(rec, 0, MT_NONE, 0, MT_NONE);
-    rec->without_ops = true;
     enum mt_status st = run(&r, sources, err);
     for (size_t i = 0; i < n; i++) {
         mt_map_free(&r.devices[i].live);

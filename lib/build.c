@@ -26,6 +26,7 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
     mt_build_calltree(r);
     include_moments(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
+    MT_TRY(mt_rec_check_memory(r, err));
     mt_build_forward(r);
     return MT_OK;
 }

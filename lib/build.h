@@ -24,7 +24,7 @@
  * ends are if all are optimizers' steps; NULL: the intervals of ProfilerStep#N, else from the end
  * of one round of Optimizer.step# to the end of the next (rounds.h). Steps are in order of time and
  * do not overlap. Errors: MT_EUSAGE for a bad expression, MT_EINPUT for figures that cannot be
- * true.
+ * true, MT_ELIMIT.
  */
 enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 

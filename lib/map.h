@@ -19,6 +19,11 @@ struct mt_map {
 /* Zero-initialise; free with mt_map_free. */
 void mt_map_free(struct mt_map *m);
 
+static inline uint64_t mt_map_bytes(const struct mt_map *m)
+{
+    return m->slot_n * sizeof *m->slot;
+}
+
 /* Where the value of key is kept, added with MT_MAP_NONE if it is new: the caller must then store
  * a value before the next call. The pointer is valid until the next call. */
 uint32_t *mt_map_at(struct mt_map *m, uint64_t key);

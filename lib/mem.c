@@ -57,7 +57,7 @@ char *mt_asprintf(const char *fmt, ...)
 
 void *mt_vec_grow(void *v, size_t *cap, size_t elem_bytes)
 {
-    size_t grown = *cap ? *cap * 2 : 16;
+    size_t grown = *cap ? *cap * 2 : MT_VEC_FIRST;
     if (grown > SIZE_MAX / elem_bytes)
         out_of_memory();
     *cap = grown;

@@ -20,6 +20,8 @@ char *mt_strdup(const char *s);          /* NULL stays NULL */
 char *mt_strndup(const char *s, size_t n);
 char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+#define MT_VEC_FIRST 16 /* elements that it first has room for */
+
 /* A growing array of any type: struct { T *v; size_t n, cap; }. Zero-initialise; free with
  * mt_vec_free. Elements move when it grows: keep indexes, not pointers. */
 #define MT_VEC(...)                                                                                \

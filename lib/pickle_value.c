@@ -155,10 +155,12 @@ void mt_pickle_fill(struct mt_pickle *p, mt_pvalue *target, const mt_pvalue *v, 
 
 uint64_t mt_pickle_bytes(const struct mt_pickle *p)
 {
-    return p->box_bytes + p->tuples.bytes + p->boxes.cap * sizeof *p->boxes.v +
-           p->stack.cap * sizeof *p->stack.v + p->memo.cap * sizeof *p->memo.v +
-           p->wides.cap * sizeof *p->wides.v + p->strings.bytes +
-           p->strings.cap * sizeof *p->strings.v + p->reals.cap * sizeof *p->reals.v;
+    return p->box_bytes + p->boxes.n * sizeof *p->boxes.v +
+           p->free_boxes.cap * sizeof *p->free_boxes.v + p->stack.cap * sizeof *p->stack.v +
+           p->memo.n * sizeof *p->memo.v + p->marks.n * sizeof *p->marks.v +
+           p->wides.n * sizeof *p->wides.v + p->reals.n * sizeof *p->reals.v +
+           p->tuple_box.n * sizeof *p->tuple_box.v + mt_strtab_bytes(&p->tuples) +
+           mt_strtab_bytes(&p->strings);
 }
 
 /* ---- reading ---- */

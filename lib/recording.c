@@ -1,5 +1,6 @@
 #include "lib/recording.h"
 
+#include "lib/human.h"
 #include "lib/search.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,17 +151,39 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
     return (uint32_t)r->devices.n - 1;
 }
 
-static enum mt_status check_limit(struct mt_recording *r, struct mt_err *err)
+uint64_t mt_rec_bytes(const struct mt_recording *r)
 {
-    uint64_t bytes =
-        r->op_n * sizeof(struct mt_op) + r->records.n * sizeof(struct mt_record) + r->strings.bytes;
-    if (r->op_n < UINT32_MAX - 1 && r->records.n < UINT32_MAX - 1 &&
-        (!r->max_bytes || bytes < r->max_bytes))
+#define BYTES(vec) ((uint64_t)(vec).n * sizeof *(vec).v)
+    const uint64_t pairing = r->without_ops ? 0 : 4 * sizeof(struct mt_map_slot); /* of a record */
+    /* A vector begins with room for a few: that counts where threads are many. */
+    return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
+           r->records.n * pairing + BYTES(r->records) + BYTES(r->reserved_b) + BYTES(r->samples) +
+           BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
+           BYTES(r->nodes) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
+           BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
+           mt_strtab_bytes(&r->thread_keys) + mt_map_bytes(&r->label_of) +
+           mt_map_bytes(&r->frame_of) + r->beside_bytes;
+#undef BYTES
+}
+
+enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err)
+{
+    const uint64_t numbers = UINT32_MAX - 1;
+    char limit[MT_HUMAN_MAX], things[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
+    if (r->op_n >= numbers || r->records.n >= numbers || r->strings.n >= MT_STRTAB_MAX) {
+        MT_FAIL(err, MT_ELIMIT, "holds more ops, memory records or names than memtool can number");
+        mt_err_hint(err, "Nothing was imported. Record fewer steps at a time.");
+        return MT_ELIMIT;
+    }
+    if (!r->max_bytes || mt_rec_bytes(r) < r->max_bytes)
         return MT_OK;
-    MT_FAIL(err, MT_ELIMIT,
-            "needs more than %llu MiB of memory (%llu ops, %zu memory records so far)",
-            (unsigned long long)(bytes >> 20), (unsigned long long)r->op_n, r->records.n);
-    mt_err_hint(err, "Nothing was imported. Allow more with --max-memory SIZE.");
+    mt_human_things((int64_t)(r->without_ops ? r->event_n : r->op_n),
+                    r->without_ops ? "event" : "op", things);
+    MT_FAIL(err, MT_ELIMIT, "needs more than %s of memory%s%s (%s, %s so far)",
+            mt_human_bytes((int64_t)r->max_bytes, limit), r->max_why ? ", " : "",
+            r->max_why ? r->max_why : "", things,
+            mt_human_things((int64_t)r->records.n, "memory record", records));
+    mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` allows more.");
     return MT_ELIMIT;
 }
 
@@ -168,7 +191,8 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
                          struct mt_err *err)
 {
     if ((r->op_n & 1023) == 0)
-        MT_TRY(check_limit(r, err));
+        MT_TRY(mt_rec_check_memory(r, err));
+    r->busy_n += !r->threads.v[thread].ops.n;
     *op = mt_vec_push(&r->threads.v[thread].ops);
     **op = (struct mt_op){.shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
     r->op_n++;
@@ -178,7 +202,7 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
 enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err)
 {
     if ((r->records.n & 1023) == 0)
-        MT_TRY(check_limit(r, err));
+        MT_TRY(mt_rec_check_memory(r, err));
     *rec = mt_vec_push(&r->records);
     **rec = (struct mt_record){.order = (uint32_t)r->event_n, .op = MT_NONE, .mate = MT_NONE};
     return MT_OK;

@@ -289,9 +289,13 @@ struct mt_recording {
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
                                  in order of time and paired: mate is set */
     uint64_t op_n, event_n;   /* ops kept; events seen */
+    uint64_t busy_n;          /* threads with ops */
     int64_t start_ns, end_ns; /* first and last moment of whatever is recorded */
     int64_t trace_start_ns;   /* when the recorder says that it began; MT_GONE: unknown */
-    uint64_t max_bytes;       /* limit on memory for ops, records and strings; 0 = none */
+    /* What all this may take in memory, and what its reader takes beside it. */
+    uint64_t max_bytes;  /* 0 = no limit */
+    const char *max_why; /* static: what the limit is of; NULL: it was asked for */
+    uint64_t beside_bytes;
 };
 
 void mt_rec_init(struct mt_recording *r);
@@ -306,6 +310,13 @@ uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, i
 uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
 
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
+
+/* Memory in use and what the build will need beside, about. */
+uint64_t mt_rec_bytes(const struct mt_recording *r);
+
+/* MT_ELIMIT when the limit is reached. Readers ask for each window of text they look at: what grows
+ * between two records is seen there. */
+enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err);
 
 /* Appends an op or a memory record; the caller fills it. MT_ELIMIT when max_bytes is reached. */
 enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,

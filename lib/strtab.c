@@ -31,13 +31,13 @@ static const char *keep(struct mt_strtab *t, const char *s, size_t n)
     if (!t->blocks.n || t->block_used + n + 1 > t->block_size) {
         t->block_size = n + 1 > BLOCK_BYTES ? n + 1 : BLOCK_BYTES;
         *mt_vec_push(&t->blocks) = mt_alloc(t->block_size);
+        t->text_bytes += t->block_size;
         t->block_used = 0;
     }
     char *copy = t->blocks.v[t->blocks.n - 1] + t->block_used;
     memcpy(copy, s, n);
     copy[n] = '\0';
     t->block_used += n + 1;
-    t->bytes += n + 1;
     return copy;
 }
 

@@ -22,11 +22,18 @@ struct mt_strtab {
     MT_VEC(char *) blocks; /* where the bytes lie */
     size_t block_used, block_size;
     uint64_t seed;
-    size_t bytes; /* total length of all strings, for limits */
+    size_t text_bytes; /* of the blocks */
 };
 
 void mt_strtab_init(struct mt_strtab *t);
 void mt_strtab_free(struct mt_strtab *t);
+
+/* Memory in use, about: for limits. */
+static inline uint64_t mt_strtab_bytes(const struct mt_strtab *t)
+{
+    return t->text_bytes + (uint64_t)t->n * sizeof *t->v + (uint64_t)t->slot_n * sizeof *t->slot;
+}
+#define MT_STRTAB_MAX ((uint32_t)1 << 30) /* strings; who adds what others wrote keeps below */
 
 /* Id of the n bytes at s (any bytes), added if new. */
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n);

@@ -27,7 +27,8 @@ const char *__asan_default_options(void)
 struct hostile {
     const char *name;
     const char *head, *unit;
-    size_t repeat_b; /* bytes of `unit` over and over between head and tail */
+    size_t repeat_b; /* bytes of `unit` over and over between head and tail; "########" in it is
+                        another number each time */
     const char *tail;
     bool gzip;
     uint64_t max_memory; /* 0: none */
@@ -61,7 +62,70 @@ static const struct hostile inputs[] = {
      .gzip = true, .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
     {"a 200 MB gzip of one string", "{\"traceEvents\":[{\"name\":\"", "aten::", 200 * MB,
      "\"}," EVENT("a") "]}", .gzip = true, .ops = 1, .skipped = 1},
+    {"200 MB of names", "{\"traceEvents\":[", EVENT("a########") ",", 200 * MB, EVENT("a") "]}",
+     .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
+    {"200 MB of shapes", "{\"traceEvents\":[",
+     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,"
+     "\"args\":{\"Input Dims\":[[########]]}},",
+     200 * MB, EVENT("a") "]}", .max_memory = 20 << 20, .want = MT_ELIMIT,
+     .says = "needs more than 20 MiB"},
+    {"200 MB of threads", "{\"traceEvents\":[",
+     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1########,\"ts\":1,"
+     "\"dur\":1},",
+     200 * MB, EVENT("a") "]}", .max_memory = 20 << 20, .want = MT_ELIMIT,
+     .says = "needs more than 20 MiB"},
+    {"200 MB of threads' names", "{\"traceEvents\":[",
+     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1########,\"args\":{\"name\":"
+     "\"a########\"}},",
+     200 * MB, EVENT("a") "]}", .max_memory = 20 << 20, .want = MT_ELIMIT,
+     .says = "needs more than 20 MiB"},
+    {"200 MB of events that begin", "{\"traceEvents\":[",
+     "{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1},", 200 * MB, EVENT("a") "]}",
+     .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
+    {"200 MB of failed allocations", "{\"traceEvents\":[",
+     "{\"ph\":\"i\",\"name\":\"[OutOfMemory]\",\"pid\":1,\"tid\":1,\"ts\":1,\"args\":{\"Bytes\":1,"
+     "\"Device Type\":1,\"Device Id\":0}},",
+     200 * MB, EVENT("a") "]}", .max_memory = 20 << 20, .want = MT_ELIMIT,
+     .says = "needs more than 20 MiB"},
+    {"200 MB of keys", "{", "\"a########\":0,", 200 * MB, "\"traceEvents\":[]}",
+     .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
+    /* Pickles are measured by their size when no limit is asked for. */
+    {"300 MB of dicts", "\x80\x04", "}", 300 * MB, "", .gzip = true, .want = MT_ELIMIT,
+     .says = "as no snapshot does"},
+    {"300 MB of None", "\x80\x04", "N", 300 * MB, "", .gzip = true, .want = MT_ELIMIT,
+     .says = "as no snapshot does"},
+    {"300 MB of None, remembered", "\x80\x04", "N\x94", 300 * MB, "", .gzip = true,
+     .want = MT_ELIMIT, .says = "as no snapshot does"},
+    {"300 MB of None, remembered and dropped", "\x80\x04",
+     "N\x94"
+     "0",
+     300 * MB, "", .gzip = true, .want = MT_ELIMIT, .says = "as no snapshot does"},
+    {"300 MB of lists of one", "\x80\x04", "(Nl", 300 * MB, "", .gzip = true, .want = MT_ELIMIT,
+     .says = "as no snapshot does"},
+    {"300 MB of events that say nothing",
+     "\x80\x04N\x94"
+     "0\x8c\x06"
+     "action\x94"
+     "0](",
+     "}(h\x01h\x01u", 300 * MB, "", .gzip = true, .want = MT_ELIMIT, .says = "as no snapshot does"},
+    {"300 MB of dicts, 60 MiB allowed", "\x80\x04", "}", 300 * MB, "", .gzip = true,
+     .max_memory = 60 << 20, .want = MT_ELIMIT, .says = "needs more than 60 MiB"},
 };
+
+/* Writes n of the unit's bytes, counting on where it has a number. */
+static bool write_units(const struct hostile *in, gzFile out, char *piece, size_t n)
+{
+    static unsigned number;
+    size_t unit = strlen(in->unit);
+    const char *digits = strstr(in->unit, "########");
+    char text[9];
+    for (size_t at = 0; digits && at < n; at += unit) {
+        snprintf(text, sizeof text, "%08u", number++);
+        for (const char *p = digits; p; p = strstr(p + 8, "########"))
+            memcpy(piece + at + (p - in->unit), text, 8);
+    }
+    return gzwrite(out, piece, (unsigned)n) > 0;
+}
 
 /* The child: writes the input to fd. A reader that has seen enough ends it early. */
 static void write_input(const struct hostile *in, int fd)
@@ -74,7 +138,7 @@ static void write_input(const struct hostile *in, int fd)
     gzputs(out, in->head);
     for (size_t left = in->repeat_b / unit * unit; left;) {
         size_t n = left < whole ? left : whole;
-        if (gzwrite(out, piece, (unsigned)n) <= 0)
+        if (!write_units(in, out, piece, n))
             _exit(0);
         left -= n;
     }
