@@ -11,22 +11,6 @@ const char *const mt_group_key_names[MT_BY_N] = {"name",   "top",   "site",   "s
                                                  "module", "phase", "path",   "shape",
                                                  "thread", "step",  "forward"};
 
-static uint32_t path_of(struct mt_tree *t, uint32_t node)
-{
-    enum { DEEPEST = 256 };
-    uint32_t chain[DEEPEST];
-    int n = 0;
-    struct mt_buf text = {0};
-    for (uint32_t at = node; at != MT_NONE && n < DEEPEST; at = t->nodes.v[at].parent)
-        chain[n++] = at;
-    while (n-- > 0)
-        mt_buf_addf(&text, "%s%s", text.n ? " > " : "",
-                    mt_strtab_get(&t->strings, t->nodes.v[chain[n]].frame));
-    uint32_t id = mt_strtab_add(&t->strings, text.s, text.n);
-    mt_buf_free(&text);
-    return id;
-}
-
 static uint32_t text_id(struct mt_tree *t, const char *text)
 {
     return mt_strtab_add(&t->strings, text, strlen(text));
@@ -52,8 +36,9 @@ static uint32_t step_id(struct mt_tree *t, int64_t step)
 }
 
 /* Keys that depend on the node alone. */
-static uint32_t node_key(struct mt_tree *t, uint32_t node, enum mt_group_key key)
+static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key key)
 {
+    struct mt_tree *t = g->tree;
     const struct mt_tree_node *n = &t->nodes.v[node];
     switch (key) {
     case MT_BY_NAME:
@@ -70,7 +55,7 @@ static uint32_t node_key(struct mt_tree *t, uint32_t node, enum mt_group_key key
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
     default:
-        return path_of(t, node);
+        return mt_path_text(&g->paths, t, node);
     }
 }
 
@@ -97,7 +82,7 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_item *item, int k)
         return item->forward == MT_NONE ? text_id(t, "[no forward op]") : item->forward;
     uint32_t *known = &g->memo[(size_t)k * t->nodes.n + item->node];
     if (*known == MT_NONE)
-        *known = node_key(t, item->node, key);
+        *known = node_key(g, item->node, key);
     return *known;
 }
 
@@ -148,12 +133,16 @@ void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_grou
     mt_strtab_init(&g->index);
     g->memo = mt_alloc(bytes);
     memset(g->memo, 0xff, bytes);
+    for (int k = 0; k < key_n; k++)
+        if (keys[k] == MT_BY_PATH)
+            mt_paths_init(&g->paths, t);
 }
 
 void mt_grouper_free(struct mt_grouper *g)
 {
     mt_strtab_free(&g->index);
     free(g->memo);
+    mt_paths_free(&g->paths);
     mt_vec_free(&g->names);
 }
 

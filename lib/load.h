@@ -6,6 +6,7 @@
 #define MT_LOAD_H
 
 #include "lib/moments.h"
+#include "lib/path.h"
 #include "lib/recording.h"
 #include "lib/runs.h"
 
@@ -145,9 +146,10 @@ struct mt_grouper {
     enum mt_group_key keys[MT_BY_N];
     int key_n;
     struct mt_strtab index;
-    uint32_t *memo;     /* what a key is for a node */
-    int64_t step;       /* the last one asked for, and */
-    uint32_t step_text; /* its string, MT_NONE = none yet */
+    uint32_t *memo;        /* what a key is for a node */
+    struct mt_paths paths; /* where paths are asked for */
+    int64_t step;          /* the last one asked for, and */
+    uint32_t step_text;    /* its string, MT_NONE = none yet */
     MT_VEC(struct mt_group_name {
         const char *key[MT_BY_N]; /* by position of the keys; borrowed from the tree */
         bool explicit_row;

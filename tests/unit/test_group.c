@@ -182,13 +182,86 @@ static void explicit_rows(void **state)
     mt_tree_free(&tree);
 }
 
+/* Adds a node of that name below another one, with an item of 1 B. */
+static uint32_t add_below(struct mt_tree *t, uint32_t parent, const char *name)
+{
+    uint32_t node = (uint32_t)t->nodes.n, frame = id_of(t, name);
+    *mt_vec_push(&t->nodes) = (struct mt_tree_node){.parent = parent, .frame = frame, .top = frame};
+    struct mt_item *item = mt_vec_push(&t->items);
+    *item = mt_item_of_node(node);
+    item->parent = parent;
+    item->self.alloc_b = 1;
+    return node;
+}
+
+static uint32_t add_chain(struct mt_tree *t, uint32_t parent, const char *name, int n)
+{
+    while (n-- > 0)
+        parent = add_below(t, parent, name);
+    return parent;
+}
+
+/* Paths that differ where their texts are cut are still different ones. */
+static void deep_paths(void **state)
+{
+    (void)state;
+    static const char *const roots[] = {"a", "b"}, *const middles[] = {"x", "y"};
+    const enum mt_group_key key = MT_BY_PATH;
+    struct mt_tree tree = {0};
+    struct mt_groups groups = {0};
+    mt_strtab_init(&tree.strings);
+    for (int root = 0; root < 2; root++)
+        for (int middle = 0; middle < 2; middle++) {
+            uint32_t at = add_chain(&tree, MT_NONE, roots[root], 1);
+            at = add_chain(&tree, at, "n", 100);
+            at = add_chain(&tree, at, middles[middle], 1);
+            at = add_chain(&tree, at, "n", 200);
+            add_chain(&tree, at, "leaf", 1);
+        }
+    mt_group(&tree, &key, 1, &groups);
+    int64_t sum = 0;
+    size_t shared = 2 * 101; /* down to where x and y begin, the paths are the same */
+    assert_int_equal(groups.rows.n, tree.nodes.n - shared);
+    for (size_t i = 0; i < groups.rows.n; i++) {
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(groups.rows.v[k].key[0], groups.rows.v[i].key[0]);
+        sum += groups.rows.v[i].self.alloc_b;
+    }
+    assert_int_equal(sum, tree.nodes.n);
+    const char *last = groups.rows.v[groups.rows.n - 1].key[0];
+    assert_memory_equal(last, "b > n > ", 8);
+    assert_non_null(strstr(last, " > [239 more, 0x"));
+    assert_string_equal(last + strlen(last) - 11, " > n > leaf");
+    mt_groups_free(&groups);
+    mt_tree_free(&tree);
+}
+
+/* As many paths as they are deep: their texts together stay small. */
+static void deep_tree(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    const enum mt_group_key key = MT_BY_PATH;
+    struct mt_tree tree = {0};
+    struct mt_groups groups = {0};
+    mt_strtab_init(&tree.strings);
+    add_chain(&tree, MT_NONE, "aten::add", DEPTH);
+    mt_group(&tree, &key, 1, &groups);
+    assert_int_equal(groups.rows.n, DEPTH);
+    assert_in_range(tree.strings.bytes, 1, 100u << 20);
+    mt_groups_free(&groups);
+    mt_tree_free(&tree);
+}
+
 int main(void)
 {
     static struct row_tests tests;
     static const struct {
         const char *name;
-    } rows[] = {{"explicit rows"}};
+    } rows[] = {{"explicit rows"}}, deep[] = {{"deep paths"}}, tree[] = {{"a deep tree"}};
     ROWS_ADD(&tests, grouping, groupings);
     ROWS_ADD(&tests, explicit_rows, rows);
+    ROWS_ADD(&tests, deep_paths, deep);
+    ROWS_ADD(&tests, deep_tree, tree);
     return ROWS_RUN(&tests, "grouping");
 }
