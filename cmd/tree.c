@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 #include "cmd/rows.h"
 #include "lib/human.h"
+#include "lib/invert.h"
 #include "lib/load.h"
 #include "lib/wrap.h"
 #include <regex.h>
@@ -163,35 +164,16 @@ static void walk(struct tree_view *v)
     mt_vec_free(&stack);
 }
 
-/* Callers: every op with its own figures as a root, and below it who called it. */
-static void invert_tree(struct mt_tree *t)
+/* Callers instead of what is called. */
+static void turn_round(struct mt_tree *t, struct mt_report *r)
 {
-    struct mt_tree_node *nodes = t->nodes.v;
-    MT_VEC(struct mt_item) out = {0};
-    struct mt_map index = {0};
-    for (size_t i = 0; i < t->items.n; i++) {
-        const struct mt_item *it = &t->items.v[i];
-        uint32_t parent = MT_NONE;
-        int deep = 0;
-        for (uint32_t n = it->node; n != MT_NONE && deep < 64; n = nodes[n].parent, deep++) {
-            uint32_t *at = mt_map_at(&index, (uint64_t)(parent + 1u) << 32 | nodes[n].frame);
-            if (*at == MT_NONE) {
-                *at = (uint32_t)out.n;
-                *mt_vec_push(&out) = (struct mt_item){.parent = parent, .node = n};
-            }
-            struct mt_item *o = &out.v[parent = *at];
-            mt_sums_add(&o->self, &it->self);
-            o->total = o->self;
-            mt_wrap_inc(&o->calls_n, it->calls_n);
-            mt_wrap_inc(&o->self_time_ns, it->self_time_ns);
-            o->time_ns = o->self_time_ns;
-        }
-    }
-    mt_map_free(&index);
-    free(t->items.v);
-    t->items.v = out.v;
-    t->items.n = out.n;
-    t->items.cap = out.cap;
+    char n[MT_HUMAN_MAX];
+    uint32_t levels = mt_tree_invert(t, depth > 0 && depth < MT_NONE ? (uint32_t)depth : 0);
+    if (levels)
+        mt_report_note(r,
+                       "Callers are shown up to level %s: all of them, up to the root, would be "
+                       "too many. `memtool tree` shows them from the root down.",
+                       mt_human_count(levels, n));
 }
 
 static void add_columns(struct mt_report *r)
@@ -250,7 +232,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     MT_TRY_OUT(mt_run_device(db, run, device_name, &d, &none, &others, err));
     MT_TRY_OUT(mt_load_rollup(db, run, none ? NULL : &d, &tree, err));
     if (invert)
-        invert_tree(&tree);
+        turn_round(&tree, r);
     link_children(&v);
     MT_TRY_OUT(mark_matches(&v, err));
     add_columns(r);

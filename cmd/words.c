@@ -7,7 +7,7 @@ const struct mt_word mt_words_of_by[] = {
     {"scope", "the innermost record_function() annotation around it"},
     {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},
     {"phase", "forward, backward, optimizer, data loading or other"},
-    {"path", "the whole call path from the root"},
+    {"path", "the whole call path from the root; of more than 256 names 64 are shown"},
     {"shape", "the op with these input shapes (traces recorded with record_shapes)"},
     {"thread", "the thread it runs on"},
     {"step", "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker"},

@@ -154,15 +154,15 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
 uint64_t mt_rec_bytes(const struct mt_recording *r)
 {
 #define BYTES(vec) ((uint64_t)(vec).n * sizeof *(vec).v)
-    const uint64_t pairing = r->without_ops ? 0 : 4 * sizeof(struct mt_map_slot); /* of a record */
+    const uint64_t pairing = r->without_ops ? 0 : 8 * sizeof(struct mt_map_slot); /* of a record */
     /* A vector begins with room for a few: that counts where threads are many. */
     return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
            r->records.n * pairing + BYTES(r->records) + BYTES(r->reserved_b) + BYTES(r->samples) +
            BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
            BYTES(r->nodes) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
            BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
-           mt_strtab_bytes(&r->thread_keys) + mt_map_bytes(&r->label_of) +
-           mt_map_bytes(&r->frame_of) + r->beside_bytes;
+           mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
+           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + r->beside_bytes;
 #undef BYTES
 }
 
