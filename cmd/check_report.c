@@ -165,6 +165,10 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
+    const struct mt_loaded *sides[2] = {f->base, f->new};
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++)
+            mt_report_lost(r, sides[s]->runs.v[i].name, sides[s]->runs.v[i].lost);
     if (!f->base)
         return;
     const struct mt_baseline *a = &f->base->figures.v.v[0], *b = &f->new->figures.v.v[0];

@@ -273,6 +273,13 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     report->runs[0].name = mt_strdup(run->name);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
+    mt_report_lost(report, run->name, run->lost);
+}
+
+void mt_report_lost(struct mt_report *report, const char *run, const char *lost)
+{
+    if (lost[0])
+        mt_report_note(report, "%s was not imported whole: %s.", run, lost);
 }
 
 void mt_report_others(struct mt_report *report, int other_n)

@@ -77,6 +77,8 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err);
 /* Says in the report which run it is about, and which device (NULL: none). */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
+/* Notes what of the run's file was lost, as mt_report_about does. */
+void mt_report_lost(struct mt_report *report, const char *run, const char *lost);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them. */

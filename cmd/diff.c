@@ -55,6 +55,8 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
                                               : "growth per step cannot be compared");
     mt_report_older(r, &a->run, &a->device);
     mt_report_older(r, &b->run, &b->device);
+    mt_report_lost(r, a->run.name, a->run.lost);
+    mt_report_lost(r, b->run.name, b->run.lost);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),

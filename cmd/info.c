@@ -161,7 +161,9 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     mt_report_column(r, "what", "WHAT", MT_UNIT_NONE);
     mt_report_column(r, "value", "VALUE", MT_UNIT_WORDS);
     r->columns.v[0].whole = true;
-    mt_report_about(r, run, NULL);
+    struct mt_run told = *run;
+    told.lost[0] = '\0'; /* its notes are rows */
+    mt_report_about(r, &told, NULL);
     MT_TRY(put_run(r, db, run, err));
     MT_TRY(put_devices(r, db, run, err));
     MT_TRY(put_rows(r, db, run, err));

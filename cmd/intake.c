@@ -37,6 +37,22 @@ enum mt_status mt_intake_cpp_frames(const char *text, enum mt_cpp_frames *out, s
     return MT_EUSAGE;
 }
 
+/* Damaged compression is why nothing could be made of what is in it. What can be done then depends
+ * on the format: of a cut pickle nothing is left, whatever --partial could keep of a trace. */
+static void blame_damage(struct mt_stream *in, const struct mt_input_format *format, bool partial,
+                         struct mt_err *err)
+{
+    struct mt_err damage = MT_ERR_INIT;
+    if (mt_stream_check_rest(in, &damage) == MT_OK)
+        return;
+    if (format && format->binary)
+        memcpy(damage.hint, err->hint, sizeof damage.hint);
+    else if (partial)
+        damage.hint[0] = '\0';
+    *err = damage;
+    mt_err_hint(err, "Nothing was imported: no event before that place is complete.");
+}
+
 static enum mt_status read_file(const char *path, const struct mt_intake *how,
                                 struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
@@ -56,11 +72,8 @@ static enum mt_status read_file(const char *path, const struct mt_intake *how,
     mt_stream_hash(in, hash);
 out:
     mt_progress_end(&progress.line);
-    if (st == MT_EINPUT) {
-        struct mt_err damage = MT_ERR_INIT;
-        if (mt_stream_check_rest(in, &damage) != MT_OK)
-            *err = damage;
-    }
+    if (st == MT_EINPUT)
+        blame_damage(in, format, how->partial, err);
     mt_stream_close(in);
     if (st != MT_OK) {
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);

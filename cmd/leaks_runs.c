@@ -63,6 +63,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, const 
         r->runs[i > 0].id = run.id;
         r->runs[i > 0].name = mt_strdup(run.name);
     }
+    mt_report_lost(r, run.name, run.lost);
     if (none) {
         st = MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", run.name);
         mt_err_hint(err, "Record them with profile(profile_memory=True).");

@@ -26,6 +26,7 @@ static enum mt_status load_run(const char *ref, int64_t warmup, struct mt_loaded
                                         .op_n = run.op_n,
                                         .record_n = run.record_n};
         name_of(ref, &run, named->name, sizeof named->name);
+        memcpy(named->lost, run.lost, sizeof named->lost);
         st = mt_baseline_measure(db, &run, warmup, mt_vec_push(&out->figures.v), err);
     }
     mt_db_close(db);

@@ -14,6 +14,7 @@ struct mt_loaded {
         char name[512];
         int64_t id; /* 0: from a file */
         int64_t start_ns, dur_ns, op_n, record_n;
+        char lost[512]; /* as in struct mt_run */
     })
     runs;
 };

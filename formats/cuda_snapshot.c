@@ -245,7 +245,7 @@ static bool is_overflowed(const struct reader *r, mt_pvalue dict_value)
     return false;
 }
 
-static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint64_t trailing)
+static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings)
 {
     const struct mt_snap_objects *o = &r->objects;
     struct mt_note *notes = r->rec->notes;
@@ -256,7 +256,6 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
         memcpy(notes[MT_NOTE_UNKNOWN_ACTION].detail, names.s, names.n + 1);
     mt_buf_free(&names);
     notes[MT_NOTE_BAD_SIZE].count = o->bad_n;
-    notes[MT_NOTE_TRAILING].count = trailing;
     size_t most = 0; /* enabled="state" keeps one event per device */
     for (size_t i = 0; i < r->sources.n; i++)
         most = r->sources.v[i].event_n > most ? r->sources.v[i].event_n : most;
@@ -270,8 +269,7 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings, uint
 
 /* ---- the file ---- */
 
-static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t trailing,
-                               struct mt_err *err)
+static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *err)
 {
     bool bare = mt_pickle_kind(root) == MT_PICKLE_LIST;
     mt_pvalue segments = bare ? root : mt_pickle_find(r->p, root, "segments");
@@ -289,7 +287,7 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t traili
     drop_idle(r);
     keep_members(r, settings, false);
     keep_members(r, root, true); /* of the top level, what is not read */
-    add_notes(r, root, settings, trailing);
+    add_notes(r, root, settings);
     r->rec->event_n = r->objects.events.n;
     r->rec->whole_us = true;
     r->rec->format = mt_format_cuda_snapshot.name;
@@ -297,20 +295,47 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, uint64_t traili
                           err);
 }
 
-/* Reads on to the end, for the content's hash; zero bytes are padding of those who embed pickles.
- */
-static enum mt_status drain(struct mt_stream *in, uint64_t *trailing, struct mt_err *err)
+/* Whether there is a pickle of protocol 2 or later. */
+static bool begins_pickle(const char *p, size_t n)
 {
+    return n >= 2 && (unsigned char)p[0] == 0x80 && p[1] >= 2 && p[1] <= 5;
+}
+
+static enum mt_status two_pickles(const struct reader *r, size_t at, struct mt_err *err)
+{
+    err->offset = (int64_t)(mt_stream_offset(r->in) + at);
+    MT_FAIL(err, MT_EINPUT, "another pickle follows the first");
+    mt_err_hint(err,
+                "Nothing was imported. Put each in a file of its own; --partial keeps the first.");
+    return MT_EINPUT;
+}
+
+/* Reads on to the end, for the content's hash. Blanks are fine, and zero bytes, the padding of
+ * those who embed pickles; other bytes are noted, but another pickle is an error, lest it is lost.
+ */
+static enum mt_status drain(struct reader *r, struct mt_err *err)
+{
+    struct mt_note *note = &r->rec->notes[MT_NOTE_TRAILING];
     const char *p;
     size_t n;
-    *trailing = 0;
     for (;;) {
-        MT_TRY(mt_stream_peek(in, 1, &p, &n, err));
+        enum mt_status st = mt_stream_peek(r->in, 2, &p, &n, err);
+        if (st == MT_EINPUT && r->opts->partial) { /* the pickle itself is whole */
+            *err = (struct mt_err)MT_ERR_INIT;
+            mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_stream_offset(r->in), 0);
+            return MT_OK;
+        }
+        MT_TRY(st);
         if (!n)
             return MT_OK;
-        for (size_t i = 0; i < n; i++)
-            *trailing += p[i] != '\0';
-        mt_stream_consume(in, n);
+        for (size_t i = 0; i < n; i++) {
+            if (!p[i] || strchr(" \t\r\n", p[i]))
+                continue;
+            if (!note->count && !r->opts->partial && begins_pickle(p + i, n - i))
+                return two_pickles(r, i, err);
+            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)(mt_stream_offset(r->in) + i), 0);
+        }
+        mt_stream_consume(r->in, n);
     }
 }
 
@@ -322,14 +347,13 @@ static enum mt_status snapshot_read(struct mt_stream *in, const struct mt_read_o
         .dict = dict, .list = list, .pause = pause_reading, .closure = &r};
     enum mt_status st = MT_OK;
     mt_pvalue root;
-    uint64_t trailing;
     rec->without_ops = true;
     mt_snap_objects_init(&r.objects, opts->cpp_frames);
     r.p = mt_pickle_new(in, &hooks, rec->max_bytes);
     mt_snap_objects_add_words(mt_pickle_strings(r.p));
     MT_TRY_OUT(mt_pickle_run(r.p, &root, err));
-    MT_TRY_OUT(drain(in, &trailing, err));
-    MT_TRY_OUT(use_root(&r, root, trailing, err));
+    MT_TRY_OUT(drain(&r, err));
+    MT_TRY_OUT(use_root(&r, root, err));
 out:
     mt_pickle_free(r.p);
     mt_snap_objects_free(&r.objects);
@@ -345,7 +369,7 @@ static bool has(const char *head, size_t n, const char *word)
 /* Protocol 2 and later begin with their number, older ones with the list or dict itself. */
 static int snapshot_probe(const char *head, size_t n)
 {
-    bool pickle = n >= 2 && (unsigned char)head[0] == 0x80 && head[1] >= 2 && head[1] <= 5;
+    bool pickle = begins_pickle(head, n);
     if (!pickle && !(n && (head[0] == '(' || head[0] == ']' || head[0] == '}')))
         return 0;
     bool words = (has(head, n, "segments") || has(head, n, "segment_type")) &&

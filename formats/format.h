@@ -40,7 +40,8 @@ struct mt_input_format {
 extern const struct mt_input_format mt_format_pytorch_trace, mt_format_cuda_snapshot;
 
 /*
- * The format whose probe scores highest on the head of the stream (nothing is consumed).
+ * The format whose probe scores highest on the head of the stream (nothing is consumed), be it
+ * damaged or cut off behind that.
  * Errors: MT_EINPUT when none recognises it (the message says what the file seems to be) or two do
  * equally well; MT_EIO.
  */

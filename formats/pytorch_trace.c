@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "formats/pytorch_event.h"
 #include "formats/pytorch_intake.h"
+#include "lib/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static enum mt_status next_byte(struct reader *r, char *c, struct mt_err *err)
 /* The end of the input came where it should not. */
 static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 {
+    char events[MT_HUMAN_LONG];
     if (r->opts->partial) {
         mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset_of(r, r->json.end), 0);
         r->p = r->json.end;
@@ -102,8 +104,11 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
     err->offset = (int64_t)offset_of(r, r->json.end);
     MT_FAIL(err, MT_EINPUT, "ends inside event %llu: the recording was cut off",
             (unsigned long long)r->rec->event_n + 1);
-    mt_err_hint(err, "Nothing was imported. --partial keeps the %llu complete events.",
-                (unsigned long long)r->rec->event_n);
+    if (r->rec->event_n)
+        mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
+                    mt_human_things((int64_t)r->rec->event_n, "event", events));
+    else
+        mt_err_hint(err, "Nothing was imported: there is no event before that place.");
     return MT_EINPUT;
 }
 
@@ -262,7 +267,9 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
         if (!got)
             return cut_off(r, err);
     }
-    if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0 && *p == '[') {
+    if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0) {
+        if (*p != '[')
+            return bad_json(r, p, "its \"traceEvents\" are no array", err);
         r->p = p + 1;
         /* Its place among the keys tells versions apart. */
         keep_meta(r, mt_strtab_add(&r->rec->strings, key.s, key.n),
@@ -293,6 +300,8 @@ static enum mt_status read_object(struct reader *r, struct mt_err *err)
     for (r->p++;;) {
         char c;
         MT_TRY(next_byte(r, &c, err));
+        if (c == '}')
+            r->p++;
         if (c == '}' || (c == '\0' && r->has_events && (r->last || r->cut || r->opts->partial)))
             break;
         if (c == '\0') {
@@ -322,6 +331,54 @@ static enum mt_status read_array(struct reader *r, struct mt_err *err)
                     err);
 }
 
+static enum mt_status two_documents(struct reader *r, struct mt_err *err)
+{
+    err->offset = (int64_t)offset_of(r, r->p);
+    MT_FAIL(err, MT_EINPUT, "another JSON document follows the first");
+    mt_err_hint(err,
+                "Nothing was imported. Put each in a file of its own; --partial keeps the first.");
+    return MT_EINPUT;
+}
+
+/* What stands behind the document: blanks, a few stray bytes with a note, but no other document,
+ * lest a recording is lost. All is read, for the content's hash. */
+static enum mt_status read_rest(struct reader *r, struct mt_err *err)
+{
+    struct mt_note *note = &r->rec->notes[MT_NOTE_TRAILING];
+    for (bool got = true; got;) {
+        for (; r->p < r->json.end; r->p++) {
+            if ((unsigned char)*r->p <= ' ')
+                continue;
+            if (!note->count && (*r->p == '{' || *r->p == '[') && !r->opts->partial)
+                return two_documents(r, err);
+            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)offset_of(r, r->p), 0);
+        }
+        MT_TRY(more(r, &got, err));
+    }
+    return MT_OK;
+}
+
+/* A file of which nothing is left is no recording of nothing. */
+static enum mt_status check_any(const struct reader *r, struct mt_err *err)
+{
+    const struct mt_recording *rec = r->rec;
+    const struct mt_note *skipped = &rec->notes[MT_NOTE_SKIPPED];
+    char events[MT_HUMAN_LONG];
+    if (rec->op_n || rec->records.n || rec->samples.n || rec->notes[MT_NOTE_DEVICE_EVENTS].count ||
+        (!skipped->count && !rec->notes[MT_NOTE_CUT].count))
+        return MT_OK;
+    err->offset = skipped->count ? skipped->first_offset : -1;
+    if (skipped->count)
+        MT_FAIL(err, MT_EINPUT, "holds no event that can be read (%s)",
+                mt_human_things((int64_t)skipped->count, "damaged event", events));
+    else
+        MT_FAIL(err, MT_EINPUT, "ends before the first event that says anything");
+    mt_err_hint(err,
+                "Nothing was imported. Copy the file again from where it was recorded; memtool "
+                "reads what prof.export_chrome_trace() writes.");
+    return MT_EINPUT;
+}
+
 static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts *opts,
                                  struct mt_recording *rec, struct mt_err *err)
 {
@@ -337,13 +394,10 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     char c;
     MT_TRY_OUT(next_byte(&r, &c, err));
     MT_TRY_OUT(c == '[' ? read_array(&r, err) : read_object(&r, err));
-    /* What stands behind the document does not matter, but must be read for the content's hash. */
-    for (bool got = true; got;) {
-        r.p = r.json.end;
-        MT_TRY_OUT(more(&r, &got, err));
-    }
+    MT_TRY_OUT(read_rest(&r, err));
     if (r.cut && !rec->notes[MT_NOTE_CUT].count)
         mt_rec_note(rec, MT_NOTE_CUT, (int64_t)offset_of(&r, r.json.end), 0);
+    MT_TRY_OUT(check_any(&r, err));
     mt_intake_finish(&r.intake);
 out:
     mt_intake_release(&r.intake);

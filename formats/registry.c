@@ -56,7 +56,11 @@ enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_fo
 {
     const char *head;
     size_t n;
-    MT_TRY(mt_stream_peek(in, MT_PROBE_BYTES, &head, &n, err));
+    enum mt_status st = mt_stream_peek(in, MT_PROBE_BYTES, &head, &n, err);
+    if (st == MT_EINPUT && n) /* damaged behind these bytes: the reader will meet it */
+        *err = (struct mt_err)MT_ERR_INIT;
+    else
+        MT_TRY(st);
     int best = 0;
     *out = NULL;
     const struct mt_input_format *tied = NULL;

@@ -78,7 +78,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PATH] =
         "%N record/records (%B net) without a call path: no stacks were recorded for "
         "them, or only frames that say nothing (--cpp-frames all keeps those)",
-    [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the pickle, not read",
+    [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the recording, from byte %O on, left out",
     [MT_NOTE_BAD_SIZE] = "%N impossible size/sizes of events, blocks or segments, not used; such "
                          "events are kept as they are in v_event",
     [MT_NOTE_LOST_NAME] =

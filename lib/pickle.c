@@ -20,7 +20,11 @@ static enum mt_status refill(struct mt_pickle *p, struct window *w, size_t min, 
     size_t n;
     mt_stream_consume(p->in, (size_t)(w->p - w->base));
     w->base = w->p;
-    MT_TRY(mt_stream_peek(p->in, min, &at, &n, err));
+    enum mt_status st = mt_stream_peek(p->in, min, &at, &n, err);
+    if (st == MT_EINPUT && n) /* what is damaged may lie behind the pickle */
+        *err = (struct mt_err)MT_ERR_INIT;
+    else
+        MT_TRY(st);
     w->base = w->p = (const uint8_t *)at;
     w->end = w->p + n;
     if (p->hooks.pause)

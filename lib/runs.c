@@ -214,6 +214,7 @@ enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
+    snprintf(out->lost, sizeof out->lost, "%s", mt_stmt_text(s, 16));
     mt_stmt_end(s);
     return check_counts(out, err);
 }

@@ -11,6 +11,7 @@ struct mt_run {
     int64_t op_first, alloc_first, node_first;
     bool whole_us;
     char name[256], source[512], format[64], step_marker[128];
+    char lost[512]; /* what of the file is not in it, for people; "": nothing */
 };
 
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */

@@ -7,9 +7,11 @@ SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1;
 SELECT id, coalesce(name, '') FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name <> ?1, name LIMIT 20;
 
 -- name: run_get
--- in: ?1 id
+-- in: ?1 id   out: ..., notes on what of the file was lost
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
-  record_n, alloc_n, node_n, op_first, alloc_first, node_first FROM run WHERE id = ?1;
+  record_n, alloc_n, node_n, op_first, alloc_first, node_first,
+  coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), '')
+  FROM run WHERE id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
