@@ -81,13 +81,13 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         in_base = a->at_peak_b != 0;
         in_new = b->at_peak_b != 0;
     }
-    /* Of as many steps: else more calls say nothing. */
+    /* Of as many steps, and run again in backward: other calls more are no price. */
     bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b &&
                  d->side[0].step_n == d->side[1].step_n;
+    if (section == MT_SECTION_OP && lower && b->recomputed_n > a->recomputed_n)
+        return "run again in backward: the price of the lower peak";
     if (in_base && in_new)
-        return section == MT_SECTION_OP && lower && b->calls_n > a->calls_n
-                   ? "more calls: the price of the lower peak"
-                   : "";
+        return "";
     return mt_report_textf(r, "only in %s%s", d->side[in_base ? 0 : 1].run.name,
                            section == MT_SECTION_PEAK ? "'s peak" : "");
 }

@@ -6,7 +6,8 @@ const struct mt_word mt_words_of_by[] = {
     {"site", "the top op in its scope: where in your program"},
     {"scope", "the innermost record_function() annotation around it"},
     {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},
-    {"phase", "forward, backward, optimizer, data loading or other"},
+    {"phase", "forward, backward, recomputed (forward ops that a checkpoint runs again in "
+              "backward), optimizer, data loading or other"},
     {"path", "the whole call path from the root; of more than 256 names 64 are shown"},
     {"shape", "the op with these input shapes (traces recorded with record_shapes)"},
     {"thread", "the thread it runs on"},

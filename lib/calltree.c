@@ -1,5 +1,6 @@
 /* Nests the ops of each thread and merges their paths into the call tree. */
 #include "lib/build.h"
+#include "lib/phases.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,57 +22,35 @@ struct open_ops {
     MT_VEC(struct open_op) all; /* outermost first */
 };
 
-static bool is_code(const struct mt_recording *r, uint32_t frame)
-{
-    uint8_t kind = r->frames.v[frame].kind;
-    return kind == MT_FRAME_OP || kind == MT_FRAME_RUNTIME || kind == MT_FRAME_OTHER;
-}
-
-static bool starts(const char *s, const char *prefix)
-{
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-static uint8_t phase_of(const struct mt_recording *r, const struct mt_frame *f, uint8_t inherited)
-{
-    const char *name = mt_strtab_get(&r->strings, f->name);
-    if (f->kind == MT_FRAME_OP && starts(name, "autograd::engine::evaluate_function: "))
-        return MT_PHASE_BACKWARD;
-    if (f->kind == MT_FRAME_ANNOTATION && starts(name, "Optimizer."))
-        return MT_PHASE_OPTIMIZER;
-    if (f->kind == MT_FRAME_ANNOTATION && starts(name, "enumerate(DataLoader)#"))
-        return MT_PHASE_DATA;
-    if (f->kind == MT_FRAME_OP && inherited == MT_PHASE_OTHER)
-        return MT_PHASE_FORWARD;
-    return inherited;
-}
-
 /* Derives what the frames of the path say of a new node. */
-static void describe(const struct mt_recording *r, struct mt_node *n)
+static void describe(const struct mt_recording *r, struct mt_node *n, enum mt_op_mark mark)
 {
     const struct mt_node *parent = n->parent == MT_NONE ? NULL : &r->nodes.v[n->parent];
     const struct mt_frame *f = &r->frames.v[n->frame];
     n->top = n->frame;
     n->scope = parent ? parent->scope : MT_NONE;
     n->module = parent ? parent->module : MT_NONE;
-    if (parent && is_code(r, n->frame) && is_code(r, parent->top))
+    /* Autograd calls nodes of its graph and what a checkpoint runs again: tops of their own. */
+    bool own_top = mark == MT_MARK_RECOMPUTED || mt_frame_is_engine(r, n->frame);
+    if (parent && !own_top && mt_frame_is_code(r, n->frame) && mt_frame_is_code(r, parent->top))
         n->top = parent->top;
     if (f->kind == MT_FRAME_ANNOTATION &&
         strcmp(mt_strtab_get(&r->strings, f->name), "ProfilerStep*") != 0)
         n->scope = n->frame;
     if (f->kind == MT_FRAME_PYTHON && f->instance >= 0)
         n->module = n->frame;
-    n->phase = phase_of(r, f, parent ? parent->phase : MT_PHASE_OTHER);
+    n->phase = (uint8_t)mt_phase_of(r, n, parent, mark);
 }
 
-static uint32_t node_of(struct mt_recording *r, struct mt_map *nodes, uint32_t parent,
-                        uint32_t frame)
+/* nodes: those of each mark. */
+static uint32_t node_of(struct mt_recording *r, struct mt_map nodes[MT_MARK_N], uint32_t parent,
+                        uint32_t frame, enum mt_op_mark mark)
 {
-    uint32_t *node = mt_map_at(nodes, (uint64_t)(parent + 1u) << 32 | frame);
+    uint32_t *node = mt_map_at(&nodes[mark], (uint64_t)(parent + 1u) << 32 | frame);
     if (*node == MT_NONE) {
         *node = (uint32_t)r->nodes.n;
         *mt_vec_push(&r->nodes) = (struct mt_node){.parent = parent, .frame = frame};
-        describe(r, &r->nodes.v[*node]);
+        describe(r, &r->nodes.v[*node], mark);
     }
     return *node;
 }
@@ -117,9 +96,10 @@ static bool is_odd(const struct mt_recording *r, const struct mt_op *op, const s
            !(kind_of(r, op) == MT_FRAME_PYTHON && kind_of(r, around) == MT_FRAME_ANNOTATION);
 }
 
-static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_map *nodes)
+static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_map nodes[MT_MARK_N])
 {
     struct open_ops stack = {0};
+    struct mt_phase_walk phases = {0};
     mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
     for (uint32_t i = 0; i < t->ops.n; i++) {
         struct mt_op *op = &t->ops.v[i];
@@ -140,7 +120,10 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
             parent_node = t->ops.v[top->op].node;
             r->nodes.v[parent_node].self_time_ns -= end - op->start_ns;
         }
-        op->node = node_of(r, nodes, parent_node, r->labels.v[op->label].frame);
+        uint32_t frame = r->labels.v[op->label].frame;
+        const struct mt_node *around = parent_node == MT_NONE ? NULL : &r->nodes.v[parent_node];
+        enum mt_op_mark mark = mt_op_mark_of(r, &phases, op, frame, around);
+        op->node = node_of(r, nodes, parent_node, frame, mark);
         struct mt_node *node = &r->nodes.v[op->node];
         node->calls_n++;
         node->time_ns += end - op->start_ns;
@@ -173,14 +156,15 @@ void mt_build_calltree(struct mt_recording *r)
         find_span(r);
         return;
     }
-    struct mt_map nodes = {0};
+    struct mt_map nodes[MT_MARK_N] = {0};
     uint32_t base = 0;
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
     for (size_t i = 0; i < r->threads.n; i++) {
         r->threads.v[i].op_base = base;
         base += (uint32_t)r->threads.v[i].ops.n;
-        nest_thread(r, &r->threads.v[i], &nodes);
+        nest_thread(r, &r->threads.v[i], nodes);
     }
-    mt_map_free(&nodes);
+    for (int i = 0; i < MT_MARK_N; i++)
+        mt_map_free(&nodes[i]);
 }

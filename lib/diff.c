@@ -48,6 +48,7 @@ static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, 
         mt_wrap_inc(&f->self_alloc_n, g->self.alloc_n);
         mt_wrap_inc(&f->alloc_b, g->total.alloc_b);
         mt_wrap_inc(&f->calls_n, g->calls_n);
+        mt_wrap_inc(&f->recomputed_n, g->recomputed_n);
         mt_wrap_inc(&f->time_ns, g->time_ns);
     }
     mt_groups_free(&groups);
@@ -145,6 +146,7 @@ static void add_figures(struct mt_figures *to, const struct mt_figures *f)
     mt_wrap_inc(&to->self_alloc_n, f->self_alloc_n);
     mt_wrap_inc(&to->alloc_b, f->alloc_b);
     mt_wrap_inc(&to->calls_n, f->calls_n);
+    mt_wrap_inc(&to->recomputed_n, f->recomputed_n);
     mt_wrap_inc(&to->time_ns, f->time_ns);
     mt_wrap_inc(&to->at_end_b, f->at_end_b);
     to->per_step_b += f->per_step_b;
@@ -185,7 +187,7 @@ void mt_diff_compare(struct mt_diff *d)
 static void divide(struct mt_figures *f, int64_t n)
 {
     int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
-                                &f->self_alloc_n, &f->calls_n, &f->time_ns};
+                                &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
         *figures[i] = mt_wrap_add(*figures[i], *figures[i] < 0 ? -n / 2 : n / 2) / n;
 }

@@ -14,7 +14,7 @@
 struct mt_figures {
     int64_t at_peak_b, at_peak_n; /* at_peak_n -1: unknown */
     int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n;
-    int64_t calls_n, time_ns;
+    int64_t calls_n, recomputed_n, time_ns; /* recomputed: of the ops, run again in backward */
     int64_t at_end_b;
     /* of leaks: */
     double per_step_b, per_step_n;

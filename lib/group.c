@@ -263,6 +263,8 @@ void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g)
         struct mt_group *row = mt_groups_row(out, g, item->group);
         mt_sums_add(&row->self, &item->self);
         mt_wrap_inc(&row->calls_n, outermost_calls ? 0 : item->calls_n);
+        if (item->node != MT_NONE && t->nodes.v[item->node].phase == MT_PHASE_RECOMPUTED)
+            mt_wrap_inc(&row->recomputed_n, item->calls_n);
         mt_wrap_inc(&row->self_time_ns, item->self_time_ns);
     }
     add_inclusive(t, outermost_calls, out);

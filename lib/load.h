@@ -125,6 +125,7 @@ struct mt_group {
     const char *key[MT_BY_N]; /* by position of the keys asked for; borrowed from the tree */
     bool explicit_row, has_calls;
     int64_t calls_n, time_ns, self_time_ns;
+    int64_t recomputed_n; /* ops of it that run again in backward (MT_PHASE_RECOMPUTED) */
     struct mt_sums self, total;
 };
 

@@ -1,8 +1,8 @@
 /* The words for what recording.h numbers. */
 #include "lib/recording.h"
 
-const char *const mt_phase_names[MT_PHASE_N] = {"other", "forward", "backward", "optimizer",
-                                                "data loading"};
+const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
+                                                "optimizer", "data loading", "recomputed"};
 const char *const mt_metric_names[] = {"reserved", "oom", "device_free"};
 
 const char *const mt_note_names[MT_NOTE_N] = {

@@ -215,6 +215,7 @@ enum mt_phase {
     MT_PHASE_BACKWARD,
     MT_PHASE_OPTIMIZER,
     MT_PHASE_DATA,
+    MT_PHASE_RECOMPUTED,
     MT_PHASE_N
 };
 

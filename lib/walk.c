@@ -86,6 +86,8 @@ void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct m
     mt_wrap_inc(&row->self_time_ns, item->time_ns);
     mt_wrap_inc(&row->time_ns, counts ? item->time_ns : 0);
     row->calls_n += counts || !w->outermost_calls;
+    row->recomputed_n +=
+        item->node != MT_NONE && w->grouper->tree->nodes.v[item->node].phase == MT_PHASE_RECOMPUTED;
     w->innermost.v[group] = place + 1;
 }
 

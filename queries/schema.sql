@@ -87,7 +87,7 @@ CREATE TABLE node (
   top_frame_id INTEGER NOT NULL,   -- outermost operator under the innermost annotation or Python frame
   scope_frame_id INTEGER,          -- innermost record_function scope; NULL = none
   module_frame_id INTEGER,         -- innermost nn.Module; NULL = none
-  phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading
+  phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading, 5 recomputed
   calls_n INTEGER NOT NULL,
   time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL
 );
@@ -253,7 +253,7 @@ CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.
 
 -- Call paths of all runs with their figures per device.
 CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
-  CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' ELSE 'other' END AS phase,
+  CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
   n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
   st.self_alloc_b - st.self_freed_b AS self_net_b, st.alloc_b - st.freed_b AS net_b,
   st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.self_at_peak_b, st.self_at_end_b

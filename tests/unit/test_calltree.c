@@ -75,6 +75,46 @@ static const struct told nodes[] = {
      "nn.Module: Linear_2: nn.Module: Linear_2 - nn.Module: Linear_2 other\n"
      "f: f - nn.Module: Linear_2 other\na: a - nn.Module: Linear_2 forward\n",
      NULL},
+    {"what makes data or builds a model is not forward",
+     "1 op 0 1 aten::empty\n1 op 1 3 aten::uniform_\n1 op 3 5 aten::clone\n1 op 5 6 aten::randn\n"
+     "1 op 6 9 aten::linear\n1 op 7 8 aten::empty\n1 op 10 12 aten::clone\n1 op 13 14 aten::randn",
+     "aten::empty: aten::empty - - other\naten::uniform_: aten::uniform_ - - other\n"
+     "aten::clone: aten::clone - - other\naten::randn: aten::randn - - other\n"
+     "aten::linear: aten::linear - - forward\naten::empty: aten::linear - - forward\n"
+     "aten::clone: aten::clone - - forward\n",
+     NULL},
+    {"what an op that makes data does is not forward either",
+     "1 op 0 9 aten::randn\n1 op 1 2 aten::empty\n1 op 2 8 aten::normal_",
+     "aten::randn: aten::randn - - other\naten::empty: aten::randn - - other\n"
+     "aten::normal_: aten::randn - - other\n",
+     NULL},
+    {"but a module may make what it needs",
+     "1 python 0 9 nn.Module: Dropout_0\n1 op 1 2 aten::empty",
+     "nn.Module: Dropout_0: nn.Module: Dropout_0 - nn.Module: Dropout_0 other\n"
+     "aten::empty: aten::empty - nn.Module: Dropout_0 forward\n",
+     NULL},
+    {"a thread that computes builds no model any more",
+     "1 op 0 1 aten::mm\n1 op 1 2 aten::copy_\n2 op 0 1 aten::copy_",
+     "aten::mm: aten::mm - - forward\naten::copy_: aten::copy_ - - forward\n"
+     "aten::copy_: aten::copy_ - - other\n",
+     NULL},
+    {"forward ops that run again in backward",
+     "1 op 0 9 autograd::engine::evaluate_function: MulBackward0\n1 op<7 1 8 MulBackward0\n"
+     "1 op#9 2 4 aten::mul\n1 op 3 4 aten::empty\n1 op 5 6 aten::mul",
+     "autograd::engine::evaluate_function: MulBackward0: "
+     "autograd::engine::evaluate_function: MulBackward0 - - backward\n"
+     "MulBackward0: autograd::engine::evaluate_function: MulBackward0 - - backward\n"
+     "aten::mul: aten::mul - - recomputed\naten::empty: aten::mul - - recomputed\n"
+     "aten::mul: autograd::engine::evaluate_function: MulBackward0 - - backward\n",
+     NULL},
+    {"a backward in what runs again is backward",
+     "1 op 0 9 autograd::engine::evaluate_function: A\n1 op#9 2 8 aten::mul\n"
+     "1 op 3 7 autograd::engine::evaluate_function: B\n1 op 4 5 aten::mul",
+     "autograd::engine::evaluate_function: A: autograd::engine::evaluate_function: A - - backward\n"
+     "aten::mul: aten::mul - - recomputed\n"
+     "autograd::engine::evaluate_function: B: autograd::engine::evaluate_function: B - - backward\n"
+     "aten::mul: autograd::engine::evaluate_function: B - - backward\n",
+     NULL},
     {"phases",
      "1 op 0 9 autograd::engine::evaluate_function: MulBackward0\n1 op 1 2 aten::mul\n"
      "1 annotation 10 19 Optimizer.step#SGD.step\n1 op 11 12 aten::mul\n"
