@@ -18,10 +18,11 @@
 
 enum mt_opt_kind {
     MT_OPT_FLAG,     /* bool */
-    MT_OPT_STRING,   /* const char *, borrowed from argv */
+    MT_OPT_STRING,   /* const char *, borrowed from argv; not empty */
+    MT_OPT_TEXT,     /* the same, but it may be empty */
     MT_OPT_INT,      /* int64_t, >= 0 */
     MT_OPT_SIZE,     /* int64_t bytes, >= 0: 512, 64KiB */
-    MT_OPT_LIST,     /* struct mt_strings: may be given several times */
+    MT_OPT_LIST,     /* struct mt_strings: may be given several times; none is empty */
     MT_OPT_OPTIONAL, /* const char *: --name or --name=VALUE; "" without a value */
 };
 

@@ -33,7 +33,8 @@ const struct mt_opt mt_common_opts[] = {
 
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
 {
-    char *path = mt_db_path(mt_common.db);
+    char *path = NULL;
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
     enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
     free(path);
     return st;

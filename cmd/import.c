@@ -97,9 +97,10 @@ static void summarise(const struct mt_recording *r, const char *run)
 static enum mt_status open_database(struct mt_db **db, struct mt_err *err)
 {
     bool created = false;
+    char *path;
     if (*db)
         return MT_OK;
-    char *path = mt_db_path(mt_common.db);
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
     enum mt_status st = mt_db_open(path, MT_DB_WRITE, db, &created, err);
     if (st == MT_OK && created)
         fprintf(stderr, "created the database %s\n", path);
@@ -264,7 +265,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_db *db = NULL;
     paths inputs = {0};
     enum mt_status st = MT_OK;
-    char *path = mt_db_path(mt_common.db);
+    char *path = NULL;
+    MT_TRY_OUT(mt_db_path(mt_common.db, &path, err));
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
     MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));

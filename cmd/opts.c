@@ -125,9 +125,23 @@ static enum mt_status set_size(struct parser *p, const struct mt_opt *opt, const
                    opt->name, value);
 }
 
+/* Mostly a variable of a script that is not set: no database is called "", and no group. */
+static enum mt_status refuse_empty(struct parser *p, const struct mt_opt *opt)
+{
+    MT_FAIL(p->err, MT_EUSAGE, "--%s is given an empty %s", opt->name, opt->arg);
+    mt_err_hint(p->err,
+                "Nothing was done. Is a variable not set? Leave --%s out, or give it a value. "
+                "All options: memtool help %s",
+                opt->name, p->cmd->name);
+    return MT_EUSAGE;
+}
+
 /* Stores a value; NULL for a flag, or an optional value that is left out. */
 static enum mt_status set(struct parser *p, const struct mt_opt *opt, const char *value)
 {
+    bool text = opt->kind == MT_OPT_STRING || opt->kind == MT_OPT_LIST;
+    if ((text || opt->kind == MT_OPT_OPTIONAL) && value && !*value)
+        return refuse_empty(p, opt);
     switch (opt->kind) {
     case MT_OPT_FLAG:
         *(bool *)opt->value = true;
@@ -141,6 +155,7 @@ static enum mt_status set(struct parser *p, const struct mt_opt *opt, const char
         *mt_vec_push((struct mt_strings *)opt->value) = value;
         return MT_OK;
     case MT_OPT_STRING:
+    case MT_OPT_TEXT:
     case MT_OPT_OPTIONAL:
         break;
     }
@@ -203,7 +218,7 @@ static enum mt_status parse_letters(struct parser *p, const char *letters)
         if (takes_value(opt))
             return at[1] ? set(p, opt, at + 1) : set_from_next(p, opt);
         if (opt->kind == MT_OPT_OPTIONAL)
-            return set(p, opt, at + 1);
+            return set(p, opt, at[1] ? at + 1 : NULL);
         MT_TRY(set(p, opt, NULL));
     }
     return MT_OK;

@@ -156,10 +156,11 @@ static void say(struct mt_buf *lines)
 /* For writing a database that is there: none is made. */
 static enum mt_status open_for_change(struct mt_db **db, struct mt_err *err)
 {
+    char *path;
     MT_TRY(mt_open_for_reading(db, err));
     mt_db_close(*db);
     *db = NULL;
-    char *path = mt_db_path(mt_common.db);
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
     enum mt_status st = mt_db_open(path, MT_DB_WRITE, db, NULL, err);
     free(path);
     return st;

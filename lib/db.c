@@ -1,15 +1,9 @@
 /* Connections: opening, the schema, transactions. */
 #include "lib/db_parts.h"
 #include "lib/mem.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { APPLICATION_ID = 0x6d656d74 /* "memt" */ };
 
 static struct mt_db *readers; /* connections for reading */
 
@@ -51,28 +45,6 @@ enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *er
     return MT_EDB;
 }
 
-/* Says why SQLite could not open a file; its own last try may have been another one than ours. */
-static enum mt_status open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err)
-{
-    int fd = mode == MT_DB_WRITE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644)
-                                 : open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    int code = fd < 0 ? errno : fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) ? EISDIR : 0;
-    if (fd >= 0)
-        close(fd);
-    mt_err_input(err, path);
-    if (mode == MT_DB_READ && code == ENOENT) {
-        MT_FAIL(err, MT_EDB, "there is no such database");
-        mt_err_hint(err, "Import something first: memtool import trace.json. Or give the file "
-                         "itself as the run.");
-        return MT_EDB;
-    }
-    MT_FAIL(err, MT_EDB, "the database cannot be opened: %s",
-            code ? strerror(code) : "SQLite gives no reason");
-    mt_err_hint(err, "Nothing was changed. Name a database elsewhere with --db.");
-    return MT_EDB;
-}
-
 static enum mt_status exec(struct mt_db *db, const char *sql, struct mt_err *err)
 {
     if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK)
@@ -110,7 +82,7 @@ static enum mt_status check_schema(struct mt_db *db, bool *fresh, struct mt_err 
     if (*fresh)
         return MT_OK;
     mt_err_input(err, db->path);
-    if (application != APPLICATION_ID) {
+    if (application != MT_APPLICATION_ID) {
         MT_FAIL(err, MT_EDB, "this SQLite database belongs to another program");
         mt_err_hint(err, "Nothing was changed. Name another with --db.");
         return MT_EDB;
@@ -138,7 +110,7 @@ static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_e
     if (fresh) {
         char version[100];
         snprintf(version, sizeof version, "PRAGMA user_version=%d; PRAGMA application_id=%d",
-                 MT_SCHEMA_VERSION, APPLICATION_ID);
+                 MT_SCHEMA_VERSION, MT_APPLICATION_ID);
         MT_TRY(exec(db, mt_queries[MT_Q_SCHEMA].sql, err));
         MT_TRY(exec(db, version, err));
     }
@@ -162,7 +134,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
      * from anything else. */
     int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        return open_failed(db->path, mode, err);
+        return mt_db_open_failed(db->path, mode, err);
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     bool fresh = false;
     /* One snapshot: another importer may be creating the schema right now. */

@@ -27,6 +27,9 @@ enum mt_db_mode { MT_DB_READ, MT_DB_WRITE };
  */
 enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
                           struct mt_err *err);
+/* Whether a regular file, no link to one, is a database of memtool of whatever version. */
+bool mt_db_is_ours(const char *path);
+
 /*
  * What a connection for reading reads belongs together, whatever others change meanwhile: it is one
  * transaction from the opening on. Changes wait for it. So this is called before a report is shown,

@@ -9,6 +9,8 @@
 #include "lib/db.h"
 #include <sqlite3.h>
 
+enum { MT_APPLICATION_ID = 0x6d656d74 /* "memt" */ };
+
 struct mt_stmt {
     struct mt_db *db;
     sqlite3_stmt *s;
@@ -28,6 +30,9 @@ struct mt_db {
 
 /* The failure of SQLite's last call, with advice. doing: what was under way. */
 enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err);
+
+/* Why SQLite could not open the file, whose own last try may have been another one than ours. */
+enum mt_status mt_db_open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err);
 
 /* Tells a connection of the module behind the virtual table `rows`. Returns SQLite's code. */
 int mt_db_add_rows_module(struct mt_db *db);

@@ -6,15 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-char *mt_db_path(const char *given)
+/* Whoever can write in a folder above this one can put a database there, or a link to one. */
+static enum mt_status check_owner(const char *path, struct mt_err *err)
 {
-    const char *env = getenv("MEMTOOL_DB");
-    if (given)
-        return mt_strdup(given);
-    if (env && *env)
-        return mt_strdup(env);
+    struct stat file, link;
+    if (stat(path, &file) != 0 || lstat(path, &link) != 0 ||
+        (file.st_uid == geteuid() && link.st_uid == geteuid()))
+        return MT_OK;
+    mt_err_input(err, path);
+    MT_FAIL(err, MT_EDB, "this database was found, not named, and belongs to another user");
+    mt_err_hint(err, "Nothing was read of it or changed. If it is the one you mean, name it with "
+                     "--db or MEMTOOL_DB.");
+    return MT_EDB;
+}
+
+static char *find_database(void)
+{
     char *here = getcwd(NULL, 0);
     for (char *end = here ? here + strlen(here) : NULL; end; end = strrchr(here, '/')) {
         *end = '\0';
@@ -27,6 +37,25 @@ char *mt_db_path(const char *given)
     }
     free(here);
     return mt_strdup(".memtool.db");
+}
+
+enum mt_status mt_db_path(const char *given, char **out, struct mt_err *err)
+{
+    const char *env = getenv("MEMTOOL_DB");
+    *out = NULL;
+    if (!given && env && *env)
+        given = env;
+    if (given) {
+        *out = mt_strdup(given);
+        return MT_OK;
+    }
+    char *found = find_database();
+    enum mt_status st = check_owner(found, err);
+    if (st == MT_OK)
+        *out = found;
+    else
+        free(found);
+    return st;
 }
 
 static enum mt_status unknown_run(struct mt_db *db, const char *ref, struct mt_err *err)
@@ -152,6 +181,11 @@ static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, st
     char *end;
     if (!ref || strcmp(ref, "@latest") == 0)
         return latest(db, 0, id, err);
+    if (!*ref) {
+        MT_FAIL(err, MT_EUSAGE, "an empty text names no run");
+        mt_err_hint(err, "Is a variable not set? `memtool runs` lists the runs.");
+        return MT_EUSAGE;
+    }
     if (strncmp(ref, "@latest~", 8) == 0) {
         long long back = strtoll(ref + 8, &end, 10);
         if (*end == '\0' && back >= 0)

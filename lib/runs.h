@@ -36,10 +36,11 @@ struct mt_run_device {
 };
 
 /*
- * Path of the database: `given` (--db) if not NULL, else $MEMTOOL_DB, else .memtool.db in this
- * folder or the nearest parent that has one, else ".memtool.db" here. Allocated.
+ * Path of the database: `given` (--db) if not NULL, else $MEMTOOL_DB if not empty, else
+ * .memtool.db in this folder or the nearest parent that has one, else ".memtool.db" here.
+ * Allocated. Errors: MT_EDB: one that was found belongs to another user; *out is NULL then.
  */
-char *mt_db_path(const char *given);
+enum mt_status mt_db_path(const char *given, char **out, struct mt_err *err);
 
 /*
  * The run of a reference: name, id, unique prefix of a name, @latest, @latest~N, baseline:GROUP

@@ -7,13 +7,14 @@
 /* Where the options of the tables below go. */
 static struct {
     bool reverse, quiet, help;
-    const char *sort, *color, *db;
+    const char *sort, *color, *db, *title;
     int64_t limit, min_b;
     struct mt_strings devices;
 } got;
 
 static const struct mt_opt own_opts[] = {
     {"sort", 's', MT_OPT_STRING, &got.sort, "KEY", "sort by KEY"},
+    {"title", 0, MT_OPT_TEXT, &got.title, "TEXT", "a title, or none"},
     {"limit", 'n', MT_OPT_INT, &got.limit, "N", "at most N rows"},
     {"min", 0, MT_OPT_SIZE, &got.min_b, "SIZE", "leave out smaller rows"},
     {"device", 0, MT_OPT_LIST, &got.devices, "NAME", "this device only"},
@@ -48,6 +49,10 @@ struct parse_row {
     const char *expected; /* "args | options", or the error and its hint */
 };
 
+#define EMPTY(option, arg)                                                                         \
+    "--" option " is given an empty " arg ": Nothing was done. Is a variable not set? Leave "      \
+    "--" option " out, or give it a value. All options: memtool help table"
+
 static const struct parse_row parse_rows[] = {
     {"an option the command is without", "base --loud",
      "table has no use for --loud: Nothing was done. Leave it out."},
@@ -59,8 +64,13 @@ static const struct parse_row parse_rows[] = {
     {"long, separate", "base --sort net_b", "base | sort net_b limit 20"},
     {"long, joined", "--sort=net_b base", "base | sort net_b limit 20"},
     {"long, joined, with =", "--sort=a=b base", "base | sort a=b limit 20"},
-    {"long, joined, empty", "--sort= base", "base | sort  limit 20"},
-    {"long, separate, empty", "--sort _ base", "base | sort  limit 20"},
+    {"long, joined, empty", "--sort= base", EMPTY("sort", "KEY")},
+    {"long, separate, empty", "--sort _ base", EMPTY("sort", "KEY")},
+    {"short, empty", "base -s _", EMPTY("sort", "KEY")},
+    {"a common one, empty", "base --db _", EMPTY("db", "FILE")},
+    {"one of a list, empty", "base --device cpu --device=", EMPTY("device", "NAME")},
+    {"optional, empty", "base --color=", EMPTY("color", "WHEN")},
+    {"a text that may be empty", "base --title _", "base | limit 20 title "},
     {"short, separate", "-n 5 base", "base | limit 5"},
     {"short, joined", "-n5 base", "base | limit 5"},
     {"a unique prefix", "--so x base", "base | sort x limit 20"},
@@ -143,6 +153,8 @@ static void show(struct mt_buf *out, const struct mt_args *args)
         mt_buf_addf(out, " min %lld", (long long)got.min_b);
     for (size_t i = 0; i < got.devices.n; i++)
         mt_buf_addf(out, " device %s", got.devices.v[i]);
+    if (got.title)
+        mt_buf_addf(out, " title %s", got.title);
     if (got.db)
         mt_buf_addf(out, " db %s", got.db);
     if (got.color)
@@ -231,6 +243,7 @@ static const struct help_row help_rows[] = {
      "\n"
      "Options:\n"
      "  -s, --sort KEY      sort by KEY\n"
+     "      --title TEXT    a title, or none\n"
      "  -n, --limit N       at most N rows\n"
      "      --min SIZE      leave out smaller rows\n"
      "      --device NAME   this device only\n"
