@@ -1,6 +1,7 @@
 /* memtool check: whether the memory of a run keeps to the rules. */
 #include "cmd/check.h"
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "cmd/words.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ static enum mt_status no_rules(struct mt_err *err)
 static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
 {
     const char *file = rules_file ? rules_file : access(rules_here, F_OK) == 0 ? rules_here : NULL;
+    if (file)
+        mt_output_spare(file);
     if (file)
         MT_TRY(mt_rules_read(file, &about, out, err));
     for (int i = 0; i < MT_RULE_N; i++)

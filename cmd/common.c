@@ -2,12 +2,14 @@
 
 #include "cmd/cache.h"
 #include "cmd/opts.h"
+#include "cmd/output.h"
 #include "cmd/rows.h"
 #include "lib/baseline.h"
 #include "lib/human.h"
 #include "lib/render.h"
 #include "lib/term.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,8 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
     char *path = NULL;
     MT_TRY(mt_db_path(mt_common.db, &path, err));
     enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
+    if (st == MT_OK)
+        mt_output_spare(path);
     free(path);
     return st;
 }
@@ -100,42 +104,9 @@ enum mt_status mt_check_stdout(struct mt_err *err)
     return MT_EIO;
 }
 
-static enum mt_status output_failed(struct mt_err *err)
-{
-    mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EIO, "cannot be written: %s", strerror(errno));
-    mt_err_hint(err, "The output is missing or not complete; name another file with -o.");
-    return MT_EIO;
-}
-
-static bool to_stdout(void)
-{
-    return !mt_common.output || strcmp(mt_common.output, "-") == 0;
-}
-
 int mt_show_width(void)
 {
-    return to_stdout() ? mt_term_probe(MT_COLOR_NEVER).width : 0;
-}
-
-static enum mt_status open_output(FILE **out, struct mt_err *err)
-{
-    mt_db_readers_end(); /* whoever reads the output slowly keeps no importer waiting */
-    *out = stdout;
-    if (to_stdout())
-        return MT_OK;
-    *out = fopen(mt_common.output, "w");
-    return *out ? MT_OK : output_failed(err);
-}
-
-static enum mt_status close_output(FILE *out, struct mt_err *err)
-{
-    if (out == stdout)
-        return mt_check_stdout(err);
-    bool bad = ferror(out) != 0;
-    if (fclose(out) == 0 && !bad)
-        return MT_OK;
-    return output_failed(err);
+    return mt_output_is_stdout() ? mt_term_probe(MT_COLOR_NEVER).width : 0;
 }
 
 static void show_note(const char *note)
@@ -147,6 +118,17 @@ static void show_note(const char *note)
     fprintf(stderr, "%s%s\n", before, text.s);
     mt_buf_free(&safe);
     mt_buf_free(&text);
+}
+
+void mt_show_note(const char *fmt, ...)
+{
+    va_list ap;
+    char *note = NULL;
+    va_start(ap, fmt);
+    if (vasprintf(&note, fmt, ap) >= 0)
+        show_note(note);
+    va_end(ap);
+    free(note);
 }
 
 void mt_show_notes(const struct mt_report *report)
@@ -175,7 +157,7 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
     const char *asked = mt_common.format;
     if (!mt_cmd_takes(cmd, "format"))
         return MT_OK;
-    if (!mt_common.format && !to_stdout())
+    if (!mt_common.format && !mt_output_is_stdout())
         mt_common.format = format_of_file(mt_common.output);
     if (mt_common.format && strcmp(mt_common.format, "md") == 0)
         mt_common.format = "markdown";
@@ -205,7 +187,7 @@ bool mt_people_read(void)
 static struct mt_render how_to_show(struct mt_term *term)
 {
     enum mt_format format = format_of_reports();
-    bool people = to_stdout() && format == MT_FORMAT_TABLE;
+    bool people = mt_output_is_stdout() && format == MT_FORMAT_TABLE;
     *term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
     return (struct mt_render){.format = format,
                               .width = people ? term->width : 0,
@@ -237,15 +219,23 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     FILE *out;
     struct mt_term term;
     struct mt_render how = how_to_show(&term);
-    MT_TRY(open_output(&out, err));
-    if (to_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
+    MT_TRY(mt_output_open(&out, err));
+    if (mt_output_is_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
         mt_pager_start(&term);
     for (size_t i = 0; i < n; i++) {
         if (i)
             fputc('\n', out);
         mt_render(reports[i], &how, out);
     }
-    enum mt_status st = close_output(out, err);
+    enum mt_status ended = MT_OK, st;
+    for (size_t i = 0; i < n && ended == MT_OK; i++)
+        if (reports[i]->ended)
+            ended = reports[i]->ended(reports[i]->closure, err);
+    if (ended != MT_OK)
+        mt_err_hint(err, "%sNothing was changed.",
+                    out == stdout ? "What was written is not all. " : "");
+    st = mt_output_close(out, ended == MT_OK, err);
+    st = ended == MT_OK ? st : ended;
     for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++) {
         mt_show_notes(reports[i]);
         if (!mt_people_read() && reports[i]->left_out) /* csv and tsv have no place for it */
@@ -262,9 +252,9 @@ bool mt_show_wants_svg(void)
 enum mt_status mt_show_text(const char *text, struct mt_err *err)
 {
     FILE *out;
-    MT_TRY(open_output(&out, err));
+    MT_TRY(mt_output_open(&out, err));
     fputs(text, out);
-    return close_output(out, err);
+    return mt_output_close(out, true, err);
 }
 
 void mt_report_about(struct mt_report *report, const struct mt_run *run,

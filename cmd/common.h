@@ -68,6 +68,9 @@ int mt_show_width(void);
 /* --format svg: a picture, made by the command itself and written by mt_show_text. */
 bool mt_show_wants_svg(void);
 
+/* Writes a note, whole sentences, to stderr. */
+void mt_show_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Writes the notes to stderr, as mt_show does. */
 void mt_show_notes(const struct mt_report *report);
 

@@ -1,4 +1,5 @@
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "cmd/rows.h"
 #include "gen/queries.h"
 #include "lib/human.h"
@@ -25,6 +26,27 @@ static void on_interrupt(int signal_number)
         mt_db_interrupt(running);
 }
 
+/* All of a file, or nothing: a statement that ends early may mean something else. */
+static enum mt_status read_sql(const char *name, FILE *f, struct mt_buf *text, struct mt_err *err)
+{
+    enum { MOST_B = 16 << 20 };
+    char block[4096];
+    errno = 0;
+    for (size_t n; text->n <= MOST_B && (n = fread(block, 1, sizeof block, f)) > 0;)
+        mt_buf_add(text, block, n);
+    if (ferror(f))
+        MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
+    else if (text->n > MOST_B)
+        MT_FAIL(err, MT_EUSAGE, "this SQL is longer than %d MiB", MOST_B >> 20);
+    else if (text->n && memchr(text->s, '\0', text->n))
+        MT_FAIL(err, MT_EUSAGE, "this is no SQL: it holds a byte of zero");
+    if (err->code == MT_OK)
+        return MT_OK;
+    mt_err_input(err, f == stdin ? "standard input" : name);
+    mt_err_hint(err, "Nothing was run.");
+    return err->code;
+}
+
 /* The SQL text: a named report, a file, "-", or the argument itself. *owned is freed by the caller.
  */
 static enum mt_status sql_of(const char *arg, const char **sql, char **owned, struct mt_err *err)
@@ -48,13 +70,12 @@ static enum mt_status sql_of(const char *arg, const char **sql, char **owned, st
         return MT_EUSAGE;
     }
     struct mt_buf text = {0};
-    char block[4096];
-    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0 && text.n < 1 << 20;)
-        mt_buf_add(&text, block, n);
+    mt_output_spare(arg);
+    enum mt_status st = read_sql(arg, f, &text, err);
     if (f != stdin)
         fclose(f);
     *sql = *owned = text.s ? text.s : mt_strdup("");
-    return MT_OK;
+    return st;
 }
 
 /* "run, step": the parameters of a statement, but for those that have a value (NULL: all). */
@@ -137,12 +158,7 @@ static enum mt_status run_sql(const char *what, struct mt_err *err)
     MT_TRY_OUT(
         mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
     mt_rows_footer(&(struct mt_rows){.limit = limit}, &report, NULL, "");
-    MT_TRY_OUT(mt_show(&report, err));
-    if ((st = rows.status) != MT_OK) {
-        *err = rows.err;
-        err->hint[0] = '\0';
-        mt_err_hint(err, "What was written is not all. Nothing was changed.");
-    }
+    st = mt_show(&report, err);
 out:
     signal(SIGINT, SIG_DFL);
     running = NULL;

@@ -1,6 +1,7 @@
 #include "cmd/repeats.h"
 
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static enum mt_status load_run(const char *ref, int64_t warmup, struct mt_loaded
 static enum mt_status load_file(const char *path, struct mt_loaded *out, struct mt_err *err)
 {
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
+    mt_output_spare(path);
     *named = (struct mt_loaded_run){0};
     snprintf(named->name, sizeof named->name, "%s", path);
     return mt_baseline_read(path, mt_vec_push(&out->figures.v), err);

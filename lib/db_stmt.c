@@ -25,18 +25,38 @@ enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, st
     return MT_OK;
 }
 
+/* Compiles what stands first in the text, past comments and lone semicolons. *stmt NULL: there is
+ * nothing else. *rest: what follows. */
+static enum mt_status compile(struct mt_db *db, const char *sql, sqlite3_stmt **stmt,
+                              const char **rest, struct mt_err *err)
+{
+    *stmt = NULL;
+    for (*rest = sql; !*stmt && **rest; sql = *rest)
+        if (sqlite3_prepare_v2(db->sql, sql, -1, stmt, rest) != SQLITE_OK) {
+            MT_FAIL(err, MT_EUSAGE, "SQL: %s", sqlite3_errmsg(db->sql));
+            mt_err_hint(err, "`memtool schema` shows the tables and views.");
+            return MT_EUSAGE;
+        }
+    return MT_OK;
+}
+
+/* Whether there is another statement, sound or not. */
+static bool has_more(struct mt_db *db, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    struct mt_err ignored = MT_ERR_INIT;
+    bool more = compile(db, sql, &stmt, &sql, &ignored) != MT_OK || stmt;
+    sqlite3_finalize(stmt);
+    return more;
+}
+
 enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt **out,
                              struct mt_err *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    const char *tail = "";
-    if (sqlite3_prepare_v2(db->sql, sql, -1, &stmt, &tail) != SQLITE_OK) {
-        MT_FAIL(err, MT_EUSAGE, "SQL: %s", sqlite3_errmsg(db->sql));
-        mt_err_hint(err, "`memtool schema` shows the tables and views.");
-        return MT_EUSAGE;
-    }
-    bool more = tail[strspn(tail, " \t\r\n;")] != '\0' &&
-                strncmp(tail + strspn(tail, " \t\r\n;"), "--", 2) != 0;
+    sqlite3_stmt *stmt;
+    const char *rest;
+    MT_TRY(compile(db, sql, &stmt, &rest, err));
+    bool more = has_more(db, rest);
     if (!stmt || more || !sqlite3_stmt_readonly(stmt)) {
         sqlite3_finalize(stmt);
         MT_FAIL(err, MT_EUSAGE,

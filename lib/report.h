@@ -6,6 +6,7 @@
 #ifndef MT_REPORT_H
 #define MT_REPORT_H
 
+#include "lib/err.h"
 #include "lib/mem.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,6 +70,8 @@ struct mt_report {
      * write them one by one; for the others call mt_report_collect first. */
     bool (*next)(void *closure, struct mt_cell *cells);
     void *closure;
+    /* After the last row of `next`: whether all came, with the error if not. NULL: always. */
+    enum mt_status (*ended)(void *closure, struct mt_err *err);
     int64_t left_out_n;    /* rows not shown: cut by --limit, --min, --name, or not looked at */
     int64_t cut_n;         /* of these: cut by mt_report_limit (cmd/common.h) */
     const char *left_out;  /* what is said of them (mt_rows_footer); NULL: nothing */

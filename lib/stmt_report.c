@@ -66,6 +66,16 @@ static bool next_row(void *closure, struct mt_cell *cells)
     return true;
 }
 
+static enum mt_status ended(void *closure, struct mt_err *err)
+{
+    const struct mt_stmt_rows *rows = closure;
+    if (rows->status == MT_OK)
+        return MT_OK;
+    *err = rows->err;
+    err->hint[0] = '\0'; /* whether something was written is the caller's to say */
+    return rows->status;
+}
+
 enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t limit,
                                 int64_t held_n, struct mt_stmt_rows *rows, struct mt_err *err)
 {
@@ -83,6 +93,7 @@ enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t 
         keep_row(r, s);
     }
     r->next = next_row;
+    r->ended = ended;
     r->closure = rows;
     return MT_OK;
 }

@@ -14,8 +14,8 @@ enum mt_status mt_report_from_stmt(struct mt_report *r, struct mt_stmt *s, int64
 
 /*
  * The same, but only the first held_n rows are read now, the others when the report is written
- * (next in report.h). Then rows->status and rows->err say whether all came. `rows` and the
- * statement must live as long; a query of many rows keeps importers out while it is written.
+ * (next and ended in report.h). `rows` and the statement must live as long; a query of many rows
+ * keeps importers out while it is written.
  */
 struct mt_stmt_rows {
     struct mt_report *report;

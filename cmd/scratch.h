@@ -1,0 +1,18 @@
+/*
+ * scratch.h - files and folders that are there only until they are finished: Ctrl-C removes them.
+ */
+#ifndef MT_SCRATCH_H
+#define MT_SCRATCH_H
+
+/*
+ * From now on a SIGINT, SIGTERM or SIGHUP that ends the process removes the file first, or
+ * the folder if nothing else is in it. It need not be there yet. At most MT_SCRATCH_MAX at a time;
+ * those beyond stay.
+ */
+#define MT_SCRATCH_MAX 8
+void mt_scratch_add(const char *path);
+
+/* The path is finished, or gone. */
+void mt_scratch_drop(const char *path);
+
+#endif
