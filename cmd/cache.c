@@ -1,18 +1,18 @@
 #include "cmd/cache.h"
 
+#include "cmd/cache_parts.h"
+#include "cmd/common.h"
 #include "cmd/intake.h"
+#include "cmd/output.h"
+#include "cmd/scratch.h"
 #include "lib/hash.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { STALE_S = 24 * 60 * 60 }; /* no import takes this long: a scratch file of a killed one */
 
 bool mt_cache_is_file(const char *ref)
 {
@@ -20,193 +20,178 @@ bool mt_cache_is_file(const char *ref)
     return stat(ref, &info) == 0 && S_ISREG(info.st_mode) && access(ref, R_OK) == 0;
 }
 
-/* Makes a folder and those above it. */
-static bool make_folders(char *path)
-{
-    for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-        *p = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *p = '/';
-        if (!made)
-            return false;
-    }
-    struct stat info;
-    if (mkdir(path, 0700) == 0)
-        return true;
-    if (errno != EEXIST)
-        return false;
-    errno = ENOTDIR;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-static enum mt_status cache_folder(char **out, struct mt_err *err)
-{
-    const char *own = getenv("MEMTOOL_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    if (own && *own)
-        *out = mt_strdup(own);
-    else if (xdg && *xdg)
-        *out = mt_asprintf("%s/memtool", xdg);
-    else
-        *out = mt_asprintf("%s/.cache/memtool", home ? home : "/tmp");
-    if (make_folders(*out))
-        return MT_OK;
-    MT_FAIL(err, MT_EIO, "the cache for files given as runs cannot be made: %s", strerror(errno));
-    mt_err_input(err, *out);
-    mt_err_hint(err, "Name another folder in MEMTOOL_CACHE, or import the file first.");
-    return MT_EIO;
-}
-
-/* The cache's database for a file as it is now. */
-static enum mt_status database_of(const char *path, const char *folder, char **out,
-                                  struct mt_err *err)
+/* The name of the cache's database for a file as it is now. Whoever sets back the time of a file,
+ * as cp -p, tar and rsync do, changes its inode or its ctime. */
+static enum mt_status name_of(const char *real, char hex[33], struct mt_err *err)
 {
     struct stat info;
-    char hex[33];
-    char *real = realpath(path, NULL);
-    if (!real || stat(path, &info) != 0) {
-        free(real);
-        mt_err_input(err, path);
+    if (stat(real, &info) != 0)
         return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
-    }
-    char *key =
-        mt_asprintf("%s %lld %lld.%09ld schema %d", real, (long long)info.st_size,
-                    (long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec, MT_SCHEMA_VERSION);
+    char *key = mt_asprintf(
+        "%s %lld %lld.%09ld %lld.%09ld inode %llu schema %d", real, (long long)info.st_size,
+        (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec,
+        info.st_ctim.tv_nsec, (unsigned long long)info.st_ino, MT_SCHEMA_VERSION);
     struct mt_hash *h = mt_hash_new();
     mt_hash_add(h, key, strlen(key));
     mt_hash_hex(h, hex);
     mt_hash_free(h);
-    *out = mt_asprintf("%s/%s.db", folder, hex);
     free(key);
-    free(real);
     return MT_OK;
 }
 
-/* Imports beside the final name, which appears only when all is there. */
-static enum mt_status fill(const char *path, const char *database, struct mt_err *err)
+/* A folder for one copy that is not kept: nobody else can write in it, or foresee its name. */
+static enum mt_status private_folder(const char *why, char **out, struct mt_err *err)
 {
-    struct mt_recording rec;
-    struct mt_store_result result;
-    struct mt_db *db = NULL;
-    char *real = realpath(path, NULL); /* `runs --cache` is asked from anywhere */
-    const struct mt_intake plain = {.source = real};
-    char *scratch = mt_asprintf("%s.%d.tmp", database, (int)getpid());
-    enum mt_status st = mt_db_open(scratch, MT_DB_WRITE, &db, NULL, err);
-    if (st == MT_OK) {
-        st = mt_intake_file(db, path, &plain, &rec, &result, err);
-        mt_rec_free(&rec);
+    static bool said;
+    const char *tmp = getenv("TMPDIR");
+    if (!said)
+        mt_show_note("%s: what is read of files given as runs is not kept.", why);
+    said = true;
+    *out = mt_asprintf("%s/memtool-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (mkdtemp(*out)) {
+        mt_scratch_add(*out);
+        return MT_OK;
     }
+    MT_FAIL(err, MT_EIO, "a folder for what is read of a file cannot be made: %s", strerror(errno));
+    mt_err_input(err, *out);
+    mt_err_hint(err, "Name a folder in TMPDIR or MEMTOOL_CACHE, or import the file first.");
+    return MT_EIO;
+}
+
+struct copy {
+    const char *given, *real; /* the file, as given and wherever from */
+    char *folder, *database;
+    bool kept;
+};
+
+/* A copy that was pruned a moment ago, or is damaged, is made anew. */
+static bool open_copy(const struct copy *c, struct mt_db **db, struct mt_run *run)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    if (!c->kept || access(c->database, R_OK) != 0)
+        return false;
+    utimensat(AT_FDCWD, c->database, NULL, 0); /* used now */
+    if (mt_db_open(c->database, MT_DB_READ, db, NULL, &ignored) == MT_OK &&
+        mt_run_find(*db, NULL, run, &ignored) == MT_OK)
+        return true;
+    mt_db_close(*db);
+    *db = NULL;
+    return false;
+}
+
+static enum mt_status import(const struct copy *c, const char *scratch, struct mt_recording *rec,
+                             const char *hash, struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_store_result result;
+    const struct mt_intake how = {.source = c->real}; /* `runs --cache` is asked from anywhere */
+    enum mt_status st = mt_db_open(scratch, MT_DB_WRITE, &db, NULL, err);
+    if (st == MT_OK)
+        st = mt_intake_store(db, c->given, &how, rec, hash, &result, err);
     mt_db_close(db);
-    if (st == MT_OK && rename(scratch, database) != 0)
-        st = MT_FAIL(err, MT_EIO, "%s cannot be made: %s", database, strerror(errno));
-    if (st != MT_OK)
-        unlink(scratch);
-    free(scratch);
-    free(real);
     return st;
 }
 
-static int last_first(const void *a, const void *b)
-{
-    const struct mt_cached *x = a, *y = b;
-    if (x->used_ns != y->used_ns)
-        return x->used_ns > y->used_ns ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
-
-/* The databases of out->folder; what killed imports left there is removed. */
-static void look_into(struct mt_cached_all *out)
+/* Another process may remove the copy as soon as it has its name: it is opened before. Without a
+ * name nothing is kept, which is no failure. */
+static enum mt_status open_and_name(const struct copy *c, const char *scratch, struct mt_db **db,
+                                    struct mt_run *run, struct mt_err *err)
 {
     struct stat info;
-    DIR *dir = opendir(out->folder);
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        const char *ending = strstr(e->d_name, ".db");
-        if (!ending)
-            continue;
-        char *path = mt_asprintf("%s/%s", out->folder, e->d_name);
-        bool there = stat(path, &info) == 0, whole = ending[3] == '\0';
-        if (there && !whole && info.st_mtim.tv_sec + STALE_S < time(NULL))
-            unlink(path);
-        int64_t used_ns = info.st_mtim.tv_sec * (int64_t)1000000000 + info.st_mtim.tv_nsec;
-        if (there && whole)
-            *mt_vec_push(out) = (struct mt_cached){path, info.st_size, used_ns};
-        else
-            free(path);
-    }
-    if (dir)
-        closedir(dir);
-    if (out->n)
-        qsort(out->v, out->n, sizeof *out->v, last_first);
-}
-
-enum mt_status mt_cache_list(struct mt_cached_all *out, struct mt_err *err)
-{
-    *out = (struct mt_cached_all){0};
-    MT_TRY(cache_folder(&out->folder, err));
-    look_into(out);
+    if (c->kept && stat(scratch, &info) == 0)
+        mt_cache_prune(c->folder, info.st_size);
+    MT_TRY(mt_db_open(scratch, MT_DB_READ, db, NULL, err));
+    MT_TRY(mt_run_find(*db, NULL, run, err));
+    if (!c->kept || rename(scratch, c->database) != 0)
+        unlink(scratch);
     return MT_OK;
 }
 
-void mt_cached_free(struct mt_cached_all *all)
+/* The input is read before there is a file to be left behind. */
+static enum mt_status fill(const struct copy *c, struct mt_db **db, struct mt_run *run,
+                           struct mt_err *err)
 {
-    for (size_t i = 0; i < all->n; i++)
-        free(all->v[i].path);
-    free(all->folder);
-    mt_vec_free(all);
-}
-
-enum mt_status mt_cache_clear(int64_t *n, int64_t *size_b, struct mt_err *err)
-{
-    struct mt_cached_all all;
-    enum mt_status st = mt_cache_list(&all, err);
-    *n = *size_b = 0;
-    for (size_t i = 0; i < all.n && st == MT_OK; i++) {
-        if (unlink(all.v[i].path) != 0 && errno != ENOENT) {
-            st = MT_FAIL(err, MT_EIO, "cannot be removed: %s", strerror(errno));
-            mt_err_input(err, all.v[i].path);
-            mt_err_hint(err, "%lld of %zu databases of the cache were removed before.",
-                        (long long)*n, all.n);
-        } else {
-            *size_b += all.v[i].size_b;
-            ++*n;
-        }
+    const struct mt_intake plain = {0};
+    struct mt_recording rec;
+    char hash[33], *scratch = NULL, *journal = NULL;
+    int fd = -1;
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_intake_read(c->given, &plain, &rec, hash, err));
+    scratch = mt_cache_begin(c->database, &fd);
+    if (!scratch) {
+        mt_err_input(err, c->folder);
+        st = MT_FAIL(err, MT_EIO, "the cache cannot be written: %s", strerror(errno));
+        mt_err_hint(err, "Name another folder in MEMTOOL_CACHE, or import the file first.");
+        goto out;
     }
-    mt_cached_free(&all);
+    journal = mt_asprintf("%s-journal", scratch);
+    mt_scratch_add(scratch);
+    mt_scratch_add(journal);
+    st = import(c, scratch, &rec, hash, err);
+    if (st == MT_OK)
+        st = open_and_name(c, scratch, db, run, err);
+    if (st != MT_OK)
+        unlink(scratch);
+    mt_scratch_drop(scratch);
+    mt_scratch_drop(journal);
+    if (fd >= 0)
+        close(fd);
+out:
+    mt_rec_free(&rec);
+    free(scratch);
+    free(journal);
     return st;
 }
 
-/* Removes what was used longest ago. Failures do not matter. */
-static void prune(const char *folder)
+/* Where the copy of a file belongs. Nobody's file is in its place. */
+static enum mt_status place(struct copy *c, struct mt_err *err)
 {
-    struct mt_cached_all all = {.folder = mt_strdup(folder)};
-    int64_t size_b = 0;
-    look_into(&all);
-    for (size_t i = 0; i < all.n; i++) {
-        size_b += all.v[i].size_b;
-        if (i >= MT_CACHE_FILES || (i && size_b > MT_CACHE_BYTES))
-            unlink(all.v[i].path);
+    struct stat info;
+    char hex[33], *why;
+    MT_TRY(name_of(c->real, hex, err));
+    MT_TRY(mt_cache_folder(&c->folder, &why, err));
+    c->kept = c->folder != NULL;
+    enum mt_status st = c->kept ? MT_OK : private_folder(why, &c->folder, err);
+    free(why);
+    MT_TRY(st);
+    c->database = mt_asprintf("%s/%s.db", c->folder, hex);
+    if (lstat(c->database, &info) != 0 || mt_db_is_ours(c->database))
+        return MT_OK;
+    mt_err_input(err, c->database);
+    MT_FAIL(err, MT_EIO, "is no database of memtool's, but has the name of one in the cache");
+    mt_err_hint(err, "Nothing was changed. Move it away, or name another folder in MEMTOOL_CACHE.");
+    return MT_EIO;
+}
+
+static void end_copy(struct copy *c)
+{
+    if (c->folder && !c->kept) {
+        rmdir(c->folder);
+        mt_scratch_drop(c->folder);
     }
-    mt_cached_free(&all);
+    free(c->folder);
+    free(c->database);
 }
 
 enum mt_status mt_cache_open(const char *path, struct mt_db **db, struct mt_run *run,
                              struct mt_err *err)
 {
-    char *folder = NULL, *database = NULL;
-    enum mt_status st = MT_OK;
-    MT_TRY_OUT(cache_folder(&folder, err));
-    MT_TRY_OUT(database_of(path, folder, &database, err));
-    bool filled = access(database, R_OK) != 0;
-    if (filled)
-        MT_TRY_OUT(fill(path, database, err));
-    utimensat(AT_FDCWD, database, NULL, 0); /* used now */
-    MT_TRY_OUT(mt_db_open(database, MT_DB_READ, db, NULL, err));
-    if (filled)
-        prune(folder);
-    MT_TRY_OUT(mt_run_find(*db, NULL, run, err));
-    snprintf(run->name, sizeof run->name, "%s", path); /* tells a/trace.json from b/trace.json */
-out:
-    free(folder);
-    free(database);
+    char *real = realpath(path, NULL);
+    struct copy c = {.given = path, .real = real};
+    if (!real) {
+        mt_err_input(err, path);
+        return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
+    }
+    enum mt_status st = place(&c, err);
+    if (st == MT_OK && !open_copy(&c, db, run))
+        st = fill(&c, db, run, err);
+    if (st == MT_OK) {
+        snprintf(run->name, sizeof run->name, "%s",
+                 path); /* tells a/trace.json from b/trace.json */
+        mt_output_spare(path);
+        mt_output_spare(c.database);
+    }
+    end_copy(&c);
+    free(real);
     return st;
 }

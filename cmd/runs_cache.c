@@ -16,14 +16,16 @@ static const char *utc(struct mt_report *r, int64_t ns)
     return mt_report_text(r, text);
 }
 
-/* Of which file a database is; NULL where this memtool cannot read it. */
-static const char *source_of(struct mt_report *r, const char *path)
+/* Of which file a database is, or what it is instead; NULL where this memtool cannot read it. */
+static const char *source_of(struct mt_report *r, const struct mt_cached *file)
 {
+    if (file->kind != MT_CACHED_COPY)
+        return file->kind == MT_CACHED_BEGUN ? "[being imported]" : "[interrupted]";
     struct mt_err ignored = MT_ERR_INIT;
     struct mt_db *db = NULL;
     struct mt_run run;
     const char *source = NULL;
-    if (mt_db_open(path, MT_DB_READ, &db, NULL, &ignored) == MT_OK &&
+    if (mt_db_open(file->path, MT_DB_READ, &db, NULL, &ignored) == MT_OK &&
         mt_run_find(db, NULL, &run, &ignored) == MT_OK)
         source = mt_report_text(r, run.source);
     mt_db_close(db);
@@ -45,11 +47,12 @@ enum mt_status mt_show_cache(struct mt_err *err)
     mt_report_column(&r, "database", "DATABASE", MT_UNIT_NONE);
     enum mt_status st = mt_cache_list(&all, err);
     for (size_t i = 0; i < all.n; i++) {
-        const struct mt_cell cells[] = {mt_cell_text(source_of(&r, all.v[i].path)),
+        const struct mt_cell cells[] = {mt_cell_text(source_of(&r, &all.v[i])),
                                         mt_cell_int(all.v[i].size_b),
                                         mt_cell_text(utc(&r, all.v[i].used_ns)),
                                         mt_cell_text(mt_report_text(&r, all.v[i].path))};
         struct mt_row *row = mt_report_row(&r);
+        row->explicit_row = all.v[i].kind != MT_CACHED_COPY;
         for (size_t c = 0; c < MT_ARRAY_LEN(cells); c++)
             row->cells[c] = cells[c];
         size_b += all.v[i].size_b;
@@ -69,10 +72,14 @@ enum mt_status mt_show_cache(struct mt_err *err)
 
 enum mt_status mt_clear_cache(struct mt_err *err)
 {
-    int64_t n, size_b;
-    char size[MT_HUMAN_MAX];
-    MT_TRY(mt_cache_clear(&n, &size_b, err));
-    printf("deleted %lld cached cop%s, %s\n", (long long)n, n == 1 ? "y" : "ies",
-           mt_human_bytes(size_b, size));
-    return MT_OK;
+    struct mt_cache_cleared done;
+    char rest[MT_HUMAN_LONG], size[MT_HUMAN_MAX];
+    enum mt_status st = mt_cache_clear(&done, err);
+    if (st != MT_OK && !done.copy_n && !done.leftover_n)
+        return st;
+    mt_human_things(done.leftover_n, "interrupted import", rest);
+    printf("deleted %lld cached cop%s%s%s, %s\n", (long long)done.copy_n,
+           done.copy_n == 1 ? "y" : "ies", done.leftover_n ? " and what is left of " : "",
+           done.leftover_n ? rest : "", mt_human_bytes(done.size_b, size));
+    return st;
 }
