@@ -32,13 +32,19 @@ static bool same_text(const struct mt_rule_kind *kind, int64_t a, int64_t b)
 static void add_percent(struct mt_buf *out, double percent, double limit)
 {
     enum { DIGITS_MAX = 6 };
-    char text[64];
-    for (int digits = 1; digits <= DIGITS_MAX; digits++) {
-        snprintf(text, sizeof text, percent < 1 ? "%.*g" : "%.*f", digits + (percent < 1), percent);
-        double shown = strtod(text, NULL);
+    char text[MT_HUMAN_MAX], plain[MT_HUMAN_MAX];
+    int zeros = 0, digits = 1; /* decimals that are 0, and those behind them */
+    for (double unit = 1; percent < unit && zeros < DIGITS_MAX; unit /= 10)
+        zeros++;
+    for (; digits <= DIGITS_MAX; digits++) {
+        snprintf(plain, sizeof plain, "%.*f", zeros + digits, fmin(percent, 1e15));
+        double shown = strtod(plain, NULL);
         if ((shown > limit) == (percent > limit) && (shown < limit) == (percent < limit))
             break;
     }
+    mt_human_decimal(percent, zeros + digits, text);
+    for (size_t n = strlen(text); zeros && n > 1 && (text[n - 1] == '0' || text[n - 1] == '.'); n--)
+        text[n - 1] = '\0';
     mt_buf_addf(out, "%s %%", text);
 }
 

@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -106,6 +108,45 @@ const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX])
 {
     out[0] = '-';
     grouped(magnitude(n), out + (n < 0));
+    return out;
+}
+
+const char *mt_human_decimal(double v, int decimals, char out[MT_HUMAN_MAX])
+{
+    char digits[MT_HUMAN_MAX];
+    if (!(fabs(v) < 1e15)) { /* beyond what a double knows exactly; inf, nan */
+        snprintf(out, MT_HUMAN_MAX, "%.4g", v);
+        return out;
+    }
+    snprintf(digits, sizeof digits, "%.*f", decimals, fabs(v));
+    bool zero = strspn(digits, "0.") == strlen(digits);
+    int n = v < 0 && !zero;
+    out[0] = '-';
+    n += grouped(strtoull(digits, NULL, 10), out + n);
+    snprintf(out + n, MT_HUMAN_MAX - (size_t)n, "%s", digits + strcspn(digits, "."));
+    return out;
+}
+
+const char *mt_human_number(double v, char out[MT_HUMAN_MAX])
+{
+    double size = fabs(v);
+    int decimals = 3;
+    for (double unit = 10; size >= unit && decimals > 0; unit *= 10)
+        decimals--;
+    for (double unit = 1; size >= 1e-4 && size < unit; unit /= 10)
+        decimals++;
+    if (size > 0 && size < 1e-4) {
+        snprintf(out, MT_HUMAN_MAX, "%.4g", v);
+        return out;
+    }
+    mt_human_decimal(v, decimals, out);
+    if (strchr(out, '.')) {
+        size_t n = strlen(out);
+        while (out[n - 1] == '0')
+            out[--n] = '\0';
+        if (out[n - 1] == '.')
+            out[--n] = '\0';
+    }
     return out;
 }
 

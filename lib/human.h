@@ -29,6 +29,13 @@ const char *mt_human_ns(int64_t ns, char out[MT_HUMAN_MAX]);
 /* 1,204 with thousands separators; sign kept. */
 const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX]);
 
+/* The same with so many decimals (9 at most): 35,419.3. */
+const char *mt_human_decimal(double v, int decimals, char out[MT_HUMAN_MAX]);
+
+/* A count that need not be whole, such as a mean: 12,345, and with 4 significant digits 2.5,
+ * 0.3333, 1,235. */
+const char *mt_human_number(double v, char out[MT_HUMAN_MAX]);
+
 /* "1 step", "1,204 steps": a count of things, which are called by their singular. */
 const char *mt_human_things(int64_t n, const char *thing, char out[MT_HUMAN_LONG]);
 

@@ -147,12 +147,13 @@ static void add_integer(struct mt_buf *out, int64_t i, enum mt_unit unit)
 
 static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
 {
+    char text[MT_HUMAN_MAX];
     bool whole =
         unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE || unit == MT_UNIT_NS || fabs(v) >= 1000;
     if (whole && fabs(v) < 0x1p63)
         add_integer(out, llround(v), unit);
     else
-        mt_buf_addf(out, "%.4g", v == 0 ? 0.0 : v);
+        mt_buf_adds(out, mt_human_number(v, text));
 }
 
 void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, enum mt_unit unit, bool bytes)

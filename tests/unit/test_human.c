@@ -4,6 +4,7 @@
 #include "lib/utf8.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,59 @@ static void test_ns(void **state)
     const struct figure_row *row = *state;
     char out[MT_HUMAN_MAX];
     assert_string_equal(mt_human_ns(row->value, out), row->expected);
+}
+
+struct number_row {
+    const char *name;
+    double value;
+    const char *expected;
+};
+
+static const struct number_row number_rows[] = {
+    {"number: zero", 0, "0"},
+    {"number: minus zero", -0.0, "0"},
+    {"number: whole", 7, "7"},
+    {"number: 10,000 and more", 12345, "12,345"},
+    {"number: a million less one", 999999, "999,999"},
+    {"number: negative", -12345.25, "-12,345"},
+    {"number: a half", 2.5, "2.5"},
+    {"number: a third", 1.0 / 3, "0.3333"},
+    {"number: a hundredth", 0.01, "0.01"},
+    {"number: 4 digits", 12.3456, "12.35"},
+    {"number: 4 digits of a fraction", 0.00123456, "0.001235"},
+    {"number: above 1000", 1234.5678, "1,235"},
+    {"number: rounded up to 1000", 999.96, "1,000"},
+    {"number: tiny", 1e-8, "1e-08"},
+    {"number: beyond all counts", 1e300, "1e+300"},
+    {"number: none", NAN, "nan"},
+};
+
+static void test_number(void **state)
+{
+    const struct number_row *row = *state;
+    char out[MT_HUMAN_MAX];
+    assert_string_equal(mt_human_number(row->value, out), row->expected);
+}
+
+struct decimal_row {
+    const char *name;
+    double value;
+    int decimals;
+    const char *expected;
+};
+
+static const struct decimal_row decimal_rows[] = {
+    {"decimal: groups", 35419.34, 1, "35,419.3"},
+    {"decimal: rounded", -1999.96, 1, "-2,000.0"},
+    {"decimal: no minus zero", -0.04, 1, "0.0"},
+    {"decimal: none", 999999.5, 0, "1,000,000"},
+};
+
+static void test_decimal(void **state)
+{
+    const struct decimal_row *row = *state;
+    char out[MT_HUMAN_MAX];
+    assert_string_equal(mt_human_decimal(row->value, row->decimals, out), row->expected);
 }
 
 static void test_count(void **state)
@@ -348,6 +402,8 @@ int main(void)
     ROWS_ADD(&t, test_bytes, bytes_rows);
     ROWS_ADD(&t, test_ns, ns_rows);
     ROWS_ADD(&t, test_count, count_rows);
+    ROWS_ADD(&t, test_number, number_rows);
+    ROWS_ADD(&t, test_decimal, decimal_rows);
     ROWS_ADD(&t, test_exact, exact_rows);
     ROWS_ADD(&t, test_both, both_rows);
     ROWS_ADD(&t, test_things, thing_rows);
