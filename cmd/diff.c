@@ -16,27 +16,35 @@ static struct mt_rows rows = MT_ROWS(10);
 /* What is compared: blocks by where they were born, ops by their name; --by is for both. */
 struct comparison {
     struct mt_diff live, op;
+    int other_n; /* further devices of the run that has more of them */
 };
+
+static void add_hint(struct mt_err *err, const char *more)
+{
+    size_t n = strlen(err->hint);
+    snprintf(err->hint + n, sizeof err->hint - n, "%s", more);
+}
 
 /* device: of the run before, NULL = this is the first, and chooses. --device comes before both. */
 static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, const char *device,
-                                struct mt_err *err)
+                                int *others, struct mt_err *err)
 {
     struct mt_diff_side *s = &d->side[side];
     const char *wanted = device_name ? device_name : device;
     bool none = false;
-    int others;
     MT_TRY(mt_open_run(ref, &s->db, &s->run, err));
-    MT_TRY(mt_run_device(s->db, &s->run, wanted, &s->device, &none, &others, err));
-    if (!none)
-        return MT_OK;
+    enum mt_status st = mt_run_device(s->db, &s->run, wanted, &s->device, &none, others, err);
+    if (st != MT_OK && device && !device_name)
+        add_hint(err, " --device names one that all runs have.");
+    if (!none || st != MT_OK)
+        return st;
     MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", s->run.name);
-    mt_err_hint(err, "Record them with profile(profile_memory=True).");
+    mt_err_hint(err, "%s", mt_run_how_to_record(&s->run));
     return MT_EUSAGE;
 }
 
 /* Rows that say when two runs can hardly be compared. */
-static void warn(const struct mt_diff *d, struct mt_report *r)
+static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
 {
     const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
     char first[MT_HUMAN_LONG], second[MT_HUMAN_MAX];
@@ -53,16 +61,23 @@ static void warn(const struct mt_diff *d, struct mt_report *r)
                        mt_human_count(b->step_n, second),
                        a->step_n && b->step_n ? "compare totals with --per-step"
                                               : "growth per step cannot be compared");
-    mt_report_older(r, &a->run, &a->device);
-    mt_report_older(r, &b->run, &b->device);
-    mt_report_lost(r, a->run.name, a->run.lost);
-    mt_report_lost(r, b->run.name, b->run.lost);
+    for (int s = 0; s < 2; s++) {
+        const struct mt_diff_side *side = &d->side[s];
+        unsigned gaps = side->gaps & ~(unsigned)MT_GAP_END; /* of that mt_report_lost speaks */
+        mt_report_older(r, &side->run, &side->device);
+        mt_report_lost(r, side->run.name, side->run.lost);
+        if (gaps)
+            mt_report_note(r, "%s %s: its peak may have been higher.", side->run.name,
+                           mt_gaps_text(gaps));
+    }
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
                        mt_human_things(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
     if (!mt_lives_are_known(&a->device) || !mt_lives_are_known(&b->device))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
+    if (!device_name)
+        mt_report_others(r, other_n);
 }
 
 /* Got worse by more than the threshold: bytes, or percent of what it was. */
@@ -91,14 +106,31 @@ static enum mt_status parse_threshold(int64_t *bytes, double *percent, struct mt
     return MT_EUSAGE;
 }
 
-static enum mt_status got_worse(const struct mt_diff *d, bool *out, struct mt_err *err)
+/* What --exit-code answers: 1 worse, 3 nobody can tell, 0 neither. Says what cannot be told. */
+static enum mt_status judge(const struct mt_diff *d, struct mt_report *r, int *exit_code,
+                            struct mt_err *err)
 {
     int64_t bytes;
     double percent;
-    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    bool known[2], grows[2];
+    const struct mt_figures *at[2] = {&d->side[0].whole, &d->side[1].whole};
     MT_TRY(parse_threshold(&bytes, &percent, err));
-    *out = worse((double)a->at_peak_b, (double)b->at_peak_b, bytes, percent) ||
-           worse(a->per_step_b, b->per_step_b, bytes, percent);
+    for (int s = 0; s < 2; s++) {
+        known[s] = mt_peak_is_known(&d->side[s].device, d->side[s].gaps);
+        grows[s] = mt_diff_growth_known(at[s]);
+    }
+    bool higher = worse((double)at[0]->at_peak_b, (double)at[1]->at_peak_b, bytes, percent);
+    bool faster = worse(at[0]->per_step_b, at[1]->per_step_b, bytes, percent);
+    /* A peak that is not known is that much at least. */
+    bool peak_open = (higher && !known[0]) || (!higher && !known[1]);
+    bool growth_open = grows[0] != grows[1];
+    if (peak_open)
+        mt_report_note(r, "Whether the peak got worse cannot be told.");
+    if (growth_open)
+        mt_report_note(r, "Whether the growth per step got worse cannot be told.");
+    *exit_code = (higher && !peak_open) || (faster && !growth_open) ? 1
+                 : peak_open || growth_open                         ? 3
+                                                                    : 0;
     return MT_OK;
 }
 
@@ -117,10 +149,24 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
                                  .warmup = warmup,
                                  .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));
+    if (threshold && !exit_code_wanted) {
+        MT_FAIL(err, MT_EUSAGE, "--threshold is for --exit-code");
+        mt_err_hint(err, "Nothing was compared. --min hides small changes.");
+        return MT_EUSAGE;
+    }
     if (args->n >= 2)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "diff needs two runs: BASE and NEW");
     mt_err_hint(err, "`memtool diff @latest~1 @latest` compares the two imported last.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status steps_known(const struct mt_diff_side *s, struct mt_err *err)
+{
+    if (s->step_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--per-step: run '%s' has no steps", s->run.name);
+    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
     return MT_EUSAGE;
 }
 
@@ -129,17 +175,21 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
                             struct mt_diff_wanted *w, struct mt_err *err)
 {
     char device[sizeof c->live.side[0].device.name];
+    int others = 0;
     for (size_t i = 0; args->n > 2 && i < args->n; i++) {
         struct mt_diff one = {.key_n = c->live.key_n};
         struct mt_diff_trend row = {.name = {0}};
         memcpy(one.keys, c->live.keys, sizeof one.keys);
-        enum mt_status st = open_side(&one, 0, args->v[i], i ? device : NULL, err);
+        enum mt_status st = open_side(&one, 0, args->v[i], i ? device : NULL, &others, err);
         if (st == MT_OK)
             st = mt_diff_load(&one, 0, MT_DIFF_LIVES, warmup, err);
         snprintf(row.name, sizeof row.name, "%s", one.side[0].run.name);
         memcpy(device, one.side[0].device.name, sizeof device);
         row.step_n = one.side[0].step_n;
         row.whole = one.side[0].whole;
+        if (st == MT_OK && per_step)
+            st = steps_known(&one.side[0], err);
+        mt_figures_per_step(&row.whole, per_step ? row.step_n : 0);
         *mt_vec_push(&w->trend) = row;
         mt_diff_free(&one);
         mt_db_close(one.side[0].db);
@@ -148,23 +198,14 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
     return MT_OK;
 }
 
-static enum mt_status steps_known(const struct mt_diff *d, struct mt_err *err)
-{
-    for (int s = 0; s < 2; s++)
-        if (!d->side[s].step_n) {
-            MT_FAIL(err, MT_EUSAGE, "--per-step: run '%s' has no steps", d->side[s].run.name);
-            mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
-            return MT_EUSAGE;
-        }
-    return MT_OK;
-}
-
 static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
+        int others = 0;
         MT_TRY(open_side(&c->live, s, args->v[s ? args->n - 1 : 0],
-                         s ? c->live.side[0].device.name : NULL, err));
+                         s ? c->live.side[0].device.name : NULL, &others, err));
+        c->other_n = others > c->other_n ? others : c->other_n;
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;
@@ -176,7 +217,8 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
     mt_diff_compare(&c->op);
     if (!per_step)
         return MT_OK;
-    MT_TRY(steps_known(&c->live, err));
+    for (int s = 0; s < 2; s++)
+        MT_TRY(steps_known(&c->live.side[s], err));
     mt_diff_per_step(&c->live);
     mt_diff_per_step(&c->op);
     return MT_OK;
@@ -187,16 +229,15 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct comparison c = {0};
     struct mt_diff_wanted w = {0};
     struct mt_diff_reports reports = {0};
-    bool regressed = false;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
     MT_TRY_OUT(compare(args, &c, err));
-    MT_TRY_OUT(got_worse(&c.live, &regressed, err));
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
-    warn(&c.op, reports.v[reports.n - 1]);
+    warn(&c.op, c.other_n, reports.v[reports.n - 1]);
+    if (exit_code_wanted)
+        MT_TRY_OUT(judge(&c.live, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
-    *exit_code = exit_code_wanted && regressed;
 out:
     mt_diff_reports_free(&reports);
     mt_vec_free(&w.trend);

@@ -42,6 +42,8 @@ void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
                          const struct mt_diff_row *from, enum mt_diff_section section,
                          struct mt_row *row);
 
+/* A figure; a NULL cell where unknown. */
+struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_diff_figure which);
 /* BASE, NEW and their difference; NULL cells where unknown. */
 void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3]);
 

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct mt_cell arrow(struct mt_report *r, double from, double to)
+/* A number of blocks or calls, also a mean one. */
+static const char *count_text(struct mt_report *r, const struct mt_cell *c)
 {
-    return mt_cell_text(from == to ? mt_report_textf(r, "%.4g", from)
-                                   : mt_report_textf(r, "%.4g -> %.4g", from, to));
+    char text[MT_HUMAN_MAX];
+    return mt_report_text(r, c->kind == MT_CELL_INT ? mt_human_count(c->i, text)
+                                                    : mt_human_number(c->r, text));
 }
 
 static const char *signed_bytes(struct mt_report *r, int64_t bytes)
@@ -19,34 +21,63 @@ static const char *signed_bytes(struct mt_report *r, int64_t bytes)
     return mt_report_textf(r, "%s%s", bytes > 0 ? "+" : "", mt_human_bytes(bytes, text));
 }
 
+/* ", +97.8 %", ", +0.03 %", ", -1,204 %"; nothing of nothing, and where it is next to nothing. */
+static const char *relative_text(struct mt_report *r, int64_t from, int64_t change)
+{
+    enum { DECIMALS_MAX = 6 };
+    char text[MT_HUMAN_MAX];
+    double percent = from ? 100.0 * (double)change / fabs((double)from) : 0;
+    int decimals = fabs(percent) >= 1000 ? 0 : 1;
+    for (double unit = 0.1; fabs(percent) < 0.95 * unit && decimals <= DECIMALS_MAX; unit /= 10)
+        decimals++;
+    if (decimals > DECIMALS_MAX)
+        return "";
+    return mt_report_textf(r, ", %s%s %%", change > 0 ? "+" : "",
+                           mt_human_decimal(percent, decimals, text));
+}
+
 static const char *change_text(struct mt_report *r, int64_t from, int64_t to)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    int64_t change = mt_wrap_sub(to, from);
     if (from == to)
         return mt_report_textf(r, "%s", mt_human_bytes(from, a));
-    double percent = from ? 100.0 * (double)mt_wrap_sub(to, from) / fabs((double)from) : 0;
-    const char *relative =
-        from ? mt_report_textf(r, fabs(percent) < 1 ? ", %+.1g %%" : ", %+.1f %%", percent) : "";
     return mt_report_textf(r, "%s -> %s (%s%s)", mt_human_bytes(from, a), mt_human_bytes(to, b),
-                           signed_bytes(r, mt_wrap_sub(to, from)), relative);
+                           signed_bytes(r, change), relative_text(r, from, change));
+}
+
+/* The same of a figure, which may be unknown; NULL: in both. */
+static const char *figure_text(struct mt_report *r, const struct mt_figures at[2],
+                               enum mt_diff_figure which)
+{
+    char text[MT_HUMAN_MAX];
+    const struct mt_cell a = mt_diff_cell(&at[0], which), b = mt_diff_cell(&at[1], which);
+    if (a.kind == MT_CELL_INT && b.kind == MT_CELL_INT)
+        return change_text(r, a.i, b.i);
+    if (a.kind == MT_CELL_INT)
+        return mt_report_textf(r, "%s -> unknown", mt_human_bytes(a.i, text));
+    return b.kind == MT_CELL_INT ? mt_report_textf(r, "unknown -> %s", mt_human_bytes(b.i, text))
+                                 : NULL;
 }
 
 void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,
                           struct mt_diff_reports *out)
 {
     struct mt_report *r = mt_diff_new_report(d, w, out);
-    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
-    char ta[MT_HUMAN_MAX], tb[MT_HUMAN_MAX];
-    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
-                           d->side[0].device.name, change_text(r, a->at_peak_b, b->at_peak_b));
-    struct mt_buf text = {0};
-    mt_buf_addf(&text, "allocated%s %s, ", w->per_step ? " per step" : "",
-                change_text(r, a->alloc_b, b->alloc_b));
-    if (a->at_end_b != INT64_MIN && b->at_end_b != INT64_MIN)
-        mt_buf_addf(&text, "alive at the end %s, ", change_text(r, a->at_end_b, b->at_end_b));
-    mt_buf_addf(&text, "time %s -> %s", mt_human_ns(a->time_ns, ta), mt_human_ns(b->time_ns, tb));
-    r->empty = mt_report_text(r, text.s);
-    mt_buf_free(&text);
+    const struct mt_figures at[2] = {d->side[0].whole, d->side[1].whole};
+    const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B);
+    const char *end = figure_text(r, at, MT_DIFF_AT_END_B);
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    r->title =
+        mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
+                    d->side[0].device.name, change_text(r, at[0].at_peak_b, at[1].at_peak_b));
+    r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
+                               alloc ? alloc : "unknown", end ? ", alive at the end " : "",
+                               end ? end : "");
+    if (!((at[0].unknown | at[1].unknown) &
+          MT_UNKNOWN_TIME)) /* not a result: profilers slow down */
+        mt_report_footer(r, "the recordings last %s and %s%s", mt_human_ns(at[0].time_ns, a),
+                         mt_human_ns(at[1].time_ns, b), w->per_step ? " per step" : "");
 }
 
 static void people_columns(const struct mt_diff *d, struct mt_report *r,
@@ -67,15 +98,24 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
     r->keep_order = true;
 }
 
+static const char *leak_remark(const struct mt_diff_row *row)
+{
+    double a = row->at[0].per_step_b, b = row->at[1].per_step_b;
+    return a == 0 ? "new leak" : b == 0 ? "healed" : a == b ? "as before" : "changed";
+}
+
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
                           const struct mt_diff_row *row, enum mt_diff_section section)
 {
+    static const enum mt_diff_figure asked[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
+                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
+                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
+    for (int s = 0; s < 2; s++)
+        if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
+            return mt_report_textf(r, "not known of %s", d->side[s].run.name);
     if (section == MT_SECTION_LEAK)
-        return a->per_step_b == 0               ? "new leak"
-               : b->per_step_b == 0             ? "healed"
-               : a->per_step_b == b->per_step_b ? "as before"
-                                                : "changed";
+        return leak_remark(row);
     bool in_base = row->in[0], in_new = row->in[1];
     if (section == MT_SECTION_PEAK) {
         in_base = a->at_peak_b != 0;
@@ -96,14 +136,15 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
 static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *from,
                                  enum mt_diff_section section)
 {
-    const struct mt_figures *a = &from->at[0], *b = &from->at[1];
-    if (section == MT_SECTION_LEAK)
-        return arrow(r, a->per_step_n, b->per_step_n);
-    if (section == MT_SECTION_PEAK && a->at_peak_n >= 0 && b->at_peak_n >= 0)
-        return arrow(r, (double)a->at_peak_n, (double)b->at_peak_n);
-    if (section == MT_SECTION_OP && (a->calls_n || b->calls_n)) /* snapshots have none */
-        return arrow(r, (double)a->calls_n, (double)b->calls_n);
-    return (struct mt_cell){0};
+    static const enum mt_diff_figure counts[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_N,
+                                                 [MT_SECTION_OP] = MT_DIFF_CALLS_N,
+                                                 [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_N};
+    const struct mt_cell a = mt_diff_cell(&from->at[0], counts[section]),
+                         b = mt_diff_cell(&from->at[1], counts[section]);
+    if (a.kind == MT_CELL_NULL || b.kind == MT_CELL_NULL)
+        return (struct mt_cell){0};
+    const char *was = count_text(r, &a), *is = count_text(r, &b);
+    return mt_cell_text(strcmp(was, is) == 0 ? is : mt_report_textf(r, "%s -> %s", was, is));
 }
 
 const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
@@ -124,8 +165,10 @@ static void short_cells(const struct mt_diff *d, struct mt_report *r, const stru
     out[MT_DIFF_BASE] = c[0];
     out[MT_DIFF_NEW] = c[1];
     out[MT_DIFF_CHANGE] = c[2];
-    if (section == MT_SECTION_OP)
-        out[MT_DIFF_INCLUSIVE] = mt_cell_int(mt_wrap_sub(row->at[1].alloc_b, row->at[0].alloc_b));
+    if (section == MT_SECTION_OP) {
+        mt_diff_cells(row->at, MT_DIFF_ALLOC_B, c);
+        out[MT_DIFF_INCLUSIVE] = c[2];
+    }
     out[MT_DIFF_COUNT] = count_cell(r, row, section);
     out[MT_DIFF_NOTE] = mt_cell_text(mt_report_text(r, remark(d, r, row, section)));
 }
@@ -154,19 +197,24 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
             mt_cell_text(mt_report_text(r, from->key[k]));
 }
 
-/* Why there is no row of a leak: there is none, or nobody can tell. */
-static const char *no_leaks(const struct mt_diff *d, int64_t warmup, struct mt_report *r)
+/* Why there is no row: nothing changed, or nobody can tell. */
+static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section,
+                           struct mt_report *r)
 {
     for (int i = 0; i < 2; i++) {
         const struct mt_diff_side *s = &d->side[i];
-        bool known = mt_lives_are_known(&s->device);
-        if (!known || !s->step_n)
-            return mt_report_textf(r, "unknown: %s has no %s", s->run.name,
-                                   known ? "steps" : "addresses in its records");
-        if (!mt_leaks_can_tell(s->step_n, warmup))
-            return mt_report_textf(r, "unknown: %s has too few steps to tell", s->run.name);
+        bool lives = mt_lives_are_known(&s->device);
+        if (section == MT_SECTION_OP && s->whole.unknown & MT_UNKNOWN_ALLOC)
+            return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
+        if (section != MT_SECTION_OP && !lives)
+            return mt_report_textf(r, "unknown: %s has no addresses in its records", s->run.name);
+        if (section == MT_SECTION_LEAK && !s->growth_known)
+            return mt_report_textf(r, "unknown: %s has %s", s->run.name,
+                                   s->step_n ? "too few steps to tell" : "no steps");
     }
-    return "neither run has a leak";
+    return section == MT_SECTION_PEAK ? "the same blocks make the peak"
+           : section == MT_SECTION_OP ? "every operator allocated the same"
+                                      : "neither run has a leak";
 }
 
 /* Below the leaks: what grows without being known for one. */
@@ -214,7 +262,8 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
                          rows->same_n == 1 ? "it" : "them");
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
-    if (change && !rows->left_out_n)
+    bool known = mt_lives_are_known(&d->side[0].device) && mt_lives_are_known(&d->side[1].device);
+    if (change && known && !rows->left_out_n)
         mt_report_footer(r, "= %s exactly", change);
 }
 
@@ -226,14 +275,11 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
         [MT_SECTION_PEAK] = "the peak, each run at its own",
         [MT_SECTION_OP] = "allocated by operators",
         [MT_SECTION_LEAK] = "growth from step to step"};
-    static const char *const nothing[MT_SECTION_N] = {
-        [MT_SECTION_PEAK] = "the same blocks make the peak",
-        [MT_SECTION_OP] = "every operator allocated the same"};
     const struct mt_rows columns = {.columns = w->rows->columns};
     struct mt_report *r = mt_diff_new_report(d, w, out);
     struct mt_diff_rows rows;
     r->title = mt_strdup(titles[section]);
-    r->empty = section == MT_SECTION_LEAK ? no_leaks(d, w->warmup, r) : nothing[section];
+    r->empty = no_rows(d, section, r);
     people_columns(d, r, section);
     enum mt_status st =
         mt_diff_rows(d, w->rows, section, w->all || section != MT_SECTION_OP, &rows, err);
@@ -259,17 +305,17 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
     mt_report_column(r, "step_n", "STEPS", MT_UNIT_COUNT);
     mt_report_column(r, "run", "RUN", MT_UNIT_NONE);
     r->keep_order = true;
-    r->title = mt_asprintf("%zu runs · %s", w->trend.n, d->side[0].device.name);
+    r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.name,
+                           w->per_step ? " · per step" : "");
     for (size_t i = 0; i < w->trend.n; i++) {
+        static const enum mt_diff_figure shown[] = {MT_DIFF_AT_PEAK_B, MT_DIFF_AT_END_B,
+                                                    MT_DIFF_PER_STEP_B, MT_DIFF_ALLOC_B,
+                                                    MT_DIFF_TIME_NS};
         const struct mt_diff_trend *t = &w->trend.v[i];
         struct mt_row *row = mt_report_row(r);
-        int c = 0;
-        row->cells[c++] = mt_cell_int(t->whole.at_peak_b);
-        row->cells[c++] =
-            t->whole.at_end_b == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(t->whole.at_end_b);
-        row->cells[c++] = mt_diff_number(t->whole.per_step_b);
-        row->cells[c++] = mt_cell_int(t->whole.alloc_b);
-        row->cells[c++] = mt_cell_int(t->whole.time_ns);
+        size_t c = 0;
+        for (; c < MT_ARRAY_LEN(shown); c++)
+            row->cells[c] = mt_diff_cell(&t->whole, shown[c]);
         row->cells[c++] = mt_cell_int(t->step_n);
         row->cells[c++] = mt_cell_text(mt_report_text(r, t->name));
     }

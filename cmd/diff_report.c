@@ -14,40 +14,33 @@ static const char *const section_names[MT_SECTION_N] = {"total", "peak", "op", "
 static const struct {
     const char *name, *unit; /* base_NAME_UNIT, new_NAME_UNIT, NAME_delta_UNIT */
     unsigned sections;       /* where it has a meaning */
+    unsigned unknown;        /* with which of enum mt_unknown it is not known */
 } figures[MT_DIFF_FIGURE_N] = {
-#define IN(s) (1u << MT_SECTION_##s)
-    [MT_DIFF_AT_PEAK_B] = {"at_peak", "b", IN(TOTAL) | IN(PEAK)},
-    [MT_DIFF_AT_PEAK_N] = {"at_peak", "n", IN(PEAK)},
-    [MT_DIFF_SELF_NET_B] = {"self_net", "b", IN(OP)},
-    [MT_DIFF_NET_B] = {"net", "b", IN(TOTAL) | IN(OP)},
-    [MT_DIFF_SELF_ALLOC_B] = {"self_alloc", "b", IN(OP)},
-    [MT_DIFF_ALLOC_B] = {"alloc", "b", IN(TOTAL) | IN(OP)},
-    [MT_DIFF_SELF_ALLOC_N] = {"self_alloc", "n", IN(TOTAL) | IN(OP)},
-    [MT_DIFF_CALLS_N] = {"calls", "n", IN(TOTAL) | IN(OP)},
-    [MT_DIFF_TIME_NS] = {"time", "ns", IN(TOTAL) | IN(OP)},
-    [MT_DIFF_AT_END_B] = {"at_end", "b", IN(TOTAL) | IN(LEAK)},
-    [MT_DIFF_PER_STEP_B] = {"per_step", "b", IN(TOTAL) | IN(LEAK)},
-    [MT_DIFF_PER_STEP_N] = {"per_step", "n", IN(TOTAL) | IN(LEAK)},
-    [MT_DIFF_LEAK_AT_END_B] = {"leak_at_end", "b", IN(TOTAL) | IN(LEAK)},
-    [MT_DIFF_SUSPECT_PER_STEP_B] = {"suspect_per_step", "b", IN(TOTAL) | IN(LEAK)},
+#define IN(s)      (1u << MT_SECTION_##s)
+#define UNKNOWN(u) MT_UNKNOWN_##u
+    [MT_DIFF_AT_PEAK_B] = {"at_peak", "b", IN(TOTAL) | IN(PEAK), UNKNOWN(PEAK)},
+    [MT_DIFF_AT_PEAK_N] = {"at_peak", "n", IN(PEAK), UNKNOWN(PEAK)},
+    [MT_DIFF_SELF_NET_B] = {"self_net", "b", IN(OP), UNKNOWN(ALLOC)},
+    [MT_DIFF_NET_B] = {"net", "b", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
+    [MT_DIFF_SELF_ALLOC_B] = {"self_alloc", "b", IN(OP), UNKNOWN(ALLOC)},
+    [MT_DIFF_ALLOC_B] = {"alloc", "b", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
+    [MT_DIFF_SELF_ALLOC_N] = {"self_alloc", "n", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
+    [MT_DIFF_CALLS_N] = {"calls", "n", IN(TOTAL) | IN(OP), UNKNOWN(CALLS)},
+    [MT_DIFF_TIME_NS] = {"time", "ns", IN(TOTAL) | IN(OP), UNKNOWN(TIME)},
+    [MT_DIFF_AT_END_B] = {"at_end", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(END)},
+    [MT_DIFF_PER_STEP_B] = {"per_step", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
+    [MT_DIFF_PER_STEP_N] = {"per_step", "n", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
+    [MT_DIFF_LEAK_AT_END_B] = {"leak_at_end", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
+    [MT_DIFF_SUSPECT_PER_STEP_B] = {"suspect_per_step", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
 #undef IN
+#undef UNKNOWN
 };
 
-/* A figure per step; NULL: it is none. */
-static const double *rate_of(const struct mt_figures *f, enum mt_diff_figure which)
-{
-    return which == MT_DIFF_PER_STEP_B           ? &f->per_step_b
-           : which == MT_DIFF_PER_STEP_N         ? &f->per_step_n
-           : which == MT_DIFF_SUSPECT_PER_STEP_B ? &f->suspect_per_step_b
-                                                 : NULL;
-}
-
-/* Exact; INT64_MIN: unknown. */
-static int64_t integer_of(const struct mt_figures *f, enum mt_diff_figure which)
+/* The value itself, whether it is known or not. */
+static struct mt_cell value_of(const struct mt_figures *f, enum mt_diff_figure which)
 {
     const int64_t v[MT_DIFF_FIGURE_N] = {[MT_DIFF_AT_PEAK_B] = f->at_peak_b,
-                                         [MT_DIFF_AT_PEAK_N] =
-                                             f->at_peak_n < 0 ? INT64_MIN : f->at_peak_n,
+                                         [MT_DIFF_AT_PEAK_N] = f->at_peak_n,
                                          [MT_DIFF_SELF_NET_B] = f->self_net_b,
                                          [MT_DIFF_NET_B] = f->net_b,
                                          [MT_DIFF_SELF_ALLOC_B] = f->self_alloc_b,
@@ -57,7 +50,22 @@ static int64_t integer_of(const struct mt_figures *f, enum mt_diff_figure which)
                                          [MT_DIFF_TIME_NS] = f->time_ns,
                                          [MT_DIFF_AT_END_B] = f->at_end_b,
                                          [MT_DIFF_LEAK_AT_END_B] = f->leak_at_end_b};
-    return v[which];
+    return which == MT_DIFF_PER_STEP_B           ? mt_diff_number(f->per_step_b)
+           : which == MT_DIFF_PER_STEP_N         ? mt_diff_number(f->per_step_n)
+           : which == MT_DIFF_SUSPECT_PER_STEP_B ? mt_diff_number(f->suspect_per_step_b)
+                                                 : mt_cell_int(v[which]);
+}
+
+struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_diff_figure which)
+{
+    struct mt_cell c = value_of(f, which);
+    bool none = c.kind == MT_CELL_INT && c.i == 0;
+    bool unknown = f->unknown & figures[which].unknown;
+    if (which == MT_DIFF_AT_PEAK_N)
+        unknown |= f->at_peak_n < 0;
+    else if (figures[which].unknown == MT_UNKNOWN_GROWTH)
+        unknown &= none;
+    return unknown ? (struct mt_cell){0} : c;
 }
 
 struct mt_cell mt_diff_number(double v)
@@ -65,24 +73,23 @@ struct mt_cell mt_diff_number(double v)
     return v == floor(v) && fabs(v) < 9e15 ? mt_cell_int((int64_t)v) : mt_cell_real(v);
 }
 
+static double real_of(const struct mt_cell *c)
+{
+    return c->kind == MT_CELL_INT ? (double)c->i : c->r;
+}
+
 /* BASE, NEW and their difference. */
 void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3])
 {
-    memset(out, 0, 3 * sizeof *out);
-    const double *rate[2] = {rate_of(&at[0], which), rate_of(&at[1], which)};
-    if (rate[0] && rate[1]) {
-        out[0] = mt_diff_number(*rate[0]);
-        out[1] = mt_diff_number(*rate[1]);
-        out[2] = mt_diff_number(*rate[1] - *rate[0]);
+    out[0] = mt_diff_cell(&at[0], which);
+    out[1] = mt_diff_cell(&at[1], which);
+    out[2] = (struct mt_cell){0};
+    if (out[0].kind == MT_CELL_NULL || out[1].kind == MT_CELL_NULL)
         return;
-    }
-    int64_t a = integer_of(&at[0], which), b = integer_of(&at[1], which);
-    if (a != INT64_MIN)
-        out[0] = mt_cell_int(a);
-    if (b != INT64_MIN)
-        out[1] = mt_cell_int(b);
-    if (a != INT64_MIN && b != INT64_MIN)
-        out[2] = mt_cell_int(mt_wrap_sub(b, a));
+    if (out[0].kind == MT_CELL_INT && out[1].kind == MT_CELL_INT)
+        out[2] = mt_cell_int(mt_wrap_sub(out[1].i, out[0].i));
+    else
+        out[2] = mt_diff_number(real_of(&out[1]) - real_of(&out[0]));
 }
 
 enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, struct mt_err *err)

@@ -4,33 +4,39 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool differs(const struct mt_figures at[2], enum mt_diff_figure which)
+/* How far a figure changed; where one of both is unknown, how large the other is. 0: it did not. */
+static double change_of(const struct mt_diff_row *row, enum mt_diff_figure which)
 {
     struct mt_cell c[3];
-    mt_diff_cells(at, which, c);
-    return c[2].kind == MT_CELL_REAL || (c[2].kind == MT_CELL_INT && c[2].i != 0);
+    double size = 0;
+    mt_diff_cells(row->at, which, c);
+    for (int i = c[2].kind == MT_CELL_NULL ? 0 : 2; i < 3; i++)
+        if (c[i].kind == MT_CELL_INT)
+            size = fmax(size, fabs((double)c[i].i));
+        else if (c[i].kind == MT_CELL_REAL)
+            size = fmax(size, fabs(c[i].r));
+    return size;
 }
 
 /* What a section sorts by and shows of a row, largest change first; 0: the row is left out. */
 static double weight(const struct mt_diff_row *row, enum mt_diff_section section)
 {
-    const struct mt_figures *a = &row->at[0], *b = &row->at[1];
-    double change;
-    switch (section) {
-    case MT_SECTION_PEAK:
-        change = fabs((double)mt_wrap_sub(b->at_peak_b, a->at_peak_b));
-        return change > 0 ? change : a->at_peak_n != b->at_peak_n ? 1e-3 : 0;
-    case MT_SECTION_OP:
-        change = fabs((double)mt_wrap_sub(b->self_alloc_b, a->self_alloc_b));
+    static const struct {
+        enum mt_diff_section section;
+        enum mt_diff_figure figure;
+        double most; /* so that what changes in bytes comes first */
+    } by[] = {
+        {MT_SECTION_PEAK, MT_DIFF_AT_PEAK_B, INFINITY},  {MT_SECTION_PEAK, MT_DIFF_AT_PEAK_N, 1e-3},
+        {MT_SECTION_OP, MT_DIFF_SELF_ALLOC_B, INFINITY}, {MT_SECTION_OP, MT_DIFF_CALLS_N, 0.5},
+        {MT_SECTION_OP, MT_DIFF_SELF_ALLOC_N, 0.4},      {MT_SECTION_OP, MT_DIFF_SELF_NET_B, 0.25},
+        {MT_SECTION_LEAK, MT_DIFF_PER_STEP_B, INFINITY}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(by); i++) {
+        double change = by[i].section == section ? change_of(row, by[i].figure) : 0;
         if (change > 0)
-            return change;
-        if (differs(row->at, MT_DIFF_CALLS_N))
-            return 0.5;
-        return differs(row->at, MT_DIFF_SELF_NET_B) ? 0.25 : 0;
-    default:
-        change = fabs(b->per_step_b - a->per_step_b);
-        return change > 0 ? change : a->per_step_b > 0 ? 1e-3 : 0;
+            return fmin(change, by[i].most);
     }
+    bool leaks = section == MT_SECTION_LEAK && row->at[0].per_step_b > 0;
+    return leaks ? 1e-3 : 0; /* as before */
 }
 
 static int order_cmp(const void *a, const void *b)

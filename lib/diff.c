@@ -102,6 +102,15 @@ static enum mt_status collect_leaks(struct collector *c, const struct mt_diff *d
     return st;
 }
 
+/* What no group of a side can know. */
+static unsigned unknown_of(const struct mt_diff_side *s)
+{
+    bool lives = mt_lives_are_known(&s->device), snapshot = mt_run_is_snapshot(&s->run);
+    return (lives ? 0u : MT_UNKNOWN_END) | (s->growth_known ? 0u : MT_UNKNOWN_GROWTH) |
+           (s->gaps & MT_GAP_HISTORY ? MT_UNKNOWN_ALLOC : 0u) |
+           (snapshot ? MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME : 0u);
+}
+
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
                             struct mt_err *err)
 {
@@ -115,16 +124,21 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
         s->lives = mt_alloc(sizeof *s->lives);
         MT_TRY_OUT(mt_lives_open_with(s->db, &s->run, &s->device, s->lives, err));
     }
+    MT_TRY_OUT(mt_run_gaps(s->db, &s->run, &s->gaps, err));
     s->step_n = (int64_t)s->lives->steps.all.n;
+    s->growth_known = mt_lives_are_known(device) && mt_leaks_can_tell(s->step_n, warmup);
     s->whole = (struct mt_figures){.at_peak_b = device->peak_b,
                                    .self_net_b = device->net_b,
                                    .net_b = device->net_b,
                                    .self_alloc_b = device->alloc_b,
                                    .self_alloc_n = device->alloc_n,
                                    .alloc_b = device->alloc_b,
-                                   .at_end_b = device->at_end_b,
+                                   .at_end_b = mt_lives_are_known(device) ? device->at_end_b : 0,
                                    .calls_n = s->run.op_n,
                                    .time_ns = s->run.dur_ns};
+    s->whole.unknown = unknown_of(s);
+    if (!(s->gaps & MT_GAP_HISTORY))
+        s->whole.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
     if (parts & MT_DIFF_OPS)
         MT_TRY_OUT(collect_ops(&c, d, err));
     if (parts & MT_DIFF_LIVES)
@@ -155,6 +169,17 @@ static void add_figures(struct mt_figures *to, const struct mt_figures *f)
     mt_wrap_inc(&to->leak_at_end_b, f->leak_at_end_b);
 }
 
+/* Without addresses all that is alive at the peak is in one row; of the others nothing is known. */
+static void mark_unknown(const struct mt_diff_side *s, struct mt_diff_row *row,
+                         struct mt_figures *f)
+{
+    f->unknown = unknown_of(s);
+    if (!mt_lives_are_known(&s->device) && !f->at_peak_b)
+        f->unknown |= MT_UNKNOWN_PEAK;
+    if (row->explicit_row)
+        f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
+}
+
 static struct mt_align_key *names_of(const struct mt_diff_side *s)
 {
     struct mt_align_key *names = mt_alloc((s->groups.n + 1) * sizeof *names);
@@ -178,13 +203,16 @@ void mt_diff_compare(struct mt_diff *d)
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < d->side[s].groups.n; i++)
             add_figures(&d->rows.v[names[s][i].row].at[s], &d->side[s].groups.v[i].f);
+    for (size_t i = 0; i < d->rows.n; i++)
+        for (int s = 0; s < 2; s++)
+            mark_unknown(&d->side[s], &d->rows.v[i], &d->rows.v[i].at[s]);
     memcpy(d->match_n, a.match_n, sizeof d->match_n);
     mt_alignment_free(&a);
     free(names[0]);
     free(names[1]);
 }
 
-static void divide(struct mt_figures *f, int64_t n)
+void mt_figures_per_step(struct mt_figures *f, int64_t n)
 {
     int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
                                 &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
@@ -195,9 +223,9 @@ static void divide(struct mt_figures *f, int64_t n)
 void mt_diff_per_step(struct mt_diff *d)
 {
     for (int s = 0; s < 2; s++) {
-        divide(&d->side[s].whole, d->side[s].step_n);
+        mt_figures_per_step(&d->side[s].whole, d->side[s].step_n);
         for (size_t i = 0; i < d->rows.n; i++)
-            divide(&d->rows.v[i].at[s], d->side[s].step_n);
+            mt_figures_per_step(&d->rows.v[i].at[s], d->side[s].step_n);
     }
 }
 

@@ -8,10 +8,22 @@
 #define MT_DIFF_H
 
 #include "lib/align.h"
+#include "lib/gaps.h"
 #include "lib/leaks.h"
+
+/* What of a group or a run is not known; its figures are 0 then. */
+enum mt_unknown {
+    MT_UNKNOWN_PEAK = 1,   /* what it holds at the peak */
+    MT_UNKNOWN_END = 2,    /* at_end_b */
+    MT_UNKNOWN_GROWTH = 4, /* of leaks; what is found of it nevertheless is no 0 */
+    MT_UNKNOWN_ALLOC = 8,  /* what it allocates and frees */
+    MT_UNKNOWN_CALLS = 16,
+    MT_UNKNOWN_TIME = 32,
+};
 
 /* The figures of a group, or of a whole run. */
 struct mt_figures {
+    unsigned unknown;             /* enum mt_unknown, or-ed */
     int64_t at_peak_b, at_peak_n; /* at_peak_n -1: unknown */
     int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n;
     int64_t calls_n, recomputed_n, time_ns; /* recomputed: of the ops, run again in backward */
@@ -21,6 +33,12 @@ struct mt_figures {
     int64_t leak_at_end_b;     /* alive at the end and part of a leak */
     double suspect_per_step_b; /* of leaks and candidates */
 };
+
+/* Whether the growth per step is known, be it 0. */
+static inline bool mt_diff_growth_known(const struct mt_figures *f)
+{
+    return !(f->unknown & MT_UNKNOWN_GROWTH) || f->per_step_b > 0;
+}
 
 /* One of the two runs. db NULL: not opened. */
 struct mt_diff_side {
@@ -36,6 +54,8 @@ struct mt_diff_side {
     groups;
     struct mt_tree tree; /* of ops, where the keys are about these */
     int64_t step_n;
+    bool growth_known; /* there are addresses and steps enough to tell a leak by */
+    unsigned gaps;
     struct mt_figures whole; /* the device's own figures */
 };
 
@@ -70,5 +90,6 @@ void mt_diff_free(struct mt_diff *d);
 
 /* Divides what grows with the length of a run (all but peaks, at-end and leaks) by its steps. */
 void mt_diff_per_step(struct mt_diff *d);
+void mt_figures_per_step(struct mt_figures *f, int64_t step_n);
 
 #endif

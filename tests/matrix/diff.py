@@ -120,6 +120,20 @@ def check_formats(base, new, section, *filters):
     return came["csv"]
 
 
+def check_trend(*options):
+    """Of several runs each has a row, with the figures that the total has where it is NEW."""
+    runs = ("leak_steps", "noleak_steps", "cache_steps")
+    report = json.loads(memtool("diff", *runs, "--section", "total", "--format", "json", *options))
+    total, rows = report["rows"][-1], report["rows"][:-1]
+    check(f"diff of three runs {options}: a row for each", [row["site"] for row in rows] == list(runs))
+    same = [deltas(rows[-1]) == deltas(total), rows[-1]["new_alloc_b"] == total["new_alloc_b"],
+            rows[0]["base_time_ns"] == total["base_time_ns"], rows[0]["new_calls_n"] == total["base_calls_n"]]
+    check(f"diff of three runs {options}: the rows are as the total", all(same), same)
+    one = json.loads(memtool("diff", runs[1], runs[1], "--section", "total", "--format", "json", *options))["rows"][-1]
+    names = ("new_alloc_b", "new_calls_n", "new_time_ns", "new_self_alloc_n", "new_at_peak_b", "new_per_step_b")
+    check(f"diff of three runs {options}: the middle one", [one[n] for n in names] == [rows[1][n] for n in names])
+
+
 def main():
     os.environ["MEMTOOL_DB"] = "t.db"
     for sample in sorted({sample for pair in PAIRS for sample in pair[:2]}):
@@ -129,6 +143,8 @@ def main():
             check_itself(base, device, by)
             if base != new:
                 check_pair(base, new, device, by)
+    check_trend()
+    check_trend("--per-step")
     for pair, section in ((("cnn_b16", "cnn_b32"), "peak"), (("cnn_b16", "cnn_b32"), "op"),
                           (("leak_steps", "noleak_steps"), "leak"), (("cnn_b16_torch2.6", "cnn_stack"), "op")):
         every = check_formats(*pair, section, "--limit", "0")
