@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const char *by, *device_name;
-static int64_t warmup = 1, min_b;
+enum { WARMUP = 1 };
+static int64_t warmup = -1, min_b; /* -1: not given */
 static bool fail, all;
 static struct mt_rows rows = MT_ROWS(20);
 
@@ -136,15 +137,34 @@ static struct mt_cell total_rate(double rate)
     return rate == (double)(int64_t)rate ? mt_cell_int((int64_t)rate) : mt_cell_real(rate);
 }
 
+/* "+644 B in 2 blocks every step", "+100 B in 1 block every 3 steps" */
+static void describe_rate(struct mt_report *r, const struct sum *leak, struct mt_buf *title)
+{
+    enum { STEPS_MAX = 20 };
+    char text[MT_HUMAN_LONG];
+    int64_t steps = 1;
+    double blocks = leak->per_step_n;
+    while (steps < STEPS_MAX && fabs(blocks * (double)steps - round(blocks * (double)steps)) > 1e-6)
+        steps++;
+    if (steps == STEPS_MAX || blocks * (double)steps > 9e15) {
+        mt_buf_addf(title, "+%s in %s blocks every step", human(r, leak->per_step_b),
+                    mt_human_number(blocks, text));
+        return;
+    }
+    mt_buf_addf(title, "+%s in %s every ", human(r, leak->per_step_b * (double)steps),
+                mt_human_things(llround(blocks * (double)steps), "block", text));
+    mt_buf_adds(title, steps == 1 ? "step" : mt_human_things(steps, "step", text));
+}
+
 /* "no leak, 1 candidate that grows 200 B a step" */
 static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
                             const struct sum *leak, const struct sum *candidate,
                             struct mt_buf *title)
 {
-    if (leak->rows)
-        mt_buf_addf(title, "leak: +%s in %.4g block%s every step", human(r, leak->per_step_b),
-                    leak->per_step_n, leak->per_step_n == 1 ? "" : "s");
-    else if (too_few_steps(lives))
+    if (leak->rows) {
+        mt_buf_adds(title, "leak: ");
+        describe_rate(r, leak, title);
+    } else if (too_few_steps(lives))
         mt_buf_adds(title, "too few to tell a leak");
     else if (min_b > 0)
         mt_buf_addf(title, "no leak of %s or more", human(r, (double)min_b));
@@ -276,6 +296,17 @@ out:
     return st;
 }
 
+static enum mt_status settle_warmup(size_t run_n, struct mt_err *err)
+{
+    bool given = warmup >= 0;
+    warmup = given ? warmup : WARMUP;
+    if (!given || run_n < 2)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--warmup does not go with several runs");
+    mt_err_hint(err, "What grows from run to run is seen at their ends, whatever their steps.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     enum mt_group_key keys[MT_BY_N];
@@ -286,13 +317,17 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.leaks", 1);
     MT_TRY_OUT(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
+    MT_TRY_OUT(settle_warmup(args->n, err));
     if (args->n < 2)
         MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, keys, key_n, &report, &answer, err));
     else {
-        MT_TRY_OUT(
-            mt_leaks_over_runs(args, device_name, keys, key_n, min_b, &report, &answer, err));
-        MT_TRY_OUT(mt_rows_apply(&rows, &report, "change_b", err));
-        mt_rows_footer(&rows, &report, NULL, "");
+        const struct mt_leaks_wanted wanted = {.device = device_name,
+                                               .keys = keys,
+                                               .key_n = key_n,
+                                               .min_b = min_b,
+                                               .all = all || !mt_people_read(),
+                                               .rows = &rows};
+        MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
     }
     MT_TRY_OUT(mt_show(&report, err));
     if (fail)
@@ -311,7 +346,7 @@ static const struct mt_opt opts[] = {
     {"fail", 0, MT_OPT_FLAG, &fail, NULL,
      "exit 1 when there is a leak, 3 when that cannot be told"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
-     "leaks that grow by at least this per step; other rows that hold this at the end"},
+     "leaks that grow by at least this per step, or run; other rows that hold this at the end"},
     MT_DEVICE_OPT(device_name),
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},

@@ -17,67 +17,102 @@ struct site {
 };
 
 struct sites {
-    struct mt_strtab forms; /* id = index of the site */
+    const struct mt_leaks_wanted *wanted;
+    struct mt_report *r;
     MT_VEC(struct site) all;
     size_t run_n;
     struct mt_run_device device; /* of the run before: all are asked for the same */
+    struct {
+        int64_t bytes, n;
+    } rest; /* alive at the end of the last run, and not listed */
 };
 
-static struct site *site_of(struct sites *s, const struct mt_live_group *g, int key_n,
-                            struct mt_report *r)
+static struct mt_align_key *names_of(const struct sites *s)
 {
-    struct mt_buf form = {0};
-    for (int k = 0; k < key_n; k++) {
-        mt_align_form(&form, g->key[k]);
-        mt_buf_addc(&form, '\x1f');
+    struct mt_align_key *names = mt_alloc((s->all.n + 1) * sizeof *names);
+    for (size_t i = 0; i < s->all.n; i++) {
+        names[i].explicit_row = s->all.v[i].explicit_row;
+        memcpy(names[i].key, s->all.v[i].key, sizeof names[i].key);
     }
-    uint32_t id = mt_strtab_add(&s->forms, form.s, form.n);
-    mt_buf_free(&form);
-    if (id == s->all.n) {
-        struct site *new = mt_vec_push(&s->all);
-        *new = (struct site){.explicit_row = g->explicit_row,
-                             .at_end_b = mt_alloc(s->run_n * sizeof *new->at_end_b)};
-        for (int k = 0; k < key_n; k++)
-            new->key[k] = mt_report_text(r, g->key[k]);
+    return names;
+}
+
+static struct mt_align_key *names_of_groups(const struct mt_live_groups *g)
+{
+    struct mt_align_key *names = mt_alloc((g->rows.n + 1) * sizeof *names);
+    for (size_t i = 0; i < g->rows.n; i++) {
+        names[i].explicit_row = g->rows.v[i].explicit_row;
+        memcpy(names[i].key, g->rows.v[i].key, sizeof names[i].key);
     }
-    return &s->all.v[id];
+    return names;
+}
+
+/* The sites of all runs so far and those of run i become one list. */
+static void join(struct sites *s, size_t i, const struct mt_live_groups *g)
+{
+    const struct mt_leaks_wanted *w = s->wanted;
+    struct mt_align_key *was = names_of(s), *is = names_of_groups(g);
+    struct mt_alignment a;
+    mt_align(was, s->all.n, is, g->rows.n, w->keys, w->key_n, &a);
+    struct site *all = mt_alloc((a.rows.n + 1) * sizeof *all);
+    for (size_t row = 0; row < a.rows.n; row++) {
+        const struct mt_align_row *from = &a.rows.v[row];
+        all[row].explicit_row = from->explicit_row;
+        all[row].at_end_b = mt_alloc(s->run_n * sizeof *all[row].at_end_b);
+        for (int k = 0; k < w->key_n; k++) /* what run i has goes with it */
+            all[row].key[k] = from->in[1] ? mt_report_text(s->r, from->key[k]) : from->key[k];
+    }
+    for (size_t k = 0; k < s->all.n; k++) {
+        for (size_t run = 0; run < i; run++)
+            mt_wrap_inc(&all[was[k].row].at_end_b[run], s->all.v[k].at_end_b[run]);
+        free(s->all.v[k].at_end_b);
+    }
+    for (size_t k = 0; k < g->rows.n; k++)
+        mt_wrap_inc(&all[is[k].row].at_end_b[i], g->rows.v[k].at[0].bytes);
+    free(s->all.v);
+    s->all.v = all;
+    s->all.n = a.rows.n;
+    s->all.cap = a.rows.n + 1;
+    mt_alignment_free(&a);
+    free(was);
+    free(is);
+}
+
+static enum mt_status no_memory(const struct mt_run *run, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", run->name);
+    mt_err_hint(err, "%s", mt_run_how_to_record(run));
+    return MT_EUSAGE;
 }
 
 /* What is alive at the end of one run. */
-static enum mt_status add_run(struct sites *s, size_t i, const char *ref, const char *device_name,
-                              const enum mt_group_key *keys, int key_n, struct mt_report *r,
-                              struct mt_err *err)
+static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
+    const struct mt_leaks_wanted *w = s->wanted;
     struct mt_db *db = NULL;
     struct mt_run run;
     struct mt_lives lives = {0};
     struct mt_live live = {0};
     struct mt_live_groups groups = {0};
-    const char *wanted = device_name ? device_name : s->device.id ? s->device.name : NULL;
+    const char *device = w->device ? w->device : s->device.id ? s->device.name : NULL;
     bool none = false;
     int others;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_open_run(ref, &db, &run, err));
-    MT_TRY_OUT(mt_run_device(db, &run, wanted, &s->device, &none, &others, err));
+    MT_TRY_OUT(mt_run_device(db, &run, device, &s->device, &none, &others, err));
     if (i == 0 || i == s->run_n - 1) {
-        r->runs[i > 0].id = run.id;
-        r->runs[i > 0].name = mt_strdup(run.name);
+        s->r->runs[i > 0].id = run.id;
+        s->r->runs[i > 0].name = mt_strdup(run.name);
     }
-    mt_report_lost(r, run.name, run.lost);
-    if (none) {
-        st = MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", run.name);
-        mt_err_hint(err, "Record them with profile(profile_memory=True).");
-        goto out;
-    }
+    mt_report_lost(s->r, run.name, run.lost);
+    if (none)
+        MT_TRY_OUT(no_memory(&run, err));
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
-    mt_live_groups_init(&groups, &lives, keys, key_n);
+    mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, live.sum_b, 0);
-    for (size_t g = 0; g < groups.rows.n; g++) {
-        const struct mt_live_group *group = &groups.rows.v[g];
-        mt_wrap_inc(&site_of(s, group, key_n, r)->at_end_b[i], group->at[0].bytes);
-    }
+    join(s, i, &groups);
     mt_live_groups_free(&groups);
 out:
     mt_live_free(&live);
@@ -118,58 +153,100 @@ static void add_row(struct mt_report *r, const struct site *site, size_t run_n, 
         row->cells[c++] = mt_cell_text(site->key[k]);
 }
 
-static void add_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n)
+static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
 {
     mt_report_column(r, "change_b", "CHANGE", MT_UNIT_CHANGE);
     mt_report_column(r, "per_run_b", "PER RUN", MT_UNIT_CHANGE);
     mt_report_column(r, "first_at_end_b", "FIRST", MT_UNIT_BYTES);
     mt_report_column(r, "at_end_b", "LAST", MT_UNIT_BYTES);
     mt_report_column(r, "verdict", "VERDICT", MT_UNIT_NONE);
-    for (int k = 0; k < key_n; k++)
-        mt_report_column(r, mt_group_key_names[keys[k]], NULL, MT_UNIT_NONE);
+    for (int k = 0; k < w->key_n; k++)
+        mt_report_column(r, mt_group_key_names[w->keys[k]], NULL, MT_UNIT_NONE);
     r->keep_order = true;
     r->empty = "nothing is alive at the end of any run";
 }
 
-enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const char *device_name,
-                                  const enum mt_group_key *keys, int key_n, int64_t min_b,
-                                  struct mt_report *r, struct mt_leaks_answer *answer,
-                                  struct mt_err *err)
+/* --min is about the growth per run of what grows, else about what is alive. */
+static bool large_enough(const struct sites *s, const struct site *site, enum mt_verdict verdict)
 {
-    struct sites s = {.run_n = refs->n};
-    enum mt_status st = MT_OK;
+    int64_t first = site->at_end_b[0], last = site->at_end_b[s->run_n - 1];
+    if (verdict == MT_VERDICT_STATE)
+        return (first > last ? first : last) >= s->wanted->min_b;
+    double intervals = (double)(s->run_n - 1);
+    return (double)mt_wrap_sub(last, first) / intervals >= (double)s->wanted->min_b;
+}
+
+static void use_site(struct sites *s, const struct site *site, struct mt_leaks_answer *answer)
+{
+    enum mt_verdict verdict = judge(site, s->run_n);
+    bool large = large_enough(s, site, verdict);
+    if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
+        mt_wrap_inc(&s->rest.bytes, site->at_end_b[s->run_n - 1]);
+        s->rest.n++;
+        return;
+    }
+    if (large)
+        add_row(s->r, site, s->run_n, s->wanted->key_n, verdict);
+    s->r->left_out_n += !large;
+    answer->leaking |= verdict == MT_VERDICT_LEAK && large;
+    answer->unknown |= verdict == MT_VERDICT_CANDIDATE && s->run_n < RUNS_MIN && large;
+}
+
+static void describe(struct sites *s, const struct mt_leaks_answer *answer)
+{
+    struct mt_report *r = s->r;
     char first[MT_HUMAN_MAX], last[MT_HUMAN_MAX];
     int64_t sum[2] = {0, 0};
-    mt_strtab_init(&s.forms);
-    add_columns(r, keys, key_n);
-    for (size_t i = 0; i < refs->n; i++)
-        MT_TRY_OUT(add_run(&s, i, refs->v[i], device_name, keys, key_n, r, err));
-    for (size_t i = 0; i < s.all.n; i++) {
-        const struct site *site = &s.all.v[i];
-        enum mt_verdict verdict = judge(site, s.run_n);
-        int64_t change = mt_wrap_sub(site->at_end_b[s.run_n - 1], site->at_end_b[0]);
-        add_row(r, site, s.run_n, key_n, verdict);
-        if (change / (int64_t)(s.run_n - 1) >= min_b) {
-            answer->leaking |= verdict == MT_VERDICT_LEAK;
-            answer->unknown |= verdict == MT_VERDICT_CANDIDATE && s.run_n < RUNS_MIN;
-        }
-        mt_wrap_inc(&sum[0], site->at_end_b[0]);
-        mt_wrap_inc(&sum[1], site->at_end_b[s.run_n - 1]);
+    for (size_t i = 0; i < s->all.n; i++) {
+        mt_wrap_inc(&sum[0], s->all.v[i].at_end_b[0]);
+        mt_wrap_inc(&sum[1], s->all.v[i].at_end_b[s->run_n - 1]);
     }
-    const struct mt_sort by_change = {"change_b", true, NULL};
-    mt_table_sort(r, &by_change);
     r->title =
-        mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s.run_n, r->runs[0].name,
+        mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->run_n, r->runs[0].name,
                     r->runs[1].name, mt_human_bytes(sum[0], first), mt_human_bytes(sum[1], last));
     if (answer->unknown)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        RUNS_MIN);
     mt_report_total(r, "first_at_end_b", mt_cell_int(sum[0]));
     mt_report_total(r, "at_end_b", mt_cell_int(sum[1]));
+}
+
+/* What of the sites goes into the report. */
+static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer,
+                                 struct mt_err *err)
+{
+    static const struct mt_sort by_change = {"change_b", true, NULL};
+    struct mt_rows asked = *s->wanted->rows;
+    char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
+    for (size_t i = 0; i < s->all.n; i++)
+        use_site(s, &s->all.v[i], answer);
+    mt_table_sort(s->r, &by_change);
+    describe(s, answer);
+    MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
+    asked.min_b = s->wanted->min_b; /* applied above */
+    if (s->rest.n)
+        s->r->empty = "nothing grows from run to run";
+    mt_rows_footer(&asked, s->r, NULL, "");
+    if (s->rest.n)
+        mt_report_footer(s->r, "no leak: %s in %s that did not grow. --all lists them",
+                         mt_human_bytes(s->rest.bytes, bytes),
+                         mt_human_things(s->rest.n, "site", sites));
+    return MT_OK;
+}
+
+enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_leaks_wanted *wanted,
+                                  struct mt_report *r, struct mt_leaks_answer *answer,
+                                  struct mt_err *err)
+{
+    struct sites s = {.wanted = wanted, .r = r, .run_n = refs->n};
+    enum mt_status st = MT_OK;
+    add_columns(r, wanted);
+    for (size_t i = 0; i < refs->n; i++)
+        MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
+    st = show_sites(&s, answer, err);
 out:
     for (size_t i = 0; i < s.all.n; i++)
         free(s.all.v[i].at_end_b);
     mt_vec_free(&s.all);
-    mt_strtab_free(&s.forms);
     return st;
 }
