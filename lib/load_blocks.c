@@ -11,15 +11,19 @@ bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step)
            (step != INT64_MIN && step >= l->filter->steps.from && step <= l->filter->steps.to);
 }
 
-static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op)
+static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t place,
+                                  uint32_t thread)
 {
     if (op >= (uint64_t)l->run->op_n)
         return NULL; /* a damaged database */
-    if (!l->sums_of[op]) {
-        *mt_vec_push(&l->sums) = (struct mt_sums){0};
-        l->sums_of[op] = (uint32_t)l->sums.n;
-    }
-    return &l->sums.v[l->sums_of[op] - 1];
+    for (uint32_t at = l->sums_of[op]; at; at = l->sums.v[at - 1].next)
+        if (l->sums.v[at - 1].place == place)
+            return &l->sums.v[at - 1].sums;
+    struct mt_op_sums *new = mt_vec_push(&l->sums);
+    *new = (struct mt_op_sums){
+        .op = (uint32_t)op, .thread = thread, .place = (int32_t)place, .next = l->sums_of[op]};
+    l->sums_of[op] = (uint32_t)l->sums.n;
+    return &new->sums;
 }
 
 /* What is outside ops, by what the keys ask for. */
@@ -36,7 +40,7 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
     return &t->outside.v[at].sums;
 }
 
-static int64_t number_of(const struct mt_op_loader *l, int64_t place)
+int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place)
 {
     return place < 0 ? INT64_MIN : l->steps.all.v[place].number;
 }
@@ -58,7 +62,7 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
             struct mt_item *new = mt_vec_push(&t->items);
             *new = mt_item_of_node(at);
             new->thread = thread;
-            new->step = number_of(l, place);
+            new->step = mt_op_step_number(l, place);
         }
         if (inner != MT_NONE)
             t->items.v[inner].parent = item;
@@ -70,19 +74,19 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
     return wanted;
 }
 
-/* Where one end of a block's life is counted; NULL: nowhere. */
+/* Where one end of a block's life is counted, in the step under way then; NULL: nowhere. */
 static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int column,
                             int node_column)
 {
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return NULL;
-    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL)
-        return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first));
-    int64_t place = mt_steps_under_way(&l->steps, mt_stmt_int(s, column));
-    int64_t step = number_of(l, place);
+    int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
+    int64_t step = mt_op_step_number(l, place);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;
+    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL)
+        return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first), place, thread);
     uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
     if (node >= l->t->nodes.n)
         return sums_outside(l, thread, step);
@@ -96,10 +100,8 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
     struct mt_stmt *s;
     bool row;
     MT_TRY(mt_db_query(l->db, MT_Q_LOAD_ALLOCS, &s, err));
-    /* Ops may end behind the window in which they start. */
-    int64_t to = l->last_ns > l->window.to_ns ? l->last_ns : l->window.to_ns;
     mt_stmt_bind(s, "iiiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id,
-                 l->window.from_ns, to);
+                 l->window.from_ns, l->window.to_ns);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)

@@ -64,19 +64,22 @@ static enum mt_status first_since(struct mt_op_loader *l, const struct op_range 
     return MT_OK;
 }
 
-/* Cuts a range to the window, and finds out when the last of its ops ends. */
+/* Cuts a range to the ops that start in the window and those that may run inside one of these. */
 static enum mt_status cut_range(struct mt_op_loader *l, struct op_range *range, struct mt_err *err)
 {
+    struct op_range within = *range;
     struct mt_stmt *s;
     bool row;
-    MT_TRY(first_since(l, range, l->window.from_ns, &range->first, err));
-    MT_TRY(first_since(l, range, l->window.to_ns, &range->end, err));
+    MT_TRY(first_since(l, range, l->window.from_ns, &within.first, err));
+    MT_TRY(first_since(l, range, l->window.to_ns, &within.end, err));
     MT_TRY(mt_db_query(l->db, MT_Q_LOAD_LAST_END, &s, err));
-    mt_stmt_bind(s, "ii", range->first, range->end);
+    mt_stmt_bind(s, "ii", within.first, within.end);
     MT_TRY(mt_stmt_step(s, &row, err));
-    if (row && mt_stmt_kind(s, 0) != MT_VALUE_NULL && mt_stmt_int(s, 0) > l->last_ns)
-        l->last_ns = mt_stmt_int(s, 0);
+    int64_t last_ns = row ? mt_stmt_int_or(s, 0, INT64_MIN) : INT64_MIN;
     mt_stmt_end(s);
+    if (last_ns > l->window.to_ns)
+        MT_TRY(first_since(l, range, last_ns, &within.end, err));
+    *range = within;
     return MT_OK;
 }
 
@@ -130,10 +133,26 @@ static enum mt_status pass_around(struct op_reader *r, int64_t id, struct mt_err
     while (found.n) {
         const struct mt_walk_op *op = &found.v[--found.n];
         end = op->end_ns < end ? op->end_ns : end;
-        mt_walk_pass(&r->walk, op->op, end);
+        mt_walk_pass(&r->walk, op->op, 0, end, NULL);
     }
     mt_vec_free(&found);
     return st;
+}
+
+static enum mt_status query_ops(struct mt_op_loader *l, int64_t first, int64_t end,
+                                struct mt_stmt **s, struct mt_err *err)
+{
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OPS, s, err));
+    mt_stmt_bind(*s, "iiii", first, end, (int64_t)l->asked[MT_BY_SHAPE],
+                 (int64_t)l->asked[MT_BY_FORWARD]);
+    return MT_OK;
+}
+
+/* The frame of the forward op of the op in the current row, MT_NONE: it has none of its own. */
+static uint32_t forward_of(const struct mt_op_loader *l, const struct mt_stmt *s)
+{
+    uint64_t forward = mt_stmt_index(s, 6, l->run->node_first);
+    return forward < l->t->nodes.n ? l->t->nodes.v[forward].frame : MT_NONE;
 }
 
 /* Fills in what the keys ask for of the op in the current row. */
@@ -142,15 +161,40 @@ static enum mt_status read_keys(struct mt_op_loader *l, const struct mt_stmt *s,
                                 struct mt_err *err)
 {
     if (l->asked[MT_BY_FORWARD]) {
-        uint64_t forward = mt_stmt_index(s, 6, l->run->node_first);
-        if (forward < l->t->nodes.n)
-            item->forward = l->t->nodes.v[forward].frame;
-        else if (parent) /* what runs under a backward op belongs to it */
+        item->forward = forward_of(l, s);
+        if (item->forward == MT_NONE && parent) /* what runs under a backward op belongs to it */
             item->forward = parent->forward;
     }
     if (!l->asked[MT_BY_SHAPE] || mt_stmt_kind(s, 5) == MT_VALUE_NULL)
         return MT_OK;
     return mt_load_shape(l->db, l->t, mt_stmt_int(s, 5), &item->shape, err);
+}
+
+/* Adds what an op did in other steps than the one it began in: the item is that of the op. */
+static void add_strays(struct op_reader *r, const struct mt_walk_op *parent, struct mt_item item,
+                       uint64_t op)
+{
+    struct mt_op_loader *l = &r->l;
+    item.time_ns = 0;
+    for (uint32_t at = l->sums_of[op]; at; at = l->sums.v[at - 1].next) {
+        struct mt_op_sums *stray = &l->sums.v[at - 1];
+        if (stray->place == MT_SUMS_TAKEN)
+            continue;
+        item.step = mt_op_step_number(l, stray->place);
+        mt_walk_add(&r->walk, parent, &item, &stray->sums);
+        stray->place = MT_SUMS_TAKEN;
+    }
+}
+
+/* What the op did in the step it began in; NULL: nothing. */
+static const struct mt_sums *take_sums(struct mt_op_loader *l, uint64_t op, int64_t place)
+{
+    for (uint32_t at = l->sums_of[op]; at; at = l->sums.v[at - 1].next)
+        if (l->sums.v[at - 1].place == place) {
+            l->sums.v[at - 1].place = MT_SUMS_TAKEN;
+            return &l->sums.v[at - 1].sums;
+        }
+    return NULL;
 }
 
 /* Adds the op of the current row to its group. `op` counts from the run's first. */
@@ -162,11 +206,11 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
     const struct mt_walk_op *parent =
         mt_walk_to(&r->walk, op, mt_stmt_index(s, 2, l->run->op_first), start);
     uint64_t node = (uint64_t)mt_stmt_int(s, 1) - (uint64_t)l->run->node_first;
-    bool by_step = l->asked[MT_BY_STEP] || l->filter->by_step;
-    int64_t step = by_step ? mt_steps_number_at(&l->steps, start) : INT64_MIN;
+    int64_t place = l->by_step ? mt_steps_under_way(&l->steps, start) : -1;
+    int64_t step = mt_op_step_number(l, place);
     end = parent && parent->end_ns < end ? parent->end_ns : end;
     if (node >= l->t->nodes.n || !mt_op_step_wanted(l, step)) {
-        mt_walk_pass(&r->walk, op, end);
+        mt_walk_pass(&r->walk, op, start, end, parent);
         return MT_OK;
     }
     struct mt_item item = {.node = (uint32_t)node,
@@ -176,14 +220,15 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
                            .forward = MT_NONE,
                            .step = step};
     MT_TRY(read_keys(l, s, parent, &item, err));
-    const struct mt_sums *self = l->sums_of[op] ? &l->sums.v[l->sums_of[op] - 1] : NULL;
+    const struct mt_sums *self = take_sums(l, op, place);
+    add_strays(r, parent, item, op);
     mt_walk_open(&r->walk, op, end, parent, &item, self);
     return MT_OK;
 }
 
 static enum mt_status read_thread_ops(struct op_reader *r, uint32_t thread, struct mt_err *err)
 {
-    const struct mt_op_loader *l = &r->l;
+    struct mt_op_loader *l = &r->l;
     const struct op_range *range = &r->ranges.v[thread];
     struct mt_stmt *s;
     bool row;
@@ -191,9 +236,7 @@ static enum mt_status read_thread_ops(struct op_reader *r, uint32_t thread, stru
         return MT_OK;
     if (l->filter->by_step)
         MT_TRY(pass_around(r, range->first, err));
-    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OPS, &s, err));
-    mt_stmt_bind(s, "iiii", range->first, range->end, (int64_t)l->asked[MT_BY_SHAPE],
-                 (int64_t)l->asked[MT_BY_FORWARD]);
+    MT_TRY(query_ops(l, range->first, range->end, &s, err));
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
@@ -206,11 +249,56 @@ static enum mt_status read_thread_ops(struct op_reader *r, uint32_t thread, stru
     return MT_OK;
 }
 
+/* The node of an op that is not walked to (MT_NONE: there is none), and what the keys ask for. */
+static enum mt_status find_keys(struct mt_op_loader *l, uint64_t op, struct mt_item *item,
+                                struct mt_err *err)
+{
+    bool row = true;
+    item->node = MT_NONE;
+    for (uint64_t at = op, parent;; at = parent) {
+        struct mt_stmt *s;
+        int64_t id = l->run->op_first + (int64_t)at;
+        MT_TRY(query_ops(l, id, mt_wrap_add(id, 1), &s, err));
+        MT_TRY(mt_stmt_step(s, &row, err));
+        parent = row ? mt_stmt_index(s, 2, l->run->op_first) : at;
+        uint64_t node = row ? mt_stmt_index(s, 1, l->run->node_first) : l->t->nodes.n;
+        enum mt_status st = MT_OK;
+        if (at == op && node < l->t->nodes.n) {
+            item->node = (uint32_t)node;
+            st = read_keys(l, s, NULL, item, err);
+        } else if (row)
+            item->forward = forward_of(l, s);
+        mt_stmt_end(s);
+        if (st != MT_OK || item->node == MT_NONE || !l->asked[MT_BY_FORWARD] ||
+            item->forward != MT_NONE || parent >= at)
+            return st;
+    }
+}
+
+/* What ops that were left out did in steps that are asked for. */
+static enum mt_status add_left_out(struct op_reader *r, struct mt_err *err)
+{
+    struct mt_op_loader *l = &r->l;
+    for (size_t i = 0; i < l->sums.n; i++) {
+        const struct mt_op_sums *left = &l->sums.v[i];
+        if (left->place == MT_SUMS_TAKEN)
+            continue;
+        struct mt_item item = {.shape = MT_NONE, .thread = left->thread, .forward = MT_NONE};
+        MT_TRY(find_keys(l, left->op, &item, err));
+        if (item.node != MT_NONE)
+            add_strays(r, NULL, item, left->op);
+    }
+    return MT_OK;
+}
+
 static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
 {
     struct mt_op_loader *l = &r->l;
     mt_strtab_init(&l->outside);
     mt_strtab_init(&l->path_items);
+    l->by_step = l->filter->by_step;
+    for (int i = 0; i < l->filter->key_n; i++)
+        l->by_step |= l->filter->keys[i] == MT_BY_STEP;
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
@@ -236,12 +324,8 @@ enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
                             const struct mt_run_device *device, const struct mt_op_filter *filter,
                             struct mt_tree *t, struct mt_groups *out, struct mt_err *err)
 {
-    struct op_reader r = {.l = {.db = db,
-                                .run = run,
-                                .filter = filter,
-                                .t = t,
-                                .window = {INT64_MIN, INT64_MAX},
-                                .last_ns = INT64_MIN}};
+    struct op_reader r = {
+        .l = {.db = db, .run = run, .filter = filter, .t = t, .window = {INT64_MIN, INT64_MAX}}};
     struct mt_grouper g;
     enum mt_status st = prepare(&r, err);
     if (st == MT_OK && device)
@@ -250,6 +334,8 @@ enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
     mt_walk_init(&r.walk, &g, out);
     for (uint32_t thread = 0; thread < r.ranges.n && st == MT_OK; thread++)
         st = read_thread_ops(&r, thread, err);
+    if (st == MT_OK)
+        st = add_left_out(&r, err);
     if (st == MT_OK && device && !filter->thread && !filter->by_step)
         mt_tree_add_before(t, device);
     if (st == MT_OK)

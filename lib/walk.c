@@ -32,11 +32,13 @@ static void end_early(struct mt_walk *w, int64_t end_ns)
 {
     const struct mt_walk_op *op = &w->open.v[w->open.n - 1];
     int64_t rest = mt_wrap_sub(op->end_ns, end_ns);
-    if (rest <= 0 || op->group == MT_NONE)
+    if (rest <= 0)
         return;
-    struct mt_group *row = &w->out->rows.v[op->group];
-    mt_wrap_dec(&row->self_time_ns, rest);
-    mt_wrap_dec(&row->time_ns, op->counts ? rest : 0);
+    if (op->group != MT_NONE) {
+        struct mt_group *row = &w->out->rows.v[op->group];
+        mt_wrap_dec(&row->self_time_ns, rest);
+        mt_wrap_dec(&row->time_ns, op->counts ? rest : 0);
+    }
     if (op->chain < w->open.n - 1)
         mt_wrap_inc(&w->out->rows.v[w->open.v[w->open.n - 2].group].self_time_ns, rest);
 }
@@ -59,13 +61,32 @@ void mt_walk_end(struct mt_walk *w)
         close_one(w);
 }
 
+/* The row of a group, whose place of its innermost open op is there to be asked for. */
+static struct mt_group *row_of(struct mt_walk *w, uint32_t group)
+{
+    while (w->innermost.n <= group)
+        *mt_vec_push(&w->innermost) = 0;
+    return mt_groups_row(w->out, w->grouper, group);
+}
+
+void mt_walk_add(struct mt_walk *w, const struct mt_walk_op *parent, const struct mt_item *item,
+                 const struct mt_sums *sums)
+{
+    bool inside = parent && parent->group != MT_NONE;
+    uint32_t group = mt_grouper_of(w->grouper, item);
+    struct mt_group *row = row_of(w, group);
+    mt_sums_add(&row->self, sums);
+    if (!inside || w->innermost.v[group] <= parent->chain)
+        mt_sums_add(&row->total, sums);
+    if (inside)
+        mt_sums_add(&w->open.v[parent - w->open.v].total, sums);
+}
+
 void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct mt_walk_op *parent,
                   const struct mt_item *item, const struct mt_sums *self)
 {
     uint32_t group = mt_grouper_of(w->grouper, item), place = (uint32_t)w->open.n, chain = place;
-    struct mt_group *row = mt_groups_row(w->out, w->grouper, group);
-    while (w->innermost.n <= group)
-        *mt_vec_push(&w->innermost) = 0;
+    struct mt_group *row = row_of(w, group);
     if (parent && parent->group != MT_NONE) {
         chain = parent->chain;
         mt_wrap_dec(&w->out->rows.v[parent->group].self_time_ns, item->time_ns);
@@ -91,8 +112,14 @@ void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct m
     w->innermost.v[group] = place + 1;
 }
 
-void mt_walk_pass(struct mt_walk *w, uint64_t op, int64_t end_ns)
+void mt_walk_pass(struct mt_walk *w, uint64_t op, int64_t start_ns, int64_t end_ns,
+                  const struct mt_walk_op *parent)
 {
-    *mt_vec_push(&w->open) =
-        (struct mt_walk_op){.op = op, .end_ns = end_ns, .group = MT_NONE, .forward = MT_NONE};
+    uint32_t chain = (uint32_t)w->open.n;
+    if (parent && parent->group != MT_NONE) {
+        chain = parent->chain;
+        mt_wrap_dec(&w->out->rows.v[parent->group].self_time_ns, mt_wrap_sub(end_ns, start_ns));
+    }
+    *mt_vec_push(&w->open) = (struct mt_walk_op){
+        .op = op, .end_ns = end_ns, .group = MT_NONE, .forward = MT_NONE, .chain = chain};
 }

@@ -45,7 +45,12 @@ void mt_walk_end(struct mt_walk *w);
  */
 void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct mt_walk_op *parent,
                   const struct mt_item *item, const struct mt_sums *self);
-/* Opens one that is left out: it has no figures, and what is below it begins a tree of its own. */
-void mt_walk_pass(struct mt_walk *w, uint64_t op, int64_t end_ns);
+/* Opens one that is left out: it has no figures, and what is below it begins a tree of its own. Its
+ * time is still not its parent's (NULL = none) own. */
+void mt_walk_pass(struct mt_walk *w, uint64_t op, int64_t start_ns, int64_t end_ns,
+                  const struct mt_walk_op *parent);
+/* Adds sums below that parent (NULL = none, or left out) without an op: no calls, no time. */
+void mt_walk_add(struct mt_walk *w, const struct mt_walk_op *parent, const struct mt_item *item,
+                 const struct mt_sums *sums);
 
 #endif
