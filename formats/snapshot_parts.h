@@ -1,6 +1,6 @@
 /*
- * snapshot_parts.h - the replay's insides, shared by snapshot_replay.c (events) and
- * snapshot_segments.c (what is held from the driver, and the final list of it).
+ * snapshot_parts.h - the replay's insides, shared by snapshot_replay.c (events), snapshot_marks.c
+ * (regions) and snapshot_segments.c (what is held from the driver, and the final list of it).
  */
 #ifndef MT_SNAPSHOT_PARTS_H
 #define MT_SNAPSHOT_PARTS_H
@@ -20,6 +20,7 @@ struct mt_snap_device {
     struct mt_snap_held held; /* each range a segment of the recording, once they are followed */
     int64_t event;            /* the one being played; MT_GONE: before the first */
     struct mt_snap_replayer *replayer;
+    struct mt_snap_marks annotations, user_defined;
     struct mt_snap_regions regions;
 };
 
@@ -28,7 +29,7 @@ struct mt_snap_replayer {
     const struct mt_strtab *strings;
     struct mt_recording *rec;
     struct mt_snap_device *devices;
-    size_t device_n, at_annotation;
+    size_t device_n;
     bool timed;
     int64_t total_b;       /* all sizes seen */
     uint64_t reader_bytes; /* memory in use before the replay, of this path_bytes for paths */
@@ -39,6 +40,28 @@ struct mt_snap_replayer {
 };
 
 #define MT_SNAP_CLOSED (MT_NONE - 1) /* an address where nothing is now */
+
+static inline const struct mt_snap_event *mt_snap_event_at(const struct mt_snap_replayer *r,
+                                                           const struct mt_snap_device *d, size_t i)
+{
+    return &r->o->events.v[mt_pickle_number(d->src->events[i])];
+}
+
+/* The time of the device's next event: it does not step back, and is its number where there are
+ * no times. */
+int64_t mt_snap_next_time(const struct mt_snap_replayer *r, const struct mt_snap_device *d);
+
+/* Finds the marks of a device's regions; last_ns is the time of its first event. */
+void mt_snap_find_marks(struct mt_snap_replayer *r, struct mt_snap_device *d);
+
+/* Does what is due of all devices' annotations: regions begin before events of the same
+ * microsecond, and end after them. */
+void mt_snap_mark_regions(struct mt_snap_replayer *r, int64_t t_ns);
+
+/* torch 2.4 nightlies: of an event that marks a region, its only frame. Its file is the region's
+ * name, its name the stage. NULL: no such event. */
+const struct mt_snap_frame *mt_snap_user_defined(const struct mt_snap_replayer *r,
+                                                 const struct mt_snap_event *e);
 
 /* Counts a size against what all may add up to. Errors: MT_EINPUT. */
 enum mt_status mt_snap_count_size(struct mt_snap_replayer *r, int64_t size, struct mt_err *err);

@@ -14,12 +14,6 @@ enum {
     EVENTS_AT_ONCE = 1024 /* between two looks at the memory in use */
 };
 
-static const struct mt_snap_event *event_at(const struct mt_snap_replayer *r,
-                                            const struct mt_snap_device *d, size_t i)
-{
-    return &r->o->events.v[mt_pickle_number(d->src->events[i])];
-}
-
 enum mt_status mt_snap_count_size(struct mt_snap_replayer *r, int64_t size, struct mt_err *err)
 {
     if ((r->total_b += size) <= TOTAL_MAX_B)
@@ -47,7 +41,7 @@ uint32_t mt_snap_pool(struct mt_snap_replayer *r, uint32_t pool)
 static uint32_t node_of(struct mt_snap_replayer *r, const struct mt_snap_device *d, uint32_t path,
                         uint32_t label)
 {
-    uint32_t region = mt_snap_region_of(&d->regions);
+    uint32_t region = d->regions.node;
     if (label != MT_NONE) {
         if (mt_map_get(&r->labels, label) == MT_MAP_NONE && r->labels.n < LABELS_MAX) {
             const char *text = mt_strtab_get(r->strings, label);
@@ -60,34 +54,6 @@ static uint32_t node_of(struct mt_snap_replayer *r, const struct mt_snap_device 
                 mt_snap_region_node(&r->o->paths, r->rec, region, r->rec->labels.v[known].frame);
     }
     return mt_snap_node(&r->o->paths, r->rec, r->strings, region, path);
-}
-
-/* Regions begin before events of the same microsecond, and end after them. */
-static void mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
-{
-    for (; r->timed && r->at_annotation < r->o->annotations.n; r->at_annotation++) {
-        const struct mt_snap_annotation *a = &r->o->annotations.v[r->at_annotation];
-        int64_t at = a->time_us * 1000;
-        if (a->start ? at > t_ns : at >= t_ns)
-            return;
-        for (size_t i = 0; i < r->device_n; i++)
-            if (r->devices[i].src->type != MT_DEVICE_HOST && r->devices[i].src->number == a->device)
-                mt_snap_region_mark(&r->devices[i].regions, &r->o->paths, r->rec, r->strings,
-                                    a->name, a->start, at);
-    }
-}
-
-/* torch 2.4 nightlies: a region's name is the file of an event's only frame, its stage the name. */
-static void user_defined(struct mt_snap_replayer *r, struct mt_snap_device *d,
-                         const struct mt_snap_event *e, int64_t t_ns)
-{
-    if (e->path == MT_NONE)
-        return;
-    const struct mt_snap_frame *f = &r->o->paths.frames.v[r->o->paths.path.v[e->path].frame];
-    if (f->name == MT_NONE || f->file == MT_NONE)
-        return;
-    mt_snap_region_mark(&d->regions, &r->o->paths, r->rec, r->strings, f->file,
-                        strcmp(mt_strtab_get(r->strings, f->name), "START") == 0, t_ns);
 }
 
 /* ---- blocks ---- */
@@ -230,23 +196,15 @@ static void keep_event(struct mt_snap_replayer *r, const struct mt_snap_device *
                                 .device = d->device};
 }
 
-static int64_t time_of(const struct mt_snap_replayer *r, const struct mt_snap_device *d)
-{
-    const struct mt_snap_event *e = event_at(r, d, d->at);
-    if (!r->timed)
-        return (int64_t)d->at;
-    return e->time_us == MT_GONE || e->time_us * 1000 < d->last_ns ? d->last_ns : e->time_us * 1000;
-}
-
 static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d, int64_t t_ns,
                            struct mt_err *err)
 {
     d->event = (int64_t)d->at;
-    const struct mt_snap_event *e = event_at(r, d, d->at++);
+    const struct mt_snap_event *e = mt_snap_event_at(r, d, d->at++);
     if (r->timed && e->time_us != MT_GONE && e->time_us * 1000 < t_ns)
         mt_rec_note(r->rec, MT_NOTE_CLOCK, -1, 0);
     d->last_ns = t_ns;
-    mark_regions(r, t_ns);
+    mt_snap_mark_regions(r, t_ns);
     if (e->size == 0 && e->action <= MT_SNAP_FREE_COMPLETED)
         return MT_OK; /* no bytes, no block */
     switch (e->action) {
@@ -271,7 +229,8 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
         mt_rec_note(r->rec, MT_NOTE_OOM, -1, e->size);
         return MT_OK;
     case MT_SNAP_USER_DEFINED:
-        user_defined(r, d, e, t_ns);
+        if (mt_snap_user_defined(r, e))
+            mt_snap_region_mark(&d->regions, &d->user_defined, &r->o->paths, r->rec, r->strings);
         return MT_OK;
     default: /* snapshot, annotate and what we do not know change no memory */
         keep_event(r, d, e, t_ns);
@@ -305,7 +264,7 @@ static enum mt_status held_at_start(struct mt_snap_replayer *r, struct mt_snap_d
 {
     MT_TRY(held_at_end(r, d, err));
     for (size_t i = d->src->event_n; i-- > 0;) {
-        const struct mt_snap_event *e = event_at(r, d, i);
+        const struct mt_snap_event *e = mt_snap_event_at(r, d, i);
         if (e->action < MT_SNAP_SEGMENT_ALLOC || e->action > MT_SNAP_SEGMENT_UNMAP)
             continue;
         MT_TRY(mt_snap_count_size(r, e->size, err));
@@ -325,7 +284,7 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
 {
     bool completed = false, requested = false;
     for (size_t i = d->src->event_n; i-- > 0;) {
-        const struct mt_snap_event *e = event_at(r, d, i);
+        const struct mt_snap_event *e = mt_snap_event_at(r, d, i);
         if (e->time_us != MT_GONE)
             d->last_ns = e->time_us * 1000;
         completed |= e->action == MT_SNAP_FREE_COMPLETED;
@@ -333,6 +292,7 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
     }
     d->by_request = requested && !completed;
     d->event = MT_GONE;
+    mt_snap_find_marks(r, d);
     MT_TRY(held_at_start(r, d, err));
     mt_snap_follow_held(r, d);
     return MT_OK;
@@ -343,8 +303,8 @@ static int64_t first_time(const struct mt_snap_replayer *r)
 {
     int64_t first = INT64_MAX;
     for (size_t i = 0; i < r->device_n; i++)
-        if (r->devices[i].src->event_n && time_of(r, &r->devices[i]) < first)
-            first = time_of(r, &r->devices[i]);
+        if (r->devices[i].src->event_n && mt_snap_next_time(r, &r->devices[i]) < first)
+            first = mt_snap_next_time(r, &r->devices[i]);
     return first == INT64_MAX ? 0 : first;
 }
 
@@ -354,7 +314,8 @@ static enum mt_status check_memory(struct mt_snap_replayer *r, struct mt_err *er
     uint64_t bytes = r->block_of.n * sizeof *r->block_of.v + mt_map_bytes(&r->labels) +
                      mt_map_bytes(&r->pools) + mt_snap_paths_bytes(&r->o->paths) - r->path_bytes;
     for (size_t i = 0; i < r->device_n; i++)
-        bytes += mt_map_bytes(&r->devices[i].live) + mt_snap_held_bytes(&r->devices[i].held);
+        bytes += mt_map_bytes(&r->devices[i].live) + mt_snap_held_bytes(&r->devices[i].held) +
+                 r->devices[i].annotations.all.n * sizeof *r->devices[i].annotations.all.v;
     r->rec->beside_bytes = r->reader_bytes + bytes;
     return mt_rec_check_memory(r->rec, err);
 }
@@ -364,16 +325,16 @@ static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
     for (size_t i = 0; i < r->device_n; i++) {
         struct mt_snap_device *d = &r->devices[i];
         sample(r, d, MT_METRIC_RESERVED, d->reserved_b,
-               d->src->event_n ? time_of(r, d) : first_time(r));
+               d->src->event_n ? mt_snap_next_time(r, d) : first_time(r));
     }
     for (size_t n = 0;; n++) {
         struct mt_snap_device *next = NULL;
         int64_t t_ns = INT64_MAX;
         for (size_t i = 0; i < r->device_n; i++) {
             struct mt_snap_device *d = &r->devices[i];
-            if (d->at < d->src->event_n && time_of(r, d) < t_ns) {
+            if (d->at < d->src->event_n && mt_snap_next_time(r, d) < t_ns) {
                 next = d;
-                t_ns = time_of(r, d);
+                t_ns = mt_snap_next_time(r, d);
             }
         }
         if (n % EVENTS_AT_ONCE == 0 || !next)
@@ -381,6 +342,20 @@ static enum mt_status play_all(struct mt_snap_replayer *r, struct mt_err *err)
         if (!next)
             return MT_OK;
         MT_TRY(play(r, next, t_ns, err));
+    }
+}
+
+/* Ops are numbered thread by thread; parents were noted by their place in the thread. */
+static void number_ops(struct mt_recording *rec)
+{
+    uint32_t base = 0;
+    for (size_t t = 0; t < rec->threads.n; t++) {
+        struct mt_thread *thread = &rec->threads.v[t];
+        thread->op_base = base;
+        for (size_t i = 0; i < thread->ops.n; i++)
+            if (thread->ops.v[i].parent != MT_NONE)
+                thread->ops.v[i].parent += base;
+        base += (uint32_t)thread->ops.n;
     }
 }
 
@@ -398,11 +373,12 @@ static enum mt_status run(struct mt_snap_replayer *r, const struct mt_snap_sourc
     int64_t end_ns = INT64_MIN;
     for (size_t i = 0; i < r->device_n; i++)
         end_ns = r->devices[i].last_ns > end_ns ? r->devices[i].last_ns : end_ns;
-    mark_regions(r, INT64_MAX);
+    mt_snap_mark_regions(r, INT64_MAX);
     for (size_t i = 0; i < r->device_n; i++) {
         mt_snap_regions_end(&r->devices[i].regions, r->rec, end_ns);
         MT_TRY(mt_snap_end_device(r, &r->devices[i], err));
     }
+    number_ops(r->rec);
     return MT_OK;
 }
 
@@ -420,7 +396,9 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
     for (size_t i = 0; i < n; i++) {
         mt_map_free(&r.devices[i].live);
         mt_snap_held_free(&r.devices[i].held);
-        mt_vec_free(&r.devices[i].regions.open);
+        mt_snap_regions_end(&r.devices[i].regions, rec, 0);
+        mt_vec_free(&r.devices[i].annotations.all);
+        mt_vec_free(&r.devices[i].user_defined.all);
     }
     free(r.devices);
     mt_vec_free(&r.block_of);

@@ -8,6 +8,7 @@
 #include "lib/memstats.h"
 #include "lib/segments.h"
 #include "lib/store.h"
+#include "tests/unit/pickles.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
 #include <string.h>
@@ -17,27 +18,6 @@
 #define MIB      ((int64_t)1 << 20)
 
 enum { PAGES = 64, SLOTS = 4, PAGE_SLOTS = 1, SEGMENTS = 6, EVENTS = 120, ROUNDS = 60 };
-
-/* ---- pickles ---- */
-
-static void put_text(struct mt_buf *out, const char *s)
-{
-    char head[5] = {'X', (char)strlen(s)};
-    mt_buf_add(out, head, sizeof head);
-    mt_buf_adds(out, s);
-}
-
-static void put_int(struct mt_buf *out, int64_t v)
-{
-    mt_buf_add(out, "\x8a\x08", 2);
-    mt_buf_add(out, (const char *)&v, sizeof v);
-}
-
-static void put_member(struct mt_buf *out, const char *key, int64_t v)
-{
-    put_text(out, key);
-    put_int(out, v);
-}
 
 /* ---- an allocator: segments of four blocks each, two expandable ones of pages with a block ----
  */
