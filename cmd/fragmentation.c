@@ -67,6 +67,15 @@ static void add_oom(struct view *v, const struct moment *m, const struct mt_segm
     mt_vec_free(&sites.rows);
 }
 
+/* A part in percent with one decimal: neither all nor nothing where it is not. */
+static double percent(int64_t part, int64_t whole)
+{
+    double exact = whole ? 100.0 * (double)part / (double)whole : 0;
+    if (part < whole && exact > 99.9)
+        return 99.9;
+    return part > 0 && exact < 0.1 ? 0.1 : exact;
+}
+
 static void describe(struct view *v, const struct mt_segments *s)
 {
     char held[MT_HUMAN_MAX], idle[MT_HUMAN_MAX];
@@ -75,7 +84,7 @@ static void describe(struct view *v, const struct mt_segments *s)
     v->report->title =
         mt_asprintf("%s · %s · %s reserved at the end, %s (%.1f %%) of it not in use", v->run.name,
                     v->device.name, mt_human_bytes(s->size_b, held), mt_human_bytes(free_b, idle),
-                    s->size_b ? 100.0 * (double)free_b / (double)s->size_b : 0);
+                    percent(free_b, s->size_b));
 }
 
 static enum mt_status look(struct view *v, const struct moment *m, struct mt_err *err)

@@ -31,7 +31,8 @@ static const struct column {
                {"address", NULL, MT_UNIT_NONE, 2, true, false},
                {"map", NULL, MT_UNIT_NONE, 0, true, false},
                {"held_by", "HELD BY", MT_UNIT_NONE, 0, false, false},
-               {"device", NULL, MT_UNIT_NONE, 0, false, true}},
+               {"device", NULL, MT_UNIT_NONE, 0, false, true},
+               {"pending_b", "LET GO", MT_UNIT_BYTES, 0, false, true}},
   holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES, 0, false, false},
                       {"segments_n", "SEGMENTS", MT_UNIT_COUNT, 0, false, false},
                       {"allocated_b", "IN USE", MT_UNIT_BYTES, 0, false, false},
@@ -90,7 +91,7 @@ static void add_segment(struct mt_report *r, const struct mt_run *run,
     struct mt_row *row = mt_report_row(r);
     struct mt_cell *c = row->cells;
     c[0] = mt_cell_int(g->size_b);
-    c[1] = mt_cell_int(g->used_b);
+    c[1] = mt_cell_int(mt_wrap_sub(g->used_b, g->pending_b));
     c[2] = mt_cell_int(mt_wrap_sub(g->size_b, g->used_b));
     c[3] = mt_cell_int(g->largest_hole_b);
     c[4] = mt_cell_int(g->block_n);
@@ -103,6 +104,7 @@ static void add_segment(struct mt_report *r, const struct mt_run *run,
     c[9] = mt_cell_text(map_of(r, s, g, ascii));
     c[10] = held_by(r, s, g);
     c[11] = mt_cell_text(mt_report_text(r, d->name));
+    c[12] = mt_cell_int(g->pending_b);
 }
 
 /* Of segments less than half full: the free bytes each site's blocks keep from being given back. */
@@ -121,7 +123,7 @@ static void add_holders(struct mt_report *r, const struct mt_segments *s)
             struct holder *h = &holders[sites.rows.v[k].site];
             h->holds_b += mt_wrap_sub(g->size_b, g->used_b);
             h->segments_n++;
-            mt_wrap_inc(&h->used_b, sites.rows.v[k].bytes);
+            mt_wrap_inc(&h->used_b, mt_wrap_sub(sites.rows.v[k].bytes, sites.rows.v[k].pending_b));
             h->blocks_n += sites.rows.v[k].n;
         }
     }
@@ -143,15 +145,19 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                      const struct mt_segments *s)
 {
     char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX], split[MT_HUMAN_MAX], unused[MT_HUMAN_MAX];
-    char count[MT_HUMAN_LONG];
+    char count[MT_HUMAN_LONG], pending[MT_HUMAN_MAX];
+    int64_t used_b = mt_wrap_sub(s->used_b, s->pending_b);
     free(r->title);
-    r->title = mt_asprintf("%s · %s · %s, %s · in use %s, free in them %s, wholly free %s",
+    r->title = mt_asprintf("%s · %s · %s, %s · in use %s%s%s, free in them %s, wholly free %s",
                            run->name, d->name, mt_human_things((int64_t)s->all.n, "segment", count),
-                           mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used),
+                           mt_human_bytes(s->size_b, held), mt_human_bytes(used_b, used),
+                           s->pending_b ? ", let go but in use by a stream " : "",
+                           s->pending_b ? mt_human_bytes(s->pending_b, pending) : "",
                            mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
     mt_report_total(r, "segments_n", mt_cell_int((int64_t)s->all.n));
     mt_report_total(r, "size_b", mt_cell_int(s->size_b));
-    mt_report_total(r, "allocated_b", mt_cell_int(s->used_b));
+    mt_report_total(r, "allocated_b", mt_cell_int(used_b));
+    mt_report_total(r, "pending_b", mt_cell_int(s->pending_b));
     mt_report_total(r, "inactive_b", mt_cell_int(s->size_b - s->used_b));
 }
 
@@ -199,6 +205,8 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
     add_columns(r, holders);
     if (holders)
         add_holders(r, s);
+    if (!holders && s->pending_b)
+        r->columns.v[mt_report_find_column(r, "pending_b")].hidden = false;
     for (size_t i = 0; !holders && i < s->all.n; i++)
         add_segment(r, run, d, s, &s->all.v[i], mt_common.ascii || !term.utf8);
     const char *column = sort_key ? sort_key : holders ? "holds_b" : "inactive_b";

@@ -57,6 +57,7 @@ static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block
     if (!g->block_n++)
         g->first_block = (uint32_t)out->blocks.n;
     mt_wrap_inc(&g->used_b, b.size_b);
+    mt_wrap_inc(&g->pending_b, b.pending ? b.size_b : 0);
     mt_wrap_inc(&g->requested_b, b.bytes_b);
     *mt_vec_push(&out->blocks) = b;
 }
@@ -118,6 +119,7 @@ static void sum_segment(struct mt_segments *s, struct mt_seg *g)
     }
     mt_wrap_inc(&s->used_b, g->used_b);
     mt_wrap_inc(&s->requested_b, g->requested_b);
+    mt_wrap_inc(&s->pending_b, g->pending_b);
     mt_wrap_inc(g->block_n ? &s->split_b : &s->unused_b, g->hole_b);
     s->hole_n += g->block_n ? g->hole_n : 0;
     s->unused_n += !g->block_n;
@@ -165,6 +167,7 @@ void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt
             *mt_vec_push(&out->rows) = (struct mt_seg_site){.site = b->site};
         }
         mt_wrap_inc(&out->rows.v[*at].bytes, b->size_b);
+        mt_wrap_inc(&out->rows.v[*at].pending_b, b->pending ? b->size_b : 0);
         out->rows.v[*at].n++;
     }
     mt_map_free(&index);

@@ -26,6 +26,7 @@ struct mt_seg {
     bool small, expandable;
     uint32_t first_block, block_n;
     int64_t used_b, requested_b; /* of its blocks */
+    int64_t pending_b;           /* of used_b, what the program has let go of */
     int64_t hole_b, hole_n, largest_hole_b;
     int64_t pages_b; /* of its holes, whole pages */
 };
@@ -37,7 +38,7 @@ struct mt_segments {
     MT_VEC(struct mt_seg) all;
     MT_VEC(struct mt_seg_block) blocks;
     int64_t lost_b, lost_n; /* blocks in no segment that the file knows of */
-    int64_t size_b, used_b, requested_b;
+    int64_t size_b, used_b, requested_b, pending_b;
     int64_t split_b, hole_n;    /* free in segments partly in use, and in how many stretches */
     int64_t unused_b, unused_n; /* of segments nothing of which is in use */
     int64_t largest_hole_b;
@@ -60,6 +61,7 @@ void mt_segments_free(struct mt_segments *s);
 struct mt_seg_site {
     uint32_t site;
     int64_t bytes, n;
+    int64_t pending_b; /* of these, what the program has let go of */
 };
 struct mt_seg_sites {
     MT_VEC(struct mt_seg_site) rows; /* most bytes first */

@@ -192,7 +192,8 @@ CREATE TABLE segment (
   pool_id INTEGER,                 -- string: '0,0' is the default pool, others are private; NULL unknown
   small INTEGER NOT NULL,          -- 1: for blocks of less than 1 MiB
   expandable INTEGER NOT NULL,     -- 1: a mapped range of an expandable segment
-  allocated_b INTEGER,             -- bytes of its blocks in use at the end, rounded; NULL: not in the list at the end
+  allocated_b INTEGER,             -- bytes of its blocks that are not free at the end, rounded: in use by the program
+                                   -- or, let go of, by a stream (block.state); NULL: not in the list at the end
   born_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording, not freed; or unknown
   born_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the events
   node_id INTEGER,                 -- call path of the request to the driver; NULL unknown
