@@ -93,19 +93,35 @@ static void summarise(const struct mt_recording *r, const char *run)
     mt_buf_free(&out);
 }
 
-/* Opens the database, once, and creates it if need be. */
-static enum mt_status open_database(struct mt_db **db, struct mt_err *err)
+/* The database, opened when it is first needed. */
+struct target {
+    char *path;
+    struct mt_db *db;
+    bool created; /* and nothing is stored in it yet */
+};
+
+static enum mt_status open_database(struct target *t, struct mt_err *err)
 {
     bool created = false;
-    char *path;
-    if (*db)
-        return MT_OK;
-    MT_TRY(mt_db_path(mt_common.db, &path, err));
-    enum mt_status st = mt_db_open(path, MT_DB_WRITE, db, &created, err);
-    if (st == MT_OK && created)
-        fprintf(stderr, "created the database %s\n", path);
-    free(path);
-    return st;
+    if (!t->db) {
+        MT_TRY(mt_db_open(t->path, MT_DB_WRITE, &t->db, &created, err));
+        t->created = created;
+    }
+    return MT_OK;
+}
+
+static void close_database(struct target *t)
+{
+    (t->created ? mt_db_close_unused : mt_db_close)(t->db);
+    free(t->path);
+}
+
+/* A run is in the database. */
+static void tell_created(struct target *t)
+{
+    if (t->created)
+        fprintf(stderr, "created the database %s\n", t->path);
+    t->created = false;
 }
 
 static void tell_existed(const char *path, const struct mt_store_result *result)
@@ -118,16 +134,18 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
     mt_buf_free(&out);
 }
 
-static enum mt_status import_file(struct mt_db **db, const char *path, struct mt_err *err)
+static enum mt_status import_file(struct target *t, const char *path, struct mt_err *err)
 {
     struct mt_recording rec;
     struct mt_store_result result;
     char hash[33];
     enum mt_status st = mt_intake_read(path, &how, &rec, hash, err);
     if (st == MT_OK)
-        st = open_database(db, err);
+        st = open_database(t, err);
     if (st == MT_OK)
-        st = mt_intake_store(*db, path, &how, &rec, hash, &result, err);
+        st = mt_intake_store(t->db, path, &how, &rec, hash, &result, err);
+    if (st == MT_OK)
+        tell_created(t);
     if (st == MT_OK && result.existed)
         tell_existed(path, &result);
     else if (st == MT_OK)
@@ -239,13 +257,13 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
     return MT_EUSAGE;
 }
 
-static enum mt_status import_all(struct mt_db **db, const paths *inputs, struct mt_err *err)
+static enum mt_status import_all(struct target *t, const paths *inputs, struct mt_err *err)
 {
     /* Each file is a transaction of its own: what fails does not undo the others. */
     size_t failed = 0;
     for (size_t i = 0; i < inputs->n; i++) {
         struct mt_err own = MT_ERR_INIT;
-        if (import_file(db, inputs->v[i], &own) == MT_OK)
+        if (import_file(t, inputs->v[i], &own) == MT_OK)
             continue;
         failed++;
         if (inputs->n == 1)
@@ -262,24 +280,22 @@ static enum mt_status import_all(struct mt_db **db, const paths *inputs, struct 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
+    struct target target = {0};
     paths inputs = {0};
     enum mt_status st = MT_OK;
-    char *path = NULL;
-    MT_TRY_OUT(mt_db_path(mt_common.db, &path, err));
+    MT_TRY_OUT(mt_db_path(mt_common.db, &target.path, err));
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
     MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
     /* What is wrong with a database is said before long work; but an input that cannot be read
      * must not leave a new one behind. */
-    if (access(path, F_OK) == 0)
-        MT_TRY_OUT(open_database(&db, err));
-    MT_TRY_OUT(import_all(&db, &inputs, err));
+    if (access(target.path, F_OK) == 0)
+        MT_TRY_OUT(open_database(&target, err));
+    MT_TRY_OUT(import_all(&target, &inputs, err));
 out:
-    mt_db_close(db);
+    close_database(&target);
     free_paths(&inputs);
-    free(path);
     return st;
 }
 

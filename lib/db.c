@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct mt_db *readers; /* connections for reading */
 
@@ -169,9 +170,10 @@ enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db *
 {
     struct mt_db *db = mt_alloc(sizeof *db);
     db->path = mt_strdup(path);
+    bool was_there = access(path, F_OK) == 0;
     enum mt_status st = open_connection(db, mode, created, err);
     if (st != MT_OK) {
-        mt_db_close(db);
+        (was_there || !db->sql ? mt_db_close : mt_db_close_unused)(db);
         return st;
     }
     *out = db;
@@ -192,6 +194,19 @@ void mt_db_close(struct mt_db *db)
     sqlite3_close(db->sql);
     free(db->path);
     free(db);
+}
+
+void mt_db_close_unused(struct mt_db *db)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    int64_t tables, runs = 0;
+    /* Alone with it: another importer may have come to like it. */
+    mt_db_rollback(db);
+    if (exec(db, "BEGIN EXCLUSIVE", &ignored) == MT_OK &&
+        pragma(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
+        (!tables || pragma(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) && !runs)
+        unlink(db->path);
+    mt_db_close(db);
 }
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err)

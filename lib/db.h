@@ -23,7 +23,7 @@ enum mt_db_mode { MT_DB_READ, MT_DB_WRITE };
 /*
  * Opens the database at path, in MT_DB_WRITE mode creating it with its schema if need be (*created,
  * may be NULL). Errors: MT_EDB with path: missing, not a database, another program's, of a newer
- * memtool (both versions named), unwritable.
+ * memtool (both versions named), unwritable. A file that could not be made a database is no more.
  */
 enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
                           struct mt_err *err);
@@ -38,6 +38,8 @@ bool mt_db_is_ours(const char *path);
  */
 void mt_db_readers_end(void);
 void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
+/* Closes a database that was created by opening it. Where no run came to be in it, its file goes. */
+void mt_db_close_unused(struct mt_db *db);
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);

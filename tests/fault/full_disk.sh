@@ -24,6 +24,7 @@ for size in 64 120 180 240 300 420; do
     mount -t tmpfs -o size=${size}k none disk || { echo "skipped: no tmpfs"; exit 77; }
     import basic
     small=$?
+    [ $small = 0 ] || [ -z "$(ls -A disk)" ] || fail "$size KiB: left behind: $(ls -A disk)"
     before=$(runs)
     import leak_steps
     status=$?
@@ -42,4 +43,5 @@ done
 status=$?
 [ $status = 2 ] || fail "a limit on the file size is exit $status"
 grep -q 'limit on file sizes' err || fail "no word of the file's size"
+[ -z "$(ls -A disk)" ] || fail "a limit on the file size: left behind: $(ls -A disk)"
 echo ok
