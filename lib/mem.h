@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define MT_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -86,5 +86,33 @@ said 'FAIL  matrix bad: 2 of 3 failed (exit 1)'
 said 'FAIL  golden 1 passed, 2 failed'
 said 'FAIL  unit   test_cut: 2 of 3 failed (exit 0)'
 
+# The scripts beside this one, with programs that do nothing: none of them may pass.
+script() { # NAME PROGRAM: runs it in an empty folder; its log is the file log
+    rm -rf script && mkdir script
+    (cd script && MEMTOOL=$2 DATA=/nowhere timeout 60 sh "$root/tests/fault/$1.sh") >log 2>&1
+}
+printf '#!/bin/sh\n' | program silent
+printf '#!/bin/sh\nexit 2\n' | program failing
+# One that does all but answer questions.
+cat <<'END' | program unanswering
+#!/bin/sh
+[ "$1" != query ] || exit 2
+seq 30
+END
+for file in "$root"/tests/fault/*.sh; do
+    name=$(basename "$file" .sh)
+    [ "$name" != harness ] || continue
+    for what in silent failing; do
+        script "$name" "$PWD/tree/$what" && complain "$name passes with a program that is $what"
+    done
+done
+for name in invariants snapshot_samples shuffled scopes; do
+    script $name "$PWD/tree/unanswering" && complain "$name passes without an answer to its questions"
+    sed -n "s/^none '\([^']*\)' .*/\1/p" "$root/tests/fault/$name.sh" >questions
+    while read -r question; do
+        grep -qF "FAIL $question" log || complain "$name does not miss the answer to '$question'"
+    done <questions
+done
+
 echo "$fails complaints"
 [ $fails = 0 ]

@@ -6,17 +6,29 @@ set -u
 fails=0 seen=0
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
 
-none() { # WHAT SQL: the query must return no row
-    rows=$("$MEMTOOL" query --db t.db --format csv "$2" >rows.csv || echo "the query fails"; tail -n +2 rows.csv)
-    [ -z "$rows" ] || { echo "FAIL $1: $rows" | head -5; fails=$((fails + 1)); }
+complain() {
+    echo "FAIL $*"
+    fails=$((fails + 1))
+}
+
+query() { # SQL: its rows, in the file rows
+    rm -f rows
+    "$MEMTOOL" query --db t.db --format csv "$1" >answer && tail -n +2 answer >rows
+}
+
+none() { # WHAT SQL: the query must be answered, and with no row
+    query "$2" || complain "$1: no answer"
+    [ ! -s rows ] || complain "$1: $(head -n 5 rows)"
 }
 
 for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/kineto_others/*trace*.json.gz "$DATA"/kineto_others/resnet50*.json.gz; do
     [ -f "$trace" ] || continue
     case $trace in *execution_trace*_et.json.gz) continue ;; esac
     seen=$((seen + 1))
-    "$MEMTOOL" import "$trace" --db t.db --name "r$seen" --replace >log 2>&1 || { echo "FAIL import $trace"; cat log; fails=$((fails + 1)); }
+    "$MEMTOOL" import "$trace" --db t.db --name "r$seen" --replace >log 2>&1 || complain "import $trace: $(cat log)"
 done
+query "SELECT d.name FROM device d JOIN node_stat s ON s.device_id = d.id JOIN alloc a ON a.device_id = d.id LIMIT 1"
+[ "$(wc -l <rows)" = 1 ] || complain 'there is nothing to ask about'
 none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b +
   (SELECT coalesce(sum(self_alloc_b - self_freed_b), 0) FROM node_stat WHERE device_id = d.id)"
 none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE s.alloc_b <> s.self_alloc_b + (SELECT coalesce(sum(c.alloc_b), 0)
@@ -34,14 +46,14 @@ none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT devi
 none 'nothing lies outside the run' "SELECT r.id FROM run r JOIN sample s ON s.run_id = r.id WHERE s.time_ns NOT BETWEEN 0 AND r.dur_ns"
 none 'nothing lies outside its parent' "SELECT o.id FROM op o JOIN op p ON p.id = o.parent_id WHERE o.start_ns < p.start_ns OR o.parent_id >= o.id"
 for run in basic fork_join leak_steps; do
-    "$MEMTOOL" import "$SAMPLES/$run/trace.json.gz" --db u.db --name $run >/dev/null || fails=$((fails + 1))
+    "$MEMTOOL" import "$SAMPLES/$run/trace.json.gz" --db u.db --name $run >/dev/null || complain "import $run"
     for by in name top scope module phase path shape thread step forward name,phase,thread; do
         "$MEMTOOL" table $run --db u.db --by $by --limit 0 --format csv >table.csv
         sum=$(awk -F, 'NR > 1 { s += $1 } END { printf "%d", s }' table.csv)
         net=$("$MEMTOOL" query --db u.db --format csv "SELECT net_b FROM v_device WHERE run = '$run'" | tail -n 1)
-        [ "$sum" = "$net" ] || { echo "FAIL $run by $by: rows sum to $sum, net is $net"; fails=$((fails + 1)); }
+        [ "$sum" = "$net" ] || complain "$run by $by: rows sum to $sum, net is $net"
     done
 done
-[ $seen -ge 5 ] || { echo "FAIL only $seen recordings seen"; fails=$((fails + 1)); }
+[ $seen -ge 5 ] || complain "only $seen recordings seen"
 echo "$seen recordings, $fails complaints"
 [ $fails = 0 ]

@@ -15,8 +15,10 @@ for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/[2-9]*/*/trace.json.gz; do
     "$MEMTOOL" import "$trace" --name r >/dev/null 2>&1 || { echo "FAIL $trace: import"; exit 1; }
     fit=$("$MEMTOOL" query "SELECT whole_us = 0 AND (SELECT count(*) FROM thread) = 1 AS fit FROM run" \
         --format csv | tail -n 1)
+    [ "$fit" = 1 ] || [ "$fit" = 0 ] || { echo "FAIL $trace: no answer" && exit 1; }
     [ "$fit" = 1 ] || continue
-    "$MEMTOOL" query "$own" --format csv | tail -n +2 >ours
+    "$MEMTOOL" query "$own" --format csv >rows || { echo "FAIL $trace: no rows" && exit 1; }
+    tail -n +2 rows >ours
     "$MEMTOOL" table r --compat torch --limit 0 --format csv 2>/dev/null >theirs
     while IFS=, read -r name net calls time; do
         want=$(awk -F, -v n="$name" '$1 == n { printf "%s,%s,%.0f", $6, $3, $4 * 1000 }' theirs)

@@ -31,7 +31,8 @@ shuffle() { # SEED
 content() { # DB
     while read -r sql; do
         echo "$sql"
-        "$MEMTOOL" query --db "$1" --format csv "$sql" | sort
+        "$MEMTOOL" query --db "$1" --format csv "$sql" >rows || complain "no answer: $sql" >&2
+        sort rows
     done <<'SQL'
 SELECT name, kind, thread, start_ns, dur_ns, shape, (SELECT f.name FROM v_op f WHERE f.id = o.forward_id) AS forward, (SELECT p.name || p.start_ns FROM v_op p WHERE p.id = o.parent_id) AS parent FROM v_op o
 SELECT device, bytes_b, born_ns, freed_ns, born_in, freed_in FROM v_alloc
@@ -42,7 +43,8 @@ SELECT kind, count_n FROM v_note
 SELECT metric, time_ns, value_b FROM sample
 SELECT start_ns, dur_ns, whole_us, step_marker, event_n, op_n, record_n, alloc_n, node_n FROM run
 SQL
-    "$MEMTOOL" table --db "$1" --by path --limit 0 --format csv | sort
+    "$MEMTOOL" table --db "$1" --by path --limit 0 --format csv >rows || complain "no table" >&2
+    sort rows
 }
 
 for sample in basic nested loop cnn_b16 cnn_stack checkpoint checkpoint_torch1.13 fork_join fork_async leak_steps cnn_b16_torch2.6; do
