@@ -2,9 +2,12 @@
 #
 #   build/release   -O2; build/memtool is its program
 #   build/debug     -O1, ASan and UBSan: what `make check` runs
+#   build/plain     as release, in plain C without SSE2, as on other processors
+#   build/tsan      ThreadSanitizer
 #   build/fuzz      clang, libFuzzer
 #
-# Every build is this Makefile with other values of B, CC, CFLAGS and SAN.
+# Every build is this Makefile with other values of B, CC, CFLAGS and SAN. What was built with other
+# values, or of files that are gone, is built again ($(B)/stamp).
 
 VERSION    := 0.1.0
 PREFIX     ?= /usr/local
@@ -20,6 +23,8 @@ B   := build/release
 SAN :=
 DEBUG_BUILD := B=build/debug CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+PLAIN_BUILD := B=build/plain CFLAGS="-O2 -g -U__SSE2__"
+TSAN_BUILD  := B=build/tsan CFLAGS="-O1 -g" SAN=-fsanitize=thread
 FUZZ_BUILD  := B=build/fuzz CC=clang WERROR= FUZZ_MAIN= CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 
@@ -32,24 +37,29 @@ MT_CFLAGS += $(if $(SAN),,-fwrapv)
 LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))
-obj   = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard $(1))))
-LIB_OBJ  := $(B)/gen/queries.o $(call obj,lib/*.c formats/*.c)
-CMD_OBJ  := $(call obj,cmd/*.c)
-TEST_OBJ := $(call obj,tests/unit/*.c tests/fuzz/*.c)
-UNIT_HELP := $(filter-out $(B)/tests/unit/test_%,$(call obj,tests/unit/*.c))
-UNIT     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
+# The objects of all C files below folders, whatever folders these have.
+obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
+LIB_OBJ  := $(B)/gen/queries.o $(call obj,lib formats)
+CMD_OBJ  := $(call obj,cmd)
+TEST_OBJ := $(call obj,tests/unit tests/fuzz)
+UNIT_OBJ := $(filter $(B)/tests/unit/%,$(TEST_OBJ))
+UNIT_HELP := $(filter-out $(B)/tests/unit/test_%,$(UNIT_OBJ))
+UNIT     := $(patsubst %.o,%,$(filter-out $(UNIT_HELP),$(UNIT_OBJ)))
 FUZZ_MAIN := $(B)/tests/fuzz/replay.o
-FUZZ     := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ     := $(patsubst %.o,%,$(filter $(B)/tests/fuzz/fuzz_%,$(TEST_OBJ)))
 
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
+COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
 
+# Where things are installed; names may hold blanks.
 BINDIR   := $(DESTDIR)$(PREFIX)/bin
-SHAREDIR := $(DESTDIR)$(PREFIX)/share
-COMPLETIONS := bash:bash-completion/completions/memtool zsh:zsh/site-functions/_memtool \
-               fish:fish/vendor_completions.d/memtool.fish
+MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
+BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/memtool
+ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
+FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
 
-.PHONY: all demo check bench fuzz-smoke golden-update man-update format lint install clean help deps
-.PHONY: program test-programs fuzz-programs
+.PHONY: all demo check check-plain check-threads bench fuzz-smoke golden-update man-update format lint
+.PHONY: install uninstall clean help deps program test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -63,6 +73,16 @@ check: ## build with sanitizers, run every test
 	.ci/deps build check
 	$(MAKE) $(DEBUG_BUILD) program test-programs
 	sh tests/run.sh build/debug
+
+check-plain: ## the same for a build without SSE2, as on other processors; not the slow tests
+	.ci/deps build check
+	$(MAKE) $(PLAIN_BUILD) program test-programs
+	sh tests/run.sh build/plain unit fuzz golden
+
+check-threads: ## what runs in several threads, under ThreadSanitizer
+	.ci/deps build
+	$(MAKE) $(TSAN_BUILD) program
+	sh tests/threads.sh build/tsan
 
 golden-update: ## rewrite the expectations in tests/golden (then review the diff)
 	$(MAKE) $(DEBUG_BUILD) program
@@ -86,18 +106,24 @@ bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
 lint: ## formatting, layers, headers, function length, scripts
 	.ci/deps build lint
 	$(MAKE) $(B)/gen/queries.h $(MAN)
-	sh tests/lint.sh $(CC) $(MT_CFLAGS)
+	sh tests/lint.sh $(B) $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place
 	.ci/deps lint
-	clang-format -i $(wildcard */*.[ch] tests/*/*.[ch])
+	find cmd lib formats tests -name '*.[ch]' -exec clang-format -i {} +
 
-install: all $(MAN) ## install to PREFIX (/usr/local), below DESTDIR if given
-	install -D $(B)/memtool $(BINDIR)/memtool
-	install -Dm644 -t $(SHAREDIR)/man/man1 $(MAN)
-	for row in $(COMPLETIONS); do file=$(SHAREDIR)/$${row#*:}; mkdir -p $$(dirname $$file); \
-	    $(B)/memtool completion $${row%%:*} >$$file || { rm -f $$file; exit 1; }; done
+install: $(B)/memtool $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
+	install -D $(B)/memtool "$(BINDIR)/memtool"
+	install -Dm644 -t "$(MANDIR)" $(MAN)
+	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"
+	install -Dm644 $(B)/completion/zsh "$(ZSH_COMPLETION)"
+	install -Dm644 $(B)/completion/fish "$(FISH_COMPLETION)"
 	@echo "installed to $(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what install put there; with the same PREFIX and DESTDIR
+	rm -f "$(BINDIR)/memtool" $(foreach page,$(notdir $(MAN)),"$(MANDIR)/$(page)") \
+	    "$(BASH_COMPLETION)" "$(ZSH_COMPLETION)" "$(FISH_COMPLETION)"
+	@echo "removed from $(DESTDIR)$(PREFIX)"
 
 deps: ## install missing Debian packages
 	.ci/deps build
@@ -109,8 +135,11 @@ help: ## list the targets
 	sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' Makefile | \
 	    while read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
-build/memtool: $(B)/memtool
-	ln -sf release/memtool $@
+# The program of the build that was asked for, whichever was linked before.
+build/memtool: LINK = $(if $(filter /%,$(B)),$(B),../$(B))/memtool
+build/memtool: $(B)/memtool FORCE
+	mkdir -p $(@D)
+	[ "$$(readlink $@)" = "$(LINK)" ] || ln -sfn "$(LINK)" $@
 
 # What each build consists of.
 
@@ -118,13 +147,13 @@ program: $(B)/memtool
 test-programs: $(UNIT) $(FUZZ)
 fuzz-programs: $(FUZZ)
 
-$(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a
+$(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects
 	@echo "ld $@"
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
-$(B)/libmemtool.a: $(LIB_OBJ)
+$(B)/libmemtool.a: $(LIB_OBJ) $(B)/stamp/objects
 	rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(filter %.o,$^)
 
 $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/cmd/opts_help.o $(B)/libmemtool.a
 	@echo "ld $@"
@@ -139,12 +168,12 @@ build/bench/%: tests/bench/%.c
 	@echo "cc $<"
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -o $@ $< -lz
 
-$(B)/%.o: %.c Makefile | $(B)/gen/queries.h $(B)/packages
+$(B)/%.o: %.c Makefile $(B)/stamp/flags | $(B)/gen/queries.h $(B)/packages
 	mkdir -p $(@D)
 	@echo "cc $<"
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/gen/%.o: $(B)/gen/%.c Makefile | $(B)/gen/queries.h
+$(B)/gen/%.o: $(B)/gen/%.c Makefile $(B)/stamp/flags | $(B)/gen/queries.h
 	@echo "cc $<"
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -156,10 +185,23 @@ $(MAN): $(B)/man/%.1: docs/man/%.mdoc docs/man/page.awk $(B)/memtool
 	$(B)/memtool help --man $(patsubst memtool-%,%,$(filter memtool-%,$*)) >$@.tmp
 	awk -f docs/man/page.awk $< $@.tmp >$@ && rm $@.tmp
 
+$(B)/completion/%: $(B)/memtool
+	mkdir -p $(@D)
+	$(B)/memtool completion $* >$@
+
 # queries/*.sql become an enum and a table of texts.
-$(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL)
+$(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL) $(B)/stamp/queries
 	mkdir -p $(@D)
 	awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
+
+# What a build was made with. A stamp changes when its text does, and so ages what stands on it.
+STAMP_flags   = $(CC) $(MT_CFLAGS) $(CFLAGS) $(LDFLAGS) $(LIBS) $(FUZZ_MAIN)
+STAMP_objects = $(LIB_OBJ) $(CMD_OBJ) $(UNIT_HELP)
+STAMP_queries = $(SQL)
+$(B)/stamp/%: export TEXT = $(STAMP_$(@F))
+$(B)/stamp/%: FORCE
+	mkdir -p $(@D)
+	printf '%s\n' "$$TEXT" | cmp -s - $@ || printf '%s\n' "$$TEXT" >$@
 
 $(B)/packages:
 	mkdir -p $(@D)

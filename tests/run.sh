@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every test against one build: `sh tests/run.sh build/debug`
+# Runs every test against one build: `sh tests/run.sh build/debug [KIND...]`
 #
 #   unit    tests/unit/test_*.c     a cmocka program each; its own count of tests
 #   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME; one test each
@@ -109,9 +109,14 @@ run_golden() {
     esac
 }
 
+wanted() { # KIND
+    [ -z "$KINDS" ] || case " $KINDS " in *" $1 "*) ;; *) false ;; esac
+}
+
 # What was to run, "KIND NAME" a line; the slow ones first.
 list_tests() {
     for kind in fault matrix fuzz unit; do
+        wanted $kind || continue
         for file in tests/"$kind"/*; do
             name=$(basename "$file")
             case $kind/$name in
@@ -139,6 +144,8 @@ if [ "${1-}" = --one ]; then
 fi
 
 BUILD=${1:-build/debug}
+[ $# -eq 0 ] || shift
+KINDS=$*
 RESULTS=$(mktemp -d)
 trap 'rm -rf "$RESULTS"' EXIT
 trap 'exit 130' INT TERM
@@ -147,7 +154,7 @@ export BUILD RESULTS MEMTOOL="$root/$BUILD/memtool"
 list_tests >"$RESULTS/planned"
 xargs -r -n 2 -P "$(nproc)" sh tests/run.sh --one <"$RESULTS/planned"
 find_lost
-run_golden
+! wanted golden || run_golden
 
 cat "$RESULTS"/*.count | awk '
     { passed += $1; failed += $2; skipped += $3 }

@@ -1,0 +1,67 @@
+#!/bin/sh
+# What `make lint` must see, on a small tree of offences: in folders below folders, and also where its
+# own tools are missing.
+set -u
+root=$(dirname "$SAMPLES")
+fails=0
+complain() {
+    echo "FAIL $*"
+    fails=$((fails + 1))
+}
+mkdir -p tree/tests tree/.ci tree/samples tree/cmd/room tree/formats/room tree/lib/room tree/lib/other tree/build/man
+cp "$root/tests/lint.sh" tree/tests
+cp "$root/.clang-format" tree
+cp "$root/.ci/run" "$root/.ci/deps" tree/.ci
+
+file() { # PATH: of standard input
+    cat >"tree/$1"
+}
+lint() { # runs it; leaves what it says in the file said
+    sh tree/tests/lint.sh build "${CC-cc}" -std=c11 -D_GNU_SOURCE -I. -Werror -Wall >said 2>&1
+}
+said() { # TEXT
+    grep -qF -e "$1" said || complain "not said: $1"
+}
+
+echo 'int mt_good(void);' | file lib/room/good.h
+printf '#include "lib/room/good.h"\n\nint mt_good(void)\n{\n    return 0;\n}\n' | file lib/room/good.c
+printf '#include "lib/room/good.h"\n\nint main(void)\n{\n    return mt_good();\n}\n' | file cmd/room/main.c
+printf '#include "lib/room/good.h"\n' | file formats/room/reader.c
+printf '.Dd January 1, 2026\n.Dt MEMTOOL 1\n.Os\n.Sh NAME\n.Nm memtool\n.Nd memory\n' | file build/man/memtool.1
+
+# Without the tools nothing was looked at: said of each, and no success.
+mkdir bin
+ln -s /usr/bin/* bin
+rm -f bin/clang-format bin/shellcheck bin/mandoc
+PATH=$PWD/bin lint && complain "passes without its tools: $(cat said)"
+for tool in clang-format shellcheck mandoc; do said "$tool"; done
+[ "$(grep -c 'a tool is missing' said)" = 3 ] || complain "missing tools: $(cat said)"
+CC=no-such-cc lint && complain "passes without a compiler"
+said no-such-cc
+
+# A clean tree has no complaints but, where this machine is without them, those of missing tools.
+lint
+grep -v 'a tool is missing\|^    \(clang-format\|shellcheck\|mandoc\)$\|nothing found' said && complain "a clean tree"
+
+printf '#include "cmd/cmd.h"\n#include <sqlite3.h>\n' | file lib/room/up.h
+printf '#include "../../formats/format.h"\n#include <sqlite3.h>\n' | file lib/other/up.h
+printf '#include "../../cmd/cmd.h"\n' | file formats/room/up.h
+printf '#include <sqlite3.h>\n' | file cmd/room/third.h
+printf '#include "lib/room/good.h"\n#include <stdio.h>\n\nint mt_good(void)\n{\n    puts("x");\n    return 0;\n}\n' |
+    file lib/room/good.c
+printf '#ifdef __SSE2__\n#include <stdlib.h>\n#endif\n#include "lib/room/good.h"\n\nint mt_good(void)\n{\n    return abs(1);\n}\n' |
+    file lib/other/intel.c
+printf '#include "lib/room/good.h"\n\nint mt_good(void)\n{\n%s}\n' "$(seq 90 | sed 's/.*/    ;/')
+" | file formats/room/reader.c
+lint && complain "passes a tree of offences"
+said 'lib/room/up.h:1:#include "cmd/cmd.h"'
+said 'lib/other/up.h:1:#include "../../formats/format.h"'
+said 'formats/room/up.h:1:#include "../../cmd/cmd.h"'
+said 'sqlite3.h: lib/other/up.h lib/room/up.h'
+said 'cmd/room/third.h sqlite3.h'
+said 'lib/room/good.c:     puts("");'
+said 'each file compiles without SSE2:'
+said 'lib/other/intel.c:8'
+said 'formats/room/reader.c:4: 91 lines'
+echo "$fails complaints"
+[ $fails = 0 ]
