@@ -3,7 +3,7 @@
 # and also where the blocks are older than the recording. What `table` has at the peak, row by row, is
 # what `peak` shows.
 set -u
-fails=0 seen=0
+fails=0 seen=0 empty=0
 HOSTILE=$(dirname "$SAMPLES")/tests/hostile
 
 complain() {
@@ -24,6 +24,7 @@ for file in "$SAMPLES"/snapshots/*.pickle "$HOSTILE"/older_block*.pickle; do
     seen=$((seen + 1)) run=r$((seen + 1))
     "$MEMTOOL" import "$file" --db t.db --name $run >log 2>&1 || complain "import $file: $(cat log)"
     want=$(sums name)
+    [ "$want" != '0 0 0' ] || empty=$((empty + 1))
     for by in thread step shape forward path,thread; do
         came=$(sums $by)
         [ "$came" = "$want" ] || complain "$file by $by: $came, by name $want"
@@ -32,6 +33,7 @@ for file in "$SAMPLES"/snapshots/*.pickle "$HOSTILE"/older_block*.pickle; do
     "$MEMTOOL" peak $run --db t.db --by thread --limit 0 --format csv --columns at_peak_b,thread 2>log | tail -n +2 | sort >peak.csv
     diff table.csv peak.csv || complain "$file by thread: < table, > peak"
 done
+[ $empty -le 5 ] || complain "$empty snapshots of nothing"
 [ $seen -ge 30 ] || complain "only $seen snapshots seen"
 echo "$seen snapshots, $fails complaints"
 [ $fails = 0 ]
