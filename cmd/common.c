@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct mt_common mt_common;
 
@@ -58,6 +59,49 @@ static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_r
     return MT_EUSAGE;
 }
 
+/* Whether a reference that is no file here can only mean one: "x.json", "old/x". */
+static bool means_file(const char *ref)
+{
+    static const char *const endings[] = {".json", ".gz", ".zst", ".pickle", ".pkl"};
+    const char *dot = strrchr(ref, '.');
+    bool ends = false;
+    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
+        ends |= strcmp(dot, endings[i]) == 0;
+    return ends || strchr(ref, '/');
+}
+
+static bool no_database(void)
+{
+    struct mt_err err = MT_ERR_INIT;
+    char *path = NULL;
+    bool none = mt_db_path(mt_common.db, &path, &err) == MT_OK && access(path, F_OK) != 0;
+    free(path);
+    return none;
+}
+
+static enum mt_status no_file(const char *ref, struct mt_err *err)
+{
+    mt_err_input(err, ref);
+    MT_FAIL(err, MT_EIO, "cannot be read: %s",
+            access(ref, R_OK) != 0 ? strerror(errno) : "not a regular file");
+    mt_err_hint(err, "There is no database either that could have a run of that name.");
+    return MT_EIO;
+}
+
+/* The reference of `unknown` names no run, and no file that could be read. */
+static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown, struct mt_err *err)
+{
+    bool meant = ref && means_file(ref);
+    if (meant && no_database())
+        return no_file(ref, err);
+    *err = *unknown;
+    if (!meant || err->code != MT_EUSAGE)
+        return err->code;
+    err->hint[0] = '\0';
+    mt_err_hint(err, "Nor is there such a file. %s", unknown->hint);
+    return MT_EUSAGE;
+}
+
 /* A name wins over a file of that name, unless it is written with a folder. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
@@ -70,10 +114,10 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
         st = mt_run_find(*db, ref, run, &unknown);
-    if (st == MT_OK || !file) {
-        *err = unknown;
-        return st;
-    }
+    if (st == MT_OK)
+        return MT_OK;
+    if (!file)
+        return unknown_ref(ref, &unknown, err);
     mt_db_close(*db);
     *db = NULL;
     return open_file(ref, db, run, err);
