@@ -13,23 +13,36 @@ static void name_of(const char *ref, const struct mt_run *run, char *out, size_t
     snprintf(out, size, "%s", moves ? run->name : ref);
 }
 
+/* By what was recorded: a run may be in two databases, under two names. */
+static bool same_recording(const struct mt_loaded_run *a, const struct mt_loaded_run *b)
+{
+    return a->id && b->id && strcmp(a->hash, b->hash) == 0;
+}
+
+static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt_run *run,
+                              int64_t warmup, struct mt_loaded *out, struct mt_err *err)
+{
+    struct mt_loaded_run named = {.id = run->id};
+    MT_TRY(mt_run_hash(db, run, named.hash, sizeof named.hash, err));
+    size_t known_n = out->hashes.n;
+    if (mt_strtab_add(&out->hashes, named.hash, strlen(named.hash)) < known_n) {
+        mt_show_note("%s is the same recording as one named before, and counts once.", run->name);
+        return MT_OK;
+    }
+    name_of(ref, run, named.name, sizeof named.name);
+    memcpy(named.lost, run->lost, sizeof named.lost);
+    *mt_vec_push(&out->runs) = named;
+    return mt_baseline_measure(db, run, warmup, mt_vec_push(&out->figures.v), err);
+}
+
 static enum mt_status load_run(const char *ref, int64_t warmup, struct mt_loaded *out,
                                struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run run;
     enum mt_status st = mt_open_run(ref, &db, &run, err);
-    if (st == MT_OK) {
-        struct mt_loaded_run *named = mt_vec_push(&out->runs);
-        *named = (struct mt_loaded_run){.id = run.id,
-                                        .start_ns = run.start_ns,
-                                        .dur_ns = run.dur_ns,
-                                        .op_n = run.op_n,
-                                        .record_n = run.record_n};
-        name_of(ref, &run, named->name, sizeof named->name);
-        memcpy(named->lost, run.lost, sizeof named->lost);
-        st = mt_baseline_measure(db, &run, warmup, mt_vec_push(&out->figures.v), err);
-    }
+    if (st == MT_OK)
+        st = add_run(ref, db, &run, warmup, out, err);
     mt_db_close(db);
     return st;
 }
@@ -63,6 +76,7 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bo
 {
     bool file = false;
     *out = (struct mt_loaded){0};
+    mt_strtab_init(&out->hashes);
     for (size_t i = 0; i < refs->n; i++) {
         bool this_file = files && mt_baseline_is_file(refs->v[i]);
         MT_TRY(this_file ? load_file(refs->v[i], out, err)
@@ -84,14 +98,9 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bo
 void mt_loaded_free(struct mt_loaded *l)
 {
     mt_repeats_free(&l->figures);
+    if (l->hashes.slot)
+        mt_strtab_free(&l->hashes);
     mt_vec_free(&l->runs);
-}
-
-/* By what was recorded: a run may be in two databases, under two names. */
-static bool same_recording(const struct mt_loaded_run *a, const struct mt_loaded_run *b)
-{
-    return a->id && b->id && a->start_ns == b->start_ns && a->dur_ns == b->dur_ns &&
-           a->op_n == b->op_n && a->record_n == b->record_n;
 }
 
 bool mt_loaded_overlap(const struct mt_loaded *a, const struct mt_loaded *b)

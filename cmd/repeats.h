@@ -9,14 +9,16 @@
 
 struct mt_loaded {
     struct mt_repeats figures;
-    /* One for each: the run as a command line names it, and what tells recordings apart. */
+    /* One for each: the run as a command line names it, and what tells recordings apart. A
+     * recording is there once, however often it is named. */
     MT_VEC(struct mt_loaded_run {
         char name[512];
-        int64_t id; /* 0: from a file */
-        int64_t start_ns, dur_ns, op_n, record_n;
+        int64_t id;     /* 0: from a file */
+        char hash[64];  /* of what was recorded */
         char lost[512]; /* as in struct mt_run */
     })
     runs;
+    struct mt_strtab hashes; /* of the runs, in their order */
 };
 
 /*

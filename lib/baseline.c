@@ -86,6 +86,24 @@ static void sum_sites(struct mt_base_device *d, enum mt_base_figure figure)
         d->v[figure] = mt_base_add(d->v[figure], d->sites.v[i].v[figure]);
 }
 
+/* What gaps of the recording leave of its figures. */
+static void mark_gaps(struct mt_base_device *d, unsigned gaps, bool lives_known)
+{
+    static const enum mt_base_figure sums[] = {MT_BASE_ALLOC, MT_BASE_FREED, MT_BASE_ALLOC_N,
+                                               MT_BASE_FREED_N};
+    d->gaps = gaps;
+    d->least[MT_BASE_PEAK] = gaps || !lives_known;
+    for (size_t i = 0; i < MT_ARRAY_LEN(sums); i++) {
+        d->least[sums[i]] = gaps != 0;
+        if (gaps & MT_GAP_HISTORY)
+            d->v[sums[i]] = MT_BASE_UNKNOWN;
+    }
+    if (gaps)
+        d->v[MT_BASE_NET] = MT_BASE_UNKNOWN;
+    if (gaps & MT_GAP_END)
+        d->v[MT_BASE_AT_END] = MT_BASE_UNKNOWN;
+}
+
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
@@ -115,6 +133,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     sum_sites(to, MT_BASE_SUSPECT);
     if (!mt_lives_are_known(device) || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
         to->v[MT_BASE_PER_STEP] = to->v[MT_BASE_SUSPECT] = MT_BASE_UNKNOWN;
+    mark_gaps(to, d.side[0].gaps, mt_lives_are_known(device));
     mt_diff_free(&d);
     return st;
 }
@@ -194,7 +213,7 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     for (int f = MT_BASE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
             const struct mt_base_device *d = mt_baseline_device(&repeats[i], name);
-            values[i] = d ? d->v[f] : MT_BASE_UNKNOWN;
+            values[i] = d && !d->least[f] ? d->v[f] : MT_BASE_UNKNOWN;
         }
         to->v[f] = mt_median(values, n, &to->spread[f], &which);
     }

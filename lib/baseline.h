@@ -47,13 +47,16 @@ static inline int64_t mt_base_whole(double v) /* without its fraction */
 
 struct mt_base_site {
     const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
-    bool explicit_row;      /* [outside ops], [before trace]; [other]: what a file lumps together */
+    bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
+                               lumps together */
     int64_t v[MT_BASE_N];   /* 0 where sites have no such figure */
 };
 
 struct mt_base_device {
     char name[32];
     int64_t v[MT_BASE_N];      /* MT_BASE_UNKNOWN: unknown; the sites' figures add up to it */
+    bool least[MT_BASE_N];     /* known of a part only: it is that much at least */
+    unsigned gaps;             /* of the run (gaps.h): why; of files 0 */
     int64_t spread[MT_BASE_N]; /* 0 for a single run */
     char sites_of[256];        /* the repeat the sites are of: the one whose peak is the median */
     MT_VEC(struct mt_base_site) sites;
@@ -73,7 +76,7 @@ enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, i
                                    struct mt_baseline *out, struct mt_err *err);
 
 /* Makes one of n >= 1 repeats. Devices are those of the first; a figure that one repeat does not
- * know is unknown. */
+ * know, or knows of a part only, is unknown. */
 void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out);
 
 /* Lumps together as [other] the sites that no figure needs to reach 99 % of its sum. */

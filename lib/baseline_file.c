@@ -28,10 +28,24 @@ static int site_cmp(const void *a, const void *b)
     return c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
 }
 
+/* Names of rows that are no ops. An op may be called the same, and says so. */
+static const char *const explicit_names[] = {"[outside ops]", "[before trace]", "[no addresses]",
+                                             "[other]"};
+
+static bool is_explicit_name(const char *op)
+{
+    bool is = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(explicit_names); i++)
+        is |= strcmp(op, explicit_names[i]) == 0;
+    return is;
+}
+
 static void add_site(struct mt_buf *out, const struct mt_base_site *s)
 {
     mt_buf_adds(out, "        {");
     add_text(out, "op", s->op);
+    if (!s->explicit_row && is_explicit_name(s->op))
+        mt_buf_adds(out, ", \"is_op\": true");
     if (s->scope) {
         mt_buf_adds(out, ", ");
         add_text(out, "scope", s->scope);
@@ -136,12 +150,22 @@ static const char *kept_text(struct mt_baseline *b, const char *s)
     return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
 }
 
+static enum mt_status read_flag(const struct mt_doc *d, const struct mt_doc_value *v, bool *out,
+                                struct mt_err *err)
+{
+    *out = v && v->kind == MT_DOC_SCALAR && strcmp(v->text, "true") == 0;
+    if (!v || *out || (v->kind == MT_DOC_SCALAR && strcmp(v->text, "false") == 0))
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" must be true or false", v->key);
+    return mt_doc_at(d, v, err);
+}
+
 static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_value *from,
                                 struct mt_baseline *b, struct mt_base_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[MT_BASE_FILE_N + 2] = {"op", "scope"};
-    size_t n = 2;
+    const char *keys[MT_BASE_FILE_N + 3] = {"op", "scope", "is_op"};
+    size_t n = 3;
     for (int f = 0; f < MT_BASE_FILE_N; f++)
         if (mt_base_names[f].site)
             keys[n++] = mt_base_names[f].site;
@@ -155,9 +179,11 @@ static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_valu
     MT_TRY(mt_doc_want(d, op, MT_DOC_TEXT, err));
     if (scope)
         MT_TRY(mt_doc_want(d, scope, MT_DOC_TEXT, err));
+    bool is_op;
+    MT_TRY(read_flag(d, mt_doc_get(d, from, "is_op"), &is_op, err));
     struct mt_base_site site = {.op = kept_text(b, op->text),
                                 .scope = scope ? kept_text(b, scope->text) : NULL,
-                                .explicit_row = op->text[0] == '['};
+                                .explicit_row = !is_op && is_explicit_name(op->text)};
     for (int f = 0; f < MT_BASE_FILE_N; f++) {
         const struct mt_doc_value *v =
             mt_base_names[f].site ? mt_doc_get(d, from, mt_base_names[f].site) : NULL;

@@ -1,6 +1,7 @@
 #include "lib/check.h"
 
 #include "lib/align.h"
+#include "lib/gaps.h"
 #include "lib/human.h"
 #include <math.h>
 #include <stdarg.h>
@@ -48,6 +49,13 @@ static int64_t other_of(const struct mt_base_device *d, enum mt_base_figure f)
     return 0;
 }
 
+/* Of a side: whether what is known of a part only says something, as of what a limit is about. */
+struct side {
+    const struct mt_repeats *repeats;
+    const char *name; /* "the run" */
+    bool parts;
+};
+
 /*
  * A figure of a device, as far as the rule is about it. *slack: what a file lumps together as
  * [other] and so may belong to the sites the rule is about, or not. *found: there are such sites.
@@ -59,8 +67,8 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_base_figure f,
     *slack = 0;
     if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
         return d->v[f];
-    if (lives && d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN)
-        return MT_BASE_UNKNOWN;
+    if (lives && (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN || d->least[f]))
+        return MT_BASE_UNKNOWN; /* at a higher peak they may hold less */
     int64_t sum = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_base_site *s = &d->sites.v[i];
@@ -78,11 +86,15 @@ struct measured {
     size_t index;
     int64_t most; /* of all repeats, and of which */
     size_t most_index;
+    const char *part; /* a repeat that knows it of a part only, and why; NULL: none */
+    const char *why_part;
     bool found; /* in one of the repeats there are sites the rule is about */
 };
 
 static const char *why_unknown(enum mt_base_figure f, const struct mt_base_device *d)
 {
+    if (d->gaps && (f != MT_BASE_PER_STEP || d->gaps & MT_GAP_HISTORY))
+        return mt_gaps_text(d->gaps);
     if (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN)
         return "has no addresses in its records: what lives how long is unknown";
     if (f == MT_BASE_PER_STEP)
@@ -92,21 +104,27 @@ static const char *why_unknown(enum mt_base_figure f, const struct mt_base_devic
     return "does not know this figure";
 }
 
-static bool measure(const struct mt_rule *rule, enum mt_base_figure figure,
-                    const struct mt_repeats *r, const char *side, struct mt_checked *c,
-                    struct measured *out)
+static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, const struct side *side,
+                    struct mt_checked *c, struct measured *out)
 {
+    const struct mt_repeats *r = side->repeats;
     int64_t *values = mt_alloc(r->v.n * sizeof *values);
     int64_t extra = 0; /* spread the repeats bring with them */
     *out = (struct measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
         int64_t slack = 0;
         const struct mt_base_device *d = mt_baseline_device(&r->v.v[i], c->device);
-        values[i] = d ? figure_of(rule, figure, d, &slack, &out->found) : MT_BASE_UNKNOWN;
+        values[i] = d && (side->parts || !d->least[figure])
+                        ? figure_of(rule, figure, d, &slack, &out->found)
+                        : MT_BASE_UNKNOWN;
+        if (d && d->least[figure] && !out->part) {
+            out->part = r->v.v[i].run;
+            out->why_part = why_unknown(figure, d);
+        }
         if (!d)
-            inconclusive(c, "%s '%s' has no device '%s'", side, r->v.v[i].run, c->device);
+            inconclusive(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASE_UNKNOWN)
-            inconclusive(c, "%s '%s' %s", side, r->v.v[i].run, why_unknown(figure, d));
+            inconclusive(c, "%s '%s' %s", side->name, r->v.v[i].run, why_unknown(figure, d));
         else
             slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[figure]);
         extra = slack > extra ? slack : extra;
@@ -141,12 +159,13 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
                          const struct mt_repeats *base, bool same_run, struct mt_checked *c,
                          bool *found)
 {
+    const struct side side = {base, "the baseline", false};
     struct measured m;
     if (!base)
         inconclusive(c, "there is no baseline to compare with; name one with --baseline");
     else if (same_run)
         inconclusive(c, "the baseline is the run itself");
-    else if (measure(rule, rule->kind->figure, base, "the baseline", c, &m)) {
+    else if (measure(rule, rule->kind->figure, &side, c, &m)) {
         c->base = m.median;
         c->base_spread = m.spread;
         c->base_index = m.index;
@@ -192,6 +211,13 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
     c->look = true;
 }
 
+/* A limit that is kept as far as is known. */
+static void doubt_part(const struct measured *m, struct mt_checked *c)
+{
+    if (c->verdict == MT_CHECK_PASS && m->part)
+        inconclusive(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
+}
+
 /* The site that grows most without being known for a leak; NULL: none. */
 static const struct mt_base_site *candidate_of(const struct mt_rule *rule,
                                                const struct mt_base_device *d, int64_t *growth_b)
@@ -209,13 +235,14 @@ static const struct mt_base_site *candidate_of(const struct mt_rule *rule,
     return most;
 }
 
-static void doubt_candidates(const struct mt_repeats *new, struct mt_checked *c)
+static void doubt_candidates(const struct side *side, struct mt_checked *c)
 {
+    const struct mt_repeats *new = side->repeats;
     struct measured m;
     char text[MT_HUMAN_MAX];
     int64_t growth_b;
     if (c->rule->kind->figure != MT_BASE_PER_STEP || c->verdict != MT_CHECK_PASS ||
-        !measure(c->rule, MT_BASE_SUSPECT, new, "the run", c, &m) || m.most <= c->limit)
+        !measure(c->rule, MT_BASE_SUSPECT, side, c, &m) || m.most <= c->limit)
         return;
     const struct mt_base_site *s =
         candidate_of(c->rule, mt_baseline_device(&new->v.v[m.most_index], c->device), &growth_b);
@@ -299,6 +326,7 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
 void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                    const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
+    const struct side side = {new, "the run", true};
     struct measured m;
     const struct mt_base_device *device = mt_baseline_device(&new->v.v[0], rule->device);
     *out = (struct mt_checked){.rule = rule,
@@ -313,7 +341,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                             : "");
     if (!device && !rule->device)
         inconclusive(out, "the run '%s' holds no memory records", new->v.v[0].run);
-    if (out->why[0] || !measure(rule, rule->kind->figure, new, "the run", out, &m))
+    if (out->why[0] || !measure(rule, rule->kind->figure, &side, out, &m))
         return;
     out->measured = m.median;
     out->spread = m.spread;
@@ -325,8 +353,9 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
         inconclusive(out, "nothing matches: no site is of that op and scope");
     else
         judge(out);
+    doubt_part(&m, out);
     doubt_median(new, &m, out);
-    doubt_candidates(new, out);
+    doubt_candidates(&side, out);
     if (out->verdict != MT_CHECK_FAIL)
         return;
     out->look = true;

@@ -8,7 +8,8 @@
  *
  * A limit that is no growth is meant for every run: where the median keeps it and a run exceeds it,
  * the rule is inconclusive. So is growth per step that leaks alone keep, but not leaks and
- * candidates (leaks.h) together.
+ * candidates (leaks.h) together; and a limit that is kept by what is known of a part only, such as
+ * the peak of a snapshot without history.
  */
 #ifndef MT_CHECK_H
 #define MT_CHECK_H

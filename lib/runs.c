@@ -274,6 +274,19 @@ bool mt_run_is_snapshot(const struct mt_run *run)
     return strcmp(run->format, "cuda-snapshot") == 0;
 }
 
+enum mt_status mt_run_hash(struct mt_db *db, const struct mt_run *run, char *out, size_t size,
+                           struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_HASH, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    snprintf(out, size, "%s", row ? mt_stmt_text(s, 0) : "");
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
 const char *mt_run_how_to_record(const struct mt_run *run)
 {
     if (mt_run_is_snapshot(run))

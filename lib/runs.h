@@ -17,6 +17,10 @@ struct mt_run {
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);
 
+/* What tells its content from that of other files, also in other databases. Errors: MT_EDB. */
+enum mt_status mt_run_hash(struct mt_db *db, const struct mt_run *run, char *out, size_t size,
+                           struct mt_err *err);
+
 /* What to do about a run without memory records: whole sentences, static. */
 const char *mt_run_how_to_record(const struct mt_run *run);
 

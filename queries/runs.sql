@@ -45,6 +45,10 @@ SELECT coalesce(text, '') FROM note WHERE run_id = ?1;
 -- in: ?1 run id   out: kinds of its notes
 SELECT coalesce(kind, '') FROM note WHERE run_id = ?1;
 
+-- name: run_hash
+-- in: ?1 run id   out: of its content
+SELECT coalesce(content_hash, '') FROM run WHERE id = ?1;
+
 -- name: run_torch
 -- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;

@@ -351,6 +351,79 @@ static void fold_test(void **state)
     mt_baseline_free(&whole);
 }
 
+/* An op may be called as a row that is none; whatever it is called, it is one in the file too. */
+static void bracket_test(void **state)
+{
+    (void)state;
+    static const struct mt_base_site sites[] = {{.op = "[memo] op"},
+                                                {.op = "[other]"},
+                                                {.op = "[outside ops]"},
+                                                {.op = "[before trace]", .explicit_row = true},
+                                                {.op = "[no addresses]", .explicit_row = true},
+                                                {.op = "[other]", .explicit_row = true},
+                                                {.op = "[outside ops]", .explicit_row = true}};
+    struct mt_baseline b = {.run = "r", .format = "test", .run_n = 1}, again;
+    struct mt_base_device *d = mt_vec_push(&b.devices);
+    struct mt_buf text = {0};
+    struct mt_err err = MT_ERR_INIT;
+    *d = (struct mt_base_device){.name = "cpu"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(sites); i++)
+        *mt_vec_push(&d->sites) = sites[i];
+    mt_baseline_write(&b, &text);
+    assert_int_equal(mt_baseline_parse("again", text.s, text.n, &again, &err), MT_OK);
+    d = &again.devices.v[0];
+    assert_int_equal(d->sites.n, MT_ARRAY_LEN(sites));
+    for (size_t i = 0; i < d->sites.n; i++) { /* written in this order */
+        assert_string_equal(d->sites.v[i].op, sites[i].op);
+        assert_int_equal(d->sites.v[i].explicit_row, sites[i].explicit_row);
+    }
+    mt_baseline_free(&again);
+    mt_baseline_free(&b);
+    mt_buf_free(&text);
+}
+
+/* What is known of a part only is that much at least: enough to fail, never to pass. */
+static void part_test(void **state)
+{
+    (void)state;
+    static const struct {
+        enum mt_rule_id kind;
+        const char *limit;
+        int64_t new, base;
+        bool new_part, base_part;
+        enum mt_check_verdict verdict;
+    } rows[] = {{MT_RULE_PEAK, "100", 90, 0, true, false, MT_CHECK_INCONCLUSIVE},
+                {MT_RULE_PEAK, "100", 101, 0, true, false, MT_CHECK_FAIL},
+                {MT_RULE_PEAK, "100", 100, 0, false, false, MT_CHECK_PASS},
+                {MT_RULE_PEAK_GROWTH, "5%", 100, 100, true, false, MT_CHECK_INCONCLUSIVE},
+                {MT_RULE_PEAK_GROWTH, "5%", 106, 100, true, false, MT_CHECK_FAIL},
+                {MT_RULE_PEAK_GROWTH, "5%", 106, 100, false, true, MT_CHECK_INCONCLUSIVE},
+                {MT_RULE_PEAK_GROWTH, "5%", 90, 100, false, true, MT_CHECK_INCONCLUSIVE},
+                {MT_RULE_ALLOC_GROWTH, "5", 90, 100, true, false, MT_CHECK_INCONCLUSIVE},
+                {MT_RULE_ALLOC_COUNT_GROWTH, "5", 90, 100, true, false, MT_CHECK_INCONCLUSIVE}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++) {
+        const struct mt_rule_about about = {0};
+        const enum mt_base_figure f = mt_rule_kinds[rows[i].kind].figure;
+        const int64_t new_values[] = {rows[i].new, 0}, base_values[] = {rows[i].base, 0};
+        struct mt_rules rules = {0};
+        struct mt_repeats new = {0}, base = {0};
+        struct mt_err err = MT_ERR_INIT;
+        struct mt_checked c;
+        add_repeats(&new, new_values, f);
+        add_repeats(&base, base_values, f);
+        new.v.v[0].devices.v[0].least[f] = rows[i].new_part;
+        if (base.v.n)
+            base.v.v[0].devices.v[0].least[f] = rows[i].base_part;
+        assert_int_equal(mt_rules_add(&rules, rows[i].kind, rows[i].limit, &about, &err), MT_OK);
+        mt_check_rule(&rules.v.v[0], &new, base.v.n ? &base : NULL, false, &c);
+        assert_string_equal(mt_check_names[c.verdict], mt_check_names[rows[i].verdict]);
+        assert_int_equal(c.why[0] != '\0', c.verdict == MT_CHECK_INCONCLUSIVE);
+        mt_repeats_free(&new);
+        mt_repeats_free(&base);
+        mt_rules_free(&rules);
+    }
+}
+
 /* What a file lumps together may belong to the sites of a rule: it counts as spread. */
 static void other_test(void **state)
 {
@@ -390,6 +463,8 @@ int main(void)
                   {"baseline: written and read again", round_trip_test},
                   {"baseline: what is left out stays in the sums", trim_test},
                   {"baseline: of three repeats", fold_test},
+                  {"baseline: ops called like rows that are none", bracket_test},
+                  {"verdict: figures of a part are no pass", part_test},
                   {"verdict: what a baseline lumps together is doubt", other_test}};
     ROWS_ADD(&t, median_test, median_rows);
     ROWS_ADD(&t, limit_test, limit_rows);

@@ -69,6 +69,10 @@ static const struct file_row file_rows[] = {
     {"baseline: a site without a name", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [\n{}],\n" FIGURES "}]"),
      "without \"op\"", NULL, 3},
+    {"baseline: a flag that is none", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"[other]\",\n\"is_op\": "
+              "1}],\n" FIGURES "}]"),
+     "\"is_op\" must be true or false", NULL, 3},
     {"baseline: left by a merge", true, "<<<<<<< HEAD\n{}", "is no JSON", "writes a baseline anew",
      1},
 };
