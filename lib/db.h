@@ -38,7 +38,8 @@ bool mt_db_is_ours(const char *path);
  */
 void mt_db_readers_end(void);
 void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
-/* Closes a database that was created by opening it. Where no run came to be in it, its file goes. */
+/* Closes a database that was created by opening it. Where no run came to be in it, its file goes.
+ */
 void mt_db_close_unused(struct mt_db *db);
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
