@@ -146,7 +146,7 @@ static const struct mt_opt opts[] = {
     {"device", 0, MT_OPT_STRING, &device_name, "D", "only this device: cpu, cuda:0, ..."},
     {"from", 0, MT_OPT_STRING, &from, "MOMENT",
      "peaks and totals from this moment on, as if the statistics were reset then"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "figures as of this moment"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "figures before this moment"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the same for these steps"},
     {0},
 };

@@ -37,6 +37,8 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_moment *
         f[i].index = mt_levels_of_moment(&p->levels, &m[i]);
         f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
         f[i].t_ns = exact ? m[i].t_ns : mt_levels_time(&p->levels, f[i].index, 0);
+        if (m[i].kind == MT_AT_PEAK && f[i].t_ns < m[i].from_ns && m[i].from_ns <= p->run.dur_ns)
+            f[i].t_ns = m[i].from_ns; /* reached before, and held when the window begins */
         f[i].level_b = mt_levels_value(&p->levels, f[i].index);
     }
     return MT_OK;
@@ -61,7 +63,7 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
             (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
         return MT_OK;
     }
-    struct mt_moment m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns}};
+    struct mt_moment m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
     for (int i = 0; i < *n; i++) {
         f[i] = (struct found){.text = at.n ? at.v[i] : NULL};
         if (at.n)
@@ -285,8 +287,8 @@ out:
 static const struct mt_opt opts[] = {
     {"at", 0, MT_OPT_LIST, &at, "MOMENT",
      "what is live then (moments are below); twice: what changed in between"},
-    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "the peak after this moment"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "the peak up to this moment"},
+    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "the peak from this moment on"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "the peak before this moment"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the peak within these steps"},
     {"per", 0, MT_OPT_STRING, &per, "WHAT",
      "step: start, peak and end of every step; name: how far each op rises above its start"},

@@ -23,20 +23,12 @@ struct per_step {
     uint32_t *most; /* of each step, the growth that is largest; MT_NONE = none */
 };
 
-/* Index of the step that a record lies in, -1 = none. */
-static int64_t step_of(const struct per_step *s, int64_t t_ns)
-{
-    const struct mt_steps *steps = &s->p->lives.steps;
-    int64_t i = mt_steps_index_at(steps, t_ns);
-    return i >= 0 && t_ns <= steps->all.v[i].end_ns ? i : -1;
-}
-
 /* Changes come in order of time, so that a site's growth in this step is its newest. */
 static void use_change(void *closure, const struct mt_change *c)
 {
     struct per_step *s = closure;
     uint32_t group = mt_born_group(&s->groups, c->born);
-    int64_t step = step_of(s, c->level.t_ns);
+    int64_t step = mt_steps_under_way(&s->p->lives.steps, c->level.t_ns);
     if (group == MT_NONE || step < 0)
         return;
     while (s->newest.n <= group)
@@ -73,9 +65,11 @@ static void add_step(struct per_step *s, uint32_t step)
 {
     const struct mt_levels *levels = &s->p->levels;
     const struct mt_step *st = &s->p->lives.steps.all.v[step];
-    int64_t first = mt_levels_at(levels, mt_wrap_sub(st->start_ns, 1)),
-            last = mt_levels_at(levels, st->end_ns);
+    int64_t first = mt_levels_before(levels, st->start_ns),
+            last = mt_levels_before(levels, mt_steps_until(&s->p->lives.steps, step));
     int64_t peak = mt_levels_peak(levels, first, last);
+    /* what it starts with was reached before */
+    int64_t peak_ns = peak > first ? mt_levels_time(levels, peak, 0) : st->start_ns;
     const struct growth *most = s->most[step] == MT_NONE ? NULL : &s->growths.v[s->most[step]];
     struct mt_row *row = mt_report_row(s->p->report);
     int64_t start_b = mt_levels_value(levels, first), end_b = mt_levels_value(levels, last);
@@ -85,7 +79,7 @@ static void add_step(struct per_step *s, uint32_t step)
     row->cells[c++] = mt_cell_int(mt_levels_value(levels, peak));
     row->cells[c++] = mt_cell_int(end_b);
     row->cells[c++] = mt_cell_int(mt_wrap_sub(end_b, start_b));
-    row->cells[c++] = mt_cell_int(mt_levels_time(levels, peak, st->start_ns));
+    row->cells[c++] = mt_cell_int(peak_ns);
     row->cells[c++] = mt_cell_int(st->start_ns);
     row->cells[c++] = mt_cell_int(st->end_ns);
     row->cells[c++] = most ? mt_cell_int(most->bytes) : (struct mt_cell){0};
@@ -99,7 +93,7 @@ static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
     size_t n = p->lives.steps.all.n;
     int64_t *moments = mt_alloc((2 * n + 1) * sizeof *moments);
     for (size_t i = 0; i < n; i++) {
-        moments[2 * i] = mt_wrap_sub(p->lives.steps.all.v[i].start_ns, 1);
+        moments[2 * i] = p->lives.steps.all.v[i].start_ns;
         moments[2 * i + 1] = p->lives.steps.all.v[i].end_ns;
     }
     enum mt_status st =

@@ -318,7 +318,7 @@ static const struct mt_opt opts[] = {
     {"metric", 0, MT_OPT_STRING, &metric, "M",
      "allocated or reserved (default: allocated, and reserved beside it where recorded)"},
     {"from", 0, MT_OPT_STRING, &from, "MOMENT", "begin here: 12ms, '@step 3'"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "end here"},
+    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "end before this moment"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},
     {"exact", 0, MT_OPT_FLAG, &exact, NULL, "every single change instead of a summary"},
     {"width", 0, MT_OPT_INT, &width, "N",

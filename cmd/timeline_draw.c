@@ -55,11 +55,6 @@ static void add_footers(struct mt_timeline *t)
         mt_report_footer(t->report, "Out of memory %zu times more.", t->ooms.all.n - 3);
 }
 
-static bool is_shown(const struct mt_timeline *t, int64_t t_ns)
-{
-    return t_ns >= t->shown.from_ns && t_ns <= t->shown.to_ns;
-}
-
 static void make_chart(struct mt_timeline *t, struct mt_chart *c)
 {
     *c = (struct mt_chart){.title = t->report->title,
@@ -73,12 +68,12 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .bands = t->bands.key_n ? &t->bands : NULL};
     for (size_t i = 0; i < t->lives.steps.all.n; i++) {
         const struct mt_step *s = &t->lives.steps.all.v[i];
-        if (is_shown(t, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))
+        if (mt_window_has(&t->asked, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))
             *mt_vec_push(&c->steps) = (struct mt_chart_mark){s->start_ns, s->number};
     }
     for (size_t i = 0; i < t->ooms.all.n; i++) {
         const struct mt_level *o = &t->ooms.all.v[i];
-        if (is_shown(t, o->t_ns))
+        if (mt_window_has(&t->asked, o->t_ns))
             *mt_vec_push(&c->ooms) = (struct mt_chart_mark){o->t_ns, o->level_b};
     }
 }

@@ -41,8 +41,8 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     struct mt_timeline_changes *c = *out = mt_alloc(sizeof *c);
     struct mt_report *r = t->report;
     *c = (struct mt_timeline_changes){.t = t,
-                                      .next = mt_levels_at(&t->levels, t->asked.from_ns) + 1,
-                                      .last = mt_levels_at(&t->levels, t->asked.to_ns)};
+                                      .next = mt_levels_before(&t->levels, t->asked.from_ns) + 1,
+                                      .last = mt_levels_before(&t->levels, t->asked.to_ns)};
     if (t->metric[0] == 'a')
         MT_TRY(mt_levels_nodes(t->lives.db, &t->run, &t->device, &c->nodes, err));
     mt_report_column(r, "time_ns", NULL, MT_UNIT_NS);

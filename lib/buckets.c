@@ -42,7 +42,7 @@ int64_t *mt_buckets_moments(const struct mt_window *w, const struct mt_window *s
 void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const struct mt_window *w,
                      const struct mt_window *shown, size_t n)
 {
-    int64_t at = mt_levels_at(l, w->from_ns), last = mt_levels_at(l, w->to_ns);
+    int64_t at = mt_levels_before(l, w->from_ns), last = mt_levels_before(l, w->to_ns);
     n = bucket_n(shown, n);
     out->all.n = 0;
     for (size_t k = 0; k < n; k++) {

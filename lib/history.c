@@ -125,7 +125,7 @@ static uint32_t site_of(struct walk *w, uint32_t node, uint16_t device)
 
 static int64_t step_of(const struct walk *w, int64_t t_ns)
 {
-    return mt_step_dating(w->r->steps.v, w->r->steps.n, t_ns);
+    return mt_step_dating(w->r->steps.v, w->r->steps.n, w->r->end_ns, t_ns);
 }
 
 static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)

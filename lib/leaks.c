@@ -36,7 +36,8 @@ struct finder {
 
 static int64_t step_of(const struct finder *f, int64_t t_ns)
 {
-    return mt_step_dating(f->lives->steps.all.v, f->lives->steps.all.n, t_ns);
+    const struct mt_steps *steps = &f->lives->steps;
+    return mt_step_dating(steps->all.v, steps->all.n, steps->dur_ns, t_ns);
 }
 
 /* Makes room for the patience of a site. */

@@ -122,6 +122,12 @@ int64_t mt_levels_at(const struct mt_levels *l, int64_t t_ns)
     return l->all.n ? (int64_t)mt_count_up_to(&v->t_ns, l->all.n, sizeof *v, t_ns) - 1 : -1;
 }
 
+int64_t mt_levels_before(const struct mt_levels *l, int64_t t_ns)
+{
+    const struct mt_level *v = l->all.v;
+    return l->all.n ? (int64_t)mt_count_below(&v->t_ns, l->all.n, sizeof *v, t_ns) - 1 : -1;
+}
+
 int64_t mt_levels_value(const struct mt_levels *l, int64_t index)
 {
     return index < 0 ? l->start_b : l->all.v[index].level_b;
@@ -138,8 +144,9 @@ int64_t mt_levels_peak(const struct mt_levels *l, int64_t from, int64_t to)
 
 int64_t mt_levels_of_moment(const struct mt_levels *l, const struct mt_moment *m)
 {
-    int64_t at = mt_levels_at(l, m->t_ns);
-    return m->kind == MT_AT_PEAK ? mt_levels_peak(l, mt_levels_at(l, m->from_ns), at) : at;
+    if (m->kind == MT_AT_TIME)
+        return m->before ? mt_levels_before(l, m->t_ns) : mt_levels_at(l, m->t_ns);
+    return mt_levels_peak(l, mt_levels_before(l, m->from_ns), mt_levels_before(l, m->t_ns));
 }
 
 int64_t mt_levels_time(const struct mt_levels *l, int64_t index, int64_t otherwise)

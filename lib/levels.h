@@ -33,8 +33,11 @@ enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run_device *dev
 
 void mt_levels_free(struct mt_levels *l);
 
-/* Index of the last level by t_ns; -1 = before all. */
+/* Index of the last level by t_ns, after all records at that time; -1 = before all. */
 int64_t mt_levels_at(const struct mt_levels *l, int64_t t_ns);
+/* The same before all records at that time: what a window or a step that begins then starts with,
+ * and with what one that ends then ends. */
+int64_t mt_levels_before(const struct mt_levels *l, int64_t t_ns);
 /* Level after that index, -1 = start_b. */
 int64_t mt_levels_value(const struct mt_levels *l, int64_t index);
 /* The first index from..to, both included, whose level is largest. */

@@ -13,7 +13,7 @@ const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active", "reserve
 static struct mt_memstat_row nothing(void)
 {
     const int64_t u = MT_STAT_UNKNOWN;
-    return (struct mt_memstat_row){false, u, u, u, u, u, u, u, u};
+    return (struct mt_memstat_row){false, false, u, u, u, u, u, u, u, u};
 }
 
 /* Follows one figure through the window. */
@@ -21,6 +21,7 @@ struct follow {
     const struct mt_window *window;
     int64_t now_b, now_n;
     bool inside; /* the window has begun */
+    bool cut;    /* there are changes behind it */
     struct mt_memstat_row row;
 };
 
@@ -32,8 +33,10 @@ static void enter(struct follow *f)
 
 static void change(struct follow *f, int64_t t_ns, int64_t bytes, int64_t n)
 {
-    if (t_ns > f->window->to_ns)
+    if (t_ns >= f->window->to_ns) {
+        f->cut = true;
         return;
+    }
     if (!f->inside && t_ns >= f->window->from_ns)
         enter(f);
     mt_wrap_inc(&f->now_b, bytes);
@@ -53,6 +56,7 @@ static struct mt_memstat_row leave(struct follow *f)
 {
     if (!f->inside)
         enter(f);
+    f->row.cut = f->cut;
     f->row.current_b = f->now_b;
     f->row.current_n = f->now_n;
     return f->row;
@@ -136,6 +140,7 @@ static enum mt_status count_segments(struct mt_db *db, const struct mt_run *run,
     if (!any)
         return MT_OK;
     const struct mt_memstat_row counted = leave(&f);
+    out->cut |= counted.cut;
     out->current_n = counted.current_n;
     out->peak_n = counted.peak_n;
     out->total_alloc_n = counted.total_alloc_n;
@@ -199,7 +204,7 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
     out[MT_STAT_ACTIVE].peak_n = blocks.peak_n;
     out[MT_STAT_ACTIVE].total_alloc_n = blocks.total_alloc_n;
     out[MT_STAT_ACTIVE].total_freed_n = blocks.total_freed_n;
-    if (window->to_ns < run->dur_ns)
+    if (blocks.cut || out[MT_STAT_RESERVED].cut)
         return MT_OK;
     return add_final(db, run, device, out, err);
 }

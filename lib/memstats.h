@@ -23,13 +23,15 @@ extern const char *const mt_memstat_names[MT_STAT_N];
  * recording cannot tell. */
 struct mt_memstat_row {
     bool known; /* the recording tells anything of it */
+    bool cut;   /* and that it changes after the window */
     int64_t current_b, peak_b, total_alloc_b, total_freed_b;
     int64_t current_n, peak_n, total_alloc_n, total_freed_n;
 };
 
 /*
  * The figures at the end of the window; peaks and totals are of the window, peaks include the level
- * it begins with. Errors: MT_EDB.
+ * it begins with. What only the end of the recording tells is known where nothing comes after the
+ * window. Errors: MT_EDB.
  */
 enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, const struct mt_window *window,

@@ -12,6 +12,7 @@ enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct 
     bool row;
     MT_TRY(mt_db_query(db, MT_Q_LOAD_STEPS, &s, err));
     mt_stmt_bind(s, "i", run->id);
+    out->dur_ns = run->dur_ns;
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
@@ -31,10 +32,16 @@ int64_t mt_steps_index_at(const struct mt_steps *s, int64_t t_ns)
     return mt_step_begun(s->all.v, s->all.n, t_ns);
 }
 
+int64_t mt_steps_until(const struct mt_steps *s, size_t index)
+{
+    bool last = index + 1 == s->all.n && s->all.v[index].end_ns >= s->dur_ns;
+    return last ? INT64_MAX : s->all.v[index].end_ns;
+}
+
 int64_t mt_steps_under_way(const struct mt_steps *s, int64_t t_ns)
 {
     int64_t i = mt_steps_index_at(s, t_ns);
-    return i >= 0 && t_ns < s->all.v[i].end_ns ? i : -1;
+    return i >= 0 && t_ns < mt_steps_until(s, (size_t)i) ? i : -1;
 }
 
 int64_t mt_steps_number_at(const struct mt_steps *s, int64_t t_ns)
@@ -81,8 +88,9 @@ enum mt_status mt_steps_window(const struct mt_steps *steps, const struct mt_ste
         const struct mt_step *s = &steps->all.v[i];
         if (s->number < range->from || s->number > range->to)
             continue;
+        int64_t until = mt_steps_until(steps, i);
         out->from_ns = any && out->from_ns < s->start_ns ? out->from_ns : s->start_ns;
-        out->to_ns = any && out->to_ns > s->end_ns ? out->to_ns : s->end_ns;
+        out->to_ns = any && out->to_ns > until ? out->to_ns : until;
         any = true;
     }
     return any ? MT_OK : no_steps(run, steps, err);
@@ -102,8 +110,8 @@ static enum mt_status parse_step_moment(const char *text, const struct mt_run *r
         return MT_OK;
     MT_TRY(mt_steps_window(steps, &(struct mt_step_range){number, number}, run, &w, err));
     bool peak = strcmp(end, ":peak") == 0, start = strcmp(end, ":start") == 0;
-    *out =
-        (struct mt_moment){peak ? MT_AT_PEAK : MT_AT_TIME, start ? w.from_ns : w.to_ns, w.from_ns};
+    *out = (struct mt_moment){peak ? MT_AT_PEAK : MT_AT_TIME, start ? w.from_ns : w.to_ns,
+                              w.from_ns, !peak};
     return MT_OK;
 }
 
@@ -126,9 +134,9 @@ enum mt_status mt_moment_parse(const char *text, const struct mt_run *run,
     static const struct {
         const char *name;
         struct mt_moment moment;
-    } named[] = {{"@start", {MT_AT_TIME, INT64_MIN, 0}},
-                 {"@end", {MT_AT_TIME, INT64_MAX, 0}},
-                 {"@peak", {MT_AT_PEAK, INT64_MAX, INT64_MIN}}};
+    } named[] = {{"@start", {MT_AT_TIME, INT64_MIN, 0, false}},
+                 {"@end", {MT_AT_TIME, INT64_MAX, 0, false}},
+                 {"@peak", {MT_AT_PEAK, INT64_MAX, INT64_MIN, false}}};
     bool known = false;
     for (size_t i = 0; i < MT_ARRAY_LEN(named); i++)
         if (strcmp(text, named[i].name) == 0) {
@@ -175,9 +183,10 @@ enum mt_status mt_window_parse(const char *from, const char *to, const char *ste
         mt_err_hint(err, "`memtool peak` says when it is; write that time.");
         return MT_EUSAGE;
     }
-    *out = (struct mt_window){a.t_ns, b.t_ns};
-    if (a.t_ns <= b.t_ns)
+    if (a.t_ns <= b.t_ns) {
+        *out = (struct mt_window){a.t_ns, !b.before && b.t_ns >= run->dur_ns ? INT64_MAX : b.t_ns};
         return MT_OK;
+    }
     MT_FAIL(err, MT_EUSAGE, "the window ends (%s) before it begins (%s)", to, from);
     return MT_EUSAGE;
 }

@@ -48,10 +48,11 @@ int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns)
     return n ? (int64_t)mt_count_up_to(&v->start_ns, n, sizeof *v, t_ns) - 1 : -1;
 }
 
-int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t t_ns)
+int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns)
 {
     int64_t i = mt_step_begun(v, n, t_ns);
-    return i >= 0 && i == (int64_t)n - 1 && t_ns > v[i].end_ns ? (int64_t)n : i;
+    bool over = i >= 0 && t_ns >= v[i].end_ns && v[i].end_ns < run_end_ns;
+    return over && i == (int64_t)n - 1 ? (int64_t)n : i;
 }
 
 uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,

@@ -252,9 +252,9 @@ struct mt_step {
 
 /* Index of the last of n steps, in order of start, that has begun by t_ns; -1 = none. */
 int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns);
-/* The step that dates what happens at t_ns (docs/leaks.md): the same, but n after the end of the
- * last one. */
-int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t t_ns);
+/* The step that dates what happens at t_ns (docs/leaks.md): the same, but n from the end of the
+ * last one on, unless it ends with the run. */
+int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns);
 
 struct mt_recording {
     struct mt_strtab strings;

@@ -73,7 +73,7 @@ check_moment() { # T
 }
 
 check_window() { # FROM TO
-    query "$(levels) SELECT max(level) FROM l WHERE t <= $2 AND r >= (SELECT max(r) FROM l WHERE t <= $1)" >expected
+    query "$(levels) SELECT max(level) FROM l WHERE (t < $2 OR $2 = $dur) AND r >= (SELECT max(r) FROM l WHERE t < $1 OR r < 0)" >expected
     "$MEMTOOL" peak "$run" --db t.db --device "$device" --from "${1}ns" --to "${2}ns" --format json --limit 1 |
         sed -n 's/.*"totals":{"peak_b":\(-\{0,1\}[0-9]*\).*/\1/p' >came
     same "peak of $1..$2 ns" expected came
@@ -83,10 +83,11 @@ check_window() { # FROM TO
 }
 
 check_steps() {
-    query "$(levels), s(number, start_ns, end_ns, first) AS MATERIALIZED (SELECT number, start_ns, end_ns,
+    query "$(levels), s(number, start_ns, until, first) AS MATERIALIZED (SELECT number, start_ns,
+        iif(end_ns = $dur AND row_number() OVER (ORDER BY position DESC) = 1, 9e18, end_ns),
         (SELECT max(r) FROM l WHERE t < start_ns) FROM step WHERE run_id = $run_id)
-      SELECT number, (SELECT level FROM l WHERE r = first), (SELECT max(level) FROM l WHERE t <= end_ns AND r >= first),
-        (SELECT level FROM l WHERE t <= end_ns ORDER BY r DESC LIMIT 1) FROM s ORDER BY start_ns" >expected
+      SELECT number, (SELECT level FROM l WHERE r = first), (SELECT max(level) FROM l WHERE t < until AND r >= first),
+        (SELECT level FROM l WHERE t < until ORDER BY r DESC LIMIT 1) FROM s ORDER BY start_ns" >expected
     [ -s expected ] || return
     peak --per step --columns step,start_b,peak_b,end_b >came
     same "steps" expected came

@@ -50,15 +50,15 @@ static const struct bucket_row bucket_rows[] = {
      1,
      "0-5:0..4>0@0"},
     {"below 0", 0, 2, {{1, -4, 0}, {2, -2, 1}}, OPEN, 4, 1, "0-4:-4..0>-2@-1"},
-    {"a window begins after all records of its first moment",
+    {"a window begins before all records of its first moment, and ends before those of its last",
      0,
      4,
-     {{1, 8, 0}, {2, 9, 1}, {2, 3, 2}, {6, 5, 3}},
+     {{1, 8, 0}, {2, 9, 1}, {2, 3, 2}, {5, 50, 3}},
      {2, 5},
      10,
      1,
-     "2-5:3..3>3@2"},
-    {"a window without length", 0, 2, {{1, 8, 0}, {2, 9, 1}}, {1, 1}, 10, 4, "1-1:8..8>8@0"},
+     "2-5:3..9>3@1"},
+    {"a window without length", 0, 2, {{1, 8, 0}, {2, 9, 1}}, {1, 1}, 10, 4, "1-1:0..0>0@-1"},
     {"a window wider than the run", 2, 1, {{1, 3, 0}}, {-5, 50}, 2, 1, "0-2:2..3>3@0"},
     {"more buckets than nanoseconds", 0, 1, {{1, 3, 0}}, OPEN, 2, 5, "0-1:0..0>0@-1 1-2:0..3>3@0"},
     {"lengths that do not divide",
@@ -126,7 +126,7 @@ static void check_one(const struct mt_levels *l, const struct mt_window *asked, 
     struct mt_buckets b = {0};
     struct mt_window shown = mt_window_within(asked, dur);
     mt_buckets_fill(&b, l, asked, &shown, (size_t)(1 + pseudo_random(90)));
-    int64_t first = mt_levels_at(l, asked->from_ns), last = mt_levels_at(l, asked->to_ns);
+    int64_t first = mt_levels_before(l, asked->from_ns), last = mt_levels_before(l, asked->to_ns);
     int64_t before = mt_levels_value(l, first), at = first;
     assert_true(b.all.n >= 1);
     assert_int_equal(b.all.v[0].start_ns, shown.from_ns);

@@ -270,8 +270,10 @@ static void check_near(struct made *m, int device, const struct mt_levels *all)
         int64_t index = mt_levels_at(all, moments[i]), came = mt_levels_at(&near, moments[i]);
         assert_int_equal(record_of(&near, came), record_of(all, index));
         assert_int_equal(mt_levels_value(&near, came), mt_levels_value(all, index));
+        assert_int_equal(record_of(&near, mt_levels_before(&near, moments[i])),
+                         record_of(all, mt_levels_before(all, moments[i])));
         for (size_t j = 0; j <= i; j++) {
-            const struct mt_moment peak = {MT_AT_PEAK, moments[i], moments[j]};
+            const struct mt_moment peak = {MT_AT_PEAK, moments[i], moments[j], false};
             assert_int_equal(record_of(&near, mt_levels_of_moment(&near, &peak)),
                              record_of(all, mt_levels_of_moment(all, &peak)));
         }

@@ -215,7 +215,7 @@ static int64_t step_of(const struct mt_steps *steps, int64_t t_ns)
     for (int64_t i = 0; i < n; i++)
         if (steps->all.v[i].start_ns <= t_ns)
             step = i;
-    return step >= 0 && step == n - 1 && t_ns > steps->all.v[step].end_ns ? n : step;
+    return step >= 0 && step == n - 1 && t_ns >= mt_steps_until(steps, (size_t)step) ? n : step;
 }
 
 static enum mt_status hold(void *closure, const struct mt_life *life, struct mt_err *err)

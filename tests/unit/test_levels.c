@@ -45,9 +45,13 @@ static void levels_at_times(void **state)
     make_levels(&p, &l);
     assert_int_equal(mt_levels_at(&l, INT64_MIN), -1);
     assert_int_equal(mt_levels_at(&l, INT64_MAX), 3);
+    assert_int_equal(mt_levels_before(&l, INT64_MIN), -1);
+    assert_int_equal(mt_levels_before(&l, INT64_MAX), 3);
     for (int64_t i = 0; i < 4; i++) {
         assert_int_equal(mt_levels_at(&l, l.all.v[i].t_ns), i);
         assert_int_equal(mt_levels_at(&l, l.all.v[i].t_ns - 1), i - 1);
+        assert_int_equal(mt_levels_before(&l, l.all.v[i].t_ns), i - 1);
+        assert_int_equal(mt_levels_before(&l, l.all.v[i].t_ns + 1), i);
         assert_int_equal(mt_levels_time(&l, i, -7), l.all.v[i].t_ns);
     }
     assert_int_equal(mt_levels_time(&l, -1, -7), -7);
@@ -67,12 +71,17 @@ static void peaks(void **state)
     assert_int_equal(mt_levels_peak(&l, 2, 3), 3);
     assert_int_equal(mt_levels_peak(&l, -1, -1), -1);
     assert_int_equal(mt_levels_peak(&l, 1, 2), 1); /* the level the window begins with counts */
-    const struct mt_moment peak = {MT_AT_PEAK, INT64_MAX, INT64_MIN},
-                           late = {MT_AT_PEAK, INT64_MAX, l.all.v[2].t_ns},
-                           then = {MT_AT_TIME, l.all.v[2].t_ns, 0};
+    const int64_t third = l.all.v[2].t_ns;
+    const struct mt_moment peak = {MT_AT_PEAK, INT64_MAX, INT64_MIN, false},
+                           held = {MT_AT_PEAK, INT64_MAX, third, false},
+                           late = {MT_AT_PEAK, INT64_MAX, third + 1, false},
+                           then = {MT_AT_TIME, third, 0, false},
+                           before = {MT_AT_TIME, third, 0, true};
     assert_int_equal(mt_levels_of_moment(&l, &peak), 1);
+    assert_int_equal(mt_levels_of_moment(&l, &held), 1); /* until the third record */
     assert_int_equal(mt_levels_of_moment(&l, &late), 3);
     assert_int_equal(mt_levels_of_moment(&l, &then), 2);
+    assert_int_equal(mt_levels_of_moment(&l, &before), 1);
     assert_int_equal(p.device.peak_b, 150);
     assert_int_equal(p.device.peak_record, 1);
     mt_levels_free(&l);
