@@ -4,7 +4,7 @@
 #   unit    tests/unit/test_*.c     a cmocka program each; its own count of tests
 #   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME; one test each
 #   fault   tests/fault/*.sh        exit 0 passed, 77 skipped; one test each
-#   matrix  tests/matrix/*.py       exit 0 passed, 77 skipped; its last line counts its tests
+#   matrix  tests/matrix/test_*.py  exit 0 passed, 77 skipped; its last line counts its tests
 #   golden  tests/golden/*/         whole commands; one test each
 #
 # A line per program; the whole log of one that fails. Nothing stops at a failure. The last line is
@@ -122,7 +122,7 @@ list_tests() {
             case $kind/$name in
             unit/test_*.c | fuzz/fuzz_*.c) echo "$kind ${name%.c}" ;;
             fault/*.sh) echo "$kind ${name%.sh}" ;;
-            matrix/*.py) echo "$kind ${name%.py}" ;;
+            matrix/test_*.py) echo "$kind ${name%.py}" ;;
             esac
         done
     done

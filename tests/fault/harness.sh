@@ -44,18 +44,19 @@ said() { # WHAT: a line of the runner
 
 # Everything passes or says why not.
 echo 'exit 0' >tree/tests/fault/good.sh
+echo 'raise ValueError("no test")' >tree/tests/matrix/helper.py
 echo 'exit 77' >tree/tests/fault/not_here.sh
-echo 'print("2 passed, 0 failed, 1 skipped")' >tree/tests/matrix/good.py
-echo 'print("no such data"); raise SystemExit(77)' >tree/tests/matrix/not_here.py
+echo 'print("2 passed, 0 failed, 1 skipped")' >tree/tests/matrix/test_good.py
+echo 'print("no such data"); raise SystemExit(77)' >tree/tests/matrix/test_not_here.py
 printf '#!/bin/sh\nprintf "1..2\\nok 1\\nok 2\\n"\n' | unit good
 echo 'echo hello' | golden good hello
 expect 'all pass' '6 passed, 0 failed, 3 skipped' 0
-said 'ok    matrix good: 2 passed, 1 skipped'
-said 'ok    matrix not_here: 0 passed, 1 skipped'
+said 'ok    matrix test_good: 2 passed, 1 skipped'
+said 'ok    matrix test_not_here: 0 passed, 1 skipped'
 said 'ok    golden 1 passed'
 
 # What a matrix may rely on: an empty folder, the program, the samples.
-cat >tree/tests/matrix/good.py <<'END'
+cat >tree/tests/matrix/test_good.py <<'END'
 import os
 assert os.listdir(".") == [], "the folder is not empty"
 assert os.path.isabs(os.environ["MEMTOOL"]) and os.environ["MEMTOOL"].endswith("build/memtool")
@@ -68,11 +69,11 @@ SECRET=1 expect 'surroundings of a matrix' '7 passed, 0 failed, 2 skipped' 0
 # Each way to fail counts, and none stops the others.
 echo 'exit 3' >tree/tests/fault/bad.sh
 printf "%s\n" "$kill_waiting" >tree/tests/fault/dies.sh
-echo 'print("1 passed, 2 failed"); raise SystemExit(1)' >tree/tests/matrix/bad.py
-echo 'print("4 passed, 0 failed"); raise SystemExit(1)' >tree/tests/matrix/bad_exit.py
-echo 'print("4 passed, 0 failed"); print("and more")' >tree/tests/matrix/no_counts.py
-echo 'print("0 passed, 0 failed")' >tree/tests/matrix/nothing.py
-echo 'raise ValueError' >tree/tests/matrix/raises.py
+echo 'print("1 passed, 2 failed"); raise SystemExit(1)' >tree/tests/matrix/test_bad.py
+echo 'print("4 passed, 0 failed"); raise SystemExit(1)' >tree/tests/matrix/test_bad_exit.py
+echo 'print("4 passed, 0 failed"); print("and more")' >tree/tests/matrix/test_no_counts.py
+echo 'print("0 passed, 0 failed")' >tree/tests/matrix/test_nothing.py
+echo 'raise ValueError' >tree/tests/matrix/test_raises.py
 printf '#!/bin/sh\nprintf "1..3\\nok 1\\n"\n' | unit cut
 touch tree/tests/fuzz/fuzz_missing.c
 echo 'echo other' | golden bad hello
@@ -82,7 +83,7 @@ printf "%s\n" "$kill_waiting" | golden dies ''
 expect 'all ways to fail' '13 passed, 13 failed, 2 skipped' 1
 said 'FAIL  fault  dies: was ended before it left a result'
 said 'FAIL dies: was ended before it left a result'
-said 'FAIL  matrix bad: 2 of 3 failed (exit 1)'
+said 'FAIL  matrix test_bad: 2 of 3 failed (exit 1)'
 said 'FAIL  golden 1 passed, 2 failed'
 said 'FAIL  unit   test_cut: 2 of 3 failed (exit 0)'
 
