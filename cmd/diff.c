@@ -212,6 +212,7 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
         MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
         to->lives = from->lives;
         MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));
+        mt_diff_loaded(&c->live, s);
     }
     mt_diff_compare(&c->live);
     mt_diff_compare(&c->op);

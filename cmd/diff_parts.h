@@ -58,9 +58,8 @@ struct mt_cell mt_diff_number(double v);
 struct mt_diff_rows {
     enum mt_diff_section section;
     MT_VEC(struct mt_diff_order {
-        const struct mt_diff_row *row;
+        size_t row; /* in the comparison's rows */
         double weight;
-        size_t place;
     })
     order;
     int64_t left_out_n, cut_n; /* as in struct mt_report */

@@ -226,8 +226,8 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     int n = 0;
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < d->rows.n; i++) {
-            const struct mt_figures *f = &d->rows.v[i].at[s];
-            double growth = f->suspect_per_step_b - f->per_step_b;
+            const struct mt_figures f = mt_diff_row(d, i).at[s];
+            double growth = f.suspect_per_step_b - f.per_step_b;
             if (growth <= 0 || n++ >= SHOWN)
                 continue;
             mt_buf_addf(&text, "%s%s", text.n ? ", " : "", d->rows.v[i].key[0]);
@@ -283,8 +283,10 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
     people_columns(d, r, section);
     enum mt_status st =
         mt_diff_rows(d, w->rows, section, w->all || section != MT_SECTION_OP, &rows, err);
-    for (size_t i = 0; i < rows.order.n; i++)
-        people_row(d, r, rows.order.v[i].row, section);
+    for (size_t i = 0; i < rows.order.n; i++) {
+        const struct mt_diff_row row = mt_diff_row(d, rows.order.v[i].row);
+        people_row(d, r, &row, section);
+    }
     if (st == MT_OK) {
         section_footer(d, w, &rows, r);
         st = mt_rows_apply(&columns, r, "", err);

@@ -214,15 +214,16 @@ static struct mt_row *machine_row(const struct machine *m, const struct mt_diff 
 static void machine_wholes(const struct machine *m, const struct mt_diff *d,
                            const struct mt_diff_wanted *w)
 {
-    struct mt_diff_row whole = {.at = {d->side[0].whole, d->side[1].whole}};
+    const char *key[MT_BY_N];
+    struct mt_diff_row whole = {.key = key, .at = {d->side[0].whole, d->side[1].whole}};
     for (size_t i = 0; i < w->trend.n; i++) {
-        struct mt_diff_row one = {.at = {w->trend.v[0].whole, w->trend.v[i].whole}};
+        struct mt_diff_row one = {.key = key, .at = {w->trend.v[0].whole, w->trend.v[i].whole}};
         for (int k = 0; k < d->key_n; k++)
-            one.key[k] = w->trend.v[i].name;
+            key[k] = w->trend.v[i].name;
         machine_row(m, d, &one, MT_SECTION_TOTAL)->cells[0] = mt_cell_text("run");
     }
     for (int k = 0; k < d->key_n; k++)
-        whole.key[k] = "[total]";
+        key[k] = "[total]";
     if (w->section[MT_SECTION_TOTAL])
         machine_row(m, d, &whole, MT_SECTION_TOTAL);
 }
@@ -240,8 +241,10 @@ static enum mt_status machine_report(const struct mt_diff *live, const struct mt
         if (!w->section[s])
             continue;
         MT_TRY(mt_diff_rows(d, w->rows, (enum mt_diff_section)s, true, &rows, err));
-        for (size_t i = 0; i < rows.order.n; i++)
-            machine_row(&m, d, rows.order.v[i].row, (enum mt_diff_section)s);
+        for (size_t i = 0; i < rows.order.n; i++) {
+            const struct mt_diff_row row = mt_diff_row(d, rows.order.v[i].row);
+            machine_row(&m, d, &row, (enum mt_diff_section)s);
+        }
         r->left_out_n += rows.left_out_n;
         r->cut_n += rows.cut_n;
         mt_vec_free(&rows.order);

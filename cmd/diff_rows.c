@@ -44,7 +44,7 @@ static int order_cmp(const void *a, const void *b)
     const struct mt_diff_order *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
-    return x->place < y->place ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
 }
 
 /* Keys that --name matches, NULL = all do. */
@@ -68,16 +68,16 @@ static void choose(const struct mt_diff *d, const struct mt_rows *filter, const 
                    bool same_too, struct mt_diff_rows *out)
 {
     for (size_t i = 0; i < d->rows.n; i++) {
-        const struct mt_diff_row *row = &d->rows.v[i];
-        double heavy = weight(row, out->section);
+        const struct mt_diff_row row = mt_diff_row(d, i);
+        double heavy = weight(&row, out->section);
         if (heavy <= 0)
             continue;
-        if (heavy < (double)filter->min_b || !matches(name, d, row))
+        if (heavy < (double)filter->min_b || !matches(name, d, &row))
             out->left_out_n++;
-        else if (!same_too && same_bytes(row))
+        else if (!same_too && same_bytes(&row))
             out->same_n++;
         else
-            *mt_vec_push(&out->order) = (struct mt_diff_order){row, heavy, i};
+            *mt_vec_push(&out->order) = (struct mt_diff_order){i, heavy};
     }
     if (out->order.n)
         qsort(out->order.v, out->order.n, sizeof *out->order.v, order_cmp);

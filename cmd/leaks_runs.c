@@ -32,7 +32,7 @@ static struct mt_align_key *names_of(const struct sites *s)
     struct mt_align_key *names = mt_alloc((s->all.n + 1) * sizeof *names);
     for (size_t i = 0; i < s->all.n; i++) {
         names[i].explicit_row = s->all.v[i].explicit_row;
-        memcpy(names[i].key, s->all.v[i].key, sizeof names[i].key);
+        names[i].key = s->all.v[i].key;
     }
     return names;
 }
@@ -42,7 +42,7 @@ static struct mt_align_key *names_of_groups(const struct mt_live_groups *g)
     struct mt_align_key *names = mt_alloc((g->rows.n + 1) * sizeof *names);
     for (size_t i = 0; i < g->rows.n; i++) {
         names[i].explicit_row = g->rows.v[i].explicit_row;
-        memcpy(names[i].key, g->rows.v[i].key, sizeof names[i].key);
+        names[i].key = g->rows.v[i].key;
     }
     return names;
 }

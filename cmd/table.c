@@ -28,10 +28,8 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
     if (thread || steps || mt_group_needs_ops(keys, key_n))
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
-    else {
-        MT_TRY_OUT(mt_load_rollup(db, run, d, &tree, err));
-        mt_group(&tree, keys, key_n, &groups);
-    }
+    else
+        MT_TRY_OUT(mt_group_nodes(db, run, d, keys, key_n, &tree, &groups, err));
     mt_table_rows(r, &groups, key_n, device_column ? d ? d->name : "-" : NULL, lifetimes, net_b);
 out:
     mt_groups_free(&groups);

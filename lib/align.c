@@ -1,5 +1,6 @@
 #include "lib/align.h"
 
+#include "lib/hash.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,10 +137,7 @@ static uint32_t form_of(struct aligner *a, const struct mt_align_key *k, enum mt
             can |= path || line;
             s = path ? last_name(s) : line ? function_of(&python) : s;
         }
-        if (match == MT_MATCH_SAME)
-            mt_buf_adds(&form, s);
-        else
-            mt_align_form(&form, s);
+        mt_align_form(&form, s);
         mt_buf_add(&text, form.s, form.n);
         mt_buf_addc(&text, '\x1f');
     }
@@ -160,7 +158,7 @@ static void join(struct aligner *a, struct mt_align_key *k, int side, enum mt_ma
             (struct mt_align_row){.explicit_row = k->explicit_row, .match = match};
     }
     struct mt_align_row *r = &a->out->rows.v[*row];
-    memcpy(r->key, k->key, sizeof r->key);
+    r->key = k->key;
     r->in[side] = true;
     k->row = *row;
 }
@@ -213,6 +211,7 @@ static void match_all(struct aligner *a, struct mt_align_key *side[2], const siz
                       enum mt_match match)
 {
     MT_VEC(struct candidate) all = {0};
+    mt_strtab_init(&a->forms);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) {
             struct mt_align_key *k = &side[s][i];
@@ -232,7 +231,72 @@ static void match_all(struct aligner *a, struct mt_align_key *side[2], const siz
         if (n0 && n0 < stop - first)
             match_form(a, &all.v[first], n0, stop - first, match);
     }
+    mt_strtab_free(&a->forms);
     mt_vec_free(&all);
+}
+
+/* ---- the same keys, of which there may be a million ---- */
+
+/* Keys of BASE by their texts, which are not copied. */
+struct key_table {
+    const struct mt_align_key *keys;
+    int key_n;
+    uint32_t *slot; /* index + 1, 0 = free */
+    size_t slot_n;  /* a power of two */
+    uint64_t seed;
+};
+
+static bool same_key(const struct key_table *t, const struct mt_align_key *a,
+                     const struct mt_align_key *b)
+{
+    bool same = a->explicit_row == b->explicit_row;
+    for (int i = 0; i < t->key_n && same; i++)
+        same = strcmp(a->key[i], b->key[i]) == 0;
+    return same;
+}
+
+/* Where a key stands, or would stand. */
+static uint32_t *find_key(const struct key_table *t, const struct mt_align_key *key)
+{
+    uint64_t hash = t->seed + key->explicit_row;
+    for (int i = 0; i < t->key_n; i++)
+        hash = mt_hash_short(hash, key->key[i], strlen(key->key[i]));
+    size_t at = (size_t)hash & (t->slot_n - 1);
+    while (t->slot[at] && !same_key(t, &t->keys[t->slot[at] - 1], key))
+        at = (at + 1) & (t->slot_n - 1);
+    return &t->slot[at];
+}
+
+/* Joins what both sides have just so. */
+static void match_same(struct aligner *a, struct mt_align_key *side[2], const size_t n[2])
+{
+    struct key_table t = {.keys = side[0], .key_n = a->key_n, .slot_n = 64, .seed = mt_hash_seed()};
+    while (t.slot_n < 2 * n[0])
+        t.slot_n *= 2;
+    t.slot = mt_alloc(t.slot_n * sizeof *t.slot);
+    uint32_t *first[2]; /* in BASE, of the same key */
+    bool *in_both = mt_alloc(n[0] + 1);
+    for (int s = 0; s < 2; s++) {
+        first[s] = mt_alloc((n[s] + 1) * sizeof *first[s]);
+        for (uint32_t i = 0; i < n[s]; i++) {
+            uint32_t *slot = find_key(&t, &side[s][i]);
+            if (!*slot && s == 0)
+                *slot = i + 1;
+            first[s][i] = *slot ? *slot - 1 : MT_NONE;
+            if (s == 1 && *slot)
+                in_both[*slot - 1] = true;
+        }
+    }
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < n[s]; i++)
+            if (first[s][i] != MT_NONE && in_both[first[s][i]]) {
+                uint32_t row = side[0][first[s][i]].row;
+                join(a, &side[s][i], s, MT_MATCH_SAME, &row);
+            }
+    free(in_both);
+    free(first[0]);
+    free(first[1]);
+    free(t.slot);
 }
 
 void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new, size_t new_n,
@@ -242,19 +306,18 @@ void mt_align(struct mt_align_key *base, size_t base_n, struct mt_align_key *new
     struct mt_align_key *side[2] = {base, new};
     const size_t n[2] = {base_n, new_n};
     *out = (struct mt_alignment){0};
-    mt_strtab_init(&a.forms);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             side[s][i].row = MT_NONE;
-    for (int match = MT_MATCH_SAME; match <= MT_MATCH_NAME; match++)
-        match_all(&a, side, n, (enum mt_match)match);
+    match_same(&a, side, n);
+    match_all(&a, side, n, MT_MATCH_FORM);
+    match_all(&a, side, n, MT_MATCH_NAME);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             if (side[s][i].row == MT_NONE)
                 join(&a, &side[s][i], s, MT_MATCH_ONLY, &(uint32_t){MT_NONE});
     for (size_t i = 0; i < out->rows.n; i++)
         out->match_n[out->rows.v[i].match]++;
-    mt_strtab_free(&a.forms);
 }
 
 void mt_alignment_free(struct mt_alignment *a)

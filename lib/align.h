@@ -16,14 +16,14 @@ enum mt_match {
 
 /* A group of one run. */
 struct mt_align_key {
-    const char *key[MT_BY_N];
+    const char *const *key;
     bool explicit_row;
     uint32_t row; /* filled: row of the alignment; several groups of one run may share one */
 };
 
 /* A row: what matched. Texts are borrowed from the keys, those of NEW where both have it. */
 struct mt_align_row {
-    const char *key[MT_BY_N];
+    const char *const *key;
     bool explicit_row;
     bool in[2]; /* BASE, NEW */
     enum mt_match match;

@@ -127,7 +127,7 @@ static uint32_t *choose(const struct filling *f, size_t top, size_t peak, struct
         const struct mt_group_name *name = &f->grouper.names.v[rank[chosen].group];
         struct mt_band *band = add_band(out, NULL);
         band->explicit_row = name->explicit_row;
-        memcpy(band->key, name->key, sizeof band->key);
+        memcpy(band->key, name->key, (size_t)out->key_n * sizeof *band->key);
         band_of[rank[chosen].group] = (uint32_t)chosen;
     }
     for (size_t i = chosen; i < n; i++)

@@ -54,15 +54,14 @@ static int64_t bounded(int64_t v)
 }
 
 static void add_site(struct mt_baseline *b, struct mt_base_device *to,
-                     const struct mt_diff_group *from)
+                     const struct mt_align_key *from, const struct mt_figures *f)
 {
-    const struct mt_figures *f = &from->f;
-    const char *scope = from->name.key[1];
-    bool plain = from->name.explicit_row || strcmp(scope, "[no scope]") == 0 ||
-                 strcmp(scope, from->name.key[0]) == 0;
-    struct mt_base_site site = {.op = text_of(b, from->name.key[0]),
+    const char *scope = from->key[1];
+    bool plain =
+        from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
+    struct mt_base_site site = {.op = text_of(b, from->key[0]),
                                 .scope = plain ? NULL : text_of(b, scope),
-                                .explicit_row = from->name.explicit_row,
+                                .explicit_row = from->explicit_row,
                                 .v = {[MT_BASE_PEAK] = f->at_peak_b,
                                       [MT_BASE_AT_END] = f->at_end_b,
                                       [MT_BASE_ALLOC] = f->self_alloc_b,
@@ -125,8 +124,12 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     d.side[0].run = *run;
     d.side[0].device = *device;
     enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
-    for (size_t i = 0; i < d.side[0].groups.n && st == MT_OK; i++)
-        add_site(b, to, &d.side[0].groups.v[i]);
+    if (st == MT_OK)
+        mt_diff_loaded(&d, 0);
+    for (uint32_t i = 0; i < d.side[0].groups.n && st == MT_OK; i++) {
+        const struct mt_figures f = mt_diff_figures(&d.side[0], i);
+        add_site(b, to, &d.side[0].groups.v[i], &f);
+    }
     to->v[MT_BASE_STEP_N] = d.side[0].step_n;
     sum_sites(to, MT_BASE_CALLS_N);
     sum_sites(to, MT_BASE_PER_STEP);

@@ -262,13 +262,14 @@ struct changes {
     int64_t *of_row;
 };
 
-static struct mt_align_key *names_of(const struct mt_base_device *d)
+static struct mt_align_key *names_of(const struct mt_base_device *d, const char **keys)
 {
     struct mt_align_key *names = mt_alloc((d->sites.n + 1) * sizeof *names);
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_base_site *s = &d->sites.v[i];
-        names[i] = (struct mt_align_key){.key = {s->op, s->scope ? s->scope : ""},
-                                         .explicit_row = s->explicit_row};
+        keys[2 * i] = s->op;
+        keys[2 * i + 1] = s->scope ? s->scope : "";
+        names[i] = (struct mt_align_key){.key = &keys[2 * i], .explicit_row = s->explicit_row};
     }
     return names;
 }
@@ -295,7 +296,9 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
     static const enum mt_group_key keys[] = {MT_BY_TOP, MT_BY_SCOPE};
     static const struct mt_base_device nothing;
     const struct mt_base_device *side[2] = {base ? base : &nothing, new};
-    struct mt_align_key *names[2] = {names_of(side[0]), names_of(side[1])};
+    const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
+                             mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
+    struct mt_align_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};
     struct mt_alignment a;
     mt_align(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
     int64_t other = other_of(side[0], rule->kind->figure);
@@ -319,8 +322,10 @@ static void explain(const struct mt_rule *rule, const struct mt_base_device *bas
     free(change);
     free(about);
     mt_alignment_free(&a);
-    free(names[0]);
-    free(names[1]);
+    for (int s = 0; s < 2; s++) {
+        free(names[s]);
+        free(texts[s]);
+    }
 }
 
 void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,

@@ -4,44 +4,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Index of groups by their keys, to collect one group's figures from several sources. */
+/* Collects the figures of one side, by the numbers of the grouper. */
 struct collector {
     struct mt_diff_side *side;
-    int key_n;
-    struct mt_strtab index;
+    struct mt_grouper *grouper;
+    bool outermost_calls;
+    MT_VEC(bool) met; /* groups that something was said of */
 };
 
-static struct mt_figures *figures_of(struct collector *c, const char *const *key, bool explicit_row)
+static void meet(struct collector *c, uint32_t group)
 {
-    struct mt_buf text = {0};
-    for (int k = 0; k < c->key_n; k++) {
-        mt_buf_adds(&text, key[k]);
-        mt_buf_addc(&text, '\x1f');
-    }
-    mt_buf_addc(&text, explicit_row ? '!' : ' ');
-    uint32_t id = mt_strtab_add(&c->index, text.s, text.n);
-    mt_buf_free(&text);
-    if (id == c->side->groups.n) {
-        struct mt_diff_group *g = mt_vec_push(&c->side->groups);
-        *g = (struct mt_diff_group){.name = {.explicit_row = explicit_row}};
-        memcpy(g->name.key, key, (size_t)c->key_n * sizeof *key);
-    }
-    return &c->side->groups.v[id].f;
+    while (c->met.n <= group)
+        *mt_vec_push(&c->met) = false;
+    c->met.v[group] = true;
 }
 
-static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, struct mt_err *err)
+static struct mt_diff_ops *ops_of(struct collector *c, uint32_t group)
+{
+    meet(c, group);
+    while (c->side->ops.n <= group)
+        *mt_vec_push(&c->side->ops) = (struct mt_diff_ops){0};
+    return &c->side->ops.v[group];
+}
+
+static struct mt_diff_lives *lives_of(struct collector *c, uint32_t group)
+{
+    meet(c, group);
+    while (c->side->living.n <= group)
+        *mt_vec_push(&c->side->living) = (struct mt_diff_lives){0};
+    return &c->side->living.v[group];
+}
+
+/* The side has those that were met, in their order, and closes ranks. */
+static void keep_met(struct collector *c)
 {
     struct mt_diff_side *s = c->side;
-    struct mt_groups groups = {0};
-    const struct mt_op_filter all = {.keys = d->keys, .key_n = d->key_n};
-    enum mt_status st = MT_OK;
-    if (mt_group_needs_ops(d->keys, d->key_n))
-        st = mt_group_ops(s->db, &s->run, &s->device, &all, &s->tree, &groups, err);
-    else
-        mt_group(&s->lives->tree, d->keys, d->key_n, &groups); /* it has figures of nodes */
-    for (size_t i = 0; i < groups.rows.n; i++) {
-        const struct mt_group *g = &groups.rows.v[i];
-        struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
+    size_t op_n = 0, living_n = 0;
+    for (size_t i = 0; i < c->met.n; i++) {
+        const struct mt_group_name *name = &c->grouper->names.v[i];
+        if (!c->met.v[i])
+            continue;
+        *mt_vec_push(&s->groups) =
+            (struct mt_align_key){.key = name->key, .explicit_row = name->explicit_row};
+        if (i < s->ops.n)
+            s->ops.v[op_n++] = s->ops.v[i];
+        if (i < s->living.n)
+            s->living.v[living_n++] = s->living.v[i];
+    }
+    s->ops.n = op_n;
+    s->living.n = living_n;
+}
+
+static void add_node(void *closure, const struct mt_node_part *p)
+{
+    struct collector *c = closure;
+    struct mt_diff_ops *f = ops_of(c, p->group);
+    mt_wrap_inc(&f->self_net_b, mt_sums_net(&p->self));
+    mt_wrap_inc(&f->self_alloc_b, p->self.alloc_b);
+    mt_wrap_inc(&f->self_alloc_n, p->self.alloc_n);
+    mt_wrap_inc(&f->calls_n, p->outermost || !c->outermost_calls ? p->calls_n : 0);
+    mt_wrap_inc(&f->recomputed_n, p->recomputed_n);
+    if (!p->outermost)
+        return;
+    mt_wrap_inc(&f->net_b, mt_sums_net(&p->total));
+    mt_wrap_inc(&f->alloc_b, p->total.alloc_b);
+    mt_wrap_inc(&f->time_ns, p->time_ns);
+}
+
+static void add_groups_of_ops(struct collector *c, const struct mt_groups *groups)
+{
+    for (size_t i = 0; i < groups->rows.n; i++) {
+        const struct mt_group *g = &groups->rows.v[i];
+        struct mt_diff_ops *f = ops_of(c, mt_grouper_of_texts(c->grouper, g->key, g->explicit_row));
         mt_wrap_inc(&f->self_net_b, mt_sums_net(&g->self));
         mt_wrap_inc(&f->net_b, mt_sums_net(&g->total));
         mt_wrap_inc(&f->self_alloc_b, g->self.alloc_b);
@@ -51,55 +85,100 @@ static enum mt_status collect_ops(struct collector *c, const struct mt_diff *d, 
         mt_wrap_inc(&f->recomputed_n, g->recomputed_n);
         mt_wrap_inc(&f->time_ns, g->time_ns);
     }
+}
+
+/* What is outside ops has a row of its own, as what was there before the recording. */
+static void add_explicit(struct collector *c)
+{
+    struct mt_tree *t = c->grouper->tree;
+    const struct mt_origin outside = mt_origin_of_node(MT_NONE);
+    mt_tree_add_device(t, &c->side->device);
+    for (size_t i = 0; i < t->outside.n; i++) {
+        const struct mt_sums *sums = &t->outside.v[i].sums;
+        const struct mt_node_part part = {.group = mt_grouper_of(c->grouper, &outside),
+                                          .outermost = true,
+                                          .self = *sums,
+                                          .total = *sums};
+        add_node(c, &part);
+    }
+    if (t->before_at_peak_b || t->before_at_end_b)
+        ops_of(c, mt_grouper_explicit(c->grouper, "[before trace]"));
+}
+
+static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
+{
+    struct mt_diff_side *s = c->side;
+    struct mt_tree tree = {0};
+    struct mt_groups groups = {0};
+    const struct mt_op_filter all = {.keys = c->grouper->keys, .key_n = c->grouper->key_n};
+    enum mt_status st;
+    if (!mt_group_needs_ops(all.keys, all.key_n)) {
+        MT_TRY(mt_nodes_each(s->db, &s->run, &s->device, c->grouper, add_node, c, err));
+        add_explicit(c);
+        return MT_OK;
+    }
+    st = mt_group_ops(s->db, &s->run, &s->device, &all, &tree, &groups, err);
+    if (st == MT_OK)
+        add_groups_of_ops(c, &groups);
     mt_groups_free(&groups);
+    mt_tree_free(&tree);
     return st;
 }
 
-static enum mt_status collect_peak(struct collector *c, const struct mt_diff *d, struct mt_err *err)
+static enum mt_status collect_peak(struct collector *c, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
     struct mt_live live = {0};
-    struct mt_live_groups groups;
     int64_t record = s->device.peak_record == INT64_MIN ? -1 : s->device.peak_record;
     enum mt_status st = mt_live_at(s->lives, &s->device, record, &live, err);
-    mt_live_groups_init(&groups, s->lives, d->keys, d->key_n);
-    mt_live_groups_add(&groups, &live, s->device.peak_b, 0);
-    for (size_t i = 0; i < groups.rows.n && st == MT_OK; i++) {
-        const struct mt_live_group *g = &groups.rows.v[i];
-        struct mt_figures *f = figures_of(c, g->key, g->explicit_row);
-        mt_wrap_inc(&f->at_peak_b, g->at[0].bytes);
-        f->at_peak_n = g->at[0].blocks_n < 0 ? -1 : f->at_peak_n + g->at[0].blocks_n;
+    for (size_t i = 0; i < live.blocks.n && st == MT_OK; i++) {
+        const struct mt_life *life = &live.blocks.v[i];
+        struct mt_diff_lives *f = lives_of(c, mt_life_group(c->grouper, life));
+        mt_wrap_inc(&f->at_peak_b, life->bytes);
+        f->at_peak_n++;
     }
-    mt_live_groups_free(&groups);
+    if (st == MT_OK && live.sum_b != s->device.peak_b) {
+        struct mt_diff_lives *rest = lives_of(c, mt_grouper_explicit(c->grouper, live.rest));
+        mt_wrap_inc(&rest->at_peak_b, mt_wrap_sub(s->device.peak_b, live.sum_b));
+        rest->at_peak_n = -1;
+    }
     mt_live_free(&live);
     return st;
 }
 
-static enum mt_status collect_leaks(struct collector *c, const struct mt_diff *d, int64_t warmup,
-                                    struct mt_err *err)
+static void add_leak(void *closure, const struct mt_leak *l)
+{
+    struct collector *c = closure;
+    struct mt_figures *whole = &c->side->whole;
+    struct mt_diff_lives *f = lives_of(c, l->group);
+    mt_wrap_inc(&f->at_end_b, l->at_end_b);
+    if (l->verdict > MT_VERDICT_CANDIDATE || !l->growth_steps)
+        return;
+    double bytes = (double)l->growth_b / (double)l->growth_steps;
+    double blocks = (double)l->growth_n / (double)l->growth_steps;
+    f->suspect_per_step_b += bytes;
+    whole->suspect_per_step_b += bytes;
+    if (l->verdict != MT_VERDICT_LEAK)
+        return;
+    f->per_step_b += bytes;
+    f->per_step_n += blocks;
+    mt_wrap_inc(&f->leak_at_end_b, l->at_end_b);
+    whole->per_step_b += bytes;
+    whole->per_step_n += blocks;
+    mt_wrap_inc(&whole->leak_at_end_b, l->at_end_b);
+}
+
+static enum mt_status collect(struct collector *c, int parts, int64_t warmup, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
-    struct mt_leaks leaks;
-    enum mt_status st = mt_leaks_find(s->lives, &s->device, d->keys, d->key_n, warmup, &leaks, err);
-    for (size_t i = 0; i < leaks.rows.n && st == MT_OK; i++) {
-        const struct mt_leak *l = &leaks.rows.v[i];
-        struct mt_figures *f = figures_of(c, l->key, l->explicit_row);
-        mt_wrap_inc(&f->at_end_b, l->at_end_b);
-        if (l->verdict > MT_VERDICT_CANDIDATE || !l->growth_steps)
-            continue;
-        f->suspect_per_step_b += (double)l->growth_b / (double)l->growth_steps;
-        s->whole.suspect_per_step_b += (double)l->growth_b / (double)l->growth_steps;
-        if (l->verdict != MT_VERDICT_LEAK)
-            continue;
-        f->per_step_b += (double)l->growth_b / (double)l->growth_steps;
-        f->per_step_n += (double)l->growth_n / (double)l->growth_steps;
-        mt_wrap_inc(&f->leak_at_end_b, l->at_end_b);
-        s->whole.per_step_b += (double)l->growth_b / (double)l->growth_steps;
-        s->whole.per_step_n += (double)l->growth_n / (double)l->growth_steps;
-        mt_wrap_inc(&s->whole.leak_at_end_b, l->at_end_b);
-    }
-    mt_leaks_free(&leaks);
-    return st;
+    if (parts & MT_DIFF_OPS)
+        MT_TRY(collect_ops(c, err));
+    if (parts & MT_DIFF_LIVES)
+        MT_TRY(collect_peak(c, err));
+    if (parts & MT_DIFF_LIVES && mt_lives_are_known(&s->device))
+        MT_TRY(mt_leaks_each(s->lives, &s->device, c->grouper, warmup, add_leak, c, err));
+    keep_met(c);
+    return MT_OK;
 }
 
 /* What no group of a side can know. */
@@ -116,15 +195,13 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
 {
     struct mt_diff_side *s = &d->side[side];
     const struct mt_run_device *device = &s->device;
-    struct collector c = {.side = s, .key_n = d->key_n};
-    enum mt_status st = MT_OK;
-    mt_strtab_init(&c.index);
+    struct mt_grouper grouper;
     s->lives_lent = s->lives != NULL;
     if (!s->lives) {
         s->lives = mt_alloc(sizeof *s->lives);
-        MT_TRY_OUT(mt_lives_open_with(s->db, &s->run, &s->device, s->lives, err));
+        MT_TRY(mt_lives_open(s->db, &s->run, s->lives, err));
     }
-    MT_TRY_OUT(mt_run_gaps(s->db, &s->run, &s->gaps, err));
+    MT_TRY(mt_run_gaps(s->db, &s->run, &s->gaps, err));
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known = mt_lives_are_known(device) && mt_leaks_can_tell(s->step_n, warmup);
     s->whole = (struct mt_figures){.at_peak_b = device->peak_b,
@@ -139,77 +216,134 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     s->whole.unknown = unknown_of(s);
     if (!(s->gaps & MT_GAP_HISTORY))
         s->whole.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
-    if (parts & MT_DIFF_OPS)
-        MT_TRY_OUT(collect_ops(&c, d, err));
-    if (parts & MT_DIFF_LIVES)
-        MT_TRY_OUT(collect_peak(&c, d, err));
-    if (parts & MT_DIFF_LIVES && mt_lives_are_known(device))
-        MT_TRY_OUT(collect_leaks(&c, d, warmup, err));
-out:
-    mt_strtab_free(&c.index);
+    mt_grouper_init(&grouper, &s->lives->tree, d->keys, d->key_n);
+    struct collector c = {.side = s,
+                          .grouper = &grouper,
+                          .outermost_calls = mt_group_calls_outermost(d->keys, d->key_n)};
+    enum mt_status st = collect(&c, parts, warmup, err);
+    mt_vec_free(&c.met);
+    mt_grouper_free(&grouper);
     return st;
 }
 
-static void add_figures(struct mt_figures *to, const struct mt_figures *f)
+void mt_diff_loaded(struct mt_diff *d, int side)
 {
-    mt_wrap_inc(&to->at_peak_b, f->at_peak_b);
-    to->at_peak_n = f->at_peak_n < 0 || to->at_peak_n < 0 ? -1 : to->at_peak_n + f->at_peak_n;
-    mt_wrap_inc(&to->self_net_b, f->self_net_b);
-    mt_wrap_inc(&to->net_b, f->net_b);
-    mt_wrap_inc(&to->self_alloc_b, f->self_alloc_b);
-    mt_wrap_inc(&to->self_alloc_n, f->self_alloc_n);
-    mt_wrap_inc(&to->alloc_b, f->alloc_b);
-    mt_wrap_inc(&to->calls_n, f->calls_n);
-    mt_wrap_inc(&to->recomputed_n, f->recomputed_n);
-    mt_wrap_inc(&to->time_ns, f->time_ns);
-    mt_wrap_inc(&to->at_end_b, f->at_end_b);
-    to->per_step_b += f->per_step_b;
-    to->per_step_n += f->per_step_n;
-    to->suspect_per_step_b += f->suspect_per_step_b;
-    mt_wrap_inc(&to->leak_at_end_b, f->leak_at_end_b);
+    mt_tree_keep_texts(&d->side[side].lives->tree);
 }
 
-/* Without addresses all that is alive at the peak is in one row; of the others nothing is known. */
-static void mark_unknown(const struct mt_diff_side *s, struct mt_diff_row *row,
-                         struct mt_figures *f)
+struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group)
 {
-    f->unknown = unknown_of(s);
-    if (!mt_lives_are_known(&s->device) && !f->at_peak_b)
-        f->unknown |= MT_UNKNOWN_PEAK;
-    if (row->explicit_row)
-        f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
+    struct mt_figures f = {0};
+    if (group < s->ops.n) {
+        const struct mt_diff_ops *o = &s->ops.v[group];
+        f.self_net_b = o->self_net_b;
+        f.net_b = o->net_b;
+        f.self_alloc_b = o->self_alloc_b;
+        f.alloc_b = o->alloc_b;
+        f.self_alloc_n = o->self_alloc_n;
+        f.calls_n = o->calls_n;
+        f.recomputed_n = o->recomputed_n;
+        f.time_ns = o->time_ns;
+    }
+    if (group < s->living.n) {
+        const struct mt_diff_lives *l = &s->living.v[group];
+        f.at_peak_b = l->at_peak_b;
+        f.at_peak_n = l->at_peak_n;
+        f.at_end_b = l->at_end_b;
+        f.leak_at_end_b = l->leak_at_end_b;
+        f.per_step_b = l->per_step_b;
+        f.per_step_n = l->per_step_n;
+        f.suspect_per_step_b = l->suspect_per_step_b;
+    }
+    return f;
 }
 
-static struct mt_align_key *names_of(const struct mt_diff_side *s)
+/* Adds the figures of a group to those of the one that has its row's. */
+static void merge(struct mt_diff_side *s, uint32_t to, uint32_t from)
 {
-    struct mt_align_key *names = mt_alloc((s->groups.n + 1) * sizeof *names);
-    for (size_t i = 0; i < s->groups.n; i++)
-        names[i] = s->groups.v[i].name;
-    return names;
+    if (from < s->ops.n) { /* so is `to`, which comes before */
+        struct mt_diff_ops *a = &s->ops.v[to];
+        const struct mt_diff_ops *b = &s->ops.v[from];
+        mt_wrap_inc(&a->self_net_b, b->self_net_b);
+        mt_wrap_inc(&a->net_b, b->net_b);
+        mt_wrap_inc(&a->self_alloc_b, b->self_alloc_b);
+        mt_wrap_inc(&a->alloc_b, b->alloc_b);
+        mt_wrap_inc(&a->self_alloc_n, b->self_alloc_n);
+        mt_wrap_inc(&a->calls_n, b->calls_n);
+        mt_wrap_inc(&a->recomputed_n, b->recomputed_n);
+        mt_wrap_inc(&a->time_ns, b->time_ns);
+    }
+    if (from < s->living.n) {
+        struct mt_diff_lives *a = &s->living.v[to];
+        const struct mt_diff_lives *b = &s->living.v[from];
+        mt_wrap_inc(&a->at_peak_b, b->at_peak_b);
+        a->at_peak_n = a->at_peak_n < 0 || b->at_peak_n < 0 ? -1 : a->at_peak_n + b->at_peak_n;
+        mt_wrap_inc(&a->at_end_b, b->at_end_b);
+        mt_wrap_inc(&a->leak_at_end_b, b->leak_at_end_b);
+        a->per_step_b += b->per_step_b;
+        a->per_step_n += b->per_step_n;
+        a->suspect_per_step_b += b->suspect_per_step_b;
+    }
 }
 
 void mt_diff_compare(struct mt_diff *d)
 {
     struct mt_alignment a;
-    struct mt_align_key *names[2] = {names_of(&d->side[0]), names_of(&d->side[1])};
-    mt_align(names[0], d->side[0].groups.n, names[1], d->side[1].groups.n, d->keys, d->key_n, &a);
+    mt_align(d->side[0].groups.v, d->side[0].groups.n, d->side[1].groups.v, d->side[1].groups.n,
+             d->keys, d->key_n, &a);
     for (size_t i = 0; i < a.rows.n; i++) {
         const struct mt_align_row *from = &a.rows.v[i];
-        struct mt_diff_row *row = mt_vec_push(&d->rows);
-        *row = (struct mt_diff_row){.explicit_row = from->explicit_row, .match = from->match};
-        memcpy(row->key, from->key, sizeof row->key);
-        memcpy(row->in, from->in, sizeof row->in);
+        *mt_vec_push(&d->rows) = (struct mt_diff_pair){.key = from->key,
+                                                       .group = {MT_NONE, MT_NONE},
+                                                       .match = (uint8_t)from->match,
+                                                       .explicit_row = from->explicit_row};
     }
     for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < d->side[s].groups.n; i++)
-            add_figures(&d->rows.v[names[s][i].row].at[s], &d->side[s].groups.v[i].f);
-    for (size_t i = 0; i < d->rows.n; i++)
-        for (int s = 0; s < 2; s++)
-            mark_unknown(&d->side[s], &d->rows.v[i], &d->rows.v[i].at[s]);
+        for (uint32_t i = 0; i < d->side[s].groups.n; i++) {
+            uint32_t *first = &d->rows.v[d->side[s].groups.v[i].row].group[s];
+            if (*first == MT_NONE)
+                *first = i;
+            else
+                merge(&d->side[s], *first, i);
+        }
     memcpy(d->match_n, a.match_n, sizeof d->match_n);
     mt_alignment_free(&a);
-    free(names[0]);
-    free(names[1]);
+}
+
+/* Without addresses all that is alive at the peak is in one row; of the others nothing is known. */
+static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, struct mt_figures *f)
+{
+    f->unknown = unknown_of(s);
+    if (!mt_lives_are_known(&s->device) && !f->at_peak_b)
+        f->unknown |= MT_UNKNOWN_PEAK;
+    if (explicit_row)
+        f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
+}
+
+struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
+{
+    const struct mt_diff_pair *p = &d->rows.v[i];
+    struct mt_diff_row row = {
+        .key = p->key, .explicit_row = p->explicit_row, .match = (enum mt_match)p->match};
+    for (int s = 0; s < 2; s++) {
+        row.in[s] = p->group[s] != MT_NONE;
+        row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
+        mark_unknown(&d->side[s], p->explicit_row, &row.at[s]);
+    }
+    return row;
+}
+
+static void divide(int64_t *figure, int64_t n)
+{
+    *figure = mt_wrap_add(*figure, *figure < 0 ? -n / 2 : n / 2) / n;
+}
+
+static void divide_ops(struct mt_diff_ops *f, int64_t n)
+{
+    int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
+                                &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
+        divide(figures[i], n);
 }
 
 void mt_figures_per_step(struct mt_figures *f, int64_t n)
@@ -217,15 +351,16 @@ void mt_figures_per_step(struct mt_figures *f, int64_t n)
     int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
                                 &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
-        *figures[i] = mt_wrap_add(*figures[i], *figures[i] < 0 ? -n / 2 : n / 2) / n;
+        divide(figures[i], n);
 }
 
 void mt_diff_per_step(struct mt_diff *d)
 {
     for (int s = 0; s < 2; s++) {
-        mt_figures_per_step(&d->side[s].whole, d->side[s].step_n);
-        for (size_t i = 0; i < d->rows.n; i++)
-            mt_figures_per_step(&d->rows.v[i].at[s], d->side[s].step_n);
+        struct mt_diff_side *side = &d->side[s];
+        mt_figures_per_step(&side->whole, side->step_n);
+        for (size_t i = 0; i < side->ops.n; i++)
+            divide_ops(&side->ops.v[i], side->step_n);
     }
 }
 
@@ -237,7 +372,8 @@ void mt_diff_free(struct mt_diff *d)
             free(d->side[s].lives);
         }
         mt_vec_free(&d->side[s].groups);
-        mt_tree_free(&d->side[s].tree);
+        mt_vec_free(&d->side[s].ops);
+        mt_vec_free(&d->side[s].living);
     }
     mt_vec_free(&d->rows);
 }

@@ -40,6 +40,15 @@ static inline bool mt_diff_growth_known(const struct mt_figures *f)
     return !(f->unknown & MT_UNKNOWN_GROWTH) || f->per_step_b > 0;
 }
 
+/* The figures of a group as they are kept: there may be a million. */
+struct mt_diff_ops {
+    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n, calls_n, recomputed_n, time_ns;
+};
+struct mt_diff_lives {
+    int64_t at_peak_b, at_peak_n, at_end_b, leak_at_end_b;
+    double per_step_b, per_step_n, suspect_per_step_b;
+};
+
 /* One of the two runs. db NULL: not opened. */
 struct mt_diff_side {
     struct mt_db *db;
@@ -47,12 +56,9 @@ struct mt_diff_side {
     struct mt_run_device device;
     struct mt_lives *lives; /* NULL: opened by mt_diff_load; else lent by another diff */
     bool lives_lent;
-    MT_VEC(struct mt_diff_group {
-        struct mt_align_key name;
-        struct mt_figures f;
-    })
-    groups;
-    struct mt_tree tree; /* of ops, where the keys are about these */
+    MT_VEC(struct mt_align_key) groups;
+    MT_VEC(struct mt_diff_ops) ops;      /* of the groups, from the first on; those behind: 0 */
+    MT_VEC(struct mt_diff_lives) living; /* the same */
     int64_t step_n;
     bool growth_known; /* there are addresses and steps enough to tell a leak by */
     unsigned gaps;
@@ -60,7 +66,7 @@ struct mt_diff_side {
 };
 
 struct mt_diff_row {
-    const char *key[MT_BY_N]; /* borrowed from the sides */
+    const char *const *key; /* borrowed from the sides */
     bool explicit_row, in[2];
     enum mt_match match;
     struct mt_figures at[2];
@@ -70,7 +76,13 @@ struct mt_diff {
     enum mt_group_key keys[MT_BY_N];
     int key_n;
     struct mt_diff_side side[2];
-    MT_VEC(struct mt_diff_row) rows;
+    MT_VEC(struct mt_diff_pair {
+        const char *const *key;
+        uint32_t group[2]; /* that has the figures of the row; MT_NONE: in the other run only */
+        uint8_t match;     /* enum mt_match */
+        bool explicit_row;
+    })
+    rows;
     int64_t match_n[MT_MATCH_N];
 };
 
@@ -82,8 +94,16 @@ enum mt_diff_parts { MT_DIFF_OPS = 1, MT_DIFF_LIVES = 2 };
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
                             struct mt_err *err);
 
+/* A side is loaded, and its lives are lent to nobody any more: frees what only loading needs. */
+void mt_diff_loaded(struct mt_diff *d, int side);
+
+/* What is known of a group of a side. */
+struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group);
+
 /* Aligns the loaded sides and fills rows. */
 void mt_diff_compare(struct mt_diff *d);
+/* A row of rows. */
+struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i);
 
 /* Does not close the databases. */
 void mt_diff_free(struct mt_diff *d);

@@ -1,6 +1,7 @@
 #include "lib/hash.h"
 
 #include <stdio.h>
+#include <sys/random.h>
 #include <xxhash.h>
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h> /* the same functions, with AVX where the machine has it */
@@ -32,6 +33,14 @@ void mt_hash_hex(const struct mt_hash *h, char hex[33])
 void mt_hash_free(struct mt_hash *h)
 {
     XXH3_freeState((XXH3_state_t *)h);
+}
+
+uint64_t mt_hash_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0)
+        seed = (uint64_t)(uintptr_t)&seed;
+    return seed;
 }
 
 uint64_t mt_hash_short(uint64_t seed, const void *bytes, size_t n)

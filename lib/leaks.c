@@ -27,7 +27,9 @@ struct survivor {
 
 struct finder {
     struct mt_lives *lives;
-    struct mt_leaks *out;
+    struct mt_grouper *grouper;
+    mt_leak_use *use;
+    void *closure;
     int64_t step_n, warmup;
     MT_VEC(struct survivor) survivors;
     MT_VEC(int64_t) patience; /* by group */
@@ -50,7 +52,7 @@ static uint32_t with_patience(struct finder *f, uint32_t group)
 
 static uint32_t group_of_life(struct finder *f, const struct mt_life *life)
 {
-    return with_patience(f, mt_life_group(&f->out->grouper, life));
+    return with_patience(f, mt_life_group(f->grouper, life));
 }
 
 static void add_survivor(struct finder *f, uint32_t group, int64_t step, int64_t bytes)
@@ -80,9 +82,9 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
 static uint32_t group_of_node(struct finder *f, const struct mt_stmt *s, int column)
 {
     uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
-    const struct mt_item born =
-        mt_item_of_node(node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE);
-    return with_patience(f, mt_grouper_of(&f->out->grouper, &born));
+    const struct mt_origin born =
+        mt_origin_of_node(node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE);
+    return with_patience(f, mt_grouper_of(f->grouper, &born));
 }
 
 static enum mt_status read_holdings(struct finder *f, const struct mt_run_device *device,
@@ -136,9 +138,9 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
 }
 
 static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
-                              const enum mt_group_key *keys, int key_n, struct mt_err *err)
+                              struct mt_err *err)
 {
-    if (mt_group_needs_ops(keys, key_n))
+    if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
         return mt_lives_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));
@@ -251,10 +253,11 @@ static int64_t number_of(const struct finder *f, int64_t step)
 static void add_row(struct finder *f, const struct survivor *s, const struct survivor *end,
                     enum mt_verdict site, enum mt_verdict verdict, const struct growth *g)
 {
-    const struct mt_group_name *name = &f->out->grouper.names.v[s->group];
-    struct mt_leak row = {.verdict = verdict, .explicit_row = name->explicit_row};
-    for (int k = 0; k < f->out->grouper.key_n; k++)
-        row.key[k] = name->key[k];
+    const struct mt_group_name *name = &f->grouper->names.v[s->group];
+    struct mt_leak row = {.verdict = verdict,
+                          .group = s->group,
+                          .key = name->key,
+                          .explicit_row = name->explicit_row};
     for (; s < end; s++) {
         if (verdict_of(f, s, site) != verdict)
             continue;
@@ -269,7 +272,7 @@ static void add_row(struct finder *f, const struct survivor *s, const struct sur
         row.growth_steps = g->last - g->first;
     }
     if (row.at_end_n)
-        *mt_vec_push(&f->out->rows) = row;
+        f->use(f->closure, &row);
 }
 
 static int row_cmp(const void *a, const void *b)
@@ -301,26 +304,45 @@ static void judge_all(struct finder *f)
         for (int verdict = 0; verdict < MT_VERDICT_N; verdict++)
             add_row(f, s, end, site, (enum mt_verdict)verdict, &g);
     }
-    if (f->out->rows.n)
-        qsort(f->out->rows.v, f->out->rows.n, sizeof *f->out->rows.v, row_cmp);
 }
 
-enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *device,
-                             const enum mt_group_key *keys, int key_n, int64_t warmup,
-                             struct mt_leaks *out, struct mt_err *err)
+enum mt_status mt_leaks_each(struct mt_lives *l, const struct mt_run_device *device,
+                             struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
+                             void *closure, struct mt_err *err)
 {
-    struct finder f = {.lives = l, .out = out, .step_n = (int64_t)l->steps.all.n, .warmup = warmup};
-    *out = (struct mt_leaks){0};
-    mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
+    struct finder f = {.lives = l,
+                       .grouper = grouper,
+                       .use = use,
+                       .closure = closure,
+                       .step_n = (int64_t)l->steps.all.n,
+                       .warmup = warmup};
     enum mt_status st = mt_lives_known(l->run, device, err);
     if (st == MT_OK)
-        st = collect(&f, device, keys, key_n, err);
+        st = collect(&f, device, err);
     mt_holdings_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);
     mt_holdings_free(&f.holdings);
     mt_vec_free(&f.survivors);
     mt_vec_free(&f.patience);
+    return st;
+}
+
+static void add_leak(void *closure, const struct mt_leak *leak)
+{
+    struct mt_leaks *out = closure;
+    *mt_vec_push(&out->rows) = *leak;
+}
+
+enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *device,
+                             const enum mt_group_key *keys, int key_n, int64_t warmup,
+                             struct mt_leaks *out, struct mt_err *err)
+{
+    *out = (struct mt_leaks){0};
+    mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
+    enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);
+    if (out->rows.n)
+        qsort(out->rows.v, out->rows.n, sizeof *out->rows.v, row_cmp);
     return st;
 }
 

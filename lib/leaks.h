@@ -48,7 +48,8 @@ static inline bool mt_leaks_can_tell(int64_t step_n, int64_t warmup)
 /* The blocks of one site that share a verdict. */
 struct mt_leak {
     enum mt_verdict verdict;
-    const char *key[MT_BY_N]; /* borrowed from the lives' tree */
+    uint32_t group;
+    const char *const *key; /* borrowed from the lives' tree */
     bool explicit_row;
     int64_t at_end_b, at_end_n;
     int64_t first_step, last_step; /* numbers, of the births; INT64_MIN: before the steps */
@@ -69,6 +70,12 @@ struct mt_leaks {
 enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *device,
                              const enum mt_group_key *keys, int key_n, int64_t warmup,
                              struct mt_leaks *out, struct mt_err *err);
+/* The same by the groups of a grouper of the lives' tree: calls use() for what would be the rows,
+ * in the order of the groups. */
+typedef void mt_leak_use(void *closure, const struct mt_leak *leak);
+enum mt_status mt_leaks_each(struct mt_lives *l, const struct mt_run_device *device,
+                             struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
+                             void *closure, struct mt_err *err);
 void mt_leaks_free(struct mt_leaks *l);
 
 #endif

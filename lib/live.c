@@ -5,27 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mt_status load_threads_and_steps(struct mt_lives *l, struct mt_err *err)
-{
-    MT_TRY(mt_load_threads(l->db, l->run, &l->tree, err));
-    return mt_steps_load(l->db, l->run, &l->steps, err);
-}
-
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err)
 {
     *out = (struct mt_lives){.db = db, .run = run};
     MT_TRY(mt_load_nodes(db, run, &out->tree, err));
-    return load_threads_and_steps(out, err);
-}
-
-enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
-                                  const struct mt_run_device *device, struct mt_lives *out,
-                                  struct mt_err *err)
-{
-    *out = (struct mt_lives){.db = db, .run = run};
-    MT_TRY(mt_load_rollup(db, run, device, &out->tree, err));
-    return load_threads_and_steps(out, err);
+    MT_TRY(mt_load_threads(db, run, &out->tree, err));
+    return mt_steps_load(db, run, &out->steps, err);
 }
 
 void mt_lives_close(struct mt_lives *l)
@@ -58,13 +44,13 @@ static enum mt_status read_life(struct mt_lives *l, const struct mt_stmt *s, str
                                 struct mt_err *err)
 {
     uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
-    *out = (struct mt_life){.bytes = mt_stmt_int(s, 0),
-                            .born_ns = mt_stmt_int_or(s, 1, INT64_MIN),
-                            .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
-                            .freed_ns = INT64_MAX,
-                            .freed_record = INT64_MAX,
-                            .born =
-                                mt_item_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
+    *out = (struct mt_life){
+        .bytes = mt_stmt_int(s, 0),
+        .born_ns = mt_stmt_int_or(s, 1, INT64_MIN),
+        .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
+        .freed_ns = INT64_MAX,
+        .freed_record = INT64_MAX,
+        .born = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
     out->born.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->born.step = mt_steps_number_at(&l->steps, out->born_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
@@ -110,9 +96,9 @@ uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
     if (born >= b->n)
         born = MT_BORN_OUTSIDE; /* a damaged database */
     if (b->of[born] == MT_NONE) {
-        const struct mt_item item =
-            mt_item_of_node(born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE);
-        b->of[born] = mt_grouper_of(b->grouper, &item);
+        const struct mt_origin origin =
+            mt_origin_of_node(born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE);
+        b->of[born] = mt_grouper_of(b->grouper, &origin);
     }
     return b->of[born];
 }
@@ -237,9 +223,7 @@ static struct mt_live_sum *sum_of(struct mt_live_groups *g, uint32_t group, int 
     if (group == g->rows.n) {
         const struct mt_group_name *name = &g->grouper.names.v[group];
         struct mt_live_group *row = mt_vec_push(&g->rows);
-        *row = (struct mt_live_group){.explicit_row = name->explicit_row};
-        for (int k = 0; k < g->grouper.key_n; k++)
-            row->key[k] = name->key[k];
+        *row = (struct mt_live_group){.key = name->key, .explicit_row = name->explicit_row};
         row->at[0].oldest_ns = row->at[1].oldest_ns = INT64_MAX;
     }
     return &g->rows.v[group].at[moment];

@@ -10,7 +10,7 @@
 
 /* A block's life. Times relative to the run's start. */
 struct mt_life {
-    struct mt_item born; /* node, shape, thread, step of its birth (group unset) */
+    struct mt_origin born;
     int64_t bytes;
     int64_t born_ns, born_record;   /* INT64_MIN: before the recording */
     int64_t freed_ns, freed_record; /* INT64_MAX: alive at the end, or unknown */
@@ -25,10 +25,6 @@ struct mt_lives {
 };
 enum mt_status mt_lives_open(struct mt_db *db, const struct mt_run *run, struct mt_lives *out,
                              struct mt_err *err);
-/* The same, and the tree has items too: the figures of a device as mt_load_rollup gives them. */
-enum mt_status mt_lives_open_with(struct mt_db *db, const struct mt_run *run,
-                                  const struct mt_run_device *device, struct mt_lives *out,
-                                  struct mt_err *err);
 void mt_lives_close(struct mt_lives *l);
 
 /* Whether births and frees of the device are paired; without addresses nothing is known of lives.
@@ -71,7 +67,7 @@ void mt_live_free(struct mt_live *v);
 
 /* What lives at one moment, or at two, in groups. */
 struct mt_live_group {
-    const char *key[MT_BY_N]; /* borrowed from the lives' tree */
+    const char *const *key; /* borrowed from the lives' tree */
     bool explicit_row;
     struct mt_live_sum {
         int64_t bytes, blocks_n; /* blocks_n -1: unknown */

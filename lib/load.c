@@ -1,4 +1,4 @@
-#include "lib/load.h"
+#include "lib/load_parts.h"
 
 #include "gen/queries.h"
 #include "lib/search.h"
@@ -6,17 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mt_tree_free(struct mt_tree *t)
+static void free_contents(struct mt_tree *t)
 {
-    mt_strtab_free(&t->strings);
     mt_vec_free(&t->nodes);
     mt_vec_free(&t->items);
     mt_vec_free(&t->outside);
     mt_vec_free(&t->thread_names);
     mt_vec_free(&t->thread_ids);
     mt_map_free(&t->shapes);
-    mt_map_free(&t->frame_index);
-    mt_vec_free(&t->frames);
+}
+
+void mt_tree_keep_texts(struct mt_tree *t)
+{
+    free_contents(t);
+    mt_strtab_keep_texts(&t->strings);
+}
+
+void mt_tree_free(struct mt_tree *t)
+{
+    free_contents(t);
+    mt_strtab_free(&t->strings);
+    for (size_t i = 0; i < t->tuples.n; i++)
+        free(t->tuples.v[i]);
+    mt_vec_free(&t->tuples);
 }
 
 static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
@@ -30,36 +42,47 @@ static uint8_t phase_of(int64_t phase)
     return phase > 0 && phase < MT_PHASE_N ? (uint8_t)phase : 0;
 }
 
-/* The frame in a column, read once each. NULL: none; or where one must be, '' as below. */
-static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,
-                               int column, bool needed, struct mt_tree_frame *out,
+struct frame {
+    uint32_t name; /* string id */
+    bool python_or_annotation;
+};
+
+/* The frames of the nodes, read once each. */
+struct frames {
+    struct mt_map index; /* id of the database -> all */
+    MT_VEC(struct frame) all;
+};
+
+/* The frame in a column. NULL: none; or where one must be, '' as below. */
+static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, struct frames *known,
+                               const struct mt_stmt *s, int column, bool needed, struct frame *out,
                                struct mt_err *err)
 {
     struct mt_stmt *f;
     bool row;
-    *out = (struct mt_tree_frame){MT_NONE, false};
+    *out = (struct frame){MT_NONE, false};
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL && !needed)
         return MT_OK;
     int64_t id = mt_stmt_int(s, column);
-    uint32_t at = mt_map_get(&t->frame_index, (uint64_t)id);
+    uint32_t at = mt_map_get(&known->index, (uint64_t)id);
     if (at == MT_NONE) {
         MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAME, &f, err));
         mt_stmt_bind(f, "i", id);
         MT_TRY(mt_stmt_step(f, &row, err));
         const char *name = row ? mt_stmt_text(f, 0) : ""; /* a damaged database */
-        at = (uint32_t)t->frames.n;
-        *mt_vec_push(&t->frames) = (struct mt_tree_frame){
-            mt_strtab_add(&t->strings, name, strlen(name)), row && mt_stmt_int(f, 1)};
-        *mt_map_at(&t->frame_index, (uint64_t)id) = at;
+        at = (uint32_t)known->all.n;
+        *mt_vec_push(&known->all) = (struct frame){mt_strtab_add(&t->strings, name, strlen(name)),
+                                                   row && mt_stmt_int(f, 1)};
+        *mt_map_at(&known->index, (uint64_t)id) = at;
         mt_stmt_end(f);
     }
-    *out = t->frames.v[at];
+    *out = known->all.v[at];
     return MT_OK;
 }
 
 /* Reads the nodes in the order of their ids; with items, one per node, still in that order. */
-static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, bool items,
-                                 struct mt_tree *t, struct mt_err *err)
+static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool items,
+                                struct frames *known, struct mt_tree *t, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -73,9 +96,9 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
         uint64_t id = mt_stmt_index(s, 0, run->node_first);
         /* a damaged database must not send us in circles */
         uint32_t parent = id < at ? (uint32_t)id : MT_NONE;
-        struct mt_tree_frame frames[4]; /* itself, top, scope, module */
+        struct frame frames[4]; /* itself, top, scope, module */
         for (int i = 0; i < 4; i++)
-            MT_TRY(frame_of(db, t, s, 1 + i, i < 2, &frames[i], err));
+            MT_TRY(frame_of(db, t, known, s, 1 + i, i < 2, &frames[i], err));
         *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
                                                         frames[0].name,
                                                         frames[1].name,
@@ -94,7 +117,17 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
     }
 }
 
-static struct mt_sums read_sums(const struct mt_stmt *s, int column)
+static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, bool items,
+                                 struct mt_tree *t, struct mt_err *err)
+{
+    struct frames known = {0};
+    enum mt_status st = read_rows(db, run, items, &known, t, err);
+    mt_map_free(&known.index);
+    mt_vec_free(&known.all);
+    return st;
+}
+
+struct mt_sums mt_read_sums(const struct mt_stmt *s, int column)
 {
     return (struct mt_sums){.alloc_b = mt_stmt_int(s, column),
                             .freed_b = mt_stmt_int(s, column + 1),
@@ -119,22 +152,21 @@ static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int
         uint64_t at = mt_stmt_index(s, 0, run->node_first);
         if (at >= t->items.n)
             continue;
-        t->items.v[at].self = read_sums(s, 1);
-        t->items.v[at].total = read_sums(s, 8);
+        t->items.v[at].self = mt_read_sums(s, 1);
+        t->items.v[at].total = mt_read_sums(s, 8);
     }
 }
 
-void mt_tree_preorder(struct mt_tree *t)
+uint32_t *mt_preorder(const uint32_t *parent, size_t stride, uint32_t n)
 {
-    uint32_t n = (uint32_t)t->items.n;
     uint32_t *first = mt_alloc((n + 1) * sizeof *first), *next = mt_alloc((n + 1) * sizeof *next);
-    uint32_t *place = mt_alloc((n + 1) * sizeof *place);
-    struct mt_item *out = mt_alloc((n + 1) * sizeof *out);
+    uint32_t *out = mt_alloc((n + 1) * sizeof *out);
     memset(first, 0xff, (n + 1) * sizeof *first);
     for (uint32_t i = n; i-- > 0;) { /* index n is the list of roots */
-        uint32_t parent = t->items.v[i].parent == MT_NONE ? n : t->items.v[i].parent;
-        next[i] = first[parent];
-        first[parent] = i;
+        uint32_t of = *(const uint32_t *)((const char *)parent + i * stride);
+        of = of == MT_NONE ? n : of;
+        next[i] = first[of];
+        first[of] = i;
     }
     MT_VEC(uint32_t) stack = {0};
     uint32_t done = 0;
@@ -142,23 +174,37 @@ void mt_tree_preorder(struct mt_tree *t)
         *mt_vec_push(&stack) = first[n];
     while (stack.n) {
         uint32_t i = stack.v[--stack.n];
-        place[i] = done;
-        out[done] = t->items.v[i];
-        if (out[done].parent != MT_NONE)
-            out[done].parent = place[out[done].parent];
-        done++;
+        out[done++] = i;
         if (next[i] != MT_NONE)
             *mt_vec_push(&stack) = next[i];
         if (first[i] != MT_NONE)
             *mt_vec_push(&stack) = first[i];
     }
-    if (n)
-        memcpy(t->items.v, out, n * sizeof *out);
     mt_vec_free(&stack);
     free(first);
     free(next);
+    return out;
+}
+
+void mt_tree_preorder(struct mt_tree *t)
+{
+    uint32_t n = (uint32_t)t->items.n;
+    if (!n)
+        return;
+    uint32_t *order = mt_preorder(&t->items.v->parent, sizeof *t->items.v, n);
+    uint32_t *place = mt_alloc(n * sizeof *place);
+    struct mt_item *out = mt_alloc(n * sizeof *out);
+    for (uint32_t i = 0; i < n; i++) {
+        place[order[i]] = i;
+        out[i] = t->items.v[order[i]];
+        if (out[i].parent != MT_NONE)
+            out[i].parent = place[out[i].parent];
+    }
+    free(t->items.v);
+    t->items.v = out;
+    t->items.cap = n;
+    free(order);
     free(place);
-    free(out);
 }
 
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device)
@@ -175,6 +221,21 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct 
     return read_nodes(db, run, false, out, err);
 }
 
+void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
+{
+    t->outside.n = 0;
+    if (device->outside_n)
+        *mt_vec_push(&t->outside) =
+            (struct mt_outside){.sums = {.alloc_b = device->outside_alloc_b,
+                                         .freed_b = device->outside_freed_b,
+                                         .alloc_n = device->outside_alloc_n,
+                                         .at_peak_b = device->outside_at_peak_b,
+                                         .at_end_b = device->outside_at_end_b},
+                                .thread = MT_NONE,
+                                .step = INT64_MIN};
+    mt_tree_add_before(t, device);
+}
+
 enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_tree *out,
                               struct mt_err *err)
@@ -183,16 +244,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
         MT_TRY(read_stats(db, run, device->id, out, err));
-        if (device->outside_n)
-            *mt_vec_push(&out->outside) =
-                (struct mt_outside){.sums = {.alloc_b = device->outside_alloc_b,
-                                             .freed_b = device->outside_freed_b,
-                                             .alloc_n = device->outside_alloc_n,
-                                             .at_peak_b = device->outside_at_peak_b,
-                                             .at_end_b = device->outside_at_end_b},
-                                    .thread = MT_NONE,
-                                    .step = INT64_MIN};
-        mt_tree_add_before(out, device);
+        mt_tree_add_device(out, device);
     }
     mt_tree_preorder(out);
     return MT_OK;

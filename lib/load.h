@@ -23,6 +23,23 @@ struct mt_item {
     int64_t step;                    /* INT64_MIN = outside steps */
 };
 
+/* Where something happened: what groups are made of. */
+struct mt_origin {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint32_t shape, thread, forward;
+    int64_t step;
+};
+
+static inline struct mt_origin mt_origin_of_node(uint32_t node)
+{
+    return (struct mt_origin){node, MT_NONE, MT_NONE, MT_NONE, INT64_MIN};
+}
+
+static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
+{
+    return (struct mt_origin){i->node, i->shape, i->thread, i->forward, i->step};
+}
+
 /* An item that is nothing but a node. */
 static inline struct mt_item mt_item_of_node(uint32_t node)
 {
@@ -40,11 +57,6 @@ struct mt_tree_node {
     bool python_or_annotation;
 };
 
-struct mt_tree_frame {
-    uint32_t name; /* string id */
-    bool python_or_annotation;
-};
-
 /* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
 struct mt_outside {
     struct mt_sums sums;
@@ -57,16 +69,21 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
-    MT_VEC(uint32_t) thread_names; /* string ids */
-    MT_VEC(int64_t) thread_ids;    /* of the database, rising, in the same order */
-    struct mt_map shapes;          /* string id of the database -> ours */
-    struct mt_map frame_index;     /* frame id of the database -> frames */
-    MT_VEC(struct mt_tree_frame) frames;
+    MT_VEC(uint32_t) thread_names;             /* string ids */
+    MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
+    struct mt_map shapes;                      /* string id of the database -> ours */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
+    MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
+    size_t tuple_used;                         /* of the last piece */
 };
 
 void mt_tree_free(struct mt_tree *t);
+/* Frees all but what groups borrow. */
+void mt_tree_keep_texts(struct mt_tree *t);
 
+/* Indexes 0..n - 1 in preorder, allocated. parent: the index of each one's parent, MT_NONE = root,
+ * one every `stride` bytes. */
+uint32_t *mt_preorder(const uint32_t *parent, size_t stride, uint32_t n);
 /* Brings items into preorder, wherever their parents stand. */
 void mt_tree_preorder(struct mt_tree *t);
 
@@ -82,6 +99,8 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
 
 /* What blocks older than the recording add to the levels of a device: [before trace]. */
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
+/* The same, and what is outside every op of it. */
+void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device);
 
 /* Fills thread_names and thread_ids. Errors: MT_EDB. */
 enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
@@ -122,7 +141,7 @@ static inline bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
 /* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so
  * do the calls of top ops, sites, scopes, modules and phases, unless names are among the keys. */
 struct mt_group {
-    const char *key[MT_BY_N]; /* by position of the keys asked for; borrowed from the tree */
+    const char *const *key; /* by position of the keys asked for; borrowed from the tree */
     bool explicit_row, has_calls;
     int64_t calls_n, time_ns, self_time_ns;
     int64_t recomputed_n; /* ops of it that run again in backward (MT_PHASE_RECOMPUTED) */
@@ -146,13 +165,16 @@ struct mt_grouper {
     struct mt_tree *tree;
     enum mt_group_key keys[MT_BY_N];
     int key_n;
-    struct mt_strtab index;
-    uint32_t *memo;        /* what a key is for a node */
-    struct mt_paths paths; /* where paths are asked for */
-    int64_t step;          /* the last one asked for, and */
-    uint32_t step_text;    /* its string, MT_NONE = none yet */
+    MT_VEC(uint32_t) first[2]; /* by the string of the first key, explicit or not: its number */
+    uint32_t first_n;
+    struct mt_map index[MT_BY_N]; /* of the others: number of the keys before it, key -> their
+                                     number together */
+    uint32_t *memo;               /* what a key is for a node */
+    struct mt_paths paths;        /* where paths are asked for */
+    int64_t step;                 /* the last one asked for, and */
+    uint32_t step_text;           /* its string, MT_NONE = none yet */
     MT_VEC(struct mt_group_name {
-        const char *key[MT_BY_N]; /* by position of the keys; borrowed from the tree */
+        const char *const *key; /* by position of the keys; borrowed from the tree */
         bool explicit_row;
     })
     names;
@@ -160,9 +182,33 @@ struct mt_grouper {
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
                      int key_n);
 void mt_grouper_free(struct mt_grouper *g);
-/* item->node MT_NONE: the explicit group [outside ops]. */
-uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_item *item);
+/* Node MT_NONE: the explicit group [outside ops]. */
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin);
 uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name);
+/* The group of these texts: of the same keys, grouped elsewhere. */
+uint32_t mt_grouper_of_texts(struct mt_grouper *g, const char *const *key, bool explicit_row);
+
+/* What a node adds to its group: some of its figures, the others are 0. */
+struct mt_node_part {
+    uint32_t group;
+    bool outermost; /* no node of the group is around it: inclusive figures count */
+    int64_t calls_n, recomputed_n, time_ns, self_time_ns;
+    struct mt_sums self, total;
+};
+typedef void mt_node_use(void *closure, const struct mt_node_part *part);
+
+/* Calls use() for the stored figures of the nodes of the grouper's tree, those of memory of one
+ * device (NULL: none). Groups are numbered in preorder. Errors: MT_EDB. */
+enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_run_device *device, struct mt_grouper *g,
+                             mt_node_use *use, void *closure, struct mt_err *err);
+
+/* All nodes grouped, with what is outside ops. The texts of the groups belong to the tree, which is
+ * empty before. Errors: MT_EDB. */
+enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, const enum mt_group_key *keys,
+                              int key_n, struct mt_tree *t, struct mt_groups *out,
+                              struct mt_err *err);
 
 /* The items of a tree and what is outside ops, grouped. */
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
@@ -192,7 +238,9 @@ enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
 
 /* The row of a group, added if it is the next new one. Valid until the next call. */
 struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g, uint32_t group);
-/* Adds the grouper's tree: its items, what is outside ops, what was there before. */
+/* Adds the rows of what is outside ops and of what was there before. */
+void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g);
+/* Adds the grouper's tree: its items, and these rows. */
 void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g);
 /* A top op, scope, module or phase is called once, however many ops of it are below the call. */
 bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);

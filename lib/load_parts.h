@@ -1,10 +1,13 @@
 /*
- * load_parts.h - what load_ops.c and load_blocks.c share.
+ * load_parts.h - what load.c, load_ops.c, load_blocks.c and group_nodes.c share.
  */
 #ifndef MT_LOAD_PARTS_H
 #define MT_LOAD_PARTS_H
 
 #include "lib/load.h"
+
+/* The figures of mt_sums in a row, from a column on. */
+struct mt_sums mt_read_sums(const struct mt_stmt *s, int column);
 
 /* What an op did in one step. */
 struct mt_op_sums {

@@ -3,7 +3,6 @@
 #include "lib/hash.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { BLOCK_BYTES = 64 * 1024, FIRST_SLOTS = 1024 };
 
@@ -11,9 +10,7 @@ void mt_strtab_init(struct mt_strtab *t)
 {
     *t = (struct mt_strtab){.slot_n = FIRST_SLOTS};
     t->slot = mt_alloc(FIRST_SLOTS * sizeof *t->slot);
-    /* So that a file cannot be made to collide. */
-    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) < 0)
-        t->seed = (uint64_t)(uintptr_t)t->slot;
+    t->seed = mt_hash_seed();
 }
 
 void mt_strtab_free(struct mt_strtab *t)
@@ -24,6 +21,15 @@ void mt_strtab_free(struct mt_strtab *t)
     free(t->v);
     free(t->slot);
     *t = (struct mt_strtab){0};
+}
+
+void mt_strtab_keep_texts(struct mt_strtab *t)
+{
+    free(t->v);
+    free(t->slot);
+    t->v = NULL;
+    t->slot = NULL;
+    t->n = t->cap = t->slot_n = 0;
 }
 
 static const char *keep(struct mt_strtab *t, const char *s, size_t n)

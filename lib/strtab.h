@@ -27,6 +27,8 @@ struct mt_strtab {
 
 void mt_strtab_init(struct mt_strtab *t);
 void mt_strtab_free(struct mt_strtab *t);
+/* Frees all but the texts themselves, for who has pointers to them. Ids mean nothing any more. */
+void mt_strtab_keep_texts(struct mt_strtab *t);
 
 /* Memory in use, about: for limits. */
 static inline uint64_t mt_strtab_bytes(const struct mt_strtab *t)

@@ -61,6 +61,12 @@ void mt_walk_end(struct mt_walk *w)
         close_one(w);
 }
 
+static uint32_t group_of(struct mt_walk *w, const struct mt_item *item)
+{
+    const struct mt_origin origin = mt_origin_of_item(item);
+    return mt_grouper_of(w->grouper, &origin);
+}
+
 /* The row of a group, whose place of its innermost open op is there to be asked for. */
 static struct mt_group *row_of(struct mt_walk *w, uint32_t group)
 {
@@ -73,7 +79,7 @@ void mt_walk_add(struct mt_walk *w, const struct mt_walk_op *parent, const struc
                  const struct mt_sums *sums)
 {
     bool inside = parent && parent->group != MT_NONE;
-    uint32_t group = mt_grouper_of(w->grouper, item);
+    uint32_t group = group_of(w, item);
     struct mt_group *row = row_of(w, group);
     mt_sums_add(&row->self, sums);
     if (!inside || w->innermost.v[group] <= parent->chain)
@@ -85,7 +91,7 @@ void mt_walk_add(struct mt_walk *w, const struct mt_walk_op *parent, const struc
 void mt_walk_open(struct mt_walk *w, uint64_t op, int64_t end_ns, const struct mt_walk_op *parent,
                   const struct mt_item *item, const struct mt_sums *self)
 {
-    uint32_t group = mt_grouper_of(w->grouper, item), place = (uint32_t)w->open.n, chain = place;
+    uint32_t group = group_of(w, item), place = (uint32_t)w->open.n, chain = place;
     struct mt_group *row = row_of(w, group);
     if (parent && parent->group != MT_NONE) {
         chain = parent->chain;

@@ -5,6 +5,10 @@
 SELECT parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns
   FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
 
+-- name: load_times
+-- in: ?1 first node, ?2 one past the last
+SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
+
 -- name: load_frame
 -- in: ?1 id   out: name, whether it is an annotation or a Python function
 SELECT coalesce(name, ''), kind IN ('annotation', 'python') FROM v_frame WHERE id = ?1;

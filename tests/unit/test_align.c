@@ -159,12 +159,19 @@ static const struct match matches[] = {
      {"same both [outside ops]"}},
 };
 
-static size_t keys_of(const char *const *texts, struct mt_align_key *keys)
+struct side {
+    struct mt_align_key keys[SIDE_MAX];
+    const char *texts[SIDE_MAX];
+};
+
+static size_t keys_of(const char *const *texts, struct side *out)
 {
     size_t n = 0;
-    for (; n < SIDE_MAX && texts[n]; n++)
-        keys[n] = (struct mt_align_key){.key = {texts[n] + (*texts[n] == '!')},
-                                        .explicit_row = *texts[n] == '!'};
+    for (; n < SIDE_MAX && texts[n]; n++) {
+        bool explicit_row = *texts[n] == '!';
+        out->texts[n] = texts[n] + explicit_row;
+        out->keys[n] = (struct mt_align_key){.key = &out->texts[n], .explicit_row = explicit_row};
+    }
     return n;
 }
 
@@ -172,11 +179,11 @@ static void matched(void **state)
 {
     static const char *const names[MT_MATCH_N] = {"same", "form", "name", "only"};
     const struct match *m = *state;
-    struct mt_align_key side[2][SIDE_MAX];
-    const size_t n[2] = {keys_of(m->base, side[0]), keys_of(m->new, side[1])};
+    struct side side[2];
+    const size_t n[2] = {keys_of(m->base, &side[0]), keys_of(m->new, &side[1])};
     struct mt_alignment a;
     size_t row = 0;
-    mt_align(side[0], n[0], side[1], n[1], &m->by, 1, &a);
+    mt_align(side[0].keys, n[0], side[1].keys, n[1], &m->by, 1, &a);
     for (; row < a.rows.n; row++) {
         const struct mt_align_row *r = &a.rows.v[row];
         char *text = mt_asprintf("%s %s %s", names[r->match],
@@ -191,8 +198,8 @@ static void matched(void **state)
     assert_true(m->rows[row] == NULL);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++) {
-            assert_in_range(side[s][i].row, 0, a.rows.n - 1);
-            assert_true(a.rows.v[side[s][i].row].in[s]);
+            assert_in_range(side[s].keys[i].row, 0, a.rows.n - 1);
+            assert_true(a.rows.v[side[s].keys[i].row].in[s]);
         }
     mt_alignment_free(&a);
 }
@@ -201,20 +208,20 @@ static void matched(void **state)
 static void mirrored(void **state)
 {
     const struct match *m = *state;
-    struct mt_align_key there[2][SIDE_MAX], back[2][SIDE_MAX];
+    struct side there[2], back[2];
     struct mt_alignment a, b;
-    size_t n0 = keys_of(m->base, there[0]), n1 = keys_of(m->new, there[1]);
-    keys_of(m->base, back[0]);
-    keys_of(m->new, back[1]);
-    mt_align(there[0], n0, there[1], n1, &m->by, 1, &a);
-    mt_align(back[1], n1, back[0], n0, &m->by, 1, &b);
+    size_t n0 = keys_of(m->base, &there[0]), n1 = keys_of(m->new, &there[1]);
+    keys_of(m->base, &back[0]);
+    keys_of(m->new, &back[1]);
+    mt_align(there[0].keys, n0, there[1].keys, n1, &m->by, 1, &a);
+    mt_align(back[1].keys, n1, back[0].keys, n0, &m->by, 1, &b);
     assert_int_equal(a.rows.n, b.rows.n);
     for (size_t i = 0; i < n0 + n1; i++)
         for (size_t k = 0; k < n0 + n1; k++) {
             const size_t x = i < n0 ? i : i - n0, y = k < n0 ? k : k - n0;
             const bool side_x = i >= n0, side_y = k >= n0;
-            assert_int_equal(there[side_x][x].row == there[side_y][y].row,
-                             back[side_x][x].row == back[side_y][y].row);
+            assert_int_equal(there[side_x].keys[x].row == there[side_y].keys[y].row,
+                             back[side_x].keys[x].row == back[side_y].keys[y].row);
         }
     mt_alignment_free(&a);
     mt_alignment_free(&b);
@@ -224,11 +231,12 @@ static void counts(void **state)
 {
     (void)state;
     const enum mt_group_key by = MT_BY_PATH;
-    struct mt_align_key base[] = {
-        {.key = {"a"}}, {.key = {"x.py(1): f"}}, {.key = {"p > q"}}, {.key = {"gone"}}};
-    struct mt_align_key new[] = {{.key = {"a"}}, {.key = {"x.py(2): f"}}, {.key = {"r > q"}}};
+    static const char *const base[SIDE_MAX] = {"a", "x.py(1): f", "p > q", "gone"};
+    static const char *const new[SIDE_MAX] = {"a", "x.py(2): f", "r > q"};
+    struct side side[2];
+    const size_t n[2] = {keys_of(base, &side[0]), keys_of(new, &side[1])};
     struct mt_alignment a;
-    mt_align(base, 4, new, 3, &by, 1, &a);
+    mt_align(side[0].keys, n[0], side[1].keys, n[1], &by, 1, &a);
     for (int m = 0; m < MT_MATCH_N; m++)
         assert_int_equal(a.match_n[m], 1);
     mt_alignment_free(&a);

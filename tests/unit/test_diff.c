@@ -39,15 +39,15 @@ static void compare(struct mt_diff *d, struct program *base, struct program *new
     mt_diff_compare(d);
 }
 
-static const struct mt_diff_row *row_of(const struct mt_diff *d, const char *key)
+static struct mt_diff_row row_of(const struct mt_diff *d, const char *key)
 {
-    const struct mt_diff_row *found = NULL;
+    struct mt_diff_row found = {0};
     for (size_t i = 0; i < d->rows.n; i++)
         if (strcmp(d->rows.v[i].key[0], key) == 0) {
-            assert_null(found);
-            found = &d->rows.v[i];
+            assert_null(found.key);
+            found = mt_diff_row(d, i);
         }
-    assert_non_null(found);
+    assert_non_null(found.key);
     return found;
 }
 
@@ -76,13 +76,14 @@ static void adds_up(const struct mt_diff *d)
         const struct mt_figures *whole = &d->side[s].whole;
         struct mt_figures sum = {0};
         for (size_t i = 0; i < d->rows.n; i++) {
-            sum.at_peak_b += d->rows.v[i].at[s].at_peak_b;
-            sum.self_net_b += d->rows.v[i].at[s].self_net_b;
-            sum.self_alloc_b += d->rows.v[i].at[s].self_alloc_b;
-            sum.self_alloc_n += d->rows.v[i].at[s].self_alloc_n;
-            sum.at_end_b += d->rows.v[i].at[s].at_end_b;
-            sum.leak_at_end_b += d->rows.v[i].at[s].leak_at_end_b;
-            sum.per_step_b += d->rows.v[i].at[s].per_step_b;
+            const struct mt_figures f = mt_diff_row(d, i).at[s];
+            sum.at_peak_b += f.at_peak_b;
+            sum.self_net_b += f.self_net_b;
+            sum.self_alloc_b += f.self_alloc_b;
+            sum.self_alloc_n += f.self_alloc_n;
+            sum.at_end_b += f.at_end_b;
+            sum.leak_at_end_b += f.leak_at_end_b;
+            sum.per_step_b += f.per_step_b;
         }
         assert_int_equal(sum.at_peak_b, whole->at_peak_b);
         assert_int_equal(sum.self_net_b, whole->self_net_b);
@@ -120,22 +121,22 @@ static void known_figures(void **state)
     compare(&d, &base, &new, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_SITE);
     assert_int_equal(d.side[0].whole.at_peak_b, 1000 + STEPS * 100 + 5000 + 77);
     assert_int_equal(d.side[1].whole.at_peak_b, 1000 + STEPS * 60 + 9000 + 77);
-    const struct mt_diff_row *work = row_of(&d, "work"), *keep = row_of(&d, "keep");
-    assert_int_equal(work->at[0].at_peak_b, 5000);
-    assert_int_equal(work->at[1].at_peak_b, 9000);
-    assert_int_equal(work->at[1].self_alloc_b, STEPS * 9000);
-    assert_int_equal(work->at[1].self_alloc_n, STEPS);
-    assert_int_equal(work->match, MT_MATCH_SAME);
-    assert_int_equal(keep->at[0].at_peak_n, STEPS);
-    assert_true(keep->at[0].per_step_b == 100 && keep->at[1].per_step_b == 60);
+    const struct mt_diff_row work = row_of(&d, "work"), keep = row_of(&d, "keep");
+    assert_int_equal(work.at[0].at_peak_b, 5000);
+    assert_int_equal(work.at[1].at_peak_b, 9000);
+    assert_int_equal(work.at[1].self_alloc_b, STEPS * 9000);
+    assert_int_equal(work.at[1].self_alloc_n, STEPS);
+    assert_int_equal(work.match, MT_MATCH_SAME);
+    assert_int_equal(keep.at[0].at_peak_n, STEPS);
+    assert_true(keep.at[0].per_step_b == 100 && keep.at[1].per_step_b == 60);
     assert_true(d.side[1].whole.per_step_b == 60 && d.side[1].whole.per_step_n == 1);
-    assert_int_equal(row_of(&d, "old")->match, MT_MATCH_ONLY);
-    assert_true(row_of(&d, "old")->in[0] && !row_of(&d, "old")->in[1]);
-    assert_true(!row_of(&d, "fresh")->in[0] && row_of(&d, "fresh")->in[1]);
-    assert_int_equal(row_of(&d, "fresh")->at[0].at_peak_b, 0);
+    assert_int_equal(row_of(&d, "old").match, MT_MATCH_ONLY);
+    assert_true(row_of(&d, "old").in[0] && !row_of(&d, "old").in[1]);
+    assert_true(!row_of(&d, "fresh").in[0] && row_of(&d, "fresh").in[1]);
+    assert_int_equal(row_of(&d, "fresh").at[0].at_peak_b, 0);
     mt_diff_per_step(&d);
-    assert_int_equal(row_of(&d, "work")->at[1].self_alloc_b, 9000);
-    assert_int_equal(row_of(&d, "work")->at[1].at_peak_b, 9000); /* a peak is no sum of steps */
+    assert_int_equal(row_of(&d, "work").at[1].self_alloc_b, 9000);
+    assert_int_equal(row_of(&d, "work").at[1].at_peak_b, 9000); /* a peak is no sum of steps */
     mt_diff_free(&d);
     program_end(&base);
     program_end(&new);
@@ -153,8 +154,9 @@ static void with_itself(void **state)
         assert_int_equal(d.match_n[MT_MATCH_SAME], d.rows.n);
         same_figures(&d.side[0].whole, &d.side[1].whole);
         for (size_t i = 0; i < d.rows.n; i++) {
-            assert_true(d.rows.v[i].in[0] && d.rows.v[i].in[1]);
-            same_figures(&d.rows.v[i].at[0], &d.rows.v[i].at[1]);
+            const struct mt_diff_row row = mt_diff_row(&d, i);
+            assert_true(row.in[0] && row.in[1]);
+            same_figures(&row.at[0], &row.at[1]);
         }
         mt_diff_free(&d);
     }
@@ -173,11 +175,11 @@ static void there_and_back(void **state)
         compare(&back, &b, &a, MT_DIFF_OPS | MT_DIFF_LIVES, (enum mt_group_key)key);
         assert_int_equal(there.rows.n, back.rows.n);
         for (size_t i = 0; i < there.rows.n; i++) {
-            const struct mt_diff_row *x = &there.rows.v[i], *y = row_of(&back, x->key[0]);
-            assert_int_equal(x->match, y->match);
+            const struct mt_diff_row x = mt_diff_row(&there, i), y = row_of(&back, x.key[0]);
+            assert_int_equal(x.match, y.match);
             for (int s = 0; s < 2; s++) {
-                assert_int_equal(x->in[s], y->in[!s]);
-                same_figures(&x->at[s], &y->at[!s]);
+                assert_int_equal(x.in[s], y.in[!s]);
+                same_figures(&x.at[s], &y.at[!s]);
             }
         }
         mt_diff_free(&there);
@@ -199,9 +201,9 @@ static void unknown_growth(void **state)
     program_finish(&base);
     make(&new, 60, 9000, "fresh");
     compare(&d, &base, &new, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_SITE);
-    const struct mt_diff_row *keep = row_of(&d, "keep");
-    assert_int_equal(keep->at[0].unknown, MT_UNKNOWN_GROWTH);
-    assert_int_equal(keep->at[1].unknown, 0);
+    const struct mt_diff_row keep = row_of(&d, "keep");
+    assert_int_equal(keep.at[0].unknown, MT_UNKNOWN_GROWTH);
+    assert_int_equal(keep.at[1].unknown, 0);
     assert_false(mt_diff_growth_known(&d.side[0].whole));
     assert_true(mt_diff_growth_known(&d.side[1].whole));
     mt_diff_free(&d);

@@ -1,0 +1,231 @@
+/* To which group something belongs: by the texts of its keys. */
+#include "lib/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_group_key_names[MT_BY_N] = {"name",   "top",   "site",   "scope",
+                                                 "module", "phase", "path",   "shape",
+                                                 "thread", "step",  "forward"};
+
+static uint32_t text_id(struct mt_tree *t, const char *text)
+{
+    return mt_strtab_add(&t->strings, text, strlen(text));
+}
+
+uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope)
+{
+    if (!scope || strcmp(scope, top) == 0)
+        return mt_strtab_add(strings, top, strlen(top));
+    char *both = mt_asprintf("%s in %s", top, scope);
+    uint32_t id = mt_strtab_add(strings, both, strlen(both));
+    free(both);
+    return id;
+}
+
+static uint32_t step_id(struct mt_tree *t, int64_t step)
+{
+    char number[32];
+    if (step == INT64_MIN)
+        return text_id(t, "[no step]");
+    snprintf(number, sizeof number, "%lld", (long long)step);
+    return text_id(t, number);
+}
+
+/* Keys that depend on the node alone. */
+static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key key)
+{
+    struct mt_tree *t = g->tree;
+    const struct mt_tree_node *n = &t->nodes.v[node];
+    switch (key) {
+    case MT_BY_NAME:
+        return n->frame;
+    case MT_BY_TOP:
+        return n->top;
+    case MT_BY_SITE:
+        if (n->scope == MT_NONE || n->scope == n->top)
+            return n->top;
+        return mt_site_text(&t->strings, mt_strtab_get(&t->strings, n->top),
+                            mt_strtab_get(&t->strings, n->scope));
+    case MT_BY_SCOPE:
+        return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
+    case MT_BY_MODULE:
+        return n->module == MT_NONE ? text_id(t, "[no module]") : n->module;
+    case MT_BY_PHASE:
+        return text_id(t, mt_phase_names[n->phase]);
+    default:
+        return mt_path_text(&g->paths, t, node);
+    }
+}
+
+static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
+{
+    struct mt_tree *t = g->tree;
+    enum mt_group_key key = g->keys[k];
+    if (key == MT_BY_THREAD && of->thread != MT_NONE)
+        return t->thread_names.v[of->thread];
+    if (key == MT_BY_STEP) {
+        if (g->step_text == MT_NONE || g->step != of->step) { /* mostly it is that of the last */
+            g->step = of->step;
+            g->step_text = step_id(t, of->step);
+        }
+        return g->step_text;
+    }
+    if (of->node == MT_NONE)
+        return text_id(t, "[outside ops]");
+    if (key == MT_BY_THREAD)
+        return text_id(t, "[no thread]");
+    if (key == MT_BY_SHAPE)
+        return of->shape == MT_NONE ? text_id(t, "[no shape]") : of->shape;
+    if (key == MT_BY_FORWARD)
+        return of->forward == MT_NONE ? text_id(t, "[no forward op]") : of->forward;
+    uint32_t *known = &g->memo[(size_t)k * t->nodes.n + of->node];
+    if (*known == MT_NONE)
+        *known = node_key(g, of->node, key);
+    return *known;
+}
+
+static enum mt_status unknown_key(const char *key, size_t n, struct mt_err *err)
+{
+    struct mt_buf known = {0};
+    for (int k = 0; k < MT_BY_N; k++)
+        mt_buf_addf(&known, "%s, ", mt_group_key_names[k]);
+    MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, key);
+    mt_err_hint(err, "It knows: %sdevice; several separated by commas.", known.s);
+    mt_buf_free(&known);
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
+                                   enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
+                                   struct mt_err *err)
+{
+    *key_n = 0;
+    *device = false;
+    for (const char *p = by ? by : fallback; *p;) {
+        size_t n = strcspn(p, ",");
+        int key = 0;
+        while (key < MT_BY_N && (strlen(mt_group_key_names[key]) != n ||
+                                 strncmp(mt_group_key_names[key], p, n) != 0))
+            key++;
+        bool known = key < MT_BY_N;
+        for (int i = 0; known && i < *key_n; i++)
+            if (keys[i] == (enum mt_group_key)key)
+                return MT_FAIL(err, MT_EUSAGE, "--by names '%s' twice", mt_group_key_names[key]);
+        if (known)
+            keys[(*key_n)++] = (enum mt_group_key)key;
+        else if (n == 6 && strncmp(p, "device", 6) == 0)
+            *device = true;
+        else
+            return unknown_key(p, n, err);
+        p += n + (p[n] == ',');
+    }
+    return *key_n ? MT_OK : mt_group_keys_parse(fallback, fallback, keys, key_n, &(bool){0}, err);
+}
+
+void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
+                     int key_n)
+{
+    size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
+    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE};
+    memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
+    g->memo = mt_alloc(bytes);
+    memset(g->memo, 0xff, bytes);
+    for (int k = 0; k < key_n; k++)
+        if (keys[k] == MT_BY_PATH)
+            mt_paths_init(&g->paths, t);
+}
+
+void mt_grouper_free(struct mt_grouper *g)
+{
+    for (int k = 0; k < g->key_n; k++)
+        mt_map_free(&g->index[k]);
+    mt_vec_free(&g->first[0]);
+    mt_vec_free(&g->first[1]);
+    free(g->memo);
+    mt_paths_free(&g->paths);
+    mt_vec_free(&g->names);
+}
+
+/* Room for the keys of a group, which live as long as the tree. */
+static const char **new_tuple(struct mt_tree *t, int n)
+{
+    enum { PIECE = 1024 }; /* texts */
+    if (!t->tuples.n || t->tuple_used + (size_t)n > PIECE) {
+        *mt_vec_push(&t->tuples) = mt_alloc(PIECE * sizeof **t->tuples.v);
+        t->tuple_used = 0;
+    }
+    t->tuple_used += (size_t)n;
+    return t->tuples.v[t->tuples.n - 1] + t->tuple_used - n;
+}
+
+/* The number of the first key, which is mostly the only one. */
+static uint32_t first_number(struct mt_grouper *g, uint32_t id, bool explicit_row)
+{
+    while (g->first[explicit_row].n <= id)
+        *mt_vec_push(&g->first[explicit_row]) = MT_NONE;
+    uint32_t *number = &g->first[explicit_row].v[id];
+    if (*number == MT_NONE)
+        *number = g->first_n++;
+    return *number;
+}
+
+static uint32_t group_at(struct mt_grouper *g, const uint32_t *ids, bool explicit_row)
+{
+    uint32_t number = first_number(g, ids[0], explicit_row);
+    for (int k = 1; k < g->key_n; k++) {
+        uint32_t *at = mt_map_at(&g->index[k], (uint64_t)number << 32 | ids[k]);
+        if (*at == MT_MAP_NONE)
+            *at = (uint32_t)g->index[k].n - 1;
+        number = *at;
+    }
+    if (number == g->names.n) {
+        const char **key = new_tuple(g->tree, g->key_n);
+        for (int k = 0; k < g->key_n; k++)
+            key[k] = mt_strtab_get(&g->tree->strings, ids[k]);
+        *mt_vec_push(&g->names) = (struct mt_group_name){key, explicit_row};
+    }
+    return number;
+}
+
+/* "5 [outside ops]": else a step or thread would have two rows of one name. */
+static uint32_t outside_of(struct mt_tree *t, uint32_t key)
+{
+    const char *of = mt_strtab_get(&t->strings, key);
+    int n = (int)strlen(of) - 1;
+    char *text = *of == '[' ? mt_asprintf("%.*s, outside ops]", n, of) /* [no step, outside ops] */
+                            : mt_asprintf("%s [outside ops]", of);
+    uint32_t id = text_id(t, text);
+    free(text);
+    return id;
+}
+
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
+{
+    uint32_t ids[MT_BY_N];
+    bool named = false; /* some key says that it is outside every op */
+    for (int k = 0; k < g->key_n; k++) {
+        ids[k] = key_of(g, origin, k);
+        named |= g->keys[k] != MT_BY_THREAD && g->keys[k] != MT_BY_STEP;
+    }
+    if (origin->node == MT_NONE && !named)
+        ids[g->key_n - 1] = outside_of(g->tree, ids[g->key_n - 1]);
+    return group_at(g, ids, origin->node == MT_NONE);
+}
+
+uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name)
+{
+    uint32_t ids[MT_BY_N];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = text_id(g->tree, name);
+    return group_at(g, ids, true);
+}
+
+uint32_t mt_grouper_of_texts(struct mt_grouper *g, const char *const *key, bool explicit_row)
+{
+    uint32_t ids[MT_BY_N];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = text_id(g->tree, key[k]);
+    return group_at(g, ids, explicit_row);
+}
