@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_ITEMS = 1 << 20,
+    MOST_ITEMS = 1 << 17,
     MOST_STEPS = 1 << 26, /* from an op to its caller */
 };
 
