@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""What an allocator reserves: the same in memory, segments, fragmentation and timeline, now and at its peak."""
+
+import inputs
+import mt
+
+m = mt.Matrix()
+
+
+def reserved(run, device):
+    name = device["device"]
+    memory = mt.by(m.rows("memory", run.name, "--device", name), "metric").get(("reserved",))
+    if not memory or inputs.is_odd(run.name):
+        return
+    segments = m.rows("segments", run.name, "--device", name)
+    held = sum(row["size_b"] for row in segments)
+    m.check(memory["current_b"] == held, run.name, name, "reserved now: memory", memory["current_b"], "segments", held)
+    parts = {}
+    for row in m.rows("fragmentation", run.name, "--device", name):
+        parts.setdefault(row["moment"], {}).setdefault(row["what"], row["bytes_b"])
+        m.check(row["bytes_b"] is None or row["bytes_b"] >= 0, run.name, name, "fragmentation below 0", row)
+    if "end" in parts:
+        m.check(parts["end"]["reserved"] == held, run.name, name, "reserved now: fragmentation", parts["end"]["reserved"], "segments", held)
+    for moment, part in parts.items():
+        known = [part.get(what) for what in ("requested", "rounding", "pending_free", "split", "unused") if part.get(what) is not None]
+        m.check(not known or "requested" not in part or sum(known) == part["reserved"], run.name, name, "parts of reserved at", moment, part)
+        m.check(part.get("largest_hole") is None or part["largest_hole"] <= part["reserved"], run.name, name, "largest hole at", moment, part)
+    peak = memory["peak_b"]
+    top = m.query(f"SELECT max(s.value_b) AS b FROM sample s JOIN device d ON d.id = s.device_id JOIN run r ON r.id = d.run_id "
+                  f"WHERE r.name = '{run.name}' AND d.name = '{name}' AND s.metric = 'reserved'")[0]["b"]
+    if top is not None:
+        m.check(peak is None or peak == top, run.name, name, "reserved peak: memory", peak, "samples", top)
+        rows = m.rows("timeline", run.name, "--device", name, "--metric", "reserved")
+        m.check(max(row["max_b"] for row in rows) == top, run.name, name, "reserved peak: timeline", top)
+        if "reserved peak" in parts:
+            m.check(parts["reserved peak"]["reserved"] == top, run.name, name, "reserved peak: fragmentation", parts["reserved peak"], top)
+    sites = m.rows("segments", run.name, "--device", name, "--by", "site")
+    m.check(all(row["holds_b"] >= 0 for row in sites), run.name, name, "segments --by site below 0")
+    for size in ("1", "19MiB", "1GiB"):
+        m.run("fragmentation", run.name, "--device", name, "--fit", size)
+
+
+for run in m.imported(inputs.all_inputs()):
+    if run.is_snapshot:
+        for device in run.devices:
+            reserved(run, device)
+m.finish(at_least=500)

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Rows add up to the device, by whatever key they are grouped: table, tree, peak, leaks, timeline."""
+
+import inputs
+import mt
+
+KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "step", "forward"]
+FINER = ["step", "thread"]
+SELF = ["self_net_b", "self_alloc_b", "self_freed_b", "self_alloc_n", "self_at_peak_b", "self_at_end_b", "self_time_ns"]
+
+m = mt.Matrix()
+
+
+def keys(run):
+    """All of made-up runs; of others those that are computed in ways of their own."""
+    return KEYS if inputs.is_made_up(run.name) else ["name", "site", "path", "shape", "thread", "step", "forward"]
+
+
+def nothing_negative(rows, columns, *where):
+    for column in columns:
+        bad = [row for row in rows if row.get(column) is not None and row[column] < 0]
+        m.check(not bad, *where, column, "below 0:", bad[:1])
+
+
+def table(run, device):
+    name, where = device["device"], (run.name, device["device"])
+    wanted = {"self_net_b": device["net_b"], "self_alloc_b": device["alloc_b"], "self_freed_b": device["freed_b"],
+              "self_alloc_n": device["alloc_n"], "self_at_peak_b": device["peak_b"], "self_at_end_b": device["at_end_b"]}
+    whole = None
+    for key in keys(run):
+        rows = m.rows("table", run.name, "--device", name, "--by", key)
+        for column, sum_b in wanted.items():
+            got = mt.total(rows, column)
+            if device["at_end_b"] is None and column in ("self_at_peak_b", "self_at_end_b"):
+                m.check(got is None, *where, "table --by", key, column, got, "is shown, not known")
+            else:
+                m.check((got or 0) == sum_b, *where, "table --by", key, column, got, "device", sum_b)
+        nothing_negative(rows, ["self_time_ns", "time_ns", "calls_n", "self_alloc_b", "self_freed_b", "self_at_peak_b", "self_at_end_b"],
+                         *where, "table --by", key)
+        time_ns = mt.total(rows, "self_time_ns")
+        whole = time_ns if whole is None else whole
+        m.check(time_ns == whole, *where, "table --by", key, "self time", time_ns, "by name", whole)
+        for more in FINER if inputs.is_made_up(run.name) else []:
+            if key in (more, "forward"):
+                continue
+            fine = m.rows("table", run.name, "--device", name, "--by", f"{key},{more}")
+            a, b = mt.summed(rows, [key], SELF), mt.summed(fine, [key], SELF)
+            m.check(a == b, *where, f"table --by {key} and {key},{more} differ:", mt.differences(a, b))
+    return whole
+
+
+def tree(run, device):
+    where = (run.name, device["device"], "tree")
+    rows = m.rows("tree", run.name, "--device", device["device"])
+    ops = [row for row in rows if row["node"] is not None]
+    outside = device["net_b"] - (mt.total(m.query(
+        "SELECT d.outside_alloc_b - d.outside_freed_b AS b FROM device d JOIN run r ON r.id = d.run_id "
+        f"WHERE r.name = '{run.name}' AND d.name = '{device['device']}'"), "b") or 0)
+    m.check((mt.total(ops, "self_net_b") or 0) == outside, *where, "self sums", mt.total(ops, "self_net_b"), outside)
+    m.check((mt.total([r for r in ops if r["depth"] == 0], "net_b") or 0) == outside, *where, "roots")
+    nothing_negative(rows, ["self_time_ns", "time_ns", "calls_n"], *where)
+    children = {}
+    for row in ops:
+        children.setdefault(row["parent"], []).append(row)
+    for row in ops:
+        below = sum(child["alloc_b"] for child in children.get(row["node"], ()))
+        m.check(row["alloc_b"] == row["self_alloc_b"] + below, *where, "inclusive", row)
+    callers = m.rows("tree", run.name, "--device", device["device"], "--invert")
+    top = [row for row in callers if row["depth"] == 0 and row["node"] is not None]
+    m.check((mt.total(top, "self_net_b") or 0) == outside, *where, "--invert self sums", mt.total(top, "self_net_b"), outside)
+
+
+def peak(run, device):
+    name = device["device"]
+    if device["at_end_b"] is None:
+        return
+    for key in keys(run):
+        if key == "forward":
+            continue
+        rows = m.rows("peak", run.name, "--device", name, "--by", key)
+        m.check((mt.total(rows, "at_peak_b") or 0) == device["peak_b"], run.name, name, "peak --by", key, mt.total(rows, "at_peak_b"),
+                device["peak_b"])
+        listed = mt.summed(m.rows("table", run.name, "--device", name, "--by", key), [key], ["self_at_peak_b"])
+        listed = {k: row["self_at_peak_b"] for k, row in listed.items()}
+        got = {k: row["at_peak_b"] for k, row in mt.summed(rows, [key], ["at_peak_b"]).items()}
+        m.check(got == listed, run.name, name, f"peak --by {key} is not table's at peak:", mt.differences(got, listed))
+        for more in FINER if inputs.is_made_up(run.name) else []:
+            if key != more:
+                fine = m.rows("peak", run.name, "--device", name, "--by", f"{key},{more}")
+                a, b = mt.summed(rows, [key], ["at_peak_b", "at_peak_n"]), mt.summed(fine, [key], ["at_peak_b", "at_peak_n"])
+                m.check(a == b, run.name, name, f"peak --by {key} and {key},{more}", mt.differences(a, b))
+    for moment, level in (("@end", device["start_b"] + device["net_b"]), ("@peak", device["peak_b"]), ("@start", device["start_b"])):
+        rows = m.rows("peak", run.name, "--device", name, "--at", moment)
+        column = next((c for c in rows[0] if c.endswith("_b")), None) if rows else None
+        m.check(not level if not rows else mt.total(rows, column) == level, run.name, name, "peak --at", moment,
+                rows and mt.total(rows, column), level)
+
+
+def leaks(run, device):
+    name = device["device"]
+    if device["at_end_b"] is None:
+        return
+    sums = set()
+    for key in keys(run):
+        if key == "forward":
+            continue
+        rows = m.rows("leaks", run.name, "--device", name, "--all", "--by", key)
+        sums.add((mt.total(rows, "at_end_b") or 0, mt.total(rows, "at_end_n") or 0))
+        nothing_negative(rows, ["at_end_b", "at_end_n"], run.name, name, "leaks --by", key)
+        some = m.rows("leaks", run.name, "--device", name, "--by", key)
+        m.check(all(row in rows for row in some), run.name, name, "leaks --by", key, "rows that --all has not")
+    m.check(len(sums) <= 1, run.name, name, "leaks: sums differ by key", sums)
+    if run.steps:
+        m.check(sums == {(device["at_end_b"], next(iter(sums))[1])}, run.name, name, "leaks: at end", sums, device["at_end_b"])
+
+
+def timeline(run, device):
+    name = device["device"]
+    for width in ("1", "7", "100") if inputs.is_made_up(run.name) else ("7",):
+        rows = m.rows("timeline", run.name, "--device", name, "--metric", "allocated", "--width", width)
+        if not rows:
+            continue
+        m.check(max(r["max_b"] for r in rows) == device["peak_b"], run.name, name, "timeline peak", max(r["max_b"] for r in rows), device["peak_b"])
+        m.check(rows[-1]["last_b"] == device["start_b"] + device["net_b"], run.name, name, "timeline end", rows[-1])
+        m.check(all(r["min_b"] <= r["last_b"] <= r["max_b"] for r in rows), run.name, name, "timeline order")
+        if device["at_end_b"] is None:
+            continue
+        for key in ("site", "phase", "thread", "step"):
+            bands = mt.summed(m.rows("timeline", run.name, "--device", name, "--width", width, "--by", key, "--top", "100000"), ["start_ns", "max_ns", "max_b"], ["live_b"])
+            m.check(all(k[2] == band["live_b"] for k, band in bands.items()), run.name, name, "timeline --by", key, "bands are not the level",
+                    [(k, band) for k, band in bands.items() if k[2] != band["live_b"]][:2])
+    level = device["start_b"]
+    for row in m.rows("timeline", run.name, "--device", name, "--exact"):
+        level += row["change_b"]
+        if not m.check(level == row["level_b"] and level >= 0, run.name, name, "timeline --exact", row, level):
+            break
+    m.check(level == device["start_b"] + device["net_b"], run.name, name, "timeline --exact ends at", level)
+
+
+for run in m.imported(inputs.all_inputs()):
+    time_ns = None
+    for device in run.devices:
+        here = table(run, device)
+        m.check(time_ns in (None, here), run.name, "self time differs between devices", time_ns, here)
+        time_ns = here
+        tree(run, device)
+        peak(run, device)
+        leaks(run, device)
+        timeline(run, device)
+m.finish(at_least=5000)
