@@ -100,7 +100,7 @@ def limits(run, device):
         code, out, err = m.run(*args, str(peak - 1), codes=(1, 3))
         m.check(code == 1, run.name, "check --max-peak one byte below", code, out, err)
     code, out, err = m.run(*args, str(peak), codes=(0, 3))
-    m.check(code == 0 or peak == 0, run.name, "check --max-peak", code, out, err)
+    m.check(code == 0 or "it may be more" in out or peak == 0, run.name, "check --max-peak", code, out, err)
 
 
 runs = {run.name: run for run in m.imported(inputs.all_inputs())}
