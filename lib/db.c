@@ -46,86 +46,24 @@ enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *er
     return MT_EDB;
 }
 
-static enum mt_status exec(struct mt_db *db, const char *sql, struct mt_err *err)
-{
-    if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK)
-        return MT_OK;
-    return mt_db_fail(db, "the database cannot be used", err);
-}
-
-static enum mt_status pragma(struct mt_db *db, const char *sql, int64_t *value, struct mt_err *err)
-{
-    sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(s);
-    *value = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-    sqlite3_finalize(s);
-    if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-        return MT_OK;
-    if (rc == SQLITE_NOTADB) {
-        mt_err_input(err, db->path);
-        MT_FAIL(err, MT_EDB, "this file is not a database");
-        mt_err_hint(err, "Nothing was changed. Name another with --db.");
-        return MT_EDB;
-    }
-    return mt_db_fail(db, "the database cannot be read", err);
-}
-
-/* Whether the file holds our schema: *fresh when it holds nothing yet. */
-static enum mt_status check_schema(struct mt_db *db, bool *fresh, struct mt_err *err)
-{
-    int64_t version, application, tables;
-    MT_TRY(pragma(db, "PRAGMA user_version", &version, err));
-    MT_TRY(pragma(db, "PRAGMA application_id", &application, err));
-    MT_TRY(pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err));
-    *fresh = tables == 0 && version == 0;
-    if (*fresh)
-        return MT_OK;
-    mt_err_input(err, db->path);
-    if (application != MT_APPLICATION_ID) {
-        MT_FAIL(err, MT_EDB, "this SQLite database belongs to another program");
-        mt_err_hint(err, "Nothing was changed. Name another with --db.");
-        return MT_EDB;
-    }
-    if (version == MT_SCHEMA_VERSION) {
-        err->input[0] = '\0';
-        return MT_OK;
-    }
-    MT_FAIL(err, MT_EDB, "the database has schema version %lld; this memtool knows version %d",
-            (long long)version, MT_SCHEMA_VERSION);
-    mt_err_hint(err,
-                version > MT_SCHEMA_VERSION
-                    ? "Nothing was changed. Use a newer memtool, or another database with --db."
-                    : "Nothing was changed. It was made by an older memtool: import the "
-                      "recordings again into another database (--db).");
-    return MT_EDB;
-}
-
-static enum mt_status create_schema(struct mt_db *db, bool *created, struct mt_err *err)
-{
-    bool fresh;
-    MT_TRY(exec(db, "PRAGMA page_size=8192; PRAGMA auto_vacuum=0", err));
-    MT_TRY(mt_db_begin(db, err));
-    MT_TRY(check_schema(db, &fresh, err));
-    if (fresh) {
-        char version[100];
-        snprintf(version, sizeof version, "PRAGMA user_version=%d; PRAGMA application_id=%d",
-                 MT_SCHEMA_VERSION, MT_APPLICATION_ID);
-        MT_TRY(exec(db, mt_queries[MT_Q_SCHEMA].sql, err));
-        MT_TRY(exec(db, version, err));
-    }
-    if (created)
-        *created = fresh;
-    return mt_db_commit(db, err);
-}
-
 /* ATTACH counts as reading, but opens, and may repair, a file that was not named. */
 static int refuse_attach(void *closure, int action, const char *a, const char *b, const char *c,
                          const char *d)
 {
     (void)closure, (void)a, (void)b, (void)c, (void)d;
     return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* The file may come from elsewhere: what its schema would do by itself is not done. */
+static void distrust(struct mt_db *db)
+{
+    static const struct {
+        int what, on;
+    } settings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(settings); i++)
+        sqlite3_db_config(db->sql, settings[i].what, settings[i].on, NULL);
 }
 
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
@@ -137,11 +75,12 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return mt_db_open_failed(db->path, mode, err);
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
+    distrust(db);
     bool fresh = false;
     /* One snapshot: another importer may be creating the schema right now. */
-    MT_TRY(exec(db, "BEGIN", err));
-    MT_TRY(check_schema(db, &fresh, err));
-    MT_TRY(exec(db, "COMMIT", err));
+    MT_TRY(mt_db_exec(db, "BEGIN", err));
+    MT_TRY(mt_db_check_schema(db, &fresh, err));
+    MT_TRY(mt_db_exec(db, "COMMIT", err));
     if (created)
         *created = false;
     if (mode == MT_DB_READ) {
@@ -154,15 +93,15 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
         sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
         db->next_reader = readers;
         readers = db;
-        return exec(db, "PRAGMA query_only=1; PRAGMA mmap_size=1073741824; BEGIN", err);
+        return mt_db_exec(db, "PRAGMA query_only=1; BEGIN", err);
     }
-    MT_TRY(exec(db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1024",
-                err));
+    MT_TRY(mt_db_exec(
+        db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1024", err));
     if (fresh)
-        MT_TRY(create_schema(db, created, err));
+        MT_TRY(mt_db_create_schema(db, created, err));
     if (mt_db_add_rows_module(db) != SQLITE_OK)
         return mt_db_fail(db, "the database cannot be used", err);
-    return exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
+    return mt_db_exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
 }
 
 enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
@@ -211,12 +150,12 @@ void mt_db_close_unused(struct mt_db *db)
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err)
 {
-    return exec(db, "BEGIN IMMEDIATE", err);
+    return mt_db_exec(db, "BEGIN IMMEDIATE", err);
 }
 
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)
 {
-    return exec(db, "COMMIT", err);
+    return mt_db_exec(db, "COMMIT", err);
 }
 
 void mt_db_readers_end(void)
@@ -236,9 +175,9 @@ void mt_db_rollback(struct mt_db *db)
 enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err)
 {
     int64_t page_b;
-    MT_TRY(pragma(db, "PRAGMA page_size", &page_b, err));
-    MT_TRY(pragma(db, "PRAGMA page_count", size_b, err));
-    MT_TRY(pragma(db, "PRAGMA freelist_count", free_b, err));
+    MT_TRY(mt_db_number(db, "PRAGMA page_size", &page_b, err));
+    MT_TRY(mt_db_number(db, "PRAGMA page_count", size_b, err));
+    MT_TRY(mt_db_number(db, "PRAGMA freelist_count", free_b, err));
     *size_b *= page_b;
     *free_b *= page_b;
     return MT_OK;
@@ -247,9 +186,9 @@ enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, s
 enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err)
 {
     /* The copy it makes would lie in memory as other temporary data does. */
-    MT_TRY(exec(db, "DROP TABLE temp.rows; PRAGMA temp_store=FILE; VACUUM", err));
-    MT_TRY(exec(db, "PRAGMA temp_store=MEMORY", err));
-    return exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
+    MT_TRY(mt_db_exec(db, "DROP TABLE temp.rows; PRAGMA temp_store=FILE; VACUUM", err));
+    MT_TRY(mt_db_exec(db, "PRAGMA temp_store=MEMORY", err));
+    return mt_db_exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
 }
 
 void mt_db_interrupt(struct mt_db *db)

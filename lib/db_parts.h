@@ -34,6 +34,17 @@ enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *er
 /* Why SQLite could not open the file, whose own last try may have been another one than ours. */
 enum mt_status mt_db_open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err);
 
+/* Runs statements without rows; the first number of one that has. Errors: MT_EDB. */
+enum mt_status mt_db_exec(struct mt_db *db, const char *sql, struct mt_err *err);
+enum mt_status mt_db_number(struct mt_db *db, const char *sql, int64_t *value, struct mt_err *err);
+
+/* Whether the file holds our schema, and nothing else in its place: *fresh when it holds nothing
+ * yet. Errors: MT_EDB. */
+enum mt_status mt_db_check_schema(struct mt_db *db, bool *fresh, struct mt_err *err);
+
+/* Makes the schema, unless somebody else has (*created, may be NULL). Errors: MT_EDB. */
+enum mt_status mt_db_create_schema(struct mt_db *db, bool *created, struct mt_err *err);
+
 /* Tells a connection of the module behind the virtual table `rows`. Returns SQLite's code. */
 int mt_db_add_rows_module(struct mt_db *db);
 
