@@ -264,6 +264,7 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     struct mt_term term;
     struct mt_render how = how_to_show(&term);
     MT_TRY(mt_output_open(&out, err));
+    how.terminal = isatty(fileno(out));
     if (mt_output_is_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
         mt_pager_start(&term);
     for (size_t i = 0; i < n; i++) {
@@ -293,11 +294,28 @@ bool mt_show_wants_svg(void)
     return mt_common.format && strcmp(mt_common.format, "svg") == 0;
 }
 
+/* Most such texts are safe already; escaping twice changes nothing. */
+static void put_text(const char *text, FILE *out)
+{
+    struct mt_buf safe = {0};
+    while (isatty(fileno(out)) && *text) {
+        size_t n = strcspn(text, "\n");
+        char *line = mt_strndup(text, n);
+        mt_escape_terminal(&safe, line);
+        fprintf(out, "%s%s", safe.s ? safe.s : "", text[n] ? "\n" : "");
+        mt_buf_clear(&safe);
+        free(line);
+        text += n + (text[n] != '\0');
+    }
+    mt_buf_free(&safe);
+    fputs(text, out);
+}
+
 enum mt_status mt_show_text(const char *text, struct mt_err *err)
 {
     FILE *out;
     MT_TRY(mt_output_open(&out, err));
-    fputs(text, out);
+    put_text(text, out);
     return mt_output_close(out, true, err);
 }
 

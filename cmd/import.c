@@ -119,8 +119,12 @@ static void close_database(struct target *t)
 /* A run is in the database. */
 static void tell_created(struct target *t)
 {
-    if (t->created)
-        fprintf(stderr, "created the database %s\n", t->path);
+    struct mt_buf safe = {0};
+    if (!t->created)
+        return;
+    mt_escape_terminal(&safe, t->path);
+    fprintf(stderr, "created the database %s\n", safe.s);
+    mt_buf_free(&safe);
     t->created = false;
 }
 
@@ -189,7 +193,7 @@ static bool is_trace(const char *path)
 static void tell_passed_over(const char *folder, paths *passed, size_t seen)
 {
     enum { SHOWN = 3 };
-    struct mt_buf names = {0};
+    struct mt_buf names = {0}, where = {0};
     if (!passed->n)
         return;
     qsort(passed->v, passed->n, sizeof *passed->v, path_cmp);
@@ -197,10 +201,12 @@ static void tell_passed_over(const char *folder, paths *passed, size_t seen)
         mt_buf_adds(&names, i ? ", " : "");
         mt_escape_terminal(&names, strrchr(passed->v[i], '/') + 1);
     }
+    mt_escape_terminal(&where, folder);
     fprintf(stderr,
             "%s: %zu of %zu files do not look like recordings and were passed over (%s%s)\n",
-            folder, passed->n, seen, names.s, passed->n > SHOWN ? ", ..." : "");
+            where.s, passed->n, seen, names.s, passed->n > SHOWN ? ", ..." : "");
     mt_buf_free(&names);
+    mt_buf_free(&where);
 }
 
 static enum mt_status list_folder(const char *folder, paths *out, struct mt_err *err)

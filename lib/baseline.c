@@ -26,12 +26,10 @@ void mt_baseline_free(struct mt_baseline *b)
 
 const struct mt_base_device *mt_baseline_device(const struct mt_baseline *b, const char *name)
 {
-    size_t n = name ? strlen(name) : 0;
-    for (size_t i = 0; i < b->devices.n; i++) {
-        const char *own = b->devices.v[i].name;
-        if (!name || strcmp(own, name) == 0 || (strncmp(own, name, n) == 0 && own[n] == ':'))
-            return &b->devices.v[i];
-    }
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < b->devices.n; i++)
+            if (mt_device_is(b->devices.v[i].name, name, whole))
+                return &b->devices.v[i];
     return NULL;
 }
 

@@ -9,7 +9,7 @@
 
 /*
  * Text is any bytes. table and markdown show it escaped (mt_escape_terminal). csv and tsv have it
- * as it is, unless a terminal reads them (width > 0), which gets it escaped. json has characters
+ * as it is, unless a terminal reads them, which gets it escaped. json has characters
  * that act on a terminal as \uNNNN, and a byte that is no UTF-8 as \u00NN, so that different
  * names stay different. Reals have as many digits as they need, up to 17; NaN and infinities are
  * written as unknown. LC_NUMERIC must be "C".
@@ -27,10 +27,11 @@ enum mt_format {
 
 struct mt_render {
     enum mt_format format;
-    int width;  /* terminal columns; 0 = unlimited (not a terminal) */
-    bool bytes; /* raw numbers instead of KiB and ms in table and markdown */
-    bool color; /* ANSI colours in tables */
-    bool ascii; /* tree lines and the cut mark in ASCII: not a UTF-8 terminal */
+    bool terminal; /* reads it: nothing that acts on one is written but `color` */
+    int width;     /* columns that tables fit into; 0 = unlimited */
+    bool bytes;    /* raw numbers instead of KiB and ms in table and markdown */
+    bool color;    /* ANSI colours in tables */
+    bool ascii;    /* tree lines and the cut mark in ASCII: not a UTF-8 terminal */
 };
 
 /* The format of that name ("table", "csv", "tsv", "json", "markdown", also "md"), or -1. */

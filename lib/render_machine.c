@@ -93,11 +93,11 @@ void mt_render_csv(const struct mt_report *r, const struct mt_render *how, FILE 
 {
     /* Readers of csv skip an empty line, so a lone unknown value is quoted. */
     struct dialect csv = {',', r->columns.n == 1 ? "\"\"" : "", add_csv_text};
-    put_lines(r, &csv, how->width > 0, out);
+    put_lines(r, &csv, how->terminal, out);
 }
 
 void mt_render_tsv(const struct mt_report *r, const struct mt_render *how, FILE *out)
 {
     static const struct dialect tsv = {'\t', "\\N", add_tsv_text};
-    put_lines(r, &tsv, how->width > 0, out);
+    put_lines(r, &tsv, how->terminal, out);
 }

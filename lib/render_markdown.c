@@ -108,8 +108,11 @@ void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, 
         fprintf(out, "%s\n\n", line.s);
     if (r->rows.n)
         put_rows(r, how, out);
-    else
-        fprintf(out, "%s\n", r->empty ? r->empty : "no rows");
+    else {
+        mt_buf_clear(&line);
+        add_words(&line, r->empty ? r->empty : "no rows", how->ascii);
+        fprintf(out, "%s\n", line.s);
+    }
     for (size_t i = 0; i < r->footer.n; i++) {
         mt_buf_clear(&line);
         add_words(&line, r->footer.v[i], how->ascii);

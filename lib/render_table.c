@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP       2  /* blanks between columns */
-#define TEXT_MIN  8  /* a text column is never cut below, */
-#define TEXT_FAIR 24 /* nor below this while there are columns to leave out */
-#define WORDS_MIN 20 /* sentences are never wrapped to fewer */
-#define TREE_STEP 3  /* columns of one tree level */
+#define GAP       2   /* blanks between columns */
+#define TEXT_MIN  8   /* a text column is never cut below, */
+#define TEXT_FAIR 24  /* nor below this while there are columns to leave out */
+#define WORDS_MIN 20  /* sentences are never wrapped to fewer */
+#define TREE_STEP 3   /* columns of one tree level */
+#define PAD_MOST  200 /* a column is not padded beyond, however long its longest cell */
 
 struct table {
     const struct mt_report *r;
@@ -180,6 +181,7 @@ static void put_words(struct table *t, const char *s)
 static void put_cell(struct table *t, size_t k, int width)
 {
     const struct mt_shown *s = &t->shown[k];
+    int padded = s->width < PAD_MOST ? s->width : PAD_MOST;
     if (k > 0)
         pad(&t->line, GAP);
     if (column_of(t, s)->unit == MT_UNIT_WORDS) {
@@ -187,9 +189,10 @@ static void put_cell(struct table *t, size_t k, int width)
         mt_wrap_words(&t->line, t->cell.s, from + s->width, from);
     } else if (s->text) {
         width = add_text(t, width, s->width);
-        pad(&t->line, s->width - width);
+        if (k + 1 < t->n)
+            pad(&t->line, padded - width);
     } else {
-        pad(&t->line, s->width - width);
+        pad(&t->line, padded - width);
         mt_buf_adds(&t->line, t->cell.s);
     }
 }
@@ -253,7 +256,7 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
             fit(&t);
         put_rows(&t);
     } else if (!r->figure) {
-        fprintf(out, "%s\n", r->empty ? r->empty : "no rows");
+        put_words(&t, r->empty ? r->empty : "no rows");
     }
     for (size_t i = 0; i < r->footer.n; i++)
         put_words(&t, r->footer.v[i]);

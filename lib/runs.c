@@ -321,17 +321,24 @@ enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
     return MT_OK;
 }
 
+bool mt_device_is(const char *own, const char *asked, bool whole)
+{
+    size_t n = asked ? strlen(asked) : 0;
+    return !asked || (strncmp(own, asked, n) == 0 && own[n] == (whole ? '\0' : ':'));
+}
+
 enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const char *name,
                              struct mt_run_device *out, bool *none, int *other_n,
                              struct mt_err *err)
 {
     struct mt_run_device *all;
-    size_t n, given = name ? strlen(name) : 0, found;
+    size_t n, found;
     MT_TRY(mt_run_devices(db, run, &all, &n, err));
-    for (found = 0; found < n; found++) /* "cuda" means cuda:0 or its like */
-        if (!name || strcmp(name, all[found].name) == 0 ||
-            (strncmp(name, all[found].name, given) == 0 && all[found].name[given] == ':'))
-            break;
+    found = n;
+    for (int whole = 1; whole >= 0 && found == n; whole--)
+        for (found = 0; found < n; found++)
+            if (mt_device_is(all[found].name, name, whole))
+                break;
     *none = found == n;
     *other_n = (int)n - 1;
     if (found < n)

@@ -76,5 +76,44 @@ for report in runs 'info gpu' 'table base' 'tree base' 'peak gpu' 'leaks base' '
     tr -d '\r' <out | sed "s/$escape\[[0-9;]*m//g; /^ *look: /d; /^  memtool /d; /^source /d" >plain
     [ "$(LC_ALL=C.UTF-8 wc -L <plain)" -le 80 ] || complain "$report is wider than 80 columns"
 done
+
+# Hostile names: of a file, a folder, a database, a run, an op; nothing of them acts on the terminal.
+evil=$(printf 'a\033]0;pwned\007b')
+mkdir "$evil"
+sed "s/aten::empty\"/aten::em\\\\u001b[31mpty\"/g" plain.json >"$evil/$evil.json"
+echo x >"$evil/$evil.txt"
+grep -q 'em.u001b' "$evil/$evil.json" || complain "no hostile name in the trace"
+cp "$SAMPLES/nested/trace.json.gz" "$evil.json.gz"
+"$MEMTOOL" import "$evil/$evil.json" --db h.db --name "$evil" >/dev/null 2>&1 || complain import
+ops="SELECT DISTINCT name FROM v_node"
+while read -r line; do
+    on_terminal "$MEMTOOL --db h.db --no-pager --no-color $line"
+    grep -q "$escape" out && complain "$line: an escape sequence reaches the terminal"
+    grep -q 'x1b\|u001b' out || complain "$line: the name is not there: $(cat out)"
+done <<LIST
+diff '$evil.json.gz' '$evil' --section leak,total
+diff './$evil.json.gz' ./plain.json
+table --limit 0
+table --limit 0 --format csv
+table --limit 0 --format tsv
+table --limit 0 --format json
+table --limit 0 --format markdown
+table --limit 0 --compat torch
+table --limit 0 --format csv -o /dev/tty
+table --limit 0 --compat torch -o /dev/tty
+tree --limit 0
+runs
+info
+check --max-peak 1 --format junit
+check --max-peak 1 --format github
+export --baseline
+timeline --by site --format svg
+query '$ops'
+query '$ops' --format csv
+query '$ops' --format tsv
+import '$evil' --replace
+import '$evil/$evil.json' --db '$evil.db'
+runs --db '$evil/$evil.db'
+LIST
 echo "$fails complaints"
 [ $fails = 0 ]

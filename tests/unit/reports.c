@@ -2,6 +2,7 @@
 
 #include "tests/unit/rows.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The table of a run: one explicit row, one unknown figure, a hidden column. */
 void build_table(struct mt_report *r)
@@ -64,6 +65,38 @@ void build_hostile(struct mt_report *r)
         row->cells[1] = mt_cell_int((int64_t)i);
     }
     mt_report_note(r, "note \"%s\"", "\033\xfe");
+}
+
+void build_hostile_empty(struct mt_report *r)
+{
+    mt_report_init(r, "memtool.table", 1);
+    mt_report_column(r, "name", NULL, MT_UNIT_NONE);
+    r->title = mt_strdup("title\033[31m * <b>");
+    r->title_end = mt_strdup("the end\033[31m * <b>");
+    r->empty = "empty\033[31m * <b>";
+    mt_report_footer(r, "footer\033[31m * <b>");
+}
+
+void build_long(struct mt_report *r)
+{
+    static const char *const kinds[] = {"a", "b", "c"}, *const shorts[] = {NULL, "y", "z"},
+                             *const last[] = {"x", NULL, "w"};
+    enum { LONG = 400 };
+    mt_report_init(r, "memtool.query", 1);
+    r->keep_order = true;
+    mt_report_column(r, "kind", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "long", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "n", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "last", NULL, MT_UNIT_NONE);
+    char text[LONG + 1] = {0};
+    memset(text, 'x', LONG);
+    for (size_t i = 0; i < MT_ARRAY_LEN(kinds); i++) {
+        struct mt_row *row = mt_report_row(r);
+        row->cells[0] = mt_cell_text(kinds[i]);
+        row->cells[1] = mt_cell_text(shorts[i] ? shorts[i] : mt_report_text(r, text));
+        row->cells[2] = mt_cell_int((int64_t)i + 1);
+        row->cells[3] = mt_cell_text(last[i] ? last[i] : mt_report_text(r, text));
+    }
 }
 
 void build_extremes(struct mt_report *r)

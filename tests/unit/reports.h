@@ -9,6 +9,8 @@
 
 void build_table(struct mt_report *r);
 void build_hostile(struct mt_report *r);
+void build_hostile_empty(struct mt_report *r);
+void build_long(struct mt_report *r);
 void build_extremes(struct mt_report *r);
 void build_empty(struct mt_report *r);
 void build_tree(struct mt_report *r);

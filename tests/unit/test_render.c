@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLANK50  "                                                  "
+#define BLANK199 BLANK50 BLANK50 BLANK50 "                                                 "
+#define BLANK196 BLANK50 BLANK50 BLANK50 "                                              "
+#define X50      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define X200     X50 X50 X50 X50
+
 struct render_row {
     const char *name;
     void (*build)(struct mt_report *r);
@@ -136,6 +142,23 @@ static const struct render_row render_rows[] = {
      build_empty,
      {.format = MT_FORMAT_TABLE, .width = 80, .color = true},
      "leaky · cpu\nno rows\nno leak\n"},
+    {"table: hostile words instead of rows",
+     build_hostile_empty,
+     {.format = MT_FORMAT_TABLE, .terminal = true, .width = 80},
+     "title\\x1b[31m * <b>                                        the end\\x1b[31m * <b>\n"
+     "empty\\x1b[31m * <b>\nfooter\\x1b[31m * <b>\n"},
+    {"markdown: hostile words instead of rows",
+     build_hostile_empty,
+     {.format = MT_FORMAT_MARKDOWN},
+     "title\\\\x1b\\[31m \\* \\<b\\> · the end\\\\x1b\\[31m \\* \\<b\\>\n\n"
+     "empty\\\\x1b\\[31m \\* \\<b\\>\n\nfooter\\\\x1b\\[31m \\* \\<b\\>\n"},
+    {"table: a long cell is not what others are padded to",
+     build_long,
+     {.format = MT_FORMAT_TABLE},
+     "KIND  LONG" BLANK196 "  N  LAST\n"
+     "a     " X200 X200 "  1  x\n"
+     "b     y" BLANK199 "  2  " X200 X200 "\n"
+     "c     z" BLANK199 "  3  w\n"},
     {"table: tree",
      build_tree,
      {.format = MT_FORMAT_TABLE},
@@ -214,7 +237,7 @@ static const struct render_row render_rows[] = {
      "Gr\u00f6\u00dfe \u4e2d,9\n"},
     {"csv: hostile names on a terminal",
      build_hostile,
-     {.format = MT_FORMAT_CSV, .width = 80},
+     {.format = MT_FORMAT_CSV, .terminal = true},
      "name,net_b\n"
      "esc\\x1b[31m,0\n"
      "\"a,b\"\"c\"\"\",1\n"
@@ -252,6 +275,20 @@ static const struct render_row render_rows[] = {
      "bad\xff\xc3(\t4\n"
      "c1\302\233\177\t5\n"
      "bidi\u202e\t6\n"
+     "\t7\n"
+     "`tick` <b> @me\t8\n"
+     "Gr\u00f6\u00dfe \u4e2d\t9\n"},
+    {"tsv: hostile names on a terminal",
+     build_hostile,
+     {.format = MT_FORMAT_TSV, .terminal = true},
+     "name\tnet_b\n"
+     "esc\\\\x1b[31m\t0\n"
+     "a,b\"c\"\t1\n"
+     "line\\\\nfeed\\\\ttab\\\\x0dcr\t2\n"
+     "back\\\\slash|pipe\\\\|both\t3\n"
+     "bad\\\\xff\\\\xc3(\t4\n"
+     "c1\\\\xc2\\\\x9b\\\\x7f\t5\n"
+     "bidi\\\\xe2\\\\x80\\\\xae\t6\n"
      "\t7\n"
      "`tick` <b> @me\t8\n"
      "Gr\u00f6\u00dfe \u4e2d\t9\n"},
