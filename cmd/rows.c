@@ -2,18 +2,15 @@
 
 #include "cmd/common.h"
 #include "lib/human.h"
+#include "lib/pattern.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err)
 {
-    int code = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
-    if (code == 0)
+    if (mt_pattern(re, "--name", text, err) == MT_OK)
         return MT_OK;
-    char why[100];
-    regerror(code, re, why, sizeof why);
-    MT_FAIL(err, MT_EUSAGE, "--name '%s' is no regular expression: %s", text, why);
     mt_err_hint(err, "Put a backslash before a character that is meant as such: '\\['.");
     return MT_EUSAGE;
 }

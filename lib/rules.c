@@ -2,10 +2,10 @@
 
 #include "lib/doc.h"
 #include "lib/human.h"
+#include "lib/pattern.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,18 +84,14 @@ static enum mt_status parse_limit(struct mt_rule *rule, struct mt_err *err)
 
 static enum mt_status compile(const char *what, const char *text, void **out, struct mt_err *err)
 {
-    char why[128];
     if (!text)
         return MT_OK;
     regex_t *re = mt_alloc(sizeof *re);
-    int failed = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
-    if (!failed) {
+    if (mt_pattern(re, what, text, err) == MT_OK) {
         *out = re;
         return MT_OK;
     }
-    regerror(failed, re, why, sizeof why);
     free(re);
-    MT_FAIL(err, MT_EUSAGE, "%s '%s' is no regular expression: %s", what, text, why);
     mt_err_hint(err, "Nothing was checked. Write \\( for a bracket that is meant as such.");
     return MT_EUSAGE;
 }

@@ -1,8 +1,8 @@
 /* Where the steps of a loop begin and end. */
 #include "lib/build.h"
+#include "lib/pattern.h"
 #include "lib/rounds.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +39,7 @@ static enum mt_status choose_regex(const struct mt_recording *r, const char *mar
                                    struct mt_err *err)
 {
     regex_t re;
-    int rc = regcomp(&re, marker, REG_EXTENDED | REG_NOSUB);
-    if (rc) {
-        char text[200];
-        regerror(rc, &re, text, sizeof text);
-        return MT_FAIL(err, MT_EUSAGE, "--step-marker '%s' is no regular expression: %s", marker,
-                       text);
-    }
+    MT_TRY(mt_pattern(&re, "--step-marker", marker, err));
     for (uint32_t i = 0; i < r->labels.n; i++)
         chosen[i] = regexec(&re, recorded_name(r, i), 0, NULL, 0) == 0;
     regfree(&re);
