@@ -53,8 +53,9 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     if (strcmp(a->run.format, b->run.format) != 0)
         mt_report_note(r, "%s is a %s, %s a %s: their names say different things.", a->run.name,
                        a->run.format, b->run.name, b->run.format);
-    if (strcmp(a->run.name, b->run.name) == 0)
-        mt_report_note(r, "Both are the same run.");
+    if (mt_run_same(&a->run, &b->run))
+        mt_report_note(r, "Both are the same %s.",
+                       strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
     if (a->step_n != b->step_n && !per_step)
         mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
                        mt_human_things(a->step_n, "step", first), b->run.name,

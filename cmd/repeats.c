@@ -16,22 +16,27 @@ static void name_of(const char *ref, const struct mt_run *run, char *out, size_t
 /* By what was recorded: a run may be in two databases, under two names. */
 static bool same_recording(const struct mt_loaded_run *a, const struct mt_loaded_run *b)
 {
-    return a->id && b->id && strcmp(a->hash, b->hash) == 0;
+    return a->content[0] && strcmp(a->content, b->content) == 0;
+}
+
+static bool is_there(struct mt_loaded *l, const char *content)
+{
+    uint32_t known_n = l->contents.n;
+    return *content && mt_strtab_add(&l->contents, content, strlen(content)) < known_n;
 }
 
 static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt_run *run,
                               int64_t warmup, struct mt_loaded *out, struct mt_err *err)
 {
-    struct mt_loaded_run named = {.id = run->id};
-    MT_TRY(mt_run_hash(db, run, named.hash, sizeof named.hash, err));
-    size_t known_n = out->hashes.n;
-    if (mt_strtab_add(&out->hashes, named.hash, strlen(named.hash)) < known_n) {
+    if (is_there(out, run->content)) {
         mt_show_note("%s is the same recording as one named before, and counts once.", run->name);
         return MT_OK;
     }
-    name_of(ref, run, named.name, sizeof named.name);
-    memcpy(named.lost, run->lost, sizeof named.lost);
-    *mt_vec_push(&out->runs) = named;
+    struct mt_loaded_run *named = mt_vec_push(&out->runs);
+    *named = (struct mt_loaded_run){.id = run->id};
+    name_of(ref, run, named->name, sizeof named->name);
+    memcpy(named->content, run->content, sizeof named->content);
+    memcpy(named->lost, run->lost, sizeof named->lost);
     return mt_baseline_measure(db, run, warmup, mt_vec_push(&out->figures.v), err);
 }
 
@@ -60,13 +65,17 @@ static enum mt_status load_group(const char *group, int64_t warmup, struct mt_lo
                                  struct mt_err *err)
 {
     struct mt_db *db = NULL;
-    struct mt_run_names names = {0};
+    struct mt_run_ids ids = {0};
+    struct mt_run run;
     enum mt_status st = mt_open_for_reading(&db, err);
     if (st == MT_OK)
-        st = mt_runs_of_group(db, group, INT64_MAX, &names, err);
-    for (size_t i = names.n; i-- > 0 && st == MT_OK;) /* the oldest first */
-        st = load_run(names.v[i], warmup, out, err);
-    mt_run_names_free(&names);
+        st = mt_runs_of_group(db, group, INT64_MAX, &ids, err);
+    for (size_t i = ids.n; i-- > 0 && st == MT_OK;) { /* the oldest first */
+        st = mt_run_get(db, ids.v[i], &run, err);
+        if (st == MT_OK)
+            st = add_run(NULL, db, &run, warmup, out, err);
+    }
+    mt_vec_free(&ids);
     mt_db_close(db);
     return st;
 }
@@ -76,7 +85,7 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bo
 {
     bool file = false;
     *out = (struct mt_loaded){0};
-    mt_strtab_init(&out->hashes);
+    mt_strtab_init(&out->contents);
     for (size_t i = 0; i < refs->n; i++) {
         bool this_file = files && mt_baseline_is_file(refs->v[i]);
         MT_TRY(this_file ? load_file(refs->v[i], out, err)
@@ -98,8 +107,8 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bo
 void mt_loaded_free(struct mt_loaded *l)
 {
     mt_repeats_free(&l->figures);
-    if (l->hashes.slot)
-        mt_strtab_free(&l->hashes);
+    if (l->contents.slot)
+        mt_strtab_free(&l->contents);
     mt_vec_free(&l->runs);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/check.h"
+#include "lib/strtab.h"
 
 struct mt_loaded {
     struct mt_repeats figures;
@@ -13,12 +14,12 @@ struct mt_loaded {
      * recording is there once, however often it is named. */
     MT_VEC(struct mt_loaded_run {
         char name[512];
-        int64_t id;     /* 0: from a file */
-        char hash[64];  /* of what was recorded */
-        char lost[512]; /* as in struct mt_run */
+        int64_t id;       /* 0: from a file */
+        char content[33]; /* of struct mt_run; "": from a file */
+        char lost[512];   /* as in struct mt_run */
     })
     runs;
-    struct mt_strtab hashes; /* of the runs, in their order */
+    struct mt_strtab contents; /* of the runs */
 };
 
 /*

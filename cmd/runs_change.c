@@ -33,11 +33,11 @@ enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t 
                               struct mt_err *err)
 {
     struct mt_run run;
-    struct mt_run_names names = {0};
+    struct mt_run_ids ids = {0};
     enum mt_status st = MT_OK;
     for (size_t i = 0; i < ref_n; i++) {
         MT_TRY_OUT(mt_run_find(db, refs[i], &run, err));
-        if (whole && is_beginning(refs[i], &run)) {
+        if (whole && is_beginning(refs[i], &run) && !mt_run_is_id(refs[i], &run)) {
             st = MT_FAIL(err, MT_EUSAGE, "'%s' is only the beginning of a name: '%s'", refs[i],
                          run.name);
             mt_err_hint(err, "Nothing was changed. A change takes whole names, or ids.");
@@ -46,13 +46,13 @@ enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t 
         add_once(out, &run);
     }
     if (group)
-        MT_TRY_OUT(mt_runs_of_group(db, group, INT64_MAX, &names, err));
-    for (size_t i = names.n; i-- > 0;) { /* the oldest first */
-        MT_TRY_OUT(mt_run_find(db, names.v[i], &run, err));
+        MT_TRY_OUT(mt_runs_of_group(db, group, INT64_MAX, &ids, err));
+    for (size_t i = ids.n; i-- > 0;) { /* the oldest first */
+        MT_TRY_OUT(mt_run_get(db, ids.v[i], &run, err));
         add_once(out, &run);
     }
 out:
-    mt_run_names_free(&names);
+    mt_vec_free(&ids);
     return st;
 }
 

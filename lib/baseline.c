@@ -33,6 +33,12 @@ const struct mt_base_device *mt_baseline_device(const struct mt_baseline *b, con
     return NULL;
 }
 
+const struct mt_base_device *mt_baseline_same_device(const struct mt_baseline *b, const char *name)
+{
+    const struct mt_base_device *d = mt_baseline_device(b, name);
+    return d && strcmp(d->name, name) == 0 ? d : NULL;
+}
+
 /* ---- measuring ---- */
 
 static const char *text_of(struct mt_baseline *b, const char *s)
@@ -213,13 +219,13 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     snprintf(to->name, sizeof to->name, "%s", name);
     for (int f = MT_BASE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
-            const struct mt_base_device *d = mt_baseline_device(&repeats[i], name);
+            const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], name);
             values[i] = d && !d->least[f] ? d->v[f] : MT_BASE_UNKNOWN;
         }
         to->v[f] = mt_median(values, n, &to->spread[f], &which);
     }
     free(values);
-    const struct mt_base_device *from = mt_baseline_device(&repeats[which], name);
+    const struct mt_base_device *from = mt_baseline_same_device(&repeats[which], name);
     for (size_t i = 0; from && i < from->sites.n; i++) {
         struct mt_base_site *site = mt_vec_push(&to->sites);
         *site = from->sites.v[i];

@@ -84,8 +84,11 @@ void mt_baseline_trim(struct mt_baseline *b);
 
 void mt_baseline_free(struct mt_baseline *b);
 
-/* NULL: it has none of that name. "cuda" means the first such; NULL the first of all. */
+/* NULL: it has none of that name. Where none is called so, "cuda" means the first such; NULL the
+ * first of all. */
 const struct mt_base_device *mt_baseline_device(const struct mt_baseline *b, const char *name);
+/* The same for the name of a device of another baseline: no other has to do with it. */
+const struct mt_base_device *mt_baseline_same_device(const struct mt_baseline *b, const char *name);
 
 /*
  * The median of n >= 1 values - of an even number the upper of the two in the middle - and their

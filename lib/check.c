@@ -113,7 +113,7 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
     *out = (struct measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
         int64_t slack = 0;
-        const struct mt_base_device *d = mt_baseline_device(&r->v.v[i], c->device);
+        const struct mt_base_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
         values[i] = d && (side->parts || !d->least[figure])
                         ? figure_of(rule, figure, d, &slack, &out->found)
                         : MT_BASE_UNKNOWN;
@@ -145,8 +145,8 @@ static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
                        const struct mt_repeats *base, struct mt_checked *c)
 {
     const struct mt_baseline *a = &base->v.v[c->base_index], *b = &new->v.v[c->new_index];
-    int64_t steps_a = mt_baseline_device(a, c->device)->v[MT_BASE_STEP_N];
-    int64_t steps_b = mt_baseline_device(b, c->device)->v[MT_BASE_STEP_N];
+    int64_t steps_a = mt_baseline_same_device(a, c->device)->v[MT_BASE_STEP_N];
+    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_BASE_STEP_N];
     if (strcmp(a->format, b->format) != 0)
         inconclusive(c, "the baseline was read from a %s, the run from a %s", a->format, b->format);
     else if (rule->kind->steps && steps_a != steps_b)
@@ -244,8 +244,8 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
     if (c->rule->kind->figure != MT_BASE_PER_STEP || c->verdict != MT_CHECK_PASS ||
         !measure(c->rule, MT_BASE_SUSPECT, side, c, &m) || m.most <= c->limit)
         return;
-    const struct mt_base_site *s =
-        candidate_of(c->rule, mt_baseline_device(&new->v.v[m.most_index], c->device), &growth_b);
+    const struct mt_base_site *s = candidate_of(
+        c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
     if (!s)
         return;
     inconclusive(c, "%.100s%s%.100s may be a leak: a candidate that grows %s a step", s->op,
@@ -366,7 +366,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
     out->look = true;
     out->look_index = out->new_index;
     explain(rule,
-            rule->kind->growth ? mt_baseline_device(&base->v.v[out->base_index], out->device)
+            rule->kind->growth ? mt_baseline_same_device(&base->v.v[out->base_index], out->device)
                                : NULL,
-            mt_baseline_device(&new->v.v[out->new_index], out->device), out);
+            mt_baseline_same_device(&new->v.v[out->new_index], out->device), out);
 }

@@ -141,9 +141,10 @@ void mt_db_close_unused(struct mt_db *db)
     int64_t tables, runs = 0;
     /* Alone with it: another importer may have come to like it. */
     mt_db_rollback(db);
-    if (exec(db, "BEGIN EXCLUSIVE", &ignored) == MT_OK &&
-        pragma(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
-        (!tables || pragma(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) && !runs)
+    if (mt_db_exec(db, "BEGIN EXCLUSIVE", &ignored) == MT_OK &&
+        mt_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
+        (!tables || mt_db_number(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) &&
+        !runs)
         unlink(db->path);
     mt_db_close(db);
 }

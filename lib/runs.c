@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/human.h"
 #include "lib/mem.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,45 @@ static enum mt_status unknown_run(struct mt_db *db, const char *ref, struct mt_e
     return err->code;
 }
 
-/* *id = 0 when no run has that name or prefix. */
+/* *id = 0 when no run is called so. */
+static enum mt_status find_name(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_BY_NAME, &s, err));
+    mt_stmt_bind(s, "s", ref);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    *id = row ? mt_stmt_int(s, 0) : 0;
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+/* The number that a reference is in digits, else 0. */
+static int64_t number_of(const char *ref)
+{
+    errno = 0;
+    long long number = ref[strspn(ref, "0123456789")] ? 0 : strtoll(ref, NULL, 10);
+    return errno ? 0 : number;
+}
+
+/* *id = 0 when no run has that id. */
+static enum mt_status find_id(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *id = 0;
+    int64_t number = number_of(ref);
+    if (!number)
+        return MT_OK;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_EXISTS, &s, err));
+    mt_stmt_bind(s, "i", number);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    *id = row ? number : 0;
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+/* *id = 0 when no name begins so. */
 static enum mt_status match_name(struct mt_db *db, const char *ref, int64_t *id, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -98,8 +137,6 @@ static enum mt_status match_name(struct mt_db *db, const char *ref, int64_t *id,
             break;
         if (n++ == 0)
             *id = mt_stmt_int(s, 0);
-        if (n == 1 && strcmp(mt_stmt_text(s, 1), ref) == 0)
-            goto out;
         mt_buf_addf(&all, "%s%s", n > 1 ? ", " : "", mt_stmt_text(s, 1));
     }
     if (n > 1) {
@@ -131,7 +168,7 @@ static enum mt_status latest(struct mt_db *db, int64_t back, int64_t *id, struct
 }
 
 enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
-                                struct mt_run_names *out, struct mt_err *err)
+                                struct mt_run_ids *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -142,7 +179,7 @@ enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t mos
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        *mt_vec_push(out) = mt_strdup(mt_stmt_text(s, 0));
+        *mt_vec_push(out) = mt_stmt_int(s, 0);
     }
     if (out->n)
         return MT_OK;
@@ -157,22 +194,14 @@ enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t mos
     return MT_EUSAGE;
 }
 
-void mt_run_names_free(struct mt_run_names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->v[i]);
-    mt_vec_free(names);
-}
-
 /* The latest run of a group. */
 static enum mt_status latest_of(struct mt_db *db, const char *group, int64_t *id,
                                 struct mt_err *err)
 {
-    struct mt_run_names names = {0};
-    enum mt_status st = mt_runs_of_group(db, group, 1, &names, err);
-    if (st == MT_OK)
-        st = match_name(db, names.v[0], id, err);
-    mt_run_names_free(&names);
+    struct mt_run_ids ids = {0};
+    enum mt_status st = mt_runs_of_group(db, group, 1, &ids, err);
+    *id = ids.n ? ids.v[0] : 0;
+    mt_vec_free(&ids);
     return st;
 }
 
@@ -193,12 +222,22 @@ static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, st
     }
     if (strncmp(ref, "baseline:", 9) == 0)
         return latest_of(db, ref + 9, id, err);
-    MT_TRY(match_name(db, ref, id, err));
-    if (!*id) {
-        long long number = strtoll(ref, &end, 10);
-        *id = *end == '\0' && number > 0 ? number : 0;
-    }
+    MT_TRY(find_name(db, ref, id, err));
+    if (!*id)
+        MT_TRY(find_id(db, ref, id, err));
+    if (!*id)
+        MT_TRY(match_name(db, ref, id, err));
     return *id ? MT_OK : unknown_run(db, ref, err);
+}
+
+bool mt_run_is_id(const char *ref, const struct mt_run *run)
+{
+    return *ref && number_of(ref) == run->id;
+}
+
+bool mt_run_same(const struct mt_run *a, const struct mt_run *b)
+{
+    return a->content[0] && strcmp(a->content, b->content) == 0;
 }
 
 /* What a run says of itself makes room and indexes it: its counts must be ones that can be. */
@@ -220,18 +259,15 @@ static enum mt_status check_counts(const struct mt_run *r, struct mt_err *err)
     return MT_EDB;
 }
 
-enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
-                           struct mt_err *err)
+enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    int64_t id;
-    MT_TRY(resolve(db, ref, &id, err));
     MT_TRY(mt_db_query(db, MT_Q_RUN_GET, &s, err));
     mt_stmt_bind(s, "i", id);
     MT_TRY(mt_stmt_step(s, &row, err));
     if (!row)
-        return unknown_run(db, ref, err);
+        return MT_FAIL(err, MT_EUSAGE, "there is no run %lld", (long long)id);
     *out = (struct mt_run){.id = mt_stmt_int(s, 0),
                            .start_ns = mt_stmt_int(s, 5),
                            .dur_ns = mt_stmt_int(s, 6),
@@ -249,8 +285,17 @@ enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
     snprintf(out->lost, sizeof out->lost, "%s", mt_stmt_text(s, 16));
+    snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 17));
     mt_stmt_end(s);
     return check_counts(out, err);
+}
+
+enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
+                           struct mt_err *err)
+{
+    int64_t id;
+    MT_TRY(resolve(db, ref, &id, err));
+    return mt_run_get(db, id, out, err);
 }
 
 static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
@@ -272,19 +317,6 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
 bool mt_run_is_snapshot(const struct mt_run *run)
 {
     return strcmp(run->format, "cuda-snapshot") == 0;
-}
-
-enum mt_status mt_run_hash(struct mt_db *db, const struct mt_run *run, char *out, size_t size,
-                           struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_HASH, &s, err));
-    mt_stmt_bind(s, "i", run->id);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    snprintf(out, size, "%s", row ? mt_stmt_text(s, 0) : "");
-    mt_stmt_end(s);
-    return MT_OK;
 }
 
 const char *mt_run_how_to_record(const struct mt_run *run)

@@ -11,15 +11,12 @@ struct mt_run {
     int64_t op_first, alloc_first, node_first;
     bool whole_us;
     char name[256], source[512], format[64], step_marker[128];
-    char lost[512]; /* what of the file is not in it, for people; "": nothing */
+    char content[33]; /* hash of what was read, "" = unknown */
+    char lost[512];   /* what of the file is not in it, for people; "": nothing */
 };
 
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);
-
-/* What tells its content from that of other files, also in other databases. Errors: MT_EDB. */
-enum mt_status mt_run_hash(struct mt_db *db, const struct mt_run *run, char *out, size_t size,
-                           struct mt_err *err);
 
 /* What to do about a run without memory records: whole sentences, static. */
 const char *mt_run_how_to_record(const struct mt_run *run);
@@ -47,22 +44,30 @@ struct mt_run_device {
 enum mt_status mt_db_path(const char *given, char **out, struct mt_err *err);
 
 /*
- * The run of a reference: name, id, unique prefix of a name, @latest, @latest~N, baseline:GROUP
- * (the latest run of the group); NULL is @latest.
+ * The run of a reference: name, else id, else unique prefix of a name; @latest, @latest~N,
+ * baseline:GROUP (the latest run of the group); NULL is @latest.
  * Errors: MT_EUSAGE naming the nearest runs, or the candidates of an ambiguous prefix; MT_EDB.
  */
 enum mt_status mt_run_find(struct mt_db *db, const char *ref, struct mt_run *out,
                            struct mt_err *err);
 
-/* Names of the runs of a group, the latest first, `most` at most. Free them also on failure.
- * Errors: MT_EUSAGE listing the groups; MT_EDB. */
-struct mt_run_names {
-    char **v;
+/* The run of an id. Errors: MT_EUSAGE: there is none; MT_EDB. */
+enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, struct mt_err *err);
+
+/* Whether a reference is the id of the run, written in digits. */
+bool mt_run_is_id(const char *ref, const struct mt_run *run);
+
+/* Whether both hold the same recording: a run may be in two databases, under two names. */
+bool mt_run_same(const struct mt_run *a, const struct mt_run *b);
+
+/* Ids of the runs of a group, the latest first, `most` at most. Free them with mt_vec_free also on
+ * failure. Errors: MT_EUSAGE listing the groups; MT_EDB. */
+struct mt_run_ids {
+    int64_t *v;
     size_t n, cap;
 };
 enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
-                                struct mt_run_names *out, struct mt_err *err);
-void mt_run_names_free(struct mt_run_names *names);
+                                struct mt_run_ids *out, struct mt_err *err);
 
 /* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
  * its kind: "cuda" is cuda:0 and the like. NULL: any is. */

@@ -4,6 +4,7 @@
 #include "lib/store.h"
 #include "lib/store_parts.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
@@ -58,28 +59,53 @@ static void stem(const char *path, size_t n, char name[200])
 /* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */
 static void name_of_source(const char *source, char name[200])
 {
+    static const char group[] = "baseline:";
     const char *slash = strrchr(source, '/');
     stem(source, strlen(source), name);
     if (strcmp(source, "-") == 0)
         snprintf(name, 200, "stdin");
     else if (strcmp(name, "trace") == 0 && slash > source)
         stem(source, (size_t)(slash - source), name);
+    if (strncmp(name, group, sizeof group - 1) == 0)
+        name[sizeof group - 2] = '-'; /* no run could be named by it */
     if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         snprintf(name, 200, "run"); /* no name for a run */
 }
 
+/* Deletes a run that the new one replaces, whose group becomes that of the new one. */
+static enum mt_status replace(struct mt_db *db, int64_t id, struct mt_kept *kept,
+                              struct mt_store_result *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_GROUP, &s, err));
+    mt_stmt_bind(s, "i", id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row && mt_stmt_text(s, 0)) {
+        free(kept->group);
+        kept->group = mt_strdup(mt_stmt_text(s, 0));
+    }
+    mt_stmt_end(s);
+    out->replaced = true;
+    return mt_store_delete(db, id, err);
+}
+
 enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts *o,
-                                    struct mt_store_result *out, struct mt_err *err)
+                                    struct mt_kept *kept, struct mt_store_result *out,
+                                    struct mt_err *err)
 {
     int64_t id;
+    if (!o->name && kept->name[0]) {
+        memcpy(out->name, kept->name, sizeof out->name);
+        return MT_OK;
+    }
     if (o->name) {
         snprintf(out->name, sizeof out->name, "%s", o->name);
         MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
         if (!id)
             return MT_OK;
-        out->replaced |= o->replace;
         if (o->replace)
-            return mt_store_delete(db, id, err);
+            return replace(db, id, kept, out, err);
         MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
@@ -115,7 +141,8 @@ static enum mt_status check_group(struct mt_db *db, const char *group,
 
 /* The same content again: fine under the same name, an error under another. */
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
-                                      struct mt_store_result *out, struct mt_err *err)
+                                      struct mt_kept *kept, struct mt_store_result *out,
+                                      struct mt_err *err)
 {
     MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
     if (!out->run_id)
@@ -123,8 +150,8 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
     if (o->replace) {
         int64_t id = out->run_id;
         out->run_id = 0;
-        out->replaced = true;
-        return mt_store_delete(db, id, err);
+        memcpy(kept->name, out->name, sizeof kept->name);
+        return replace(db, id, kept, out, err);
     }
     if (o->name && strcmp(o->name, out->name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",

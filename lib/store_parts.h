@@ -12,6 +12,7 @@
 struct mt_writer {
     struct mt_db *db;
     const struct mt_recording *r;
+    const char *group;                                     /* of the run; NULL = none */
     int64_t run, op, alloc, node, device, thread, segment; /* first ids */
     int64_t *string_id, *frame_id; /* database ids of our ids; 0 = not asked yet */
     uint64_t alloc_n;
@@ -25,15 +26,23 @@ struct mt_writer {
 enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
                                  char name[256], struct mt_err *err);
 
+/* What a new run takes over from those it replaces. */
+struct mt_kept {
+    char name[256]; /* "": none */
+    char *group;    /* allocated; NULL: none */
+};
+
 /* Whether the content is there: sets *out, or deletes that run where it is to be replaced. Errors:
  * MT_EUSAGE (there under another name or in another group). */
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
-                                      struct mt_store_result *out, struct mt_err *err);
+                                      struct mt_kept *kept, struct mt_store_result *out,
+                                      struct mt_err *err);
 
 /* Sets out->name; deletes the run of that name where it is to be replaced. Errors: MT_EUSAGE (taken
  * by other content). */
 enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts *o,
-                                    struct mt_store_result *out, struct mt_err *err);
+                                    struct mt_kept *kept, struct mt_store_result *out,
+                                    struct mt_err *err);
 
 /* Database id of a string, added if new. */
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024, FIRST_SLOTS = 1024 };
+enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 64 * 1024, FIRST_SLOTS = 64 };
 
 void mt_strtab_init(struct mt_strtab *t)
 {
@@ -35,7 +35,8 @@ void mt_strtab_keep_texts(struct mt_strtab *t)
 static const char *keep(struct mt_strtab *t, const char *s, size_t n)
 {
     if (!t->blocks.n || t->block_used + n + 1 > t->block_size) {
-        t->block_size = n + 1 > BLOCK_BYTES ? n + 1 : BLOCK_BYTES;
+        size_t usual = t->blocks.n < 7 ? (size_t)FIRST_BLOCK << t->blocks.n : LARGEST_BLOCK;
+        t->block_size = n + 1 > usual ? n + 1 : usual;
         *mt_vec_push(&t->blocks) = mt_alloc(t->block_size);
         t->text_bytes += t->block_size;
         t->block_used = 0;

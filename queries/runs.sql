@@ -3,14 +3,19 @@
 SELECT id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1;
 
 -- name: run_match
--- in: ?1 text   out: id, name of runs whose name begins with it, exact first
-SELECT id, coalesce(name, '') FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name <> ?1, name LIMIT 20;
+-- in: ?1 text   out: id, name of runs whose name begins with it
+SELECT id, coalesce(name, '') FROM run WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name LIMIT 20;
+
+-- name: run_exists
+-- in: ?1 id   out: a row if there is such a run
+SELECT 1 FROM run WHERE id = ?1;
 
 -- name: run_get
--- in: ?1 id   out: ..., notes on what of the file was lost
+-- in: ?1 id   out: ..., notes on what of the file was lost, hash of the file
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
-  coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), '')
+  coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
+  coalesce(substr(content_hash, 1, 32), '')
   FROM run WHERE id = ?1;
 
 -- name: run_names
@@ -45,17 +50,13 @@ SELECT coalesce(text, '') FROM note WHERE run_id = ?1;
 -- in: ?1 run id   out: kinds of its notes
 SELECT coalesce(kind, '') FROM note WHERE run_id = ?1;
 
--- name: run_hash
--- in: ?1 run id   out: of its content
-SELECT coalesce(content_hash, '') FROM run WHERE id = ?1;
-
 -- name: run_torch
 -- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
 
 -- name: run_of_group
--- in: ?1 group, ?2 how many at most   out: names of its runs, the latest first
-SELECT coalesce(name, '') FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
+-- in: ?1 group, ?2 how many at most   out: ids of its runs, the latest first
+SELECT id FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
 
 -- name: group_names
 -- out: the groups, the latest first

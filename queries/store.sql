@@ -6,6 +6,10 @@ SELECT id, name FROM run WHERE content_hash = ?1;
 -- in: ?1 run id, ?2 group   out: a row if the run is of that group
 SELECT 1 FROM run WHERE id = ?1 AND group_name = ?2;
 
+-- name: run_group
+-- in: ?1 run id   out: its group, NULL = none
+SELECT group_name FROM run WHERE id = ?1;
+
 -- name: run_by_name
 -- in: ?1 name   out: id
 SELECT id FROM run WHERE name = ?1;
