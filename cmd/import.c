@@ -67,6 +67,21 @@ static void describe_run(struct mt_buf *out, const struct mt_recording *r, const
                 mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
 }
 
+static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
+{
+    const char *advice = mt_steps_advice(r->step_marker, r->without_ops);
+    for (int k = 0; k < MT_NOTE_N; k++) {
+        const struct mt_note *n = &r->notes[k];
+        if (!n->count)
+            continue;
+        mt_buf_adds(out, "  note: ");
+        mt_note_text(out, (enum mt_note_kind)k, n);
+        mt_buf_addc(out, '\n');
+    }
+    if (advice && !r->notes[MT_NOTE_STEPS_UNKNOWN].count) /* that one has advice of its own */
+        mt_buf_addf(out, "  steps: %s\n", advice);
+}
+
 /* What a person wants to know after an import. */
 static void summarise(const struct mt_recording *r, const char *run)
 {
@@ -74,14 +89,7 @@ static void summarise(const struct mt_recording *r, const char *run)
     describe_run(&out, r, run);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
-    for (int k = 0; k < MT_NOTE_N; k++) {
-        const struct mt_note *n = &r->notes[k];
-        if (!n->count)
-            continue;
-        mt_buf_adds(&out, "  note: ");
-        mt_note_text(&out, (enum mt_note_kind)k, n);
-        mt_buf_addc(&out, '\n');
-    }
+    describe_notes(&out, r);
     struct mt_buf safe = {0};
     for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';

@@ -121,12 +121,31 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
     }
 }
 
+/* Where the steps came from, and what would give better ones. */
+static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_stmt *s, bool any)
+{
+    char count[MT_HUMAN_MAX];
+    const char *marker = run->step_marker, *steps = "none";
+    const char *advice = mt_steps_advice(marker, mt_run_is_snapshot(run));
+    int64_t step_n = any ? mt_stmt_int(s, 0) : 0;
+    if (!mt_people_read()) {
+        put_figure(r, NULL, NULL, "step_n", step_n);
+        put_text(r, "step_marker", *marker ? marker : NULL);
+        return;
+    }
+    if (step_n)
+        steps = mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
+                                (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2), marker);
+    else if (*marker)
+        steps = mt_report_textf(r, "none; no name matches --step-marker '%s'", marker);
+    put_text(r, "steps", advice ? mt_report_textf(r, "%s; %s", steps, advice) : steps);
+}
+
 static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                               struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    char count[MT_HUMAN_MAX];
     put(r, "id", mt_cell_int(run->id));
     put_text(r, "name", run->name);
     put_text(r, "source", run->source);
@@ -140,16 +159,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     MT_TRY(mt_db_query(db, MT_Q_INFO_STEPS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
-    int64_t step_n = row ? mt_stmt_int(s, 0) : 0;
-    if (!mt_people_read())
-        put_figure(r, NULL, NULL, "step_n", step_n);
-    else if (step_n)
-        put_text(r, "steps",
-                 mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
-                                 (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2),
-                                 run->step_marker));
-    else
-        put_text(r, "steps", "none; import with --step-marker REGEX to say what a step is");
+    put_steps(r, run, s, row);
     MT_TRY(mt_stmt_step(s, &row, err));
     return MT_OK;
 }

@@ -202,15 +202,24 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
 }
 
+static const char *steps_left(struct mt_report *r, const struct mt_lives *lives)
+{
+    char steps[MT_HUMAN_LONG];
+    int64_t n = (int64_t)lives->steps.all.n;
+    return mt_report_text(r, mt_human_things(n > warmup ? n - warmup : 0, "step", steps));
+}
+
 /* What is alive and no suspect, and why. */
 static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
                          const struct mt_leaks *found)
 {
-    static const struct {
+    static const char born_once[] =
+        "born once and constant since (such as parameters, optimizer state)";
+    const struct {
         enum mt_verdict verdict;
         const char *why;
     } reasons[] = {
-        {MT_VERDICT_STATE, "born once and constant since (such as parameters, optimizer state)"},
+        {MT_VERDICT_STATE, too_few_steps(lives) ? "older than the recording" : born_once},
         {MT_VERDICT_LAST_STEP, "born in the last step (such as gradients, results)"},
         {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
     struct mt_buf text = {0};
@@ -230,11 +239,9 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
     else if (lives->steps.all.n < STEPS_ENOUGH)
         mt_report_note(r, "%zu step%s few to tell a leak by; record %d or more.",
                        lives->steps.all.n, lives->steps.all.n == 1 ? " is" : "s are", STEPS_ENOUGH);
-    else if (too_few_steps(lives) && !sum_of(found, MT_VERDICT_LEAK, true).rows)
-        mt_report_note(r,
-                       "After a warm-up of %lld nothing is left to tell a leak by; %d steps are "
-                       "needed.",
-                       (long long)warmup, MT_LEAK_STEPS);
+    else if (too_few_steps(lives))
+        mt_report_note(r, "A warm-up of %lld leaves %s to tell a leak by; %d are needed.",
+                       (long long)warmup, steps_left(r, lives), MT_LEAK_STEPS);
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -358,8 +365,10 @@ static const struct mt_opt opts[] = {
 static const struct mt_word verdicts[] = {
     {"leak",
      "born in three steps or more, still growing, and older than the site's blocks ever get"},
-    {"candidate", "may be a leak: too few steps to tell, or what the site holds only ever grows"},
-    {"state", "born in the warm-up, or once and constant since: parameters, optimizer state"},
+    {"candidate",
+     "may be a leak or not: too few steps to tell, one ever larger block, optimizer state"},
+    {"state",
+     "older, born in the warm-up, or once and constant since: parameters, optimizer state"},
     {"last step", "born in the last step: gradients, results"},
     {"cache", "alive no longer than other blocks of its site were before they were freed"},
     {0}};

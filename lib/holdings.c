@@ -63,33 +63,76 @@ static size_t first_of(const struct mt_holdings *h, uint32_t site)
     return low;
 }
 
-struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, int64_t first,
+/* What a site holds, step by step. */
+struct held {
+    const struct mt_holdings *h;
+    size_t next; /* change */
+    int64_t bytes, blocks_n;
+};
+
+static struct held held_before(const struct mt_holdings *h, uint32_t site)
+{
+    return (struct held){.h = h, .next = first_of(h, site)};
+}
+
+/* The next step in which that changes; INT64_MAX = none. */
+static int64_t next_change(const struct held *at, uint32_t site)
+{
+    const struct mt_holding *v = at->h->all.v;
+    return at->next < at->h->all.n && v[at->next].site == site ? v[at->next].step : INT64_MAX;
+}
+
+/* Goes on to the end of a step. */
+static void hold(struct held *at, uint32_t site, int64_t step)
+{
+    for (; next_change(at, site) <= step; at->next++) {
+        mt_wrap_inc(&at->bytes, at->h->all.v[at->next].bytes);
+        mt_wrap_inc(&at->blocks_n, at->h->all.v[at->next].blocks_n);
+    }
+}
+
+/* The most blocks at the end of any of these steps. */
+static int64_t most_blocks(struct held *at, uint32_t site, int64_t first, int64_t last)
+{
+    int64_t most = 0;
+    for (int64_t step = first; step <= last; step = next_change(at, site)) {
+        hold(at, site, step);
+        most = at->blocks_n > most ? at->blocks_n : most;
+    }
+    return most;
+}
+
+bool mt_holdings_higher(const struct mt_holdings *h, uint32_t site, int64_t first, int64_t last)
+{
+    if (first > last)
+        return false;
+    struct held at = held_before(h, site);
+    int64_t half = first + (last - first + 1) / 2;
+    int64_t before = most_blocks(&at, site, first, half - 1);
+    return most_blocks(&at, site, half, last) > before;
+}
+
+struct mt_rises mt_holdings_rises(const struct mt_holdings *h, uint32_t site, int64_t first,
                                   int64_t last)
 {
-    struct mt_trend t = {.rising = first < last};
-    int64_t half = first + (last - first + 1) / 2, bytes = 0, blocks_n = 0;
-    int64_t most_n[2] = {0, 0}; /* blocks, by half */
-    size_t i = first_of(h, site);
-    for (; i < h->all.n && h->all.v[i].site == site && h->all.v[i].step < first; i++) {
-        mt_wrap_inc(&bytes, h->all.v[i].bytes);
-        mt_wrap_inc(&blocks_n, h->all.v[i].blocks_n);
+    struct held at = held_before(h, site), from = {0};
+    struct mt_rises r = {.first = -1, .last = -1};
+    hold(&at, site, first - 1);
+    for (int64_t step; (step = next_change(&at, site)) <= last;) {
+        int64_t before_b = at.bytes;
+        hold(&at, site, step);
+        r.falls |= step > first && at.bytes < before_b;
+        if (at.bytes <= before_b)
+            continue;
+        r.n += step > first;
+        if (r.first < 0) {
+            r.first = step;
+            from = at;
+        } else if (step - r.last > r.pause)
+            r.pause = step - r.last;
+        r.last = step;
+        r.bytes = mt_wrap_sub(at.bytes, from.bytes);
+        r.blocks_n = mt_wrap_sub(at.blocks_n, from.blocks_n);
     }
-    for (int64_t step = first; step <= last; step++) {
-        int64_t before_b = bytes;
-        if (i < h->all.n && h->all.v[i].site == site && h->all.v[i].step == step) {
-            mt_wrap_inc(&bytes, h->all.v[i].bytes);
-            mt_wrap_inc(&blocks_n, h->all.v[i++].blocks_n);
-        }
-        int64_t *most = &most_n[step >= half];
-        *most = blocks_n > *most ? blocks_n : *most;
-        if (step == first) {
-            mt_wrap_dec(&t.bytes, bytes);
-            mt_wrap_dec(&t.blocks_n, blocks_n);
-        } else
-            t.rising &= bytes > before_b;
-    }
-    mt_wrap_inc(&t.bytes, bytes);
-    mt_wrap_inc(&t.blocks_n, blocks_n);
-    t.higher = most_n[1] > most_n[0];
-    return t;
+    return r;
 }

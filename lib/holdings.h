@@ -29,19 +29,23 @@ void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int6
                         int64_t blocks_n);
 void mt_holdings_free(struct mt_holdings *h);
 
-/* What one site does in the steps first..last, both included. */
-struct mt_trend {
-    /* Holds more blocks at the end of some step of the later half than of any before. */
-    bool higher;
-    /* Holds more bytes at the end of every step than at the end of the step before. */
-    bool rising;
-    int64_t bytes, blocks_n; /* last less first */
+/* How what one site holds rises from the end of one step to the end of the next. */
+struct mt_rises {
+    bool falls;              /* in some step it does, or */
+    int64_t n;               /* in so many it rises, not counting the first asked for */
+    int64_t first, last;     /* step that rises, counting that one; -1 = none */
+    int64_t pause;           /* the most steps from one of them to the next */
+    int64_t bytes, blocks_n; /* held at the end of `last`, less at the end of `first` */
 };
 
 /* Puts the changes in order and drops those that cancel out; none may be added after it. */
 void mt_holdings_sort(struct mt_holdings *h);
-/* The later half begins in the middle of first..last; of an odd number it is the larger. */
-struct mt_trend mt_holdings_trend(const struct mt_holdings *h, uint32_t site, int64_t first,
+/* Whether a site holds more blocks at the end of some step of the later half of first..last, both
+ * included, than at the end of any before. The later half begins in the middle; of an odd number of
+ * steps it is the larger. */
+bool mt_holdings_higher(const struct mt_holdings *h, uint32_t site, int64_t first, int64_t last);
+/* Its rises in the steps first..last; that it falls in the first does not count. */
+struct mt_rises mt_holdings_rises(const struct mt_holdings *h, uint32_t site, int64_t first,
                                   int64_t last);
 
 #endif

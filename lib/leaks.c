@@ -1,14 +1,16 @@
 #include "lib/leaks.h"
 
 #include "gen/queries.h"
+#include "lib/hash.h"
 #include "lib/holdings.h"
 #include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    RISES_MIN = 4
-}; /* from step to step, for a site to be a candidate because it holds ever more */
+    GROWTHS_MIN = 3, /* steps in which a leak grows */
+    RISES_MIN = 4    /* steps in which a site holds more than before, to be a candidate for that */
+};
 
 const char *const mt_verdict_names[MT_VERDICT_N] = {
     [MT_VERDICT_LEAK] = "leak",           [MT_VERDICT_CANDIDATE] = "candidate",
@@ -21,6 +23,8 @@ struct survivor {
     uint32_t group;
     int64_t step; /* index of its birth's step, -1 = before the first */
     int64_t bytes;
+    bool older;    /* than the recording */
+    bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
     bool overdue;
     bool alike; /* of the size of an overdue block born after the warm-up */
 };
@@ -55,9 +59,26 @@ static uint32_t group_of_life(struct finder *f, const struct mt_life *life)
     return with_patience(f, mt_life_group(f->grouper, life));
 }
 
-static void add_survivor(struct finder *f, uint32_t group, int64_t step, int64_t bytes)
+static bool is_older(const struct mt_life *life)
 {
-    *mt_vec_push(&f->survivors) = (struct survivor){group, step, bytes, false, false};
+    return life->born_record == INT64_MIN;
+}
+
+static bool is_of_optimizer(const struct finder *f, const struct mt_life *life)
+{
+    uint32_t node = life->born.node;
+    return node < f->lives->tree.nodes.n &&
+           f->lives->tree.nodes.v[node].phase == MT_PHASE_OPTIMIZER;
+}
+
+/* step: of its birth. */
+static void add_survivor(struct finder *f, uint32_t group, const struct mt_life *life, int64_t step)
+{
+    *mt_vec_push(&f->survivors) = (struct survivor){.group = group,
+                                                    .step = step,
+                                                    .bytes = life->bytes,
+                                                    .older = is_older(life),
+                                                    .learning = is_of_optimizer(f, life)};
 }
 
 static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
@@ -65,13 +86,13 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     struct finder *f = closure;
     (void)err;
     bool alive = life->freed_record == INT64_MAX;
-    int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
+    int64_t born = is_older(life) ? -1 : step_of(f, life->born_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
-    if (life->born_record != INT64_MIN) /* older ones tell nothing of the site that holds them */
+    if (!is_older(life)) /* older ones tell nothing of the site that holds them */
         mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
     if (alive)
-        add_survivor(f, group, born, life->bytes);
+        add_survivor(f, group, life, born);
     else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
         f->patience.v[group] = freed - born;
     return MT_OK;
@@ -130,8 +151,8 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
     enum mt_status st = mt_live_at(f->lives, device, MT_AT_END, &live, err);
     for (size_t i = 0; i < live.blocks.n; i++) {
         const struct mt_life *life = &live.blocks.v[i];
-        int64_t born = life->born_record == INT64_MIN ? -1 : step_of(f, life->born_ns);
-        add_survivor(f, group_of_life(f, life), born, life->bytes);
+        add_survivor(f, group_of_life(f, life), life,
+                     is_older(life) ? -1 : step_of(f, life->born_ns));
     }
     mt_live_free(&live);
     return st;
@@ -157,22 +178,39 @@ static int survivor_cmp(const void *a, const void *b)
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-/* The steps in which a site grew. */
-struct growth {
+/* Steps in which blocks were born that stay. */
+struct births {
     int64_t step_n, after_warmup_n; /* how many steps */
-    int64_t first, last, pause;     /* indices; the longest distance between two of them */
-    int64_t bytes, blocks_n;        /* born after the first */
+    int64_t last;                   /* index */
 };
+
+/* What a site grew by. */
+struct growth {
+    struct births all, plain;   /* plain: of what is no part of learning */
+    int64_t first, last, pause; /* indices; the longest distance between two of them */
+    int64_t bytes, blocks_n;    /* after the first */
+};
+
+/* Steps come in order. Returns whether this is another one. */
+static bool add_birth(struct births *b, int64_t step, int64_t warmup)
+{
+    bool another = !b->step_n || step != b->last;
+    b->step_n += another;
+    b->after_warmup_n += another && step >= warmup;
+    b->last = step;
+    return another;
+}
 
 static void add_growth(struct growth *g, const struct survivor *s, int64_t warmup)
 {
-    if (!g->step_n || s->step != g->last) {
-        if (g->step_n && s->step - g->last > g->pause)
+    if (!s->learning)
+        add_birth(&g->plain, s->step, warmup);
+    if (add_birth(&g->all, s->step, warmup)) {
+        if (g->all.step_n == 1)
+            g->first = s->step;
+        else if (s->step - g->last > g->pause)
             g->pause = s->step - g->last;
-        g->first = g->step_n ? g->first : s->step;
         g->last = s->step;
-        g->step_n++;
-        g->after_warmup_n += s->step >= warmup;
     }
     if (s->step > g->first) {
         mt_wrap_inc(&g->bytes, s->bytes);
@@ -200,32 +238,43 @@ static struct growth measure(const struct finder *f, struct survivor *s, struct 
     return g;
 }
 
+/* Whether growth in these steps can be called a leak. An optimizer may have had a reason: it makes
+ * state for layers that begin to learn, and LBFGS fills its history. */
+static bool is_leak(const struct finder *f, const struct growth *g)
+{
+    return g->plain.step_n >= GROWTHS_MIN && g->plain.after_warmup_n >= GROWTHS_MIN - 1 &&
+           mt_leaks_can_tell(f->step_n, f->warmup);
+}
+
 /* What the growth of a site makes of it: leak, candidate, or neither (MT_VERDICT_N). */
 static enum mt_verdict judge(const struct finder *f, const struct growth *g, uint32_t site)
 {
     int64_t newest = f->step_n - 1 - (f->patience.v[site] + 1); /* of what can be overdue */
     if (newest < g->last)
         newest = g->last;
-    if (g->after_warmup_n < 2 || newest - g->last > g->pause)
+    if (g->all.after_warmup_n < GROWTHS_MIN - 1 || newest - g->last > g->pause)
         return MT_VERDICT_N;
-    if (!mt_holdings_trend(&f->holdings, site, f->warmup, f->step_n - 1).higher)
+    if (!mt_holdings_higher(&f->holdings, site, f->warmup, f->step_n - 1))
         return MT_VERDICT_N;
-    return g->step_n >= 3 ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+    return is_leak(f, g) ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
 }
 
-/* A site whose blocks are replaced by ever larger ones: what is left of it may be a leak. */
+/* A site whose blocks are replaced by larger ones again and again: what is left of it may be a
+ * leak. What it holds is compared from the end of the warm-up on, or, where it holds less after
+ * that, from the first step. */
 static bool holds_ever_more(const struct finder *f, struct survivor *s, struct survivor *end,
                             struct growth *g)
 {
-    int64_t first = f->warmup, last = f->step_n - 1;
-    if (last - first < RISES_MIN)
-        return false;
-    struct mt_trend t = mt_holdings_trend(&f->holdings, s->group, first, last);
-    if (!t.rising)
+    int64_t last = f->step_n - 1, first = f->warmup > 0 ? f->warmup - 1 : 0;
+    struct mt_rises r = mt_holdings_rises(&f->holdings, s->group, first, last);
+    if (r.falls)
+        r = mt_holdings_rises(&f->holdings, s->group, f->warmup, last);
+    if (r.falls || r.n < RISES_MIN || last - r.last > r.pause)
         return false;
     for (; s < end; s++)
         s->alike = s->step >= f->warmup;
-    *g = (struct growth){.first = first, .last = last, .bytes = t.bytes, .blocks_n = t.blocks_n};
+    *g =
+        (struct growth){.first = r.first, .last = r.last, .bytes = r.bytes, .blocks_n = r.blocks_n};
     return true;
 }
 
@@ -240,7 +289,8 @@ static enum mt_verdict verdict_of(const struct finder *f, const struct survivor 
         return MT_VERDICT_LAST_STEP;
     if (s->step >= f->warmup && !s->overdue)
         return MT_VERDICT_CACHE;
-    return mt_leaks_can_tell(f->step_n, f->warmup) ? MT_VERDICT_STATE : MT_VERDICT_CANDIDATE;
+    return s->older || mt_leaks_can_tell(f->step_n, f->warmup) ? MT_VERDICT_STATE
+                                                               : MT_VERDICT_CANDIDATE;
 }
 
 static int64_t number_of(const struct finder *f, int64_t step)
@@ -289,9 +339,30 @@ static int row_cmp(const void *a, const void *b)
     return strcmp(x->key[0], y->key[0]);
 }
 
+static uint64_t step_and_size(const struct survivor *s)
+{
+    const int64_t both[] = {s->step, s->bytes};
+    return mt_hash_short(1, both, sizeof both);
+}
+
+/* The gradient of a layer that begins to learn comes with the optimizer's state for it, in the same
+ * step and of the same size, and may stay as long. */
+static void find_learning(struct finder *f)
+{
+    struct mt_map made = {0}; /* by optimizers */
+    for (size_t i = 0; i < f->survivors.n; i++)
+        if (f->survivors.v[i].learning)
+            *mt_map_at(&made, step_and_size(&f->survivors.v[i])) = 1;
+    for (size_t i = 0; i < f->survivors.n && made.n; i++)
+        f->survivors.v[i].learning |=
+            mt_map_get(&made, step_and_size(&f->survivors.v[i])) != MT_NONE;
+    mt_map_free(&made);
+}
+
 static void judge_all(struct finder *f)
 {
     struct survivor *v = f->survivors.v, *stop = v + f->survivors.n;
+    find_learning(f);
     if (f->survivors.n)
         qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
     for (struct survivor *s = v, *end; s < stop; s = end) {

@@ -11,17 +11,21 @@
  * - A site leaks when overdue blocks were born in at least 3 steps, at least 2 of them after the
  *   warm-up, and it still goes on: since the last such step no longer a time has passed than the
  *   longest pause between two of them; and the site holds more blocks at the end of a step of the
- *   later half than it ever did before, the warm-up left out. With 2 steps only it is a candidate.
+ *   later half than it ever did before, the warm-up left out. It is a candidate with 2 steps only,
+ *   with fewer than MT_LEAK_STEPS steps after the warm-up, and where less than that is left without
+ *   the blocks that are born in an optimizer's step, or in the same step and of the same size.
  *   A block born in the warm-up counts only if a later overdue block of its site has its size; a
  *   block too young to be overdue belongs to the leak, but not to its growth, on that condition.
  * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
  *   steps from the first to the last growth step.
  * - A block that is alive without being part of any of this is "last step" when born in the last
  *   one, "cache" when born after the warm-up and not overdue, and else "state" - or, with fewer
- * than MT_LEAK_STEPS steps after the warm-up, a candidate: whether it is constant nobody can tell.
- * - A site that holds more bytes at the end of every step after the warm-up than at the end of the
- *   one before, 5 steps or more, is a candidate; what of it is alive belongs to it, and its growth
- *   is that of what it holds.
+ * than MT_LEAK_STEPS steps after the warm-up, a candidate, unless it is older than the recording:
+ *   whether it is constant nobody can tell.
+ * - A site is a candidate as well when the bytes it holds at the ends of steps do not fall after
+ * the warm-up, rise in 4 steps or more, and the last rise is no longer ago than the longest pause
+ *   between two; what of it was born after the warm-up and is alive belongs to it, and its growth
+ * is that of what it holds from the first of these rises to the last.
  */
 #ifndef MT_LEAKS_H
 #define MT_LEAKS_H

@@ -34,6 +34,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = "steps_merged",
     [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
     [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
+    [MT_NOTE_STEPS_IDLE] = "steps_idle",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -95,6 +96,9 @@ static const char *const texts[MT_NOTE_N] = {
         "no steps: %N optimizer step/steps follow no pattern that tells how many of them make one "
         "of the loop; import with --step-marker REGEX to say what a step is, such as a "
         "record_function() of yours or 'Optimizer.step#SGD'",
+    [MT_NOTE_STEPS_IDLE] = "%N step/steps at the end left out: no op ran there and nothing was "
+                           "allocated, as after the "
+                           "last prof.step() of a loop",
 };
 
 #include "lib/human.h"
@@ -135,4 +139,20 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
         }
         p += 2;
     }
+}
+
+const char *mt_steps_advice(const char *marker, bool snapshot)
+{
+    bool none = !marker || !*marker;
+    if (snapshot)
+        return none ? "import --step-marker REGEX takes any name, such as a record_function() of "
+                      "yours"
+                    : NULL;
+    if (none)
+        return "prof.step() marks them, but only in a profile with a schedule; import "
+               "--step-marker REGEX takes any other name";
+    if (strcmp(marker, MT_STEPS_OF_OPTIMIZERS) == 0)
+        return "from one optimizer step to the next; prof.step() marks those of the loop, but only "
+               "in a profile with a schedule";
+    return NULL;
 }

@@ -192,6 +192,7 @@ enum mt_note_kind {
     MT_NOTE_STEPS_MERGED,   /* step markers that begin in others */
     MT_NOTE_STEPS_ROUNDS,   /* steps of optimizers that make fewer of the loop */
     MT_NOTE_STEPS_UNKNOWN,  /* steps of optimizers, and no telling which make one of the loop */
+    MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
     MT_NOTE_N
 };
 struct mt_note {
@@ -246,6 +247,7 @@ struct mt_node_stat {
     struct mt_sums self, total;
 };
 
+#define MT_STEPS_OF_OPTIMIZERS "Optimizer.step#" /* a step_marker */
 struct mt_step {
     int64_t number, start_ns, end_ns;
 };
@@ -332,6 +334,9 @@ void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset,
 
 /* The note as a sentence for people. */
 void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
+/* What gives better steps, or any, as words to follow "steps: "; NULL = they are as good as can be.
+ * marker: what they were taken from, NULL or "" = there are none. */
+const char *mt_steps_advice(const char *marker, bool snapshot);
 extern const char *const mt_note_names[MT_NOTE_N];
 extern const char *const mt_phase_names[MT_PHASE_N];
 extern const char *const mt_metric_names[];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char numbered_name[] = "ProfilerStep#", optimizer_name[] = "Optimizer.step#";
+static const char numbered_name[] = "ProfilerStep#", optimizer_name[] = MT_STEPS_OF_OPTIMIZERS;
 
 /* The intervals of chosen ops. */
 struct markers {
@@ -154,6 +154,64 @@ static void add_rounds(struct mt_recording *r, const struct markers *m)
     snprintf(note->detail, sizeof note->detail, "%zu", n);
 }
 
+/* ---- steps at the end in which nothing happened ---- */
+
+/* An op, or a call that starts something on an accelerator: profilers wait for it when they stop.
+ * No marker, scope or Python function, for a loop that ends leaves some of them. */
+static bool is_work(const struct mt_recording *r, const struct mt_op *op, const bool *chosen)
+{
+    switch (r->frames.v[r->labels.v[op->label].frame].kind) {
+    case MT_FRAME_OP:
+    case MT_FRAME_OTHER:
+        return !chosen[op->label];
+    case MT_FRAME_RUNTIME:
+        return !strstr(recorded_name(r, op->label), "Synchronize");
+    default:
+        return false;
+    }
+}
+
+/* *busy: the last step known to have any; that which lies in start..end may make it a later one. */
+static void add_work(const struct mt_recording *r, int64_t start_ns, int64_t end_ns, int64_t *busy)
+{
+    const struct mt_step *v = r->steps.v;
+    int64_t n = (int64_t)r->steps.n;
+    if (*busy + 1 >= n || end_ns < v[*busy + 1].start_ns)
+        return;
+    int64_t at = mt_step_begun(v, (size_t)n, end_ns);
+    if (start_ns < v[at].end_ns || v[at].end_ns >= r->end_ns)
+        *busy = at;
+}
+
+/* The last step that an op ran in, or a block was allocated; -1 = none. */
+static int64_t last_busy(const struct mt_recording *r, const bool *chosen)
+{
+    int64_t busy = -1;
+    for (uint32_t t = 0; t < r->threads.n; t++)
+        for (size_t i = r->threads.v[t].ops.n; i-- > 0;) {
+            const struct mt_op *op = &r->threads.v[t].ops.v[i];
+            int64_t last_ns = op->end_ns > op->start_ns ? op->end_ns - 1 : op->start_ns;
+            if (is_work(r, op, chosen))
+                add_work(r, op->start_ns, last_ns, &busy);
+        }
+    for (size_t i = r->records.n; i-- > 0;)
+        if (r->records.v[i].bytes >= 0)
+            add_work(r, r->records.v[i].t_ns, r->records.v[i].t_ns, &busy);
+    return busy;
+}
+
+/* prof.step() after the last batch begins a step that nothing happens in, as does the marker of a
+ * loop that finds no more batches: what is freed there is freed behind the last step. Where no step
+ * has any work, the recording does not know of work. */
+static void drop_idle_end(struct mt_recording *r, const bool *chosen)
+{
+    size_t n = (size_t)(last_busy(r, chosen) + 1);
+    if (!n || n == r->steps.n)
+        return;
+    r->notes[MT_NOTE_STEPS_IDLE] = (struct mt_note){.count = r->steps.n - n, .first_offset = -1};
+    r->steps.n = n;
+}
+
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     bool *chosen = mt_alloc((r->labels.n + 1) * sizeof *chosen);
@@ -168,14 +226,17 @@ enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, s
         from = optimizer_name;
     collect(r, chosen, &m);
     make_disjoint(r, from == numbered_name, &m);
-    if (from == numbered_name)
-        add_numbered(r, &m);
-    else if (from == optimizer_name)
+    if (from == optimizer_name)
         add_rounds(r, &m);
     else if (only_optimizers(r, chosen))
         add_ends(r, &m, NULL, m.all.n);
-    else
-        add_intervals(r, &m);
+    else {
+        if (from == numbered_name)
+            add_numbered(r, &m);
+        else
+            add_intervals(r, &m);
+        drop_idle_end(r, chosen);
+    }
     r->step_marker = r->steps.n || step_marker ? from : NULL;
 out:
     mt_vec_free(&m.all);

@@ -63,6 +63,11 @@ void program_op(struct program *p, const char *op, int64_t ns)
     add_op(p, op, MT_FRAME_OP, p->t_ns, p->t_ns + ns);
 }
 
+void program_scope(struct program *p, const char *name, int64_t ns)
+{
+    add_op(p, name, MT_FRAME_ANNOTATION, p->t_ns, p->t_ns + ns);
+}
+
 static void add_record(struct program *p, int64_t bytes, uint64_t addr)
 {
     struct mt_err err = MT_ERR_INIT;

@@ -45,6 +45,7 @@ void program_step(struct program *p); /* a ProfilerStep#N begins */
 void program_step_at(struct program *p, int64_t start_ns, int64_t end_ns); /* wherever it lies */
 void program_thread(struct program *p, int64_t tid);                       /* 1 at the start */
 void program_op(struct program *p, const char *op, int64_t ns);      /* around what comes next */
+void program_scope(struct program *p, const char *name, int64_t ns); /* the same, an annotation */
 void program_on(struct program *p, int type, int index);             /* cpu (0, -1) at the start */
 int program_alloc(struct program *p, const char *op, int64_t bytes); /* op NULL: outside ops */
 void program_free(struct program *p, int block);

@@ -145,6 +145,40 @@ static void appended(struct program *p, int step, int *kept)
         program_free(p, last);
 }
 
+static void appended_every_third(struct program *p, int step, int *kept)
+{
+    if (step % 3 == 2)
+        appended(p, step / 3, kept);
+}
+
+static void appended_but_in_one(struct program *p, int step, int *kept)
+{
+    if (step != 6)
+        appended(p, step - (step > 6), kept);
+}
+
+static void appended_for_a_while(struct program *p, int step, int *kept)
+{
+    if (step < 8)
+        appended(p, step, kept);
+}
+
+static void appended_late(struct program *p, int step, int *kept)
+{
+    if (step > 6)
+        appended(p, step - 7, kept);
+}
+
+/* What the warm-up needs goes in the step after it. */
+static void appended_beside_scratch(struct program *p, int step, int *kept)
+{
+    if (step == 0)
+        kept[1] = program_alloc(p, "leak", 5000);
+    appended(p, step, kept);
+    if (step == 1)
+        program_free(p, kept[1]);
+}
+
 /* The same, but all is handed in after every fourth step. */
 static void handed_in(struct program *p, int step, int *kept)
 {
@@ -161,6 +195,63 @@ static void beside_a_store(struct program *p, int step, int *kept)
         program_free(p, kept[step % 4]);
     kept[step % 4] = program_alloc(p, "leak", 16);
     program_alloc(p, "leak", 16);
+}
+
+/* Every third step one more layer learns: its gradient stays, and its optimizer makes state. */
+static void unfreezing(struct program *p, int step, int *kept)
+{
+    (void)kept;
+    if (step % 3)
+        return;
+    program_alloc(p, "gradient", 1024);
+    program_scope(p, "Optimizer.step#Adam.step", 10);
+    program_alloc(p, "state", 1024);
+}
+
+/* The history of an optimizer that is not full; an output is kept beside it. */
+static void history(struct program *p, int step, int *kept)
+{
+    (void)step, (void)kept;
+    program_alloc(p, "leak", 512);
+    program_scope(p, "Optimizer.step#LBFGS.step", 10);
+    program_alloc(p, "state", 1024);
+}
+
+/* An optimizer's state, made once; an output of its size is kept in every step. */
+static void of_one_size(struct program *p, int step, int *kept)
+{
+    (void)kept;
+    program_alloc(p, "leak", 1024);
+    program_scope(p, "Optimizer.step#SGD.step", 10);
+    if (step == 0)
+        program_alloc(p, "leak", 1024);
+}
+
+/* Steps of 1 to 5 batches; what each leaves is kept. */
+static void uneven(struct program *p, int step, int *kept)
+{
+    static const int batches[] = {1, 5, 1, 2, 4};
+    (void)kept;
+    for (int i = 0; i < batches[step % 5]; i++)
+        program_alloc(p, "leak", 64);
+}
+
+/* Gradients stay for four micro-steps; their sum is kept whenever the optimizer steps. */
+static void micro_steps(struct program *p, int step, int *kept)
+{
+    if (step % 4 == 0)
+        kept[0] = program_alloc(p, "gradient", 256);
+    if (step % 4 != 3)
+        return;
+    program_free(p, kept[0]);
+    program_alloc(p, "leak", 16);
+}
+
+static void gradient(struct program *p, int step, int *kept)
+{
+    if (step)
+        program_free(p, kept[0]);
+    kept[0] = program_alloc(p, "leak", 7000);
 }
 
 static const struct known programs[] = {
@@ -186,11 +277,53 @@ static const struct known programs[] = {
     {"too few steps, of the last", 1, linear, "leak", MT_VERDICT_N, 0, 0, 0},
     {"full store", 12, exchanged, "leak", MT_VERDICT_N, 0, 0, 0},
     {"store not yet full", 6, exchanged, "leak", MT_VERDICT_LEAK, 1280, 3, 1},
-    {"ever larger block", 12, appended, "leak", MT_VERDICT_CANDIDATE, 1000, 10, 11},
-    {"ever larger, too few steps", 5, appended, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"ever larger block", 12, appended, "leak", MT_VERDICT_CANDIDATE, 1100, 11, 11},
+    {"ever larger, just enough steps", 5, appended, "leak", MT_VERDICT_CANDIDATE, 400, 4, 4},
+    {"ever larger, too few steps", 4, appended, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"ever larger, in every third step", 15, appended_every_third, "leak", MT_VERDICT_CANDIDATE,
+     400, 12, 14},
+    {"the same, two steps later", 17, appended_every_third, "leak", MT_VERDICT_CANDIDATE, 400, 12,
+     14},
+    {"ever larger, but in one step", 12, appended_but_in_one, "leak", MT_VERDICT_CANDIDATE, 1000,
+     11, 11},
+    {"ever larger, for a while", 12, appended_for_a_while, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"ever larger, from the eighth step on", 12, appended_late, "leak", MT_VERDICT_CANDIDATE, 400,
+     4, 11},
+    {"ever larger, beside scratch of the warm-up", 12, appended_beside_scratch, "leak",
+     MT_VERDICT_CANDIDATE, 900, 9, 11},
     {"larger for a while", 12, handed_in, "leak", MT_VERDICT_N, 0, 0, 0},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
     {"two steps after the warm-up", 3, growing_sizes, "leak", MT_VERDICT_CANDIDATE, 102, 1, 0},
+    {"a leak in two steps after the warm-up", 3, linear, "leak", MT_VERDICT_CANDIDATE, 1024, 2, 0},
+    {"a leak in three of them", 4, linear, "leak", MT_VERDICT_LEAK, 3 * 512, 3, 0},
+    {"gradients", 6, gradient, "leak", MT_VERDICT_LAST_STEP, 0, 0, 5},
+    {"state of layers that begin to learn", 11, unfreezing, "state in Optimizer.step#Adam.step",
+     MT_VERDICT_CANDIDATE, 3 * 1024, 9, 0},
+    {"their gradients", 11, unfreezing, "gradient", MT_VERDICT_CANDIDATE, 3 * 1024, 9, 0},
+    {"a history that is not full", 8, history, "state in Optimizer.step#LBFGS.step",
+     MT_VERDICT_CANDIDATE, 7 * 1024, 7, 0},
+    {"a leak beside that", 8, history, "leak", MT_VERDICT_LEAK, 7 * 512, 7, 0},
+    {"a leak of the size of state", 8, of_one_size, "leak", MT_VERDICT_LEAK, 7 * 1024, 7, 0},
+    {"steps of very different length", 10, uneven, "leak", MT_VERDICT_LEAK, 25 * 64, 9, 0},
+    {"micro-steps", 20, micro_steps, "leak", MT_VERDICT_LEAK, 4 * 16, 16, 3},
+    {"too few of those", 12, micro_steps, "leak", MT_VERDICT_LEAK, 2 * 16, 8, 3},
+    {"gradients that stay for micro-steps", 19, micro_steps, "gradient", MT_VERDICT_CACHE, 0, 0,
+     16},
+};
+
+/* The same programs, and steps behind them in which nothing happens: those are none. */
+static const struct idling {
+    struct known program;
+    int idle;
+} idling[] = {
+    {{"ever larger block, and an idle step", 12, appended, "leak", MT_VERDICT_CANDIDATE, 1100, 11,
+      11},
+     1},
+    {{"a leak in two steps after the warm-up, and an idle step", 3, linear, "leak",
+      MT_VERDICT_CANDIDATE, 1024, 2, 0},
+     1},
+    {{"a leak, and three idle steps", 6, linear, "leak", MT_VERDICT_LEAK, 5 * 512, 5, 0}, 3},
+    {{"gradients, and an idle step", 6, gradient, "leak", MT_VERDICT_LAST_STEP, 0, 0, 5}, 1},
 };
 
 static void check(struct program *p, const struct known *k)
@@ -204,7 +337,8 @@ static void check(struct program *p, const struct known *k)
     for (size_t i = 0; i < found.rows.n; i++) {
         const struct mt_leak *l = &found.rows.v[i];
         at_end += l->at_end_b;
-        if (strcmp(l->key[0], k->site) != 0 || l->verdict > MT_VERDICT_CANDIDATE)
+        bool suspect = l->verdict <= MT_VERDICT_CANDIDATE;
+        if (strcmp(l->key[0], k->site) != 0 || (!suspect && l->verdict != k->verdict))
             continue;
         seen = true;
         assert_int_equal(l->verdict, k->verdict);
@@ -217,51 +351,77 @@ static void check(struct program *p, const struct known *k)
     mt_leaks_free(&found);
 }
 
-static void known_answer(void **state)
+static void run(const struct known *k, int idle)
 {
-    const struct known *k = *state;
     struct program p;
     int kept[KEEP_MAX] = {0};
     program_start(&p);
     for (int step = 0; step < k->steps; step++) {
         program_step(&p);
+        program_op(&p, "work", 1);
         k->step(&p, step, kept);
     }
+    for (int i = 0; i < idle; i++)
+        program_step(&p);
     program_finish(&p);
     check(&p, k);
     program_end(&p);
 }
 
-/* A block older than the recording is no part of what was born outside ops. */
+static void known_answer(void **state)
+{
+    run(*state, 0);
+}
+
+static void with_idle_steps(void **state)
+{
+    const struct idling *i = *state;
+    run(&i->program, i->idle);
+}
+
+/* A block older than the recording is no part of what was born outside ops; nor is it a candidate
+ * where too few steps tell nothing of the others. */
 static void older_block(void **state)
 {
-    (void)state;
     struct program p;
     struct mt_leaks found;
     struct mt_err err = MT_ERR_INIT;
     const enum mt_group_key key = MT_BY_SITE;
+    int steps = *(const int *)*state;
     program_start(&p);
     program_older(&p, 4096, false);
-    for (int step = 0; step < 4; step++) {
+    for (int step = 0; step < steps; step++) {
         program_step(&p);
         program_alloc(&p, "leak", 8);
     }
     program_finish(&p);
     assert_int_equal(mt_leaks_find(&p.lives, &p.device, &key, 1, 1, &found, &err), MT_OK);
     assert_int_equal(found.rows.n, 2);
-    assert_string_equal(found.rows.v[1].key[0], "[before trace]");
-    assert_true(found.rows.v[1].explicit_row);
-    assert_int_equal(found.rows.v[1].at_end_b, 4096);
-    assert_int_equal(found.rows.v[1].verdict, MT_VERDICT_STATE);
+    for (size_t i = 0; i < 2; i++) {
+        const struct mt_leak *l = &found.rows.v[i];
+        bool older = strcmp(l->key[0], "[before trace]") == 0;
+        assert_int_equal(l->explicit_row, older);
+        assert_int_equal(l->at_end_b, older ? 4096 : 8 * steps);
+        assert_int_equal(l->verdict, older       ? MT_VERDICT_STATE
+                                     : steps > 1 ? MT_VERDICT_LEAK
+                                                 : MT_VERDICT_LAST_STEP);
+    }
     mt_leaks_free(&found);
     program_end(&p);
 }
 
 int main(void)
 {
-    struct CMUnitTest tests[MT_ARRAY_LEN(programs) + 1] = {cmocka_unit_test(older_block)};
+    static int few = 1, enough = 4;
+    struct CMUnitTest tests[MT_ARRAY_LEN(programs) + MT_ARRAY_LEN(idling) + 2] = {
+        {"older block", older_block, NULL, NULL, &enough},
+        {"older block, one step", older_block, NULL, NULL, &few}};
+    struct CMUnitTest *t = tests + 2;
     for (size_t i = 0; i < MT_ARRAY_LEN(programs); i++)
-        tests[i + 1] = (struct CMUnitTest){programs[i].title, known_answer, NULL, NULL,
-                                           (void *)(uintptr_t)&programs[i]};
+        *t++ = (struct CMUnitTest){programs[i].title, known_answer, NULL, NULL,
+                                   (void *)(uintptr_t)&programs[i]};
+    for (size_t i = 0; i < MT_ARRAY_LEN(idling); i++)
+        *t++ = (struct CMUnitTest){idling[i].program.title, with_idle_steps, NULL, NULL,
+                                   (void *)(uintptr_t)&idling[i]};
     return cmocka_run_group_tests_name("leaks", tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ struct known {
           "3 mem 210 -1 10 cpu\n"                                                                  \
           "1 mem 220 8 40 cpu\n"                                                                   \
           "1 mem 230 16 50 cpu\n"                                                                  \
-          "1 mem 255 32 60 cpu\n"
+          "1 mem 255 32 60 cpu\n"                                                                  \
+          "1 mem 350 64 70 cpu\n"
 
 static const struct known rows[] = {
     {"nested ops of one name are told apart by shape",
@@ -171,7 +172,7 @@ static const struct known rows[] = {
     {"a step in which no op starts",
      STEPS "1 op 90 250 a\n1 mem 150 8 10 cpu\n",
      "1",
-     "1..2",
+     "1",
      {MT_BY_NAME},
      1,
      ""},
@@ -238,7 +239,8 @@ static const struct known rows[] = {
      "3 1 [outside ops]!: 0, self +0 -1 in 0, all +0 -1 in 0\n"
      "3 0 [outside ops]!: 0, self +2 -0 in 0, all +2 -0 in 0\n"
      "1 [no step, outside ops]!: 0, self +4 -0 in 0, all +4 -0 in 0\n"
-     "1 1 [outside ops]!: 0, self +24 -0 in 0, all +24 -0 in 0\n"},
+     "1 1 [outside ops]!: 0, self +24 -0 in 0, all +24 -0 in 0\n"
+     "1 2 [outside ops]!: 0, self +64 -0 in 0, all +64 -0 in 0\n"},
     {"outside ops by what is asked for",
      OUTSIDE,
      NULL,
@@ -247,7 +249,7 @@ static const struct known rows[] = {
      2,
      "ProfilerStep* [no shape]: 3, self +0 -0 in 300, all +0 -0 in 300\n"
      "a [no shape]: 1, self +32 -0 in 10, all +32 -0 in 10\n"
-     "[outside ops] [outside ops]!: 0, self +31 -1 in 0, all +31 -1 in 0\n"},
+     "[outside ops] [outside ops]!: 0, self +95 -1 in 0, all +95 -1 in 0\n"},
     {"outside ops of a thread",
      OUTSIDE,
      "1",
@@ -255,7 +257,7 @@ static const struct known rows[] = {
      {MT_BY_THREAD},
      1,
      "1: 1, self +32 -0 in 10, all +32 -0 in 10\n"
-     "1 [outside ops]!: 0, self +29 -0 in 0, all +29 -0 in 0\n"},
+     "1 [outside ops]!: 0, self +93 -0 in 0, all +93 -0 in 0\n"},
     {"outside ops of a step",
      OUTSIDE,
      NULL,

@@ -6,7 +6,10 @@
 #define STEP(start, end, class) "1 annotation " #start " " #end " Optimizer.step#" class ".step\n"
 #define BACKWARD(start, end, name)                                                                 \
     "1 op " #start " " #end " autograd::engine::evaluate_function: " name "Backward0\n"
-#define LOAD(start, end)        "1 annotation " #start " " #end " enumerate(DataLoader)#Iter.__next__\n"
+#define LOAD(start, end) "1 annotation " #start " " #end " enumerate(DataLoader)#Iter.__next__\n"
+#define NUMBERED                                                                                   \
+    "1 annotation 0 9 ProfilerStep#7\n1 annotation 10 19 ProfilerStep#8\n"                         \
+    "1 annotation 20 29 ProfilerStep#9\n"
 #define SCOPE(start, end, name) "1 annotation " #start " " #end " " name "\n"
 /* Two optimizers of one class in turn, behind so many hundreds. */
 #define GAN(h)                                                                                     \
@@ -15,7 +18,7 @@
 
 static const struct told steps[] = {
     {"ProfilerStep by its number",
-     "1 annotation 20 30 ProfilerStep#8\n1 annotation 0 9 ProfilerStep#7\n1 op 1 2 a",
+     "1 annotation 20 30 ProfilerStep#8\n1 annotation 0 9 ProfilerStep#7\n1 op 1 2 a\n1 op 20 21 a",
      "7 0 9\n8 20 30\n", NULL},
     {"an op of that name is no step", "1 op 0 9 ProfilerStep#7", "", NULL},
     {"from the end of one optimizer step to the end of the next",
@@ -138,6 +141,38 @@ static const struct told steps[] = {
      "- marker ^s$\n"
      "1 annotation 5 5 s\n2 annotation 5 5 s\n1 annotation 7 7 s\n1 annotation 7 9 s",
      "0 5 5\n1 7 9\n", "no_memory 1, steps_merged 2"},
+    {"a step at the end in which nothing happens is none", NUMBERED "1 op 1 2 a\n1 op 10 11 a",
+     "7 0 9\n8 10 19\n", "no_memory 1, steps_idle 1"},
+    {"nor are several", NUMBERED "1 op 1 2 a", "7 0 9\n", "no_memory 1, steps_idle 2"},
+    {"one between others stays", NUMBERED "1 op 1 2 a\n1 op 20 21 a", "7 0 9\n8 10 19\n9 20 29\n",
+     "no_memory 1"},
+    {"what happens before and behind it does not count",
+     NUMBERED "1 op 1 2 a\n1 op 10 20 a\n1 op 30 31 a", "7 0 9\n8 10 19\n",
+     "no_memory 1, steps_idle 1"},
+    {"an op on any thread does, also one that began before", NUMBERED "1 op 1 2 a\n2 op 15 21 a",
+     "7 0 9\n8 10 19\n9 20 29\n", "no_memory 1"},
+    {"an allocation does", NUMBERED "1 op 1 2 a\n2 mem 29 8 aa cpu", "7 0 9\n8 10 19\n9 20 29\n",
+     "outside_ops 1"},
+    {"what is freed in it is freed behind the last one",
+     NUMBERED "1 op 1 2 a\n1 mem 11 8 aa cpu\n1 mem 21 -8 aa cpu", "7 0 9\n8 10 19\n",
+     "steps_idle 1"},
+    {"scopes, Python functions and waiting for a device are nothing",
+     NUMBERED "1 op 1 2 a\n1 op 10 11 a\n1 annotation 20 29 enumerate(DataLoader)#Iter.__next__\n"
+              "1 python 21 25 stop\n1 runtime 22 24 cudaDeviceSynchronize",
+     "7 0 9\n8 10 19\n", "no_memory 1, steps_idle 1"},
+    {"what starts work on a device is something",
+     NUMBERED "1 op 1 2 a\n1 runtime 22 24 cudaGraphLaunch", "7 0 9\n8 10 19\n9 20 29\n",
+     "no_memory 1"},
+    {"where nothing happens in any step, nobody knows", NUMBERED "1 op 40 41 a",
+     "7 0 9\n8 10 19\n9 20 29\n", "no_memory 1"},
+    {"a marker of one's own that finds no more batches",
+     "- marker ^s$\n"
+     "1 annotation 0 9 s\n1 op 1 2 a\n1 annotation 10 19 s\n1 op 11 12 a\n1 annotation 20 29 s",
+     "0 0 9\n1 10 19\n", "no_memory 1, steps_idle 1"},
+    {"markers that are ops do not count as such",
+     "- marker ^s$\n"
+     "1 op 0 9 s\n1 op 1 2 a\n1 op 10 19 s\n1 op 11 12 a\n1 op 20 29 s",
+     "0 0 9\n1 10 19\n", "no_memory 1, steps_idle 1"},
     {"a marker that fits nothing",
      "- marker ^batch\n"
      "1 annotation 0 9 ProfilerStep#1",
