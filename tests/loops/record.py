@@ -334,6 +334,21 @@ def step_in_the_middle(rec):
             rec.output(output)
 
 
+def in_function(rec, cat=False):
+    """the loop is a function: what its variables hold dies in the last step"""
+    model, optimizer = rec.training()
+    kept = rec.keep({}) if cat else {}
+
+    def loop():
+        for _ in rec.steps():
+            output, _ = train(model, optimizer)
+            if cat:
+                kept["y"] = torch.cat([kept.get("y", output[:0]), output]).detach()
+
+    with rec:
+        loop()
+
+
 def step_forgotten(rec):
     """a schedule, but no prof.step(): one step in all"""
     model, optimizer = rec.training()
@@ -383,6 +398,14 @@ def uneven_steps(rec):
             output, _ = train(model, optimizer)
             if k == 0:
                 rec.output(output)
+
+
+def last_skipped(rec):
+    """the last two batches are skipped"""
+    model, optimizer = rec.training()
+    for i in rec.loop():
+        if i < rec.n - 2:
+            rec.output(train(model, optimizer)[0])
 
 
 def own_marker(rec, cat=False):
@@ -644,10 +667,10 @@ def replay_buffer(rec):
             buffer[i % 4] = train(model, optimizer)[0].detach()
 
 
-def lbfgs(rec):
+def lbfgs(rec, history=3):
     """LBFGS: its history of 3 is full in the second step"""
     model = linear(16, 4)
-    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=2, history_size=3)
+    optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=2, history_size=history)
     rec.hold(model, optimizer)
     for _ in rec.loop():
         x, y = torch.rand(16, 16), torch.rand(16, 4)
@@ -735,7 +758,25 @@ def lookahead(rec):
         rec.output(train(model, optimizer)[0])
 
 
-def unfreezing(rec):
+class Remembers(torch.optim.SGD):
+    """Keeps gradients."""
+
+    def step(self, closure=None):
+        self.kept.append(self.param_groups[0]["params"][0].grad.clone())
+        return super().step(closure)
+
+
+def kept_by_optimizer(rec):
+    """an optimizer that keeps a gradient of every step"""
+    model = network()
+    optimizer = Remembers(model.parameters(), lr=0.01)
+    optimizer.kept = rec.keep([])
+    rec.hold(model)
+    for _ in rec.loop():
+        train(model, optimizer)
+
+
+def unfreezing(rec, to_none=True):
     """every third iteration one more layer learns and gets its optimizer state"""
     with rec:
         model = nn.Sequential(*(linear(16, 16) for _ in range(4)))
@@ -745,7 +786,7 @@ def unfreezing(rec):
         for i in rec.steps():
             if i in (3, 6, 9):
                 model[3 - i // 3].requires_grad_(True)
-            optimizer.zero_grad()
+            optimizer.zero_grad(set_to_none=to_none)
             model(torch.rand(8, 16)).mean().backward()
             optimizer.step()
 
@@ -1030,6 +1071,7 @@ entry("last_step_cut", last_step_cut, NO_LEAK)
 entry("last_step_cut_open", last_step_cut, NO_LEAK, ALL_OPEN, steps=9)
 entry("skipped_batch", skipped_batch, NO_LEAK, ALL_OPEN, 10)
 entry("uneven_steps", uneven_steps, NO_LEAK, LATE_OPEN, 9)
+entry("in_function_open", in_function, NO_LEAK, LATE_OPEN)
 entry("own_marker", own_marker, NO_LEAK, **MARKED)
 entry("accumulate_often", accumulate, NO_LEAK, BARE, 12, args={"every": 2}, steps=6)
 entry("accumulate_open", accumulate, NO_LEAK, ALL_OPEN, 12)
@@ -1085,6 +1127,7 @@ entry("list_every_third_open", outputs, LEAK, LATE_OPEN, 11, "every third", thir
 entry("list_begins_late", outputs, LEAK, LATE_OPEN, 12, "from the 7th on", {"since": 8}, **KEEP)
 entry("list_in_epochs", epochs, LEAK, ALL_OPEN, 12, "outputs of training are kept", **KEEP)
 entry("list_skipped_batch", skipped_batch, LEAK, ALL_OPEN, 10, "outputs are kept", **KEEP)
+entry("list_last_skipped", last_skipped, LEAK, LATE_OPEN, 9, "outputs are kept", steps=7, **KEEP)
 entry("list_uneven_steps", uneven_steps, LEAK, LATE_OPEN, 9, "and is kept", **KEEP)
 entry("list_first_step_cut", first_step_cut, LEAK, BARE, 8, "outputs are kept", **KEEP)
 entry("list_step_in_the_middle", step_in_the_middle, LEAK, LATE_OPEN, 8, "outputs are kept",
@@ -1129,10 +1172,17 @@ entry("cat_skipped_batch", cat, CANNOT_TELL, LATE_OPEN, 12, "one is skipped", {"
 entry("cat_every_third", cat, CANNOT_TELL, LATE_OPEN, 11, "every third", third, **leak)
 entry("cat_own_marker", own_marker, CANNOT_TELL, BARE, 8, "outputs in one tensor", {"cat": True},
       **MARKED, **leak)  # fmt: skip
+entry("cat_in_function", in_function, CANNOT_TELL, LATE_OPEN, 8, "outputs in one tensor", {"cat": True},
+      **leak)  # fmt: skip
 entry("kv_cache_never_reset", kv_cache, CANNOT_TELL, LATE_OPEN, 12, **leak)
 entry("curriculum", curriculum, CANNOT_TELL, ALL_OPEN, 10, **none)
 entry("unfreezing", unfreezing, CANNOT_TELL, ALL_OPEN, 11, **none)
+entry("unfreezing_not_none", unfreezing, CANNOT_TELL, ALL_OPEN, 11, "zero_grad(set_to_none=False)",
+      {"to_none": False}, **none)  # fmt: skip
+entry("lbfgs_not_full", lbfgs, CANNOT_TELL, ALL_OPEN, 6, "no, of 100", {"history": 100}, **none)
+entry("kept_by_optimizer", kept_by_optimizer, CANNOT_TELL, ALL_OPEN, **leak)
 entry("few_steps", inside, CANNOT_TELL, ALL_OPEN, 3, "three iterations")
+entry("few_steps_in_function", in_function, CANNOT_TELL, ALL_OPEN, 3, "three iterations")
 entry("list_few_steps", outputs, CANNOT_TELL, ALL_OPEN, 3, "three iterations", **KEEP)
 entry("ring_buffer_few_steps", ring_buffer, CANNOT_TELL, BARE, 3, "three iterations", **none)
 entry("accumulate", accumulate, CANNOT_TELL, BARE, 12, "three steps", steps=3, **none)
