@@ -105,7 +105,7 @@ bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
 
 lint: ## formatting, layers, headers, function length, scripts
 	.ci/deps build lint
-	$(MAKE) $(B)/gen/queries.h $(MAN)
+	$(MAKE) $(B)/gen/queries.h $(MAN) $(COMPLETIONS)
 	sh tests/lint.sh $(B) $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place

@@ -7,7 +7,7 @@
  * -literal` and `.Ed`) and SEE ALSO. `make man-update` writes below each example what it prints;
  * the tests compare. Name, synopsis and options are written by cmd/man.c from the tables.
  * Adding an option: add a row to that command's table. The row is the only place: parsing, --help
- * and completion all read it.
+ * and completion all read it. What its value can be stands in the command's `values`.
  */
 #ifndef MT_CMD_H
 #define MT_CMD_H
@@ -49,6 +49,15 @@ struct mt_words {
     const struct mt_word *all;
 };
 
+/* What the value of an option can be, for completion: words with blanks between them, or a function
+ * that appends such. Names of files, runs, devices, groups and formats need no row, nor do moments:
+ * cmd/complete.c knows them by the placeholder. Behind LIST and KEYS values may be several. */
+struct mt_values {
+    const char *option; /* NULL ends the table */
+    const char *words;  /* NULL: none but those of add */
+    void (*add)(struct mt_buf *words);
+};
+
 struct mt_args {
     const char **v; /* positional arguments, borrowed from argv */
     size_t n;
@@ -60,7 +69,8 @@ struct mt_cmd {
     const char *usage;    /* "[options] [RUN]" */
     const char *examples; /* lines of "  memtool ...", shown first in --help */
     const struct mt_opt *opts;
-    const struct mt_words *words; /* shown below the options; NULL: none */
+    const struct mt_words *words;   /* shown below the options; NULL: none */
+    const struct mt_values *values; /* of its options, for completion; NULL: none to choose from */
     size_t args_min, args_max;
     const char *formats; /* names for --format, ", " between them; NULL: of the option's help */
     const char

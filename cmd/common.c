@@ -195,9 +195,14 @@ static const char *format_of_file(const char *path)
     return NULL;
 }
 
+const char *mt_formats_of(const struct mt_cmd *cmd)
+{
+    return cmd->formats ? cmd->formats : formats_of_reports;
+}
+
 enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
 {
-    const char *formats = cmd->formats ? cmd->formats : formats_of_reports;
+    const char *formats = mt_formats_of(cmd);
     const char *asked = mt_common.format;
     if (!mt_cmd_takes(cmd, "format"))
         return MT_OK;

@@ -271,6 +271,9 @@ static const struct mt_opt opts[] = {
 
 static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
 
+static const struct mt_values values[] = {
+    {"by", MT_VALUES_OF_BY, NULL}, {"section", NULL, mt_diff_section_names}, {0}};
+
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",
     .summary = "what changed between two runs: peak, operators, leaks",
@@ -279,6 +282,7 @@ const struct mt_cmd mt_cmd_diff = {
                 "  memtool diff base new --by path --section peak\n"
                 "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .args_max = 1000,
     .run = run,

@@ -31,6 +31,9 @@ struct mt_diff_wanted {
     MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */
 };
 
+/* Appends the names of all sections, a blank behind each. */
+void mt_diff_section_names(struct mt_buf *out);
+
 /* Parses "peak,leak"; NULL: all. Errors: MT_EUSAGE. */
 enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, struct mt_err *err);
 

@@ -92,6 +92,12 @@ void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, str
         out[2] = mt_diff_number(real_of(&out[1]) - real_of(&out[0]));
 }
 
+void mt_diff_section_names(struct mt_buf *out)
+{
+    for (int s = 0; s < MT_SECTION_N; s++)
+        mt_buf_addf(out, "%s ", section_names[s]);
+}
+
 enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, struct mt_err *err)
 {
     for (int s = 0; s < MT_SECTION_N; s++)

@@ -330,6 +330,8 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL}, {0}};
+
 const struct mt_cmd mt_cmd_import = {
     .name = "import",
     .summary = "read traces and memory snapshots into the database",
@@ -338,6 +340,7 @@ const struct mt_cmd mt_cmd_import = {
                 "  memtool import traces/ --group job42\n"
                 "  ssh box cat trace.json.gz | memtool import - --name box\n",
     .opts = opts,
+    .values = values,
     .without = "format output",
     .args_min = 1,
     .args_max = (size_t)-1,

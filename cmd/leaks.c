@@ -374,6 +374,16 @@ static const struct mt_word verdicts[] = {
     {0}};
 static const struct mt_words words[] = {{"Verdicts", verdicts}, MT_WORDS_OF_BY, {0}};
 
+static void add_column_names(struct mt_buf *out)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
+        mt_buf_addf(out, "%s ", columns[i].name);
+    mt_buf_adds(out, "site");
+}
+
+static const struct mt_values values[] = {
+    {"by", MT_VALUES_OF_BY, NULL}, {"columns", NULL, add_column_names}, {0}};
+
 const struct mt_cmd mt_cmd_leaks = {
     .name = "leaks",
     .summary = "what grows from step to step, and what is merely alive at the end",
@@ -383,6 +393,7 @@ const struct mt_cmd mt_cmd_leaks = {
                 "  memtool leaks --fail --min 1KiB\n"
                 "  memtool leaks after1h after2h after3h\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .args_max = 1000,
     .run = run,

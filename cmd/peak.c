@@ -306,6 +306,9 @@ static const struct mt_word columns_per[] = {
 static const struct mt_words words[] = {
     MT_WORDS_OF_MOMENTS, MT_WORDS_OF_BY, {"Columns of --per name", columns_per}, {0}};
 
+static const struct mt_values values[] = {
+    {"by", MT_VALUES_OF_BY, NULL}, {"per", "step name", NULL}, {0}};
+
 const struct mt_cmd mt_cmd_peak = {
     .name = "peak",
     .summary = "when memory peaked and what was alive then, or at any other moment",
@@ -315,6 +318,7 @@ const struct mt_cmd mt_cmd_peak = {
                 "  memtool peak base --per step\n"
                 "  memtool peak base --at '@step 1' --at @end\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .args_max = 1,
     .run = run,

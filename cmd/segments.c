@@ -277,6 +277,17 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static void add_column_names(struct mt_buf *out)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
+        mt_buf_addf(out, "%s ", columns[i].name);
+}
+
+static const struct mt_values values[] = {{"by", "site", NULL},
+                                          {"sort", NULL, add_column_names},
+                                          {"columns", NULL, add_column_names},
+                                          {0}};
+
 const struct mt_cmd mt_cmd_segments = {
     .name = "segments",
     .summary = "what an allocator holds from the driver, how full it is, who holds it open",
@@ -286,6 +297,7 @@ const struct mt_cmd mt_cmd_segments = {
                 "  memtool segments snap --sort address --limit 0\n"
                 "  memtool segments snap --format svg -o segments.svg\n",
     .opts = opts,
+    .values = values,
     .formats = "table, csv, tsv, json, markdown, svg",
     .args_max = 1,
     .run = run,

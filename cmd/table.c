@@ -166,6 +166,12 @@ static const struct mt_opt opts[] = {
 
 static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
 
+static const struct mt_values values[] = {{"by", MT_VALUES_OF_BY " forward device", NULL},
+                                          {"sort", NULL, mt_table_sort_names},
+                                          {"columns", NULL, mt_table_column_names},
+                                          {"compat", "torch", NULL},
+                                          {0}};
+
 const struct mt_cmd mt_cmd_table = {
     .name = "table",
     .summary = "who allocated what: self and inclusive memory of every operator",
@@ -174,6 +180,7 @@ const struct mt_cmd mt_cmd_table = {
                 "  memtool table base --by top,phase --limit 10\n"
                 "  memtool table --compat torch --sort self_cpu_memory_usage\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .args_max = 1,
     .run = run,

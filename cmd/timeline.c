@@ -330,6 +330,9 @@ static const struct mt_opt opts[] = {
 
 static const struct mt_words words[] = {MT_WORDS_OF_BY, MT_WORDS_OF_MOMENTS, {0}};
 
+static const struct mt_values values[] = {
+    {"by", MT_VALUES_OF_BY, NULL}, {"metric", "allocated reserved", NULL}, {0}};
+
 const struct mt_cmd mt_cmd_timeline = {
     .name = "timeline",
     .summary = "memory over time, as a chart, as rows or as an svg picture",
@@ -339,6 +342,7 @@ const struct mt_cmd mt_cmd_timeline = {
                 "  memtool timeline base --by phase --format svg -o base.svg\n"
                 "  memtool timeline base --exact --format csv\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .formats = "table, csv, tsv, json, markdown, svg",
     .args_max = 1,

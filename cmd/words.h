@@ -20,6 +20,9 @@
 #define MT_WORD_TOP                                                                                \
     "the outermost op your code or autograd called; in snapshots your innermost line of Python"
 
+/* The same keys as values of an option --by; of single ops too where a command knows those. */
+#define MT_VALUES_OF_BY "name top site scope module phase path shape thread step"
+
 extern const struct mt_word mt_words_of_by[], mt_words_of_moments[];
 
 #endif

@@ -64,6 +64,20 @@ static const struct alias {
     {"count", "calls_n", NULL},
 };
 
+void mt_table_column_names(struct mt_buf *out)
+{
+    for (size_t i = 0; i < FIGURE_N; i++)
+        mt_buf_addf(out, "%s ", figures[i].name);
+    mt_buf_adds(out, "name ");
+}
+
+void mt_table_sort_names(struct mt_buf *out)
+{
+    mt_table_column_names(out);
+    for (size_t i = 0; i < MT_ARRAY_LEN(aliases); i++)
+        mt_buf_addf(out, "%s ", aliases[i].key);
+}
+
 static void list_nearest_first(struct mt_buf *out, const char *word, const char **names, size_t n)
 {
     for (int distance = 0; n; distance++) {

@@ -17,6 +17,10 @@ struct mt_sort {
 /* Errors: MT_EUSAGE listing the keys, nearest first. */
 enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err);
 
+/* Append the names of all figures and the name's, or all sort keys; a blank behind each. */
+void mt_table_column_names(struct mt_buf *out);
+void mt_table_sort_names(struct mt_buf *out);
+
 /* Adds the columns: figures, the grouping keys, `device` where asked for. */
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       bool lifetimes);

@@ -84,9 +84,12 @@ awk '
     /^\}/ { if (start && FNR - start > 80) print FILENAME ":" start ": " FNR - start " lines"; start = 0 }
 ' $(sources cmd lib formats tests) | complain_if_any "no function over 80 lines:"
 
-# shellcheck disable=SC2046
-! have shellcheck || shellcheck -x .ci/run .ci/deps $(find tests samples -name '*.sh') |
-    complain_if_any "shellcheck:"
+if have shellcheck; then
+    # shellcheck disable=SC2046
+    shellcheck -x .ci/run .ci/deps $(find tests samples -name '*.sh') |
+        complain_if_any "shellcheck:"
+    shellcheck -s bash "$build/completion/bash" | complain_if_any "shellcheck of completion for bash:"
+fi
 
 ! have mandoc || mandoc -Tlint -Wwarning "$build"/man/*.1 2>&1 | complain_if_any "manual pages:"
 

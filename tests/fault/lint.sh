@@ -8,7 +8,7 @@ complain() {
     echo "FAIL $*"
     fails=$((fails + 1))
 }
-mkdir -p tree/tests tree/.ci tree/samples tree/cmd/room tree/formats/room tree/lib/room tree/lib/other tree/build/man
+mkdir -p tree/tests tree/.ci tree/samples tree/cmd/room tree/formats/room tree/lib/room tree/lib/other tree/build/man tree/build/completion
 cp "$root/tests/lint.sh" tree/tests
 cp "$root/.clang-format" tree
 cp "$root/.ci/run" "$root/.ci/deps" tree/.ci
@@ -28,6 +28,7 @@ printf '#include "lib/room/good.h"\n\nint mt_good(void)\n{\n    return 0;\n}\n' 
 printf '#include "lib/room/good.h"\n\nint main(void)\n{\n    return mt_good();\n}\n' | file cmd/room/main.c
 printf '#include "lib/room/good.h"\n' | file formats/room/reader.c
 printf '.Dd January 1, 2026\n.Dt MEMTOOL 1\n.Os\n.Sh NAME\n.Nm memtool\n.Nd memory\n' | file build/man/memtool.1
+echo 'complete -W table memtool' | file build/completion/bash
 
 # Without the tools nothing was looked at: said of each, and no success.
 mkdir bin

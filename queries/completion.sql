@@ -1,0 +1,11 @@
+-- name: completion_runs
+-- out: names of runs, the latest first
+SELECT name FROM run WHERE name IS NOT NULL ORDER BY id DESC;
+
+-- name: completion_groups
+-- out: names of groups, the latest first
+SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDER BY max(id) DESC;
+
+-- name: completion_devices
+-- out: names of devices of any run
+SELECT DISTINCT name FROM device WHERE name IS NOT NULL ORDER BY name;
