@@ -183,8 +183,10 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
     const struct mt_loaded *sides[2] = {f->base, f->new};
     for (int s = 0; s < 2; s++)
-        for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++)
+        for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
             mt_report_lost(r, sides[s]->runs.v[i].name, sides[s]->runs.v[i].lost);
+            mt_report_unseen(r, sides[s]->runs.v[i].name, sides[s]->runs.v[i].unseen);
+        }
     note_devices(f, r);
     if (!f->base)
         return;

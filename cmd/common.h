@@ -85,6 +85,9 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Notes what of the run's file was lost, as mt_report_about does. */
 void mt_report_lost(struct mt_report *report, const char *run, const char *lost);
+/* Notes that figures of a run are upper bounds (mt_run.unseen); mt_report_about does, for a device
+ * that loses frees. */
+void mt_report_unseen(struct mt_report *report, const char *run, const char *unseen);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them. */

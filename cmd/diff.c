@@ -67,6 +67,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         unsigned gaps = side->gaps & ~(unsigned)MT_GAP_END; /* of that mt_report_lost speaks */
         mt_report_older(r, &side->run, &side->device);
         mt_report_lost(r, side->run.name, side->run.lost);
+        if (side->device.unseen_n)
+            mt_report_unseen(r, side->run.name, side->run.unseen);
         if (gaps)
             mt_report_note(r, "%s %s: its peak may have been higher.", side->run.name,
                            mt_gaps_text(gaps));

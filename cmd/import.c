@@ -63,7 +63,7 @@ static void describe_run(struct mt_buf *out, const struct mt_recording *r, const
     describe_steps(out, r);
     mt_buf_addf(out, "  %s, %s over %s\n",
                 mt_human_things((int64_t)n, snapshot ? "event" : "op", events),
-                mt_human_things((int64_t)r->records.n, "memory record", records),
+                mt_human_things((int64_t)(r->records.n - r->unseen_n), "memory record", records),
                 mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
 }
 

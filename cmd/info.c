@@ -58,6 +58,17 @@ static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
     return MT_OK;
 }
 
+/* What nobody saw, and how much of the other figures may be none. */
+static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
+{
+    if (!d->unseen_n)
+        return;
+    put_figure(r, d->name, "freed unseen", "unseen_b", d->unseen_b);
+    put_figure(r, d->name, "blocks freed unseen", "unseen_n", d->unseen_n);
+    put_figure(r, d->name, "in doubt at the peak", "doubt_at_peak_b", d->doubt_at_peak_b);
+    put_figure(r, d->name, "in doubt at the end", "doubt_at_end_b", d->doubt_at_end_b);
+}
+
 static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                                   struct mt_err *err)
 {
@@ -79,6 +90,7 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
                    mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
         if (d->before_freed_b)
             put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
+        put_unseen(r, d);
         st = put_totals(r, db, d, err);
     }
     free(all);
@@ -174,6 +186,8 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     struct mt_run told = *run;
     told.lost[0] = '\0'; /* its notes are rows */
     mt_report_about(r, &told, NULL);
+    if (!mt_people_read())
+        mt_report_unseen(r, run->name, run->unseen);
     MT_TRY(put_run(r, db, run, err));
     MT_TRY(put_devices(r, db, run, err));
     MT_TRY(put_rows(r, db, run, err));

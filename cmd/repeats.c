@@ -37,6 +37,7 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
     memcpy(named->lost, run->lost, sizeof named->lost);
+    memcpy(named->unseen, run->unseen, sizeof named->unseen);
     return mt_baseline_measure(db, run, warmup, mt_vec_push(&out->figures.v), err);
 }
 

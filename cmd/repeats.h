@@ -14,9 +14,9 @@ struct mt_loaded {
      * recording is there once, however often it is named. */
     MT_VEC(struct mt_loaded_run {
         char name[512];
-        int64_t id;       /* 0: from a file */
-        char content[33]; /* of struct mt_run; "": from a file */
-        char lost[512];   /* as in struct mt_run */
+        int64_t id;                  /* 0: from a file */
+        char content[33];            /* of struct mt_run; "": from a file */
+        char lost[512], unseen[512]; /* as in struct mt_run */
     })
     runs;
     struct mt_strtab contents; /* of the runs */

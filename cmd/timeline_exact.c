@@ -26,7 +26,8 @@ static bool next_change(void *closure, struct mt_cell *cells)
         uint32_t node = c->nodes[l->record];
         cells[3] = mt_cell_text(node < tree->nodes.n
                                     ? mt_strtab_get(&tree->strings, tree->nodes.v[node].frame)
-                                    : "[outside ops]");
+                                : node == MT_NODE_UNSEEN ? "[freed unseen]"
+                                                         : "[outside ops]");
     }
     int64_t step = mt_steps_number_at(&t->lives.steps, l->t_ns);
     if (step != INT64_MIN)

@@ -218,6 +218,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_footer(r, "[outside ops] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
                          mt_human_things(d->outside_n, "record", records));
+    if (d && d->unseen_n)
+        mt_report_footer(r, "[freed unseen] net %s in %s",
+                         mt_human_bytes(mt_wrap_sub(0, d->unseen_b), net),
+                         mt_human_things(d->unseen_n, "block", records));
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

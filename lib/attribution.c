@@ -135,8 +135,9 @@ static void check_totals(struct mt_recording *r)
         if (!d->has_total)
             continue;
         int64_t theirs = d->last_total_b - d->first_total_b + d->first_bytes;
-        if (theirs != d->alloc_b - d->freed_b)
-            mt_rec_note(r, MT_NOTE_RESIDUAL, -1, theirs - (d->alloc_b - d->freed_b));
+        int64_t ours = d->alloc_b - d->freed_b + d->unseen_b; /* of records alone */
+        if (theirs != ours)
+            mt_rec_note(r, MT_NOTE_RESIDUAL, -1, theirs - ours);
     }
 }
 
@@ -146,6 +147,7 @@ void mt_build_attribution(struct mt_recording *r)
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
         mt_build_pairs(r);
+        mt_build_unseen(r);
         find_start(r);
     }
     run_totals(r);

@@ -12,6 +12,8 @@
  * - Except that in files of whole microseconds a free at the end of an op belongs to the op around.
  * - Frees pair with the latest open allocation of their size at the same (process, device,
  * address).
+ * - A block that no record frees ends where an allocation gets memory of it: a free that nobody saw
+ * is put before that (mt_record.unseen).
  */
 #ifndef MT_BUILD_H
 #define MT_BUILD_H
@@ -52,6 +54,7 @@ enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, s
 void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */
 void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
+void mt_build_unseen(struct mt_recording *r); /* ends blocks whose memory is handed out again */
 void mt_build_rollup(struct mt_recording *r);
 void mt_build_history(struct mt_recording *r);
 

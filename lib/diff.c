@@ -87,15 +87,16 @@ static void add_groups_of_ops(struct collector *c, const struct mt_groups *group
     }
 }
 
-/* What is outside ops has a row of its own, as what was there before the recording. */
+/* What is outside ops or freed unseen has a row of its own, as what was there before the recording.
+ */
 static void add_explicit(struct collector *c)
 {
     struct mt_tree *t = c->grouper->tree;
-    const struct mt_origin outside = mt_origin_of_node(MT_NONE);
     mt_tree_add_device(t, &c->side->device);
     for (size_t i = 0; i < t->outside.n; i++) {
         const struct mt_sums *sums = &t->outside.v[i].sums;
-        const struct mt_node_part part = {.group = mt_grouper_of(c->grouper, &outside),
+        const struct mt_node_part part = {.group =
+                                              mt_grouper_of_outside(c->grouper, &t->outside.v[i]),
                                           .outermost = true,
                                           .self = *sums,
                                           .total = *sums};

@@ -42,8 +42,7 @@ void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g)
     const struct mt_tree *t = g->tree;
     for (size_t i = 0; i < t->outside.n; i++) {
         const struct mt_outside *o = &t->outside.v[i];
-        const struct mt_origin origin = {.node = MT_NONE, .thread = o->thread, .step = o->step};
-        struct mt_group *row = mt_groups_row(out, g, mt_grouper_of(g, &origin));
+        struct mt_group *row = mt_groups_row(out, g, mt_grouper_of_outside(g, o));
         mt_sums_add(&row->self, &o->sums);
         mt_sums_add(&row->total, &o->sums);
     }

@@ -59,19 +59,23 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
     }
 }
 
+static uint32_t key_of_step(struct mt_grouper *g, int64_t step)
+{
+    if (g->step_text == MT_NONE || g->step != step) { /* mostly it is that of the last */
+        g->step = step;
+        g->step_text = step_id(g->tree, step);
+    }
+    return g->step_text;
+}
+
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
 {
     struct mt_tree *t = g->tree;
     enum mt_group_key key = g->keys[k];
     if (key == MT_BY_THREAD && of->thread != MT_NONE)
         return t->thread_names.v[of->thread];
-    if (key == MT_BY_STEP) {
-        if (g->step_text == MT_NONE || g->step != of->step) { /* mostly it is that of the last */
-            g->step = of->step;
-            g->step_text = step_id(t, of->step);
-        }
-        return g->step_text;
-    }
+    if (key == MT_BY_STEP)
+        return key_of_step(g, of->step);
     if (of->node == MT_NONE)
         return text_id(t, "[outside ops]");
     if (key == MT_BY_THREAD)
@@ -190,12 +194,12 @@ static uint32_t group_at(struct mt_grouper *g, const uint32_t *ids, bool explici
 }
 
 /* "5 [outside ops]": else a step or thread would have two rows of one name. */
-static uint32_t outside_of(struct mt_tree *t, uint32_t key)
+static uint32_t part_of(struct mt_tree *t, uint32_t key, const char *part)
 {
     const char *of = mt_strtab_get(&t->strings, key);
     int n = (int)strlen(of) - 1;
-    char *text = *of == '[' ? mt_asprintf("%.*s, outside ops]", n, of) /* [no step, outside ops] */
-                            : mt_asprintf("%s [outside ops]", of);
+    char *text = *of == '[' ? mt_asprintf("%.*s, %s]", n, of, part) /* [no step, outside ops] */
+                            : mt_asprintf("%s [%s]", of, part);
     uint32_t id = text_id(t, text);
     free(text);
     return id;
@@ -210,8 +214,29 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
         named |= g->keys[k] != MT_BY_THREAD && g->keys[k] != MT_BY_STEP;
     }
     if (origin->node == MT_NONE && !named)
-        ids[g->key_n - 1] = outside_of(g->tree, ids[g->key_n - 1]);
+        ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "outside ops");
     return group_at(g, ids, origin->node == MT_NONE);
+}
+
+static uint32_t unseen_group(struct mt_grouper *g, int64_t step)
+{
+    uint32_t ids[MT_BY_N];
+    bool named = false; /* some key is not the step */
+    for (int k = 0; k < g->key_n; k++) {
+        bool by_step = g->keys[k] == MT_BY_STEP;
+        ids[k] = by_step ? key_of_step(g, step) : text_id(g->tree, "[freed unseen]");
+        named |= !by_step;
+    }
+    if (!named)
+        ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "freed unseen");
+    return group_at(g, ids, true);
+}
+
+uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *outside)
+{
+    const struct mt_origin origin = {
+        .node = MT_NONE, .thread = outside->thread, .step = outside->step};
+    return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
 }
 
 uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name)

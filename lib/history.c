@@ -36,7 +36,9 @@ struct walk {
     struct mt_recording *r;
     struct mt_history *h;
     struct device_walk *devices;
-    struct mt_map site_of;     /* node and device -> site */
+    struct mt_map site_of;  /* node and device -> site of any size */
+    struct mt_strtab sized; /* node, device and size -> id of `sized_site` */
+    MT_VEC(uint32_t) sized_site;
     struct mt_map patience_of; /* site and life -> patience */
 };
 
@@ -118,9 +120,26 @@ static uint32_t site_of(struct walk *w, uint32_t node, uint16_t device)
     uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | device);
     if (*at == MT_NONE) {
         *at = (uint32_t)w->h->sites.n;
-        *mt_vec_push(&w->h->sites) = (struct mt_site){node, device};
+        *mt_vec_push(&w->h->sites) = (struct mt_site){.node = node, .device = device};
     }
     return *at;
+}
+
+/* The site that holds a block: of its size alone where frees are lost. */
+static uint32_t holder_of(struct walk *w, uint32_t node, const struct mt_record *rec)
+{
+    if (!mt_rec_loses_frees(w->r, node, rec->device))
+        return site_of(w, node, rec->device);
+    const struct {
+        int64_t bytes;
+        uint32_t node, device; /* as bytes a key, without padding */
+    } key = {rec->bytes, node, rec->device};
+    uint32_t at = mt_strtab_add(&w->sized, (const char *)&key, sizeof key);
+    if (at == w->sized_site.n) {
+        *mt_vec_push(&w->sized_site) = (uint32_t)w->h->sites.n;
+        *mt_vec_push(&w->h->sites) = (struct mt_site){rec->bytes, node, rec->device};
+    }
+    return w->sized_site.v[at];
 }
 
 static int64_t step_of(const struct walk *w, int64_t t_ns)
@@ -148,10 +167,11 @@ static void keep(struct walk *w, const struct mt_record *rec)
     int64_t born = step_of(w, rec->t_ns), freed = step_n;
     if (rec->mate != MT_NONE)
         freed = step_of(w, w->r->records.v[rec->mate].t_ns);
-    uint32_t site = site_of(w, mt_rec_node(w->r, rec), rec->device);
-    mt_holdings_add(&w->h->holdings, site, rec->bytes, born < 0 ? 0 : born, freed);
-    if (born >= 0 && freed < step_n)
-        add_life(w, site, born, freed);
+    uint32_t node = mt_rec_node(w->r, rec);
+    mt_holdings_add(&w->h->holdings, holder_of(w, node, rec), rec->bytes, born < 0 ? 0 : born,
+                    freed);
+    if (born >= 0 && freed < step_n && !w->r->records.v[rec->mate].unseen)
+        add_life(w, site_of(w, node, rec->device), born, freed);
 }
 
 static int patience_cmp(const void *a, const void *b)
@@ -213,6 +233,7 @@ void mt_build_history(struct mt_recording *r)
 {
     struct walk w = {.r = r, .h = &r->history};
     w.devices = mt_alloc((r->devices.n + 1) * sizeof *w.devices);
+    mt_strtab_init(&w.sized);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);
         w.devices[d].marked = -1;
@@ -229,5 +250,7 @@ void mt_build_history(struct mt_recording *r)
     }
     free(w.devices);
     mt_map_free(&w.site_of);
+    mt_strtab_free(&w.sized);
+    mt_vec_free(&w.sized_site);
     mt_map_free(&w.patience_of);
 }

@@ -19,14 +19,17 @@ struct mt_mark {
     size_t at, bytes; /* numbers of the blocks (rows of alloc), in `live` (mt_pack_numbers) */
 };
 
-/* Where blocks are born: a node of the call tree, on a device. */
+/* Where blocks are born: a node of the call tree, on a device. Where frees are lost
+ * (mt_rec_loses_frees) blocks of each size are held apart: sizes that lose none tell more. */
 struct mt_site {
+    int64_t bytes; /* of each block; 0 = of any size */
     uint32_t node; /* MT_NONE = outside ops */
     uint16_t device;
 };
 
-/* Blocks of a site that were freed before the last step ended: how many steps they lived, and the
- * last step (index) one of them was born in. Only where none that was born no earlier lived longer.
+/* Blocks of a site (of any size) that were freed before the last step ended: how many steps they
+ * lived, and the last step (index) one of them was born in. Only where none that was born no
+ * earlier lived longer. Frees that nobody saw are left out: who knows how long those lived.
  */
 struct mt_patience {
     uint32_t site;

@@ -15,7 +15,7 @@ static void use_change(void *closure, const struct mt_change *change)
 {
     struct collector *c = closure;
     int64_t record = change->level.record;
-    if (record >= 0 && record < c->run->record_n) /* else: a damaged database */
+    if (record >= 0 && record < c->run->record_end) /* else: a damaged database */
         *mt_vec_push(&c->out->all) = change->level;
 }
 
@@ -159,7 +159,7 @@ static void put_node(uint32_t *nodes, const struct mt_run *run, const struct mt_
 {
     uint64_t record = mt_stmt_index(s, column, 0);
     uint64_t node = mt_stmt_index(s, column + 1, run->node_first);
-    if (record < (uint64_t)run->record_n && node < (uint64_t)run->node_n)
+    if (record < (uint64_t)run->record_end && node < (uint64_t)run->node_n)
         nodes[record] = (uint32_t)node;
 }
 
@@ -169,7 +169,7 @@ enum mt_status mt_levels_nodes(struct mt_db *db, const struct mt_run *run,
 {
     struct mt_stmt *s;
     bool row;
-    size_t bytes = (size_t)(run->record_n + 1) * sizeof **out;
+    size_t bytes = (size_t)(run->record_end + 1) * sizeof **out;
     *out = mt_alloc(bytes);
     memset(*out, 0xff, bytes);
     MT_TRY(mt_db_query(db, MT_Q_CHANGE_NODES, &s, err));
@@ -180,5 +180,8 @@ enum mt_status mt_levels_nodes(struct mt_db *db, const struct mt_run *run,
             return MT_OK;
         put_node(*out, run, s, 0);
         put_node(*out, run, s, 2);
+        uint64_t freed = mt_stmt_index(s, 2, 0);
+        if (mt_stmt_int(s, 4) && freed < (uint64_t)run->record_end)
+            (*out)[freed] = MT_NODE_UNSEEN;
     }
 }

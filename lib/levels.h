@@ -48,7 +48,9 @@ int64_t mt_levels_of_moment(const struct mt_levels *l, const struct mt_moment *m
 int64_t mt_levels_time(const struct mt_levels *l, int64_t index, int64_t otherwise);
 
 /* Which node of the call tree (mt_load_nodes' own order) made each record of the run that changes
- * the device; MT_NONE: outside ops, another device's. Allocated; 4 bytes per record. */
+ * the device; MT_NONE: outside ops, another device's; MT_NODE_UNSEEN: a free that nobody saw.
+ * Allocated; 4 bytes per record. */
+#define MT_NODE_UNSEEN (UINT32_MAX - 1)
 enum mt_status mt_levels_nodes(struct mt_db *db, const struct mt_run *run,
                                const struct mt_run_device *device, uint32_t **out,
                                struct mt_err *err);

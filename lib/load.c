@@ -233,6 +233,11 @@ void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
                                          .at_end_b = device->outside_at_end_b},
                                 .thread = MT_NONE,
                                 .step = INT64_MIN};
+    if (device->unseen_n)
+        *mt_vec_push(&t->outside) = (struct mt_outside){.sums = {.freed_b = device->unseen_b},
+                                                        .thread = MT_NONE,
+                                                        .step = INT64_MIN,
+                                                        .unseen = true};
     mt_tree_add_before(t, device);
 }
 

@@ -62,6 +62,7 @@ struct mt_outside {
     struct mt_sums sums;
     uint32_t thread; /* MT_NONE = any */
     int64_t step;    /* INT64_MIN = outside steps, or any */
+    bool unseen;     /* no records, but frees that nobody saw: of no thread */
 };
 
 struct mt_tree {
@@ -99,7 +100,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
 
 /* What blocks older than the recording add to the levels of a device: [before trace]. */
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
-/* The same, and what is outside every op of it. */
+/* The same, and what is outside every op of it or freed unseen. */
 void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device);
 
 /* Fills thread_names and thread_ids. Errors: MT_EDB. */
@@ -185,6 +186,8 @@ void mt_grouper_free(struct mt_grouper *g);
 /* Node MT_NONE: the explicit group [outside ops]. */
 uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin);
 uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name);
+/* The explicit group [outside ops] or [freed unseen], or that of a thread or step. */
+uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *outside);
 /* The group of these texts: of the same keys, grouped elsewhere. */
 uint32_t mt_grouper_of_texts(struct mt_grouper *g, const char *const *key, bool explicit_row);
 

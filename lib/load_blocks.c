@@ -26,17 +26,20 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
     return &new->sums;
 }
 
-/* What is outside ops, by what the keys ask for. */
-static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step)
+/* What is outside ops, or was freed unseen, by what the keys ask for. */
+static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step,
+                                    bool unseen)
 {
     struct mt_tree *t = l->t;
     const struct {
         int64_t step;
-        uint32_t thread, unused; /* as bytes a key, without padding */
-    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN, l->asked[MT_BY_THREAD] ? thread : MT_NONE, 0};
+        uint32_t thread, unseen; /* as bytes a key, without padding */
+    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN, l->asked[MT_BY_THREAD] ? thread : MT_NONE,
+             unseen};
     uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
     if (at == t->outside.n)
-        *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread, .step = key.step};
+        *mt_vec_push(&t->outside) =
+            (struct mt_outside){.thread = key.thread, .step = key.step, .unseen = unseen};
     return &t->outside.v[at].sums;
 }
 
@@ -82,6 +85,10 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
         return NULL;
     int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
     int64_t step = mt_op_step_number(l, place);
+    if (mt_stmt_kind(s, column + 2) == MT_VALUE_NULL)
+        return l->filter->thread || !mt_op_step_wanted(l, step)
+                   ? NULL
+                   : sums_outside(l, MT_NONE, step, true);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;
@@ -89,7 +96,7 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
         return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first), place, thread);
     uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
     if (node >= l->t->nodes.n)
-        return sums_outside(l, thread, step);
+        return sums_outside(l, thread, step, false);
     uint32_t item = path_item(l, (uint32_t)node, place, thread);
     return &l->t->items.v[item].self;
 }

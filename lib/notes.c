@@ -10,6 +10,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_CUT] = "cut",
     [MT_NOTE_OVERLAP] = "overlap",
     [MT_NOTE_NEGATIVE_DUR] = "negative_dur",
+    [MT_NOTE_UNSEEN] = "freed_unseen",
     [MT_NOTE_REUSED_ADDRESS] = "reused_address",
     [MT_NOTE_SIZE_MISMATCH] = "size_mismatch",
     [MT_NOTE_NO_ADDRESS] = "no_address",
@@ -43,9 +44,10 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
     [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
     [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
-    [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) were handed out again without a recorded "
-                               "free, e.g. freed by a thread "
-                               "that was not profiled; they count as alive at the end",
+    [MT_NOTE_UNSEEN] = "%N block/blocks (%B) was/were freed where the profiler did not see it, "
+                       "e.g. by a thread of its own: figures of %D are upper bounds (\"at most\")",
+    [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) was/were handed out again without a recorded "
+                               "free; counted as alive at the end",
     [MT_NOTE_SIZE_MISMATCH] =
         "%N free/frees of another size than the block at that address, not paired",
     [MT_NOTE_NO_ADDRESS] =

@@ -17,7 +17,6 @@ struct stacks {
 
 /* An address of a process and device. */
 struct place {
-    uint32_t newest; /* its last allocation, open or not; MT_NONE = none */
     uint32_t open_n; /* allocations open there */
 };
 
@@ -26,9 +25,8 @@ struct pairing {
     struct mt_map spaces;       /* process, device -> number */
     MT_VEC(struct mt_map) maps; /* of each space: address -> place */
     MT_VEC(struct place) places;
-    struct mt_map sizes;      /* bytes -> number */
-    struct stacks open;       /* by place and size */
-    MT_VEC(uint32_t) covered; /* allocations at whose place another one came while they were open */
+    struct mt_map sizes; /* bytes -> number */
+    struct stacks open;  /* by place and size */
 };
 
 static void push(struct stacks *s, uint64_t key, uint32_t i)
@@ -87,7 +85,7 @@ static uint32_t place_of(struct pairing *p, const struct mt_record *rec)
     uint32_t *place = mt_map_at(&p->maps.v[space], rec->addr);
     if (*place == MT_NONE) {
         *place = (uint32_t)p->places.n;
-        *mt_vec_push(&p->places) = (struct place){MT_NONE, 0};
+        *mt_vec_push(&p->places) = (struct place){0};
     }
     return *place;
 }
@@ -106,10 +104,7 @@ static void pair(struct pairing *p, uint32_t i)
     struct place *at = &p->places.v[place];
     uint64_t key = (uint64_t)place << 32 | size_of(p, rec);
     if (rec->bytes > 0) {
-        if (at->newest != MT_NONE && r->records.v[at->newest].mate == MT_NONE)
-            *mt_vec_push(&p->covered) = at->newest;
         push(&p->open, key, i);
-        at->newest = i;
         at->open_n++;
         return;
     }
@@ -192,11 +187,6 @@ void mt_build_pairs(struct mt_recording *r)
             pair(&p, i);
     if (find_unaddressed(r))
         pair_all_by_size(&p);
-    for (size_t i = 0; i < p.covered.n; i++) {
-        const struct mt_record *rec = &r->records.v[p.covered.v[i]];
-        if (rec->mate == MT_NONE)
-            mt_rec_note(r, MT_NOTE_REUSED_ADDRESS, -1, rec->bytes);
-    }
     mt_map_free(&p.spaces);
     for (size_t i = 0; i < p.maps.n; i++)
         mt_map_free(&p.maps.v[i]);
@@ -204,5 +194,4 @@ void mt_build_pairs(struct mt_recording *r)
     mt_vec_free(&p.places);
     mt_map_free(&p.sizes);
     free_stacks(&p.open);
-    mt_vec_free(&p.covered);
 }

@@ -39,6 +39,8 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->nodes);
     mt_vec_free(&r->stats);
     mt_history_free(&r->history);
+    mt_vec_free(&r->unseen);
+    mt_map_free(&r->losing);
     mt_vec_free(&r->steps);
     mt_vec_free(&r->meta);
 }

@@ -82,6 +82,8 @@ struct mt_record {
         reserved; /* index + 1 in reserved_b: held by the device afterwards; 0 = not recorded */
     uint16_t device;
     bool has_addr;
+    bool unseen; /* no record of the file but a free that nobody saw (unseen.c): it has no op, and
+                    thread is MT_NONE */
 };
 
 struct mt_device {
@@ -100,7 +102,10 @@ struct mt_device {
     int64_t before_at_peak_b;               /* of these, freed up to the peak */
     int64_t outside_alloc_b, outside_freed_b, outside_n, outside_at_peak_b, outside_at_end_b;
     int64_t outside_alloc_n;
-    size_t peak_record; /* index of the record that reaches the peak */
+    int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
+    int64_t doubt_at_peak_b, doubt_at_end_b; /* blocks of sites that lose frees, which no record
+                                                frees later: perhaps dead already */
+    size_t peak_record;                      /* index of the record that reaches the peak */
 };
 
 /* A value over time: "reserved" (bytes held after a record; of records that say it, the build makes
@@ -162,13 +167,21 @@ struct mt_older {
     uint16_t device;
 };
 
+/* Blocks of one size born in a node that were freed where nobody saw it. */
+struct mt_unseen {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint16_t device;
+    int64_t bytes, n; /* of each; how many */
+};
+
 /* Data quality: what was repaired, skipped or could not be matched. */
 enum mt_note_kind {
     MT_NOTE_SKIPPED,        /* damaged events left out */
     MT_NOTE_CUT,            /* the file ends early (--partial) */
     MT_NOTE_OVERLAP,        /* ops that end after their parent */
     MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
-    MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live */
+    MT_NOTE_UNSEEN,         /* blocks freed where the profiler did not see it */
+    MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live (snapshots) */
     MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
     MT_NOTE_NO_ADDRESS,     /* records without an address, on devices of such records */
     MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */
@@ -281,6 +294,9 @@ struct mt_recording {
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
     struct mt_history history;
+    uint64_t unseen_n; /* of the records: frees that no record of the file says (unseen.c) */
+    MT_VEC(struct mt_unseen) unseen;
+    struct mt_map losing; /* for mt_rec_loses_frees */
     MT_VEC(struct mt_step) steps;
     const char
         *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
@@ -372,8 +388,23 @@ static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct
 /* The node in which a record happened; MT_NONE = outside ops. */
 static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt_record *rec)
 {
+    if (rec->op == MT_NONE || r->without_ops)
+        return rec->op;
     const struct mt_thread *t = &r->threads.v[rec->thread];
-    return rec->op == MT_NONE || r->without_ops ? rec->op : t->ops.v[rec->op - t->op_base].node;
+    return t->ops.v[rec->op - t->op_base].node;
+}
+
+/* Whether some block born in the site of a node (its top op in its scope) was freed unseen on the
+ * device. */
+bool mt_rec_loses_frees(const struct mt_recording *r, uint32_t node, uint16_t device);
+
+/* Whether a block may have died before a built recording says so, or is said to be alive at the end
+ * and may not be. rec: its allocation, born in that node. */
+static inline bool mt_rec_may_be_dead(const struct mt_recording *r, const struct mt_record *rec,
+                                      uint32_t node)
+{
+    return r->unseen_n && (rec->mate == MT_NONE || r->records.v[rec->mate].unseen) &&
+           mt_rec_loses_frees(r, node, rec->device);
 }
 
 #endif

@@ -101,7 +101,7 @@ static enum mt_status use_change(struct walk *w, const struct change *c, struct 
 
 static enum mt_status walk_all(struct walk *w, const struct change *changes, struct mt_err *err)
 {
-    for (int64_t i = 0; i < w->run->record_n; i++)
+    for (int64_t i = 0; i < w->run->record_end; i++)
         if (changes[i].bytes && changes[i].thread != MT_NONE)
             MT_TRY(use_change(w, &changes[i], err));
     for (size_t i = 0; i < w->tree->thread_ids.n; i++)
@@ -114,7 +114,7 @@ static void put(struct walk *w, struct change *changes, const struct mt_stmt *s,
                 int64_t bytes)
 {
     int64_t record = mt_stmt_int(s, column);
-    if (mt_stmt_kind(s, column) == MT_VALUE_NULL || record < 0 || record >= w->run->record_n)
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL || record < 0 || record >= w->run->record_end)
         return;
     changes[record] =
         (struct change){.bytes = bytes,
@@ -131,7 +131,7 @@ enum mt_status mt_rises_load(struct mt_db *db, const struct mt_run *run,
     bool row;
     enum mt_status st = MT_OK;
     struct walk w = {.db = db, .run = run, .tree = tree};
-    struct change *changes = mt_alloc((size_t)(run->record_n + 1) * sizeof *changes);
+    struct change *changes = mt_alloc((size_t)(run->record_end + 1) * sizeof *changes);
     w.rises = *out = mt_alloc((tree->nodes.n + 1) * sizeof *w.rises);
     w.threads = mt_alloc((tree->thread_ids.n + 1) * sizeof *w.threads);
     MT_TRY_OUT(mt_db_query(db, MT_Q_CHANGES, &s, err));

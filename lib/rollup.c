@@ -34,6 +34,16 @@ static void add_outside(struct mt_device *d, const struct mt_record *rec, bool a
     d->outside_at_end_b += at_end ? rec->bytes : 0;
 }
 
+static void add_birth(struct mt_sums *s, int64_t bytes, bool at_peak, bool at_end)
+{
+    s->alloc_b += bytes;
+    s->alloc_n++;
+    s->at_peak_b += at_peak ? bytes : 0;
+    s->at_end_b += at_end ? bytes : 0;
+    s->at_peak_n += at_peak;
+    s->at_end_n += at_end;
+}
+
 static void sum_self(struct mt_recording *r, struct mt_map *index)
 {
     for (size_t i = 0; i < r->records.n; i++) {
@@ -41,27 +51,26 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
         struct mt_device *d = &r->devices.v[rec->device];
         bool birth = rec->bytes >= 0, at_end = birth && rec->mate == MT_NONE;
         bool at_peak = birth && live_at_peak(d, rec, i);
-        if (at_end) {
-            d->at_end_b += rec->bytes;
-            d->at_end_n++;
+        uint32_t node = mt_rec_node(r, rec);
+        d->at_end_b += at_end ? rec->bytes : 0;
+        d->at_end_n += at_end;
+        if ((at_peak || at_end) && mt_rec_may_be_dead(r, rec, node)) {
+            d->doubt_at_peak_b += at_peak ? rec->bytes : 0;
+            d->doubt_at_end_b += at_end ? rec->bytes : 0;
         }
         if (mt_rec_frees_older(r, rec) && d->peak_record != SIZE_MAX && i <= d->peak_record)
             d->before_at_peak_b -= rec->bytes;
-        if (rec->op == MT_NONE) {
+        if (rec->unseen)
+            continue; /* no op's: mt_device.unseen_b */
+        if (node == MT_NONE) {
             add_outside(d, rec, at_peak, at_end);
             continue;
         }
-        struct mt_sums *s = self_of(r, index, mt_rec_node(r, rec), rec->device);
-        if (!birth) {
+        struct mt_sums *s = self_of(r, index, node, rec->device);
+        if (birth)
+            add_birth(s, rec->bytes, at_peak, at_end);
+        else
             s->freed_b -= rec->bytes;
-            continue;
-        }
-        s->alloc_b += rec->bytes;
-        s->alloc_n++;
-        s->at_peak_b += at_peak ? rec->bytes : 0;
-        s->at_end_b += at_end ? rec->bytes : 0;
-        s->at_peak_n += at_peak;
-        s->at_end_n += at_end;
     }
 }
 

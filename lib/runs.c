@@ -243,7 +243,7 @@ bool mt_run_same(const struct mt_run *a, const struct mt_run *b)
 /* What a run says of itself makes room and indexes it: its counts must be ones that can be. */
 static enum mt_status check_counts(const struct mt_run *r, struct mt_err *err)
 {
-    const int64_t counts[] = {r->op_n, r->record_n, r->alloc_n, r->node_n};
+    const int64_t counts[] = {r->op_n, r->record_n, r->record_end, r->alloc_n, r->node_n};
     const int64_t firsts[] = {r->op_first, r->alloc_first, r->node_first};
     bool sound = true;
     for (size_t i = 0; i < MT_ARRAY_LEN(counts); i++)
@@ -279,13 +279,15 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .node_n = mt_stmt_int(s, 12),
                            .op_first = mt_stmt_int(s, 13),
                            .alloc_first = mt_stmt_int(s, 14),
-                           .node_first = mt_stmt_int(s, 15)};
+                           .node_first = mt_stmt_int(s, 15),
+                           .record_end = mt_stmt_int(s, 17)};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
     snprintf(out->lost, sizeof out->lost, "%s", mt_stmt_text(s, 16));
-    snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 17));
+    snprintf(out->unseen, sizeof out->unseen, "%s", mt_stmt_text(s, 18));
+    snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
     mt_stmt_end(s);
     return check_counts(out, err);
 }
@@ -308,7 +310,8 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->at_end_b,         &d->at_end_n,        &d->before_freed_b,
                                 &d->before_at_peak_b, &d->outside_n,       &d->outside_alloc_b,
                                 &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
-                                &d->outside_at_end_b, &d->older_b};
+                                &d->outside_at_end_b, &d->older_b,         &d->unseen_b,
+                                &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));

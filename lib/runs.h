@@ -8,11 +8,13 @@
 
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
+    int64_t record_end; /* records are numbered up to but without it, frees that nobody saw too */
     int64_t op_first, alloc_first, node_first;
     bool whole_us;
     char name[256], source[512], format[64], step_marker[128];
     char content[33]; /* hash of what was read, "" = unknown */
     char lost[512];   /* what of the file is not in it, for people; "": nothing */
+    char unseen[512]; /* the note on frees that nobody saw; "": there are none */
 };
 
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
@@ -34,6 +36,8 @@ struct mt_run_device {
     int64_t outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b,
         outside_at_end_b;
     int64_t older_b;
+    int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
+    int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
 };
 
 /*

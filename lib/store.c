@@ -108,10 +108,11 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         const struct mt_device *d = &w->r->devices.v[i];
         char name[32];
         int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
+        int64_t recorded = net + d->unseen_b;
         bool peaked = d->peak_record != SIZE_MAX;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiIIi", w->device + (int64_t)i, w->run, name,
+        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiIIiiiii", w->device + (int64_t)i, w->run, name,
                      (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
                      d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
                      peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
@@ -119,9 +120,9 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
                      d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
                      d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
                      d->has_total ? d->first_total_b - d->first_bytes - d->start_b : none,
-                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - net
+                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded
                                   : none,
-                     d->older_b);
+                     d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -287,7 +288,7 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
     cells[4] = birth ? w->thread + birth->thread : INT64_MIN;
     cells[5] = death ? death->t_ns - w->r->start_ns : INT64_MIN;
     cells[6] = op_ref(w, death);
-    cells[7] = death ? w->thread + death->thread : INT64_MIN;
+    cells[7] = death && !death->unseen ? w->thread + death->thread : INT64_MIN;
     cells[8] = birth ? birth - all : INT64_MIN;
     cells[9] = death ? death - all : INT64_MIN;
     cells[10] = node_ref(w, birth);
@@ -302,8 +303,9 @@ static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts 
     MT_TRY(mt_db_query(w->db, MT_Q_RUN_ADD, &s, err));
     mt_stmt_bind(s, "isssssiiisiiiiiiii", w->run, name, w->group, o->source, r->format, o->hash,
                  r->start_ns + r->base_ns, r->end_ns - r->start_ns, (int64_t)r->whole_us,
-                 r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n, (int64_t)r->records.n,
-                 (int64_t)w->alloc_n, (int64_t)r->nodes.n, w->op, w->alloc, w->node);
+                 r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n,
+                 (int64_t)(r->records.n - r->unseen_n), (int64_t)w->alloc_n, (int64_t)r->nodes.n,
+                 w->op, w->alloc, w->node);
     return mt_stmt_run(s, err);
 }
 

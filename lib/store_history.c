@@ -1,4 +1,4 @@
-/* The rows of `stretch`, `mark`, `holding` and `patience`. */
+/* The rows of `stretch`, `mark`, `holding`, `patience` and `unseen`. */
 #include "gen/queries.h"
 #include "lib/store_parts.h"
 
@@ -38,33 +38,59 @@ static enum mt_status write_marks(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static int64_t node_of(const struct mt_writer *w, const struct mt_site *site)
+static int64_t node_id(const struct mt_writer *w, uint32_t node)
 {
-    return site->node == MT_NONE ? 0 : w->node + site->node;
+    return node == MT_NONE ? 0 : w->node + node;
 }
 
-enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
+static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_history *h = &w->r->history;
-    MT_TRY(write_curve(w, err));
-    MT_TRY(write_marks(w, err));
     for (size_t i = 0; i < h->holdings.all.n; i++) {
         const struct mt_holding *p = &h->holdings.all.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
         if (p->step >= (int64_t)w->r->steps.n)
             continue; /* nothing is held after the last step: there is no end of another */
         MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
-        mt_stmt_bind(s, "iiiii", w->device + site->device, node_of(w, site), p->step, p->bytes,
-                     p->blocks_n);
+        mt_stmt_bind(s, "iiiiii", w->device + site->device, node_id(w, site->node), site->bytes,
+                     p->step, p->bytes, p->blocks_n);
         MT_TRY(mt_stmt_run(s, err));
     }
+    return MT_OK;
+}
+
+static enum mt_status write_patience(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
     for (size_t i = 0; i < h->patience.n; i++) {
         const struct mt_patience *p = &h->patience.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
         MT_TRY(mt_db_query(w->db, MT_Q_PATIENCE_ADD, &s, err));
-        mt_stmt_bind(s, "iiii", w->device + site->device, node_of(w, site), p->life, p->born);
+        mt_stmt_bind(s, "iiii", w->device + site->device, node_id(w, site->node), p->life, p->born);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
+}
+
+static enum mt_status write_unseen(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->unseen.n; i++) {
+        const struct mt_unseen *u = &w->r->unseen.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_UNSEEN_ADD, &s, err));
+        mt_stmt_bind(s, "iiii", w->device + u->device, node_id(w, u->node), u->bytes, u->n);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
+{
+    MT_TRY(write_curve(w, err));
+    MT_TRY(write_marks(w, err));
+    MT_TRY(write_holdings(w, err));
+    MT_TRY(write_patience(w, err));
+    return write_unseen(w, err);
 }

@@ -18,7 +18,7 @@ CREATE TABLE run (
   step_marker TEXT,                -- what the steps were taken from; NULL = no steps
   event_n INTEGER NOT NULL,        -- events in the file
   op_n INTEGER NOT NULL,           -- rows in op
-  record_n INTEGER NOT NULL,       -- memory records
+  record_n INTEGER NOT NULL,       -- memory records in the file
   alloc_n INTEGER NOT NULL,        -- rows in alloc
   node_n INTEGER NOT NULL,
   op_first INTEGER NOT NULL,       -- ids of this run: op_first .. op_first + op_n - 1, and so on
@@ -33,7 +33,10 @@ CREATE TABLE meta (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
--- Where bytes live. The level of a device is start_b plus the running sum of its records.
+-- Where bytes live. The level of a device is start_b plus the running sum of its records and of the frees
+-- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
+-- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
+-- long: levels, peaks and what is alive are upper bounds then, by the doubt_ at most.
 CREATE TABLE device (
   id INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL,
@@ -53,8 +56,11 @@ CREATE TABLE device (
   outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
   base_b INTEGER,                  -- recorder's counter before the first record, less start_b; NULL: none. On the CPU it
                                    -- counts what profilers saw in all sessions of the process, freed since or not
-  residual_b INTEGER,              -- recorder's net change minus ours; NULL: it keeps no total
-  older_b INTEGER NOT NULL         -- of start_b: blocks alive at the end whose call path is known
+  residual_b INTEGER,              -- recorder's net change minus that of the records; NULL: it keeps no total
+  older_b INTEGER NOT NULL,        -- of start_b: blocks alive at the end whose call path is known
+  unseen_b INTEGER NOT NULL, unseen_n INTEGER NOT NULL, -- of freed_b, freed_n: frees that nobody saw
+  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: blocks of sites that lose frees (unseen), freed by no record
+  doubt_at_end_b INTEGER NOT NULL  -- of at_end_b: blocks of such sites
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -123,13 +129,14 @@ CREATE TABLE op (
 
 -- One block of memory, from birth to free. Records are numbered 0, 1, ... through the run in order of
 -- time, so that born_record <= R and (freed_record is NULL or > R) says what is live after record R.
+-- A free that nobody saw has a number too, the one before that of the allocation that gets its memory.
 CREATE TABLE alloc (
   device_id INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL,
   born_ns INTEGER,                 -- NULL: before the recording
   born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op
   freed_ns INTEGER,                -- NULL: alive at the end
-  freed_op_id INTEGER, freed_thread_id INTEGER,
+  freed_op_id INTEGER, freed_thread_id INTEGER, -- no thread where it was freed: nobody saw it
   born_record INTEGER,             -- number of the record; NULL: before the recording
   freed_record INTEGER,            -- NULL: alive at the end
   born_node_id INTEGER, freed_node_id INTEGER, -- where call paths are recorded but no ops, else NULL
@@ -165,18 +172,29 @@ CREATE TABLE mark (
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
+  size_b INTEGER NOT NULL,         -- of each block; 0: of any size, as at all sites that lose no frees
   step INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL, blocks_n INTEGER NOT NULL,
-  PRIMARY KEY (device_id, node_id, step)
+  PRIMARY KEY (device_id, node_id, size_b, step)
 ) WITHOUT ROWID;
 
 -- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
--- one of them was born in. Left out where a block born no earlier lived longer.
+-- one of them was born in. Left out where a block born no earlier lived longer, and what was freed unseen.
 CREATE TABLE patience (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
   life_n INTEGER NOT NULL, born_step INTEGER NOT NULL,
   PRIMARY KEY (device_id, node_id, life_n)
+) WITHOUT ROWID;
+
+-- Blocks that were freed where nobody saw it, by where they were born and their size. All nodes of that site
+-- (top op in its scope) are taken to lose frees.
+CREATE TABLE unseen (
+  device_id INTEGER NOT NULL,
+  node_id INTEGER NOT NULL,        -- 0: outside every op
+  size_b INTEGER NOT NULL,         -- of each block
+  blocks_n INTEGER NOT NULL,
+  PRIMARY KEY (device_id, node_id, size_b)
 ) WITHOUT ROWID;
 
 -- What an allocator holds from the driver. Only snapshots of an allocator have these rows and those of
@@ -272,7 +290,8 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
 
 -- Every block of all runs.
 CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.born_ns, a.freed_ns,
-  a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in
+  a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in,
+  a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
   LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.born_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
@@ -280,7 +299,8 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
 
 -- Runs and devices, one row each.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,
-  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b FROM run r JOIN device d ON d.run_id = r.id;
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b
+  FROM run r JOIN device d ON d.run_id = r.id;
 
 -- Segments and blocks of all runs; addresses as text.
 CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,
@@ -300,7 +320,7 @@ CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM 
 
 -- How much more the blocks born in a node hold at the end of a step than at the end of the step before.
 CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
-  h.bytes_b AS change_b, h.blocks_n AS change_n FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
+  h.bytes_b AS change_b, h.blocks_n AS change_n, h.size_b FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
   LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
   JOIN step s ON s.run_id = r.id AND s.position = h.step;
 

@@ -35,7 +35,7 @@ INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add
-INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28);
+INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32);
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add
@@ -65,9 +65,11 @@ INSERT INTO stretch VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)
 -- name: mark_add
 INSERT INTO mark VALUES (?1,?2,?3,?4);
 -- name: holding_add
-INSERT INTO holding VALUES (?1,?2,?3,?4,?5);
+INSERT INTO holding VALUES (?1,?2,?3,?4,?5,?6);
 -- name: patience_add
 INSERT INTO patience VALUES (?1,?2,?3,?4);
+-- name: unseen_add
+INSERT INTO unseen VALUES (?1,?2,?3,?4);
 
 -- name: segment_add
 INSERT INTO segment VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16);
@@ -100,6 +102,8 @@ DELETE FROM mark WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_patience
 DELETE FROM patience WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_unseen
+DELETE FROM unseen WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_devices
 DELETE FROM device WHERE run_id = ?1;
 -- name: run_delete_threads

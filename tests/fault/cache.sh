@@ -63,7 +63,7 @@ rm -r cache
 # What a report leaves that was killed is listed, counted, and removed; Ctrl-C leaves nothing.
 seq 1 60000 | awk 'BEGIN { printf "{\"traceEvents\":[" }
     { printf "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op%d\",\"pid\":1,\"tid\":1,\"ts\":%d.5,\"dur\":0.2}", (NR > 1 ? "," : ""), $1 % 900, $1 }
-    $1 % 900 == 7 { printf ",{\"ph\":\"i\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":%d.6,\"args\":{\"Bytes\":64,\"Addr\":%d}}", $1, $1 }
+    $1 % 900 == 7 { printf ",{\"ph\":\"i\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":%d.6,\"args\":{\"Bytes\":64,\"Addr\":%d}}", $1, 64 * $1 }
     END { print "]}" }' >long.json
 for signal in INT TERM KILL; do
     for delay in 0.01 0.03 0.05 0.1 0.15 0.2 0.3 0.5; do

@@ -21,7 +21,8 @@ none() { # WHAT SQL: the query must be answered, and with no row
     [ ! -s rows ] || complain "$1: $(head -n 5 rows)"
 }
 
-for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/kineto_others/*trace*.json.gz "$DATA"/kineto_others/resnet50*.json.gz; do
+LOOPS=$SAMPLES/../tests/loops
+for trace in "$SAMPLES"/*/trace.json.gz "$LOOPS"/*writer*.json.gz "$LOOPS"/*threads*.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/kineto_others/*trace*.json.gz "$DATA"/kineto_others/resnet50*.json.gz; do
     [ -f "$trace" ] || continue
     case $trace in *execution_trace*_et.json.gz) continue ;; esac
     seen=$((seen + 1))
@@ -29,7 +30,7 @@ for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/
 done
 query "SELECT d.name FROM device d JOIN node_stat s ON s.device_id = d.id JOIN alloc a ON a.device_id = d.id LIMIT 1"
 [ "$(wc -l <rows)" = 1 ] || complain 'there is nothing to ask about'
-none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b +
+none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b - d.unseen_b +
   (SELECT coalesce(sum(self_alloc_b - self_freed_b), 0) FROM node_stat WHERE device_id = d.id)"
 none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE s.alloc_b <> s.self_alloc_b + (SELECT coalesce(sum(c.alloc_b), 0)
   FROM node n JOIN node_stat c ON c.node_id = n.id AND c.device_id = s.device_id WHERE n.parent_id = s.node_id)
@@ -37,6 +38,11 @@ none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE 
 none 'at-end is what was not freed' "SELECT d.run_id FROM device d WHERE d.at_end_b <> (SELECT coalesce(sum(bytes_b), 0) FROM alloc
   WHERE device_id = d.id AND freed_ns IS NULL)"
 none 'net is at-end less what is older' "SELECT d.run_id FROM device d WHERE d.at_end_b - d.before_freed_b <> d.net_b"
+none 'unseen frees are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.unseen_n, d.unseen_b) <>
+  (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND freed_ns IS NOT NULL AND freed_thread_id IS NULL)
+  OR (d.unseen_n, d.unseen_b) <> (SELECT coalesce(sum(blocks_n), 0), coalesce(sum(blocks_n * size_b), 0) FROM unseen WHERE device_id = d.id)"
+none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n) FROM device WHERE run_id = r.id) <>
+  (SELECT max(max(coalesce(born_record, 0)), max(coalesce(freed_record, 0))) + 1 FROM alloc WHERE id >= r.alloc_first AND id < r.alloc_first + r.alloc_n)"
 none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.start_b - d.before_at_peak_b + d.outside_at_peak_b +
   (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"
 none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, born_ns, bytes_b, 2 * id FROM alloc WHERE born_ns IS NOT NULL
@@ -45,8 +51,10 @@ none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT devi
   SELECT d.run_id FROM device d WHERE d.peak_b < (SELECT max(total) FROM s WHERE s.device_id = d.id)"
 none 'nothing lies outside the run' "SELECT r.id FROM run r JOIN sample s ON s.run_id = r.id WHERE s.time_ns NOT BETWEEN 0 AND r.dur_ns"
 none 'nothing lies outside its parent' "SELECT o.id FROM op o JOIN op p ON p.id = o.parent_id WHERE o.start_ns < p.start_ns OR o.parent_id >= o.id"
-for run in basic fork_join leak_steps; do
-    "$MEMTOOL" import "$SAMPLES/$run/trace.json.gz" --db u.db --name $run >/dev/null || complain "import $run"
+for run in basic fork_join leak_steps list_and_threads_same_site; do
+    trace=$SAMPLES/$run/trace.json.gz
+    [ -f "$trace" ] || trace=$LOOPS/$run.json.gz
+    "$MEMTOOL" import "$trace" --db u.db --name $run >/dev/null || complain "import $run"
     for by in name top scope module phase path shape thread step forward name,phase,thread; do
         "$MEMTOOL" table $run --db u.db --by $by --limit 0 --format csv >table.csv
         sum=$(awk -F, 'NR > 1 { s += $1 } END { printf "%d", s }' table.csv)

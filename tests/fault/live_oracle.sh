@@ -37,7 +37,7 @@ levels() {
 WITH c(r, t, b, node) AS (
   SELECT a.born_record, a.born_ns, a.bytes_b, coalesce(o.node_id, a.born_node_id) FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
     WHERE a.device_id = $id AND a.born_record IS NOT NULL
-  UNION ALL SELECT a.freed_record, a.freed_ns, -a.bytes_b, coalesce(o.node_id, a.freed_node_id) FROM alloc a LEFT JOIN op o ON o.id = a.freed_op_id
+  UNION ALL SELECT a.freed_record, a.freed_ns, -a.bytes_b, iif(a.freed_thread_id IS NULL, -1, coalesce(o.node_id, a.freed_node_id)) FROM alloc a LEFT JOIN op o ON o.id = a.freed_op_id
     WHERE a.device_id = $id AND a.freed_record IS NOT NULL),
 l(r, t, b, node, level) AS (SELECT r, t, b, node, $start_b + sum(b) OVER (ORDER BY r) FROM c WHERE b <> 0
   UNION ALL SELECT -1, -1, 0, NULL, $start_b)
@@ -94,7 +94,7 @@ check_steps() {
 }
 
 check_exact() {
-    query "$(levels) SELECT t, b, level, coalesce(f.name, '[outside ops]') FROM l LEFT JOIN node n ON n.id = l.node
+    query "$(levels) SELECT t, b, level, iif(l.node < 0, '[freed unseen]', coalesce(f.name, '[outside ops]')) FROM l LEFT JOIN node n ON n.id = l.node
       LEFT JOIN v_frame f ON f.id = n.frame_id WHERE r >= 0 ORDER BY r" >expected
     ask timeline "$run" --exact >exact
     sed 's/,[^,]*$//' exact >came
@@ -179,7 +179,8 @@ check_device() { # ID RUN-ID START DUR NAME LIVES-KNOWN
     for t in $(pick_moments "$few"); do check_moment "$t"; done
 }
 
-for trace in "$SAMPLES"/*/trace.json.gz "$SAMPLES"/snapshots/*.pickle "$DATA"/torch/*/*/trace.json.gz \
+LOOPS=$SAMPLES/../tests/loops
+for trace in "$SAMPLES"/*/trace.json.gz "$SAMPLES"/snapshots/*.pickle "$LOOPS"/list_and_writer.json.gz "$LOOPS"/inference_threads.json.gz "$DATA"/torch/*/*/trace.json.gz \
     "$DATA"/kineto_others/resnet50*.json.gz "$DATA"/snapshots/*.p*kl*; do
     [ -f "$trace" ] || continue
     case $trace in "$SAMPLES"/*) few=3 ;; *) few=1 ;; esac

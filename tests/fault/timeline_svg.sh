@@ -43,7 +43,7 @@ name=0
     for text in '<script>alert(1)</script>' '</title></svg><b>' '\" onload=\"x' '&lt;&#60;' ']]>' '<!--' '\u0000\u001b[2J' '\ufffe' "$(printf '\377\300')" '\u202egnp.x' "$(head -c 5000 /dev/zero | tr '\0' 'W')"; do
         name=$((name + 1))
         printf '{"ph":"X","cat":"cpu_op","name":"%s","pid":1,"tid":1,"ts":%d0,"dur":5},' "$text" $name
-        printf '{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":%d2,"args":{"Bytes":%d,"Addr":%d,"Device Type":0,"Device Id":-1}},' $name $((name * 512)) $((name * 4096))
+        printf '{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":%d2,"args":{"Bytes":%d,"Addr":%d,"Device Type":0,"Device Id":-1}},' $name $((name * 512)) $((name * 65536))
     done
     printf '{"ph":"i","cat":"x","name":"end","pid":1,"tid":1,"ts":500}]}'
 } >hostile.json

@@ -95,7 +95,7 @@ static void add_record(struct mt_recording *r, uint32_t thread, const char *rest
     assert_int_equal(mt_rec_record(r, &rec, &err), MT_OK);
     rec->t_ns = t;
     rec->bytes = bytes;
-    rec->addr = addr;
+    rec->addr = addr < 0x100 ? addr << 20 : addr;
     rec->has_addr = addr != 0;
     rec->thread = thread;
     rec->device = device_of(r, device);
@@ -170,8 +170,8 @@ void tell_records(struct mt_recording *r, struct mt_buf *out)
 {
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
-        mt_buf_addf(out, "%" PRId64 " %+" PRId64 " in %s", rec->t_ns, rec->bytes,
-                    op_name(r, rec->op));
+        mt_buf_addf(out, "%" PRId64 " %+" PRId64 " %s%s", rec->t_ns, rec->bytes,
+                    rec->unseen ? "unseen" : "in ", rec->unseen ? "" : op_name(r, rec->op));
         if (rec->mate != MT_NONE)
             mt_buf_addf(out, ", mate %" PRId64, r->records.v[rec->mate].t_ns);
         mt_buf_addc(out, '\n');
@@ -192,8 +192,12 @@ void tell_devices(struct mt_recording *r, struct mt_buf *out)
             mt_buf_addf(out, " peak %" PRId64 " at %" PRId64, d->peak_b, d->peak_ns);
         mt_buf_addf(out, ", outside %" PRId64 " (+%" PRId64 " -%" PRId64 " peak %" PRId64 ")",
                     d->outside_n, d->outside_alloc_b, d->outside_freed_b, d->outside_at_peak_b);
-        mt_buf_addf(out, ", before %" PRId64 " (peak %" PRId64 ")\n", d->before_freed_b,
+        mt_buf_addf(out, ", before %" PRId64 " (peak %" PRId64 ")", d->before_freed_b,
                     d->before_at_peak_b);
+        if (d->unseen_n)
+            mt_buf_addf(out, ", unseen %" PRId64 " (%" PRId64 "), doubt %" PRId64 " and %" PRId64,
+                        d->unseen_n, d->unseen_b, d->doubt_at_peak_b, d->doubt_at_end_b);
+        mt_buf_addc(out, '\n');
     }
 }
 

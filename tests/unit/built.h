@@ -6,7 +6,8 @@
  *     THREAD op START END NAME         also: annotation, runtime, python, other
  *     THREAD op#SEQ START END NAME     a forward op with its sequence number
  *     THREAD op<SEQ START END NAME     a backward op of that number
- *     THREAD mem TIME BYTES ADDR DEVICE    ADDR 0: none; DEVICE cpu, cuda, cuda1
+ *     THREAD mem TIME BYTES ADDR DEVICE    ADDR is hexadecimal. 0: none; 1 to ff: places far from
+ *                                          each other; DEVICE cpu, cuda, cuda1
  *     THREAD oom TIME BYTES DEVICE         an allocation that failed
  *     - marker REGEX                   the step marker to build with
  *     - whole_us                       the times were recorded in whole microseconds

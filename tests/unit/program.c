@@ -89,7 +89,8 @@ void program_on(struct program *p, int type, int index)
 
 int program_alloc(struct program *p, const char *op, int64_t bytes)
 {
-    uint64_t addr = 4096 + p->blocks.n * 64;
+    uint64_t addr = p->reused ? p->reused : (p->blocks.n + 1) << 32;
+    p->reused = 0;
     if (op)
         add_op(p, op, MT_FRAME_OP, p->t_ns + 1, p->t_ns + 3);
     p->t_ns += 2;
@@ -103,6 +104,11 @@ void program_free(struct program *p, int block)
 {
     p->t_ns++;
     add_record(p, -p->blocks.v[block].bytes, p->blocks.v[block].addr);
+}
+
+void program_lose(struct program *p, int block)
+{
+    p->reused = p->blocks.v[block].addr;
 }
 
 void program_older(struct program *p, int64_t bytes, bool freed)

@@ -30,6 +30,7 @@ struct program {
         uint64_t addr;
     })
     blocks;
+    uint64_t reused; /* where the next block lies; 0 = where none was before */
     int64_t t_ns, step;
     uint32_t thread; /* that of the next events; program_thread changes it */
     uint32_t on;     /* the device of the next records; program_on changes it */
@@ -49,6 +50,7 @@ void program_scope(struct program *p, const char *name, int64_t ns); /* the same
 void program_on(struct program *p, int type, int index);             /* cpu (0, -1) at the start */
 int program_alloc(struct program *p, const char *op, int64_t bytes); /* op NULL: outside ops */
 void program_free(struct program *p, int block);
+void program_lose(struct program *p, int block); /* freed unseen: the next one gets its memory */
 /* A block older than the recording, which the level of the device counts: freed now, or never. */
 void program_older(struct program *p, int64_t bytes, bool freed);
 void program_finish(struct program *p);

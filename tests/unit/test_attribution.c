@@ -65,11 +65,12 @@ static const struct told records[] = {
     {"a free finds the older of two blocks by its size",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -4 1 cpu",
      "1 +8 in a, mate 3\n2 +4 in a, mate 4\n3 -8 in a, mate 1\n4 -4 in a, mate 2\n", ""},
-    {"of an address given out again only what is never freed is worth a note",
+    {"of an address given out again what is never freed ends there",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 2 1 cpu\n1 mem 4 -8 1 cpu\n"
      "1 mem 5 -2 1 cpu",
-     "1 +8 in a, mate 4\n2 +4 in a\n3 +2 in a, mate 5\n4 -8 in a, mate 1\n5 -2 in a, mate 3\n",
-     "reused_address 1"},
+     "1 +8 in a, mate 4\n2 +4 in a, mate 3\n3 -4 unseen, mate 2\n3 +2 in a, mate 5\n"
+     "4 -8 in a, mate 1\n5 -2 in a, mate 3\n",
+     "freed_unseen 1"},
     {"a free of another size does not pair",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n"
      "1 mem 3 -8 1 cpu",
