@@ -88,9 +88,9 @@ done
 gzip -c "$SAMPLES/snapshots/basic.pickle" | "$MEMTOOL" import - --db packed.db --name gz >/dev/null || complain 'gzip'
 "$MEMTOOL" tree gz --db packed.db --bytes | tail -n +2 | diff basic.tree - || complain 'gzip differs'
 # What the pickle's values and the records made of them need together is what --max-memory bounds.
-"$MEMTOOL" import "$SAMPLES/snapshots/basic.pickle" --db small.db --max-memory 40KiB 2>err
+"$MEMTOOL" import "$SAMPLES/snapshots/basic.pickle" --db small.db --max-memory 16KiB 2>err
 [ $? = 2 ] || complain '--max-memory is not kept'
-grep -q 'needs more than 40 KiB of memory .* (at byte' err || complain "--max-memory: $(cat err)"
+grep -q 'needs more than 16 KiB of memory .* (at byte' err || complain "--max-memory: $(cat err)"
 [ ! -e small.db ] || complain '--max-memory leaves a database behind'
 echo "$fails complaints"
 [ $fails = 0 ]

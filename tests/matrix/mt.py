@@ -22,8 +22,8 @@ SANITIZER = re.compile(r"Sanitizer|runtime error:")
 # characters that turn the direction of text.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 UNDECODED = re.compile("[\udc80-\udcff]")
-OUTSIDE = re.compile(r"^(.*\S) \[outside ops\]$|(?<=^\[no step), outside ops(?=\]$)")
-MARKUP = re.compile(r"<(img|script|b>|svg/onload)", re.I)
+OUTSIDE = re.compile(r"^(.*\S) \[(?:outside ops|freed unseen)\]$|(?<=^\[no step), (?:outside ops|freed unseen)(?=\]$)")
+MARKUP = re.compile(r"(?<!\\)<(img|script|b>|svg/onload)", re.I)
 SHOWN_FAILURES = 60  # of a test program, and of one kind (the first two words that say what was checked) no more than
 SHOWN_OF_A_KIND = 3
 
@@ -130,7 +130,8 @@ def by(rows, *keys):
 def summed(rows, keys, columns):
     """Rows added up by the values of `keys`, without those that hold nothing: {key values: {column: sum}}.
 
-    What lies outside ops has rows of its own, whose last key says so: it belongs to that thread or step all the same.
+    What lies outside ops, or was freed unseen, has rows of its own, whose last key says so: it belongs to that thread or
+    step all the same.
     """
     sums = {}
     for row in rows:

@@ -20,12 +20,9 @@ MEMTOOL = os.environ["MEMTOOL"]
 
 # Wrong for now: frees that no record holds count as missing. Who mends one takes it off this list.
 KNOWN = {
-    "writer_large",
     "writer_late",
     "writer_small",
-    "inference_threads",
     "list_and_writer",
-    "list_and_writer_open",
     "list_and_threads",
     "list_and_threads_same_site",
 }

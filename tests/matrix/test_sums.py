@@ -54,7 +54,7 @@ def tree(run, device):
     rows = m.rows("tree", run.name, "--device", device["device"])
     ops = [row for row in rows if row["node"] is not None]
     outside = device["net_b"] - (mt.total(m.query(
-        "SELECT d.outside_alloc_b - d.outside_freed_b AS b FROM device d JOIN run r ON r.id = d.run_id "
+        "SELECT d.outside_alloc_b - d.outside_freed_b - d.unseen_b AS b FROM device d JOIN run r ON r.id = d.run_id "
         f"WHERE r.name = '{run.name}' AND d.name = '{device['device']}'"), "b") or 0)
     m.check((mt.total(ops, "self_net_b") or 0) == outside, *where, "self sums", mt.total(ops, "self_net_b"), outside)
     m.check((mt.total([r for r in ops if r["depth"] == 0], "net_b") or 0) == outside, *where, "roots")
