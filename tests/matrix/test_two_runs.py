@@ -8,7 +8,7 @@ KEYS = [None, "name", "top", "site", "scope", "phase", "path", "thread", "step",
 PAIRS = [  # of related runs, and of runs that have little in common
     ("cnn_b16", "cnn_b32"), ("leak_steps", "noleak_steps"), ("checkpoint", "no_checkpoint"), ("cnn_b16_torch2.6", "cnn_stack"),
     ("random0", "random1"), ("random2", "random3"), ("borders", "borders_us"), ("deep", "hostile_names"), ("reuse", "older"),
-    ("no_addresses", "some_addresses"), ("two_optimizers", "nested_optimizers"), ("snapshot0", "snapshot3"),
+    ("two_optimizers", "nested_optimizers"), ("snapshot0", "snapshot3"),
     ("snapshot1", "snapshot2"), ("snap-basic", "snap-two_devices"), ("snap-bare_list", "snap-basic"),
 ]
 DELTAS = "_delta"
