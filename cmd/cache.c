@@ -48,10 +48,14 @@ static enum mt_status private_folder(const char *why, char **out, struct mt_err 
         mt_show_note("%s: what is read of files given as runs is not kept.", why);
     said = true;
     *out = mt_asprintf("%s/memtool-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (mkdtemp(*out)) {
+    sigset_t before;
+    mt_scratch_hold(&before);
+    bool made = mkdtemp(*out) != NULL;
+    if (made)
         mt_scratch_add(*out);
+    mt_scratch_release(&before);
+    if (made)
         return MT_OK;
-    }
     MT_FAIL(err, MT_EIO, "a folder for what is read of a file cannot be made: %s", strerror(errno));
     mt_err_input(err, *out);
     mt_err_hint(err, "Name a folder in TMPDIR or MEMTOOL_CACHE, or import the file first.");
@@ -107,6 +111,23 @@ static enum mt_status open_and_name(const struct copy *c, const char *scratch, s
     return MT_OK;
 }
 
+/* The copy and its journal, which Ctrl-C removes. False where no file can be made. */
+static bool begin(const struct copy *c, char **scratch, char **journal, int *fd)
+{
+    sigset_t before;
+    mt_scratch_hold(&before);
+    *scratch = mt_cache_begin(c->database, fd);
+    if (*scratch) {
+        *journal = mt_asprintf("%s-journal", *scratch);
+        mt_scratch_add(*scratch);
+        mt_scratch_add(*journal);
+    }
+    int code = errno;
+    mt_scratch_release(&before);
+    errno = code;
+    return *scratch != NULL;
+}
+
 /* The input is read before there is a file to be left behind. */
 static enum mt_status fill(const struct copy *c, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
@@ -117,16 +138,12 @@ static enum mt_status fill(const struct copy *c, struct mt_db **db, struct mt_ru
     int fd = -1;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_intake_read(c->given, &plain, &rec, hash, err));
-    scratch = mt_cache_begin(c->database, &fd);
-    if (!scratch) {
+    if (!begin(c, &scratch, &journal, &fd)) {
         mt_err_input(err, c->folder);
         st = MT_FAIL(err, MT_EIO, "the cache cannot be written: %s", strerror(errno));
         mt_err_hint(err, "Name another folder in MEMTOOL_CACHE, or import the file first.");
         goto out;
     }
-    journal = mt_asprintf("%s-journal", scratch);
-    mt_scratch_add(scratch);
-    mt_scratch_add(journal);
     st = import(c, scratch, &rec, hash, err);
     if (st == MT_OK)
         st = open_and_name(c, scratch, db, run, err);

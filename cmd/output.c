@@ -88,12 +88,16 @@ static int open_beside(const char *target)
 {
     enum { TRIES = 100 };
     const char *slash = strrchr(target, '/');
+    sigset_t before;
     for (int i = 0; i < TRIES; i++) {
         char *path = mt_asprintf("%.*s.memtool-%d-%d.tmp", slash ? (int)(slash + 1 - target) : 0,
                                  target, (int)getpid(), i);
+        mt_scratch_hold(&before);
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = errno;
-        if (fd >= 0) {
+        if (fd >= 0)
             mt_scratch_add(path);
+        mt_scratch_release(&before);
+        if (fd >= 0) {
             beside = path;
             return fd;
         }

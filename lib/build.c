@@ -1,6 +1,8 @@
 /* The order in which a recording is built, and the part that can run beside its storing. */
 #include "lib/build.h"
 
+#include "lib/thread.h"
+
 static void include(struct mt_recording *r, int64_t t_ns)
 {
     r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
@@ -53,7 +55,7 @@ static void *build_memory(void *recording)
 
 void mt_build_beside(struct mt_beside *b, struct mt_recording *r)
 {
-    b->running = pthread_create(&b->thread, NULL, build_memory, r) == 0;
+    b->running = mt_thread_start(&b->thread, build_memory, r) == 0;
     if (!b->running)
         mt_build_memory(r);
 }

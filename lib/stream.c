@@ -4,8 +4,8 @@
 #include "lib/hash.h"
 #include "lib/mem.h"
 #include "lib/source.h"
+#include "lib/thread.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -293,12 +293,7 @@ static void free_stream(struct mt_stream *s)
 
 static enum mt_status start(struct mt_stream *s, struct mt_stream **out, struct mt_err *err)
 {
-    /* Signals are for the thread that started us: Ctrl-C must interrupt its system calls. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&s->thread, NULL, run, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int code = mt_thread_start(&s->thread, run, s);
     if (code) {
         MT_FAIL(err, MT_EIO, "cannot start a thread: %s", strerror(code));
         mt_source_name_error(&s->src, err);
