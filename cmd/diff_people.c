@@ -113,7 +113,9 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
         if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
-            return mt_report_textf(r, "not known of %s", d->side[s].run.name);
+            return section == MT_SECTION_PEAK && mt_lives_are_known(&d->side[s].device)
+                       ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
+                       : mt_report_textf(r, "not known of %s", d->side[s].run.name);
     if (section == MT_SECTION_LEAK)
         return leak_remark(row);
     bool in_base = row->in[0], in_new = row->in[1];
@@ -263,8 +265,9 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
     bool known = mt_lives_are_known(&d->side[0].device) && mt_lives_are_known(&d->side[1].device);
-    if (change && known && !rows->left_out_n)
-        mt_report_footer(r, "= %s exactly", change);
+    if (change && !rows->left_out_n && (known || rows->order.n))
+        mt_report_footer(r, known ? "= %s exactly" : "%s in all; in which rows cannot be told",
+                         change);
 }
 
 enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_diff_wanted *w,

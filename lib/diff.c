@@ -311,11 +311,15 @@ void mt_diff_compare(struct mt_diff *d)
     mt_alignment_free(&a);
 }
 
-/* Without addresses all that is alive at the peak is in one row; of the others nothing is known. */
-static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, struct mt_figures *f)
+/*
+ * Without addresses all that is alive at the peak is in one row; of the others nothing is known.
+ * Nor is it known which of the other run's bytes that row would have to be compared with.
+ */
+static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, bool rest_of_other,
+                         struct mt_figures *f)
 {
     f->unknown = unknown_of(s);
-    if (!mt_lives_are_known(&s->device) && !f->at_peak_b)
+    if (!f->at_peak_b && (rest_of_other || !mt_lives_are_known(&s->device)))
         f->unknown |= MT_UNKNOWN_PEAK;
     if (explicit_row)
         f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
@@ -326,11 +330,14 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
     const struct mt_diff_pair *p = &d->rows.v[i];
     struct mt_diff_row row = {
         .key = p->key, .explicit_row = p->explicit_row, .match = (enum mt_match)p->match};
+    bool rest[2]; /* holds what is in no known site */
     for (int s = 0; s < 2; s++) {
         row.in[s] = p->group[s] != MT_NONE;
         row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
-        mark_unknown(&d->side[s], p->explicit_row, &row.at[s]);
+        rest[s] = row.at[s].at_peak_b && !mt_lives_are_known(&d->side[s].device);
     }
+    for (int s = 0; s < 2; s++)
+        mark_unknown(&d->side[s], p->explicit_row, rest[!s], &row.at[s]);
     return row;
 }
 

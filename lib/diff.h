@@ -2,7 +2,8 @@
  * diff.h - what changed from one run to another: NEW minus BASE, group by group.
  *
  * Each run is measured at its own peak; the sums of at_peak_b over all rows are the peaks, so the
- * changes of the rows add up to the change of the peak.
+ * changes of the rows add up to the change of the peak. Where one run has no addresses, no change
+ * of a row is known, and what either run has in the rows still adds up to its peak.
  */
 #ifndef MT_DIFF_H
 #define MT_DIFF_H
