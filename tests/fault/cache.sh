@@ -74,7 +74,7 @@ for signal in INT TERM KILL; do
     done
 done
 for delay in $(seq 20 8 420); do # `timeout` sends it twice: the second must not cut the cleaning short
-    timeout -s TERM 0.$(printf %03d "$delay") "$MEMTOOL" tree long.json >/dev/null 2>&1
+    timeout -s TERM "0.$(printf %03d "$delay")" "$MEMTOOL" tree long.json >/dev/null 2>&1
     find cache -type f 2>/dev/null | grep -q tmp && complain "TERM after $delay ms leaves $(ls cache)"
     rm -rf cache
 done
