@@ -129,7 +129,7 @@ static const struct mt_word rule_words[] = {
     {"top op", MT_WORD_TOP},
     {"scope", "the innermost record_function() annotation around an op"},
     {0}};
-static const struct mt_words words[] = {{"Words", rule_words}, {0}};
+static const struct mt_words words[] = {{"Words", rule_words, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_check = {
     .name = "check",

@@ -47,6 +47,7 @@ struct mt_word {
 struct mt_words {
     const char *title; /* "Words of --by"; NULL ends the list */
     const struct mt_word *all;
+    const char *option; /* they are what this option takes: completion offers them; NULL: none */
 };
 
 /* What the value of an option can be, for completion: words with blanks between them, or a function

@@ -175,6 +175,10 @@ static void add_values(struct mt_candidates *out, const struct mt_cmd *cmd,
             add_words(out, cmd, before, words.s);
             mt_buf_free(&words);
         }
+    for (const struct mt_words *words = cmd->words; words && words->title; words++)
+        for (const struct mt_word *w = words->all; w->word; w++)
+            if (words->option && strcmp(words->option, opt->name) == 0)
+                add(out, before, w->word, strlen(w->word), w->meaning);
 }
 
 /* The value of an option. before: what stands in front of it in the same word. */

@@ -1,8 +1,8 @@
 /* memtool diff: what changed from one run to another. */
 #include "lib/diff.h"
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/diff.h"
-#include "cmd/words.h"
 #include "lib/human.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,11 +140,15 @@ static enum mt_status judge(const struct mt_diff *d, struct mt_report *r, int *e
 static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
                                     struct mt_diff_wanted *w, struct mt_err *err)
 {
-    bool device_column;
+    struct mt_by live, op;
     int64_t bytes;
     double percent;
-    MT_TRY(mt_group_keys_parse(by, "site", c->live.keys, &c->live.key_n, &device_column, err));
-    MT_TRY(mt_group_keys_parse(by, "name", c->op.keys, &c->op.key_n, &device_column, err));
+    MT_TRY(mt_by_parse(&mt_cmd_diff, by, "site", &live, err));
+    MT_TRY(mt_by_parse(&mt_cmd_diff, by, "name", &op, err));
+    c->live.key_n = live.n;
+    c->op.key_n = op.n;
+    memcpy(c->live.keys, live.v, sizeof live.v);
+    memcpy(c->op.keys, op.v, sizeof op.v);
     MT_TRY(parse_threshold(&bytes, &percent, err));
     *w = (struct mt_diff_wanted){.per_step = per_step,
                                  .people = mt_people_read(),
@@ -254,7 +258,7 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "group by site, name, path, scope, ... (default: blocks by site, ops by name)"},
+     "group by one or more of the words below (default: blocks by site, ops by name)"},
     {"section", 0, MT_OPT_STRING, &sections, "LIST", "only these: total, peak, op, leak"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: the one of BASE with most bytes allocated)"},
@@ -271,10 +275,9 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
 
-static const struct mt_values values[] = {
-    {"by", MT_VALUES_OF_BY, NULL}, {"section", NULL, mt_diff_section_names}, {0}};
+static const struct mt_values values[] = {{"section", NULL, mt_diff_section_names}, {0}};
 
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",

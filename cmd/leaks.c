@@ -1,9 +1,9 @@
 /* memtool leaks: what grows from step to step, and what is merely alive at the end. */
 #include "lib/leaks.h"
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
-#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/wrap.h"
 #include <math.h>
@@ -62,14 +62,14 @@ static bool large_enough(const struct mt_leak *l)
     return l->growth_steps ? rate_of(l) >= (double)min_b : l->at_end_b >= min_b;
 }
 
-static void add_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool steps)
+static void add_columns(struct mt_report *r, const struct mt_by *keys, bool steps)
 {
     for (int i = 0; i < COLUMN_N; i++) {
         mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
         r->columns.v[i].hidden = columns[i].hidden || (i <= SINCE && !steps);
     }
-    for (int k = 0; k < key_n; k++)
-        mt_report_column(r, mt_group_key_names[keys[k]], NULL, MT_UNIT_NONE);
+    for (int k = 0; k < keys->n; k++)
+        mt_report_column(r, mt_group_key_names[keys->v[k]], NULL, MT_UNIT_NONE);
     r->keep_order = true;
     r->empty = steps ? "nothing grows from step to step" : "nothing is alive at the end";
 }
@@ -79,7 +79,7 @@ static struct mt_cell step_cell(int64_t number)
     return number == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(number);
 }
 
-static void add_row(struct mt_report *r, const struct mt_leak *l, int key_n)
+static void add_row(struct mt_report *r, const struct mt_leak *l, const struct mt_by *keys)
 {
     struct mt_row *row = mt_report_row(r);
     row->explicit_row = l->explicit_row;
@@ -90,7 +90,7 @@ static void add_row(struct mt_report *r, const struct mt_leak *l, int key_n)
     row->cells[AT_END_B] = mt_cell_int(l->at_end_b);
     row->cells[AT_END_N] = mt_cell_int(l->at_end_n);
     row->cells[VERDICT] = mt_cell_text(mt_verdict_names[l->verdict]);
-    for (int k = 0; k < key_n; k++)
+    for (int k = 0; k < keys->n; k++)
         row->cells[COLUMN_N + k] = mt_cell_text(mt_report_text(r, l->key[k]));
 }
 
@@ -245,19 +245,19 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           const struct mt_run_device *d, const enum mt_group_key *keys, int key_n,
+                           const struct mt_run_device *d, const struct mt_by *keys,
                            struct mt_leaks_answer *answer, struct mt_err *err)
 {
     struct mt_lives lives = {0};
     struct mt_leaks found = {0};
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_lives_open(db, run, &lives, err));
-    MT_TRY_OUT(mt_leaks_find(&lives, d, keys, key_n, warmup, &found, err));
-    add_columns(r, keys, key_n, lives.steps.all.n > 0);
+    MT_TRY_OUT(mt_leaks_find(&lives, d, keys->v, keys->n, warmup, &found, err));
+    add_columns(r, keys, lives.steps.all.n > 0);
     for (size_t i = 0; i < found.rows.n; i++) {
         const struct mt_leak *l = &found.rows.v[i];
         if (is_listed(l) && large_enough(l))
-            add_row(r, l, key_n);
+            add_row(r, l, keys);
         else
             r->left_out_n += is_listed(l);
         answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
@@ -278,9 +278,8 @@ out:
     return st;
 }
 
-static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, int key_n,
-                              struct mt_report *r, struct mt_leaks_answer *answer,
-                              struct mt_err *err)
+static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
+                              struct mt_leaks_answer *answer, struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run which;
@@ -296,7 +295,7 @@ static enum mt_status one_run(const char *ref, const enum mt_group_key *keys, in
     if (none)
         mt_report_no_memory(r, &which);
     else
-        MT_TRY_OUT(fill(r, db, &which, &d, keys, key_n, answer, err));
+        MT_TRY_OUT(fill(r, db, &which, &d, keys, answer, err));
     mt_report_others(r, others);
 out:
     mt_db_close(db);
@@ -316,21 +315,19 @@ static enum mt_status settle_warmup(size_t run_n, struct mt_err *err)
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
-    enum mt_group_key keys[MT_BY_N];
-    int key_n;
+    struct mt_by keys;
     struct mt_report report;
-    bool device_column;
     struct mt_leaks_answer answer = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.leaks", 1);
-    MT_TRY_OUT(mt_group_keys_parse(by, "site", keys, &key_n, &device_column, err));
+    MT_TRY_OUT(mt_by_parse(&mt_cmd_leaks, by, "site", &keys, err));
     MT_TRY_OUT(settle_warmup(args->n, err));
     if (args->n < 2)
-        MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, keys, key_n, &report, &answer, err));
+        MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, &keys, &report, &answer, err));
     else {
         const struct mt_leaks_wanted wanted = {.device = device_name,
-                                               .keys = keys,
-                                               .key_n = key_n,
+                                               .keys = keys.v,
+                                               .key_n = keys.n,
                                                .min_b = min_b,
                                                .all = all || !mt_people_read(),
                                                .rows = &rows};
@@ -346,7 +343,7 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "what a site is: site (top op in its scope; default), path, name, shape, ..."},
+     "what a site is: one or more of the words below (default: site)"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
      "show state, last step and cache too, not only leaks and candidates"},
@@ -372,7 +369,8 @@ static const struct mt_word verdicts[] = {
     {"last step", "born in the last step: gradients, results"},
     {"cache", "alive no longer than other blocks of its site were before they were freed"},
     {0}};
-static const struct mt_words words[] = {{"Verdicts", verdicts}, MT_WORDS_OF_BY, {0}};
+static const struct mt_words words[] = {
+    {"Verdicts", verdicts, NULL}, MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
 
 static void add_column_names(struct mt_buf *out)
 {
@@ -381,8 +379,7 @@ static void add_column_names(struct mt_buf *out)
     mt_buf_adds(out, "site");
 }
 
-static const struct mt_values values[] = {
-    {"by", MT_VALUES_OF_BY, NULL}, {"columns", NULL, add_column_names}, {0}};
+static const struct mt_values values[] = {{"columns", NULL, add_column_names}, {0}};
 
 const struct mt_cmd mt_cmd_leaks = {
     .name = "leaks",

@@ -159,7 +159,7 @@ static const struct mt_word metrics[] = {
     {"requested", "what the program asked for, without rounding"},
     {"inactive_split", "free stretches of segments that are partly in use"},
     {0}};
-static const struct mt_words words[] = {{"Metrics", metrics}, MT_WORDS_OF_MOMENTS, {0}};
+static const struct mt_words words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 
 const struct mt_cmd mt_cmd_memory = {
     .name = "memory",

@@ -1,6 +1,7 @@
 /* memtool peak: what was alive at the peak of a device, or at any other moment. */
 #include "cmd/peak.h"
 
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/words.h"
 #include "lib/human.h"
@@ -106,11 +107,11 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     mt_report_total(p->report, "at_ns", mt_cell_int(f->t_ns));
 }
 
-static void key_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n)
+static void key_columns(struct mt_report *r, const struct mt_by *keys)
 {
-    for (int k = 0; k < key_n; k++)
-        mt_report_column(r, mt_group_key_names[keys[k]], keys[k] == MT_BY_SITE ? "BORN IN" : NULL,
-                         MT_UNIT_NONE);
+    for (int k = 0; k < keys->n; k++)
+        mt_report_column(r, mt_group_key_names[keys->v[k]],
+                         keys->v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
 }
 
 static struct mt_cell count_cell(int64_t n)
@@ -119,7 +120,7 @@ static struct mt_cell count_cell(int64_t n)
 }
 
 static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const struct found *f,
-                       const enum mt_group_key *keys, int key_n)
+                       const struct mt_by *keys)
 {
     struct mt_report *r = p->report;
     bool peak = !f->text;
@@ -127,7 +128,7 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
     mt_report_column(r, peak ? "at_peak_n" : "live_n", "BLOCKS", MT_UNIT_COUNT);
     mt_report_column(r, "largest_b", "LARGEST", MT_UNIT_BYTES);
     mt_report_column(r, "age_ns", "OLDEST", MT_UNIT_NS);
-    key_columns(r, keys, key_n);
+    key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *from_group = &g->rows.v[i];
         const struct mt_live_sum *s = &from_group->at[0];
@@ -140,13 +141,12 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
         row->cells[c++] = s->oldest_ns == INT64_MIN
                               ? (struct mt_cell){0}
                               : mt_cell_int(mt_wrap_sub(f->t_ns, s->oldest_ns));
-        for (int k = 0; k < key_n; k++)
+        for (int k = 0; k < keys->n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, from_group->key[k]));
     }
 }
 
-static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
-                        const enum mt_group_key *keys, int key_n)
+static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const struct mt_by *keys)
 {
     static const struct {
         const char *name, *title;
@@ -159,7 +159,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
     struct mt_report *r = p->report;
     for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
         mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
-    key_columns(r, keys, key_n);
+    key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *group = &g->rows.v[i];
         const struct mt_live_sum *a = &group->at[0], *b = &group->at[1];
@@ -171,7 +171,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g,
         row->cells[c++] = mt_cell_int(b->bytes);
         row->cells[c++] = count_cell(a->blocks_n);
         row->cells[c++] = count_cell(b->blocks_n);
-        for (int k = 0; k < key_n; k++)
+        for (int k = 0; k < keys->n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, group->key[k]));
     }
 }
@@ -191,18 +191,15 @@ static void describe_change(struct mt_peak *p, const struct found f[2])
     mt_report_total(p->report, "change_b", mt_cell_int(change));
 }
 
-static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
+static enum mt_status live_report(struct mt_peak *p, const struct mt_by *keys, struct mt_err *err)
 {
-    enum mt_group_key keys[MT_BY_N];
     struct mt_live_groups groups = {0};
     struct found f[2];
     char sum[MT_HUMAN_MAX];
-    int key_n, n;
-    bool device_column;
+    int n;
     enum mt_status st = MT_OK;
-    MT_TRY(mt_group_keys_parse(by, "site,phase", keys, &key_n, &device_column, err));
     MT_TRY(find_moments(p, f, &n, err));
-    mt_live_groups_init(&groups, &p->lives, keys, key_n);
+    mt_live_groups_init(&groups, &p->lives, keys->v, keys->n);
     for (int i = 0; i < n; i++) {
         struct mt_live live = {0};
         st = mt_live_at(&p->lives, &p->device, f[i].record, &live, err);
@@ -215,9 +212,9 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     }
     p->report->keep_order = true;
     if (n == 1)
-        one_moment(p, &groups, &f[0], keys, key_n);
+        one_moment(p, &groups, &f[0], keys);
     else {
-        two_moments(p, &groups, keys, key_n);
+        two_moments(p, &groups, keys);
         describe_change(p, f);
     }
     const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL};
@@ -232,10 +229,10 @@ out:
     return st;
 }
 
-static enum mt_status fill(struct mt_peak *p, struct mt_err *err)
+static enum mt_status fill(struct mt_peak *p, const struct mt_by *keys, struct mt_err *err)
 {
     if (!per)
-        return live_report(p, err);
+        return live_report(p, keys, err);
     if (at.n || from || to || step || by) {
         MT_FAIL(err, MT_EUSAGE, "--per goes with none of --at, --from, --to, --step, --by");
         return MT_EUSAGE;
@@ -255,10 +252,12 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_db *db = NULL;
     struct mt_report report;
     struct mt_peak p = {.report = &report};
+    struct mt_by keys;
     bool none;
     int others;
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.peak", 1);
+    MT_TRY_OUT(mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err));
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &p.run, err));
     MT_TRY_OUT(mt_run_device(db, &p.run, device_name, &p.device, &none, &others, err));
     mt_report_about(&report, &p.run, none ? NULL : &p.device);
@@ -267,7 +266,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         goto show;
     }
     MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
-    MT_TRY_OUT(fill(&p, err));
+    MT_TRY_OUT(fill(&p, &keys, err));
     if (!per && !mt_lives_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
                                 "which block is freed when is unknown.");
@@ -293,7 +292,7 @@ static const struct mt_opt opts[] = {
     {"per", 0, MT_OPT_STRING, &per, "WHAT",
      "step: start, peak and end of every step; name: how far each op rises above its start"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "group by site, name, top, scope, module, phase, path, shape, thread, step"},
+     "group by one or more of the words below (default: site,phase)"},
     MT_DEVICE_OPT(device_name),
     MT_ROWS_OPTS(rows, "in the first column", "20"),
     {0},
@@ -303,11 +302,12 @@ static const struct mt_word columns_per[] = {
     {"RISE", "the largest level while the op runs, less the level when it begins: its workspace"},
     {"KEPT", "the level when that call ends, less the level when it begins"},
     {0}};
-static const struct mt_words words[] = {
-    MT_WORDS_OF_MOMENTS, MT_WORDS_OF_BY, {"Columns of --per name", columns_per}, {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_MOMENTS,
+                                        MT_WORDS_OF_BY(mt_by_of_blocks),
+                                        {"Columns of --per name", columns_per, NULL},
+                                        {0}};
 
-static const struct mt_values values[] = {
-    {"by", MT_VALUES_OF_BY, NULL}, {"per", "step name", NULL}, {0}};
+static const struct mt_values values[] = {{"per", "step name", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_peak = {
     .name = "peak",

@@ -1,7 +1,7 @@
 #include "lib/table.h"
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
-#include "cmd/words.h"
 #include "lib/human.h"
 #include "lib/live.h"
 #include <stdio.h>
@@ -15,22 +15,22 @@ static struct mt_rows rows = MT_ROWS(20);
 
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                                 const struct mt_run_device *d, const enum mt_group_key *keys,
-                                 int key_n, bool device_column, int64_t *net_b, struct mt_err *err)
+                                 const struct mt_run_device *d, const struct mt_by *keys,
+                                 int64_t *net_b, struct mt_err *err)
 {
     struct mt_tree tree = {0};
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
-        .thread = thread, .by_step = steps != NULL, .keys = keys, .key_n = key_n};
+        .thread = thread, .by_step = steps != NULL, .keys = keys->v, .key_n = keys->n};
     bool lifetimes = d && mt_lives_are_known(d);
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
-    if (thread || steps || mt_group_needs_ops(keys, key_n))
+    if (thread || steps || mt_group_needs_ops(keys->v, keys->n))
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
     else
-        MT_TRY_OUT(mt_group_nodes(db, run, d, keys, key_n, &tree, &groups, err));
-    mt_table_rows(r, &groups, key_n, device_column ? d ? d->name : "-" : NULL, lifetimes, net_b);
+        MT_TRY_OUT(mt_group_nodes(db, run, d, keys->v, keys->n, &tree, &groups, err));
+    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL, lifetimes, net_b);
 out:
     mt_groups_free(&groups);
     mt_tree_free(&tree);
@@ -66,36 +66,36 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
-    enum mt_group_key keys[MT_BY_N];
-    int key_n, others = 0;
-    bool by_device, by_top = false, none = false;
+    struct mt_by keys;
+    int others = 0;
+    bool by_top = false, none = false;
     struct mt_sort sort;
     struct mt_run_device d;
     int64_t net_b = 0;
     char net[MT_HUMAN_MAX], more[MT_HUMAN_LONG];
-    MT_TRY(mt_group_keys_parse(by, "name", keys, &key_n, &by_device, err));
+    MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
     const char *wanted = device_name ? device_name : sort.device;
     MT_TRY(mt_run_device(db, run, wanted, &d, &none, &others, err));
     bool lifetimes = !none && mt_lives_are_known(&d);
-    mt_table_columns(r, keys, key_n, by_device, lifetimes);
-    if (by_device && !none && !wanted) {
+    mt_table_columns(r, keys.v, keys.n, keys.device, lifetimes);
+    if (keys.device && !none && !wanted) {
         struct mt_run_device *all;
         size_t n;
         MT_TRY(mt_run_devices(db, run, &all, &n, err));
         enum mt_status st = MT_OK;
         for (size_t i = 0; i < n && st == MT_OK; i++)
-            st = add_device(r, db, run, &all[i], keys, key_n, true, &net_b, err);
+            st = add_device(r, db, run, &all[i], &keys, &net_b, err);
         free(all);
         MT_TRY(st);
     } else {
-        MT_TRY(add_device(r, db, run, none ? NULL : &d, keys, key_n, by_device, &net_b, err));
+        MT_TRY(add_device(r, db, run, none ? NULL : &d, &keys, &net_b, err));
         if (others > 0)
             mt_report_note(r, "%s; choose with --device, or see all with --by %s,device.",
                            mt_human_things(others, "more device", more), by ? by : "name");
     }
-    for (int k = 0; k < key_n; k++)
-        by_top |= keys[k] == MT_BY_TOP;
+    for (int k = 0; k < keys.n; k++)
+        by_top |= keys.v[k] == MT_BY_TOP;
     mt_table_sort(r, &sort);
     MT_TRY(mt_rows_apply(&rows, r, sort.column, err));
     describe(r, run, none ? NULL : &d, net_b, &sort);
@@ -154,7 +154,7 @@ static const struct mt_opt opts[] = {
     {"sort", 's', MT_OPT_STRING, &sort_key, "KEY",
      "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b)"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "group by name, top, site, scope, module, phase, path, shape, thread, step, forward, device"},
+     "group by one or more of the words below (default: name)"},
     MT_DEVICE_OPT(device_name),
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID", "only ops of this thread"},
@@ -164,10 +164,9 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY, {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
 
-static const struct mt_values values[] = {{"by", MT_VALUES_OF_BY " forward device", NULL},
-                                          {"sort", NULL, mt_table_sort_names},
+static const struct mt_values values[] = {{"sort", NULL, mt_table_sort_names},
                                           {"columns", NULL, mt_table_column_names},
                                           {"compat", "torch", NULL},
                                           {0}};

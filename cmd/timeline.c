@@ -89,8 +89,6 @@ static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
 
 static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
-    bool other_keys;
-    int key_n;
     MT_TRY(load_levels(t, n, err));
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
     if (t->second.all.n)
@@ -105,8 +103,7 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     mt_report_total(t->report, "peak_ns", mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;
-    MT_TRY(mt_group_keys_parse(by, "site", t->keys, &key_n, &other_keys, err));
-    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->keys, key_n, top_n(),
+    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->by.v, t->by.n, top_n(),
                          &t->bands, err);
 }
 
@@ -156,7 +153,7 @@ static void band_rows(struct mt_timeline *t)
     mt_report_column(r, "max_b", NULL, MT_UNIT_BYTES);
     mt_report_column(r, "live_b", NULL, MT_UNIT_BYTES);
     for (int i = 0; i < t->bands.key_n; i++)
-        mt_report_column(r, mt_group_key_names[t->keys[i]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_names[t->by.v[i]], NULL, MT_UNIT_NONE);
     for (size_t k = 0; k < t->buckets.all.n; k++)
         for (const struct mt_band *band = t->bands.all.v; band < t->bands.all.v + t->bands.all.n;
              band++) {
@@ -284,6 +281,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     int others;
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.timeline", 1);
+    MT_TRY_OUT(mt_by_parse(&mt_cmd_timeline, by, "site", &t.by, err));
     MT_TRY_OUT(check_options(err));
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &t.run, err));
     MT_TRY_OUT(mt_run_device(db, &t.run, device_name, &t.device, &none, &others, err));
@@ -312,8 +310,7 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "what it consists of, by where it was born: site, name, top, scope, module, phase, path, "
-     "shape, thread, step"},
+     "what it consists of: where it was born, by one or more of the words below"},
     {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
     {"metric", 0, MT_OPT_STRING, &metric, "M",
      "allocated or reserved (default: allocated, and reserved beside it where recorded)"},
@@ -328,10 +325,9 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY, MT_WORDS_OF_MOMENTS, {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_blocks), MT_WORDS_OF_MOMENTS, {0}};
 
-static const struct mt_values values[] = {
-    {"by", MT_VALUES_OF_BY, NULL}, {"metric", "allocated reserved", NULL}, {0}};
+static const struct mt_values values[] = {{"metric", "allocated reserved", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_timeline = {
     .name = "timeline",

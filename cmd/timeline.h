@@ -4,6 +4,7 @@
 #ifndef MT_TIMELINE_H
 #define MT_TIMELINE_H
 
+#include "cmd/by.h"
 #include "lib/bands.h"
 #include "lib/chart.h"
 #include "lib/report.h"
@@ -23,7 +24,7 @@ struct mt_timeline {
     struct mt_window asked, shown; /* as given; within the run */
     struct mt_buckets buckets, second_buckets;
     struct mt_bands bands; /* key_n 0: not asked for */
-    enum mt_group_key keys[MT_BY_N];
+    struct mt_by by;
     int64_t peak_b, peak_ns; /* of the window */
     struct mt_report *report;
 };

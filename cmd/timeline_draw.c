@@ -87,8 +87,8 @@ static void add_legend(struct mt_timeline *t, bool ascii)
     mt_report_column(r, "most_b", "MOST", MT_UNIT_BYTES);
     mt_report_column(r, "over_time", "OVER TIME", MT_UNIT_NONE);
     for (int k = 0; k < t->bands.key_n; k++)
-        mt_report_column(r, mt_group_key_names[t->keys[k]],
-                         t->keys[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_names[t->by.v[k]],
+                         t->by.v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
     r->keep_order = true;
     for (const struct mt_band *b = t->bands.all.v; b < t->bands.all.v + t->bands.all.n; b++) {
         struct mt_row *row = mt_report_row(r);

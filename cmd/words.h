@@ -6,23 +6,16 @@
 
 #include "cmd/cmd.h"
 
-/* For a list of struct mt_words: the keys of --by, and what a MOMENT can be. */
-#define MT_WORDS_OF_BY                                                                             \
-    {                                                                                              \
-        "Words of --by, alone or several (top,phase)", mt_words_of_by                              \
-    }
+/* For a list of struct mt_words: what a MOMENT can be. The keys of --by are in cmd/by.h. */
 #define MT_WORDS_OF_MOMENTS                                                                        \
     {                                                                                              \
-        "Moments", mt_words_of_moments                                                             \
+        "Moments", mt_words_of_moments, NULL                                                       \
     }
 
 /* What a top op is. */
 #define MT_WORD_TOP                                                                                \
     "the outermost op your code or autograd called; in snapshots your innermost line of Python"
 
-/* The same keys as values of an option --by; of single ops too where a command knows those. */
-#define MT_VALUES_OF_BY "name top site scope module phase path shape thread step"
-
-extern const struct mt_word mt_words_of_by[], mt_words_of_moments[];
+extern const struct mt_word mt_words_of_moments[];
 
 #endif

@@ -90,42 +90,13 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
     return *known;
 }
 
-static enum mt_status unknown_key(const char *key, size_t n, struct mt_err *err)
+enum mt_group_key mt_group_key_find(const char *name, size_t n)
 {
-    struct mt_buf known = {0};
-    for (int k = 0; k < MT_BY_N; k++)
-        mt_buf_addf(&known, "%s, ", mt_group_key_names[k]);
-    MT_FAIL(err, MT_EUSAGE, "--by does not know '%.*s'", (int)n, key);
-    mt_err_hint(err, "It knows: %sdevice; several separated by commas.", known.s);
-    mt_buf_free(&known);
-    return MT_EUSAGE;
-}
-
-enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
-                                   enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
-                                   struct mt_err *err)
-{
-    *key_n = 0;
-    *device = false;
-    for (const char *p = by ? by : fallback; *p;) {
-        size_t n = strcspn(p, ",");
-        int key = 0;
-        while (key < MT_BY_N && (strlen(mt_group_key_names[key]) != n ||
-                                 strncmp(mt_group_key_names[key], p, n) != 0))
-            key++;
-        bool known = key < MT_BY_N;
-        for (int i = 0; known && i < *key_n; i++)
-            if (keys[i] == (enum mt_group_key)key)
-                return MT_FAIL(err, MT_EUSAGE, "--by names '%s' twice", mt_group_key_names[key]);
-        if (known)
-            keys[(*key_n)++] = (enum mt_group_key)key;
-        else if (n == 6 && strncmp(p, "device", 6) == 0)
-            *device = true;
-        else
-            return unknown_key(p, n, err);
-        p += n + (p[n] == ',');
-    }
-    return *key_n ? MT_OK : mt_group_keys_parse(fallback, fallback, keys, key_n, &(bool){0}, err);
+    int key = 0;
+    while (key < MT_BY_N &&
+           (strlen(mt_group_key_names[key]) != n || memcmp(mt_group_key_names[key], name, n) != 0))
+        key++;
+    return (enum mt_group_key)key;
 }
 
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,

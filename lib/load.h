@@ -127,6 +127,8 @@ enum mt_group_key {
     MT_BY_N
 };
 extern const char *const mt_group_key_names[MT_BY_N];
+/* The key whose name are these n bytes; MT_BY_N: none. */
+enum mt_group_key mt_group_key_find(const char *name, size_t n);
 /* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
  * (NULL) is around it, or is the op itself. */
 uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
@@ -152,14 +154,6 @@ struct mt_group {
 struct mt_groups {
     MT_VEC(struct mt_group) rows;
 };
-
-/*
- * Parses "name,scope" (NULL: `fallback`). *device: "device" is among them, which is no key of its
- * own. Errors: MT_EUSAGE.
- */
-enum mt_status mt_group_keys_parse(const char *by, const char *fallback,
-                                   enum mt_group_key keys[MT_BY_N], int *key_n, bool *device,
-                                   struct mt_err *err);
 
 /* Says to which group an item belongs; groups are numbered as they come. */
 struct mt_grouper {

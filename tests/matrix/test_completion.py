@@ -245,6 +245,31 @@ def every_value():
     check("values are offered", offered > 100, offered)
 
 
+def keys_of_by():
+    """What is offered for --by is what help explains, what the command takes and what it says it takes."""
+    commands = [command for command in ask("") if "--by" in ask(command, "--")]
+    keys = {word for command in commands for word in ask(command, "--by", "")}
+    check("keys are offered", {"name", "forward", "device"} <= keys and len(commands) > 5, keys, commands)
+    for command in commands:
+        runs = {"segments": ["gpu"], "diff": ["run", "run"]}.get(command, ["run"])
+        took, said = set(), set()
+        for key in sorted(keys) + ["colour"]:
+            done = subprocess.run([MEMTOOL, command, *runs, "--by", key], capture_output=True, text=True)
+            check(f"{command} --by {key} ends well", done.returncode in (0, 2), done.stderr)
+            if done.returncode == 0:
+                took.add(key)
+            else:
+                knows = re.search("It knows: ([a-z, ]*)", done.stderr)
+                check(f"{command} --by {key}: the error lists the keys", f"'{key}'" in done.stderr and knows, done.stderr)
+                said = set(knows[1].split(", ")) if knows else set()
+        offered = set(ask(command, "--by", ""))
+        check(f"{command} --by offers what it takes", offered == took, offered ^ took)
+        check(f"{command} --by says what it takes", said == took, said ^ took)
+        words = memtool(command, "--help").partition("Words of --by")[2].partition("\n\n")[0]
+        explained = set(re.findall(r"^  (\w+) ", words, re.M))
+        check(f"{command} --help explains the keys", explained == took or command == "segments", explained ^ took)
+
+
 on_terminal("bash", ["bash", "--norc", "--noprofile", "-i"], BASH)
 os.makedirs("functions")
 open("functions/_memtool", "w").write(memtool("completion", "zsh"))
@@ -252,5 +277,6 @@ on_terminal("zsh", ["zsh", "-f", "-i"], "fpath+=($PWD/functions)\n" + ZSH)
 on_terminal("zsh", ["zsh", "-f", "-i"], ZSH + "\nsource <(memtool completion zsh)", LINES[:5])
 in_fish()
 every_value()
+keys_of_by()
 print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 raise SystemExit(failed > 0)

@@ -1,0 +1,96 @@
+/* The option --by, of all commands that have it. */
+#include "cmd/by.h"
+
+#include "cmd/words.h"
+#include <string.h>
+
+#define KEYS_OF_BLOCKS                                                                             \
+    {"name", "the op itself, as innermost: aten::empty"}, {"top", MT_WORD_TOP},                    \
+        {"site", "the top op in its scope: where in your program"},                                \
+        {"scope", "the innermost record_function() annotation around it"},                         \
+        {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},   \
+        {"phase", "forward, backward, recomputed (forward ops that a checkpoint runs again in "    \
+                  "backward), optimizer, data loading or other"},                                  \
+        {"path", "the whole call path from the root; of more than 256 names 64 are shown"},        \
+        {"shape", "the op with these input shapes (traces recorded with record_shapes)"},          \
+        {"thread", "the thread it runs on"},                                                       \
+    {                                                                                              \
+        "step", "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker"  \
+    }
+
+const struct mt_word mt_by_of_blocks[] = {KEYS_OF_BLOCKS, {0}};
+const struct mt_word mt_by_of_ops[] = {
+    KEYS_OF_BLOCKS,
+    {"forward", "of backward ops: the op of the forward pass they belong to"},
+    {"device", "each device apart"},
+    {0}};
+
+static const struct mt_word *words_of(const struct mt_cmd *cmd)
+{
+    const struct mt_words *words = cmd->words;
+    while (!words->option || strcmp(words->option, "by") != 0)
+        words++;
+    return words->all;
+}
+
+static bool takes(const struct mt_cmd *cmd, const char *key, size_t n)
+{
+    for (const struct mt_word *w = words_of(cmd); w->word; w++)
+        if (strlen(w->word) == n && memcmp(w->word, key, n) == 0)
+            return true;
+    return false;
+}
+
+static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, size_t n,
+                                  struct mt_err *err)
+{
+    struct mt_buf known = {0};
+    for (const struct mt_word *w = words_of(cmd); w->word; w++)
+        mt_buf_addf(&known, "%s%s", known.n ? ", " : "", w->word);
+    MT_FAIL(err, MT_EUSAGE, "%s --by does not know '%.*s'", cmd->name, (int)n, key);
+    mt_err_hint(err, "It knows: %s; several separated by commas.", known.s);
+    mt_buf_free(&known);
+    return MT_EUSAGE;
+}
+
+/* Adds a key that the command takes; false: it is there already. */
+static bool add(struct mt_by *out, const char *key, size_t n)
+{
+    enum mt_group_key found = mt_group_key_find(key, n);
+    if (found == MT_BY_N) {
+        bool again = out->device;
+        out->device = true;
+        return !again;
+    }
+    for (int i = 0; i < out->n; i++)
+        if (out->v[i] == found)
+            return false;
+    out->v[out->n++] = found;
+    return true;
+}
+
+static enum mt_status add_list(const struct mt_cmd *cmd, const char *list, struct mt_by *out,
+                               struct mt_err *err)
+{
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",");
+        if (!takes(cmd, p, n))
+            return unknown_key(cmd, p, n, err);
+        if (!add(out, p, n)) {
+            MT_FAIL(err, MT_EUSAGE, "--by names '%.*s' twice", (int)n, p);
+            mt_err_hint(err, "Name each key once.");
+            return MT_EUSAGE;
+        }
+        p += n + (p[n] == ',');
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char *fallback,
+                           struct mt_by *out, struct mt_err *err)
+{
+    *out = (struct mt_by){0};
+    if (by)
+        MT_TRY(add_list(cmd, by, out, err));
+    return out->n ? MT_OK : add_list(cmd, fallback, out, err);
+}

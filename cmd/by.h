@@ -1,0 +1,32 @@
+/*
+ * by.h - the option --by. What a command groups by is one list, the words of its help: from there
+ * parsing, --help, the man page and completion have the keys.
+ */
+#ifndef MT_BY_H
+#define MT_BY_H
+
+#include "cmd/cmd.h"
+#include "lib/load.h"
+
+/* For the words of a command: these are its keys. */
+#define MT_WORDS_OF_BY(keys)                                                                       \
+    {                                                                                              \
+        "Words of --by, alone or several (top,phase)", keys, "by"                                  \
+    }
+/* Where blocks were born; and what ops have besides. */
+extern const struct mt_word mt_by_of_blocks[], mt_by_of_ops[];
+
+struct mt_by {
+    enum mt_group_key v[MT_BY_N];
+    int n;       /* > 0 */
+    bool device; /* "device" is among them: each device apart */
+};
+
+/*
+ * Parses "name,scope" (NULL, or "device" alone: `fallback`). Errors: MT_EUSAGE: a key that `cmd`
+ * does not take (listing those it does) or that is named twice.
+ */
+enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char *fallback,
+                           struct mt_by *out, struct mt_err *err);
+
+#endif
