@@ -18,12 +18,15 @@
         "step", "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker"  \
     }
 
+#define KEYS_OF_OPS                                                                                \
+    KEYS_OF_BLOCKS,                                                                                \
+    {                                                                                              \
+        "forward", "of backward ops: the op of the forward pass they belong to"                    \
+    }
+
 const struct mt_word mt_by_of_blocks[] = {KEYS_OF_BLOCKS, {0}};
-const struct mt_word mt_by_of_ops[] = {
-    KEYS_OF_BLOCKS,
-    {"forward", "of backward ops: the op of the forward pass they belong to"},
-    {"device", "each device apart"},
-    {0}};
+const struct mt_word mt_by_of_ops[] = {KEYS_OF_OPS, {0}};
+const struct mt_word mt_by_of_devices[] = {KEYS_OF_OPS, {"device", "each device apart"}, {0}};
 
 static const struct mt_word *words_of(const struct mt_cmd *cmd)
 {

@@ -13,8 +13,8 @@
     {                                                                                              \
         "Words of --by, alone or several (top,phase)", keys, "by"                                  \
     }
-/* Where blocks were born; and what ops have besides. */
-extern const struct mt_word mt_by_of_blocks[], mt_by_of_ops[];
+/* Where blocks were born; what ops have besides; and what reports of several devices have. */
+extern const struct mt_word mt_by_of_blocks[], mt_by_of_ops[], mt_by_of_devices[];
 
 struct mt_by {
     enum mt_group_key v[MT_BY_N];

@@ -137,18 +137,35 @@ static enum mt_status judge(const struct mt_diff *d, struct mt_report *r, int *e
     return MT_OK;
 }
 
-static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
-                                    struct mt_diff_wanted *w, struct mt_err *err)
+/* Blocks have no forward op: by that, operators are all there is to compare. */
+static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w,
+                                  struct mt_err *err)
 {
     struct mt_by live, op;
-    int64_t bytes;
-    double percent;
-    MT_TRY(mt_by_parse(&mt_cmd_diff, by, "site", &live, err));
     MT_TRY(mt_by_parse(&mt_cmd_diff, by, "name", &op, err));
+    bool forward = false;
+    for (int k = 0; k < op.n; k++)
+        forward |= op.v[k] == MT_BY_FORWARD;
+    if (forward && !sections)
+        w->section[MT_SECTION_PEAK] = w->section[MT_SECTION_LEAK] = false;
+    if (forward && (w->section[MT_SECTION_PEAK] || w->section[MT_SECTION_LEAK])) {
+        MT_FAIL(err, MT_EUSAGE, "--by forward is not for the sections peak and leak");
+        mt_err_hint(err, "Blocks have no forward op. Add --section total,op.");
+        return MT_EUSAGE;
+    }
+    MT_TRY(mt_by_parse(&mt_cmd_diff, forward ? NULL : by, "site", &live, err));
     c->live.key_n = live.n;
     c->op.key_n = op.n;
     memcpy(c->live.keys, live.v, sizeof live.v);
     memcpy(c->op.keys, op.v, sizeof op.v);
+    return MT_OK;
+}
+
+static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
+                                    struct mt_diff_wanted *w, struct mt_err *err)
+{
+    int64_t bytes;
+    double percent;
     MT_TRY(parse_threshold(&bytes, &percent, err));
     *w = (struct mt_diff_wanted){.per_step = per_step,
                                  .people = mt_people_read(),
@@ -156,6 +173,7 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
                                  .warmup = warmup,
                                  .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));
+    MT_TRY(choose_keys(c, w, err));
     if (threshold && !exit_code_wanted) {
         MT_FAIL(err, MT_EUSAGE, "--threshold is for --exit-code");
         mt_err_hint(err, "Nothing was compared. --min hides small changes.");
@@ -275,7 +293,7 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
 
 static const struct mt_values values[] = {{"section", NULL, mt_diff_section_names}, {0}};
 

@@ -164,7 +164,7 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
+static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_devices), {0}};
 
 static const struct mt_values values[] = {{"sort", NULL, mt_table_sort_names},
                                           {"columns", NULL, mt_table_column_names},
