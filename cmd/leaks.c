@@ -70,6 +70,8 @@ static void add_columns(struct mt_report *r, const struct mt_by *keys, bool step
     }
     for (int k = 0; k < keys->n; k++)
         mt_report_column(r, mt_group_key_names[keys->v[k]], NULL, MT_UNIT_NONE);
+    mt_report_column(r, "doubt_at_end_b", "IN DOUBT", MT_UNIT_BYTES);
+    r->columns.v[r->columns.n - 1].hidden = true;
     r->keep_order = true;
     r->empty = steps ? "nothing grows from step to step" : "nothing is alive at the end";
 }
@@ -92,11 +94,13 @@ static void add_row(struct mt_report *r, const struct mt_leak *l, const struct m
     row->cells[VERDICT] = mt_cell_text(mt_verdict_names[l->verdict]);
     for (int k = 0; k < keys->n; k++)
         row->cells[COLUMN_N + k] = mt_cell_text(mt_report_text(r, l->key[k]));
+    row->cells[COLUMN_N + keys->n] = mt_cell_int(l->doubt_b);
 }
 
 /* What all rows of a verdict come to. */
 struct sum {
     int64_t rows, growing_n, at_end_b;
+    int64_t doubtful_n; /* of the growing ones: that much at most */
     double per_step_b, per_step_n;
 };
 
@@ -110,6 +114,7 @@ static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict, 
             continue;
         s.rows++;
         s.growing_n += l->growth_steps > 0;
+        s.doubtful_n += l->growth_steps > 0 && l->doubt_b;
         mt_wrap_inc(&s.at_end_b, l->at_end_b);
         s.per_step_b += rate_of(l);
         if (l->growth_steps)
@@ -171,9 +176,9 @@ static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
     else
         mt_buf_adds(title, "no leak");
     if (candidate->growing_n)
-        mt_buf_addf(title, ", %lld candidate%s %s a step", (long long)candidate->growing_n,
+        mt_buf_addf(title, ", %lld candidate%s%s %s a step", (long long)candidate->growing_n,
                     candidate->growing_n == 1 ? " that grows" : "s that grow",
-                    human(r, candidate->per_step_b));
+                    candidate->doubtful_n ? " at most" : "", human(r, candidate->per_step_b));
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
@@ -197,6 +202,11 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_report_total(r, "leak_per_step_b", total_rate(leak.per_step_b));
     mt_report_total(r, "leak_at_end_b", mt_cell_int(leak.at_end_b));
     mt_report_total(r, "candidate_per_step_b", total_rate(candidate.per_step_b));
+    if (candidate.doubtful_n)
+        mt_report_note(r, "%s: blocks of %s were freed unseen, and those left may be dead too.",
+                       candidate.doubtful_n == 1 ? "The candidate may be no leak"
+                                                 : "Candidates may be no leaks",
+                       candidate.doubtful_n == 1 ? "its site" : "their sites");
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
@@ -362,8 +372,8 @@ static const struct mt_opt opts[] = {
 static const struct mt_word verdicts[] = {
     {"leak",
      "born in three steps or more, still growing, and older than the site's blocks ever get"},
-    {"candidate",
-     "may be a leak or not: too few steps to tell, one ever larger block, optimizer state"},
+    {"candidate", "may be a leak or not: too few steps to tell, one ever larger block, optimizer "
+                  "state, blocks that may have been freed unseen"},
     {"state",
      "older, born in the warm-up, or once and constant since: parameters, optimizer state"},
     {"last step", "born in the last step: gradients, results"},
@@ -376,7 +386,7 @@ static void add_column_names(struct mt_buf *out)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
         mt_buf_addf(out, "%s ", columns[i].name);
-    mt_buf_adds(out, "site");
+    mt_buf_adds(out, "site doubt_at_end_b");
 }
 
 static const struct mt_values values[] = {{"columns", NULL, add_column_names}, {0}};

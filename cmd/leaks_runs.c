@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "lib/align.h"
+#include "lib/doubt.h"
 #include "lib/human.h"
 #include "lib/leaks.h"
 #include "lib/table.h"
@@ -13,7 +14,9 @@
 struct site {
     const char *key[MT_BY_N]; /* owned by the report */
     bool explicit_row;
-    int64_t *at_end_b;
+    struct held {
+        int64_t most_b, least_b; /* with what may be dead (doubt.h), and without */
+    } * at_end;
 };
 
 struct sites {
@@ -24,7 +27,8 @@ struct sites {
     struct mt_run_device device; /* of the run before: all are asked for the same */
     struct {
         int64_t bytes, n;
-    } rest; /* alive at the end of the last run, and not listed */
+    } rest;             /* alive at the end of the last run, and not listed */
+    int64_t doubtful_n; /* that would be leaks */
 };
 
 static struct mt_align_key *names_of(const struct sites *s)
@@ -47,8 +51,14 @@ static struct mt_align_key *names_of_groups(const struct mt_live_groups *g)
     return names;
 }
 
-/* The sites of all runs so far and those of run i become one list. */
-static void join(struct sites *s, size_t i, const struct mt_live_groups *g)
+static void hold(struct held *to, const struct held *from)
+{
+    mt_wrap_inc(&to->most_b, from->most_b);
+    mt_wrap_inc(&to->least_b, from->least_b);
+}
+
+/* The sites of all runs so far and those of run i become one list. doubt_b: of its groups. */
+static void join(struct sites *s, size_t i, const struct mt_live_groups *g, const int64_t *doubt_b)
 {
     const struct mt_leaks_wanted *w = s->wanted;
     struct mt_align_key *was = names_of(s), *is = names_of_groups(g);
@@ -58,17 +68,19 @@ static void join(struct sites *s, size_t i, const struct mt_live_groups *g)
     for (size_t row = 0; row < a.rows.n; row++) {
         const struct mt_align_row *from = &a.rows.v[row];
         all[row].explicit_row = from->explicit_row;
-        all[row].at_end_b = mt_alloc(s->run_n * sizeof *all[row].at_end_b);
+        all[row].at_end = mt_alloc(s->run_n * sizeof *all[row].at_end);
         for (int k = 0; k < w->key_n; k++) /* what run i has goes with it */
             all[row].key[k] = from->in[1] ? mt_report_text(s->r, from->key[k]) : from->key[k];
     }
     for (size_t k = 0; k < s->all.n; k++) {
         for (size_t run = 0; run < i; run++)
-            mt_wrap_inc(&all[was[k].row].at_end_b[run], s->all.v[k].at_end_b[run]);
-        free(s->all.v[k].at_end_b);
+            hold(&all[was[k].row].at_end[run], &s->all.v[k].at_end[run]);
+        free(s->all.v[k].at_end);
     }
-    for (size_t k = 0; k < g->rows.n; k++)
-        mt_wrap_inc(&all[is[k].row].at_end_b[i], g->rows.v[k].at[0].bytes);
+    for (size_t k = 0; k < g->rows.n; k++) {
+        int64_t bytes = g->rows.v[k].at[0].bytes;
+        hold(&all[is[k].row].at_end[i], &(struct held){bytes, mt_wrap_sub(bytes, doubt_b[k])});
+    }
     free(s->all.v);
     s->all.v = all;
     s->all.n = a.rows.n;
@@ -85,6 +97,23 @@ static enum mt_status no_memory(const struct mt_run *run, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* What of each group may be dead; allocated. */
+static enum mt_status doubt_of(struct mt_lives *lives, const struct mt_run_device *device,
+                               const struct mt_live *live, struct mt_live_groups *groups,
+                               int64_t **out, struct mt_err *err)
+{
+    struct mt_doubt doubt = {0};
+    *out = mt_alloc((groups->rows.n + 1) * sizeof **out);
+    enum mt_status st = mt_doubt_load(lives, device, &doubt, err);
+    for (size_t i = 0; i < live->blocks.n && st == MT_OK && device->unseen_n; i++) {
+        const struct mt_life *life = &live->blocks.v[i];
+        if (mt_doubt_life(&doubt, life))
+            mt_wrap_inc(&(*out)[mt_life_group(&groups->grouper, life)], life->bytes);
+    }
+    mt_doubt_free(&doubt);
+    return st;
+}
+
 /* What is alive at the end of one run. */
 static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
@@ -94,6 +123,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     struct mt_lives lives = {0};
     struct mt_live live = {0};
     struct mt_live_groups groups = {0};
+    int64_t *doubt_b = NULL;
     const char *device = w->device ? w->device : s->device.id ? s->device.name : NULL;
     bool none = false;
     int others;
@@ -114,7 +144,10 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, live.sum_b, 0);
-    join(s, i, &groups);
+    st = doubt_of(&lives, &s->device, &live, &groups, &doubt_b, err);
+    if (st == MT_OK)
+        join(s, i, &groups, doubt_b);
+    free(doubt_b);
     mt_live_groups_free(&groups);
 out:
     mt_live_free(&live);
@@ -125,14 +158,18 @@ out:
 
 enum { RUNS_MIN = 3 }; /* to call growth a leak */
 
-static enum mt_verdict judge(const struct site *site, size_t run_n)
+/* *doubtful: it would be a leak if nothing of it were dead that may be. */
+static enum mt_verdict judge(const struct site *site, size_t run_n, bool *doubtful)
 {
-    size_t rises = 0, falls = 0;
+    size_t rises = 0, falls = 0, sure = 0;
     for (size_t i = 1; i < run_n; i++) {
-        rises += site->at_end_b[i] > site->at_end_b[i - 1];
-        falls += site->at_end_b[i] < site->at_end_b[i - 1];
+        rises += site->at_end[i].most_b > site->at_end[i - 1].most_b;
+        falls += site->at_end[i].most_b < site->at_end[i - 1].most_b;
+        sure += site->at_end[i].least_b > site->at_end[i - 1].most_b;
     }
-    if (rises == run_n - 1 && run_n >= RUNS_MIN)
+    bool leak = rises == run_n - 1 && run_n >= RUNS_MIN;
+    *doubtful = leak && sure < rises;
+    if (leak && !*doubtful)
         return MT_VERDICT_LEAK;
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
@@ -141,7 +178,7 @@ static void add_row(struct mt_report *r, const struct site *site, size_t run_n, 
                     enum mt_verdict verdict)
 {
     struct mt_row *row = mt_report_row(r);
-    int64_t first = site->at_end_b[0], last = site->at_end_b[run_n - 1];
+    int64_t first = site->at_end[0].most_b, last = site->at_end[run_n - 1].most_b;
     int64_t change = mt_wrap_sub(last, first), intervals = (int64_t)run_n - 1;
     int c = 0;
     row->explicit_row = site->explicit_row;
@@ -171,7 +208,7 @@ static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
 /* --min is about the growth per run of what grows, else about what is alive. */
 static bool large_enough(const struct sites *s, const struct site *site, enum mt_verdict verdict)
 {
-    int64_t first = site->at_end_b[0], last = site->at_end_b[s->run_n - 1];
+    int64_t first = site->at_end[0].most_b, last = site->at_end[s->run_n - 1].most_b;
     if (verdict == MT_VERDICT_STATE)
         return (first > last ? first : last) >= s->wanted->min_b;
     double intervals = (double)(s->run_n - 1);
@@ -180,10 +217,11 @@ static bool large_enough(const struct sites *s, const struct site *site, enum mt
 
 static void use_site(struct sites *s, const struct site *site, struct mt_leaks_answer *answer)
 {
-    enum mt_verdict verdict = judge(site, s->run_n);
+    bool doubtful;
+    enum mt_verdict verdict = judge(site, s->run_n, &doubtful);
     bool large = large_enough(s, site, verdict);
     if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
-        mt_wrap_inc(&s->rest.bytes, site->at_end_b[s->run_n - 1]);
+        mt_wrap_inc(&s->rest.bytes, site->at_end[s->run_n - 1].most_b);
         s->rest.n++;
         return;
     }
@@ -191,7 +229,9 @@ static void use_site(struct sites *s, const struct site *site, struct mt_leaks_a
         add_row(s->r, site, s->run_n, s->wanted->key_n, verdict);
     s->r->left_out_n += !large;
     answer->leaking |= verdict == MT_VERDICT_LEAK && large;
-    answer->unknown |= verdict == MT_VERDICT_CANDIDATE && s->run_n < RUNS_MIN && large;
+    answer->unknown |=
+        verdict == MT_VERDICT_CANDIDATE && (s->run_n < RUNS_MIN || doubtful) && large;
+    s->doubtful_n += doubtful && large;
 }
 
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
@@ -200,13 +240,16 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     char first[MT_HUMAN_MAX], last[MT_HUMAN_MAX];
     int64_t sum[2] = {0, 0};
     for (size_t i = 0; i < s->all.n; i++) {
-        mt_wrap_inc(&sum[0], s->all.v[i].at_end_b[0]);
-        mt_wrap_inc(&sum[1], s->all.v[i].at_end_b[s->run_n - 1]);
+        mt_wrap_inc(&sum[0], s->all.v[i].at_end[0].most_b);
+        mt_wrap_inc(&sum[1], s->all.v[i].at_end[s->run_n - 1].most_b);
     }
     r->title =
         mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->run_n, r->runs[0].name,
                     r->runs[1].name, mt_human_bytes(sum[0], first), mt_human_bytes(sum[1], last));
-    if (answer->unknown)
+    if (s->doubtful_n)
+        mt_report_note(r, "What grows in every run may be no leak: blocks of such sites were freed "
+                          "unseen, and those left may be dead too.");
+    if (answer->unknown && s->run_n < RUNS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        RUNS_MIN);
     mt_report_total(r, "first_at_end_b", mt_cell_int(sum[0]));
@@ -248,7 +291,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     st = show_sites(&s, answer, err);
 out:
     for (size_t i = 0; i < s.all.n; i++)
-        free(s.all.v[i].at_end_b);
+        free(s.all.v[i].at_end);
     mt_vec_free(&s.all);
     return st;
 }

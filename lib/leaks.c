@@ -1,6 +1,7 @@
 #include "lib/leaks.h"
 
 #include "gen/queries.h"
+#include "lib/doubt.h"
 #include "lib/hash.h"
 #include "lib/holdings.h"
 #include "lib/wrap.h"
@@ -25,6 +26,7 @@ struct survivor {
     int64_t bytes;
     bool older;    /* than the recording */
     bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
+    bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
     bool overdue;
     bool alike; /* of the size of an overdue block born after the warm-up */
 };
@@ -37,7 +39,8 @@ struct finder {
     int64_t step_n, warmup;
     MT_VEC(struct survivor) survivors;
     MT_VEC(int64_t) patience; /* by group */
-    struct mt_holdings holdings;
+    struct mt_doubt doubt;
+    struct mt_holdings holdings; /* by group_part */
 };
 
 static int64_t step_of(const struct finder *f, int64_t t_ns)
@@ -59,6 +62,12 @@ static uint32_t group_of_life(struct finder *f, const struct mt_life *life)
     return with_patience(f, mt_life_group(f->grouper, life));
 }
 
+/* What is in doubt of a group, and what is not, hold memory apart. */
+static uint32_t group_part(uint32_t group, bool doubtful)
+{
+    return 2 * group + doubtful;
+}
+
 static bool is_older(const struct mt_life *life)
 {
     return life->born_record == INT64_MIN;
@@ -74,11 +83,13 @@ static bool is_of_optimizer(const struct finder *f, const struct mt_life *life)
 /* step: of its birth. */
 static void add_survivor(struct finder *f, uint32_t group, const struct mt_life *life, int64_t step)
 {
+    bool doubtful = mt_doubt_life(&f->doubt, life);
     *mt_vec_push(&f->survivors) = (struct survivor){.group = group,
                                                     .step = step,
                                                     .bytes = life->bytes,
                                                     .older = is_older(life),
-                                                    .learning = is_of_optimizer(f, life)};
+                                                    .learning = is_of_optimizer(f, life),
+                                                    .doubtful = doubtful};
 }
 
 static enum mt_status use_life(void *closure, const struct mt_life *life, struct mt_err *err)
@@ -90,9 +101,12 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
     if (!is_older(life)) /* older ones tell nothing of the site that holds them */
-        mt_holdings_add(&f->holdings, group, life->bytes, born < 0 ? 0 : born, freed);
+        mt_holdings_add(&f->holdings, group_part(group, mt_doubt_life(&f->doubt, life)),
+                        life->bytes, born < 0 ? 0 : born, freed);
     if (alive)
         add_survivor(f, group, life, born);
+    else if (life->unseen) /* who knows how long it lived */
+        return MT_OK;
     else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
         f->patience.v[group] = freed - born;
     return MT_OK;
@@ -100,11 +114,15 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
 
 /* ---- the same from what is stored of every node, for sites that are made of whole nodes ---- */
 
-static uint32_t group_of_node(struct finder *f, const struct mt_stmt *s, int column)
+static uint32_t read_node(const struct finder *f, const struct mt_stmt *s, int column)
 {
     uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
-    const struct mt_origin born =
-        mt_origin_of_node(node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE);
+    return node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE;
+}
+
+static uint32_t group_of_node(struct finder *f, uint32_t node)
+{
+    const struct mt_origin born = mt_origin_of_node(node);
     return with_patience(f, mt_grouper_of(f->grouper, &born));
 }
 
@@ -119,10 +137,12 @@ static enum mt_status read_holdings(struct finder *f, const struct mt_run_device
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        int64_t step = mt_stmt_int(s, 1);
+        uint32_t node = read_node(f, s, 0);
+        bool doubtful = mt_doubt_is_on(&f->doubt, node, mt_stmt_int(s, 1));
+        int64_t step = mt_stmt_int(s, 2);
         if (step >= 0 && step <= f->step_n) /* else: a damaged database */
-            mt_holdings_change(&f->holdings, group_of_node(f, s, 0), step, mt_stmt_int(s, 2),
-                               mt_stmt_int(s, 3));
+            mt_holdings_change(&f->holdings, group_part(group_of_node(f, node), doubtful), step,
+                               mt_stmt_int(s, 3), mt_stmt_int(s, 4));
     }
 }
 
@@ -137,7 +157,7 @@ static enum mt_status read_patience(struct finder *f, const struct mt_run_device
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        uint32_t group = group_of_node(f, s, 0);
+        uint32_t group = group_of_node(f, read_node(f, s, 0));
         int64_t life = mt_stmt_int(s, 1);
         if (life > f->patience.v[group] && life < f->step_n) /* else: a damaged database */
             f->patience.v[group] = life;
@@ -161,6 +181,7 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
 static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
                               struct mt_err *err)
 {
+    MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
     if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
         return mt_lives_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
@@ -173,6 +194,8 @@ static int survivor_cmp(const void *a, const void *b)
     const struct survivor *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
+    if (x->doubtful != y->doubtful)
+        return x->doubtful ? 1 : -1;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
@@ -218,7 +241,7 @@ static void add_growth(struct growth *g, const struct survivor *s, int64_t warmu
     }
 }
 
-/* Marks the survivors of one site and adds up its growth. */
+/* Marks the survivors of one part of a site and adds up its growth. */
 static struct growth measure(const struct finder *f, struct survivor *s, struct survivor *end)
 {
     struct growth g = {0};
@@ -246,17 +269,20 @@ static bool is_leak(const struct finder *f, const struct growth *g)
            mt_leaks_can_tell(f->step_n, f->warmup);
 }
 
-/* What the growth of a site makes of it: leak, candidate, or neither (MT_VERDICT_N). */
-static enum mt_verdict judge(const struct finder *f, const struct growth *g, uint32_t site)
+/* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
+ * (MT_VERDICT_N). */
+static enum mt_verdict judge(const struct finder *f, const struct growth *g,
+                             const struct survivor *s)
 {
-    int64_t newest = f->step_n - 1 - (f->patience.v[site] + 1); /* of what can be overdue */
+    int64_t newest = f->step_n - 1 - (f->patience.v[s->group] + 1); /* of what can be overdue */
     if (newest < g->last)
         newest = g->last;
     if (g->all.after_warmup_n < GROWTHS_MIN - 1 || newest - g->last > g->pause)
         return MT_VERDICT_N;
-    if (!mt_holdings_higher(&f->holdings, site, f->warmup, f->step_n - 1))
+    if (!mt_holdings_higher(&f->holdings, group_part(s->group, s->doubtful), f->warmup,
+                            f->step_n - 1))
         return MT_VERDICT_N;
-    return is_leak(f, g) ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+    return is_leak(f, g) && !s->doubtful ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
 }
 
 /* A site whose blocks are replaced by larger ones again and again: what is left of it may be a
@@ -266,9 +292,10 @@ static bool holds_ever_more(const struct finder *f, struct survivor *s, struct s
                             struct growth *g)
 {
     int64_t last = f->step_n - 1, first = f->warmup > 0 ? f->warmup - 1 : 0;
-    struct mt_rises r = mt_holdings_rises(&f->holdings, s->group, first, last);
+    uint32_t part = group_part(s->group, s->doubtful);
+    struct mt_rises r = mt_holdings_rises(&f->holdings, part, first, last);
     if (r.falls)
-        r = mt_holdings_rises(&f->holdings, s->group, f->warmup, last);
+        r = mt_holdings_rises(&f->holdings, part, f->warmup, last);
     if (r.falls || r.n < RISES_MIN || last - r.last > r.pause)
         return false;
     for (; s < end; s++)
@@ -300,29 +327,38 @@ static int64_t number_of(const struct finder *f, int64_t step)
     return f->lives->steps.all.v[step < f->step_n ? step : f->step_n - 1].number;
 }
 
-static void add_row(struct finder *f, const struct survivor *s, const struct survivor *end,
-                    enum mt_verdict site, enum mt_verdict verdict, const struct growth *g)
+static void add_to_row(const struct finder *f, struct mt_leak *row, const struct survivor *s)
 {
-    const struct mt_group_name *name = &f->grouper->names.v[s->group];
-    struct mt_leak row = {.verdict = verdict,
-                          .group = s->group,
-                          .key = name->key,
-                          .explicit_row = name->explicit_row};
-    for (; s < end; s++) {
-        if (verdict_of(f, s, site) != verdict)
-            continue;
-        row.first_step = row.at_end_n ? row.first_step : number_of(f, s->step);
-        row.last_step = number_of(f, s->step);
-        mt_wrap_inc(&row.at_end_b, s->bytes);
-        row.at_end_n++;
-    }
-    if (site == verdict) {
-        row.growth_b = g->bytes;
-        row.growth_n = g->blocks_n;
-        row.growth_steps = g->last - g->first;
-    }
-    if (row.at_end_n)
-        f->use(f->closure, &row);
+    int64_t step = number_of(f, s->step);
+    row->first_step = !row->at_end_n || step < row->first_step ? step : row->first_step;
+    row->last_step = !row->at_end_n || step > row->last_step ? step : row->last_step;
+    row->at_end_n++;
+    mt_wrap_inc(&row->at_end_b, s->bytes);
+    if (s->doubtful)
+        mt_wrap_inc(&row->doubt_b, s->bytes);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b); /* wraps around, as sums do */
+}
+
+/* Two parts of a site may grow at rates of their own. */
+static void add_growth_to_row(struct mt_leak *row, const struct growth *g)
+{
+    int64_t steps = g->last - g->first;
+    if (!row->growth_steps)
+        row->growth_steps = steps;
+    int64_t by = common_divisor(row->growth_steps, steps);
+    int64_t row_times = steps / by, times_of_part = row->growth_steps / by;
+    row->growth_b = mt_wrap_add(times(row->growth_b, row_times), times(g->bytes, times_of_part));
+    row->growth_n = mt_wrap_add(times(row->growth_n, row_times), times(g->blocks_n, times_of_part));
+    row->growth_steps *= row_times;
 }
 
 static int row_cmp(const void *a, const void *b)
@@ -359,21 +395,53 @@ static void find_learning(struct finder *f)
     mt_map_free(&made);
 }
 
+/* The survivors of a part of a site, up to `end`. */
+static void judge_part(struct finder *f, struct survivor *s, struct survivor *end,
+                       struct mt_leak rows[MT_VERDICT_N])
+{
+    struct growth g = measure(f, s, end);
+    enum mt_verdict verdict = judge(f, &g, s);
+    if (verdict == MT_VERDICT_N && holds_ever_more(f, s, end, &g))
+        verdict = MT_VERDICT_CANDIDATE;
+    bool grows = false;
+    for (; s < end; s++) {
+        enum mt_verdict of = verdict_of(f, s, verdict);
+        add_to_row(f, &rows[of], s);
+        grows |= of == verdict;
+    }
+    if (grows)
+        add_growth_to_row(&rows[verdict], &g);
+}
+
+static void use_rows(struct finder *f, uint32_t group, struct mt_leak rows[MT_VERDICT_N])
+{
+    const struct mt_group_name *name = &f->grouper->names.v[group];
+    for (int verdict = 0; verdict < MT_VERDICT_N; verdict++) {
+        struct mt_leak *row = &rows[verdict];
+        row->verdict = (enum mt_verdict)verdict;
+        row->group = group;
+        row->key = name->key;
+        row->explicit_row = name->explicit_row;
+        if (row->at_end_n)
+            f->use(f->closure, row);
+    }
+}
+
 static void judge_all(struct finder *f)
 {
     struct survivor *v = f->survivors.v, *stop = v + f->survivors.n;
     find_learning(f);
     if (f->survivors.n)
         qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
-    for (struct survivor *s = v, *end; s < stop; s = end) {
-        for (end = s; end < stop && end->group == s->group; end++)
-            ;
-        struct growth g = measure(f, s, end);
-        enum mt_verdict site = judge(f, &g, s->group);
-        if (site == MT_VERDICT_N && holds_ever_more(f, s, end, &g))
-            site = MT_VERDICT_CANDIDATE;
-        for (int verdict = 0; verdict < MT_VERDICT_N; verdict++)
-            add_row(f, s, end, site, (enum mt_verdict)verdict, &g);
+    for (struct survivor *s = v; s < stop;) {
+        struct mt_leak rows[MT_VERDICT_N] = {0};
+        uint32_t group = s->group;
+        for (struct survivor *end = s; s < stop && s->group == group; s = end) {
+            while (end < stop && end->group == group && end->doubtful == s->doubtful)
+                end++;
+            judge_part(f, s, end, rows);
+        }
+        use_rows(f, group, rows);
     }
 }
 
@@ -394,6 +462,7 @@ enum mt_status mt_leaks_each(struct mt_lives *l, const struct mt_run_device *dev
     if (st == MT_OK)
         judge_all(&f);
     mt_holdings_free(&f.holdings);
+    mt_doubt_free(&f.doubt);
     mt_vec_free(&f.survivors);
     mt_vec_free(&f.patience);
     return st;

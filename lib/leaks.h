@@ -16,6 +16,8 @@
  *   the blocks that are born in an optimizer's step, or in the same step and of the same size.
  *   A block born in the warm-up counts only if a later overdue block of its site has its size; a
  *   block too young to be overdue belongs to the leak, but not to its growth, on that condition.
+ * - Blocks that may have been freed unseen (doubt.h) are judged apart from the others of their
+ *   site: where they grow as a leak does, they are a candidate.
  * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
  *   steps from the first to the last growth step.
  * - A block that is alive without being part of any of this is "last step" when born in the last
@@ -56,6 +58,8 @@ struct mt_leak {
     const char *const *key; /* borrowed from the lives' tree */
     bool explicit_row;
     int64_t at_end_b, at_end_n;
+    int64_t
+        doubt_b; /* of at_end_b: blocks that may be dead (doubt.h); the growth is the most then */
     int64_t first_step, last_step; /* numbers, of the births; INT64_MIN: before the steps */
     /* leaks and candidates of runs with steps: */
     int64_t growth_b, growth_n; /* over growth_steps steps; 0 steps = unknown */

@@ -78,6 +78,14 @@ struct mt_tree {
     size_t tuple_used;                         /* of the last piece */
 };
 
+/* The site of a node, top op and scope, as a key: equal for equal sites. MT_NONE: outside ops. */
+static inline uint64_t mt_tree_site(const struct mt_tree *t, uint32_t node)
+{
+    if (node == MT_NONE)
+        return UINT64_MAX;
+    return (uint64_t)t->nodes.v[node].top << 32 | t->nodes.v[node].scope;
+}
+
 void mt_tree_free(struct mt_tree *t);
 /* Frees all but what groups borrow. */
 void mt_tree_keep_texts(struct mt_tree *t);

@@ -29,15 +29,19 @@ SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id),
 -- name: lives
 -- Every block of a device with where and when it was born and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
--- out: as `live`, then freed_ns (NULL: alive at the end), freed_record
+-- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it
 SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id,
-  a.freed_ns, a.freed_record
+  a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL
   FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 
 -- name: holdings
 -- in: ?1 device id
-SELECT node_id, step, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
+SELECT node_id, size_b, step, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
+
+-- name: unseen
+-- in: ?1 device id   out: where frees were lost, and of which size
+SELECT node_id, size_b FROM unseen WHERE device_id = ?1;
 
 -- name: patience
 -- in: ?1 device id, ?2 position of the first step that counts

@@ -254,6 +254,51 @@ static void gradient(struct program *p, int step, int *kept)
     kept[0] = program_alloc(p, "leak", 7000);
 }
 
+/* A thread drops what a step gives it; its memory comes back after some steps. */
+static void handed_over(struct program *p, int step, int *kept, int back)
+{
+    if (step >= back)
+        program_lose(p, kept[step - back]);
+    kept[step] = program_alloc(p, "leak", 512);
+}
+
+static void writer(struct program *p, int step, int *kept)
+{
+    handed_over(p, step, kept, 8);
+}
+
+static void fast_writer(struct program *p, int step, int *kept)
+{
+    handed_over(p, step, kept, 2);
+}
+
+/* The same and a list that grows, of blocks of another size from another site, or from that one. */
+static void writer_and_list(struct program *p, int step, int *kept)
+{
+    writer(p, step, kept);
+    program_alloc(p, "list", 64);
+}
+
+static void writer_and_list_of_its_site(struct program *p, int step, int *kept)
+{
+    fast_writer(p, step, kept);
+    program_alloc(p, "leak", 64);
+}
+
+/* As many blocks of the list as of the writer's do not explain themselves by caches. */
+static void slow_writer_and_list(struct program *p, int step, int *kept)
+{
+    handed_over(p, step, kept, 12);
+    program_alloc(p, "leak", 64);
+}
+
+/* The list, as ever larger blocks: what the writer has is bounded. */
+static void writer_and_larger(struct program *p, int step, int *kept)
+{
+    fast_writer(p, step, kept);
+    program_alloc(p, "leak", 1000 + step);
+}
+
 static const struct known programs[] = {
     {"linear", 10, linear, "leak", MT_VERDICT_LEAK, 9 * 512, 9, 0},
     {"every second step", 20, second_step, "leak", MT_VERDICT_LEAK, 9 * 100, 18, 1},
@@ -309,6 +354,21 @@ static const struct known programs[] = {
     {"too few of those", 12, micro_steps, "leak", MT_VERDICT_LEAK, 2 * 16, 8, 3},
     {"gradients that stay for micro-steps", 19, micro_steps, "gradient", MT_VERDICT_CACHE, 0, 0,
      16},
+    {"freed unseen, nothing back", 8, writer, "leak", MT_VERDICT_LEAK, 7 * 512, 7, 0},
+    {"freed unseen, two back", 10, writer, "leak", MT_VERDICT_CANDIDATE, 7 * 512, 7, 2},
+    {"freed unseen, most back", 30, writer, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"a leak beside what is freed unseen", 10, writer_and_list, "list", MT_VERDICT_LEAK, 9 * 64, 9,
+     0},
+    {"a leak of its site, too few blocks", 12, writer_and_list_of_its_site, "leak",
+     MT_VERDICT_CANDIDATE, 11 * 64 + 2 * 512, 11, 0},
+    {"a leak of its site, blocks enough", 17, writer_and_list_of_its_site, "leak", MT_VERDICT_LEAK,
+     16 * 64, 16, 0},
+    {"a leak of its site, not twice as many", 24, slow_writer_and_list, "leak",
+     MT_VERDICT_CANDIDATE, 23 * 64 + 12 * 512, 23, 0},
+    {"a leak of its site, twice as many", 25, slow_writer_and_list, "leak", MT_VERDICT_LEAK,
+     24 * 64, 24, 0},
+    {"sizes of one block each", 24, writer_and_larger, "leak", MT_VERDICT_CANDIDATE,
+     22 * 1000 + 23 * 24 / 2 - 1 + 2 * 512, 22, 1},
 };
 
 /* The same programs, and steps behind them in which nothing happens: those are none. */

@@ -15,6 +15,7 @@ struct pattern {
     int steps;
     void (*place)(int i, int n, int64_t *start_ns, int64_t *end_ns);
     int older; /* blocks older than the recording, half of them freed in it */
+    int lost;  /* one free in so many is seen by nobody; 0 = none */
 };
 
 static void touching(int i, int n, int64_t *start_ns, int64_t *end_ns)
@@ -68,21 +69,23 @@ static void half_of_the_time(int i, int n, int64_t *start_ns, int64_t *end_ns)
 }
 
 static const struct pattern patterns[] = {
-    {"steps that touch", 12, touching, 0},
-    {"steps that share a moment", 12, meeting, 0},
-    {"steps with gaps", 12, with_gaps, 0},
-    {"steps that overlap", 12, overlapping, 0},
-    {"two steps that begin at once", 12, in_pairs, 0},
-    {"records after the last step", 12, ending_early, 0},
-    {"a step around all others", 12, one_around_all, 0},
-    {"records before the first step", 10, half_of_the_time, 0},
-    {"older blocks", 12, touching, 80},
-    {"older blocks and gaps", 12, with_gaps, 80},
-    {"older blocks before the first step", 10, half_of_the_time, 80},
-    {"many steps", 60, touching, 0},
-    {"three steps", 3, touching, 20},
-    {"one step", 1, touching, 20},
-    {"no step", 0, touching, 20},
+    {"steps that touch", 12, touching, 0, 0},
+    {"steps that share a moment", 12, meeting, 0, 0},
+    {"steps with gaps", 12, with_gaps, 0, 0},
+    {"steps that overlap", 12, overlapping, 0, 0},
+    {"two steps that begin at once", 12, in_pairs, 0, 0},
+    {"records after the last step", 12, ending_early, 0, 0},
+    {"a step around all others", 12, one_around_all, 0, 0},
+    {"records before the first step", 10, half_of_the_time, 0, 0},
+    {"older blocks", 12, touching, 80, 0},
+    {"older blocks and gaps", 12, with_gaps, 80, 0},
+    {"older blocks before the first step", 10, half_of_the_time, 80, 0},
+    {"frees that nobody saw", 12, touching, 0, 2},
+    {"few of those, and gaps", 30, with_gaps, 20, 40},
+    {"many steps", 60, touching, 0, 0},
+    {"three steps", 3, touching, 20, 0},
+    {"one step", 1, touching, 20, 0},
+    {"no step", 0, touching, 20, 0},
 };
 
 struct maker {
@@ -93,6 +96,8 @@ struct maker {
         int64_t step;
     })
     to_free;
+    MT_VEC(int) lost; /* whose memory may come back */
+    int lose_in;
 };
 
 static int64_t below(struct maker *m, int64_t n)
@@ -107,6 +112,8 @@ static void allocate(struct maker *m, int64_t step)
     static const char *const sites[SITES] = {"leaking", "working", "caching", "growing", NULL};
     int64_t site = below(m, SITES);
     program_thread(&m->p, 1 + below(m, 2));
+    if (m->lost.n && below(m, 2))
+        program_lose(&m->p, m->lost.v[--m->lost.n]);
     int64_t life = site == 2 ? 2 + below(m, 3) : site == 3 ? 1 : below(m, 8) ? 0 : below(m, 6);
     int block = program_alloc(&m->p, sites[site], 64 * (1 + below(m, 3)) + (site == 3 ? step : 0));
     if (site == 0 && below(m, 4) == 0)
@@ -118,9 +125,12 @@ static void free_some(struct maker *m, int64_t step)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->to_free.n; i++)
-        if (m->to_free.v[i].step <= step && below(m, 3))
-            program_free(&m->p, m->to_free.v[i].block);
-        else
+        if (m->to_free.v[i].step <= step && below(m, 3)) {
+            if (m->lose_in && below(m, m->lose_in) == 0)
+                *mt_vec_push(&m->lost) = m->to_free.v[i].block;
+            else
+                program_free(&m->p, m->to_free.v[i].block);
+        } else
             m->to_free.v[n++] = m->to_free.v[i];
     m->to_free.n = n;
 }
@@ -141,7 +151,7 @@ static void at_borders(struct maker *m, int64_t start_ns, int64_t end_ns)
 static void make(struct maker *m, const struct pattern *pattern, uint64_t seed)
 {
     int64_t start_ns, end_ns, last = pattern->steps ? 2 * pattern->steps : 4;
-    *m = (struct maker){.random = seed};
+    *m = (struct maker){.random = seed, .lose_in = pattern->lost};
     program_start(&m->p);
     for (int i = 0; i < pattern->steps; i++) {
         pattern->place(i, pattern->steps, &start_ns, &end_ns);
@@ -171,6 +181,7 @@ static void same_row(const struct mt_leak *a, const struct mt_leak *b)
     assert_int_equal(a->explicit_row, b->explicit_row);
     assert_int_equal(a->at_end_b, b->at_end_b);
     assert_int_equal(a->at_end_n, b->at_end_n);
+    assert_int_equal(a->doubt_b, b->doubt_b);
     assert_int_equal(a->first_step, b->first_step);
     assert_int_equal(a->last_step, b->last_step);
     assert_int_equal(a->growth_b, b->growth_b);
@@ -282,6 +293,7 @@ static void stored_and_read(void **state)
         assert_true(h->patience.n <= h->sites.n * steps && (h->patience.n > 0 || steps < 2));
         program_end(&m.p);
         mt_vec_free(&m.to_free);
+        mt_vec_free(&m.lost);
     }
 }
 
