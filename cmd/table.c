@@ -37,22 +37,86 @@ out:
     return st;
 }
 
-static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
+/* The devices that the table is about, most allocated bytes first. */
+struct devices {
+    struct mt_run_device *v;
+    size_t n;   /* 0: the run has none */
+    int others; /* devices of the run that are none of them */
+};
+
+static enum mt_status find_devices(struct mt_db *db, const struct mt_run *run, const char *wanted,
+                                   bool each, struct devices *out, struct mt_err *err)
+{
+    struct mt_run_device one;
+    bool none;
+    *out = (struct devices){0};
+    MT_TRY(mt_run_device(db, run, wanted, &one, &none, &out->others, err));
+    if (none)
+        return MT_OK;
+    if (each && !wanted) {
+        out->others = 0;
+        return mt_run_devices(db, run, &out->v, &out->n, err);
+    }
+    out->v = mt_alloc(sizeof *out->v);
+    out->v[out->n++] = one;
+    return MT_OK;
+}
+
+static void note_others(struct mt_report *r, const struct devices *d, const struct mt_by *keys,
+                        const struct mt_sort *sort)
+{
+    char more[MT_HUMAN_LONG];
+    mt_human_things(d->others, "more device", more);
+    if (d->others <= 0)
+        return;
+    if (!keys->device)
+        mt_report_note(r, "%s; choose with --device, or see all with --by %s,device.", more,
+                       by ? by : "name");
+    else if (device_name)
+        mt_report_note(r, "%s; leave --device out to see all.", more);
+    else
+        mt_report_note(r, "%s; --sort %s is about %s alone, --sort %s about all.", more, sort_key,
+                       d->v[0].name, sort->column);
+}
+
+/* "cuda:0 · net 4 B · peak 6 B at 2 us"; the peaks of several devices are at several times. */
+static void describe_devices(struct mt_buf *title, const struct devices *d, int64_t net_b)
+{
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], at[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    const struct mt_run_device *most = &d->v[0];
+    for (size_t i = 1; i < d->n; i++)
+        if (d->v[i].peak_b > most->peak_b)
+            most = &d->v[i];
+    mt_buf_addf(title, "%s · net %s · %s %s",
+                d->n == 1 ? most->name : mt_human_things((int64_t)d->n, "device", n),
+                mt_human_bytes(net_b, net), d->n == 1 ? "peak" : "largest peak",
+                mt_human_bytes(most->peak_b, peak));
+    if (d->n > 1)
+        mt_buf_addf(title, " on %s", most->name);
+    if (most->peak_ns != INT64_MIN)
+        mt_buf_addf(title, " at %s", mt_human_ns(most->peak_ns, at));
+}
+
+static void describe(struct mt_report *r, const struct mt_run *run, const struct devices *d,
                      int64_t net_b, const struct mt_sort *sort)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], at[MT_HUMAN_MAX];
-    mt_report_about(r, run, d);
+    bool one = d->n == 1, unseen = false;
+    mt_report_about(r, run, one ? &d->v[0] : NULL);
+    for (size_t i = 0; i < d->n; i++)
+        unseen |= d->v[i].unseen_n != 0;
+    if (!one && unseen)
+        mt_report_unseen(r, run->name, run->unseen);
+    if (d->n > 1)
+        mt_report_param(r, "device", (struct mt_cell){0});
     mt_report_param(r, "sort", mt_cell_text(sort->column));
     mt_report_param(r, "by", mt_cell_text(by));
-    if (!d) {
+    if (!d->n) {
         mt_report_no_memory(r, run);
         return;
     }
     struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s · %s · net %s · peak %s", run->name, d->name,
-                mt_human_bytes(net_b, net), mt_human_bytes(d->peak_b, peak));
-    if (d->peak_ns != INT64_MIN)
-        mt_buf_addf(&title, " at %s", mt_human_ns(d->peak_ns, at));
+    mt_buf_addf(&title, "%s · ", run->name);
+    describe_devices(&title, d, net_b);
     if (steps)
         mt_buf_addf(&title, " · step %s", steps);
     if (thread)
@@ -60,48 +124,53 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     r->title = title.s;
     r->title_end = mt_asprintf("sorted by %s", sort->column);
     mt_report_total(r, "net_b", mt_cell_int(net_b));
-    mt_report_total(r, "peak_b", mt_cell_int(d->peak_b));
+    mt_report_total(r, "peak_b", one ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
+}
+
+/* The groups of all these devices as rows; *net_b: what they add up to. */
+static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                               const struct devices *d, const struct mt_by *keys, int64_t *net_b,
+                               struct mt_err *err)
+{
+    bool lifetimes = false;
+    for (size_t i = 0; i < d->n; i++)
+        lifetimes |= mt_lives_are_known(&d->v[i]);
+    mt_table_columns(r, keys->v, keys->n, keys->device, lifetimes);
+    *net_b = 0;
+    if (!d->n)
+        return add_device(r, db, run, NULL, keys, net_b, err);
+    for (size_t i = 0; i < d->n; i++)
+        MT_TRY(add_device(r, db, run, &d->v[i], keys, net_b, err));
+    return MT_OK;
 }
 
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
     struct mt_by keys;
-    int others = 0;
-    bool by_top = false, none = false;
+    struct devices devices = {0};
+    bool by_top = false;
     struct mt_sort sort;
-    struct mt_run_device d;
-    int64_t net_b = 0;
-    char net[MT_HUMAN_MAX], more[MT_HUMAN_LONG];
+    int64_t net_b;
+    char net[MT_HUMAN_MAX];
+    enum mt_status st = MT_OK;
     MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
     MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
-    const char *wanted = device_name ? device_name : sort.device;
-    MT_TRY(mt_run_device(db, run, wanted, &d, &none, &others, err));
-    bool lifetimes = !none && mt_lives_are_known(&d);
-    mt_table_columns(r, keys.v, keys.n, keys.device, lifetimes);
-    if (keys.device && !none && !wanted) {
-        struct mt_run_device *all;
-        size_t n;
-        MT_TRY(mt_run_devices(db, run, &all, &n, err));
-        enum mt_status st = MT_OK;
-        for (size_t i = 0; i < n && st == MT_OK; i++)
-            st = add_device(r, db, run, &all[i], &keys, &net_b, err);
-        free(all);
-        MT_TRY(st);
-    } else {
-        MT_TRY(add_device(r, db, run, none ? NULL : &d, &keys, &net_b, err));
-        if (others > 0)
-            mt_report_note(r, "%s; choose with --device, or see all with --by %s,device.",
-                           mt_human_things(others, "more device", more), by ? by : "name");
-    }
+    MT_TRY(
+        find_devices(db, run, device_name ? device_name : sort.device, keys.device, &devices, err));
+    MT_TRY_OUT(add_rows(r, db, run, &devices, &keys, &net_b, err));
+    note_others(r, &devices, &keys, &sort);
     for (int k = 0; k < keys.n; k++)
         by_top |= keys.v[k] == MT_BY_TOP;
     mt_table_sort(r, &sort);
-    MT_TRY(mt_rows_apply(&rows, r, sort.column, err));
-    describe(r, run, none ? NULL : &d, net_b, &sort);
-    mt_rows_footer(&rows, r, none ? NULL : mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)),
+    MT_TRY_OUT(mt_rows_apply(&rows, r, sort.column, err));
+    describe(r, run, &devices, net_b, &sort);
+    mt_rows_footer(&rows, r,
+                   devices.n ? mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)) : NULL,
                    by_top ? "" : ", --by top what your code called");
-    return MT_OK;
+out:
+    free(devices.v);
+    return st;
 }
 
 /* PyTorch's table is what it is: options it does not know are refused, not left unheard. */
