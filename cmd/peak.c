@@ -294,7 +294,7 @@ static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: site,phase)"},
     MT_DEVICE_OPT(device_name),
-    MT_ROWS_OPTS(rows, "in the first column", "20"),
+    MT_ROWS_OPTS(rows, "in the first column (--per step: in PEAK)", "20"),
     {0},
 };
 

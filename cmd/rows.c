@@ -91,6 +91,13 @@ int64_t mt_rows_limit(const struct mt_rows *rows)
     return mt_people_read() ? rows->people : 0;
 }
 
+const char *mt_rows_size(const struct mt_report *r, const char *sorted, const char *otherwise)
+{
+    int c = mt_report_find_column(r, sorted);
+    enum mt_unit unit = c < 0 ? MT_UNIT_NONE : r->columns.v[c].unit;
+    return unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE ? sorted : otherwise;
+}
+
 enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err)
 {

@@ -37,6 +37,10 @@ int64_t mt_rows_limit(const struct mt_rows *rows);
             "these columns, in this order, by their csv names"                                      \
     }
 
+/* The column that --min is about in rows sorted by any: that one if it holds bytes, else
+ * `otherwise`. */
+const char *mt_rows_size(const struct mt_report *r, const char *sorted, const char *otherwise);
+
 /*
  * Applies them to sorted rows: what is left out is counted in left_out_n. --min is about the
  * magnitude of `column`; --name looks at every text of a row; explicit rows stay only if they

@@ -209,12 +209,13 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
         r->columns.v[mt_report_find_column(r, "pending_b")].hidden = false;
     for (size_t i = 0; !holders && i < s->all.n; i++)
         add_segment(r, run, d, s, &s->all.v[i], mt_common.ascii || !term.utf8);
-    const char *column = sort_key ? sort_key : holders ? "holds_b" : "inactive_b";
+    const char *usual = holders ? "holds_b" : "inactive_b";
+    const char *column = sort_key ? sort_key : usual;
     struct mt_column *sorted = &r->columns.v[mt_report_find_column(r, column)];
     bool text = sorted->unit == MT_UNIT_NONE;
     sorted->spare = 0;
     mt_table_sort(r, &(struct mt_sort){column, !text, NULL});
-    MT_TRY(mt_rows_apply(&rows, r, column, err));
+    MT_TRY(mt_rows_apply(&rows, r, mt_rows_size(r, column, usual), err));
     describe(r, run, d, s);
     mt_rows_footer(&rows, r, NULL, "");
     return MT_OK;
@@ -273,7 +274,7 @@ static const struct mt_opt opts[] = {
      "by this column (default: inactive_b; with --by site: holds_b)"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cuda:0, ... (default: the one with most bytes allocated)"},
-    MT_ROWS_OPTS(rows, "in the sorted column", "20"),
+    MT_ROWS_OPTS(rows, "in the sorted column, or in the usual one where that holds no bytes", "20"),
     {0},
 };
 

@@ -163,7 +163,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     for (int k = 0; k < keys.n; k++)
         by_top |= keys.v[k] == MT_BY_TOP;
     mt_table_sort(r, &sort);
-    MT_TRY_OUT(mt_rows_apply(&rows, r, sort.column, err));
+    MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, "self_net_b"), err));
     describe(r, run, &devices, net_b, &sort);
     mt_rows_footer(&rows, r,
                    devices.n ? mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)) : NULL,
@@ -227,7 +227,7 @@ static const struct mt_opt opts[] = {
     MT_DEVICE_OPT(device_name),
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID", "only ops of this thread"},
-    MT_ROWS_OPTS(rows, "in the sorted column", "20"),
+    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that holds no bytes", "20"),
     {"compat", 0, MT_OPT_STRING, &compat, "torch[:V]",
      "PyTorch's own key_averages() table, of its version V"},
     {0},
