@@ -105,6 +105,14 @@ static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
                        mt_human_both(most, bytes));
 }
 
+/* The table itself is PyTorch's to the byte: what is left out is said beside it. */
+static void note_limit(struct mt_report *r, int64_t more_n, int64_t limit)
+{
+    char more[MT_HUMAN_LONG];
+    if (limit > 0 && more_n > 0)
+        mt_report_note(r, "%s; --limit 0 shows all.", mt_human_things(more_n, "more row", more));
+}
+
 static void add_notes(struct mt_report *r, const struct mt_torch_table *t,
                       const struct mt_torch_marks *marks, const char *asked)
 {
@@ -138,6 +146,7 @@ enum mt_status mt_compat_table(struct mt_db *db, const struct mt_run *run,
         st = mt_show(report, err);
         goto out;
     }
+    note_limit(report, (int64_t)table.rows.n - opts->limit, opts->limit);
     struct mt_buf text = {0};
     struct mt_torch_text how = {.row_limit = opts->limit ? opts->limit : -1,
                                 .profile_memory = input.profile_memory,

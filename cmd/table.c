@@ -11,6 +11,7 @@
 #include "cmd/compat.h"
 
 static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
+#define TORCH_ROWS 100 /* row_limit of PyTorch's table() */
 static struct mt_rows rows = MT_ROWS(20);
 
 /* One device's groups into the report. */
@@ -201,9 +202,10 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
+    const struct mt_rows torch_rows = {.limit = rows.limit, .people = TORCH_ROWS};
     const struct mt_compat_opts o = {.version = compat,
                                      .sort = sort_key,
-                                     .limit = mt_rows_limit(&rows),
+                                     .limit = mt_rows_limit(&torch_rows),
                                      .by_shape = by && strcmp(by, "shape") == 0};
     if (compat) {
         MT_TRY(check_compat(run, err));
@@ -227,7 +229,8 @@ static const struct mt_opt opts[] = {
     MT_DEVICE_OPT(device_name),
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID", "only ops of this thread"},
-    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that holds no bytes", "20"),
+    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that holds no bytes",
+                 "20, with --compat 100"),
     {"compat", 0, MT_OPT_STRING, &compat, "torch[:V]",
      "PyTorch's own key_averages() table, of its version V"},
     {0},
