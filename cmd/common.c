@@ -375,14 +375,18 @@ void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
     mt_report_note(report, "%s", mt_run_how_to_record(run));
 }
 
+enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records%s", run->name, so);
+    mt_err_hint(err, "%s", mt_run_how_to_record(run));
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *run,
                                  struct mt_err *err)
 {
-    if (mt_show_wants_svg()) {
-        MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records: nothing to draw", run->name);
-        mt_err_hint(err, "%s", mt_run_how_to_record(run));
-        return MT_EUSAGE;
-    }
+    if (mt_show_wants_svg())
+        return mt_fail_no_memory(run, ": nothing to draw", err);
     mt_report_no_memory(report, run);
     return mt_show(report, err);
 }

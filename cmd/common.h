@@ -95,6 +95,8 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
+/* The error of a command that needs them; so: ": nothing to draw". Returns MT_EUSAGE. */
+enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struct mt_err *err);
 /* Shows such a report; there is no picture of it. Errors: of mt_show, MT_EUSAGE (--format svg). */
 enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *run,
                                  struct mt_err *err);

@@ -38,9 +38,7 @@ static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, co
         add_hint(err, " --device names one that all runs have.");
     if (!none || st != MT_OK)
         return st;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", s->run.name);
-    mt_err_hint(err, "%s", mt_run_how_to_record(&s->run));
-    return MT_EUSAGE;
+    return mt_fail_no_memory(&s->run, "", err);
 }
 
 /* Rows that say when two runs can hardly be compared. */

@@ -6,12 +6,28 @@ static bool baseline;
 static const char *group;
 static int64_t warmup = 1;
 
+/* A baseline without devices would let everything pass, or nothing. */
+static enum mt_status check_memory(const struct mt_loaded *runs, struct mt_err *err)
+{
+    for (size_t i = 0; i < runs->runs.n; i++) {
+        const struct mt_loaded_run *run = &runs->runs.v[i];
+        if (runs->figures.v.v[i].devices.n)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records to compare with", run->name);
+        mt_err_hint(err, "Nothing was written. %s", run->how_to_record);
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
 static enum mt_status export_baseline(const struct mt_args *args, struct mt_err *err)
 {
     struct mt_loaded runs = {0};
     struct mt_baseline whole = {0};
     struct mt_buf text = {0};
     enum mt_status st = mt_load_repeats(args, group, false, warmup, &runs, err);
+    if (st == MT_OK)
+        st = check_memory(&runs, err);
     if (st == MT_OK) {
         mt_baseline_fold(runs.figures.v.v, runs.figures.v.n, &whole);
         mt_baseline_trim(&whole);

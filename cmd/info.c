@@ -7,12 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two columns, what and value: readable as a table, and stable in csv and json. */
+/* Two columns, what and value: readable as a table, and stable in csv and json. What programs read
+ * has no blanks: cpu.peak_b, file.host_name. */
 static void put(struct mt_report *r, const char *what, struct mt_cell value)
 {
     struct mt_row *row = mt_report_row(r);
     row->cells[0] = mt_cell_text(mt_report_text(r, what));
     row->cells[1] = value;
+}
+
+/* "cpu peak" for people, "cpu.peak_b" for programs. */
+static const char *name_of(struct mt_report *r, const char *of, const char *name)
+{
+    if (!of)
+        return name;
+    return mt_report_textf(r, mt_people_read() ? "%s %s" : "%s.%s", of, name);
 }
 
 static void put_text(struct mt_report *r, const char *what, const char *text)
@@ -21,7 +30,7 @@ static void put_text(struct mt_report *r, const char *what, const char *text)
 }
 
 /*
- * A figure: people read "cpu peak  16.55 MiB (17,355,520 B)", programs "cpu peak_b  17355520". of:
+ * A figure: people read "cpu peak  16.55 MiB (17,355,520 B)", programs "cpu.peak_b  17355520". of:
  * what it is the figure of, NULL = the run; the unit is the end of the machine's name. INT64_MIN:
  * unknown.
  */
@@ -30,12 +39,12 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
 {
     char human[MT_HUMAN_MAX], both[MT_HUMAN_LONG];
     bool people = mt_people_read(), bytes = mt_unit_of_name(machine) == MT_UNIT_BYTES;
-    const char *name = people ? what : machine;
-    if (of)
-        name = mt_report_textf(r, "%s %s", of, name);
+    const char *name = name_of(r, of, people ? what : machine);
     struct mt_cell raw = value == INT64_MIN ? (struct mt_cell){0} : mt_cell_int(value);
-    if (!people)
-        mt_report_total(r, name, raw); /* all figures in one object: .totals["cpu peak_b"] */
+    if (!people && of)
+        mt_report_device_total(r, of, machine, raw);
+    else if (!people)
+        mt_report_total(r, machine, raw);
     if (!people || value == INT64_MIN)
         put(r, name, raw);
     else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
@@ -109,7 +118,7 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
-        put_text(r, mt_report_textf(r, "thread %s", mt_stmt_text(s, 0)),
+        put_text(r, name_of(r, "thread", mt_stmt_text(s, 0)),
                  mt_report_textf(r, "%s  %s", mt_human_things(mt_stmt_int(s, 2), "op", ops),
                                  mt_stmt_text(s, 1)));
     }
@@ -129,7 +138,7 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
             return MT_OK;
         const char *key = mt_stmt_text(s, 0);
         if (strncmp(key, "memtool.", 8) != 0 && strcmp(key, "traceEvents") != 0)
-            put_text(r, mt_report_textf(r, "file %s", key), mt_stmt_text(s, 1));
+            put_text(r, name_of(r, "file", key), mt_stmt_text(s, 1));
     }
 }
 
@@ -163,7 +172,8 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     put_text(r, "source", run->source);
     put_text(r, "format", run->format);
     put_figure(r, NULL, "duration", "duration_ns", run->dur_ns);
-    put_text(r, "time resolution", run->whole_us ? "1 us" : "1 ns");
+    put_text(r, mt_people_read() ? "time resolution" : "time_resolution",
+             run->whole_us ? "1 us" : "1 ns");
     put_figure(r, NULL, "events", "event_n", run->event_n);
     put_figure(r, NULL, "ops", "op_n", run->op_n);
     put_figure(r, NULL, "memory records", "record_n", run->record_n);
@@ -179,6 +189,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
+    r->version = 2; /* 1 had blanks in its keys, and the devices among the other totals */
     r->keep_order = true;
     mt_report_column(r, "what", "WHAT", MT_UNIT_NONE);
     mt_report_column(r, "value", "VALUE", MT_UNIT_WORDS);
@@ -207,7 +218,7 @@ const struct mt_cmd mt_cmd_info = {
     .summary = "what a run holds: devices, threads, steps, data quality, the file's own words",
     .usage = "[options] [RUN]",
     .examples =
-        "  memtool info\n  memtool info base --format json | jq '.totals[\"cpu peak_b\"]'\n",
+        "  memtool info\n  memtool info base --format json | jq .totals.devices.cpu.peak_b\n",
     .opts = opts,
     .args_max = 1,
     .run = run,

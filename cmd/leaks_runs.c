@@ -90,13 +90,6 @@ static void join(struct sites *s, size_t i, const struct mt_live_groups *g, cons
     free(is);
 }
 
-static enum mt_status no_memory(const struct mt_run *run, struct mt_err *err)
-{
-    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records", run->name);
-    mt_err_hint(err, "%s", mt_run_how_to_record(run));
-    return MT_EUSAGE;
-}
-
 /* What of each group may be dead; allocated. */
 static enum mt_status doubt_of(struct mt_lives *lives, const struct mt_run_device *device,
                                const struct mt_live *live, struct mt_live_groups *groups,
@@ -138,7 +131,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     if (s->device.unseen_n)
         mt_report_unseen(s->r, run.name, run.unseen);
     if (none)
-        MT_TRY_OUT(no_memory(&run, err));
+        MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));

@@ -44,11 +44,19 @@ static void put(cJSON *doc, const char *before, const char *after, FILE *out)
     cJSON_Delete(doc);
 }
 
+static cJSON *member(cJSON *object, const char *key)
+{
+    cJSON *found = cJSON_GetObjectItemCaseSensitive(object, key);
+    return found ? found : cJSON_AddObjectToObject(object, key);
+}
+
 static cJSON *json_params(const struct mt_param *v, size_t n, struct mt_buf *scratch)
 {
     cJSON *object = cJSON_CreateObject();
-    for (size_t i = 0; i < n; i++)
-        cJSON_AddItemToObject(object, v[i].name, json_cell(&v[i].value, scratch));
+    for (size_t i = 0; i < n; i++) {
+        cJSON *in = v[i].of ? member(member(object, "devices"), v[i].of) : object;
+        cJSON_AddItemToObject(in, v[i].name, json_cell(&v[i].value, scratch));
+    }
     return object;
 }
 

@@ -148,6 +148,13 @@ void mt_report_total(struct mt_report *r, const char *name, struct mt_cell value
     *mt_vec_push(&r->totals) = (struct mt_param){.name = name, .value = value};
 }
 
+void mt_report_device_total(struct mt_report *r, const char *device, const char *name,
+                            struct mt_cell value)
+{
+    *mt_vec_push(&r->totals) =
+        (struct mt_param){.name = name, .of = mt_report_text(r, device), .value = value};
+}
+
 struct mt_cell mt_cell_int(int64_t i)
 {
     return (struct mt_cell){.kind = MT_CELL_INT, .i = i};

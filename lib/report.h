@@ -87,6 +87,7 @@ struct mt_report {
     } runs[2]; /* runs the report is about; id 0 = none */
     MT_VEC(struct mt_param {
         const char *name; /* static */
+        const char *of;   /* a total's device: it lies in totals.devices.DEVICE; NULL: none */
         struct mt_cell value;
     })
     params, totals;       /* json envelope: what was asked for; figures of the whole */
@@ -120,6 +121,9 @@ void mt_report_footer(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mt_report_param(struct mt_report *r, const char *name, struct mt_cell value);
 void mt_report_total(struct mt_report *r, const char *name, struct mt_cell value);
+/* A figure of one device. */
+void mt_report_device_total(struct mt_report *r, const char *device, const char *name,
+                            struct mt_cell value);
 
 struct mt_cell mt_cell_int(int64_t i);
 struct mt_cell mt_cell_real(double v);
