@@ -154,5 +154,5 @@ void mt_build_attribution(struct mt_recording *r)
     sample_reserved(r);
     check_totals(r);
     if (!r->records.n && !r->without_ops)
-        mt_rec_note(r, MT_NOTE_NO_MEMORY, -1, 0);
+        mt_rec_note(r, r->notes[MT_NOTE_CUT].count ? MT_NOTE_CUT_MEMORY : MT_NOTE_NO_MEMORY, -1, 0);
 }

@@ -327,6 +327,10 @@ const char *mt_run_how_to_record(const struct mt_run *run)
     if (mt_run_is_snapshot(run))
         return "This snapshot holds neither segments nor events; record history with "
                "torch.cuda.memory._record_memory_history() before the run.";
+    if (*run->lost)
+        return "What was read of its file holds no memory records: PyTorch writes them after the "
+               "ops. "
+               "Copy the whole file and import it again, or record again.";
     return run->op_n ? "This run holds no memory records; record them with "
                        "profile(profile_memory=True)."
                      : "This run holds no op either. A profiler with a schedule forgets one cycle "
