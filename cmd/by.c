@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define KEYS_OF_BLOCKS                                                                             \
-    {"name", "the op itself, as innermost: aten::empty"}, {"top", MT_WORD_TOP},                    \
-        {"site", "the top op in its scope: where in your program"},                                \
+    {"name", "the op itself, as innermost: aten::empty; \"X (engine)\" is "                        \
+             "autograd::engine::evaluate_function: X, around the node's own X"},                   \
+        {"top", MT_WORD_TOP}, {"site", "the top op in its scope: where in your program"},          \
         {"scope", "the innermost record_function() annotation around it"},                         \
         {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},   \
         {"phase", "forward, backward, recomputed (forward ops that a checkpoint runs again in "    \

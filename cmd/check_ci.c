@@ -26,17 +26,17 @@ static void add_annotation(const struct mt_findings *f, const struct mt_checked 
     struct mt_buf title = {0}, text = {0}, more = {0}, safe = {0};
     mt_buf_addf(&title, "memtool: %s %s", c->rule->kind->name, c->rule->limit);
     mt_finding_text(f, c, &text);
-    mt_escape_terminal(&safe, text.s);
+    mt_escape_short(&safe, text.s);
     mt_finding_explained(c, &more);
     if (more.n) {
         mt_buf_addc(&safe, '\n');
-        mt_escape_terminal(&safe, more.s);
+        mt_escape_short(&safe, more.s);
     }
     mt_buf_clear(&more);
     mt_finding_look(f, c, &more);
     if (more.n) {
         mt_buf_adds(&safe, "\nlook: ");
-        mt_escape_terminal(&safe, more.s);
+        mt_escape_short(&safe, more.s);
     }
     mt_buf_addf(out, "::%s title=", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
     add_github(out, title.s, true);

@@ -42,7 +42,7 @@ static void add_line(struct mt_buf *out, const char *before, use_finding *use,
     struct mt_buf text = {0}, safe = {0};
     use(f, c, &text);
     if (text.n) {
-        mt_escape_terminal(&safe, text.s);
+        mt_escape_short(&safe, text.s);
         mt_buf_adds(out, before);
         mt_wrap_words(out, safe.s, width, (int)strlen(before));
         mt_buf_addc(out, '\n');

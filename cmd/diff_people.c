@@ -92,8 +92,11 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
     if (section == MT_SECTION_OP)
         mt_report_column(r, "inclusive_b", "INCLUSIVE", MT_UNIT_CHANGE);
     mt_report_column(r, "count", section == MT_SECTION_OP ? "CALLS" : "BLOCKS", MT_UNIT_NONE);
-    for (int k = 0; k < d->key_n; k++)
+    for (int k = 0; k < d->key_n; k++) {
         mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
+        if (d->keys[k] == MT_BY_NAME)
+            r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
+    }
     mt_report_column(r, "note", "", MT_UNIT_NONE);
     r->keep_order = true;
 }

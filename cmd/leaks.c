@@ -23,7 +23,7 @@ static const struct {
     bool hidden;
 } columns[COLUMN_N] = {
     [PER_STEP_B] = {"per_step_b", "PER STEP", MT_UNIT_BYTES, false},
-    [PER_STEP_N] = {"per_step_n", "BLOCKS", MT_UNIT_COUNT, false},
+    [PER_STEP_N] = {"per_step_n", "BLOCKS/STEP", MT_UNIT_COUNT, false},
     [SINCE] = {"since_step", "SINCE", MT_UNIT_NONE, false},
     [LAST] = {"last_step", "LAST", MT_UNIT_NONE, true},
     [AT_END_B] = {"at_end_b", "AT END", MT_UNIT_BYTES, false},

@@ -159,7 +159,7 @@ static void band_name(struct mt_buf *out, const struct mt_bands *b, size_t i, in
     struct mt_buf whole = {0}, safe = {0};
     for (int k = 0; k < (band->explicit_row ? 1 : b->key_n); k++)
         mt_buf_addf(&whole, "%s%s", k ? ", " : "", band->key[k] ? band->key[k] : "-");
-    mt_escape_terminal(&safe, whole.s);
+    mt_escape_short(&safe, whole.s);
     mt_buf_clear(out);
     mt_cut_middle(out, safe.s, width, false);
     mt_buf_free(&whole);
@@ -264,7 +264,7 @@ static void range_of(const struct mt_chart *c, int64_t *least, int64_t *most)
 static void draw_title(const struct picture *p)
 {
     struct mt_buf safe = {0}, title = {0}, what = {0};
-    mt_escape_terminal(&safe, p->c->title);
+    mt_escape_short(&safe, p->c->title);
     mt_cut_middle(&title, safe.s, clamp((int)p->w / 8, 20, 200), false);
     mt_svg_text(p->out, "title", 16, 24, title.s);
     mt_buf_addf(&what, "%s bytes over the time since the run began%s", p->c->what,

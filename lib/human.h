@@ -53,6 +53,13 @@ bool mt_parse_time(const char *text, int64_t *ns);
  * as \xNN (each byte), so that it is safe on a terminal. Newline and tab become \n and \t. */
 void mt_escape_terminal(struct mt_buf *out, const char *s);
 
+/* The same for texts in which ops are named: "autograd::engine::evaluate_function: X" reads X, as
+ * autograd's node is called. Machine formats and --name have the whole name. */
+void mt_escape_short(struct mt_buf *out, const char *s);
+
+/* What that reads in a list of ops: "X (engine)", since the node's own op X is another row. */
+void mt_escape_op(struct mt_buf *out, const char *s);
+
 /* Appends s as the inside of a JSON string: quotes, backslashes and characters that act on a
  * terminal escaped, a byte that is no UTF-8 as \u00NN. */
 void mt_escape_json(struct mt_buf *out, const char *s);

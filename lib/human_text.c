@@ -30,6 +30,32 @@ void mt_escape_terminal(struct mt_buf *out, const char *s)
     }
 }
 
+static const char engine[] = "autograd::engine::evaluate_function: ";
+
+void mt_escape_short(struct mt_buf *out, const char *s)
+{
+    struct mt_buf without = {0};
+    const char *at = strstr(s, engine);
+    if (!at) {
+        mt_escape_terminal(out, s);
+        return;
+    }
+    for (; at; at = strstr(s, engine)) {
+        mt_buf_add(&without, s, (size_t)(at - s));
+        s = at + sizeof engine - 1;
+    }
+    mt_buf_adds(&without, s);
+    mt_escape_terminal(out, without.s);
+    mt_buf_free(&without);
+}
+
+void mt_escape_op(struct mt_buf *out, const char *s)
+{
+    mt_escape_short(out, s);
+    if (strncmp(s, engine, sizeof engine - 1) == 0)
+        mt_buf_adds(out, " (engine)");
+}
+
 void mt_escape_json(struct mt_buf *out, const char *s)
 {
     mt_buf_adds(out, "");

@@ -156,15 +156,27 @@ static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
         mt_buf_adds(out, mt_human_number(v, text));
 }
 
-void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, enum mt_unit unit, bool bytes)
+static void add_text(struct mt_buf *out, const char *s, enum mt_text how)
 {
+    if (how == MT_TEXT_STORED)
+        mt_escape_terminal(out, s);
+    else if (how == MT_TEXT_OPS)
+        mt_escape_op(out, s);
+    else
+        mt_escape_short(out, s);
+}
+
+void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, const struct mt_column *column,
+                    bool bytes)
+{
+    enum mt_unit unit = column->unit;
     bool raw = bytes && unit != MT_UNIT_COUNT;
     if (mt_render_unknown(cell)) {
         mt_buf_adds(out, "-");
         return;
     }
     if (cell->kind == MT_CELL_TEXT) {
-        mt_escape_terminal(out, cell->s);
+        add_text(out, cell->s, column->text);
         return;
     }
     if (unit == MT_UNIT_CHANGE && (cell->kind == MT_CELL_INT ? cell->i > 0 : cell->r > 0))
@@ -185,11 +197,11 @@ void mt_render_words(struct mt_buf *out, const char *s, bool ascii)
         {"│", "|"}, {"├", "|"}, {"└", "`"}, {"─", "-"}, {"·", "-"}, {"…", "..."}, {"→", "->"},
     };
     if (!ascii) {
-        mt_escape_terminal(out, s);
+        mt_escape_short(out, s);
         return;
     }
     struct mt_buf safe = {0};
-    mt_escape_terminal(&safe, s);
+    mt_escape_short(&safe, s);
     for (const char *p = safe.s; *p;) {
         size_t i = 0;
         while (i < MT_ARRAY_LEN(signs) && strncmp(p, signs[i].sign, strlen(signs[i].sign)) != 0)

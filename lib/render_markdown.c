@@ -47,16 +47,16 @@ static void add_words(struct mt_buf *out, const char *s, bool ascii)
 }
 
 static void add_cell(struct mt_buf *line, const struct mt_cell *cell, const char *tree,
-                     enum mt_unit unit, const struct mt_render *how)
+                     const struct mt_column *column, const struct mt_render *how)
 {
     if (cell->kind != MT_CELL_TEXT) {
-        mt_render_cell(line, cell, unit, how->bytes);
+        mt_render_cell(line, cell, column, how->bytes);
         return;
     }
     struct mt_buf text = {0};
-    if (tree && unit == MT_UNIT_TREE)
+    if (tree && column->unit == MT_UNIT_TREE)
         mt_render_words(&text, tree, how->ascii);
-    mt_escape_terminal(&text, cell->s);
+    mt_render_cell(&text, cell, column, how->bytes);
     add_code(line, text.s);
     mt_buf_free(&text);
 }
@@ -83,7 +83,7 @@ static void put_rows(const struct mt_report *r, const struct mt_render *how, FIL
         for (size_t k = 0; k < n; k++) {
             size_t c = shown[k].index;
             mt_buf_adds(&line, "| ");
-            add_cell(&line, &row->cells[c], row->tree, r->columns.v[c].unit, how);
+            add_cell(&line, &row->cells[c], row->tree, &r->columns.v[c], how);
             mt_buf_addc(&line, ' ');
         }
         fprintf(out, "%s|\n", line.s);

@@ -20,8 +20,9 @@ struct mt_shown *mt_render_shown(const struct mt_report *r, size_t *n);
 /* Appends the heading of a column: its title, or its name in capitals. */
 void mt_render_heading(struct mt_buf *out, const struct mt_column *column);
 
-/* Appends a cell as people read it, safe for a terminal. */
-void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, enum mt_unit unit, bool bytes);
+/* Appends a cell of a column as people read it, safe for a terminal. */
+void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, const struct mt_column *column,
+                    bool bytes);
 
 /* Appends the raw value: digits of a number, text as it is, nothing when it is unknown. */
 void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell);

@@ -33,7 +33,7 @@ static int fill_cell(struct table *t, const struct mt_row *row, const struct mt_
     const struct mt_column *column = &t->r->columns.v[shown->index];
     mt_buf_clear(&t->cell);
     mt_buf_clear(&t->tree);
-    mt_render_cell(&t->cell, &row->cells[shown->index], column->unit, t->how->bytes);
+    mt_render_cell(&t->cell, &row->cells[shown->index], column, t->how->bytes);
     if (column->unit != MT_UNIT_TREE || !row->tree)
         return mt_display_width(t->cell.s);
     mt_render_words(&t->tree, row->tree, t->how->ascii);

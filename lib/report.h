@@ -39,10 +39,18 @@ enum mt_unit {
     MT_UNIT_WORDS,  /* sentences: wrapped where there is no room, never cut; the last column */
 };
 
+/* How people read the texts of a column. */
+enum mt_text {
+    MT_TEXT_SHORT,  /* mt_escape_short */
+    MT_TEXT_OPS,    /* mt_escape_op */
+    MT_TEXT_STORED, /* as they are: what an SQL statement finds */
+};
+
 struct mt_column {
     const char *name;  /* machine name with its unit: self_net_b; borrowed or static */
     const char *title; /* heading in a table for people: SELF NET; NULL: the name in capitals */
     enum mt_unit unit;
+    enum mt_text text;
     bool hidden; /* only in csv, tsv and json */
     bool whole;  /* text that is cut only where nothing else can be */
     int spare;   /* not 0: left out of a table wider than its terminal, the highest first; a line

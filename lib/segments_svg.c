@@ -30,7 +30,7 @@ static const char style[] =
 static void add_text(struct mt_buf *out, const char *s)
 {
     struct mt_buf safe = {0};
-    mt_escape_terminal(&safe, s); /* control bytes and bad UTF-8 have no place in XML either */
+    mt_escape_short(&safe, s); /* control bytes and bad UTF-8 have no place in XML either */
     for (const char *p = safe.s; *p; p++)
         if (*p == '<' || *p == '>' || *p == '&' || *p == '"')
             mt_buf_addf(out, "&#%d;", *p);

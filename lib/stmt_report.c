@@ -83,6 +83,7 @@ enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t 
     for (int c = 0; c < mt_stmt_column_n(s); c++) {
         const char *name = mt_report_text(r, mt_stmt_column_name(s, c));
         mt_report_column(r, name, NULL, mt_unit_of_name(name));
+        r->columns.v[c].text = MT_TEXT_STORED;
     }
     while (rows->row_n < held_n) {
         if (!step(rows)) {

@@ -30,7 +30,7 @@ static void escape(struct mt_buf *out, const char *s)
         const char *entity;
     } special[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     struct mt_buf safe = {0};
-    mt_escape_terminal(&safe, s);
+    mt_escape_short(&safe, s);
     for (const char *p = safe.s; *p;) {
         uint32_t cp;
         int n = mt_utf8_next(p, &cp);

@@ -79,6 +79,10 @@ def formats(run, report):
     for form in (["--format", "markdown"], ["--format", "table"], ["--format", "table", "--bytes", "--ascii"]):
         _, out, err = m.run(*line, *form)
         m.check(not re.search(r"\b(nan|inf)\b|\de\+\d", out), run.name, *report, *form, "a figure nobody reads", out[:300])
+        if "markdown" in form:
+            for header in re.findall(r"^(\|.*\|)\n\| :?---", out, re.M):
+                titles = [title.strip() for title in header.strip("|").split(" | ")]
+                m.check(len(set(titles)) == len(titles), run.name, *report, "a header twice", header)
         if "--ascii" in form:
             m.check(run_is_ascii(out, rows), run.name, *report, "--ascii", ascii(out)[:300])
 

@@ -23,7 +23,7 @@ void build_table(struct mt_report *r)
         int64_t calls, net, ns;
     } rows[] = {
         {"aten::empty", 12838, 138621747, 165700000},
-        {"autograd::engine::evaluate_function: ConvolutionBackward0", 35, -94371840, 2233},
+        {"compiled::engine::evaluate_function: ConvolutionBackward0", 35, -94371840, 2233},
         {"[outside ops]", -1, -85553152, -1},
     };
     for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++) {
@@ -161,7 +161,7 @@ void build_two_texts(struct mt_report *r)
     mt_report_column(r, "at_peak_b", "AT PEAK", MT_UNIT_BYTES);
     mt_report_column(r, "born_in", "BORN IN", MT_UNIT_NONE);
     mt_report_column(r, "phase", "PHASE", MT_UNIT_NONE);
-    static const char *const born[] = {"autograd::engine::evaluate_function: MeanBackward1",
+    static const char *const born[] = {"compiled::engine::evaluate_function: MeanBackward1",
                                        "\u4e00\u4e8c\u4e09", "e\u0301t\u00e9"};
     static const char *const phase[] = {"a backward pass of the model", "forward", NULL};
     for (size_t i = 0; i < MT_ARRAY_LEN(born); i++) {

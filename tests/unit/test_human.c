@@ -305,6 +305,35 @@ static void test_escape(void **state)
     mt_buf_free(&out);
 }
 
+static const struct name_row {
+    const char *name, *text, *in_short, *as_op;
+} name_rows[] = {
+    {"names: an op", "aten::mm", "aten::mm", "aten::mm"},
+    {"names: of the engine", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0",
+     "MmBackward0 (engine)"},
+    {"names: in a sentence",
+     "in aten::mm of autograd::engine::evaluate_function: A, or of "
+     "autograd::engine::evaluate_function: B",
+     "in aten::mm of A, or of B", "in aten::mm of A, or of B"},
+    {"names: escaped too", "autograd::engine::evaluate_function: \033[m", "\\x1b[m",
+     "\\x1b[m (engine)"},
+    {"names: put together by what is taken out",
+     "autograd::engine::autograd::engine::evaluate_function: evaluate_function: A",
+     "autograd::engine::evaluate_function: A", "autograd::engine::evaluate_function: A"},
+};
+
+static void test_names(void **state)
+{
+    const struct name_row *row = *state;
+    struct mt_buf out = {0};
+    mt_escape_short(&out, row->text);
+    assert_string_equal(out.s, row->in_short);
+    mt_buf_clear(&out);
+    mt_escape_op(&out, row->text);
+    assert_string_equal(out.s, row->as_op);
+    mt_buf_free(&out);
+}
+
 struct cut_row {
     const char *name;
     const char *text;
@@ -410,6 +439,7 @@ int main(void)
     ROWS_ADD(&t, test_size, size_rows);
     ROWS_ADD(&t, test_time, time_rows);
     ROWS_ADD(&t, test_escape, escape_rows);
+    ROWS_ADD(&t, test_names, name_rows);
     ROWS_ADD(&t, test_cut, cut_rows);
     ROWS_ADD(&t, test_wrap, wrap_rows);
     ROWS_ADD(&t, test_distance, distance_rows);

@@ -27,7 +27,7 @@ static const struct render_row render_rows[] = {
      "base · cpu · net 0 B · sorted by self_net_b\n"
      " CALLS    SELF NET   TIME_NS  NAME\n"
      "12,838   132.2 MiB  165.7 ms  aten::empty\n"
-     "    35     -90 MiB  2.233 us  autograd::engine::evaluate_function: ConvolutionBackward0\n"
+     "    35     -90 MiB  2.233 us  compiled::engine::evaluate_function: ConvolutionBackward0\n"
      "     -  -81.59 MiB         -  [outside ops]\n"
      "67 more rows; --limit 0 shows all\n"},
     {"table: a wide terminal, in colour",
@@ -37,7 +37,7 @@ static const struct render_row render_rows[] = {
      "sorted by self_net_b\n"
      "\033[1m CALLS    SELF NET   TIME_NS  NAME\033[0m\n"
      "12,838   132.2 MiB  165.7 ms  aten::empty\n"
-     "    35     -90 MiB  2.233 us  autograd::engine::evaluate_function: ConvolutionBackward0\n"
+     "    35     -90 MiB  2.233 us  compiled::engine::evaluate_function: ConvolutionBackward0\n"
      "\033[2m     -  -81.59 MiB         -  [outside ops]\033[0m\n"
      "67 more rows; --limit 0 shows all\n"},
     {"table: a narrow terminal cuts names only",
@@ -46,7 +46,7 @@ static const struct render_row render_rows[] = {
      "base · cpu · net 0 B                    sorted by self_net_b\n"
      " CALLS    SELF NET   TIME_NS  NAME\n"
      "12,838   132.2 MiB  165.7 ms  aten::empty\n"
-     "    35     -90 MiB  2.233 us  autograd::eng…olutionBackward0\n"
+     "    35     -90 MiB  2.233 us  compiled::eng…olutionBackward0\n"
      "     -  -81.59 MiB         -  [outside ops]\n"
      "67 more rows; --limit 0 shows all\n"},
     {"table: the title's end has no room",
@@ -56,7 +56,7 @@ static const struct render_row render_rows[] = {
      "sorted by self_net_b\n"
      " CALLS   SELF NET    TIME_NS  NAME\n"
      "12,838  138621747  165700000  aten::empty\n"
-     "    35  -94371840       2233  aut...ward0\n"
+     "    35  -94371840       2233  com...ward0\n"
      "     -  -85553152          -  [ou... ops]\n"
      "67 more rows; --limit 0 shows all\n"},
     {"table: narrower than the figures",
@@ -66,7 +66,7 @@ static const struct render_row render_rows[] = {
      "sorted by self_net_b\n"
      " CALLS    SELF NET   TIME_NS  NAME\n"
      "12,838   132.2 MiB  165.7 ms  at…empty\n"
-     "    35     -90 MiB  2.233 us  au…ward0\n"
+     "    35     -90 MiB  2.233 us  co…ward0\n"
      "     -  -81.59 MiB         -  [o… ops]\n"
      "67 more rows;\n"
      "--limit 0 shows all\n"},
@@ -196,14 +196,14 @@ static const struct render_row render_rows[] = {
      build_two_texts,
      {.format = MT_FORMAT_TABLE, .width = 72},
      "AT PEAK  BORN IN                            PHASE\n"
-     "   -2 B  autograd::engin…on: MeanBackward1  a backward pass of the model\n"
+     "   -2 B  compiled::engin…on: MeanBackward1  a backward pass of the model\n"
      " -2 KiB  \u4e00\u4e8c\u4e09                             forward\n"
      " -2 MiB  e\u0301t\u00e9                                -\n"},
     {"table: then both",
      build_two_texts,
      {.format = MT_FORMAT_TABLE, .width = 32},
      "AT PEAK  BORN IN     PHASE\n"
-     "   -2 B  aut…kward1  a ba… model\n"
+     "   -2 B  com…kward1  a ba… model\n"
      " -2 KiB  \u4e00\u4e8c\u4e09      forward\n"
      " -2 MiB  e\u0301t\u00e9         -\n"},
     {"table: chosen columns keep their order",
@@ -212,14 +212,14 @@ static const struct render_row render_rows[] = {
      "base · cpu · net 0 B                        sorted by self_net_b\n"
      "NODE_ID  NAME                                           SELF NET\n"
      "      7  aten::empty                                   132.2 MiB\n"
-     "      8  autograd::engine::ev…n: ConvolutionBackward0    -90 MiB\n"
+     "      8  compiled::engine::ev…n: ConvolutionBackward0    -90 MiB\n"
      "67 more rows; --limit 0 shows all\n"},
     {"csv",
      build_table,
      {.format = MT_FORMAT_CSV, .bytes = false},
      "name,calls_n,self_net_b,time_ns,node_id\n"
      "aten::empty,12838,138621747,165700000,7\n"
-     "autograd::engine::evaluate_function: ConvolutionBackward0,35,-94371840,2233,8\n"
+     "compiled::engine::evaluate_function: ConvolutionBackward0,35,-94371840,2233,8\n"
      "[outside ops],,-85553152,,9\n"},
     {"csv: hostile names",
      build_hostile,
@@ -306,7 +306,7 @@ static const struct render_row render_rows[] = {
      "\"rows\":[\n"
      "{\"name\":\"aten::empty\",\"calls_n\":12838,\"self_net_b\":138621747,"
      "\"time_ns\":165700000,\"node_id\":7},\n"
-     "{\"name\":\"autograd::engine::evaluate_function: ConvolutionBackward0\",\"calls_n\":35,"
+     "{\"name\":\"compiled::engine::evaluate_function: ConvolutionBackward0\",\"calls_n\":35,"
      "\"self_net_b\":-94371840,\"time_ns\":2233,\"node_id\":8},\n"
      "{\"name\":\"[outside ops]\",\"calls_n\":null,\"self_net_b\":-85553152,\"time_ns\":null,"
      "\"node_id\":9}\n"
@@ -384,7 +384,7 @@ static const struct render_row render_rows[] = {
      "| CALLS | SELF NET | TIME\\_NS | NAME |\n"
      "| ---: | ---: | ---: | :--- |\n"
      "| 12,838 | 132.2 MiB | 165.7 ms | `aten::empty` |\n"
-     "| 35 | -90 MiB | 2.233 us | `autograd::engine::evaluate_function: ConvolutionBackward0` |\n"
+     "| 35 | -90 MiB | 2.233 us | `compiled::engine::evaluate_function: ConvolutionBackward0` |\n"
      "| - | -81.59 MiB | - | `[outside ops]` |\n"
      "\n"
      "67 more rows; --limit 0 shows all\n"},
