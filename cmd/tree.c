@@ -16,7 +16,7 @@ static bool invert;
 struct tree_view {
     struct mt_tree *t;
     uint32_t *first, *next; /* children lists over items, heaviest first; index n is the roots */
-    bool *shown;            /* on a path through a match of --name */
+    bool *shown;            /* on a path to what --name and --min choose */
     struct mt_report *report;
     struct mt_buf prefix;
 };
@@ -65,36 +65,36 @@ static void link_children(struct tree_view *v)
     free(all);
 }
 
-/* Marks the paths through matches: matches, what is above them and what is below. */
+/* Marks what --name chooses: matches, and what is below them. */
 static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
 {
     regex_t re;
-    size_t n = v->t->items.n;
-    v->shown = mt_alloc(n + 1);
-    if (!name_regex) {
-        memset(v->shown, 1, n + 1);
-        return MT_OK;
-    }
-    MT_TRY(mt_name_regex(name_regex, &re, err));
-    bool *below = mt_alloc(n + 1);
-    for (size_t i = 0; i < n; i++) {
+    if (name_regex)
+        MT_TRY(mt_name_regex(name_regex, &re, err));
+    for (size_t i = 0; i < v->t->items.n; i++) {
         const struct mt_item *it = &v->t->items.v[i];
         const char *name = mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame);
-        below[i] =
-            (it->parent != MT_NONE && below[it->parent]) || regexec(&re, name, 0, NULL, 0) == 0;
-        v->shown[i] = below[i];
+        v->shown[i] = !name_regex || (it->parent != MT_NONE && v->shown[it->parent]) ||
+                      regexec(&re, name, 0, NULL, 0) == 0;
     }
-    for (size_t i = n; i-- > 0;)
-        if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
-            v->shown[v->t->items.v[i].parent] = true;
-    free(below);
-    regfree(&re);
+    if (name_regex)
+        regfree(&re);
     return MT_OK;
 }
 
-static bool visible(const struct tree_view *v, uint32_t i)
+/* Marks the paths to what is chosen. What is above it may be smaller than --min: a parent that
+ * frees what one child keeps. */
+static enum mt_status mark_paths(struct tree_view *v, struct mt_err *err)
 {
-    return v->shown[i] && (!min_b || weight(&v->t->items.v[i]) >= min_b);
+    size_t n = v->t->items.n;
+    v->shown = mt_alloc(n + 1);
+    MT_TRY(mark_matches(v, err));
+    for (size_t i = 0; i < n; i++)
+        v->shown[i] = v->shown[i] && (!min_b || weight(&v->t->items.v[i]) >= min_b);
+    for (size_t i = n; i-- > 0;)
+        if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
+            v->shown[v->t->items.v[i].parent] = true;
+    return MT_OK;
 }
 
 static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
@@ -123,7 +123,7 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
 
 static uint32_t next_visible(const struct tree_view *v, uint32_t i)
 {
-    while (i != MT_NONE && !visible(v, i))
+    while (i != MT_NONE && !v->shown[i])
         i = v->next[i];
     return i;
 }
@@ -238,7 +238,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     if (invert)
         turn_round(&tree, r);
     link_children(&v);
-    MT_TRY_OUT(mark_matches(&v, err));
+    MT_TRY_OUT(mark_paths(&v, err));
     add_columns(r);
     walk(&v);
     describe(r, run, none ? NULL : &d);
@@ -260,7 +260,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels; 0 = all"},
-    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only what allocated or kept at least this"},
+    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only paths to what allocated or kept at least this"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,
