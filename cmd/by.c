@@ -49,10 +49,12 @@ static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, siz
                                   struct mt_err *err)
 {
     struct mt_buf known = {0};
-    for (const struct mt_word *w = words_of(cmd); w->word; w++)
+    const struct mt_word *words = words_of(cmd);
+    for (const struct mt_word *w = words; w->word; w++)
         mt_buf_addf(&known, "%s%s", known.n ? ", " : "", w->word);
     MT_FAIL(err, MT_EUSAGE, "%s --by does not know '%.*s'", cmd->name, (int)n, key);
-    mt_err_hint(err, "It knows: %s; several separated by commas.", known.s);
+    mt_err_hint(err, "It knows: %s%s.", known.s,
+                words[1].word ? "; several separated by commas" : "");
     mt_buf_free(&known);
     return MT_EUSAGE;
 }

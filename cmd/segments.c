@@ -1,5 +1,6 @@
 /* memtool segments: what the allocator holds from the driver, how full it is, who holds it open. */
 #include "lib/segments.h"
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
 #include "lib/human.h"
@@ -161,14 +162,29 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_report_total(r, "inactive_b", mt_cell_int(s->size_b - s->used_b));
 }
 
+/* The picture is of every segment. */
+static enum mt_status check_svg(struct mt_err *err)
+{
+    const char *odd = by                            ? "--by"
+                      : sort_key                    ? "--sort"
+                      : rows.limit != MT_LIMIT_NONE ? "--limit"
+                      : rows.name                   ? "--name"
+                      : rows.min_b                  ? "--min"
+                      : rows.columns                ? "--columns"
+                                                    : NULL;
+    if (!odd || !mt_show_wants_svg())
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "%s is for rows, --format svg draws every segment", odd);
+    mt_err_hint(err, "Nothing was drawn. Leave one of them out.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status check_options(bool *holders, struct mt_err *err)
 {
-    *holders = by && strcmp(by, "site") == 0;
-    if (by && !*holders) {
-        MT_FAIL(err, MT_EUSAGE, "--by does not know '%s'", by);
-        mt_err_hint(err, "It knows: site.");
-        return MT_EUSAGE;
-    }
+    struct mt_by keys;
+    *holders = by != NULL;
+    MT_TRY(mt_by_parse(&mt_cmd_segments, by, "site", &keys, err));
+    MT_TRY(check_svg(err));
     if (!sort_key)
         return MT_OK;
     for (size_t i = 0; !*holders && i < MT_ARRAY_LEN(columns); i++)
@@ -196,11 +212,9 @@ static void add_columns(struct mt_report *r, bool holders)
 }
 
 static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
-                           const struct mt_run_device *d, const struct mt_segments *s,
+                           const struct mt_run_device *d, const struct mt_segments *s, bool holders,
                            struct mt_err *err)
 {
-    bool holders;
-    MT_TRY(check_options(&holders, err));
     struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
     add_columns(r, holders);
     if (holders)
@@ -240,9 +254,10 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
 {
     struct mt_run_device device;
     struct mt_segments s = {0};
-    bool none;
+    bool none, holders;
     int others;
     enum mt_status st = MT_OK;
+    MT_TRY(check_options(&holders, err));
     MT_TRY(mt_check_segments(run, err));
     MT_TRY(mt_run_device(db, run, device_name, &device, &none, &others, err));
     mt_report_about(r, run, none ? NULL : &device);
@@ -252,7 +267,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     if (mt_show_wants_svg()) {
         st = show_svg(run, &device, &s, err);
     } else {
-        MT_TRY_OUT(fill(r, run, &device, &s, err));
+        MT_TRY_OUT(fill(r, run, &device, &s, holders, err));
         mt_report_others(r, others);
         st = mt_show(r, err);
     }
@@ -268,8 +283,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 }
 
 static const struct mt_opt opts[] = {
-    {"by", 0, MT_OPT_STRING, &by, "site",
-     "who holds segments open that are less than half full, and how much that keeps"},
+    {"by", 0, MT_OPT_STRING, &by, "KEYS",
+     "site: who holds segments open that are less than half full, and how much that keeps"},
     {"sort", 's', MT_OPT_STRING, &sort_key, "COLUMN",
      "by this column (default: inactive_b; with --by site: holds_b)"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
@@ -284,10 +299,12 @@ static void add_column_names(struct mt_buf *out)
         mt_buf_addf(out, "%s ", columns[i].name);
 }
 
-static const struct mt_values values[] = {{"by", "site", NULL},
-                                          {"sort", NULL, add_column_names},
-                                          {"columns", NULL, add_column_names},
-                                          {0}};
+static const struct mt_word keys[] = {
+    {"site", "the top op, or line of Python, whose blocks hold segments open"}, {0}};
+static const struct mt_words words[] = {{"Words of --by", keys, "by"}, {0}};
+
+static const struct mt_values values[] = {
+    {"sort", NULL, add_column_names}, {"columns", NULL, add_column_names}, {0}};
 
 const struct mt_cmd mt_cmd_segments = {
     .name = "segments",
@@ -299,6 +316,7 @@ const struct mt_cmd mt_cmd_segments = {
                 "  memtool segments snap --format svg -o segments.svg\n",
     .opts = opts,
     .values = values,
+    .words = words,
     .formats = "table, csv, tsv, json, markdown, svg",
     .args_max = 1,
     .run = run,
