@@ -25,7 +25,7 @@ DEBUG_BUILD := B=build/debug CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 PLAIN_BUILD := B=build/plain CFLAGS="-O2 -g -U__SSE2__"
 TSAN_BUILD  := B=build/tsan CFLAGS="-O1 -g" SAN=-fsanitize=thread
-FUZZ_BUILD  := B=build/fuzz CC=clang WERROR= FUZZ_MAIN= CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+FUZZ_BUILD  := B=build/fuzz CC=clang WERROR= FUZZ_MAIN= CFLAGS="-O1 -g -fno-omit-frame-pointer -DMT_FUZZING" \
                SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 
 WARNINGS  := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -47,6 +47,8 @@ UNIT_HELP := $(filter-out $(B)/tests/unit/test_%,$(UNIT_OBJ))
 UNIT     := $(patsubst %.o,%,$(filter-out $(UNIT_HELP),$(UNIT_OBJ)))
 FUZZ_MAIN := $(B)/tests/fuzz/replay.o
 FUZZ     := $(patsubst %.o,%,$(filter $(B)/tests/fuzz/fuzz_%,$(TEST_OBJ)))
+# What reports are fuzzed with: the commands, in the process of the target.
+FUZZ_HELP := $(filter $(B)/tests/fuzz/reports%,$(TEST_OBJ)) $(filter-out $(B)/cmd/main.o,$(CMD_OBJ))
 
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
 COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
@@ -159,9 +161,10 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(
 	@echo "ld $@"
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
 
+$(filter $(B)/tests/fuzz/fuzz_reports_%,$(FUZZ)): $(FUZZ_HELP)
 $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_MAIN) $(B)/libmemtool.a
 	@echo "ld $@"
-	$(CC) $(CFLAGS) $(SAN) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(SAN) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 build/bench/%: tests/bench/%.c
 	mkdir -p $(@D)

@@ -2,12 +2,13 @@
  * cmd.h - what a subcommand is.
  *
  * Adding a command: write cmd/NAME.c with one `const struct mt_cmd mt_cmd_NAME`, declare it below
- * and add it to commands[] in main.c. Add a folder to tests/golden, and docs/man/memtool-NAME.mdoc:
- * a line `.Dd DATE`, then the sections DESCRIPTION, EXAMPLES (lines `$ memtool ...` between `.Bd
- * -literal` and `.Ed`) and SEE ALSO. `make man-update` writes below each example what it prints;
- * the tests compare. Name, synopsis and options are written by cmd/man.c from the tables.
- * Adding an option: add a row to that command's table. The row is the only place: parsing, --help
- * and completion all read it. What its value can be stands in the command's `values`.
+ * and add it to mt_commands in dispatch.c. Add a folder to tests/golden, and
+ * docs/man/memtool-NAME.mdoc: a line `.Dd DATE`, then the sections DESCRIPTION, EXAMPLES (lines `$
+ * memtool ...` between `.Bd -literal` and `.Ed`) and SEE ALSO. `make man-update` writes below each
+ * example what it prints; the tests compare. Name, synopsis and options are written by cmd/man.c
+ * from the tables. Adding an option: add a row to that command's table. The row is the only place:
+ * parsing, --help and completion all read it. What its value can be stands in the command's
+ * `values`.
  */
 #ifndef MT_CMD_H
 #define MT_CMD_H
@@ -87,7 +88,14 @@ extern const struct mt_cmd mt_cmd_import, mt_cmd_runs, mt_cmd_info, mt_cmd_table
     mt_cmd_memory, mt_cmd_segments, mt_cmd_fragmentation, mt_cmd_query, mt_cmd_schema,
     mt_cmd_completion, mt_cmd_help, mt_cmd_version;
 
-/* All commands in help's order, NULL-terminated (main.c). */
+/* All commands in help's order, NULL-terminated (dispatch.c). */
 extern const struct mt_cmd *const mt_commands[];
+
+/*
+ * Runs one command line, argv[0] the program's name; output goes to stdout, notes to stderr.
+ * *code, 0 before: the exit code unless it fails. What options set stays set. Errors: those of the
+ * command; MT_EUSAGE; MT_EIO: stdout cannot be written.
+ */
+enum mt_status mt_dispatch(int argc, char **argv, int *code, struct mt_err *err);
 
 #endif

@@ -155,8 +155,8 @@ static void band_rows(struct mt_timeline *t)
     for (int i = 0; i < t->bands.key_n; i++)
         mt_report_column(r, mt_group_key_names[t->by.v[i]], NULL, MT_UNIT_NONE);
     for (size_t k = 0; k < t->buckets.all.n; k++)
-        for (const struct mt_band *band = t->bands.all.v; band < t->bands.all.v + t->bands.all.n;
-             band++) {
+        for (size_t n = 0; n < t->bands.all.n; n++) {
+            const struct mt_band *band = &t->bands.all.v[n];
             const struct mt_bucket *b = &t->buckets.all.v[k];
             struct mt_row *row = mt_report_row(r);
             row->explicit_row = band->explicit_row;

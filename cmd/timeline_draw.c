@@ -90,7 +90,8 @@ static void add_legend(struct mt_timeline *t, bool ascii)
         mt_report_column(r, mt_group_key_names[t->by.v[k]],
                          t->by.v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
     r->keep_order = true;
-    for (const struct mt_band *b = t->bands.all.v; b < t->bands.all.v + t->bands.all.n; b++) {
+    for (size_t i = 0; i < t->bands.all.n; i++) {
+        const struct mt_band *b = &t->bands.all.v[i];
         struct mt_row *row = mt_report_row(r);
         int64_t most = b->bytes[0];
         for (size_t k = 0; k < t->bands.bucket_n; k++)

@@ -429,10 +429,11 @@ static void use_rows(struct finder *f, uint32_t group, struct mt_leak rows[MT_VE
 
 static void judge_all(struct finder *f)
 {
+    if (!f->survivors.n)
+        return;
     struct survivor *v = f->survivors.v, *stop = v + f->survivors.n;
     find_learning(f);
-    if (f->survivors.n)
-        qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
+    qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
     for (struct survivor *s = v; s < stop;) {
         struct mt_leak rows[MT_VERDICT_N] = {0};
         uint32_t group = s->group;

@@ -2,7 +2,7 @@
 # Runs every test against one build: `sh tests/run.sh build/debug [KIND...]`
 #
 #   unit    tests/unit/test_*.c     a cmocka program each; its own count of tests
-#   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME; one test each
+#   fuzz    tests/fuzz/fuzz_*.c     replays tests/fuzz/corpus/NAME (of fuzz_reports_NAME too); one test each
 #   fault   tests/fault/*.sh        exit 0 passed, 77 skipped; one test each
 #   matrix  tests/matrix/test_*.py  exit 0 passed, 77 skipped; its last line counts its tests
 #   golden  tests/golden/*/         whole commands; one test each
@@ -64,7 +64,10 @@ run_one() { # KIND NAME
     folder=$root
     case $kind in
     unit) set -- "$BUILD/tests/unit/$name" ;;
-    fuzz) set -- "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}" ;;
+    fuzz)
+        corpus=${name#fuzz_} # what is reported on is what is read
+        set -- "$BUILD/tests/fuzz/$name" "tests/fuzz/corpus/${corpus#reports_}"
+        ;;
     fault) folder=$tmp/work && set -- sh "$root/tests/fault/$name.sh" ;;
     matrix) folder=$tmp/work && set -- python3 -B "$root/tests/matrix/$name.py" ;;
     esac

@@ -9,7 +9,7 @@ static void check_sums(const struct mt_recording *r)
 {
     for (size_t d = 0; d < r->devices.n; d++) {
         const struct mt_device *dev = &r->devices.v[d];
-        int64_t net = dev->outside_alloc_b - dev->outside_freed_b;
+        int64_t net = dev->outside_alloc_b - dev->outside_freed_b - dev->unseen_b;
         for (size_t i = 0; i < r->stats.n; i++)
             if (r->stats.v[i].device == d)
                 net += r->stats.v[i].self.alloc_b - r->stats.v[i].self.freed_b;
