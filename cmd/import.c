@@ -142,7 +142,15 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
     mt_escape_terminal(&out, path);
     mt_buf_adds(&out, ": already imported as run '");
     mt_escape_terminal(&out, result->name);
-    printf("%s' (id %lld); nothing changed\n", out.s, (long long)result->run_id);
+    mt_buf_addf(&out, "' (id %lld); ", (long long)result->run_id);
+    if (result->grouped) {
+        mt_buf_adds(&out, "now in group '");
+        mt_escape_terminal(&out, how.group);
+        mt_buf_adds(&out, "' too");
+    } else {
+        mt_buf_adds(&out, "nothing changed");
+    }
+    puts(out.s);
     mt_buf_free(&out);
 }
 
@@ -317,7 +325,7 @@ static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &how.name, "NAME",
      "name of the run (default: the file's, or its folder's when that says more)"},
     {"group", 0, MT_OPT_STRING, &how.group, "NAME",
-     "group the run belongs to, e.g. the ranks of a job"},
+     "group the run belongs to, e.g. the ranks of a job; it may be in several"},
     {"replace", 0, MT_OPT_FLAG, &how.replace, NULL, "replace a run of that name or content"},
     {"partial", 0, MT_OPT_FLAG, &how.partial, NULL,
      "keep what is complete of a file that is cut off"},

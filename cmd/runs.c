@@ -102,7 +102,7 @@ static const struct mt_opt opts[] = {
     {"delete", 0, MT_OPT_FLAG, &changes.remove, NULL, "delete these runs, with all that is theirs"},
     {"rename", 0, MT_OPT_STRING, &changes.rename, "NAME", "give the run this name"},
     {"set-group", 0, MT_OPT_TEXT, &changes.group, "NAME",
-     "put these runs in this group; '' takes them out of theirs"},
+     "put these runs in this group only; '' takes them out of all"},
     {"shrink", 0, MT_OPT_FLAG, &changes.shrink, NULL,
      "give back to the disk what deleted runs left in the database"},
     {"cache", 0, MT_OPT_FLAG, &cache, NULL,

@@ -301,7 +301,7 @@ static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts 
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
     MT_TRY(mt_db_query(w->db, MT_Q_RUN_ADD, &s, err));
-    mt_stmt_bind(s, "isssssiiisiiiiiiii", w->run, name, w->group, o->source, r->format, o->hash,
+    mt_stmt_bind(s, "issssiiisiiiiiiii", w->run, name, o->source, r->format, o->hash,
                  r->start_ns + r->base_ns, r->end_ns - r->start_ns, (int64_t)r->whole_us,
                  r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n,
                  (int64_t)(r->records.n - r->unseen_n), (int64_t)w->alloc_n, (int64_t)r->nodes.n,
@@ -353,8 +353,8 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
     MT_TRY_OUT(mt_store_check_content(db, opts, &kept, out, err));
     if (!out->existed) {
         MT_TRY_OUT(mt_store_choose_name(db, opts, &kept, out, err));
-        w.group = opts->group ? opts->group : kept.group;
         MT_TRY_OUT(write_all(&w, opts, out->name, err));
+        MT_TRY_OUT(mt_store_take_groups(db, w.run, opts->group, err));
         if (out->replaced)
             MT_TRY_OUT(mt_store_sweep(db, err));
         out->run_id = w.run;
@@ -365,6 +365,5 @@ out:
         mt_db_rollback(db);
     free(w.string_id);
     free(w.frame_id);
-    free(kept.group);
     return st;
 }

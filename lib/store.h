@@ -11,7 +11,7 @@ struct mt_store_opts {
     const char
         *name; /* of the run; NULL: made from the source's name, without endings and the time of
                   export that tensorboard_trace_handler adds; "-2" etc. added when taken */
-    const char *group;  /* NULL = none */
+    const char *group;  /* NULL = none; a run that is there already joins it */
     const char *source; /* file name */
     const char *hash;   /* content hash */
     bool replace;       /* a run of that name or content is replaced; the new one has its name and
@@ -25,7 +25,8 @@ struct mt_store_opts {
 struct mt_store_result {
     int64_t run_id;
     char name[256];
-    bool existed;  /* the same content was there already: nothing was changed */
+    bool existed;  /* the same content was there already: nothing was changed, */
+    bool grouped;  /* but that it is in one more group now */
     bool replaced; /* a run was deleted for it */
 };
 
@@ -48,7 +49,7 @@ enum mt_status mt_store_sweep(struct mt_db *db, struct mt_err *err);
 /* Errors: MT_EUSAGE (no name for a run, taken by another run). */
 enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, struct mt_err *err);
 
-/* group: NULL or "" = none. */
+/* The only group it is in then. NULL or "" = none. */
 enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
                                   struct mt_err *err);
 

@@ -72,20 +72,56 @@ static void name_of_source(const char *source, char name[200])
         snprintf(name, 200, "run"); /* no name for a run */
 }
 
-/* Deletes a run that the new one replaces, whose group becomes that of the new one. */
-static enum mt_status replace(struct mt_db *db, int64_t id, struct mt_kept *kept,
-                              struct mt_store_result *out, struct mt_err *err)
+/* Stands for the new run in groups, until it is there. */
+enum { COMING = 0 };
+
+static enum mt_status move_groups(struct mt_db *db, int64_t from, int64_t to, struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_GROUP, &s, err));
-    mt_stmt_bind(s, "i", id);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    if (row && mt_stmt_text(s, 0)) {
-        free(kept->group);
-        kept->group = mt_strdup(mt_stmt_text(s, 0));
-    }
-    mt_stmt_end(s);
+    MT_TRY(mt_db_query(db, MT_Q_RUN_MOVE_GROUPS, &s, err));
+    mt_stmt_bind(s, "ii", from, to);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status add_group(struct mt_db *db, int64_t run, const char *group,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_ADD_GROUP, &s, err));
+    mt_stmt_bind(s, "is", run, group);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status leave_groups(struct mt_db *db, int64_t run, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_DELETE_GROUPS, &s, err));
+    mt_stmt_bind(s, "i", run);
+    return mt_stmt_run(s, err);
+}
+
+enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *group,
+                                    struct mt_err *err)
+{
+    if (!group)
+        return move_groups(db, COMING, run, err);
+    MT_TRY(leave_groups(db, COMING, err));
+    return add_group(db, run, group, err);
+}
+
+enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
+                                  struct mt_err *err)
+{
+    MT_TRY(leave_groups(db, run, err));
+    return group && *group ? add_group(db, run, group, err) : MT_OK;
+}
+
+/* Deletes a run that the new one replaces, whose groups become those of the new one. */
+static enum mt_status replace(struct mt_db *db, int64_t id, struct mt_store_result *out,
+                              struct mt_err *err)
+{
+    MT_TRY(move_groups(db, id, COMING, err));
+    MT_TRY(leave_groups(db, id, err)); /* in which another such run was */
     out->replaced = true;
     return mt_store_delete(db, id, err);
 }
@@ -105,7 +141,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
         if (!id)
             return MT_OK;
         if (o->replace)
-            return replace(db, id, kept, out, err);
+            return replace(db, id, out, err);
         MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
@@ -121,22 +157,20 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
     }
 }
 
-/* A run that is there already is not moved to another group. */
-static enum mt_status check_group(struct mt_db *db, const char *group,
-                                  const struct mt_store_result *run, struct mt_err *err)
+/* A run that is there already joins one more group. */
+static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_store_result *run,
+                                 struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool same;
+    bool there;
     MT_TRY(mt_db_query(db, MT_Q_RUN_IN_GROUP, &s, err));
     mt_stmt_bind(s, "is", run->run_id, group);
-    MT_TRY(mt_stmt_step(s, &same, err));
+    MT_TRY(mt_stmt_step(s, &there, err));
     mt_stmt_end(s);
-    if (same)
+    if (there)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and not of group '%s'", run->name,
-            group);
-    mt_err_hint(err, "Nothing was imported. `memtool runs --set-group` moves a run to a group.");
-    return MT_EUSAGE;
+    run->grouped = true;
+    return add_group(db, run->run_id, group, err);
 }
 
 /* The same content again: fine under the same name, an error under another. */
@@ -151,7 +185,7 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
         int64_t id = out->run_id;
         out->run_id = 0;
         memcpy(kept->name, out->name, sizeof kept->name);
-        return replace(db, id, kept, out, err);
+        return replace(db, id, out, err);
     }
     if (o->name && strcmp(o->name, out->name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
@@ -162,5 +196,5 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
         return MT_EUSAGE;
     }
     out->existed = true;
-    return o->group ? check_group(db, o->group, out, err) : MT_OK;
+    return o->group ? join_group(db, o->group, out, err) : MT_OK;
 }

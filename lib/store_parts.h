@@ -12,7 +12,6 @@
 struct mt_writer {
     struct mt_db *db;
     const struct mt_recording *r;
-    const char *group;                                     /* of the run; NULL = none */
     int64_t run, op, alloc, node, device, thread, segment; /* first ids */
     int64_t *string_id, *frame_id; /* database ids of our ids; 0 = not asked yet */
     uint64_t alloc_n;
@@ -26,14 +25,17 @@ struct mt_writer {
 enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
                                  char name[256], struct mt_err *err);
 
-/* What a new run takes over from those it replaces. */
+/* What a new run takes over from those it replaces, beside their groups. */
 struct mt_kept {
     char name[256]; /* "": none */
-    char *group;    /* allocated; NULL: none */
 };
 
+/* Puts a new run in the group; NULL: in those of the runs it replaces. */
+enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *group,
+                                    struct mt_err *err);
+
 /* Whether the content is there: sets *out, or deletes that run where it is to be replaced. Errors:
- * MT_EUSAGE (there under another name or in another group). */
+ * MT_EUSAGE (there under another name). */
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
                                       struct mt_kept *kept, struct mt_store_result *out,
                                       struct mt_err *err);

@@ -59,12 +59,3 @@ enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, 
     mt_stmt_bind(s, "is", run, name);
     return mt_stmt_run(s, err);
 }
-
-enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
-                                  struct mt_err *err)
-{
-    struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_SET_GROUP, &s, err));
-    mt_stmt_bind(s, "is", run, group && *group ? group : NULL);
-    return mt_stmt_run(s, err);
-}

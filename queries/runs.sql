@@ -31,7 +31,8 @@ SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, 
 
 -- name: runs
 -- Every run with its figures, one row per device.
-SELECT r.id AS id, r.name AS name, r.group_name AS "group", r.format AS format, d.name AS device, r.op_n AS op_n,
+SELECT r.id AS id, r.name AS name,
+  (SELECT group_concat(name, ', ') FROM run_group g WHERE g.run_id = r.id) AS "group", r.format AS format, d.name AS device, r.op_n AS op_n,
   r.record_n AS record_n, (SELECT count(*) FROM step s WHERE s.run_id = r.id) AS step_n, d.alloc_b AS alloc_b,
   d.net_b AS net_b, d.peak_b AS peak_b, r.dur_ns AS dur_ns, r.imported_at AS imported_at, r.source AS source
   FROM run r LEFT JOIN device d ON d.run_id = r.id ORDER BY r.id, d.id;
@@ -58,11 +59,11 @@ SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_versio
 
 -- name: run_of_group
 -- in: ?1 group, ?2 how many at most   out: ids of its runs, the latest first
-SELECT id FROM run WHERE group_name = ?1 ORDER BY id DESC LIMIT ?2;
+SELECT run_id FROM run_group WHERE name = ?1 ORDER BY run_id DESC LIMIT ?2;
 
 -- name: group_names
 -- out: the groups, the latest first
-SELECT group_name FROM run WHERE group_name IS NOT NULL GROUP BY group_name ORDER BY max(id) DESC LIMIT 200;
+SELECT name FROM run_group GROUP BY name ORDER BY max(run_id) DESC LIMIT 200;
 
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order

@@ -7,7 +7,6 @@
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
-  group_name TEXT,                 -- runs that belong together; NULL = none
   source TEXT NOT NULL,            -- file name as given to import
   format TEXT NOT NULL,            -- reader: pytorch-trace, cuda-snapshot
   content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
@@ -25,6 +24,13 @@ CREATE TABLE run (
   alloc_first INTEGER NOT NULL,
   node_first INTEGER NOT NULL
 );
+
+-- Runs that belong together, such as the ranks of a job or repeats; a run may be in several.
+CREATE TABLE run_group (
+  name TEXT NOT NULL,
+  run_id INTEGER NOT NULL,
+  PRIMARY KEY (name, run_id)
+) WITHOUT ROWID;
 
 -- What the file says of itself: flags, host, distributedInfo ... in the file's order.
 CREATE TABLE meta (

@@ -4,11 +4,7 @@ SELECT id, name FROM run WHERE content_hash = ?1;
 
 -- name: run_in_group
 -- in: ?1 run id, ?2 group   out: a row if the run is of that group
-SELECT 1 FROM run WHERE id = ?1 AND group_name = ?2;
-
--- name: run_group
--- in: ?1 run id   out: its group, NULL = none
-SELECT group_name FROM run WHERE id = ?1;
+SELECT 1 FROM run_group WHERE run_id = ?1 AND name = ?2;
 
 -- name: run_by_name
 -- in: ?1 name   out: id
@@ -31,7 +27,7 @@ SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3;
 INSERT INTO frame(name_id, kind, instance) VALUES (?1, ?2, ?3);
 
 -- name: run_add
-INSERT INTO run VALUES (?1,?2,?3,?4,?5,?6,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18);
+INSERT INTO run VALUES (?1,?2,?3,?4,?5,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17);
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add
@@ -118,15 +114,20 @@ DELETE FROM event WHERE run_id = ?1;
 DELETE FROM note WHERE run_id = ?1;
 -- name: run_delete_meta
 DELETE FROM meta WHERE run_id = ?1;
+-- name: run_delete_groups
+DELETE FROM run_group WHERE run_id = ?1;
 -- name: run_delete
 DELETE FROM run WHERE id = ?1;
 
 -- name: run_rename
 -- in: ?1 run id, ?2 name
 UPDATE run SET name = ?2 WHERE id = ?1;
--- name: run_set_group
--- in: ?1 run id, ?2 group or NULL
-UPDATE run SET group_name = ?2 WHERE id = ?1;
+-- name: run_add_group
+-- in: ?1 run id, ?2 group
+INSERT OR IGNORE INTO run_group VALUES (?2, ?1);
+-- name: run_move_groups
+-- in: ?1 run id, ?2 the run that takes its place in its groups
+UPDATE OR IGNORE run_group SET run_id = ?2 WHERE run_id = ?1;
 
 -- name: sweep_frames
 -- Frames that no node of any run has.
