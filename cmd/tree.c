@@ -9,14 +9,15 @@
 #include <string.h>
 
 static const char *device_name, *name_regex;
-static int64_t depth, min_b;
+static int64_t depth, min_b = -1; /* -1: not given */
 static struct mt_rows shown = MT_ROWS(200);
 static bool invert;
 
 struct tree_view {
     struct mt_tree *t;
     uint32_t *first, *next; /* children lists over items, heaviest first; index n is the roots */
-    bool *shown;            /* on a path to what --name and --min choose */
+    int64_t min_b;
+    bool *shown; /* on a path to what is chosen */
     struct mt_report *report;
     struct mt_buf prefix;
 };
@@ -90,7 +91,7 @@ static enum mt_status mark_paths(struct tree_view *v, struct mt_err *err)
     v->shown = mt_alloc(n + 1);
     MT_TRY(mark_matches(v, err));
     for (size_t i = 0; i < n; i++)
-        v->shown[i] = v->shown[i] && (!min_b || weight(&v->t->items.v[i]) >= min_b);
+        v->shown[i] = v->shown[i] && weight(&v->t->items.v[i]) >= v->min_b;
     for (size_t i = n; i-- > 0;)
         if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
             v->shown[v->t->items.v[i].parent] = true;
@@ -209,9 +210,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                                mt_human_bytes(d->net_b, net), mt_human_bytes(d->peak_b, peak));
     else
         mt_report_no_memory(r, run);
-    if (d && (name_regex || min_b))
-        r->empty = name_regex && min_b ? "no call path matches --name and is as large as --min"
-                   : min_b             ? "no call path is as large as --min"
+    bool large = min_b > 0;
+    if (d && (name_regex || large))
+        r->empty = name_regex && large ? "no call path matches --name and is as large as --min"
+                   : large             ? "no call path is as large as --min"
                                        : "no call path goes through a match of --name";
     mt_rows_footer(&shown, r, NULL, ", --depth and --min cut");
     if (d && d->outside_n)
@@ -222,6 +224,26 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_footer(r, "[freed unseen] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(0, d->unseen_b), net),
                          mt_human_things(d->unseen_n, "block", records));
+}
+
+/* Of a run with memory, people see where it is, unless they ask for more; programs see all. */
+static int64_t least(const struct mt_run_device *d)
+{
+    if (min_b >= 0)
+        return min_b;
+    return d && !name_regex && mt_people_read();
+}
+
+/* Below the table: what nobody asked for. */
+static void tell_empty(const struct tree_view *v)
+{
+    char rows[MT_HUMAN_LONG];
+    int64_t n = 0;
+    for (size_t i = 0; i < v->t->items.n && min_b < 0 && v->min_b; i++)
+        n += weight(&v->t->items.v[i]) == 0;
+    if (n)
+        mt_report_footer(v->report, "%s of 0 bytes left out; --min 0 shows %s.",
+                         mt_human_things(n, "row", rows), n == 1 ? "it" : "them");
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -237,11 +259,13 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     MT_TRY_OUT(mt_load_rollup(db, run, none ? NULL : &d, &tree, err));
     if (invert)
         turn_round(&tree, r);
+    v.min_b = least(none ? NULL : &d);
     link_children(&v);
     MT_TRY_OUT(mark_paths(&v, err));
     add_columns(r);
     walk(&v);
     describe(r, run, none ? NULL : &d);
+    tell_empty(&v);
     st = mt_show(r, err);
 out:
     free(v.first);
@@ -260,7 +284,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels; 0 = all"},
-    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE", "only paths to what allocated or kept at least this"},
+    {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
+     "only paths to what allocated or kept at least this; 0 = all (default: 1 byte; with --name, "
+     "csv, tsv and json: all)"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,
