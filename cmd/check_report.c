@@ -178,14 +178,28 @@ static void note_devices(const struct mt_findings *f, struct mt_report *r)
                        mt_human_things((int64_t)most - 1, "more device", devices));
 }
 
+/* Whether some rule is about what is alive on a device of the run that loses frees. */
+static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *run)
+{
+    for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_base_device *d = mt_baseline_same_device(run, f->v.v[i].device);
+        enum mt_base_figure figure = f->v.v[i].rule->kind->figure;
+        bool alive =
+            figure == MT_BASE_PEAK || figure == MT_BASE_AT_END || figure == MT_BASE_PER_STEP;
+        if (d && d->unseen && alive)
+            return true;
+    }
+    return false;
+}
+
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
     const struct mt_loaded *sides[2] = {f->base, f->new};
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
-            mt_report_lost(r, sides[s]->runs.v[i].name, sides[s]->runs.v[i].lost);
-            mt_report_unseen(r, sides[s]->runs.v[i].name, sides[s]->runs.v[i].unseen);
+            const struct mt_loaded_run *run = &sides[s]->runs.v[i];
+            mt_notes_of_run(r, run->name, &run->notes, shows_unseen(f, &sides[s]->figures.v.v[i]));
         }
     note_devices(f, r);
     if (!f->base)

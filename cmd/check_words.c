@@ -123,7 +123,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         if (rule->kind->growth)
             add_growth(c, out);
         else {
-            mt_buf_adds(out, " is ");
+            mt_buf_adds(out, c->doubt ? " is at most " : " is ");
             add_amount(out, rule->kind, c->measured);
         }
         mt_buf_addf(out, ", limit %s", rule->limit);

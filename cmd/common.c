@@ -331,21 +331,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     report->runs[0].name = mt_strdup(run->name);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
-    mt_report_lost(report, run->name, run->lost);
-    if (device && device->unseen_n)
-        mt_report_unseen(report, run->name, run->unseen);
-}
-
-void mt_report_lost(struct mt_report *report, const char *run, const char *lost)
-{
-    if (lost[0])
-        mt_report_note(report, "%s was not imported whole: %s.", run, lost);
-}
-
-void mt_report_unseen(struct mt_report *report, const char *run, const char *unseen)
-{
-    if (unseen[0])
-        mt_report_note(report, "%s: %s.", run, unseen);
+    mt_notes_of_run(report, run->name, &run->notes, !device || device->unseen_n);
 }
 
 void mt_report_others(struct mt_report *report, int other_n)

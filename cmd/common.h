@@ -80,14 +80,10 @@ void mt_show_notes(const struct mt_report *report);
 /* Writes text made elsewhere (compat tables, help) to -o or stdout. */
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
-/* Says in the report which run it is about, and which device (NULL: none). */
+/* Says in the report which run it is about, and which device (NULL: none, or several); and what
+ * every report on it must say (lib/notes.h). */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
-/* Notes what of the run's file was lost, as mt_report_about does. */
-void mt_report_lost(struct mt_report *report, const char *run, const char *lost);
-/* Notes that figures of a run are upper bounds (mt_run.unseen); mt_report_about does, for a device
- * that loses frees. */
-void mt_report_unseen(struct mt_report *report, const char *run, const char *unseen);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them. */

@@ -62,11 +62,9 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
                                               : "growth per step cannot be compared");
     for (int s = 0; s < 2; s++) {
         const struct mt_diff_side *side = &d->side[s];
-        unsigned gaps = side->gaps & ~(unsigned)MT_GAP_END; /* of that mt_report_lost speaks */
+        unsigned gaps = side->gaps & ~(unsigned)MT_GAP_END; /* of that the run's notes speak */
         mt_report_older(r, &side->run, &side->device);
-        mt_report_lost(r, side->run.name, side->run.lost);
-        if (side->device.unseen_n)
-            mt_report_unseen(r, side->run.name, side->run.unseen);
+        mt_notes_of_run(r, side->run.name, &side->run.notes, side->device.unseen_n);
         if (gaps)
             mt_report_note(r, "%s %s: its peak may have been higher.", side->run.name,
                            mt_gaps_text(gaps));

@@ -195,10 +195,10 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     mt_report_column(r, "value", "VALUE", MT_UNIT_WORDS);
     r->columns.v[0].whole = true;
     struct mt_run told = *run;
-    told.lost[0] = '\0'; /* its notes are rows */
+    told.notes.lost[0] = '\0'; /* its notes are rows */
+    if (mt_people_read())
+        told.notes.unseen[0] = '\0';
     mt_report_about(r, &told, NULL);
-    if (!mt_people_read())
-        mt_report_unseen(r, run->name, run->unseen);
     MT_TRY(put_run(r, db, run, err));
     MT_TRY(put_devices(r, db, run, err));
     MT_TRY(put_rows(r, db, run, err));

@@ -127,9 +127,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
         s->r->runs[i > 0].id = run.id;
         s->r->runs[i > 0].name = mt_strdup(run.name);
     }
-    mt_report_lost(s->r, run.name, run.lost);
-    if (s->device.unseen_n)
-        mt_report_unseen(s->r, run.name, run.unseen);
+    mt_notes_of_run(s->r, run.name, &run.notes, s->device.unseen_n);
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));

@@ -69,7 +69,6 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     else if (from || to)
         mt_buf_addf(&title, " · %s to %s", from ? from : "@start", to ? to : "@end");
     mt_report_about(r, run, NULL);
-    mt_report_unseen(r, run->name, run->unseen);
     r->title = title.s;
     mt_report_param(r, "from", mt_cell_text(from));
     mt_report_param(r, "to", mt_cell_text(to));

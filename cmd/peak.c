@@ -93,7 +93,8 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     char level[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
-    mt_buf_addf(&title, "%s %s at %s", f->text ? "live" : "peak", mt_human_both(f->level_b, level),
+    mt_buf_addf(&title, "%s %s%s at %s", f->text ? "live" : "peak",
+                mt_at_most(&p->device, f->level_b), mt_human_both(f->level_b, level),
                 mt_human_ns(f->t_ns, when));
     if (step)
         mt_buf_addf(&title, " of step %s", step);

@@ -36,8 +36,7 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     *named = (struct mt_loaded_run){.id = run->id, .how_to_record = mt_run_how_to_record(run)};
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
-    memcpy(named->lost, run->lost, sizeof named->lost);
-    memcpy(named->unseen, run->unseen, sizeof named->unseen);
+    named->notes = run->notes;
     return mt_baseline_measure(db, run, warmup, mt_vec_push(&out->figures.v), err);
 }
 

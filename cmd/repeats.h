@@ -14,10 +14,10 @@ struct mt_loaded {
      * recording is there once, however often it is named. */
     MT_VEC(struct mt_loaded_run {
         char name[512];
-        int64_t id;                  /* 0: from a file */
-        char content[33];            /* of struct mt_run; "": from a file */
-        char lost[512], unseen[512]; /* as in struct mt_run */
-        const char *how_to_record;   /* mt_run_how_to_record; NULL: from a file */
+        int64_t id;       /* 0: from a file */
+        char content[33]; /* of struct mt_run; "": from a file */
+        struct mt_run_notes notes;
+        const char *how_to_record; /* mt_run_how_to_record; NULL: from a file */
     })
     runs;
     struct mt_strtab contents; /* of the runs */

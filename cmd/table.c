@@ -88,10 +88,10 @@ static void describe_devices(struct mt_buf *title, const struct devices *d, int6
     for (size_t i = 1; i < d->n; i++)
         if (d->v[i].peak_b > most->peak_b)
             most = &d->v[i];
-    mt_buf_addf(title, "%s · net %s · %s %s",
+    mt_buf_addf(title, "%s · net %s · %s %s%s",
                 d->n == 1 ? most->name : mt_human_things((int64_t)d->n, "device", n),
                 mt_human_bytes(net_b, net), d->n == 1 ? "peak" : "largest peak",
-                mt_human_bytes(most->peak_b, peak));
+                mt_at_most(most, most->peak_b), mt_human_bytes(most->peak_b, peak));
     if (d->n > 1)
         mt_buf_addf(title, " on %s", most->name);
     if (most->peak_ns != INT64_MIN)
@@ -101,12 +101,8 @@ static void describe_devices(struct mt_buf *title, const struct devices *d, int6
 static void describe(struct mt_report *r, const struct mt_run *run, const struct devices *d,
                      int64_t net_b, const struct mt_sort *sort)
 {
-    bool one = d->n == 1, unseen = false;
+    bool one = d->n == 1;
     mt_report_about(r, run, one ? &d->v[0] : NULL);
-    for (size_t i = 0; i < d->n; i++)
-        unseen |= d->v[i].unseen_n != 0;
-    if (!one && unseen)
-        mt_report_unseen(r, run->name, run->unseen);
     if (d->n > 1)
         mt_report_param(r, "device", (struct mt_cell){0});
     mt_report_param(r, "sort", mt_cell_text(sort->column));

@@ -285,7 +285,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(check_options(err));
     MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &t.run, err));
     MT_TRY_OUT(mt_run_device(db, &t.run, device_name, &t.device, &none, &others, err));
-    mt_report_about(&report, &t.run, none ? NULL : &t.device);
+    struct mt_run_device about = t.device;
+    if (shows_reserved())
+        about.unseen_n = 0; /* what is reserved is known */
+    mt_report_about(&report, &t.run, none ? NULL : &about);
     if (none) {
         st = mt_show_no_memory(&report, &t.run, err);
         goto out;

@@ -16,8 +16,9 @@ char *mt_timeline_title(const struct mt_timeline *t)
     mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
-    mt_buf_addf(&out, "peak %s at %s", mt_human_both(t->peak_b, bytes),
-                mt_human_ns(t->peak_ns, when));
+    mt_buf_addf(&out, "peak %s%s at %s",
+                t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
+                mt_human_both(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));
     if (t->window)
         mt_buf_adds(&out, t->window);
     else if (step != INT64_MIN)

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/diff.h"
+#include "lib/doubt.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static int64_t bounded(int64_t v)
 }
 
 static void add_site(struct mt_baseline *b, struct mt_base_device *to,
-                     const struct mt_align_key *from, const struct mt_figures *f)
+                     const struct mt_align_key *from, const struct mt_figures *f, bool unseen)
 {
     const char *scope = from->key[1];
     bool plain =
@@ -66,6 +67,7 @@ static void add_site(struct mt_baseline *b, struct mt_base_device *to,
     struct mt_base_site site = {.op = text_of(b, from->key[0]),
                                 .scope = plain ? NULL : text_of(b, scope),
                                 .explicit_row = from->explicit_row,
+                                .unseen = unseen,
                                 .v = {[MT_BASE_PEAK] = f->at_peak_b,
                                       [MT_BASE_AT_END] = f->at_end_b,
                                       [MT_BASE_ALLOC] = f->self_alloc_b,
@@ -87,6 +89,54 @@ static void sum_sites(struct mt_base_device *d, enum mt_base_figure figure)
     d->v[figure] = 0;
     for (size_t i = 0; i < d->sites.n; i++)
         d->v[figure] = mt_base_add(d->v[figure], d->sites.v[i].v[figure]);
+}
+
+static uint32_t add_site_name(struct mt_strtab *names, const char *op, const char *scope)
+{
+    char *both = mt_asprintf("%s\n%s", op, scope);
+    uint32_t id = mt_strtab_add(names, both, strlen(both));
+    free(both);
+    return id;
+}
+
+/* The names of the sites that lose frees. */
+static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *names,
+                                  struct mt_err *err)
+{
+    struct mt_tree *t = &s->lives->tree;
+    struct mt_doubt doubt = {0};
+    enum mt_status st = mt_doubt_load(s->lives, &s->device, &doubt, err);
+    for (uint32_t i = 0; i < t->nodes.n && st == MT_OK && s->device.unseen_n; i++) {
+        const struct mt_tree_node *n = &t->nodes.v[i];
+        if (mt_doubt_loses(&doubt, i))
+            add_site_name(names, mt_strtab_get(&t->strings, n->top),
+                          n->scope == MT_NONE ? "[no scope]"
+                                              : mt_strtab_get(&t->strings, n->scope));
+    }
+    if (mt_doubt_loses(&doubt, MT_NONE))
+        add_site_name(names, "[outside ops]", "[outside ops]");
+    mt_doubt_free(&doubt);
+    return st;
+}
+
+/* The sites of a device that is loaded. */
+static enum mt_status add_sites(struct mt_baseline *b, struct mt_base_device *to, struct mt_diff *d,
+                                struct mt_err *err)
+{
+    struct mt_diff_side *s = &d->side[0];
+    struct mt_strtab losing;
+    mt_strtab_init(&losing);
+    enum mt_status st = find_losing(s, &losing, err);
+    uint32_t losing_n = losing.n;
+    mt_diff_loaded(d, 0);
+    for (uint32_t i = 0; i < s->groups.n && st == MT_OK; i++) {
+        const struct mt_align_key *name = &s->groups.v[i];
+        const struct mt_figures f = mt_diff_figures(s, i);
+        bool unseen = losing_n && add_site_name(&losing, name->key[0], name->key[1]) < losing_n;
+        add_site(b, to, name, &f, unseen);
+    }
+    mt_strtab_free(&losing);
+    return st;
 }
 
 /* What gaps of the recording leave of its figures. */
@@ -119,7 +169,10 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                         [MT_BASE_ALLOC] = device->alloc_b,
                                         [MT_BASE_FREED] = device->freed_b,
                                         [MT_BASE_ALLOC_N] = device->alloc_n,
-                                        [MT_BASE_FREED_N] = device->freed_n}};
+                                        [MT_BASE_FREED_N] = device->freed_n},
+                                  .unseen = device->unseen_n != 0,
+                                  .doubt = {[MT_BASE_PEAK] = bounded(device->doubt_at_peak_b),
+                                            [MT_BASE_AT_END] = bounded(device->doubt_at_end_b)}};
     for (int f = 0; f < MT_BASE_N; f++)
         to->v[f] = to->v[f] == MT_BASE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
     snprintf(to->name, sizeof to->name, "%s", device->name);
@@ -129,11 +182,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     d.side[0].device = *device;
     enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
     if (st == MT_OK)
-        mt_diff_loaded(&d, 0);
-    for (uint32_t i = 0; i < d.side[0].groups.n && st == MT_OK; i++) {
-        const struct mt_figures f = mt_diff_figures(&d.side[0], i);
-        add_site(b, to, &d.side[0].groups.v[i], &f);
-    }
+        st = add_sites(b, to, &d, err);
     to->v[MT_BASE_STEP_N] = d.side[0].step_n;
     sum_sites(to, MT_BASE_CALLS_N);
     sum_sites(to, MT_BASE_PER_STEP);

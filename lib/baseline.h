@@ -49,6 +49,7 @@ struct mt_base_site {
     const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
     bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
                                lumps together */
+    bool unseen;            /* it loses frees (doubt.h): what is alive of it may be dead */
     int64_t v[MT_BASE_N];   /* 0 where sites have no such figure */
 };
 
@@ -56,6 +57,8 @@ struct mt_base_device {
     char name[32];
     int64_t v[MT_BASE_N];      /* MT_BASE_UNKNOWN: unknown; the sites' figures add up to it */
     bool least[MT_BASE_N];     /* known of a part only: it is that much at least */
+    bool unseen;               /* it loses frees, and so it is that much at most; */
+    int64_t doubt[MT_BASE_N];  /* but no more than this less; of files 0 */
     unsigned gaps;             /* of the run (gaps.h): why; of files 0 */
     int64_t spread[MT_BASE_N]; /* 0 for a single run */
     char sites_of[256];        /* the repeat the sites are of: the one whose peak is the median */

@@ -58,31 +58,37 @@ struct side {
 
 /*
  * A figure of a device, as far as the rule is about it. *slack: what a file lumps together as
- * [other] and so may belong to the sites the rule is about, or not. *found: there are such sites.
+ * [other] and so may belong to the sites the rule is about, or not. *doubt: how much less it may
+ * be, if blocks are dead. *found: there are such sites.
  */
 static int64_t figure_of(const struct mt_rule *rule, enum mt_base_figure f,
-                         const struct mt_base_device *d, int64_t *slack, bool *found)
+                         const struct mt_base_device *d, int64_t *slack, int64_t *doubt,
+                         bool *found)
 {
     bool lives = f == MT_BASE_PEAK; /* sites at the peak are known where the end is */
     *slack = 0;
+    *doubt = d->doubt[f];
     if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
         return d->v[f];
     if (lives && (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN || d->least[f]))
         return MT_BASE_UNKNOWN; /* at a higher peak they may hold less */
-    int64_t sum = 0;
+    int64_t sum = 0, unseen = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_base_site *s = &d->sites.v[i];
         if (is_other(s) || !mt_rule_is_about(rule, s))
             continue;
         *found = true;
         sum = mt_base_add(sum, s->v[f]);
+        unseen = mt_base_add(unseen, s->unseen ? s->v[f] : 0);
     }
+    *doubt = unseen < *doubt ? unseen : *doubt;
     *slack = other_of(d, f);
     return sum;
 }
 
 struct measured {
     int64_t median, spread;
+    int64_t doubt; /* it may be so much less */
     size_t index;
     int64_t most; /* of all repeats, and of which */
     size_t most_index;
@@ -112,10 +118,10 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
     int64_t extra = 0; /* spread the repeats bring with them */
     *out = (struct measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
-        int64_t slack = 0;
+        int64_t slack = 0, doubt = 0;
         const struct mt_base_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
         values[i] = d && (side->parts || !d->least[figure])
-                        ? figure_of(rule, figure, d, &slack, &out->found)
+                        ? figure_of(rule, figure, d, &slack, &doubt, &out->found)
                         : MT_BASE_UNKNOWN;
         if (d && d->least[figure] && !out->part) {
             out->part = r->v.v[i].run;
@@ -128,6 +134,7 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
         else
             slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[figure]);
         extra = slack > extra ? slack : extra;
+        out->doubt = doubt > out->doubt ? doubt : out->doubt;
         if (values[i] > out->most) {
             out->most = values[i];
             out->most_index = i;
@@ -179,6 +186,7 @@ static void judge(struct mt_checked *c)
 {
     const struct mt_rule *rule = c->rule;
     double noise = (double)c->spread;
+    char text[MT_HUMAN_MAX];
     c->limit = rule->amount;
     if (rule->kind->growth && rule->percent >= 0) {
         c->limit =
@@ -190,8 +198,11 @@ static void judge(struct mt_checked *c)
     }
     if (c->measured <= c->limit)
         c->verdict = MT_CHECK_PASS;
-    else if ((double)(c->measured - c->limit) > noise)
+    else if ((double)(c->measured - c->doubt - c->limit) > noise)
         c->verdict = MT_CHECK_FAIL;
+    else if ((double)(c->measured - c->limit) > noise)
+        inconclusive(c, "%s of it may have been freed where the profiler did not see it",
+                     mt_human_bytes(c->doubt, text));
     else
         inconclusive(c, "the repeats differ by more than the limit is exceeded by");
 }
@@ -248,8 +259,9 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
         c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
     if (!s)
         return;
-    inconclusive(c, "%.100s%s%.100s may be a leak: a candidate that grows %s a step", s->op,
-                 s->scope ? " in " : "", s->scope ? s->scope : "", mt_human_bytes(growth_b, text));
+    inconclusive(c, "%.100s%s%.100s may be a leak: a candidate that grows %s%s a step", s->op,
+                 s->scope ? " in " : "", s->scope ? s->scope : "", s->unseen ? "at most " : "",
+                 mt_human_bytes(growth_b, text));
     c->look_index = m.most_index;
     c->look = true;
 }
@@ -350,6 +362,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
         return;
     out->measured = m.median;
     out->spread = m.spread;
+    out->doubt = m.doubt;
     out->new_index = m.index;
     bool found = m.found;
     if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))

@@ -9,7 +9,8 @@
  * A limit that is no growth is meant for every run: where the median keeps it and a run exceeds it,
  * the rule is inconclusive. So is growth per step that leaks alone keep, but not leaks and
  * candidates (leaks.h) together; and a limit that is kept by what is known of a part only, such as
- * the peak of a snapshot without history.
+ * the peak of a snapshot without history; and one that is exceeded only with blocks that may be
+ * dead, for they may have been freed where nobody saw it.
  */
 #ifndef MT_CHECK_H
 #define MT_CHECK_H
@@ -35,6 +36,7 @@ struct mt_checked {
     int64_t measured, limit, base;
     int64_t spread; /* of measured */
     int64_t base_spread;
+    int64_t doubt;    /* measured may be so much less: blocks that may be dead */
     char why[320];    /* inconclusive: a sentence without a full stop; else "" */
     size_t new_index; /* the repeat whose figure is the median */
     size_t base_index;

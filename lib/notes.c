@@ -1,4 +1,6 @@
-/* The words for what recording.h numbers. */
+/* The words for what recording.h numbers, and what reports say of a run. */
+#include "lib/notes.h"
+
 #include "lib/recording.h"
 
 const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
@@ -161,4 +163,13 @@ const char *mt_steps_advice(const char *marker, bool snapshot)
         return "from one optimizer step to the next; prof.step() marks those of the loop, but only "
                "in a profile with a schedule";
     return NULL;
+}
+
+void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_notes *notes,
+                     bool unseen)
+{
+    if (notes->lost[0])
+        mt_report_note(r, "%s was not imported whole: %s.", run, notes->lost);
+    if (unseen && notes->unseen[0])
+        mt_report_note(r, "%s: %s.", run, notes->unseen);
 }

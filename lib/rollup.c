@@ -55,7 +55,7 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
         d->at_end_b += at_end ? rec->bytes : 0;
         d->at_end_n += at_end;
         if ((at_peak || at_end) && mt_rec_may_be_dead(r, rec, node)) {
-            d->doubt_at_peak_b += at_peak ? rec->bytes : 0;
+            d->doubt_at_peak_b += at_peak && i != d->peak_record ? rec->bytes : 0; /* just born */
             d->doubt_at_end_b += at_end ? rec->bytes : 0;
         }
         if (mt_rec_frees_older(r, rec) && d->peak_record != SIZE_MAX && i <= d->peak_record)

@@ -235,6 +235,12 @@ bool mt_run_is_id(const char *ref, const struct mt_run *run)
     return *ref && number_of(ref) == run->id;
 }
 
+const char *mt_at_most(const struct mt_run_device *device, int64_t level_b)
+{
+    bool sure = level_b == device->peak_b && !device->doubt_at_peak_b;
+    return device->unseen_n && !sure ? "at most " : "";
+}
+
 bool mt_run_same(const struct mt_run *a, const struct mt_run *b)
 {
     return a->content[0] && strcmp(a->content, b->content) == 0;
@@ -285,8 +291,8 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
-    snprintf(out->lost, sizeof out->lost, "%s", mt_stmt_text(s, 16));
-    snprintf(out->unseen, sizeof out->unseen, "%s", mt_stmt_text(s, 18));
+    snprintf(out->notes.lost, sizeof out->notes.lost, "%s", mt_stmt_text(s, 16));
+    snprintf(out->notes.unseen, sizeof out->notes.unseen, "%s", mt_stmt_text(s, 18));
     snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
     mt_stmt_end(s);
     return check_counts(out, err);
@@ -327,7 +333,7 @@ const char *mt_run_how_to_record(const struct mt_run *run)
     if (mt_run_is_snapshot(run))
         return "This snapshot holds neither segments nor events; record history with "
                "torch.cuda.memory._record_memory_history() before the run.";
-    if (*run->lost)
+    if (*run->notes.lost)
         return "What was read of its file holds no memory records: PyTorch writes them after the "
                "ops. "
                "Copy the whole file and import it again, or record again.";

@@ -5,6 +5,7 @@
 #define MT_RUNS_H
 
 #include "lib/db.h"
+#include "lib/notes.h"
 
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
@@ -13,8 +14,7 @@ struct mt_run {
     bool whole_us;
     char name[256], source[512], format[64], step_marker[128];
     char content[33]; /* hash of what was read, "" = unknown */
-    char lost[512];   /* what of the file is not in it, for people; "": nothing */
-    char unseen[512]; /* the note on frees that nobody saw; "": there are none */
+    struct mt_run_notes notes;
 };
 
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
@@ -60,6 +60,10 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
 
 /* Whether a reference is the id of the run, written in digits. */
 bool mt_run_is_id(const char *ref, const struct mt_run *run);
+
+/* "at most " before a level of the device, the peak or another: blocks that it counts may be dead.
+ * Else "". Static. */
+const char *mt_at_most(const struct mt_run_device *device, int64_t level_b);
 
 /* Whether both hold the same recording: a run may be in two databases, under two names. */
 bool mt_run_same(const struct mt_run *a, const struct mt_run *b);

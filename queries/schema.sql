@@ -65,7 +65,7 @@ CREATE TABLE device (
   residual_b INTEGER,              -- recorder's net change minus that of the records; NULL: it keeps no total
   older_b INTEGER NOT NULL,        -- of start_b: blocks alive at the end whose call path is known
   unseen_b INTEGER NOT NULL, unseen_n INTEGER NOT NULL, -- of freed_b, freed_n: frees that nobody saw
-  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: blocks of sites that lose frees (unseen), freed by no record
+  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record
   doubt_at_end_b INTEGER NOT NULL  -- of at_end_b: blocks of such sites
 );
 CREATE INDEX device_run ON device(run_id);

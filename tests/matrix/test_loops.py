@@ -18,6 +18,21 @@ import tempfile
 LOOPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "loops")
 MEMTOOL = os.environ["MEMTOOL"]
 
+# Reports on what is alive: each says that its figures are upper bounds where frees were seen by nobody.
+ALIVE = (
+    ("info", "it"),
+    ("table", "it"),
+    ("tree", "it"),
+    ("peak", "it"),
+    ("peak", "it", "--per", "step"),
+    ("leaks", "it"),
+    ("leaks", "it", "it"),
+    ("timeline", "it"),
+    ("memory", "it"),
+    ("diff", "it", "it"),
+    ("check", "it", "--max-peak", "1TiB"),
+)
+UNSEEN = "where the profiler did not see it"
 # No backward in the last step: gradients are those of an earlier one.
 NO_LAST_BACKWARD = {"last_step_cut_open", "list_in_epochs", "validation_alone"}
 
@@ -48,6 +63,7 @@ class Loop:
         trace = os.path.join(LOOPS, self.name + ".json.gz")
         self.run("import", trace, "--name", "it", *shlex.split(self.truth["import"]), codes=(0,))
         self.steps()
+        self.unseen()
         leaks = self.leaks()
         check = self.run("check", "it", "--max-growth-per-step", "0")[0]
         self.expect(check in self.codes, f"check --max-growth-per-step 0: exit {check}")
@@ -59,6 +75,33 @@ class Loop:
         out = self.run("info", "it", "--format", "json")[1]
         steps = json.loads(out)["totals"]["step_n"]
         self.expect(steps == self.truth["steps"], f"{steps} steps, not {self.truth['steps']}")
+
+    def query(self, sql):
+        return json.loads(self.run("query", sql, "--format", "json")[1])["rows"][0]
+
+    def unseen(self):
+        """Frees that no record holds: none that was none, all that can be known, and every report says so."""
+        threads = self.truth.get("threads", {"handed_n": 0, "reused_n": 0, "reused_b": 0, "block_b": 0})
+        if self.name == "writer_all_threads":  # no memory records
+            return
+        d = self.query("SELECT * FROM device")
+        n, handed_b = d["unseen_n"], threads["handed_n"] * threads["block_b"]
+        self.expect(threads["reused_n"] <= n <= threads["handed_n"], f"{n} blocks freed unseen")
+        self.expect(threads["reused_b"] <= d["unseen_b"] <= handed_b, f"{d['unseen_b']} B freed unseen")
+        for key in ("peak_b", "at_end_b", "at_end_n"):
+            most = threads.get(key[:-2] + "_at_most" + key[-2:])
+            self.expect(most is None or d[key] <= most, f"{key} {d[key]}, not {most} at most")
+        doubt_b = d["doubt_at_end_b"]
+        self.expect(n or not doubt_b, f"{doubt_b} B in doubt though nothing was freed unseen")
+        if threads["handed_n"]:  # what is left of them is in doubt once one came back
+            left_b = handed_b - d["unseen_b"]
+            self.expect(not n or doubt_b >= left_b, f"{doubt_b} B in doubt at the end, of {left_b} B handed over")
+        for report in ALIVE:
+            if "step" in report and not self.truth["steps"]:
+                continue
+            notes = json.loads(self.run(*report, "--format", "json")[1])["notes"]
+            said = sum(UNSEEN in note for note in notes)
+            self.expect((said > 0) == (n > 0), f"{' '.join(report)}: said {said} times that {n} frees were not seen")
 
     def leaks(self):
         code, out = self.run("leaks", "it", "--fail", "--format", "json", "--limit", "0")

@@ -97,12 +97,16 @@ def baseline(run):
 
 
 def limits(run, device):
-    """A limit one byte below the peak fails, the peak itself passes; what is not known is inconclusive."""
-    peak = device["peak_b"]
+    """A limit one byte below the peak fails, the peak itself passes; what is not known is inconclusive, such as what blocks
+    of the peak that may be dead add to it."""
+    peak, doubt = device["peak_b"], device["doubt_at_peak_b"]
     args = ["check", run.name, "--device", device["device"], "--max-peak"]
-    if peak:
-        code, out, err = m.run(*args, str(peak - 1), codes=(1, 3))
+    if peak > doubt:
+        code, out, err = m.run(*args, str(peak - doubt - 1), codes=(1, 3))
         m.check(code == 1, run.name, "check --max-peak one byte below", code, out, err)
+    if doubt:
+        code, out, err = m.run(*args, str(peak - doubt), codes=(1, 3))
+        m.check(code == 3, run.name, "check --max-peak within what is in doubt", code, out, err)
     code, out, err = m.run(*args, str(peak), codes=(0, 3))
     m.check(code == 0 or "it may be more" in out or peak == 0, run.name, "check --max-peak", code, out, err)
 

@@ -254,6 +254,80 @@ static void verdict_test(void **state)
     mt_rules_free(&rules);
 }
 
+/* ---- blocks that may be dead ---- */
+
+/* The peak of 104 bytes, of which 4 are in doubt; so is what `losing` holds of it, or may be. */
+static const struct doubt_row {
+    const char *name, *limit, *op;
+    enum mt_check_verdict verdict;
+    int64_t doubt;
+} doubt_rows[] = {
+    {"doubt: at the limit", "104", NULL, MT_CHECK_PASS, 4},
+    {"doubt: all that is beyond the limit", "100", NULL, MT_CHECK_INCONCLUSIVE, 4},
+    {"doubt: less than what is beyond", "99", NULL, MT_CHECK_FAIL, 4},
+    {"doubt: of a site that loses frees", "39", "los", MT_CHECK_INCONCLUSIVE, 4},
+    {"doubt: less than what is beyond of that site", "35", "losing", MT_CHECK_FAIL, 4},
+    {"doubt: none of a site that loses none", "63", "other", MT_CHECK_FAIL, 0},
+    {"doubt: no more than a site holds", "1", "small", MT_CHECK_INCONCLUSIVE, 2},
+};
+
+static void doubt_test(void **state)
+{
+    const struct doubt_row *row = *state;
+    const struct mt_rule_about about = {.op = row->op};
+    const int64_t peak[] = {104, 0};
+    struct mt_rules rules = {0};
+    struct mt_repeats new = {0};
+    struct mt_checked c;
+    struct mt_err err = MT_ERR_INIT;
+    assert_int_equal(mt_rules_add(&rules, MT_RULE_PEAK, row->limit, &about, &err), MT_OK);
+    add_repeats(&new, peak, MT_BASE_PEAK);
+    struct mt_base_device *d = &new.v.v[0].devices.v[0];
+    d->unseen = true;
+    d->doubt[MT_BASE_PEAK] = 4;
+    *mt_vec_push(&d->sites) =
+        (struct mt_base_site){.op = "losing", .unseen = true, .v = {[MT_BASE_PEAK] = 40}};
+    *mt_vec_push(&d->sites) = (struct mt_base_site){.op = "other", .v = {[MT_BASE_PEAK] = 64}};
+    *mt_vec_push(&d->sites) =
+        (struct mt_base_site){.op = "small", .unseen = true, .v = {[MT_BASE_PEAK] = 2}};
+    mt_check_rule(&rules.v.v[0], &new, NULL, false, &c);
+    assert_string_equal(mt_check_names[c.verdict], mt_check_names[row->verdict]);
+    assert_int_equal(c.doubt, row->doubt);
+    assert_int_equal(strstr(c.why, "did not see") != NULL, c.verdict == MT_CHECK_INCONCLUSIVE);
+    mt_repeats_free(&new);
+    mt_rules_free(&rules);
+}
+
+/* What a run says of it: a thread drops what `losing` makes, some of which comes back. */
+static void measured_doubt_test(void **state)
+{
+    (void)state;
+    struct program p;
+    struct mt_baseline b;
+    struct mt_err err = MT_ERR_INIT;
+    program_start(&p);
+    int lost = program_alloc(&p, "losing", 10);
+    program_alloc(&p, "losing", 20);
+    program_alloc(&p, "other", 40);
+    program_lose(&p, lost);
+    program_alloc(&p, "other", 10);
+    program_lose(&p, program_alloc(&p, NULL, 5));
+    program_alloc(&p, "last", 5);
+    program_finish(&p);
+    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, &b, &err), MT_OK);
+    const struct mt_base_device *d = &b.devices.v[0];
+    assert_true(d->unseen);
+    assert_int_equal(d->doubt[MT_BASE_PEAK], p.device.doubt_at_peak_b);
+    assert_int_equal(d->doubt[MT_BASE_AT_END], 20);
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const char *op = d->sites.v[i].op;
+        assert_int_equal(d->sites.v[i].unseen,
+                         strcmp(op, "losing") == 0 || strcmp(op, "[outside ops]") == 0);
+    }
+    mt_baseline_free(&b);
+    program_end(&p);
+}
+
 /* ---- from a run to a file and back ---- */
 
 /* 200 light sites and two heavy ones; one leaks. */
@@ -465,10 +539,12 @@ int main(void)
                   {"baseline: of three repeats", fold_test},
                   {"baseline: ops called like rows that are none", bracket_test},
                   {"verdict: figures of a part are no pass", part_test},
+                  {"doubt: of a run", measured_doubt_test},
                   {"verdict: what a baseline lumps together is doubt", other_test}};
     ROWS_ADD(&t, median_test, median_rows);
     ROWS_ADD(&t, limit_test, limit_rows);
     ROWS_ADD(&t, verdict_test, verdict_rows);
+    ROWS_ADD(&t, doubt_test, doubt_rows);
     for (size_t i = 0; i < MT_ARRAY_LEN(others); i++)
         t.v[t.n++] = (struct CMUnitTest){.name = others[i].name, .test_func = others[i].run};
     return ROWS_RUN(&t, "check");

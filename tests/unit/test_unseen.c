@@ -62,6 +62,11 @@ static const struct told devices[] = {
      "cpu +26 -16 end 10 peak 10 at 21, outside 2 (+10 -0 peak 10), before 0 (peak 0), "
      "unseen 2 (16), doubt 0 and 0\n",
      "freed_unseen 2, outside_ops 2"},
+    {"what makes the peak is alive there",
+     "1 op 0 9 a\n1 mem 1 4 1 cpu\n1 mem 2 2 2 cpu\n1 mem 3 8 1 cpu",
+     "cpu +14 -4 end 10 peak 10 at 3, outside 0 (+0 -0 peak 0), before 0 (peak 0), "
+     "unseen 1 (4), doubt 2 and 10\n",
+     "freed_unseen 1"},
     {"what may be dead: blocks of the site that no record frees, of any size",
      "1 annotation 0 99 s\n1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 2 cpu\n1 mem 3 2 3 cpu\n"
      "1 op 20 29 b\n1 mem 21 1 4 cpu\n1 mem 22 8 1 cpu\n1 mem 23 -4 2 cpu\n1 mem 24 -8 1 cpu",
