@@ -281,7 +281,8 @@ CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t
   CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
   n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
   st.self_alloc_b - st.self_freed_b AS self_net_b, st.alloc_b - st.freed_b AS net_b,
-  st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.self_at_peak_b, st.self_at_end_b
+  st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.alloc_n,
+  st.self_at_peak_b, st.at_peak_b, st.self_at_peak_n, st.at_peak_n, st.self_at_end_b, st.at_end_b, st.self_at_end_n, st.at_end_n
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
   JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
   LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
@@ -294,17 +295,24 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
   JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id
   LEFT JOIN string rs ON rs.id = o.recorded_id LEFT JOIN string sh ON sh.id = o.shape_id;
 
--- Every block of all runs.
+-- Every block of all runs. step to shape: where and when it was born; site: the top op in its scope, as reports call it.
+-- Alive after record R: born_record IS NULL OR born_record <= R, and freed_record IS NULL OR freed_record > R.
 CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.born_ns, a.freed_ns,
   a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in,
-  a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen
+  a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen, a.born_record, a.freed_record,
+  (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.born_ns
+    AND (s.end_ns > a.born_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
+  CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
+  sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
   LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.born_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
+  LEFT JOIN v_frame tf ON tf.id = bn.top_frame_id LEFT JOIN v_frame sc ON sc.id = bn.scope_frame_id
+  LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
 -- Runs and devices, one row each.
-CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.at_end_b,
+CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.peak_record, d.at_end_b,
   d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b
   FROM run r JOIN device d ON d.run_id = r.id;
 

@@ -96,6 +96,23 @@ def peak(run, device):
                 rows and mt.total(rows, column), level)
 
 
+def view(run, device):
+    """v_alloc tells of the blocks alive at the peak what `peak` does."""
+    name = device["device"]
+    if device["at_end_b"] is None:
+        return
+    for key in ("name", "top", "site", "scope", "module", "phase", "shape", "step"):
+        reported = {row[key]: row["at_peak_b"] for row in m.rows("peak", run.name, "--device", name, "--by", key)}
+        column = "born_in" if key == "name" else key
+        stored = {row["key"]: row["b"] for row in m.query(
+            f"SELECT a.{column} AS key, sum(a.bytes_b) AS b FROM v_alloc a JOIN v_device d ON d.run = a.run AND d.device = a.device "
+            f"WHERE a.run = '{run.name}' AND a.device = '{name}' AND (born_record IS NULL OR born_record <= coalesce(peak_record, -1)) "
+            f"AND (freed_record IS NULL OR freed_record > coalesce(peak_record, -1)) GROUP BY 1")}
+        for value in stored.keys() - {None}:
+            m.check(reported.pop(str(value), 0) == stored[value], run.name, name, "v_alloc at the peak by", key, value, stored[value])
+        m.check(sum(reported.values()) == stored.get(None, 0), run.name, name, "v_alloc at the peak without", key, stored.get(None), reported)
+
+
 def leaks(run, device):
     name = device["device"]
     if device["at_end_b"] is None:
@@ -145,6 +162,7 @@ for run in m.imported(inputs.all_inputs()):
         time_ns = here
         tree(run, device)
         peak(run, device)
+        view(run, device)
         leaks(run, device)
         timeline(run, device)
 m.finish(at_least=5000)
