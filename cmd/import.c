@@ -20,10 +20,14 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     char dev[32], a[MT_HUMAN_MAX], f[MT_HUMAN_MAX], n[MT_HUMAN_MAX], p[MT_HUMAN_MAX],
         t[MT_HUMAN_MAX];
     mt_device_name(d->type, d->index, dev);
-    mt_buf_addf(out, "  %-6s allocated %s   freed %s   net %s   peak %s%s", dev,
+    mt_buf_addf(out, "  %-6s allocated %s   freed %s   net %s   peak ", dev,
                 mt_human_bytes(d->alloc_b, a), mt_human_bytes(d->freed_b, f),
-                mt_human_bytes(d->alloc_b - d->freed_b, n), d->doubt_at_peak_b ? "at most " : "",
-                mt_human_bytes(d->peak_b, p));
+                mt_human_bytes(d->alloc_b - d->freed_b, n));
+    if (r->notes[MT_NOTE_STATE_ONLY].count)
+        mt_buf_adds(out, "unknown");
+    else
+        mt_buf_addf(out, "%s%s", d->doubt_at_peak_b ? "at most " : "",
+                    mt_human_bytes(d->peak_b, p));
     if (d->peak_record != SIZE_MAX)
         mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
     if (d->start_b)

@@ -90,8 +90,8 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
         put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
         put_figure(r, d->name, "freed", "freed_b", d->freed_b);
         put_figure(r, d->name, "net", "net_b", d->net_b);
-        put_figure(r, d->name, "peak", "peak_b", d->peak_b);
-        put_figure(r, d->name, "peak at", "peak_ns", d->peak_ns);
+        put_figure(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b);
+        put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
         put_figure(r, d->name, "at end", "at_end_b", d->at_end_b);
         if (d->start_b)
             put_figure(r, d->name, "older than the recording", "start_b", d->start_b);

@@ -33,6 +33,7 @@ static const struct column {
 static struct {
     int64_t active_b, requested_b;
 } at_end;
+static bool one_moment; /* of a device that is shown nothing else is known */
 
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                                  const struct mt_run_device *d, const struct mt_window *w,
@@ -40,6 +41,7 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
 {
     struct mt_memstat_row stats[MT_STAT_N];
     MT_TRY(mt_memstats(db, run, d, w, stats, err));
+    one_moment |= d->one_moment != 0;
     if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
         mt_wrap_inc(&at_end.active_b, stats[MT_STAT_ACTIVE].current_b);
         mt_wrap_inc(&at_end.requested_b, stats[MT_STAT_REQUESTED].current_b);
@@ -86,6 +88,10 @@ static void explain(struct mt_report *r, const struct mt_run *run)
         more = mt_report_textf(
             r, " (%s more at the end)",
             mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding));
+    if (one_moment) {
+        mt_report_footer(r, "No history: only what was there when it was written is known.");
+        return;
+    }
     mt_report_footer(r,
                      "A snapshot tells rounded sizes only of blocks in use at its end: allocated "
                      "and active have no peak.");

@@ -57,7 +57,7 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
         return MT_EUSAGE;
     }
     *n = at.n == 2 ? 2 : 1;
-    if (!at.n && !window) { /* the peak of the whole run is known */
+    if (!at.n && !window && !p->device.one_moment) { /* the peak of the whole run is known */
         const struct mt_run_device *d = &p->device;
         bool none = d->peak_record == INT64_MIN;
         f[0] =
@@ -66,9 +66,10 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
     }
     struct mt_moment m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
     for (int i = 0; i < *n; i++) {
-        f[i] = (struct found){.text = at.n ? at.v[i] : NULL};
-        if (at.n)
-            MT_TRY(mt_moment_parse(at.v[i], &p->run, &p->lives.steps, &m[i], err));
+        const char *text = at.n ? at.v[i] : p->device.one_moment ? "@end" : NULL;
+        f[i] = (struct found){.text = text};
+        if (text)
+            MT_TRY(mt_moment_parse(text, &p->run, &p->lives.steps, &m[i], err));
     }
     return find_in_levels(p, m, f, *n, err);
 }
@@ -93,9 +94,13 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     char level[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
-    mt_buf_addf(&title, "%s %s%s at %s", f->text ? "live" : "peak",
-                mt_at_most(&p->device, f->level_b), mt_human_both(f->level_b, level),
-                mt_human_ns(f->t_ns, when));
+    if (p->device.one_moment && !at.n)
+        mt_buf_addf(&title, "live %s when it was written; no history, so the peak is unknown",
+                    mt_human_both(f->level_b, level));
+    else
+        mt_buf_addf(&title, "%s %s%s at %s", f->text ? "live" : "peak",
+                    mt_at_most(&p->device, f->level_b), mt_human_both(f->level_b, level),
+                    mt_human_ns(f->t_ns, when));
     if (step)
         mt_buf_addf(&title, " of step %s", step);
     else if (from || to)

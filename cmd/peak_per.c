@@ -129,7 +129,7 @@ static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 
 enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err)
 {
-    char peak[MT_HUMAN_MAX], steps[MT_HUMAN_LONG];
+    char peak[MT_HUMAN_LONG], steps[MT_HUMAN_LONG];
     const enum mt_group_key site = MT_BY_SITE;
     struct per_step s = {.p = p};
     if (!p->lives.steps.all.n)
@@ -144,10 +144,9 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
         add_step(&s, i);
     p->report->keep_order = true;
-    p->report->title = mt_asprintf("%s · %s · %s (%s) · peak %s%s", p->run.name, p->device.name,
+    p->report->title = mt_asprintf("%s · %s · %s (%s) · peak %s", p->run.name, p->device.name,
                                    mt_human_things((int64_t)p->lives.steps.all.n, "step", steps),
-                                   p->run.step_marker, mt_at_most(&p->device, p->device.peak_b),
-                                   mt_human_bytes(p->device.peak_b, peak));
+                                   p->run.step_marker, mt_peak_words(&p->device, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
 out:

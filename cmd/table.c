@@ -83,18 +83,18 @@ static void note_others(struct mt_report *r, const struct devices *d, const stru
 /* "cuda:0 · net 4 B · peak 6 B at 2 us"; the peaks of several devices are at several times. */
 static void describe_devices(struct mt_buf *title, const struct devices *d, int64_t net_b)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], at[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], at[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     const struct mt_run_device *most = &d->v[0];
     for (size_t i = 1; i < d->n; i++)
         if (d->v[i].peak_b > most->peak_b)
             most = &d->v[i];
-    mt_buf_addf(title, "%s · net %s · %s %s%s",
+    mt_buf_addf(title, "%s · net %s · %s %s",
                 d->n == 1 ? most->name : mt_human_things((int64_t)d->n, "device", n),
                 mt_human_bytes(net_b, net), d->n == 1 ? "peak" : "largest peak",
-                mt_at_most(most, most->peak_b), mt_human_bytes(most->peak_b, peak));
+                mt_peak_words(most, peak));
     if (d->n > 1)
         mt_buf_addf(title, " on %s", most->name);
-    if (most->peak_ns != INT64_MIN)
+    if (most->peak_ns != INT64_MIN && !most->one_moment)
         mt_buf_addf(title, " at %s", mt_human_ns(most->peak_ns, at));
 }
 
@@ -121,7 +121,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     r->title = title.s;
     r->title_end = mt_asprintf("sorted by %s", sort->column);
     mt_report_total(r, "net_b", mt_cell_int(net_b));
-    mt_report_total(r, "peak_b", one ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
+    mt_report_total(r, "peak_b",
+                    one && !d->v[0].one_moment ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
 }
 
 /* The groups of all these devices as rows; *net_b: what they add up to. */

@@ -99,7 +99,8 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     if (t->peak_ns < t->shown.from_ns)
         t->peak_ns = t->shown.from_ns; /* reached before, and held at the start of the window */
     t->report->title = mt_timeline_title(t);
-    mt_report_total(t->report, "peak_b", mt_cell_int(t->peak_b));
+    mt_report_total(t->report, "peak_b",
+                    t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));
     mt_report_total(t->report, "peak_ns", mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;

@@ -16,6 +16,11 @@ char *mt_timeline_title(const struct mt_timeline *t)
     mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
+    if (t->metric[0] == 'a' && t->device.one_moment) {
+        mt_buf_addf(&out, "live %s; no history, so the peak is unknown",
+                    mt_human_both(t->device.at_end_b, bytes));
+        return out.s;
+    }
     mt_buf_addf(&out, "peak %s%s at %s",
                 t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
                 mt_human_both(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));

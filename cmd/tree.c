@@ -203,12 +203,11 @@ static void add_columns(struct mt_report *r)
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_MAX], records[MT_HUMAN_LONG];
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
     mt_report_about(r, run, d);
     if (d)
-        r->title = mt_asprintf("%s · %s · net %s · peak %s%s", run->name, d->name,
-                               mt_human_bytes(d->net_b, net), mt_at_most(d, d->peak_b),
-                               mt_human_bytes(d->peak_b, peak));
+        r->title = mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
+                               mt_human_bytes(d->net_b, net), mt_peak_words(d, peak));
     else
         mt_report_no_memory(r, run);
     bool large = min_b > 0;

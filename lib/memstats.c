@@ -181,6 +181,17 @@ static enum mt_status add_final(struct mt_db *db, const struct mt_run *run,
     return sum_holes(db, run, device, &out[MT_STAT_INACTIVE_SPLIT], err);
 }
 
+/* Of one moment nobody knows what was before it. */
+static void keep_current(struct mt_memstat_row *row)
+{
+    struct mt_memstat_row unknown = nothing();
+    unknown.known = row->known;
+    unknown.cut = row->cut;
+    unknown.current_b = row->current_b;
+    unknown.current_n = row->current_n;
+    *row = unknown;
+}
+
 enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, const struct mt_window *window,
                            struct mt_memstat_row out[MT_STAT_N], struct mt_err *err)
@@ -204,7 +215,9 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
     out[MT_STAT_ACTIVE].peak_n = blocks.peak_n;
     out[MT_STAT_ACTIVE].total_alloc_n = blocks.total_alloc_n;
     out[MT_STAT_ACTIVE].total_freed_n = blocks.total_freed_n;
-    if (blocks.cut || out[MT_STAT_RESERVED].cut)
-        return MT_OK;
-    return add_final(db, run, device, out, err);
+    if (!blocks.cut && !out[MT_STAT_RESERVED].cut)
+        MT_TRY(add_final(db, run, device, out, err));
+    for (int i = 0; i < MT_STAT_N && device->one_moment; i++)
+        keep_current(&out[i]);
+    return MT_OK;
 }

@@ -241,6 +241,16 @@ const char *mt_at_most(const struct mt_run_device *device, int64_t level_b)
     return device->unseen_n && !sure ? "at most " : "";
 }
 
+const char *mt_peak_words(const struct mt_run_device *device, char words[MT_HUMAN_LONG])
+{
+    char peak[MT_HUMAN_MAX];
+    if (device->one_moment)
+        return "unknown";
+    snprintf(words, MT_HUMAN_LONG, "%s%s", mt_at_most(device, device->peak_b),
+             mt_human_bytes(device->peak_b, peak));
+    return words;
+}
+
 bool mt_run_same(const struct mt_run *a, const struct mt_run *b)
 {
     return a->content[0] && strcmp(a->content, b->content) == 0;
@@ -317,7 +327,8 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->before_at_peak_b, &d->outside_n,       &d->outside_alloc_b,
                                 &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
                                 &d->outside_at_end_b, &d->older_b,         &d->unseen_b,
-                                &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b};
+                                &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b,
+                                &d->one_moment};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));

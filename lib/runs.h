@@ -5,6 +5,7 @@
 #define MT_RUNS_H
 
 #include "lib/db.h"
+#include "lib/human.h"
 #include "lib/notes.h"
 
 struct mt_run {
@@ -38,6 +39,8 @@ struct mt_run_device {
     int64_t older_b;
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
+    int64_t one_moment; /* 1: no history, only what was alive when it was written; nobody knows its
+                           peak, the fields above are those of that moment */
 };
 
 /*
@@ -64,6 +67,9 @@ bool mt_run_is_id(const char *ref, const struct mt_run *run);
 /* "at most " before a level of the device, the peak or another: blocks that it counts may be dead.
  * Else "". Static. */
 const char *mt_at_most(const struct mt_run_device *device, int64_t level_b);
+
+/* The peak of the device as people read it: "16.55 MiB", "at most 16.55 MiB", "unknown". */
+const char *mt_peak_words(const struct mt_run_device *device, char words[MT_HUMAN_LONG]);
 
 /* Whether both hold the same recording: a run may be in two databases, under two names. */
 bool mt_run_same(const struct mt_run *a, const struct mt_run *b);

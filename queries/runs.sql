@@ -27,14 +27,16 @@ SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
 -- in: ?1 run id   out: devices, the one with most allocated bytes first
 SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
   at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
-  older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
+  older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b,
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'state_only') FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
 
 -- name: runs
 -- Every run with its figures, one row per device.
 SELECT r.id AS id, r.name AS name,
   (SELECT group_concat(name, ', ') FROM run_group g WHERE g.run_id = r.id) AS "group", r.format AS format, d.name AS device, r.op_n AS op_n,
   r.record_n AS record_n, (SELECT count(*) FROM step s WHERE s.run_id = r.id) AS step_n, d.alloc_b AS alloc_b,
-  d.net_b AS net_b, d.peak_b AS peak_b, r.dur_ns AS dur_ns, r.imported_at AS imported_at, r.source AS source
+  d.net_b AS net_b,
+  CASE WHEN NOT EXISTS (SELECT 1 FROM note n WHERE n.run_id = r.id AND n.kind = 'state_only') THEN d.peak_b END AS peak_b, r.dur_ns AS dur_ns, r.imported_at AS imported_at, r.source AS source
   FROM run r LEFT JOIN device d ON d.run_id = r.id ORDER BY r.id, d.id;
 
 -- name: info_threads
