@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "cmd/diff.h"
 #include "lib/human.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,13 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
                                               : "growth per step cannot be compared");
     for (int s = 0; s < 2; s++) {
         const struct mt_diff_side *side = &d->side[s];
-        unsigned gaps = side->gaps & ~(unsigned)MT_GAP_END; /* of that the run's notes speak */
+        unsigned said = MT_GAP_END | MT_GAP_REST; /* by the run's notes */
+        unsigned gaps = side->gaps & ~said;
         mt_report_older(r, &side->run, &side->device);
         mt_notes_of_run(r, side->run.name, &side->run.notes, side->device.unseen_n);
         if (gaps)
-            mt_report_note(r, "%s %s: its peak may have been higher.", side->run.name,
-                           mt_gaps_text(gaps));
+            mt_report_note(r, "%s %s: its peak may have been higher%s.", side->run.name,
+                           mt_gaps_text(gaps), gaps & MT_GAPS_OF_LEVELS ? ", or lower" : "");
     }
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
@@ -79,57 +81,81 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         mt_report_others(r, other_n);
 }
 
-/* Got worse by more than the threshold: bytes, or percent of what it was. */
-static bool worse(double was, double is, int64_t bytes, double percent)
+/* How much worse is worse: bytes, or percent of what it was. */
+struct threshold {
+    int64_t bytes;
+    double percent; /* -1: none */
+};
+
+/* Got worse by more than the threshold. */
+static bool worse(double was, double is, const struct threshold *t)
 {
-    if (is <= was)
+    const double same = 1e-12; /* sums of fractions in another order */
+    double more = is - was;
+    if (more <= fabs(is) * same)
         return false;
-    return percent >= 0 ? is - was > was * percent / 100 : is - was > (double)bytes;
+    return t->percent >= 0 ? more > was * t->percent / 100 : more > (double)t->bytes;
 }
 
-static enum mt_status parse_threshold(int64_t *bytes, double *percent, struct mt_err *err)
+static enum mt_status parse_threshold(struct threshold *out, struct mt_err *err)
 {
     char *end;
-    *bytes = 0;
-    *percent = -1;
+    *out = (struct threshold){.percent = -1};
     if (!threshold)
         return MT_OK;
-    *percent = strtod(threshold, &end);
-    if (end != threshold && strcmp(end, "%") == 0 && *percent >= 0)
+    out->percent = strtod(threshold, &end);
+    if (end != threshold && strcmp(end, "%") == 0 && out->percent >= 0)
         return MT_OK;
-    *percent = -1;
-    if (mt_parse_size(threshold, bytes) && *bytes >= 0)
+    out->percent = -1;
+    if (mt_parse_size(threshold, &out->bytes) && out->bytes >= 0)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--threshold '%s' is neither a size nor a percentage", threshold);
     mt_err_hint(err, "Write --threshold 1MiB or --threshold 5%%.");
     return MT_EUSAGE;
 }
 
+enum answer { NOT_WORSE, WORSE, OPEN };
+
+/* A peak that is not known is that much at least, unless levels themselves are in doubt. */
+static enum answer judge_peak(const struct mt_diff *d, const struct threshold *t)
+{
+    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    double was = (double)a->whole.at_peak_b, is = (double)b->whole.at_peak_b;
+    bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
+    if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS)
+        return OPEN;
+    if (!worse(was, is, t))
+        return known[1] ? NOT_WORSE : OPEN;
+    bool sure = known[0] && worse(was, is - (double)b->device.doubt_at_peak_b, t);
+    return sure ? WORSE : OPEN;
+}
+
+/* Candidates may be leaks or not. */
+static enum answer judge_growth(const struct mt_diff *d, const struct threshold *t)
+{
+    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    bool known = mt_diff_growth_known(a);
+    if (known != mt_diff_growth_known(b))
+        return OPEN;
+    if (known && worse(a->suspect_per_step_b, b->per_step_b, t))
+        return d->side[0].growth_known ? WORSE : OPEN;
+    bool more = worse(a->per_step_b, b->per_step_b, t) ||
+                worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
+    return more || (known && !d->side[1].growth_known) ? OPEN : NOT_WORSE;
+}
+
 /* What --exit-code answers: 1 worse, 3 nobody can tell, 0 neither. Says what cannot be told. */
 static enum mt_status judge(const struct mt_diff *d, struct mt_report *r, int *exit_code,
                             struct mt_err *err)
 {
-    int64_t bytes;
-    double percent;
-    bool known[2], grows[2];
-    const struct mt_figures *at[2] = {&d->side[0].whole, &d->side[1].whole};
-    MT_TRY(parse_threshold(&bytes, &percent, err));
-    for (int s = 0; s < 2; s++) {
-        known[s] = mt_peak_is_known(&d->side[s].device, d->side[s].gaps);
-        grows[s] = mt_diff_growth_known(at[s]);
-    }
-    bool higher = worse((double)at[0]->at_peak_b, (double)at[1]->at_peak_b, bytes, percent);
-    bool faster = worse(at[0]->per_step_b, at[1]->per_step_b, bytes, percent);
-    /* A peak that is not known is that much at least. */
-    bool peak_open = (higher && !known[0]) || (!higher && !known[1]);
-    bool growth_open = grows[0] != grows[1];
-    if (peak_open)
+    struct threshold t;
+    MT_TRY(parse_threshold(&t, err));
+    enum answer peak = judge_peak(d, &t), growth = judge_growth(d, &t);
+    if (peak == OPEN)
         mt_report_note(r, "Whether the peak got worse cannot be told.");
-    if (growth_open)
+    if (growth == OPEN)
         mt_report_note(r, "Whether the growth per step got worse cannot be told.");
-    *exit_code = (higher && !peak_open) || (faster && !growth_open) ? 1
-                 : peak_open || growth_open                         ? 3
-                                                                    : 0;
+    *exit_code = peak == WORSE || growth == WORSE ? 1 : peak == OPEN || growth == OPEN ? 3 : 0;
     return MT_OK;
 }
 
@@ -160,9 +186,8 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
 static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
                                     struct mt_diff_wanted *w, struct mt_err *err)
 {
-    int64_t bytes;
-    double percent;
-    MT_TRY(parse_threshold(&bytes, &percent, err));
+    struct threshold unused;
+    MT_TRY(parse_threshold(&unused, err));
     *w = (struct mt_diff_wanted){.per_step = per_step,
                                  .people = mt_people_read(),
                                  .all = all,

@@ -213,6 +213,8 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
             return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section != MT_SECTION_OP && !lives)
             return mt_report_textf(r, "unknown: %s has no addresses in its records", s->run.name);
+        if (section == MT_SECTION_LEAK && s->gaps && s->step_n)
+            return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section == MT_SECTION_LEAK && !s->growth_known)
             return mt_report_textf(r, "unknown: %s has %s", s->run.name,
                                    s->step_n ? "too few steps to tell" : "no steps");

@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
+#include "lib/gaps.h"
 #include "lib/human.h"
 #include "lib/wrap.h"
 #include <math.h>
@@ -136,6 +137,12 @@ static bool too_few_steps(const struct mt_lives *lives)
     return !mt_leaks_can_tell((int64_t)lives->steps.all.n, warmup);
 }
 
+/* What leaks, and what is constant. */
+static bool cannot_tell(const struct mt_lives *lives, const struct mt_leaks *found)
+{
+    return too_few_steps(lives) || found->gaps & MT_GAPS_OF_FREES;
+}
+
 /* Whole where it can be, in totals. */
 static struct mt_cell total_rate(double rate)
 {
@@ -163,14 +170,16 @@ static void describe_rate(struct mt_report *r, const struct sum *leak, struct mt
 
 /* "no leak, 1 candidate that grows 200 B a step" */
 static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
-                            const struct sum *leak, const struct sum *candidate,
-                            struct mt_buf *title)
+                            const struct mt_leaks *found, const struct sum *leak,
+                            const struct sum *candidate, struct mt_buf *title)
 {
     if (leak->rows) {
         mt_buf_adds(title, "leak: ");
         describe_rate(r, leak, title);
     } else if (too_few_steps(lives))
         mt_buf_adds(title, "too few to tell a leak");
+    else if (found->gaps)
+        mt_buf_adds(title, "whether it leaks cannot be told");
     else if (min_b > 0)
         mt_buf_addf(title, "no leak of %s or more", human(r, (double)min_b));
     else
@@ -195,12 +204,14 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_buf_addf(&title, "%s, the first %s warm-up · ",
                     mt_human_things((int64_t)lives->steps.all.n, "step", steps),
                     warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
-        describe_growth(r, lives, &leak, &candidate, &title);
+        describe_growth(r, lives, found, &leak, &candidate, &title);
     }
     r->title = title.s;
     mt_report_total(r, "at_end_b", mt_cell_int(d->at_end_b));
-    mt_report_total(r, "leak_per_step_b", total_rate(leak.per_step_b));
-    mt_report_total(r, "leak_at_end_b", mt_cell_int(leak.at_end_b));
+    bool known = leak.rows || (!cannot_tell(lives, found) && !found->gaps);
+    mt_report_total(r, "leak_per_step_b",
+                    known ? total_rate(leak.per_step_b) : (struct mt_cell){0});
+    mt_report_total(r, "leak_at_end_b", known ? mt_cell_int(leak.at_end_b) : (struct mt_cell){0});
     mt_report_total(r, "candidate_per_step_b", total_rate(candidate.per_step_b));
     if (candidate.doubtful_n)
         mt_report_note(r, "%s: blocks of %s were freed unseen, and those left may be dead too.",
@@ -229,7 +240,7 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
         enum mt_verdict verdict;
         const char *why;
     } reasons[] = {
-        {MT_VERDICT_STATE, too_few_steps(lives) ? "older than the recording" : born_once},
+        {MT_VERDICT_STATE, cannot_tell(lives, found) ? "older than the recording" : born_once},
         {MT_VERDICT_LAST_STEP, "born in the last step (such as gradients, results)"},
         {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
     struct mt_buf text = {0};
@@ -240,9 +251,16 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
                         reasons[i].why);
     }
     if (text.n)
-        mt_report_footer(r, "alive at the end%s: %s%s", too_few_steps(lives) ? "" : " but no leak",
-                         text.s, all ? "" : ". --all lists them");
+        mt_report_footer(r, "alive at the end%s: %s%s",
+                         cannot_tell(lives, found) || found->gaps ? "" : " but no leak", text.s,
+                         all ? "" : ". --all lists them");
     mt_buf_free(&text);
+    if (found->gaps & MT_GAPS_OF_FREES)
+        mt_report_note(r, "%s %s: what seems to stay may have been freed.", lives->run->name,
+                       mt_gaps_text(found->gaps));
+    else if (found->gaps)
+        mt_report_note(r, "%s %s: what grew before cannot be told.", lives->run->name,
+                       mt_gaps_text(found->gaps));
     if (!lives->steps.all.n)
         mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
                           "prof.step(), or import with --step-marker REGEX.");
@@ -273,9 +291,11 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
         answer->unknown |= l->verdict == MT_VERDICT_CANDIDATE && l->growth_steps && large_enough(l);
     }
-    answer->unknown |= too_few_steps(&lives);
+    answer->unknown |= too_few_steps(&lives) || found.gaps;
     if (lives.steps.all.n && too_few_steps(&lives))
         r->empty = "too few steps to tell what grows";
+    else if (lives.steps.all.n && found.gaps)
+        r->empty = "what grows cannot be told";
     describe(r, run, d, &lives, &found);
     MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
     struct mt_rows asked = rows;

@@ -3,6 +3,7 @@
 #include "cmd/leaks.h"
 #include "lib/align.h"
 #include "lib/doubt.h"
+#include "lib/gaps.h"
 #include "lib/human.h"
 #include "lib/leaks.h"
 #include "lib/table.h"
@@ -29,6 +30,7 @@ struct sites {
         int64_t bytes, n;
     } rest;             /* alive at the end of the last run, and not listed */
     int64_t doubtful_n; /* that would be leaks */
+    bool ends_unknown;  /* of a run nobody knows what is alive at the end */
 };
 
 static struct mt_align_key *names_of(const struct sites *s)
@@ -107,6 +109,20 @@ static enum mt_status doubt_of(struct mt_lives *lives, const struct mt_run_devic
     return st;
 }
 
+/* Whether what is alive at the end is known; says if not. */
+static enum mt_status note_gaps(struct sites *s, struct mt_db *db, const struct mt_run *run,
+                                struct mt_err *err)
+{
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(db, run, &gaps, err));
+    if (!(gaps & MT_GAPS_OF_FREES))
+        return MT_OK;
+    s->ends_unknown = true;
+    mt_report_note(s->r, "%s %s: what is alive at its end is not known.", run->name,
+                   mt_gaps_text(gaps));
+    return MT_OK;
+}
+
 /* What is alive at the end of one run. */
 static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
@@ -131,6 +147,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
+    MT_TRY_OUT(note_gaps(s, db, &run, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
@@ -150,9 +167,9 @@ out:
 enum { RUNS_MIN = 3 }; /* to call growth a leak */
 
 /* *doubtful: it would be a leak if nothing of it were dead that may be. */
-static enum mt_verdict judge(const struct site *site, size_t run_n, bool *doubtful)
+static enum mt_verdict judge(const struct sites *s, const struct site *site, bool *doubtful)
 {
-    size_t rises = 0, falls = 0, sure = 0;
+    size_t run_n = s->run_n, rises = 0, falls = 0, sure = 0;
     for (size_t i = 1; i < run_n; i++) {
         rises += site->at_end[i].most_b > site->at_end[i - 1].most_b;
         falls += site->at_end[i].most_b < site->at_end[i - 1].most_b;
@@ -160,7 +177,7 @@ static enum mt_verdict judge(const struct site *site, size_t run_n, bool *doubtf
     }
     bool leak = rises == run_n - 1 && run_n >= RUNS_MIN;
     *doubtful = leak && sure < rises;
-    if (leak && !*doubtful)
+    if (leak && !*doubtful && !s->ends_unknown)
         return MT_VERDICT_LEAK;
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
@@ -209,7 +226,7 @@ static bool large_enough(const struct sites *s, const struct site *site, enum mt
 static void use_site(struct sites *s, const struct site *site, struct mt_leaks_answer *answer)
 {
     bool doubtful;
-    enum mt_verdict verdict = judge(site, s->run_n, &doubtful);
+    enum mt_verdict verdict = judge(s, site, &doubtful);
     bool large = large_enough(s, site, verdict);
     if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
         mt_wrap_inc(&s->rest.bytes, site->at_end[s->run_n - 1].most_b);
@@ -261,10 +278,12 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
     if (s->rest.n)
-        s->r->empty = "nothing grows from run to run";
+        s->r->empty = s->ends_unknown ? "what grows from run to run cannot be told"
+                                      : "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
     if (s->rest.n)
-        mt_report_footer(s->r, "no leak: %s in %s that did not grow. --all lists them",
+        mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",
+                         s->ends_unknown ? "alive at the end" : "no leak",
                          mt_human_bytes(s->rest.bytes, bytes),
                          mt_human_things(s->rest.n, "site", sites));
     return MT_OK;
@@ -280,6 +299,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
     st = show_sites(&s, answer, err);
+    answer->unknown |= s.ends_unknown;
 out:
     for (size_t i = 0; i < s.all.n; i++)
         free(s.all.v[i].at_end);

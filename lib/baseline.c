@@ -146,6 +146,7 @@ static void mark_gaps(struct mt_base_device *d, unsigned gaps, bool lives_known)
                                                MT_BASE_FREED_N};
     d->gaps = gaps;
     d->least[MT_BASE_PEAK] = gaps || !lives_known;
+    d->least[MT_BASE_PER_STEP] = d->least[MT_BASE_SUSPECT] = gaps != 0;
     for (size_t i = 0; i < MT_ARRAY_LEN(sums); i++) {
         d->least[sums[i]] = gaps != 0;
         if (gaps & MT_GAP_HISTORY)
@@ -153,8 +154,10 @@ static void mark_gaps(struct mt_base_device *d, unsigned gaps, bool lives_known)
     }
     if (gaps)
         d->v[MT_BASE_NET] = MT_BASE_UNKNOWN;
-    if (gaps & MT_GAP_END)
-        d->v[MT_BASE_AT_END] = MT_BASE_UNKNOWN;
+    if (gaps & MT_GAPS_OF_FREES)
+        d->v[MT_BASE_AT_END] = d->v[MT_BASE_PER_STEP] = d->v[MT_BASE_SUSPECT] = MT_BASE_UNKNOWN;
+    if (gaps & MT_GAPS_OF_LEVELS)
+        d->v[MT_BASE_PEAK] = MT_BASE_UNKNOWN;
 }
 
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,

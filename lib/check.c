@@ -99,7 +99,8 @@ struct measured {
 
 static const char *why_unknown(enum mt_base_figure f, const struct mt_base_device *d)
 {
-    if (d->gaps && (f != MT_BASE_PER_STEP || d->gaps & MT_GAP_HISTORY))
+    bool growth = f == MT_BASE_PER_STEP && d->v[f] == MT_BASE_UNKNOWN;
+    if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
     if (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN)
         return "has no addresses in its records: what lives how long is unknown";

@@ -10,7 +10,28 @@ struct collector {
     struct mt_grouper *grouper;
     bool outermost_calls;
     MT_VEC(bool) met; /* groups that something was said of */
+    struct rates {
+        MT_VEC(double) v;
+    } leaks_b, leaks_n, suspects_b; /* of all groups */
 };
+
+static int rate_cmp(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The same for the same rates, whatever order they come in. Frees them. */
+static double sum_of(struct rates *r)
+{
+    double sum = 0;
+    if (r->v.n)
+        qsort(r->v.v, r->v.n, sizeof *r->v.v, rate_cmp);
+    for (size_t i = 0; i < r->v.n; i++)
+        sum += r->v.v[i];
+    mt_vec_free(&r->v);
+    return sum;
+}
 
 static void meet(struct collector *c, uint32_t group)
 {
@@ -158,14 +179,14 @@ static void add_leak(void *closure, const struct mt_leak *l)
     double bytes = (double)l->growth_b / (double)l->growth_steps;
     double blocks = (double)l->growth_n / (double)l->growth_steps;
     f->suspect_per_step_b += bytes;
-    whole->suspect_per_step_b += bytes;
+    *mt_vec_push(&c->suspects_b.v) = bytes;
     if (l->verdict != MT_VERDICT_LEAK)
         return;
     f->per_step_b += bytes;
     f->per_step_n += blocks;
     mt_wrap_inc(&f->leak_at_end_b, l->at_end_b);
-    whole->per_step_b += bytes;
-    whole->per_step_n += blocks;
+    *mt_vec_push(&c->leaks_b.v) = bytes;
+    *mt_vec_push(&c->leaks_n.v) = blocks;
     mt_wrap_inc(&whole->leak_at_end_b, l->at_end_b);
 }
 
@@ -186,7 +207,8 @@ static enum mt_status collect(struct collector *c, int parts, int64_t warmup, st
 static unsigned unknown_of(const struct mt_diff_side *s)
 {
     bool lives = mt_lives_are_known(&s->device), snapshot = mt_run_is_snapshot(&s->run);
-    return (lives ? 0u : MT_UNKNOWN_END) | (s->growth_known ? 0u : MT_UNKNOWN_GROWTH) |
+    bool end = lives && !(s->gaps & MT_GAPS_OF_FREES);
+    return (end ? 0u : MT_UNKNOWN_END) | (s->growth_known ? 0u : MT_UNKNOWN_GROWTH) |
            (s->gaps & MT_GAP_HISTORY ? MT_UNKNOWN_ALLOC : 0u) |
            (snapshot ? MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME : 0u);
 }
@@ -204,7 +226,8 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     }
     MT_TRY(mt_run_gaps(s->db, &s->run, &s->gaps, err));
     s->step_n = (int64_t)s->lives->steps.all.n;
-    s->growth_known = mt_lives_are_known(device) && mt_leaks_can_tell(s->step_n, warmup);
+    s->growth_known =
+        mt_lives_are_known(device) && mt_leaks_can_tell(s->step_n, warmup) && !s->gaps;
     s->whole = (struct mt_figures){.at_peak_b = device->peak_b,
                                    .self_net_b = device->net_b,
                                    .net_b = device->net_b,
@@ -222,6 +245,9 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
                           .grouper = &grouper,
                           .outermost_calls = mt_group_calls_outermost(d->keys, d->key_n)};
     enum mt_status st = collect(&c, parts, warmup, err);
+    s->whole.per_step_b = sum_of(&c.leaks_b);
+    s->whole.per_step_n = sum_of(&c.leaks_n);
+    s->whole.suspect_per_step_b = sum_of(&c.suspects_b);
     mt_vec_free(&c.met);
     mt_grouper_free(&grouper);
     return st;

@@ -61,7 +61,7 @@ struct mt_diff_side {
     MT_VEC(struct mt_diff_ops) ops;      /* of the groups, from the first on; those behind: 0 */
     MT_VEC(struct mt_diff_lives) living; /* the same */
     int64_t step_n;
-    bool growth_known; /* there are addresses and steps enough to tell a leak by */
+    bool growth_known; /* there are addresses and steps enough to tell a leak by, and no gaps */
     unsigned gaps;
     struct mt_figures whole; /* the device's own figures */
 };

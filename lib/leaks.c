@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/doubt.h"
+#include "lib/gaps.h"
 #include "lib/hash.h"
 #include "lib/holdings.h"
 #include "lib/wrap.h"
@@ -37,6 +38,7 @@ struct finder {
     mt_leak_use *use;
     void *closure;
     int64_t step_n, warmup;
+    bool can_tell; /* steps enough, and no frees lost */
     MT_VEC(struct survivor) survivors;
     MT_VEC(int64_t) patience; /* by group */
     struct mt_doubt doubt;
@@ -181,6 +183,9 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
 static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
                               struct mt_err *err)
 {
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, &gaps, err));
+    f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
     MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
     if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
         return mt_lives_each(f->lives, device, use_life, f, err);
@@ -266,7 +271,7 @@ static struct growth measure(const struct finder *f, struct survivor *s, struct 
 static bool is_leak(const struct finder *f, const struct growth *g)
 {
     return g->plain.step_n >= GROWTHS_MIN && g->plain.after_warmup_n >= GROWTHS_MIN - 1 &&
-           mt_leaks_can_tell(f->step_n, f->warmup);
+           f->can_tell;
 }
 
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
@@ -316,8 +321,7 @@ static enum mt_verdict verdict_of(const struct finder *f, const struct survivor 
         return MT_VERDICT_LAST_STEP;
     if (s->step >= f->warmup && !s->overdue)
         return MT_VERDICT_CACHE;
-    return s->older || mt_leaks_can_tell(f->step_n, f->warmup) ? MT_VERDICT_STATE
-                                                               : MT_VERDICT_CANDIDATE;
+    return s->older || f->can_tell ? MT_VERDICT_STATE : MT_VERDICT_CANDIDATE;
 }
 
 static int64_t number_of(const struct finder *f, int64_t step)
@@ -480,6 +484,7 @@ enum mt_status mt_leaks_find(struct mt_lives *l, const struct mt_run_device *dev
                              struct mt_leaks *out, struct mt_err *err)
 {
     *out = (struct mt_leaks){0};
+    MT_TRY(mt_run_gaps(l->db, l->run, &out->gaps, err));
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);
     if (out->rows.n)

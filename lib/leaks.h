@@ -24,6 +24,8 @@
  *   one, "cache" when born after the warm-up and not overdue, and else "state" - or, with fewer
  * than MT_LEAK_STEPS steps after the warm-up, a candidate, unless it is older than the recording:
  *   whether it is constant nobody can tell.
+ * - Where the recording has lost frees (MT_GAPS_OF_FREES) it is as with too few steps: what leaks,
+ *   and what is constant, nobody can tell.
  * - A site is a candidate as well when the bytes it holds at the ends of steps do not fall after
  * the warm-up, rise in 4 steps or more, and the last rise is no longer ago than the longest pause
  *   between two; what of it was born after the warm-up and is alive belongs to it, and its growth
@@ -68,6 +70,7 @@ struct mt_leak {
 
 struct mt_leaks {
     MT_VEC(struct mt_leak) rows; /* leaks first, then by at_end_b */
+    unsigned gaps;               /* of the run (gaps.h) */
     struct mt_grouper grouper;
 };
 

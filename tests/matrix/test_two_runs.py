@@ -101,6 +101,11 @@ def limits(run, device):
     of the peak that may be dead add to it."""
     peak, doubt = device["peak_b"], device["doubt_at_peak_b"]
     args = ["check", run.name, "--device", device["device"], "--max-peak"]
+    if m.query(f"SELECT 1 AS damaged FROM note n JOIN run r ON r.id = n.run_id WHERE r.name = '{run.name}' AND n.kind IN ('skipped', 'bad_size')"):
+        for limit in (peak - 1, peak + 1):
+            code, out, err = m.run(*args, str(max(limit, 0)), codes=(3,))
+            m.check(" has " in out, run.name, "check --max-peak of damaged events", code, out, err)
+        return
     if peak > doubt:
         code, out, err = m.run(*args, str(peak - doubt - 1), codes=(1, 3))
         m.check(code == 1, run.name, "check --max-peak one byte below", code, out, err)

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Verdicts rest on what was recorded: each way to lose a part of a recording, and each command that gives a verdict. What
+holds in spite of the gap, such as a peak above its limit in a file that ends early, is a verdict all the same."""
+
+import json
+import pickle
+
+import inputs
+import mt
+
+STEPS = 12
+BIG = 50 << 20
+PEAK = BIG + 4096  # above the temporaries
+
+m = mt.Matrix()
+
+
+def program(kept, fresh=None):
+    """A loop with temporaries and a large block in step 3; `kept` bytes stay after each step."""
+    trace = inputs.Trace()
+    for step in range(STEPS):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        trace.op("aten::keep", t + 10, 9)
+        trace.op("aten::work", t + 30, 9)
+        if step == 3:
+            trace.op("aten::big", t + 50, 9)
+    for step in range(STEPS):  # as PyTorch writes them: behind all ops
+        t = 100.5 + 100 * step
+        if kept:
+            trace.record(t + 12, kept, 4096 * (100 + step))
+        trace.record(t + 32, 4096, 64)
+        trace.record(t + 34, -4096, 64)
+        if step == 3:
+            trace.record(t + 52, BIG, 1 << 40)
+            trace.record(t + 54, -BIG, 1 << 40)
+        if fresh:
+            fresh(trace, step, t)
+    return trace
+
+
+def drop_unseen(trace, step, t):
+    """A thread drops a block in each step where the profiler does not look; its address is handed out again."""
+    trace.record(t + 60, 2048, 4096 * (50 + step % 2))
+
+
+def lines(trace):
+    return [json.dumps(event) for event in trace.events]
+
+
+def document(events):
+    return '{"traceEvents": [\n' + ",\n".join(events) + "\n]}\n"
+
+
+def cut(part):
+    """The file ends within its memory records."""
+    def damage(trace):
+        events = lines(trace)
+        first = next(i for i, line in enumerate(events) if "[memory]" in line)
+        return document(events[: first + int(part * (len(events) - first))]).removesuffix("\n]}\n") + ',\n{"ph": "i", "na'
+    return damage
+
+
+def damaged(what):
+    """Some events are no JSON any more: frees, all that the large block has, or one op."""
+    def damage(trace):
+        broken = {"frees": '"Bytes": -', "big": f'{BIG}', "op": '"name": "aten::work"'}[what]
+        return document(line.replace(broken, broken[0] + "\\x" + broken[1:]) if broken in line else line for line in lines(trace))
+    return damage
+
+
+def closed_early(trace):
+    """A bare array with a bracket too many in the middle of its records."""
+    events = lines(trace)
+    return "[\n" + ",\n".join(events[: len(events) * 2 // 3]) + "\n],\n" + ",\n".join(events[len(events) * 2 // 3 :]) + "\n]\n"
+
+
+def snapshot(kept, history, lost):
+    """The same loop in an allocator snapshot, whose buffer may have lost the first steps."""
+    first = 4 if lost else 0
+    events, marks, blocks = [], [], []
+    for step in range(STEPS):
+        t = 10**15 + 100 * step
+        marks += [{"stage": stage, "name": f"ProfilerStep#{step}", "device": 0, "time_us": t + at} for stage, at in (("START", 0), ("END", 99))]
+        now = []
+        for action, address, size, at in (("alloc", 0x10000, 4096, 30), ("free_requested", 0x10000, 4096, 32), ("free_completed", 0x10000, 4096, 33)):
+            now.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": t + at, "frames": inputs.FORWARD})
+        if kept:
+            address = 0x100000 + 0x1000 * step
+            now.append({"action": "alloc", "addr": address, "size": kept, "stream": 0, "time_us": t + 50, "frames": inputs.LOADING})
+            blocks.append({"address": address, "size": kept, "requested_size": kept, "state": "active_allocated", "frames": inputs.LOADING})
+        if history and step >= first:
+            events += now
+    whole = {"device": 0, "address": 0x10000, "total_size": 0x200000, "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0),
+             "allocated_size": kept * STEPS, "active_size": kept * STEPS, "requested_size": kept * STEPS, "frames": [], "blocks": []}
+    at = whole["address"]
+    for block in blocks + [{"address": whole["address"] + whole["total_size"]}]:
+        if block["address"] > at:
+            whole["blocks"].append({"address": at, "size": block["address"] - at, "requested_size": 0, "state": "inactive", "frames": []})
+        if "size" in block:
+            whole["blocks"].append(block)
+            at = block["address"] + block["size"]
+    return {"segments": [whole], "device_traces": [events], "external_annotations": marks, "allocator_settings": {"trace_alloc_overflowed": lost}}
+
+
+def write(name, content):
+    path = f"{name}.json" if isinstance(content, str) else f"{name}.pickle"
+    with open(path, "w" if isinstance(content, str) else "wb") as f:
+        f.write(content) if isinstance(content, str) else pickle.dump(content, f, 4)
+    m.run("import", path, "--partial", "--name", name, codes=(0,))
+    return name
+
+
+def verdict(allowed, *args):
+    code, out, err = m.run(*args, codes=(0, 1, 3))
+    m.check(code in allowed, " ".join(args), "exit", code, "allowed", allowed, "\n", out, err)
+    return out
+
+
+# ---- growth that is compared ----
+
+
+def ever_larger(more):
+    """A block that is replaced by a larger one in each step: a candidate, if it grows."""
+    trace = inputs.Trace()
+    for step in range(8):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        trace.op("aten::cat", t + 10, 9)
+        trace.record(t + 12, 1000 + more * step, 4096 * (100 + step))
+        if step:
+            trace.record(t + 13, -(1000 + more * (step - 1)), 4096 * (99 + step))
+    trace.op("aten::big", 30.5, 2)
+    trace.record(31.5, 1 << 20, 1 << 40)
+    trace.record(32, -(1 << 20), 1 << 40)
+    return trace
+
+
+def in_order(names):
+    """Each op leaks in four of eleven steps, so that rates are fractions whose sum depends on the order of its parts."""
+    sizes = {"x": 183, "y": 209, "z": 4436}
+    rate = {name: 3 * size / 7 for name, size in sizes.items()}
+    assert (rate["x"] + rate["y"]) + rate["z"] < (rate["z"] + rate["y"]) + rate["x"]
+    trace = inputs.Trace()
+    for step in range(11):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        for k, name in enumerate(names):
+            trace.op(f"aten::{name}", t + 10 + 10 * k, 9)
+            if step in (1, 4, 7, 8):
+                trace.record(t + 12 + 10 * k, sizes[name], 1 << 20 | ord(name) << 32 | step << 13)
+    return trace
+
+
+# ---- what to ask ----
+
+GROWTH = [("--max-peak-growth", "5%"), ("--max-alloc-growth", "5%"), ("--max-alloc-count-growth", "5"), ("--max-at-end-growth", "5%")]
+SITES = [[], ["--op", "aten::work"]]
+
+
+def alone(name, leaks, below, above):
+    """Verdicts about the run by itself: of growth, of a limit its peak is below, of one it is above."""
+    title = verdict(leaks, "leaks", name, "--fail").split("\n", 1)[0]
+    m.check(1 in leaks or "· leak: " not in title, name, "leaks calls it a leak:", title)
+    m.check(0 in leaks or "no leak" not in title, name, "leaks calls it no leak:", title)
+    totals = m.json("leaks", name)["totals"]
+    m.check(totals["leak_per_step_b"] != 0 or 0 in leaks, name, "leaks knows a growth of 0")
+    verdict(leaks, "check", name, "--max-growth-per-step", "0")
+    verdict(leaks, "check", name, "--max-growth-per-step", "0", "--op", ".")
+    verdict(below, "check", name, "--max-peak", str(PEAK * 2))
+    verdict(below, "check", name, "--max-peak", str(PEAK * 2), "--op", ".")
+    verdict(above, "check", name, "--max-peak", "1")
+
+
+def compared(whole, name, allowed):
+    """Verdicts about the whole recording and that with a gap, either way."""
+    m.run("export", "--baseline", name, "-o", f"{name}.base", codes=(0,))
+    m.run("export", "--baseline", name, whole, "-o", f"{name}.base2", codes=(0,))
+    for rule, limit in GROWTH:
+        for site in SITES:
+            for base in (name, f"{name}.base", f"{name}.base2"):
+                verdict(allowed, "check", whole, "--baseline", base, rule, limit, *site)
+            verdict(allowed, "check", name, "--baseline", whole, rule, limit, *site)
+            verdict(allowed, "check", name, whole, "--baseline", whole, rule, limit, *site)
+    verdict(allowed, "diff", whole, name, "--exit-code")
+    verdict(allowed, "diff", name, whole, "--exit-code")
+    for a, b in ((whole, name), (name, whole)):
+        out = verdict((0,), "diff", a, b)
+        m.check(0 in allowed or not any(word in out for word in ("healed", "new leak", "neither run has a leak")), a, b, "diff judges growth:", out)
+
+
+def over_runs(name, small, large, allowed):
+    """Runs of which the last, or the first, has the gap, and one after the other more is alive at the end."""
+    verdict(allowed, "leaks", small, large, name, "--fail")
+    verdict(allowed, "leaks", name, small, large, "--fail")
+    verdict(allowed, "leaks", name, "--fail", "--all")
+
+
+CANNOT, PEAK_FAILS = (3,), (1,)
+
+# name of the gap -> how to lose it, and whether the peak is at least what is left
+LOSSES = {
+    "cut_early": (cut(0.2), True), "cut_late": (cut(0.9), True), "closed_early": (closed_early, True),
+    "damaged_frees": (damaged("frees"), False), "damaged_big": (damaged("big"), False), "damaged_op": (damaged("op"), False),
+}
+
+small, large = (write(f"keeps_{size}", document(lines(program(size)))) for size in (10, 20))
+for kind, kept, truth in (("leak", 1000, (1,)), ("healthy", 0, (0,))):
+    whole = write(f"{kind}_whole", document(lines(program(kept))))
+    alone(whole, truth, (0,), (1,))
+    for loss, (lose, least) in LOSSES.items():
+        name = write(f"{kind}_{loss}", lose(program(kept)))
+        alone(name, CANNOT, CANNOT, PEAK_FAILS if least else CANNOT)
+        compared(whole, name, CANNOT)
+        over_runs(name, small, large, CANNOT)
+    unseen = write(f"{kind}_unseen", document(lines(program(kept, drop_unseen))))
+    alone(unseen, (*truth, 3), (0, 3), (1, 3))
+    over_runs(unseen, small, large, (0, 1, 3))
+    # Snapshots: what is lost lies before the rest, and what is alive at the end is known.
+    whole = write(f"{kind}_snapshot", snapshot(kept, True, False))
+    alone(whole, truth, (0,), (1,))
+    for loss, history, lost in (("no_history", False, False), ("lost_begin", True, True)):
+        name = write(f"{kind}_{loss}", snapshot(kept, history, lost))
+        # What grows in what is left is a leak, and so much is the peak.
+        alone(name, (1, 3) if lost and kept else CANNOT, CANNOT, PEAK_FAILS if kept or lost else CANNOT)
+        verdict(CANNOT, "diff", whole, name, "--exit-code")
+        for rule, limit in GROWTH[:3]:
+            verdict(CANNOT, "check", whole, "--baseline", name, rule, limit)
+            verdict(CANNOT, "check", name, "--baseline", whole, rule, limit)
+
+constant, growing = (write(f"cat_{more}", document(lines(ever_larger(more)))) for more in (0, 100))
+for a, b, allowed in ((constant, growing, CANNOT), (growing, constant, (0,)), (growing, growing, (0,))):
+    verdict(allowed, "diff", a, b, "--exit-code")
+xyz, zyx = (write(names, document(lines(in_order(names)))) for names in ("xyz", "zyx"))
+for a, b in ((xyz, zyx), (zyx, xyz)):
+    verdict((0,), "diff", a, b, "--exit-code")
+    rows = [row for row in m.rows("diff", a, b) if row["section"] == "total"]
+    m.check(rows[0]["per_step_delta_b"] == 0, a, b, "growth differs by", rows[0]["per_step_delta_b"])
+
+m.finish(at_least=4000)
