@@ -192,6 +192,18 @@ static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *
     return false;
 }
 
+/* Whether a rule is about a level: what is older than the recording is part of it. */
+static bool asks_for_levels(const struct mt_findings *f)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_rule *rule = f->v.v[i].rule;
+        enum mt_base_figure figure = rule->kind->figure;
+        any |= (figure == MT_BASE_PEAK || figure == MT_BASE_AT_END) && !rule->op && !rule->scope;
+    }
+    return any;
+}
+
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
@@ -200,6 +212,8 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
         for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
             const struct mt_loaded_run *run = &sides[s]->runs.v[i];
             mt_notes_of_run(r, run->name, &run->notes, shows_unseen(f, &sides[s]->figures.v.v[i]));
+            if (asks_for_levels(f))
+                mt_notes_of_older(r, run->name, &run->notes);
         }
     note_devices(f, r);
     if (!f->base)

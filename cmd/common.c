@@ -346,11 +346,17 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device)
 {
     char older[MT_HUMAN_MAX];
-    if (!mt_run_is_snapshot(run) && device->before_freed_b)
+    if (mt_run_is_snapshot(run))
+        return;
+    if (device->before_freed_b)
         mt_report_note(report,
-                       "%s frees %s of blocks older than itself: its level begins with them. Older "
-                       "blocks that it never frees are in no trace.",
-                       run->name, mt_human_bytes(device->before_freed_b, older));
+                       "%s frees %s of blocks older than itself: its level begins with them.%s",
+                       run->name, mt_human_bytes(device->before_freed_b, older),
+                       device->older_used || device->older_from[0]
+                           ? ""
+                           : " Older blocks that it never frees are in no trace.");
+    if (device->older_used)
+        mt_notes_of_older(report, run->name, &run->notes);
 }
 
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)

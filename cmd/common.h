@@ -86,7 +86,8 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
-/* Notes that a trace's level begins with older blocks, as far as the trace frees them. */
+/* Notes that a trace's level begins with older blocks, as far as the trace frees them, and which
+ * ones its figures leave out. */
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */

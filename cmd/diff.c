@@ -71,6 +71,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
             mt_report_note(r, "%s %s: its peak may have been higher%s.", side->run.name,
                            mt_gaps_text(gaps), gaps & MT_GAPS_OF_LEVELS ? ", or lower" : "");
     }
+    mt_diff_note_older(d, r);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
@@ -122,7 +123,7 @@ static enum answer judge_peak(const struct mt_diff *d, const struct threshold *t
     const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
     double was = (double)a->whole.at_peak_b, is = (double)b->whole.at_peak_b;
     bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
-    if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS)
+    if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counts_differ(d))
         return OPEN;
     if (!worse(was, is, t))
         return known[1] ? NOT_WORSE : OPEN;

@@ -51,4 +51,10 @@ enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *
                               struct mt_err *err);
 void mt_diff_reports_free(struct mt_diff_reports *r);
 
+/* Whether one run counts what is older than itself and the other leaves such blocks out: their
+ * peaks do not compare, nor what is alive at their ends. */
+bool mt_diff_counts_differ(const struct mt_diff *d);
+/* Notes that, or how much the peak changes with what is estimated to be older. */
+void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r);
+
 #endif

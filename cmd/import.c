@@ -13,6 +13,7 @@
 
 static struct mt_intake how;
 static const char *cpp_frames;
+static struct mt_strings bases;
 
 static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_device *d)
@@ -314,6 +315,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
     MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
+    for (size_t i = 0; i < bases.n; i++)
+        MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
     /* What is wrong with a database is said before long work; but an input that cannot be read
      * must not leave a new one behind. */
@@ -323,6 +326,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 out:
     close_database(&target);
     free_paths(&inputs);
+    mt_vec_free(&bases);
+    mt_vec_free(&how.bases);
     return st;
 }
 
@@ -336,6 +341,8 @@ static const struct mt_opt opts[] = {
      "keep what is complete of a file that is cut off"},
     {"step-marker", 0, MT_OPT_STRING, &how.step_marker, "REGEX",
      "names whose intervals are steps (default: ProfilerStep#N, else Optimizer.step#)"},
+    {"base", 0, MT_OPT_LIST, &bases, "[D=]SIZE",
+     "what device D (default: cpu) held before the recording and keeps: parameters and the like"},
     {"cpp-frames", 0, MT_OPT_STRING, &cpp_frames, "HOW",
      "C++ frames of snapshots: fold the interpreter's and the like (default), all, none"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",

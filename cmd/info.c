@@ -67,6 +67,30 @@ static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
     return MT_OK;
 }
 
+/* How what no record frees is known, or that it is not. */
+static void put_older(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
+{
+    static const char *const froms[][2] = {{"option", "import --base"},
+                                           {"file", "the file's own memtool_base"},
+                                           {"recorder", "the recorder's running total"}};
+    const char *from = d->older_from;
+    if (mt_run_is_snapshot(run))
+        return;
+    for (size_t i = 0; i < MT_ARRAY_LEN(froms) && mt_people_read(); i++)
+        if (strcmp(froms[i][0], from) == 0)
+            from = froms[i][1];
+    const struct mt_cell cell = mt_cell_text(mt_report_text(r, *from ? from : NULL));
+    if (!mt_people_read())
+        mt_report_device_total(r, d->name, "older_from", cell);
+    if (*from)
+        put(r, name_of(r, d->name, mt_people_read() ? "older blocks known from" : "older_from"),
+            cell);
+    if (d->older_used && !mt_people_read()) { /* people read it in a note */
+        put_figure(r, d->name, NULL, "older_least_b", d->older_least_b);
+        put_figure(r, d->name, NULL, "older_most_b", d->older_most_b);
+    }
+}
+
 /* What nobody saw, and how much of the other figures may be none. */
 static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
 {
@@ -99,6 +123,7 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
                    mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
         if (d->before_freed_b)
             put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
+        put_older(r, run, d);
         put_unseen(r, d);
         st = put_totals(r, db, d, err);
     }
@@ -199,6 +224,8 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     if (mt_people_read())
         told.notes.unseen[0] = '\0';
     mt_report_about(r, &told, NULL);
+    if (!mt_people_read())
+        mt_notes_of_older(r, run->name, &run->notes);
     MT_TRY(put_run(r, db, run, err));
     MT_TRY(put_devices(r, db, run, err));
     MT_TRY(put_rows(r, db, run, err));

@@ -90,9 +90,16 @@ static char *content_key(const char *hash, const struct mt_intake *how,
                          const struct mt_recording *rec)
 {
     bool cpp = rec->without_ops && how->cpp_frames != MT_CPP_FOLD;
-    return mt_asprintf("%s%s%s%s%s", hash, how->step_marker ? " step-marker " : "",
-                       how->step_marker ? how->step_marker : "", cpp ? " cpp-frames " : "",
-                       cpp ? cpp_names[how->cpp_frames] : "");
+    struct mt_buf key = {0};
+    mt_buf_adds(&key, hash);
+    if (how->step_marker)
+        mt_buf_addf(&key, " step-marker %s", how->step_marker);
+    if (cpp)
+        mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
+    for (size_t i = 0; i < how->bases.n; i++)
+        mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
+                    (long long)how->bases.v[i].bytes);
+    return key.s;
 }
 
 /* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
@@ -109,8 +116,11 @@ enum mt_status mt_intake_read(const char *path, const struct mt_intake *how,
     mt_rec_init(rec);
     limit_memory(rec, how->max_memory);
     MT_TRY(read_file(path, how, rec, hash, err));
-    enum mt_status st = mt_build_ops(rec, how->step_marker, err);
-    if (st == MT_EINPUT || st == MT_ELIMIT)
+    enum mt_status st = mt_base_apply(rec, &how->bases, err);
+    bool of_file = st != MT_OK;
+    if (st == MT_OK)
+        st = mt_build_ops(rec, how->step_marker, err);
+    if (of_file || st == MT_EINPUT || st == MT_ELIMIT)
         mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
     return st;
 }

@@ -5,6 +5,7 @@
 #define MT_INTAKE_H
 
 #include "formats/format.h"
+#include "lib/base.h"
 #include "lib/store.h"
 
 struct mt_intake {
@@ -12,6 +13,7 @@ struct mt_intake {
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
+    struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
     int64_t max_memory; /* bytes; 0 = half of the machine's */
 };

@@ -98,6 +98,19 @@ static void add_row(struct mt_report *r, const struct mt_leak *l, const struct m
     row->cells[COLUMN_N + keys->n] = mt_cell_int(l->doubt_b);
 }
 
+/* What is known to be there all the time, without a block: no suspect either. */
+static void add_kept(struct mt_report *r, int64_t kept_b, const struct mt_by *keys)
+{
+    if (!kept_b || kept_b < min_b || (!all && mt_people_read()))
+        return;
+    struct mt_row *row = mt_report_row(r);
+    row->explicit_row = true;
+    row->cells[AT_END_B] = mt_cell_int(kept_b);
+    row->cells[VERDICT] = mt_cell_text(mt_verdict_names[MT_VERDICT_STATE]);
+    for (int k = 0; k < keys->n; k++)
+        row->cells[COLUMN_N + k] = mt_cell_text("[before trace]");
+}
+
 /* What all rows of a verdict come to. */
 struct sum {
     int64_t rows, growing_n, at_end_b;
@@ -232,7 +245,7 @@ static const char *steps_left(struct mt_report *r, const struct mt_lives *lives)
 
 /* What is alive and no suspect, and why. */
 static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
-                         const struct mt_leaks *found)
+                         const struct mt_leaks *found, int64_t kept_b)
 {
     static const char born_once[] =
         "born once and constant since (such as parameters, optimizer state)";
@@ -250,6 +263,9 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
             mt_buf_addf(&text, "%s%s %s", text.n ? "; " : "", human(r, (double)s.at_end_b),
                         reasons[i].why);
     }
+    if (kept_b) /* no row: nobody saw these blocks */
+        mt_buf_addf(&text, "%s%s older than the recording", text.n ? "; " : "",
+                    human(r, (double)kept_b));
     if (text.n)
         mt_report_footer(r, "alive at the end%s: %s%s",
                          cannot_tell(lives, found) || found->gaps ? "" : " but no leak", text.s,
@@ -291,6 +307,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
         answer->unknown |= l->verdict == MT_VERDICT_CANDIDATE && l->growth_steps && large_enough(l);
     }
+    add_kept(r, mt_run_kept(run, d), keys);
     answer->unknown |= too_few_steps(&lives) || found.gaps;
     if (lives.steps.all.n && too_few_steps(&lives))
         r->empty = "too few steps to tell what grows";
@@ -301,7 +318,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     struct mt_rows asked = rows;
     asked.min_b = min_b; /* applied above: it is about growth, too */
     mt_rows_footer(&asked, r, NULL, "");
-    explain_rest(r, &lives, &found);
+    explain_rest(r, &lives, &found, mt_run_kept(run, d));
 out:
     mt_leaks_free(&found);
     mt_lives_close(&lives);

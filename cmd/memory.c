@@ -42,6 +42,7 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     struct mt_memstat_row stats[MT_STAT_N];
     MT_TRY(mt_memstats(db, run, d, w, stats, err));
     one_moment |= d->one_moment != 0;
+    mt_report_older(r, run, d);
     if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
         mt_wrap_inc(&at_end.active_b, stats[MT_STAT_ACTIVE].current_b);
         mt_wrap_inc(&at_end.requested_b, stats[MT_STAT_REQUESTED].current_b);

@@ -65,13 +65,29 @@ static void find_ops(struct mt_recording *r)
     free(walks);
 }
 
-/* Blocks that the recording frees without having seen them come were there when it began. */
+/* What the running total of an accelerator's allocator holds beyond what the recording frees: it
+ * counts all blocks there are. That of the CPU counts what profilers saw, freed since or not. */
+static void trust_total(struct mt_device *d)
+{
+    int64_t kept_b = d->first_total_b - d->first_bytes - d->start_b;
+    if (!d->has_total || d->type == MT_DEVICE_CPU || d->kept_from != MT_KEPT_UNKNOWN || kept_b < 0)
+        return;
+    d->kept_b = kept_b;
+    d->kept_from = MT_KEPT_RECORDER;
+}
+
+/* Blocks that the recording frees without having seen them come were there when it began, and so
+ * was what is known to be there all the time. */
 static void find_start(struct mt_recording *r)
 {
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         if (mt_rec_frees_older(r, rec))
             r->devices.v[rec->device].start_b -= rec->bytes;
+    }
+    for (size_t d = 0; d < r->devices.n; d++) {
+        trust_total(&r->devices.v[d]);
+        r->devices.v[d].start_b += r->devices.v[d].kept_b;
     }
 }
 

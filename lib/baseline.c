@@ -178,6 +178,11 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                             [MT_BASE_AT_END] = bounded(device->doubt_at_end_b)}};
     for (int f = 0; f < MT_BASE_N; f++)
         to->v[f] = to->v[f] == MT_BASE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
+    to->older_b = bounded(mt_run_kept(run, device));
+    to->older_left_out = device->older_used;
+    to->older_most_b = device->older_most_b < 0 ? device->older_least_b : device->older_most_b;
+    if (to->older_most_b != MT_BASE_UNKNOWN)
+        to->older_most_b = bounded(to->older_most_b);
     snprintf(to->name, sizeof to->name, "%s", device->name);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
     d.side[0].db = db;
@@ -267,8 +272,13 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     int64_t *values = mt_alloc(n * sizeof *values);
     size_t which = 0;
     struct mt_base_device *to = mt_vec_push(&out->devices);
-    *to = (struct mt_base_device){0};
+    *to = (struct mt_base_device){.older_most_b = MT_BASE_UNKNOWN};
     snprintf(to->name, sizeof to->name, "%s", name);
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], name);
+        to->older_b = d && d->older_b > to->older_b ? d->older_b : to->older_b;
+        to->older_left_out |= d && d->older_left_out;
+    }
     for (int f = MT_BASE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
             const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], name);

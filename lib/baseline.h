@@ -60,6 +60,9 @@ struct mt_base_device {
     bool unseen;               /* it loses frees, and so it is that much at most; */
     int64_t doubt[MT_BASE_N];  /* but no more than this less; of files 0 */
     unsigned gaps;             /* of the run (gaps.h): why; of files 0 */
+    int64_t older_b;           /* of the peak and of what is alive at the end: in no record */
+    bool older_left_out;       /* blocks in no record are in no figure, */
+    int64_t older_most_b;      /* an estimate of them; MT_BASE_UNKNOWN. Of files unknown */
     int64_t spread[MT_BASE_N]; /* 0 for a single run */
     char sites_of[256];        /* the repeat the sites are of: the one whose peak is the median */
     MT_VEC(struct mt_base_site) sites;

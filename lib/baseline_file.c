@@ -66,6 +66,10 @@ static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool 
             mt_buf_addf(out, ",\n      \"%s\": null", mt_base_names[f].device);
         else
             mt_buf_addf(out, ",\n      \"%s\": %lld", mt_base_names[f].device, (long long)d->v[f]);
+    if (d->older_b)
+        mt_buf_addf(out, ",\n      \"older_b\": %lld", (long long)d->older_b);
+    if (d->older_left_out)
+        mt_buf_adds(out, ",\n      \"older_left_out\": true");
     if (repeated) {
         mt_buf_adds(out, ",\n      \"spread\": {");
         for (int f = 0; f < MT_BASE_FILE_N; f++)
@@ -217,14 +221,16 @@ static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_va
 static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    const char *keys[MT_BASE_FILE_N + 4] = {"device", "spread", "sites_of", "sites"};
+    enum { OPTIONAL_N = 4, OTHER_N = 6 };
+    const char *keys[MT_BASE_FILE_N + OTHER_N] = {"spread",         "sites_of", "older_b",
+                                                  "older_left_out", "device",   "sites"};
     for (int f = 0; f < MT_BASE_FILE_N; f++)
-        keys[4 + f] = mt_base_names[f].device;
+        keys[OTHER_N + f] = mt_base_names[f].device;
     MT_TRY(mt_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_base_device *to = mt_vec_push(&b->devices);
-    *to = (struct mt_base_device){0};
-    for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
-        if (i != 1 && i != 2 && !mt_doc_get(d, from, keys[i])) {
+    *to = (struct mt_base_device){.older_most_b = MT_BASE_UNKNOWN};
+    for (size_t i = OPTIONAL_N; i < MT_ARRAY_LEN(keys); i++)
+        if (!mt_doc_get(d, from, keys[i])) {
             MT_FAIL(err, MT_EINPUT, "a device without \"%s\"", keys[i]);
             return mt_doc_at(d, from, err);
         }
@@ -232,6 +238,9 @@ static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_va
     MT_TRY(read_text(d, mt_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
     for (int f = 0; f < MT_BASE_FILE_N; f++)
         MT_TRY(read_figure(d, mt_doc_get(d, from, mt_base_names[f].device), true, &to->v[f], err));
+    if (mt_doc_get(d, from, "older_b"))
+        MT_TRY(read_figure(d, mt_doc_get(d, from, "older_b"), false, &to->older_b, err));
+    MT_TRY(read_flag(d, mt_doc_get(d, from, "older_left_out"), &to->older_left_out, err));
     if (mt_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_doc_get(d, from, "spread"), to, err));
     const struct mt_doc_value *sites = mt_doc_get(d, from, "sites");

@@ -1,6 +1,7 @@
 /* The order in which a recording is built, and the part that can run beside its storing. */
 #include "lib/build.h"
 
+#include "lib/base.h"
 #include "lib/thread.h"
 
 static void include(struct mt_recording *r, int64_t t_ns)
@@ -25,6 +26,7 @@ static void include_moments(struct mt_recording *r)
 enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     MT_TRY(mt_build_bounds(r, err));
+    mt_base_read_meta(r);
     mt_build_calltree(r);
     include_moments(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
@@ -37,6 +39,7 @@ void mt_build_memory(struct mt_recording *r)
 {
     mt_build_attribution(r);
     mt_build_rollup(r);
+    mt_build_older(r);
     mt_build_history(r);
 }
 

@@ -149,17 +149,36 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
 
 /* ---- comparing with a baseline ---- */
 
+/* Whether one of them counts what is older than itself, and the other has some and does not. */
+static bool counts_differ(const struct mt_base_device *a, const struct mt_base_device *b)
+{
+    return (a->older_b && b->older_left_out) || (b->older_b && a->older_left_out);
+}
+
+/* Whether what is older than the recording is part of the figure. */
+static bool counts_older(const struct mt_rule *rule)
+{
+    enum mt_base_figure f = rule->kind->figure;
+    return (f == MT_BASE_PEAK || f == MT_BASE_AT_END) && !is_partial(rule);
+}
+
 static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
                        const struct mt_repeats *base, struct mt_checked *c)
 {
     const struct mt_baseline *a = &base->v.v[c->base_index], *b = &new->v.v[c->new_index];
-    int64_t steps_a = mt_baseline_same_device(a, c->device)->v[MT_BASE_STEP_N];
-    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_BASE_STEP_N];
+    const struct mt_base_device *da = mt_baseline_same_device(a, c->device);
+    const struct mt_base_device *db = mt_baseline_same_device(b, c->device);
+    int64_t steps_a = da->v[MT_BASE_STEP_N], steps_b = db->v[MT_BASE_STEP_N];
     if (strcmp(a->format, b->format) != 0)
         inconclusive(c, "the baseline was read from a %s, the run from a %s", a->format, b->format);
     else if (rule->kind->steps && steps_a != steps_b)
         inconclusive(c, "the baseline has %lld steps, the run %lld: %s do not compare",
                      (long long)steps_a, (long long)steps_b, rule->kind->what);
+    else if (counts_older(rule) && counts_differ(da, db))
+        inconclusive(c,
+                     "what is older than the recording is in the figure of the %s, but not of "
+                     "the %s; import both with --base",
+                     da->older_b ? "baseline" : "run", da->older_b ? "run" : "baseline");
     return !c->why[0];
 }
 
@@ -228,6 +247,27 @@ static void doubt_part(const struct measured *m, struct mt_checked *c)
 {
     if (c->verdict == MT_CHECK_PASS && m->part)
         inconclusive(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
+}
+
+/* A limit that is kept by what was recorded, but not by what the run may have held. */
+static void doubt_older(const struct mt_repeats *new, struct mt_checked *c)
+{
+    char text[MT_HUMAN_MAX];
+    if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || !counts_older(c->rule))
+        return;
+    for (size_t i = 0; i < new->v.n; i++) {
+        const struct mt_base_device *d = mt_baseline_same_device(&new->v.v[i], c->device);
+        int64_t is = d ? d->v[c->rule->kind->figure] : MT_BASE_UNKNOWN;
+        if (is == MT_BASE_UNKNOWN || !d->older_left_out || d->older_most_b == MT_BASE_UNKNOWN ||
+            mt_base_add(is, d->older_most_b) <= c->limit)
+            continue;
+        inconclusive(
+            c,
+            "this leaves out what is older than '%s', %s by an estimate; import --base SIZE "
+            "counts it",
+            new->v.v[i].run, mt_human_bytes(d->older_most_b, text));
+        return;
+    }
 }
 
 /* The site that grows most without being known for a leak; NULL: none. */
@@ -373,6 +413,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
     else
         judge(out);
     doubt_part(&m, out);
+    doubt_older(new, out);
     doubt_median(new, &m, out);
     doubt_candidates(&side, out);
     if (out->verdict != MT_CHECK_FAIL)

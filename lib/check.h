@@ -9,8 +9,9 @@
  * A limit that is no growth is meant for every run: where the median keeps it and a run exceeds it,
  * the rule is inconclusive. So is growth per step that leaks alone keep, but not leaks and
  * candidates (leaks.h) together; and a limit that is kept by what is known of a part only, such as
- * the peak of a snapshot without history; and one that is exceeded only with blocks that may be
- * dead, for they may have been freed where nobody saw it.
+ * the peak of a snapshot without history, or of a trace that leaves out so much that is older than
+ * itself; and one that is exceeded only with blocks that may be dead, for they may have been freed
+ * where nobody saw it.
  */
 #ifndef MT_CHECK_H
 #define MT_CHECK_H

@@ -5,6 +5,7 @@
 
 const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
                                                 "optimizer", "data loading", "recomputed"};
+const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
 const char *const mt_metric_names[] = {"reserved", "oom", "device_free"};
 
 const char *const mt_note_names[MT_NOTE_N] = {
@@ -38,6 +39,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = "steps_merged",
     [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
     [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
+    [MT_NOTE_OLDER] = "older_unknown",
+    [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
 };
 
@@ -104,12 +107,18 @@ static const char *const texts[MT_NOTE_N] = {
         "no steps: %N optimizer step/steps follow no pattern that tells how many of them make one "
         "of the loop; import with --step-marker REGEX to say what a step is, such as a "
         "record_function() of yours or 'Optimizer.step#SGD'",
+    [MT_NOTE_OLDER] = "older than the recording, and so in no figure: %D; import --base SIZE says "
+                      "it exactly",
+    [MT_NOTE_BAD_BASE] =
+        "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
+        "such numbers by device, and was not used",
     [MT_NOTE_STEPS_IDLE] = "%N step/steps at the end left out: no op ran there and nothing was "
                            "allocated, as after the "
                            "last prof.step() of a loop",
 };
 
 #include "lib/human.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Appends the word at p, "one/many", picking by count; returns its end. */
@@ -163,6 +172,17 @@ const char *mt_steps_advice(const char *marker, bool snapshot)
         return "from one optimizer step to the next; prof.step() marks those of the loop, but only "
                "in a profile with a schedule";
     return NULL;
+}
+
+void mt_notes_of_older(struct mt_report *r, const char *run, const struct mt_run_notes *notes)
+{
+    char text[sizeof notes->older + 512];
+    snprintf(text, sizeof text, "%s: %s.", run, notes->older);
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (strcmp(r->notes.v[i], text) == 0)
+            return;
+    if (notes->older[0])
+        mt_report_note(r, "%s", text);
 }
 
 void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_notes *notes,

@@ -150,7 +150,8 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
     for (uint32_t i = 0; i < r->devices.n; i++)
         if (r->devices.v[i].type == type && r->devices.v[i].index == index)
             return i;
-    *mt_vec_push(&r->devices) = (struct mt_device){.type = type, .index = index};
+    *mt_vec_push(&r->devices) = (struct mt_device){
+        .type = type, .index = index, .kept_least_b = MT_GONE, .kept_most_b = MT_GONE};
     return (uint32_t)r->devices.n - 1;
 }
 

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define MT_NONE UINT32_MAX
+#define MT_GONE INT64_MIN
 
 /* What a frame of a call path is. The numbers are stored in the database. */
 enum mt_frame_kind {
@@ -86,6 +87,17 @@ struct mt_record {
                     thread is MT_NONE */
 };
 
+/* Who says what a device held before the recording began and keeps to its end, so that no record
+ * frees it. The numbers stand for words in the database (mt_kept_names). */
+enum mt_kept_from {
+    MT_KEPT_UNKNOWN,
+    MT_KEPT_OPTION,   /* who imported it */
+    MT_KEPT_FILE,     /* the recording program, in the file's metadata (base.h) */
+    MT_KEPT_RECORDER, /* the recorder's running total, or list of blocks */
+    MT_KEPT_N
+};
+extern const char *const mt_kept_names[MT_KEPT_N]; /* NULL for the first */
+
 struct mt_device {
     int type, index; /* c10::DeviceType number; index -1 for cpu */
     /* What the recorder itself says: its running total after the first and the last record. */
@@ -95,7 +107,13 @@ struct mt_device {
     bool no_addresses; /* the build: most records have no address, lifetimes are unknown */
     int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
                           reader sets it, of traces the build */
-    int64_t older_b;   /* of these, blocks of a known node that are alive at the end */
+    int64_t kept_b;    /* of these, in traces, what no record frees; 0 unless known */
+    enum mt_kept_from kept_from;
+    /* Where kept_from says nothing (older.c): whether the recording shows that there was some, and
+     * an estimate of it; MT_GONE: unknown. */
+    bool uses_kept;
+    int64_t kept_least_b, kept_most_b;
+    int64_t older_b; /* of these, blocks of a known node that are alive at the end */
     /* Filled by the build. */
     int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;
     int64_t before_freed_b, before_freed_n; /* frees of blocks older than the recording */
@@ -119,7 +137,6 @@ struct mt_sample {
     uint32_t record_n; /* records before it; 0 = none, or unknown */
     int64_t event;     /* of snapshots: number of the device's event; MT_GONE: before the first */
 };
-#define MT_GONE INT64_MIN
 enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
 
 /* ---- what only snapshots of an allocator tell ---- */
@@ -206,6 +223,8 @@ enum mt_note_kind {
     MT_NOTE_STEPS_MERGED,   /* step markers that begin in others */
     MT_NOTE_STEPS_ROUNDS,   /* steps of optimizers that make fewer of the loop */
     MT_NOTE_STEPS_UNKNOWN,  /* steps of optimizers, and no telling which make one of the loop */
+    MT_NOTE_OLDER,          /* older blocks that are in no figure */
+    MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
     MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
     MT_NOTE_N
 };
@@ -213,7 +232,7 @@ struct mt_note {
     uint64_t count;
     int64_t first_offset; /* byte offset of the first, -1 = none */
     int64_t bytes;        /* bytes concerned, where that means something */
-    char detail[96];      /* names concerned, "" = none */
+    char detail[160];     /* names concerned, "" = none */
 };
 
 /* A node of the call tree: one call path. Parents come before their children. */

@@ -77,6 +77,8 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
 /* Blocks older than the recording that outlive it are live at every moment of it. */
 static void sum_older(struct mt_recording *r, struct mt_map *index)
 {
+    for (size_t i = 0; i < r->devices.n; i++)
+        r->devices.v[i].at_end_b += r->devices.v[i].kept_b;
     for (size_t i = 0; i < r->older.n; i++) {
         const struct mt_older *o = &r->older.v[i];
         struct mt_device *d = &r->devices.v[o->device];

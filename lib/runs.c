@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/human.h"
 #include "lib/mem.h"
+#include "lib/wrap.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,7 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
     snprintf(out->notes.lost, sizeof out->notes.lost, "%s", mt_stmt_text(s, 16));
     snprintf(out->notes.unseen, sizeof out->notes.unseen, "%s", mt_stmt_text(s, 18));
     snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
+    snprintf(out->notes.older, sizeof out->notes.older, "%s", mt_stmt_text(s, 20));
     mt_stmt_end(s);
     return check_counts(out, err);
 }
@@ -328,10 +330,19 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
                                 &d->outside_at_end_b, &d->older_b,         &d->unseen_b,
                                 &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b,
-                                &d->one_moment};
+                                &d->one_moment,       &d->older_least_b,   &d->older_most_b,
+                                &d->older_used};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
+    snprintf(d->older_from, sizeof d->older_from, "%s", mt_stmt_text(s, c));
+}
+
+int64_t mt_run_kept(const struct mt_run *run, const struct mt_run_device *device)
+{
+    return device->older_from[0] && !mt_run_is_snapshot(run)
+               ? mt_wrap_sub(device->start_b, device->before_freed_b)
+               : 0;
 }
 
 bool mt_run_is_snapshot(const struct mt_run *run)

@@ -41,7 +41,14 @@ struct mt_run_device {
     int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
     int64_t one_moment; /* 1: no history, only what was alive when it was written; nobody knows its
                            peak, the fields above are those of that moment */
+    int64_t older_least_b, older_most_b; /* INT64_MIN: unknown, or older_from says better */
+    int64_t older_used;                  /* not 0: figures leave out older blocks */
+    char older_from[16];                 /* who knows of all older blocks; "": nobody */
 };
+
+/* What a device of a trace holds all the time without a record of it, as far as that is known; 0
+ * for snapshots, which know such blocks one by one. */
+int64_t mt_run_kept(const struct mt_run *run, const struct mt_run_device *device);
 
 /*
  * Path of the database: `given` (--db) if not NULL, else $MEMTOOL_DB if not empty, else

@@ -110,19 +110,23 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
         int64_t recorded = net + d->unseen_b;
         bool peaked = d->peak_record != SIZE_MAX;
+        /* the recorder of the CPU does not count what profilers never saw */
+        int64_t counted = d->type == MT_DEVICE_CPU ? d->start_b - d->kept_b : d->start_b;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(s, "iisiiiiiiiiiiIIIIiiiiiiiiIIiiiii", w->device + (int64_t)i, w->run, name,
-                     (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
-                     d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
-                     peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
-                     d->no_addresses ? none : d->at_end_n, d->before_freed_b, d->before_freed_n,
-                     d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
-                     d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
-                     d->has_total ? d->first_total_b - d->first_bytes - d->start_b : none,
-                     d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded
-                                  : none,
-                     d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b);
+        mt_stmt_bind(
+            s, "iisiiiiiiiiiiIIIIiiiiiiiiIIiiiiisIIi", w->device + (int64_t)i, w->run, name,
+            (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
+            d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
+            peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
+            d->no_addresses ? none : d->at_end_n, d->before_freed_b, d->before_freed_n,
+            d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
+            d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
+            d->has_total ? d->first_total_b - d->first_bytes - counted : none,
+            d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded : none,
+            d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b,
+            w->r->without_ops ? mt_kept_names[MT_KEPT_RECORDER] : mt_kept_names[d->kept_from],
+            d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

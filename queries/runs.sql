@@ -12,13 +12,14 @@ SELECT 1 FROM run WHERE id = ?1;
 
 -- name: run_get
 -- in: ?1 id   out: ..., notes on what of the file was lost, the first number that no
---   record has, the note on frees that nobody saw, hash of the file
+--   record has, the note on frees that nobody saw, hash of the file, the note on older blocks
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
   record_n + (SELECT coalesce(sum(unseen_n), 0) FROM device WHERE run_id = ?1),
   coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'freed_unseen'), ''),
-  coalesce(substr(content_hash, 1, 32), '') FROM run WHERE id = ?1;
+  coalesce(substr(content_hash, 1, 32), ''),
+  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), '') FROM run WHERE id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
@@ -28,7 +29,8 @@ SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
 SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
   at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
   older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b,
-  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'state_only') FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'state_only'),
+  older_least_b, older_most_b, older_used, coalesce(older_from, '') FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
 
 -- name: runs
 -- Every run with its figures, one row per device.

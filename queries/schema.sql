@@ -54,19 +54,26 @@ CREATE TABLE device (
   peak_b INTEGER NOT NULL,         -- largest level
   peak_ns INTEGER,                 -- its first moment; NULL: never above the start
   peak_record INTEGER,             -- the record that reaches it (see alloc); NULL like peak_ns
-  at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: most records have no address, unknown
+  at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: most records have no address, unknown. How many
+                                   -- blocks a trace's older_from is, nobody knows: they are in at_end_b alone
   before_freed_b INTEGER NOT NULL, before_freed_n INTEGER NOT NULL, -- frees of blocks older than the recording
   before_at_peak_b INTEGER NOT NULL, -- of these, freed up to the peak
   outside_n INTEGER NOT NULL,      -- records outside every op, and their figures:
   outside_alloc_b INTEGER NOT NULL, outside_freed_b INTEGER NOT NULL, outside_alloc_n INTEGER NOT NULL,
   outside_at_peak_b INTEGER NOT NULL, outside_at_end_b INTEGER NOT NULL,
   base_b INTEGER,                  -- recorder's counter before the first record, less start_b; NULL: none. On the CPU it
-                                   -- counts what profilers saw in all sessions of the process, freed since or not
+                                   -- counts what profilers saw in all sessions of the process, freed since or not, and
+                                   -- is compared with before_freed_b
   residual_b INTEGER,              -- recorder's net change minus that of the records; NULL: it keeps no total
   older_b INTEGER NOT NULL,        -- of start_b: blocks alive at the end whose call path is known
   unseen_b INTEGER NOT NULL, unseen_n INTEGER NOT NULL, -- of freed_b, freed_n: frees that nobody saw
   doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record
-  doubt_at_end_b INTEGER NOT NULL  -- of at_end_b: blocks of such sites
+  doubt_at_end_b INTEGER NOT NULL, -- of at_end_b: blocks of such sites
+  older_from TEXT,                 -- who knows of older blocks that no record frees, so that start_b has them: 'option'
+                                   -- (import --base), 'file' (memtool_base in its metadata), 'recorder' (its running
+                                   -- total, or list of blocks); NULL: nobody, and they are in no figure
+  older_least_b INTEGER, older_most_b INTEGER, -- then, an estimate of them; NULL: unknown (see docs/older.md)
+  older_used INTEGER NOT NULL      -- 1: nobody knows of them, but the recording shows that there are some
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -311,9 +318,11 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
--- Runs and devices, one row each.
+-- Runs and devices, one row each. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.peak_record, d.at_end_b,
-  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
+  d.older_from, d.older_least_b, d.older_most_b, d.older_used,
+  CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
   FROM run r JOIN device d ON d.run_id = r.id;
 
 -- Segments and blocks of all runs; addresses as text.

@@ -26,7 +26,7 @@ class Trace:
     """The events of a profiler trace, written one by one; times are microseconds."""
 
     def __init__(self, whole_us=False):
-        self.events, self.whole_us = [], whole_us
+        self.events, self.whole_us, self.meta = [], whole_us, {}
 
     def time(self, t):
         """As the file has it; what is not in whole microseconds begins between two of them."""
@@ -46,7 +46,7 @@ class Trace:
 
     def write(self, path):
         with open(path, "w") as f:
-            json.dump({"schemaVersion": 1, "traceEvents": self.events}, f)
+            json.dump({"schemaVersion": 1} | self.meta | {"traceEvents": self.events}, f)
 
 
 # ---- traces, each of one kind ----
@@ -161,6 +161,17 @@ def older(trace):
     trace.record(50.5, -1 * MIB, 16)
 
 
+def base(trace):
+    """The recording program says what is there before and stays; the counter of cuda:1 says it, too."""
+    trace.meta["memtool_base"] = {"cpu": 5 * MIB, "cuda:0": 7, "cuda:9": 1}
+    for step in range(5):
+        trace.mark(f"ProfilerStep#{step}", 100 * step, 100)
+        for device, total in ((CPU, 0), (CUDA0, 99), (CUDA1, 2 * MIB)):
+            trace.op("aten::empty", 100 * step + 10, 30)
+            trace.record(100 * step + 20.5, 4096, 64 + step, device, **{"Total Allocated": total + 4096 * (step + 1)})
+    trace.record(490.5, -64, 8, CUDA1, **{"Total Allocated": 2 * MIB + 5 * 4096 - 64})
+
+
 def reuse(trace):
     """Frees that nobody saw: every address is handed out again while its block seems alive."""
     for step in range(5):
@@ -228,7 +239,7 @@ def random_program(seed, whole_us):
 TRACES = {
     "borders": borders, "two_optimizers": two_optimizers, "nested_optimizers": nested_optimizers, "deep": deep,
     "hostile_names": hostile_names, "devices": devices, "no_addresses": no_addresses, "some_addresses": some_addresses,
-    "no_memory": no_memory, "memory_only": memory_only, "older": older, "reuse": reuse, "overlaps": overlaps, "long_ops": long_ops,
+    "no_memory": no_memory, "memory_only": memory_only, "older": older, "base": base, "reuse": reuse, "overlaps": overlaps, "long_ops": long_ops,
 } | {f"random{seed}": random_program(seed, False) for seed in range(4)}
 WHOLE_US = {name: TRACES[name] for name in ("borders", "overlaps")} | {"random4": random_program(4, True), "random5": random_program(5, True)}
 

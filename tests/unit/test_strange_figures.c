@@ -20,7 +20,8 @@
     ", at_end_n = " v ", before_freed_b = -1 - " v ", before_at_peak_b = -1 - " v                  \
     ", outside_n = " v ", outside_alloc_b = " v ", outside_freed_b = -1 - " v                      \
     ", outside_at_peak_b = " v ", outside_at_end_b = " v ", base_b = " v ", residual_b = " v       \
-    ", older_b = -1 - " v
+    ", older_b = -1 - " v ", older_least_b = " v ", older_most_b = -1 - " v                        \
+    ", older_used = id % 2, older_from = CASE id % 3 WHEN 0 THEN 'option' END"
 #define STATS(v)                                                                                   \
     "UPDATE node_stat SET self_alloc_b = " v ", self_freed_b = -1 - " v ", self_alloc_n = " v      \
     ", self_at_peak_b = " v ", self_at_end_b = " v ", self_at_peak_n = " v ", self_at_end_n = " v  \

@@ -1,0 +1,161 @@
+/* lib/older.c: what recordings written down as text tell of blocks that are older and in no record;
+ * lib/base.c: what somebody tells of them. */
+#include "lib/base.h"
+#include "tests/unit/built.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ENGINE "autograd::engine::evaluate_function: "
+#define ADD_UP ENGINE "torch::autograd::AccumulateGrad"
+/* A backward pass from T0 to T9 of one parameter: 8 B of gradient that stay until another end. */
+#define BACKWARD(t, end)                                                                           \
+    "1 op " t "0 " t "3 " ENGINE "MmBackward0\n1 mem " t "1 8 " t " cpu\n1 op " t "4 " t           \
+    "9 " ADD_UP "\n1 mem " end " -8 " t " cpu\n"
+#define FORWARD(t)    "1 op " t "0 " t "9 aten::linear\n1 mem " t "1 4 " t " cpu\n"
+#define STEP(t, name) "1 annotation " t "0 " t "9 Optimizer.step#" name ".step\n"
+
+/* "cpu 8 to 24", "cpu 8 or more", "cpu unknown", one for each device that uses such blocks. */
+static void tell_older(struct mt_recording *r, struct mt_buf *out)
+{
+    char name[32];
+    for (size_t i = 0; i < r->devices.n; i++) {
+        const struct mt_device *d = &r->devices.v[i];
+        mt_device_name(d->type, d->index, name);
+        if (d->uses_kept && d->kept_least_b == MT_GONE)
+            mt_buf_addf(out, "%s unknown\n", name);
+        else if (d->uses_kept && d->kept_most_b == MT_GONE)
+            mt_buf_addf(out, "%s %" PRId64 " or more\n", name, d->kept_least_b);
+        else if (d->uses_kept)
+            mt_buf_addf(out, "%s %" PRId64 " to %" PRId64 "\n", name, d->kept_least_b,
+                        d->kept_most_b);
+    }
+}
+
+static const struct told estimates[] = {
+    {"a gradient tells of a parameter; of its optimizer nothing is seen",
+     FORWARD("1") BACKWARD("2", "35") FORWARD("3"), "cpu 8 or more\n", NULL},
+    {"Adam has twice as much and a scalar", FORWARD("1") BACKWARD("2", "45") STEP("3", "Adam"),
+     "cpu 28 to 28\n", NULL},
+    {"less what it makes in the recording",
+     FORWARD("1") BACKWARD("2", "45")
+         STEP("3", "Adam") "1 op 31 38 aten::zeros\n1 mem 32 8 a cpu\n1 mem 33 8 b cpu\n1 mem 34 4 "
+                           "c cpu\n",
+     "cpu 8 to 8\n", NULL},
+    {"a fused SGD has momentum or not",
+     FORWARD("1") BACKWARD("2", "45") STEP("3", "SGD") "1 op 31 38 aten::_fused_sgd_\n",
+     "cpu 8 to 16\n", NULL},
+    {"one that multiplies has",
+     FORWARD("1") BACKWARD("2", "45")
+         STEP("3", "SGD") "1 op 31 33 aten::mul_\n1 op 34 36 aten::add_\n",
+     "cpu 16 to 16\n", NULL},
+    {"one that only adds has not",
+     FORWARD("1") BACKWARD("2", "45") STEP("3", "SGD") "1 op 31 33 aten::add_\n", "cpu 8 to 8\n",
+     NULL},
+    {"what optimizers of other names keep, nobody knows",
+     FORWARD("1") BACKWARD("2", "45") STEP("3", "MySGD"), "cpu 8 or more\n", NULL},
+    {"data as large as a gradient may be what it is of",
+     "1 op 1 5 aten::rand\n1 mem 2 8 a cpu\n" FORWARD("1") BACKWARD(
+         "2", "35") "1 mem 36 -8 a cpu\n1 op 37 39 aten::rand\n1 mem 38 8 a cpu\n" FORWARD("4")
+         BACKWARD("5", "65") "1 mem 66 -8 a cpu",
+     "cpu 0 or more\n", NULL},
+    {"but not if another pass leaves one without it",
+     FORWARD("1") BACKWARD("2", "35") "1 op 36 38 aten::rand\n1 mem 37 8 a cpu\n" FORWARD("4")
+         BACKWARD("5", "65") "1 mem 66 -8 a cpu",
+     "cpu 8 or more\n", NULL},
+    {"a model that is built in the recording is not older",
+     "1 op 1 5 aten::empty\n1 mem 2 8 a cpu\n1 op 6 7 aten::uniform_\n" FORWARD("1")
+         BACKWARD("2", "35"),
+     "", NULL},
+    {"a pass that shows fewer gradients than it should says nothing",
+     FORWARD("1") BACKWARD("2", "35") "1 op 291 299 " ADD_UP, "cpu unknown\n", NULL},
+    {"gradients that stay are added to",
+     FORWARD("1") "1 op 20 23 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
+                  "\n1 mem 25 -8 2 cpu\n" STEP("3", "Adagrad") FORWARD(
+                      "4") "1 op 50 53 " ENGINE "MmBackward0\n1 mem 51 8 2 cpu\n1 op 54 59 " ADD_UP
+                           "\n1 mem 55 -8 2 cpu\n",
+     "cpu 20 to 28\n", NULL},
+    {"without gradients, ops that compute with parameters show that there are some", FORWARD("1"),
+     "cpu unknown\n", NULL},
+    {"not if a model is built first",
+     "1 op 1 5 aten::empty\n1 mem 2 8 a cpu\n1 op 6 7 aten::uniform_\n" FORWARD("1"), "", NULL},
+    {"other ops show nothing",
+     "1 op 1 5 aten::rand\n1 mem 2 8 a cpu\n1 op 6 9 aten::relu\n1 mem 7 "
+     "8 b cpu\n",
+     "", NULL},
+};
+
+static void test_estimates(void **state)
+{
+    check_told(*state, tell_older);
+}
+
+/* What --base takes: what it means, or what is wrong. */
+static const struct meaning {
+    const char *name, *text, *want;
+} meanings[] = {
+    {"a size is of the CPU", "8MiB", "cpu 8388608"},
+    {"nothing is a size", "0", "cpu 0"},
+    {"another device", "cuda:0=1.5KiB", "cuda:0 1536"},
+    {"no size", "cuda:0", "--base 'cuda:0' is no size"},
+    {"no device", "=8", "--base '=8' is no size"},
+    {"below nothing", "-1", "--base '-1' is no size"},
+    {"more than there can be", "2EiB", "--base '2EiB' is no size"},
+};
+
+static void test_meanings(void **state)
+{
+    const struct meaning *m = *state;
+    struct mt_bases bases = {0};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_buf text = {0};
+    if (mt_base_parse(m->text, &bases, &err) == MT_OK) {
+        mt_buf_addf(&text, "%s %" PRId64, bases.v[0].device, bases.v[0].bytes);
+        assert_int_equal(mt_base_parse(m->text, &bases, &err), MT_EUSAGE); /* twice */
+    } else
+        mt_buf_adds(&text, err.what);
+    assert_string_equal(text.s, m->want);
+    mt_buf_free(&text);
+    mt_vec_free(&bases);
+}
+
+/* What the metadata of a file says. */
+static void tell_kept(struct mt_recording *r, struct mt_buf *out)
+{
+    const char *text = mt_strtab_get(&r->strings, r->labels.v[0].recorded);
+    uint32_t key = mt_strtab_add(&r->strings, MT_BASE_KEY, strlen(MT_BASE_KEY));
+    uint32_t value = mt_strtab_add(&r->strings, text, strlen(text));
+    memset(r->notes, 0, sizeof r->notes);
+    *mt_vec_push(&r->meta) = (struct mt_meta){key, value};
+    mt_base_read_meta(r);
+    for (size_t i = 0; i < r->devices.n; i++)
+        if (r->devices.v[i].kept_from)
+            mt_buf_addf(out, "%s %" PRId64 "\n", mt_kept_names[r->devices.v[i].kept_from],
+                        r->devices.v[i].kept_b);
+}
+
+#define SAYS(json) "1 op 0 9 " json "\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cuda"
+static const struct told metas[] = {
+    {"a number is of the CPU", SAYS("4096"), "file 4096\n", ""},
+    {"or numbers by device", SAYS("{\"cuda:0\": 1, \"cpu\": 0}"), "file 0\nfile 1\n", ""},
+    {"devices without records do not matter", SAYS("{\"cuda:7\": 1}"), "", ""},
+    {"a text is no number", SAYS("\"8MiB\""), "", "bad_base 1"},
+    {"nor is what is below nothing", SAYS("-8"), "", "bad_base 1"},
+    {"nor too much", SAYS("1152921504606846976"), "", "bad_base 1"},
+    {"nor a list", SAYS("[1]"), "", "bad_base 1"},
+    {"nor what is no JSON", SAYS("{"), "", "bad_base 1"},
+};
+
+static void test_metas(void **state)
+{
+    check_told(*state, tell_kept);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    ROWS_ADD(&tests, test_estimates, estimates);
+    ROWS_ADD(&tests, test_meanings, meanings);
+    ROWS_ADD(&tests, test_metas, metas);
+    return ROWS_RUN(&tests, "older");
+}
