@@ -24,7 +24,7 @@ close_enough() { # SAMPLE MOST-ALLOCATED MOST-FREED, in bytes that may stand und
     cut_to_us <exact.json >cut.json
     "$MEMTOOL" import exact.json --db t.db --name "exact-$1" >/dev/null 2>&1 || echo "FAIL $1: import"
     "$MEMTOOL" import cut.json --db t.db --name "cut-$1" >/dev/null 2>&1 || echo "FAIL $1: import, cut"
-    "$MEMTOOL" info "cut-$1" --db t.db --format tsv | grep -q 'time resolution.*1 us' ||
+    "$MEMTOOL" info "cut-$1" --db t.db --format tsv | grep -q 'time_resolution.*1 us' ||
         { echo "FAIL $1: not in whole microseconds"; fails=$((fails + 1)); }
     self_figures "exact-$1" >exact.tsv
     self_figures "cut-$1" >cut.tsv
