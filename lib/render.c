@@ -201,6 +201,7 @@ void mt_render_words(struct mt_buf *out, const char *s, bool ascii)
         return;
     }
     struct mt_buf safe = {0};
+    mt_buf_adds(out, "");
     mt_escape_short(&safe, s);
     for (const char *p = safe.s; *p;) {
         size_t i = 0;
