@@ -115,7 +115,7 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
         mt_stmt_bind(
-            s, "iisiiiiiiiiiiIIIIiiiiiiiiIIiiiiisIIi", w->device + (int64_t)i, w->run, name,
+            s, "iisiiiiiiiiiIIIIiiiiiiiiiIIiiiiisIIi", w->device + (int64_t)i, w->run, name,
             (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
             d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
             peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,

@@ -30,6 +30,11 @@ for trace in "$SAMPLES"/*/trace.json.gz "$LOOPS"/*writer*.json.gz "$LOOPS"/*thre
 done
 query "SELECT d.name FROM device d JOIN node_stat s ON s.device_id = d.id JOIN alloc a ON a.device_id = d.id LIMIT 1"
 [ "$(wc -l <rows)" = 1 ] || complain 'there is nothing to ask about'
+# The smallest integer stands for "unknown" in memtool; in a database NULL does.
+every=$("$MEMTOOL" query --db t.db --format tsv "SELECT group_concat(printf('SELECT ''%s.%s'' FROM %s WHERE +%s < -9223372036854775807',
+  m.name, c.name, m.name, c.name), ' UNION ') FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'" | tail -n 1)
+case $every in *"'device.peak_ns'"*) ;; *) complain 'the columns are not found' ;; esac
+none 'what is unknown is NULL' "$every"
 none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b - d.unseen_b +
   (SELECT coalesce(sum(self_alloc_b - self_freed_b), 0) FROM node_stat WHERE device_id = d.id)"
 none 'inclusive is self plus children' "SELECT s.node_id FROM node_stat s WHERE s.alloc_b <> s.self_alloc_b + (SELECT coalesce(sum(c.alloc_b), 0)
