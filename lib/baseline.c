@@ -1,26 +1,35 @@
-#include "lib/baseline.h"
+#include "lib/baseline_parts.h"
 
 #include "gen/queries.h"
 #include "lib/diff.h"
 #include "lib/doubt.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SITES_HAVE(name) name, name "_each"
 const struct mt_base_names mt_base_names[MT_BASE_FILE_N] = {
-    [MT_BASE_PEAK] = {"peak_b", "at_peak_b"},    [MT_BASE_NET] = {"net_b", NULL},
-    [MT_BASE_AT_END] = {"at_end_b", "at_end_b"}, [MT_BASE_ALLOC] = {"alloc_b", "alloc_b"},
-    [MT_BASE_FREED] = {"freed_b", NULL},         [MT_BASE_ALLOC_N] = {"alloc_n", "alloc_n"},
-    [MT_BASE_FREED_N] = {"freed_n", NULL},       [MT_BASE_CALLS_N] = {"calls_n", "calls_n"},
-    [MT_BASE_STEP_N] = {"step_n", NULL},         [MT_BASE_PER_STEP] = {"per_step_b", "per_step_b"},
+    [MT_BASE_PEAK] = {"peak_b", SITES_HAVE("at_peak_b")},
+    [MT_BASE_NET] = {.device = "net_b"},
+    [MT_BASE_AT_END] = {"at_end_b", SITES_HAVE("at_end_b")},
+    [MT_BASE_ALLOC] = {"alloc_b", SITES_HAVE("alloc_b")},
+    [MT_BASE_FREED] = {.device = "freed_b"},
+    [MT_BASE_ALLOC_N] = {"alloc_n", SITES_HAVE("alloc_n")},
+    [MT_BASE_FREED_N] = {.device = "freed_n"},
+    [MT_BASE_CALLS_N] = {"calls_n", SITES_HAVE("calls_n")},
+    [MT_BASE_STEP_N] = {.device = "step_n"},
+    [MT_BASE_PER_STEP] = {"per_step_b", SITES_HAVE("per_step_b")},
 };
 
 void mt_baseline_free(struct mt_baseline *b)
 {
-    for (size_t i = 0; i < b->devices.n; i++)
+    for (size_t i = 0; i < b->devices.n; i++) {
+        for (size_t k = 0; k < b->devices.v[i].sites.n; k++)
+            free(b->devices.v[i].sites.v[k].each);
         mt_vec_free(&b->devices.v[i].sites);
+    }
     mt_vec_free(&b->devices);
+    mt_vec_free(&b->repeats);
     if (b->texts.slot)
         mt_strtab_free(&b->texts);
 }
@@ -42,20 +51,19 @@ const struct mt_base_device *mt_baseline_same_device(const struct mt_baseline *b
 
 /* ---- measuring ---- */
 
-static const char *text_of(struct mt_baseline *b, const char *s)
-{
-    return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
-}
-
-static int64_t whole_bytes(double rate)
-{
-    return mt_base_whole(ceil(rate));
-}
-
 /* What a damaged database holds may lie anywhere. */
 static int64_t bounded(int64_t v)
 {
     return v > MT_BASE_MOST ? MT_BASE_MOST : v < -MT_BASE_MOST ? -MT_BASE_MOST : v;
+}
+
+/* What a rate adds to the sum of those before it, in whole bytes: they add up to the sum rounded.
+ */
+static int64_t up_after(double *sum, double rate)
+{
+    int64_t before = mt_base_up(*sum);
+    *sum += rate;
+    return mt_base_up(*sum) - before;
 }
 
 static void add_site(struct mt_baseline *b, struct mt_base_device *to,
@@ -64,17 +72,20 @@ static void add_site(struct mt_baseline *b, struct mt_base_device *to,
     const char *scope = from->key[1];
     bool plain =
         from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
-    struct mt_base_site site = {.op = text_of(b, from->key[0]),
-                                .scope = plain ? NULL : text_of(b, scope),
-                                .explicit_row = from->explicit_row,
-                                .unseen = unseen,
-                                .v = {[MT_BASE_PEAK] = f->at_peak_b,
-                                      [MT_BASE_AT_END] = f->at_end_b,
-                                      [MT_BASE_ALLOC] = f->self_alloc_b,
-                                      [MT_BASE_ALLOC_N] = f->self_alloc_n,
-                                      [MT_BASE_CALLS_N] = f->calls_n,
-                                      [MT_BASE_PER_STEP] = whole_bytes(f->per_step_b),
-                                      [MT_BASE_SUSPECT] = whole_bytes(f->suspect_per_step_b)}};
+    struct mt_base_site site = {
+        .op = mt_base_text(b, from->key[0]),
+        .scope = plain ? NULL : mt_base_text(b, scope),
+        .explicit_row = from->explicit_row,
+        .unseen = unseen,
+        .v = {[MT_BASE_PEAK] = f->at_peak_b,
+              [MT_BASE_AT_END] = f->at_end_b,
+              [MT_BASE_ALLOC] = f->self_alloc_b,
+              [MT_BASE_ALLOC_N] = f->self_alloc_n,
+              [MT_BASE_CALLS_N] = f->calls_n,
+              [MT_BASE_PER_STEP] = up_after(&to->per_step, f->per_step_b),
+              [MT_BASE_SUSPECT] = up_after(&to->suspect, f->suspect_per_step_b)},
+        .per_step = f->per_step_b,
+        .suspect = f->suspect_per_step_b};
     for (int i = 0; i < MT_BASE_N; i++)
         site.v[i] = bounded(site.v[i]);
     for (int i = 0; i < MT_BASE_N; i++)
@@ -287,13 +298,7 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
         to->v[f] = mt_median(values, n, &to->spread[f], &which);
     }
     free(values);
-    const struct mt_base_device *from = mt_baseline_same_device(&repeats[which], name);
-    for (size_t i = 0; from && i < from->sites.n; i++) {
-        struct mt_base_site *site = mt_vec_push(&to->sites);
-        *site = from->sites.v[i];
-        site->op = text_of(out, site->op);
-        site->scope = site->scope ? text_of(out, site->scope) : NULL;
-    }
+    mt_base_fold_sites(repeats, n, which, name, out, to);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", repeats[which].run);
 }
 
@@ -305,20 +310,26 @@ void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_bas
     memcpy(out->source, repeats[0].source, sizeof out->source);
     memcpy(out->format, repeats[0].format, sizeof out->format);
     memcpy(out->torch, repeats[0].torch, sizeof out->torch);
-    for (size_t i = 0; i < repeats[0].devices.n; i++)
-        fold_device(repeats, n, out, repeats[0].devices.v[i].name);
+    for (size_t i = 0; i < n; i++) {
+        if (n > 1)
+            *mt_vec_push(&out->repeats) = mt_base_text(out, repeats[i].run);
+        for (size_t k = 0; k < repeats[i].devices.n; k++)
+            if (!mt_baseline_same_device(out, repeats[i].devices.v[k].name))
+                fold_device(repeats, n, out, repeats[i].devices.v[k].name);
+    }
 }
 
 /* ---- what a file leaves out ---- */
 
-/* Marks the heaviest sites by one figure that make up 99 % of its sum. */
-static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figure, bool *heavy)
+/* Marks the heaviest sites by one figure that make up 99 % of its sum in a repeat. */
+static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figure, size_t repeat,
+                       bool *heavy)
 {
     struct ranked *v = mt_alloc((d->sites.n + 1) * sizeof *v);
     int64_t sum = 0, reached = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
-        v[i] = (struct ranked){-d->sites.v[i].v[figure], i};
-        sum = mt_base_add(sum, d->sites.v[i].v[figure]);
+        v[i] = (struct ranked){-mt_base_figure_in(&d->sites.v[i], figure, repeat), i};
+        sum = mt_base_add(sum, -v[i].value);
     }
     qsort(v, d->sites.n, sizeof *v, ranked_cmp);
     for (size_t i = 0; i < d->sites.n && reached < sum - sum / 100; i++) {
@@ -328,24 +339,35 @@ static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figur
     free(v);
 }
 
+static void lump(struct mt_base_site *other, struct mt_base_site *site, size_t repeat_n)
+{
+    for (int f = 0; f < MT_BASE_N; f++) {
+        other->v[f] = mt_base_add(other->v[f], site->v[f]);
+        for (size_t i = 0; i < repeat_n; i++) {
+            int64_t *v = &other->each[i * MT_BASE_N + f];
+            *v = mt_base_add(*v, mt_base_figure_in(site, f, i));
+        }
+    }
+    free(site->each);
+}
+
 static void trim_device(struct mt_baseline *b, struct mt_base_device *d)
 {
     static const enum mt_base_figure needed[] = {MT_BASE_PEAK, MT_BASE_AT_END, MT_BASE_ALLOC,
                                                  MT_BASE_ALLOC_N, MT_BASE_PER_STEP};
-    bool *heavy = mt_alloc((d->sites.n + 1) * sizeof *heavy);
-    struct mt_base_site other = {.op = text_of(b, "[other]"), .explicit_row = true};
-    size_t kept = 0, all = d->sites.n;
-    for (size_t i = 0; i < MT_ARRAY_LEN(needed); i++)
-        mark_heavy(d, needed[i], heavy);
-    for (size_t i = 0; i < all; i++) {
-        if (heavy[i] || d->sites.v[i].explicit_row) {
+    size_t kept = 0, all = d->sites.n, repeat_n = b->repeats.n ? b->repeats.n : 1;
+    bool *heavy = mt_alloc((all + 1) * sizeof *heavy);
+    struct mt_base_site other = {
+        .op = mt_base_text(b, "[other]"), .explicit_row = true, .each = mt_base_each_new(repeat_n)};
+    for (size_t i = 0; i < MT_ARRAY_LEN(needed) * repeat_n; i++)
+        mark_heavy(d, needed[i / repeat_n], i % repeat_n, heavy);
+    for (size_t i = 0; i < all; i++)
+        if (heavy[i] || d->sites.v[i].explicit_row)
             d->sites.v[kept++] = d->sites.v[i];
-            continue;
-        }
-        for (int f = 0; f < MT_BASE_N; f++)
-            other.v[f] = mt_base_add(other.v[f], d->sites.v[i].v[f]);
-    }
+        else
+            lump(&other, &d->sites.v[i], repeat_n);
     d->sites.n = kept;
+    mt_base_each_settle(&other, repeat_n);
     if (kept < all)
         *mt_vec_push(&d->sites) = other;
     free(heavy);

@@ -10,6 +10,7 @@
 
 #include "lib/runs.h"
 #include "lib/strtab.h"
+#include <math.h>
 
 enum mt_base_figure {
     MT_BASE_PEAK, /* of a site: what it holds at the peak */
@@ -20,15 +21,16 @@ enum mt_base_figure {
     MT_BASE_ALLOC_N,
     MT_BASE_FREED_N,
     MT_BASE_CALLS_N,
-    MT_BASE_STEP_N,   /* 0: no steps */
-    MT_BASE_PER_STEP, /* growth by leaks (leaks.h), a site's rounded up to whole bytes */
-    MT_BASE_FILE_N,   /* those above stand in files */
+    MT_BASE_STEP_N,                   /* 0: no steps */
+    MT_BASE_PER_STEP,                 /* growth by leaks (leaks.h), rounded up to whole bytes */
+    MT_BASE_FILE_N,                   /* those above stand in files */
     MT_BASE_SUSPECT = MT_BASE_FILE_N, /* the same by leaks and candidates; of files 0 */
     MT_BASE_N
 };
-/* Names in the file: of a device's figure; of a site's, NULL where sites have none. */
+/* Names in the file: of a device's figure; of a site's, NULL where sites have none; of the list of
+ * those of each repeat. */
 extern const struct mt_base_names {
-    const char *device, *site;
+    const char *device, *site, *each;
 } mt_base_names[MT_BASE_FILE_N];
 
 #define MT_BASE_UNKNOWN INT64_MIN
@@ -45,13 +47,28 @@ static inline int64_t mt_base_whole(double v) /* without its fraction */
     return v > most ? MT_BASE_MOST : v < -most ? -MT_BASE_MOST : (int64_t)v;
 }
 
+/* A rate as a whole number, rounded up; not for what sums of fractions are beside it. */
+static inline int64_t mt_base_up(double rate)
+{
+    return mt_base_whole(ceil(rate - 1e-9 - fabs(rate) * 1e-12));
+}
+
 struct mt_base_site {
-    const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
-    bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
-                               lumps together */
-    bool unseen;            /* it loses frees (doubt.h): what is alive of it may be dead */
-    int64_t v[MT_BASE_N];   /* 0 where sites have no such figure */
+    const char *op, *scope;   /* scope NULL: none. Borrowed from the baseline */
+    bool explicit_row;        /* [outside ops], [before trace], [no addresses]; [other]: what a file
+                                 lumps together */
+    bool unseen;              /* it loses frees (doubt.h): what is alive of it may be dead */
+    int64_t v[MT_BASE_N];     /* 0 where sites have no such figure */
+    double per_step, suspect; /* growth of leaks, and of leaks and candidates, before rounding */
+    int64_t *each; /* of several repeats: MT_BASE_N figures of each; NULL: v in all of them */
 };
+
+/* A figure of a site in one of the repeats. */
+static inline int64_t mt_base_figure_in(const struct mt_base_site *s, enum mt_base_figure f,
+                                        size_t repeat)
+{
+    return s->each ? s->each[repeat * MT_BASE_N + f] : s->v[f];
+}
 
 struct mt_base_device {
     char name[32];
@@ -59,12 +76,13 @@ struct mt_base_device {
     bool least[MT_BASE_N];     /* known of a part only: it is that much at least */
     bool unseen;               /* it loses frees, and so it is that much at most; */
     int64_t doubt[MT_BASE_N];  /* but no more than this less; of files 0 */
+    double per_step, suspect;  /* growth before rounding; of files 0 */
     unsigned gaps;             /* of the run (gaps.h): why; of files 0 */
     int64_t older_b;           /* of the peak and of what is alive at the end: in no record */
     bool older_left_out;       /* blocks in no record are in no figure, */
     int64_t older_most_b;      /* an estimate of them; MT_BASE_UNKNOWN. Of files unknown */
     int64_t spread[MT_BASE_N]; /* 0 for a single run */
-    char sites_of[256];        /* the repeat the sites are of: the one whose peak is the median */
+    char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_base_site) sites;
 };
 
@@ -72,6 +90,7 @@ struct mt_baseline {
     char run[256], source[512], format[64];
     char torch[64];                        /* "" unknown */
     int64_t run_n;                         /* how many repeats it was made of */
+    MT_VEC(const char *) repeats;          /* their names, where sites know each; else empty */
     int64_t warmup;                        /* steps left out of growth */
     MT_VEC(struct mt_base_device) devices; /* most bytes allocated first */
     struct mt_strtab texts;
@@ -81,8 +100,8 @@ struct mt_baseline {
 enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
                                    struct mt_baseline *out, struct mt_err *err);
 
-/* Makes one of n >= 1 repeats. Devices are those of the first; a figure that one repeat does not
- * know, or knows of a part only, is unknown. */
+/* Makes one of n >= 1 repeats. Devices are those of any; a figure that one repeat does not know, or
+ * knows of a part only, is unknown. */
 void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out);
 
 /* Lumps together as [other] the sites that no figure needs to reach 99 % of its sum. */

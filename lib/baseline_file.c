@@ -1,5 +1,5 @@
 /* The file of a baseline. */
-#include "lib/baseline.h"
+#include "lib/baseline_parts.h"
 #include "lib/doc.h"
 #include "lib/human.h"
 #include <stdio.h>
@@ -40,7 +40,22 @@ static bool is_explicit_name(const char *op)
     return is;
 }
 
-static void add_site(struct mt_buf *out, const struct mt_base_site *s)
+/* What each repeat has, where they differ. */
+static void add_each(struct mt_buf *out, const struct mt_base_site *s, enum mt_base_figure f,
+                     size_t repeat_n)
+{
+    bool same = true;
+    for (size_t i = 0; i < repeat_n; i++)
+        same &= mt_base_figure_in(s, f, i) == s->v[f];
+    if (same)
+        return;
+    mt_buf_addf(out, ", \"%s\": [", mt_base_names[f].each);
+    for (size_t i = 0; i < repeat_n; i++)
+        mt_buf_addf(out, "%s%lld", i ? ", " : "", (long long)mt_base_figure_in(s, f, i));
+    mt_buf_adds(out, "]");
+}
+
+static void add_site(struct mt_buf *out, const struct mt_base_site *s, size_t repeat_n)
 {
     mt_buf_adds(out, "        {");
     add_text(out, "op", s->op);
@@ -50,13 +65,18 @@ static void add_site(struct mt_buf *out, const struct mt_base_site *s)
         mt_buf_adds(out, ", ");
         add_text(out, "scope", s->scope);
     }
-    for (int f = 0; f < MT_BASE_FILE_N; f++)
-        if (mt_base_names[f].site && s->v[f])
+    for (int f = 0; f < MT_BASE_FILE_N; f++) {
+        if (!mt_base_names[f].site)
+            continue;
+        if (s->v[f])
             mt_buf_addf(out, ", \"%s\": %lld", mt_base_names[f].site, (long long)s->v[f]);
+        add_each(out, s, (enum mt_base_figure)f, repeat_n);
+    }
     mt_buf_adds(out, "}");
 }
 
-static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool repeated)
+static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool repeated,
+                       size_t repeat_n)
 {
     struct mt_base_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
     mt_buf_adds(out, "    {\n      ");
@@ -85,7 +105,7 @@ static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool 
     }
     for (size_t i = 0; i < d->sites.n; i++) {
         mt_buf_adds(out, i ? ",\n" : "\n");
-        add_site(out, &sites[i]);
+        add_site(out, &sites[i], repeat_n);
     }
     mt_buf_adds(out, d->sites.n ? "\n      ]\n    }" : "]\n    }");
     free(sites);
@@ -104,11 +124,16 @@ void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
         mt_buf_adds(out, ",\n  ");
         add_text(out, "torch", b->torch);
     }
-    mt_buf_addf(out, ",\n  \"runs_n\": %lld,\n  \"warmup\": %lld,\n  \"devices\": [",
-                (long long)b->run_n, (long long)b->warmup);
+    mt_buf_addf(out, ",\n  \"runs_n\": %lld", (long long)b->run_n);
+    for (size_t i = 0; i < b->repeats.n; i++) {
+        mt_buf_adds(out, i ? ", \"" : ",\n  \"repeats\": [\"");
+        mt_escape_json(out, b->repeats.v[i]);
+        mt_buf_adds(out, i + 1 < b->repeats.n ? "\"" : "\"]");
+    }
+    mt_buf_addf(out, ",\n  \"warmup\": %lld,\n  \"devices\": [", (long long)b->warmup);
     for (size_t i = 0; i < b->devices.n; i++) {
         mt_buf_adds(out, i ? ",\n" : "\n");
-        add_device(out, &b->devices.v[i], b->run_n > 1);
+        add_device(out, &b->devices.v[i], b->run_n > 1, b->repeats.n);
     }
     mt_buf_adds(out, b->devices.n ? "\n  ]\n}\n" : "]\n}\n");
 }
@@ -149,11 +174,6 @@ static enum mt_status read_figure(const struct mt_doc *d, const struct mt_doc_va
     return mt_doc_at(d, v, err);
 }
 
-static const char *kept_text(struct mt_baseline *b, const char *s)
-{
-    return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
-}
-
 static enum mt_status read_flag(const struct mt_doc *d, const struct mt_doc_value *v, bool *out,
                                 struct mt_err *err)
 {
@@ -164,15 +184,52 @@ static enum mt_status read_flag(const struct mt_doc *d, const struct mt_doc_valu
     return mt_doc_at(d, v, err);
 }
 
+/* The figures of each repeat, where they are not the same in all. */
+static enum mt_status read_each(const struct mt_doc *d, const struct mt_doc_value *list,
+                                const struct mt_baseline *b, enum mt_base_figure f,
+                                struct mt_base_site *site, struct mt_err *err)
+{
+    size_t n = 0, repeat_n = b->repeats.n;
+    MT_TRY(mt_doc_want(d, list, MT_DOC_ARRAY, err));
+    if (!site->each) {
+        site->each = mt_base_each_new(repeat_n);
+        for (size_t i = 0; i < repeat_n; i++)
+            memcpy(&site->each[i * MT_BASE_N], site->v, sizeof site->v);
+    }
+    for (const struct mt_doc_value *v = mt_doc_first(d, list); v; v = mt_doc_next(d, v), n++)
+        if (n < repeat_n)
+            MT_TRY(read_figure(d, v, false, &site->each[n * MT_BASE_N + f], err));
+    if (n == repeat_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" has %zu figures of %zu repeats", list->key, n, repeat_n);
+    return mt_doc_at(d, list, err);
+}
+
+static enum mt_status read_figures(const struct mt_doc *d, const struct mt_doc_value *from,
+                                   const struct mt_baseline *b, struct mt_base_site *site,
+                                   struct mt_err *err)
+{
+    const struct mt_doc_value *v;
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
+        if (mt_base_names[f].site && (v = mt_doc_get(d, from, mt_base_names[f].site)))
+            MT_TRY(read_figure(d, v, false, &site->v[f], err));
+    for (int f = 0; f < MT_BASE_FILE_N; f++)
+        if (mt_base_names[f].site && (v = mt_doc_get(d, from, mt_base_names[f].each)))
+            MT_TRY(read_each(d, v, b, (enum mt_base_figure)f, site, err));
+    return MT_OK;
+}
+
 static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_value *from,
                                 struct mt_baseline *b, struct mt_base_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[MT_BASE_FILE_N + 3] = {"op", "scope", "is_op"};
+    const char *keys[2 * MT_BASE_FILE_N + 3] = {"op", "scope", "is_op"};
     size_t n = 3;
     for (int f = 0; f < MT_BASE_FILE_N; f++)
-        if (mt_base_names[f].site)
+        if (mt_base_names[f].site) {
             keys[n++] = mt_base_names[f].site;
+            keys[n++] = mt_base_names[f].each;
+        }
     MT_TRY(mt_doc_keys(d, from, keys, n, err));
     const struct mt_doc_value *op = mt_doc_get(d, from, "op"),
                               *scope = mt_doc_get(d, from, "scope");
@@ -185,17 +242,11 @@ static enum mt_status read_site(const struct mt_doc *d, const struct mt_doc_valu
         MT_TRY(mt_doc_want(d, scope, MT_DOC_TEXT, err));
     bool is_op;
     MT_TRY(read_flag(d, mt_doc_get(d, from, "is_op"), &is_op, err));
-    struct mt_base_site site = {.op = kept_text(b, op->text),
-                                .scope = scope ? kept_text(b, scope->text) : NULL,
-                                .explicit_row = !is_op && is_explicit_name(op->text)};
-    for (int f = 0; f < MT_BASE_FILE_N; f++) {
-        const struct mt_doc_value *v =
-            mt_base_names[f].site ? mt_doc_get(d, from, mt_base_names[f].site) : NULL;
-        if (v)
-            MT_TRY(read_figure(d, v, false, &site.v[f], err));
-    }
-    *mt_vec_push(&to->sites) = site;
-    return MT_OK;
+    struct mt_base_site *site = mt_vec_push(&to->sites);
+    *site = (struct mt_base_site){.op = mt_base_text(b, op->text),
+                                  .scope = scope ? mt_base_text(b, scope->text) : NULL,
+                                  .explicit_row = !is_op && is_explicit_name(op->text)};
+    return read_figures(d, from, b, site, err);
 }
 
 static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_value *from,
@@ -250,10 +301,25 @@ static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_va
     return MT_OK;
 }
 
+static enum mt_status read_repeats(const struct mt_doc *d, const struct mt_doc_value *list,
+                                   struct mt_baseline *b, struct mt_err *err)
+{
+    MT_TRY(mt_doc_want(d, list, MT_DOC_ARRAY, err));
+    for (const struct mt_doc_value *v = mt_doc_first(d, list); v; v = mt_doc_next(d, v)) {
+        MT_TRY(mt_doc_want(d, v, MT_DOC_TEXT, err));
+        *mt_vec_push(&b->repeats) = mt_base_text(b, v->text);
+    }
+    if (b->repeats.n && (int64_t)b->repeats.n == b->run_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"repeats\" names %zu runs, but \"runs_n\" is %lld", b->repeats.n,
+            (long long)b->run_n);
+    return mt_doc_at(d, list, err);
+}
+
 static enum mt_status read_all(const struct mt_doc *d, struct mt_baseline *b, struct mt_err *err)
 {
-    static const char *const keys[] = {"schema", "version", "run",    "source", "format",
-                                       "torch",  "runs_n",  "warmup", "devices"};
+    static const char *const keys[] = {"schema", "version", "run",     "source", "format",
+                                       "torch",  "runs_n",  "repeats", "warmup", "devices"};
     const struct mt_doc_value *root = mt_doc_root(d);
     MT_TRY(mt_doc_schema(d, schema, VERSION, err));
     MT_TRY(mt_doc_keys(d, root, keys, MT_ARRAY_LEN(keys), err));
@@ -263,10 +329,13 @@ static enum mt_status read_all(const struct mt_doc *d, struct mt_baseline *b, st
     MT_TRY(read_text(d, mt_doc_get(d, root, "torch"), b->torch, sizeof b->torch, err));
     const struct mt_doc_value *runs = mt_doc_get(d, root, "runs_n"),
                               *warmup = mt_doc_get(d, root, "warmup"),
+                              *repeats = mt_doc_get(d, root, "repeats"),
                               *devices = mt_doc_get(d, root, "devices");
     b->run_n = 1;
     if (runs)
         MT_TRY(mt_doc_int(d, runs, &b->run_n, err));
+    if (repeats)
+        MT_TRY(read_repeats(d, repeats, b, err));
     if (warmup)
         MT_TRY(mt_doc_int(d, warmup, &b->warmup, err));
     if (!devices) {

@@ -40,13 +40,42 @@ static bool is_other(const struct mt_base_site *s)
     return s->explicit_row && strcmp(s->op, "[other]") == 0;
 }
 
-/* What a file lumps together. */
-static int64_t other_of(const struct mt_base_device *d, enum mt_base_figure f)
+static size_t repeats_in(const struct mt_baseline *b)
 {
+    return b->repeats.n ? b->repeats.n : 1;
+}
+
+/* The median of what the repeats have of a site. */
+static int64_t middle_of(const struct mt_baseline *b, const struct mt_base_site *s,
+                         enum mt_base_figure f)
+{
+    if (!s->each)
+        return s->v[f];
+    int64_t spread, *values = mt_alloc(b->repeats.n * sizeof *values);
+    for (size_t i = 0; i < b->repeats.n; i++)
+        values[i] = mt_base_figure_in(s, f, i);
+    int64_t median = mt_median(values, b->repeats.n, &spread, NULL);
+    free(values);
+    return median;
+}
+
+/* A file of an earlier version: it has the sites of one of several repeats. */
+static bool knows_one_repeat(const struct mt_baseline *b)
+{
+    return b->run_n > 1 && !b->repeats.n;
+}
+
+/* What a file lumps together; the most of its repeats. */
+static int64_t other_of(const struct mt_baseline *b, const struct mt_base_device *d,
+                        enum mt_base_figure f)
+{
+    int64_t most = 0;
     for (size_t i = 0; i < d->sites.n; i++)
-        if (is_other(&d->sites.v[i]))
-            return d->sites.v[i].v[f] < 0 ? 0 : d->sites.v[i].v[f];
-    return 0;
+        for (size_t k = 0; k < repeats_in(b) && is_other(&d->sites.v[i]); k++) {
+            int64_t v = mt_base_figure_in(&d->sites.v[i], f, k);
+            most = v > most ? v : most;
+        }
+    return most;
 }
 
 /* Of a side: whether what is known of a part only says something, as of what a limit is about. */
@@ -56,34 +85,55 @@ struct side {
     bool parts;
 };
 
+/* What the sites that a rule is about have in one repeat; *unseen: of those that lose frees. */
+static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_base_figure f,
+                            const struct mt_base_device *d, size_t repeat, int64_t *unseen,
+                            bool *found)
+{
+    int64_t sum = 0;
+    double rate = 0;
+    *unseen = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_base_site *s = &d->sites.v[i];
+        if (is_other(s) || !mt_rule_is_about(rule, s))
+            continue;
+        int64_t v = mt_base_figure_in(s, f, repeat);
+        *found = true;
+        sum = mt_base_add(sum, v);
+        rate += f == MT_BASE_SUSPECT ? s->suspect : s->per_step;
+        *unseen = mt_base_add(*unseen, s->unseen ? v : 0);
+    }
+    return f == MT_BASE_PER_STEP || f == MT_BASE_SUSPECT ? mt_base_up(rate) : sum;
+}
+
 /*
- * A figure of a device, as far as the rule is about it. *slack: what a file lumps together as
- * [other] and so may belong to the sites the rule is about, or not. *doubt: how much less it may
- * be, if blocks are dead. *found: there are such sites.
+ * A figure of a device, as far as the rule is about it. *slack: how far a file leaves it open, by
+ * the repeats it holds and by what it lumps together as [other], which may belong to the sites the
+ * rule is about, or not. *doubt: how much less it may be, if blocks are dead. *found: there are
+ * such sites.
  */
 static int64_t figure_of(const struct mt_rule *rule, enum mt_base_figure f,
-                         const struct mt_base_device *d, int64_t *slack, int64_t *doubt,
-                         bool *found)
+                         const struct mt_baseline *b, const struct mt_base_device *d,
+                         int64_t *slack, int64_t *doubt, bool *found)
 {
     bool lives = f == MT_BASE_PEAK; /* sites at the peak are known where the end is */
-    *slack = 0;
+    *slack = d->spread[f];
     *doubt = d->doubt[f];
     if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
         return d->v[f];
     if (lives && (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN || d->least[f]))
         return MT_BASE_UNKNOWN; /* at a higher peak they may hold less */
-    int64_t sum = 0, unseen = 0;
-    for (size_t i = 0; i < d->sites.n; i++) {
-        const struct mt_base_site *s = &d->sites.v[i];
-        if (is_other(s) || !mt_rule_is_about(rule, s))
-            continue;
-        *found = true;
-        sum = mt_base_add(sum, s->v[f]);
-        unseen = mt_base_add(unseen, s->unseen ? s->v[f] : 0);
-    }
+    if (knows_one_repeat(b))
+        return MT_BASE_UNKNOWN;
+    size_t n = repeats_in(b);
+    int64_t unseen = 0, *values = mt_alloc(n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = sum_of_sites(rule, f, d, i, &unseen, found);
+    int64_t median = mt_median(values, n, slack, NULL);
+    free(values);
     *doubt = unseen < *doubt ? unseen : *doubt;
-    *slack = other_of(d, f);
-    return sum;
+    *slack = mt_base_add(*slack, other_of(b, d, f));
+    return median;
 }
 
 struct measured {
@@ -97,8 +147,11 @@ struct measured {
     bool found; /* in one of the repeats there are sites the rule is about */
 };
 
-static const char *why_unknown(enum mt_base_figure f, const struct mt_base_device *d)
+static const char *why_unknown(enum mt_base_figure f, const struct mt_baseline *b,
+                               const struct mt_base_device *d)
 {
+    if (d->v[f] != MT_BASE_UNKNOWN && knows_one_repeat(b))
+        return "has the sites of one of its repeats only; write it anew with memtool export";
     bool growth = f == MT_BASE_PER_STEP && d->v[f] == MT_BASE_UNKNOWN;
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
@@ -122,18 +175,17 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
         int64_t slack = 0, doubt = 0;
         const struct mt_base_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
         values[i] = d && (side->parts || !d->least[figure])
-                        ? figure_of(rule, figure, d, &slack, &doubt, &out->found)
+                        ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &out->found)
                         : MT_BASE_UNKNOWN;
         if (d && d->least[figure] && !out->part) {
             out->part = r->v.v[i].run;
-            out->why_part = why_unknown(figure, d);
+            out->why_part = why_unknown(figure, &r->v.v[i], d);
         }
         if (!d)
             inconclusive(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASE_UNKNOWN)
-            inconclusive(c, "%s '%s' %s", side->name, r->v.v[i].run, why_unknown(figure, d));
-        else
-            slack = mt_base_add(slack, is_partial(rule) ? 0 : d->spread[figure]);
+            inconclusive(c, "%s '%s' %s", side->name, r->v.v[i].run,
+                         why_unknown(figure, &r->v.v[i], d));
         extra = slack > extra ? slack : extra;
         out->doubt = doubt > out->doubt ? doubt : out->doubt;
         if (values[i] > out->most) {
@@ -278,7 +330,7 @@ static const struct mt_base_site *candidate_of(const struct mt_rule *rule,
     *growth_b = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_base_site *s = &d->sites.v[i];
-        int64_t growth = mt_base_add(s->v[MT_BASE_SUSPECT], -s->v[MT_BASE_PER_STEP]);
+        int64_t growth = mt_base_up(s->suspect - s->per_step);
         if (growth > *growth_b && mt_rule_is_about(rule, s)) {
             *growth_b = growth;
             most = s;
@@ -343,24 +395,29 @@ static void offer(struct mt_checked *c, struct mt_explain site)
     c->explain[at] = site;
 }
 
-static void explain(const struct mt_rule *rule, const struct mt_base_device *base,
-                    const struct mt_base_device *new, struct mt_checked *c)
+/* base NULL: none. */
+static void explain(const struct mt_rule *rule, const struct mt_baseline *base,
+                    const struct mt_baseline *new, struct mt_checked *c)
 {
     static const enum mt_group_key keys[] = {MT_BY_TOP, MT_BY_SCOPE};
     static const struct mt_base_device nothing;
-    const struct mt_base_device *side[2] = {base ? base : &nothing, new};
+    const struct mt_baseline *in[2] = {base ? base : new, new};
+    const struct mt_base_device *side[2] = {base ? mt_baseline_same_device(base, c->device)
+                                                 : &nothing,
+                                            mt_baseline_same_device(new, c->device)};
+    enum mt_base_figure f = rule->kind->figure;
     const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
                              mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
     struct mt_align_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};
     struct mt_alignment a;
     mt_align(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
-    int64_t other = other_of(side[0], rule->kind->figure);
+    int64_t other = other_of(in[0], side[0], f);
     int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
     bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < side[s]->sites.n; i++) {
             const struct mt_base_site *site = &side[s]->sites.v[i];
-            int64_t v = site->v[rule->kind->figure];
+            int64_t v = is_partial(rule) ? middle_of(in[s], site, f) : site->v[f];
             change[names[s][i].row] = mt_base_add(change[names[s][i].row], s ? v : -v);
             about[names[s][i].row] |= mt_rule_is_about(rule, site);
         }
@@ -420,8 +477,6 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
         return;
     out->look = true;
     out->look_index = out->new_index;
-    explain(rule,
-            rule->kind->growth ? mt_baseline_same_device(&base->v.v[out->base_index], out->device)
-                               : NULL,
-            mt_baseline_same_device(&new->v.v[out->new_index], out->device), out);
+    explain(rule, rule->kind->growth ? &base->v.v[out->base_index] : NULL,
+            &new->v.v[out->new_index], out);
 }

@@ -152,6 +152,28 @@ def in_order(names):
     return trace
 
 
+def three_ops(a, b, device=inputs.CPU):
+    """Ops that keep a, b and 2 bytes, without steps."""
+    trace = inputs.Trace()
+    for k, (name, size) in enumerate((("a", a), ("b", b), ("c", 2))):
+        trace.op(f"aten::{name}", 10.5 + 20 * k, 9)
+        trace.record(12.5 + 20 * k, size, (k + 1) << 40, device if name == "b" else inputs.CPU)
+    return trace
+
+
+def halves():
+    """Three ops each of which keeps 101 bytes in every second step: 151.5 a step in all."""
+    trace = inputs.Trace()
+    for step in range(8):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        for k in range(3):
+            trace.op(f"aten::{'xyz'[k]}", t + 10 + 10 * k, 9)
+            if step % 2 == 0:
+                trace.record(t + 12 + 10 * k, 101, (k + 1) << 40 | step << 12)
+    return trace
+
+
 # ---- what to ask ----
 
 GROWTH = [("--max-peak-growth", "5%"), ("--max-alloc-growth", "5%"), ("--max-alloc-count-growth", "5"), ("--max-at-end-growth", "5%")]
@@ -236,5 +258,42 @@ for a, b in ((xyz, zyx), (zyx, xyz)):
     verdict((0,), "diff", a, b, "--exit-code")
     rows = [row for row in m.rows("diff", a, b) if row["section"] == "total"]
     m.check(rows[0]["per_step_delta_b"] == 0, a, b, "growth differs by", rows[0]["per_step_delta_b"])
+
+
+
+def file_of_repeats(what, base, new):
+    """A file of several repeats says what these say when each is named; as do rules about a part of them."""
+    names = [write(f"{what}{k}", document(lines(three_ops(*sizes)))) for k, sizes in enumerate(base)]
+    run = write(f"{what}_new", document(lines(three_ops(*new))))
+    m.run("export", "--baseline", *names, "-o", f"{what}.base", codes=(0,))
+    runs = [arg for name in names for arg in ("--baseline", name)]
+    answers = []
+    for rule, _ in GROWTH:
+        for limit in ("0", "5%", "12%"):
+            for site in [], ["--op", "aten::a"], ["--op", "aten::[ab]"], ["--op", "."]:
+                texts = []
+                for baseline in (runs, ["--baseline", f"{what}.base"]):
+                    out = verdict((0, 1, 3), "check", run, *baseline, rule, limit, *site)
+                    texts.append([line for line in out.splitlines() if "look:" not in line and "most:" not in line])
+                m.check(texts[0] == texts[1], what, "a file is not its repeats", rule, limit, site, *texts)
+                answers.append(texts[1][0][:4])
+    return answers
+
+
+outlier = [(100000, 990000), (100000, 995000), (120000, 981000), (100000, 1005000), (100000, 1010000)]
+m.check("FAIL" in file_of_repeats("outlier", outlier, (120000, 981001)), "outlier: the site grew")
+noisy = [(100000, 1000000), (110000, 1000000), (120000, 1000000)]
+m.check("?   " in file_of_repeats("noisy", noisy, (125000, 1000000)), "noisy: the site may have grown")
+
+frac = write("halves", document(lines(halves())))
+for site in [], ["--op", "."]:
+    verdict((1,), "check", frac, "--max-growth-per-step", "151", *site)
+    verdict((0,), "check", frac, "--max-growth-per-step", "152", *site)
+
+one, two = write("one_device", document(lines(three_ops(1, 1)))), write("two_devices", document(lines(three_ops(1, 2, inputs.CUDA0))))
+for order in ((one, two), (two, one)):
+    m.run("export", "--baseline", *order, "-o", "devices.base", codes=(0,))
+    with open("devices.base") as f:
+        m.check(sorted(d["device"] for d in json.load(f)["devices"]) == ["cpu", "cuda:0"], order, "a baseline without a device")
 
 m.finish(at_least=4000)

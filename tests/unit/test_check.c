@@ -522,6 +522,10 @@ static void other_test(void **state)
     assert_string_equal(mt_check_names[c.verdict], "inconclusive");
     mt_check_rule(&rules.v.v[0], &new, &base, true, &c);
     assert_string_equal(c.why, "the baseline is the run itself");
+    base.v.v[0].run_n = 3; /* and has the sites of one of them */
+    mt_check_rule(&rules.v.v[0], &new, &base, false, &c);
+    assert_string_equal(mt_check_names[c.verdict], "inconclusive");
+    assert_non_null(strstr(c.why, "sites of one of its repeats only"));
     mt_rules_free(&rules);
     mt_repeats_free(&new);
     mt_repeats_free(&base);

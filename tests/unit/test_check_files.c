@@ -73,6 +73,17 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"[other]\",\n\"is_op\": "
               "1}],\n" FIGURES "}]"),
      "\"is_op\" must be true or false", NULL, 3},
+    {"baseline: names of too few repeats", true,
+     BASELINE("\"runs_n\": 3,\n\"repeats\": [\"a\", \"b\"], \"devices\": []"),
+     "\"repeats\" names 2 runs, but \"runs_n\" is 3", NULL, 3},
+    {"baseline: a repeat without a figure", true,
+     BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+              "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
+     "\"alloc_b_each\" has 1 figures of 2 repeats", NULL, 3},
+    {"baseline: figures of repeats that are unknown", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": "
+              "\"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
+     "has 1 figures of 0 repeats", NULL, 3},
     {"baseline: left by a merge", true, "<<<<<<< HEAD\n{}", "is no JSON", "writes a baseline anew",
      1},
 };
