@@ -15,9 +15,11 @@ static const char *by, *device_name, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
 
+/* A picture has no more groups than there are colours to tell them apart. */
 static size_t top_n(void)
 {
-    return top < 0 ? TOP_DEFAULT : (size_t)top;
+    size_t n = top < 0 ? TOP_DEFAULT : (size_t)top;
+    return mt_show_wants_svg() && n > MT_PALETTE_N ? MT_PALETTE_N : n;
 }
 
 static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
@@ -175,6 +177,11 @@ static enum mt_status show_svg(struct mt_timeline *t, struct mt_err *err)
     struct mt_buf text = {0};
     int wide = width > 0 ? (int)width : 960;
     MT_TRY(fill_buckets(t, mt_chart_svg_buckets(wide, by ? top_n() + 2 : 0), err));
+    if (by && t->bands.other && top > MT_PALETTE_N)
+        mt_report_footer(t->report,
+                         "The picture has %d colours, as many as can be told apart: [other] is "
+                         "what is none of the %d heaviest.",
+                         MT_PALETTE_N, MT_PALETTE_N);
     mt_timeline_svg(t, wide, height > 0 ? (int)height : 420, &text);
     enum mt_status st = mt_show_text(text.s, err);
     mt_show_notes(t->report);

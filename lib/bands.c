@@ -8,6 +8,7 @@
 
 #include "lib/search.h"
 #include "lib/wrap.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,7 @@ static void make_bands(const struct filling *f, size_t top, const struct mt_buck
     drop_if_empty(out, before);
     out->before = out->all.n > before;
     drop_if_empty(out, before - 1);
+    out->other = out->all.n - out->before == before;
     for (size_t i = 0; i < out->all.n; i++)
         out->all.v[i].at_peak_b = out->all.v[i].bytes[peak];
     free(band_of);
@@ -216,4 +218,41 @@ void mt_bands_free(struct mt_bands *b)
     for (size_t i = 0; i < b->all.n; i++)
         free(b->all.v[i].bytes);
     mt_vec_free(&b->all);
+}
+
+struct steadiness {
+    double varies; /* changes per mean */
+    size_t band;
+};
+
+static double how_much_varies(const struct mt_bands *b, const struct mt_band *band)
+{
+    double changes = 0, sum = 0;
+    for (size_t k = 0; k < b->bucket_n; k++) {
+        double step = k ? (double)band->bytes[k] - (double)band->bytes[k - 1] : 0;
+        changes += step < 0 ? -step : step;
+        sum += (double)band->bytes[k];
+    }
+    return sum > 0 ? changes * (double)b->bucket_n / sum : HUGE_VAL;
+}
+
+static int by_steadiness(const void *a, const void *b)
+{
+    const struct steadiness *x = a, *y = b;
+    if (x->varies < y->varies || x->varies > y->varies)
+        return x->varies < y->varies ? -1 : 1;
+    return x->band < y->band ? -1 : 1;
+}
+
+void mt_bands_stack(const struct mt_bands *b, size_t *order)
+{
+    struct steadiness *all = mt_alloc((b->all.n + 1) * sizeof *all);
+    for (size_t i = 0; i < b->all.n; i++) {
+        bool before = b->before && i + 1 == b->all.n;
+        all[i] = (struct steadiness){before ? -1 : how_much_varies(b, &b->all.v[i]), i};
+    }
+    qsort(all, b->all.n, sizeof *all, by_steadiness);
+    for (size_t i = 0; i < b->all.n; i++)
+        order[i] = all[i].band;
+    free(all);
 }

@@ -21,6 +21,7 @@ struct mt_bands {
     size_t bucket_n;
     int key_n;
     bool before; /* the last band is [before trace] */
+    bool other;  /* the last of those before it is [other] */
 };
 
 /*
@@ -35,5 +36,11 @@ enum mt_status mt_bands_load(struct mt_lives *lives, const struct mt_run_device 
                              const enum mt_group_key *keys, int key_n, size_t top,
                              struct mt_bands *out, struct mt_err *err);
 void mt_bands_free(struct mt_bands *b);
+
+/* The numbers of all bands in the order in which they are stacked, from the bottom: [before trace],
+ * then what is steady, then what varies, so that it sways nothing but itself and growth is seen.
+ * A band varies by all its changes from bucket to bucket, compared with its mean; of those that
+ * vary alike the heavier comes first. order: room for all.n. */
+void mt_bands_stack(const struct mt_bands *b, size_t *order);
 
 #endif

@@ -4,7 +4,9 @@
 #ifndef MT_CHART_H
 #define MT_CHART_H
 
+#include "lib/axis.h"
 #include "lib/bands.h"
+#include "lib/palette.h"
 
 struct mt_chart_mark {
     int64_t t_ns;
@@ -30,6 +32,12 @@ struct mt_chart {
 void mt_chart_free(
     struct mt_chart *c); /* marks and footer; their texts and all else are borrowed */
 
+/* Which steps to draw so that they stand `gap` apart on an axis that is `size` long: every 2nd,
+ * 5th, 10th, ... of many, by their numbers, and where they last longer others between these.
+ * picked: room for all steps. */
+void mt_chart_pick_steps(const struct mt_chart *c, const struct mt_axis *t, double size, double gap,
+                         bool *picked);
+
 /* How many buckets a picture of that width can show. */
 size_t mt_chart_text_buckets(int width, bool ascii);
 size_t mt_chart_svg_buckets(int width, size_t bands_n);
@@ -38,7 +46,8 @@ size_t mt_chart_svg_buckets(int width, size_t bands_n);
  * up to the minimum of a bucket, dotted from there to its maximum. */
 void mt_chart_text(struct mt_buf *out, const struct mt_chart *c);
 
-/* Appends an SVG document. It is readable in dark and light and has no script and no references. */
+/* Appends an SVG document. It is readable in dark and light and has no script and no references. Of
+ * bands at most MT_PALETTE_N are drawn beside [other] and [before trace]. */
 void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c);
 
 /* Appends n values as `cells` characters, each the maximum of its part relative to the largest. */

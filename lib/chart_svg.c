@@ -1,10 +1,10 @@
-#include "lib/axis.h"
 #include "lib/chart.h"
 #include "lib/svg.h"
 #include "lib/wrap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LEFT        76 /* room around the plot */
 #define RIGHT       20
@@ -14,26 +14,22 @@
 #define WIDTH_MIN   300
 #define WIDTH_MAX   4000
 #define HEIGHT_MIN  160
-#define COLORS_N    10
 #define POINTS_MAX  16000 /* of all bands together: a few hundred KB */
 #define BUCKETS_MIN 100
 #define OOMS_MAX    100 /* markers */
-#define STEP_GAP    26  /* pixels between the numbers of steps */
+#define LINE_GAP    20  /* pixels between the lines where steps begin */
+#define DIGIT_W     7   /* of a number; between two of them are as many pixels as two digits */
 
 struct picture {
     const struct mt_chart *c;
     struct mt_buf *out;
     double w, h; /* of the plot */
     struct mt_axis y, t;
+    size_t *stack; /* bands from the bottom; NULL: none */
 };
 
 static const char style[] =
-    "text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}\n"
-    ".title{font-size:15px;font-weight:600}.dim{fill:#59636e}.r{text-anchor:end}"
-    ".m{text-anchor:middle}\n"
-    ".mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\n"
-    ".bg{fill:#fff}.grid{stroke:#d1d9e0}.axis{stroke:#59636e}"
-    ".step{stroke:#818b98;stroke-dasharray:2 3}\n"
+    ".grid{stroke:#d1d9e0}.axis{stroke:#59636e}.step{stroke:#818b98;stroke-dasharray:2 3}\n"
     ".area{fill:#0969da;opacity:.45}.range{fill:#0969da;opacity:.25}"
     ".line{fill:none;stroke:#0969da;stroke-width:1.2}\n"
     ".second{fill:none;stroke:#bc4c00;stroke-width:1.4}.key2{fill:#bc4c00}\n"
@@ -41,13 +37,10 @@ static const char style[] =
     ".mark{fill:#cf222e}.oom{stroke:#cf222e;stroke-width:1.5}\n"
     ".label{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;"
     "stroke-linejoin:round}\n"
-    ".b0{fill:#4e79a7}.b1{fill:#f28e2b}.b2{fill:#59a14f}.b3{fill:#e15759}.b4{fill:#76b7b2}"
-    ".b5{fill:#edc948}.b6{fill:#b07aa1}.b7{fill:#ff9da7}.b8{fill:#9c755f}.b9{fill:#499894}"
-    ".bx{fill:#afb8c1}\n"
-    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9198a1}.bg{fill:#0d1117}"
+    "@media(prefers-color-scheme:dark){"
     ".grid{stroke:#2f353d}.axis{stroke:#9198a1}.step{stroke:#656c76}.area,.range{fill:#4493f8}"
     ".line{stroke:#4493f8}.second{stroke:#f0883e}.key2{fill:#f0883e}.top{stroke:#e6edf3}"
-    ".mark{fill:#ff7b72}.oom{stroke:#ff7b72}.label{stroke:#0d1117}.bx{fill:#656c76}}\n";
+    ".mark{fill:#ff7b72}.oom{stroke:#ff7b72}.label{stroke:#0d1117}}\n";
 
 static int clamp(int v, int least, int most)
 {
@@ -87,21 +80,34 @@ static void draw_grid(const struct picture *p)
     }
 }
 
-/* Lines where steps begin, as many as there is room for numbers. */
+/* Draws the lines of as many steps as stand `gap` apart, or their numbers. */
+static void draw_marks_of_steps(const struct picture *p, double gap, bool numbers)
+{
+    char text[MT_HUMAN_MAX];
+    bool *picked = mt_alloc(p->c->steps.n * sizeof *picked);
+    mt_chart_pick_steps(p->c, &p->t, p->w, gap, picked);
+    for (size_t i = 0; i < p->c->steps.n; i++) {
+        double x = x_of(p, p->c->steps.v[i].t_ns);
+        snprintf(text, sizeof text, "%lld", (long long)p->c->steps.v[i].value);
+        if (picked[i] && numbers)
+            mt_svg_text(p->out, "dim m", x, TOP - 6, text);
+        else if (picked[i])
+            mt_svg_line(p->out, "step", x, TOP, x, TOP + p->h);
+    }
+    free(picked);
+}
+
+/* Where steps begin: as many lines and numbers as can be told apart. */
 static void draw_steps(const struct picture *p)
 {
     char text[MT_HUMAN_MAX];
-    double last = -STEP_GAP;
-    for (size_t i = 0; i < p->c->steps.n; i++) {
-        double x = x_of(p, p->c->steps.v[i].t_ns);
-        if (x - last < STEP_GAP)
-            continue;
-        mt_svg_line(p->out, "step", x, TOP, x, TOP + p->h);
-        snprintf(text, sizeof text, "%s%lld", last < 0 ? "step " : "",
-                 (long long)p->c->steps.v[i].value);
-        mt_svg_text(p->out, "dim", x, TOP - 6, text);
-        last = last < 0 ? x + STEP_GAP : x;
-    }
+    if (!p->c->steps.n)
+        return;
+    int digits =
+        snprintf(text, sizeof text, "%lld", (long long)p->c->steps.v[p->c->steps.n - 1].value);
+    mt_svg_text(p->out, "dim r", LEFT - 8, TOP - 6, "step");
+    draw_marks_of_steps(p, LINE_GAP, false);
+    draw_marks_of_steps(p, (digits + 2) * DIGIT_W, true);
 }
 
 enum edge { EDGE_MIN, EDGE_MAX };
@@ -144,12 +150,12 @@ static void draw_band(const struct picture *p, const int64_t *low, const int64_t
     mt_svg_path_end(&path, true, name);
 }
 
-static const char *band_class(const struct mt_bands *b, size_t i)
+/* The class of the colour of a band; name: room for it. */
+static const char *band_class(const struct mt_bands *b, size_t i, char name[MT_HUMAN_MAX])
 {
-    static const char *const colors[COLORS_N] = {"b0", "b1", "b2", "b3", "b4",
-                                                 "b5", "b6", "b7", "b8", "b9"};
-    bool rest = b->all.v[i].key[0][0] == '[' && b->all.v[i].explicit_row && i + 2 >= b->all.n;
-    return rest ? "bx" : colors[i % COLORS_N];
+    size_t named = b->all.n - b->before - b->other;
+    snprintf(name, MT_HUMAN_MAX, "b%zu", i);
+    return i < named ? name : b->other && i == named ? "rest" : "older";
 }
 
 /* "aten::relu in block_1, forward", cut to `width` characters. */
@@ -172,26 +178,21 @@ static void band_name(struct mt_buf *out, const struct mt_bands *b, size_t i, in
  */
 static void draw_bands(const struct picture *p)
 {
+    char class[MT_HUMAN_MAX];
     const struct mt_bands *b = p->c->bands;
-    size_t n = b->bucket_n, named = b->all.n - b->before;
+    size_t n = b->bucket_n;
     int64_t *low = mt_alloc((n + 1) * sizeof *low), *high = mt_alloc((n + 1) * sizeof *high);
     struct mt_buf name = {0};
-    if (b->before) {
-        const int64_t *before = b->all.v[named].bytes;
-        for (size_t k = 0; k < n; k++)
-            high[k] = before[k] > 0 ? before[k] : 0;
-        draw_band(p, low, high, "bx", "[before trace]");
-        for (size_t k = 0; k < n; k++)
-            low[k] = before[k];
-    }
-    for (size_t i = 0; i < named; i++) {
+    for (size_t at = 0; at < b->all.n; at++) {
+        size_t i = p->stack[at];
+        bool before = b->before && i + 1 == b->all.n;
         for (size_t k = 0; k < n; k++)
             high[k] = mt_wrap_add(low[k], b->all.v[i].bytes[k]);
+        for (size_t k = 0; before && k < n; k++)
+            high[k] = high[k] > 0 ? high[k] : 0;
         band_name(&name, b, i, 100);
-        draw_band(p, low, high, band_class(b, i), name.s);
-        int64_t *spare = low;
-        low = high;
-        high = spare;
+        draw_band(p, low, high, band_class(b, i, class), name.s);
+        memcpy(low, before ? b->all.v[i].bytes : high, n * sizeof *low);
     }
     draw_curve(p, p->c->level, EDGE_MAX, "top", false);
     mt_buf_free(&name);
@@ -225,8 +226,9 @@ static void draw_legend(const struct picture *p, double y)
     char bytes[MT_HUMAN_MAX];
     const struct mt_bands *b = p->c->bands;
     struct mt_buf name = {0};
-    for (size_t i = 0; b && i < b->all.n; i++, y += LEGEND_ROW) {
-        mt_svg_rect(p->out, band_class(b, i), LEFT, y - 11, 12, 12);
+    for (size_t at = b ? b->all.n : 0; at-- > 0; y += LEGEND_ROW) { /* in order as in the picture */
+        size_t i = p->stack[at];
+        mt_svg_rect(p->out, band_class(b, i, bytes), LEFT, y - 11, 12, 12);
         mt_svg_text(p->out, "r", LEFT + 96, y, mt_human_bytes(b->all.v[i].at_peak_b, bytes));
         band_name(&name, b, i, clamp(((int)p->w - 110) / 7, 20, 120));
         mt_svg_text(p->out, "mono", LEFT + 108, y, name.s);
@@ -268,11 +270,25 @@ static void draw_title(const struct picture *p)
     mt_cut_middle(&title, safe.s, clamp((int)p->w / 8, 20, 200), false);
     mt_svg_text(p->out, "title", 16, 24, title.s);
     mt_buf_addf(&what, "%s bytes over the time since the run began%s", p->c->what,
-                p->c->bands ? ", by where they were born" : "");
+                p->c->bands ? ", by where they were born; what is steady lies at the bottom" : "");
     mt_svg_text(p->out, "dim", 16, 42, what.s);
     mt_buf_free(&safe);
     mt_buf_free(&title);
     mt_buf_free(&what);
+}
+
+static void begin(struct picture *p, double width, double height)
+{
+    const struct mt_bands *b = p->c->bands;
+    struct mt_buf css = {0};
+    mt_buf_adds(&css, style);
+    if (b) {
+        mt_palette_css(&css, b->all.n - b->before - b->other);
+        p->stack = mt_alloc((b->all.n + 1) * sizeof *p->stack);
+        mt_bands_stack(b, p->stack);
+    }
+    mt_svg_begin(p->out, width, height, p->c->title, css.s);
+    mt_buf_free(&css);
 }
 
 void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
@@ -288,7 +304,7 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     most += most < INT64_MAX / 2 ? most / 10 : 0; /* room for the peak's label */
     p.y = mt_axis_bytes(least, most, clamp((int)p.h / 45, 3, 20));
     p.t = mt_axis_ns(c->shown.from_ns, c->shown.to_ns, clamp((int)p.w / 90, 3, 40));
-    mt_svg_begin(out, width, height + legend, c->title, style);
+    begin(&p, width, height + legend);
     draw_title(&p);
     draw_grid(&p);
     if (c->bands)
@@ -304,4 +320,5 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     draw_marks(&p);
     draw_legend(&p, height + 14);
     mt_svg_end(out);
+    free(p.stack);
 }

@@ -2,7 +2,6 @@
  * A character of the picture is a grid of dots: 2 x 4 in braille, 1 x 1 in ASCII. One bucket is one
  * column of dots.
  */
-#include "lib/axis.h"
 #include "lib/chart.h"
 
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #define WIDTH_MIN  40
 #define HEIGHT_MIN 8
 #define AROUND     4 /* lines beside the plot: peak, axis, times, steps */
+#define STEP_GAP   4 /* columns between steps at least */
 
 enum dot { DOT_LEVEL = 1, DOT_RANGE = 2, DOT_SECOND = 4 };
 
@@ -22,16 +22,10 @@ struct canvas {
     int cols, rows; /* characters of the plot */
     int wide, high; /* dots of a character */
     uint8_t *dots;  /* rows * high lines of cols * wide dots, from the top */
-    bool *step;     /* columns where a step begins */
+    bool *step;     /* columns where one of the steps shown begins */
+    bool *picked;   /* the steps shown */
     struct mt_axis y, t;
 };
-
-void mt_chart_free(struct mt_chart *c)
-{
-    mt_vec_free(&c->steps);
-    mt_vec_free(&c->ooms);
-    mt_vec_free(&c->footer);
-}
 
 size_t mt_chart_text_buckets(int width, bool ascii)
 {
@@ -262,6 +256,8 @@ static void add_step_numbers(const struct canvas *v)
     mt_buf_addf(v->out, "%*s", GUTTER, "step  ");
     size_t from = v->out->n;
     for (size_t i = 0; i < v->c->steps.n; i++) {
+        if (!v->picked[i])
+            continue;
         snprintf(text, sizeof text, "%lld", (long long)v->c->steps.v[i].value);
         put_at(v, from, column_of(v, v->c->steps.v[i].t_ns), text);
     }
@@ -278,6 +274,18 @@ static void range_of(const struct mt_buckets *b, int64_t *least, int64_t *most)
     }
 }
 
+static void pick_steps(struct canvas *v)
+{
+    const struct mt_chart *c = v->c;
+    v->picked = mt_alloc((c->steps.n + 1) * sizeof *v->picked);
+    int width =
+        c->steps.n ? snprintf(NULL, 0, "%lld", (long long)c->steps.v[c->steps.n - 1].value) + 1 : 0;
+    mt_chart_pick_steps(c, &v->t, v->cols, width > STEP_GAP ? width : STEP_GAP, v->picked);
+    for (size_t i = 0; i < c->steps.n; i++)
+        if (v->picked[i])
+            v->step[column_of(v, c->steps.v[i].t_ns)] = true;
+}
+
 void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
 {
     struct canvas v = {.c = c, .out = out, .wide = c->ascii ? 1 : 2, .high = c->ascii ? 1 : 4};
@@ -290,8 +298,7 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
     v.t = mt_axis_ns(c->shown.from_ns, c->shown.to_ns, v.cols / 12 + 1);
     v.dots = mt_alloc((size_t)(v.cols * v.wide * v.rows * v.high));
     v.step = mt_alloc((size_t)v.cols * sizeof *v.step);
-    for (size_t i = 0; i < c->steps.n && c->steps.n <= (size_t)v.cols / 4; i++)
-        v.step[column_of(&v, c->steps.v[i].t_ns)] = true;
+    pick_steps(&v);
     plot(&v);
     add_peak(&v);
     add_plot(&v);
@@ -300,6 +307,7 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
     add_step_numbers(&v);
     free(v.dots);
     free(v.step);
+    free(v.picked);
 }
 
 void mt_sparkline(struct mt_buf *out, const int64_t *values, size_t n, size_t cells, bool ascii)

@@ -4,6 +4,13 @@
 #include "lib/utf8.h"
 #include <stdlib.h>
 
+static const char style[] =
+    "text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}\n"
+    ".title{font-size:15px;font-weight:600}.dim{fill:#59636e}.r{text-anchor:end}"
+    ".m{text-anchor:middle}\n"
+    ".mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}.bg{fill:#fff}\n"
+    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9198a1}.bg{fill:#0d1117}}\n";
+
 static long tenths(double v)
 {
     return (long)(v < 0 ? v * 10 - 0.5 : v * 10 + 0.5);
@@ -63,7 +70,7 @@ void mt_svg_begin(struct mt_buf *out, double width, double height, const char *t
     add_attribute(out, "height", height);
     mt_buf_addf(out, " viewBox=\"0 0 %ld %ld\">\n", tenths(width) / 10, tenths(height) / 10);
     add_title(out, title);
-    mt_buf_addf(out, "\n<style>\n%s</style>\n", css);
+    mt_buf_addf(out, "\n<style>\n%s%s</style>\n", style, css);
     mt_svg_rect(out, "bg", 0, 0, width, height);
 }
 
@@ -72,14 +79,29 @@ void mt_svg_end(struct mt_buf *out)
     mt_buf_adds(out, "</svg>\n");
 }
 
-void mt_svg_rect(struct mt_buf *out, const char *css_class, double x, double y, double w, double h)
+static void begin_rect(struct mt_buf *out, const char *css_class, double x, double y, double w,
+                       double h)
 {
     mt_buf_addf(out, "<rect class=\"%s\"", css_class);
     add_attribute(out, "x", x);
     add_attribute(out, "y", y);
     add_attribute(out, "width", w);
     add_attribute(out, "height", h);
+}
+
+void mt_svg_rect(struct mt_buf *out, const char *css_class, double x, double y, double w, double h)
+{
+    begin_rect(out, css_class, x, y, w, h);
     mt_buf_adds(out, "/>\n");
+}
+
+void mt_svg_box(struct mt_buf *out, const char *css_class, double x, double y, double w, double h,
+                const char *title)
+{
+    begin_rect(out, css_class, x, y, w, h);
+    mt_buf_addc(out, '>');
+    add_title(out, title);
+    mt_buf_adds(out, "</rect>\n");
 }
 
 void mt_svg_line(struct mt_buf *out, const char *css_class, double x1, double y1, double x2,

@@ -1,6 +1,7 @@
 /*
  * svg.h - a small SVG writer. Coordinates are pixels, written to a tenth; classes are the caller's
- * CSS. Text is any bytes: it is escaped, and what XML cannot hold is shown as \xNN.
+ * CSS, but for those every picture has: title, dim, mono, r (ends at x), m (its middle is at x), bg
+ * (the ground). Text is any bytes: it is escaped, and what XML cannot hold is shown as \xNN.
  */
 #ifndef MT_SVG_H
 #define MT_SVG_H
@@ -9,12 +10,15 @@
 #include <stdbool.h>
 
 /* Begins a document with a background (class "bg"), a title for tooltips and screen readers, and a
- * style sheet, which is written as it is. */
+ * style sheet, which is written as it is. Light and dark are the reader's choice. */
 void mt_svg_begin(struct mt_buf *out, double width, double height, const char *title,
                   const char *css);
 void mt_svg_end(struct mt_buf *out);
 
 void mt_svg_rect(struct mt_buf *out, const char *css_class, double x, double y, double w, double h);
+/* With a tooltip. */
+void mt_svg_box(struct mt_buf *out, const char *css_class, double x, double y, double w, double h,
+                const char *title);
 void mt_svg_line(struct mt_buf *out, const char *css_class, double x1, double y1, double x2,
                  double y2);
 void mt_svg_circle(struct mt_buf *out, const char *css_class, double x, double y, double r);

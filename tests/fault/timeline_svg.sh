@@ -52,5 +52,24 @@ check '<svg onload="x">' --by name --top 20
 [ "$(grep -c '<svg' t.svg)" = 1 ] || fail "a name became markup"
 [ "$(grep -c 'class="mono"' t.svg)" = $name ] || fail "$(grep -c 'class="mono"' t.svg) names in the legend, not $name"
 [ "$(awk '{ n = length($0); if (n > m) m = n } END { print m }' t.svg)" -lt 2000 ] || fail "a long name was not cut"
+
+# A thousand steps, and blocks of fifty ops: lines between which there is room, and no colour twice.
+awk 'BEGIN {
+    printf "{\"traceEvents\":["
+    for (i = 0; i < 1000; i++) {
+        printf "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%d\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":100},", i, i * 100
+        printf "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op%d\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":50},", i % 50, i * 100 + 5
+        printf "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":%d,\"args\":{\"Bytes\":%d,\"Addr\":%d,\"Device Type\":0,\"Device Id\":-1}},", i * 100 + 9, 512 * (1 + i % 50), (i + 1) * 65536
+    }
+    print "{\"ph\":\"i\",\"cat\":\"x\",\"name\":\"end\",\"pid\":1,\"tid\":1,\"ts\":100000}]}"
+}' >steps.json
+"$MEMTOOL" import steps.json --db t.db --name steps >log 2>&1 || fail "import of 1,000 steps: $(cat log)"
+check steps --by name --top 60
+lines=$(grep -c '<line class="step"' t.svg)
+{ [ "$lines" -ge 10 ] && [ "$lines" -le 45 ]; } || fail "$lines lines of 1,000 steps in 864 pixels"
+grep -q '>500</text>' t.svg || fail "step 500 has no number"
+! grep -o '<path class="[br][^"]*"' t.svg | sort | uniq -d | grep . || fail "a colour is there twice"
+[ "$(grep -c 'class="mono"' t.svg)" = 41 ] || fail "$(grep -c 'class="mono"' t.svg) bands, not 40 and [other]"
+grep -q 'none of the 40 heaviest' t.svg || fail "the picture does not say that it shows 40 bands"
 echo "$seen recordings, $fails complaints"
 [ $fails = 0 ]
