@@ -69,7 +69,8 @@ struct mt_seg_sites {
 /* Of the blocks from..to (numbers in s->blocks, `to` not included). */
 void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt_seg_sites *out);
 
-/* Appends an SVG picture: a bar per segment on a common scale, blocks coloured by site. */
+/* Appends an SVG picture: a bar per segment on a common scale, blocks coloured by site. It is no
+ * higher than a page: many segments stand side by side, and what is too much is summed up. */
 void mt_segments_svg(struct mt_buf *out, const struct mt_segments *s, const char *title);
 
 #endif
