@@ -14,7 +14,8 @@ struct mt_snap_device {
     uint16_t device; /* of the recording */
     size_t at;       /* next event */
     int64_t last_ns;
-    bool by_request; /* the file has no free_completed: free_requested frees */
+    bool by_request;       /* the file has no free_completed: free_requested frees, ... */
+    struct mt_map pending; /* ... but not these: address -> its last event (mt_snap_find_pending) */
     int64_t reserved_b, used_at_end_b, start_b;
     struct mt_map live;       /* address -> record that allocated it */
     struct mt_snap_held held; /* each range a segment of the recording, once they are followed */
@@ -78,6 +79,10 @@ static inline uint32_t mt_snap_live_at(const struct mt_snap_device *d, uint64_t 
     uint32_t i = mt_map_get(&d->live, addr);
     return i == MT_SNAP_CLOSED ? MT_NONE : i;
 }
+
+/* Finds the blocks of the list at the end whose free is requested and not completed, and the last
+ * event that allocates or frees at their address. */
+void mt_snap_find_pending(struct mt_snap_replayer *r, struct mt_snap_device *d);
 
 /* From now on what is held makes segments of the recording, and reserved_b is their sum. */
 void mt_snap_follow_held(struct mt_snap_replayer *r, struct mt_snap_device *d);

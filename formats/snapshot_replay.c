@@ -211,7 +211,7 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     case MT_SNAP_ALLOC:
         return allocate(r, d, e, t_ns, err);
     case MT_SNAP_FREE_REQUESTED:
-        if (d->by_request)
+        if (d->by_request && mt_map_get(&d->pending, e->addr) != (uint32_t)d->event)
             return release(r, d, e, t_ns, err);
         request_free(r, d, e, t_ns);
         return MT_OK;
@@ -291,6 +291,8 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
         requested |= e->action == MT_SNAP_FREE_REQUESTED;
     }
     d->by_request = requested && !completed;
+    if (d->by_request)
+        mt_snap_find_pending(r, d);
     d->event = MT_GONE;
     mt_snap_find_marks(r, d);
     MT_TRY(held_at_start(r, d, err));
@@ -314,7 +316,8 @@ static enum mt_status check_memory(struct mt_snap_replayer *r, struct mt_err *er
     uint64_t bytes = r->block_of.n * sizeof *r->block_of.v + mt_map_bytes(&r->labels) +
                      mt_map_bytes(&r->pools) + mt_snap_paths_bytes(&r->o->paths) - r->path_bytes;
     for (size_t i = 0; i < r->device_n; i++)
-        bytes += mt_map_bytes(&r->devices[i].live) + mt_snap_held_bytes(&r->devices[i].held) +
+        bytes += mt_map_bytes(&r->devices[i].live) + mt_map_bytes(&r->devices[i].pending) +
+                 mt_snap_held_bytes(&r->devices[i].held) +
                  r->devices[i].annotations.all.n * sizeof *r->devices[i].annotations.all.v;
     r->rec->beside_bytes = r->reader_bytes + bytes;
     return mt_rec_check_memory(r->rec, err);
@@ -395,6 +398,7 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
     enum mt_status st = run(&r, sources, err);
     for (size_t i = 0; i < n; i++) {
         mt_map_free(&r.devices[i].live);
+        mt_map_free(&r.devices[i].pending);
         mt_snap_held_free(&r.devices[i].held);
         mt_snap_regions_end(&r.devices[i].regions, rec, 0);
         mt_vec_free(&r.devices[i].annotations.all);

@@ -58,6 +58,27 @@ void mt_snap_follow_held(struct mt_snap_replayer *r, struct mt_snap_device *d)
 
 /* ---- at the end ---- */
 
+void mt_snap_find_pending(struct mt_snap_replayer *r, struct mt_snap_device *d)
+{
+    for (size_t i = 0; i < d->src->segment_n; i++) {
+        if (!mt_snap_is_own(r->o, d->src, d->src->segments[i]))
+            continue;
+        const struct mt_snap_segment *s = &r->o->segments.v[mt_pickle_number(d->src->segments[i])];
+        for (uint32_t k = 0; k < s->block_n; k++) {
+            const struct mt_snap_block *b =
+                &r->o->blocks.v[r->o->final_blocks.v[s->first_block + k]];
+            if (b->state == MT_BLOCK_PENDING_FREE)
+                *mt_map_at(&d->pending, b->address) = (uint32_t)d->src->event_n;
+        }
+    }
+    for (size_t i = 0; i < d->src->event_n && d->pending.n; i++) {
+        const struct mt_snap_event *e = mt_snap_event_at(r, d, i);
+        if (e->size && e->action <= MT_SNAP_FREE_COMPLETED &&
+            mt_map_get(&d->pending, e->addr) != MT_MAP_NONE)
+            *mt_map_at(&d->pending, e->addr) = (uint32_t)i;
+    }
+}
+
 static enum mt_status end_block(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                 const struct mt_snap_block *b, const struct mt_snap_segment *s,
                                 uint32_t segment, struct mt_err *err)
