@@ -6,12 +6,17 @@
 #include "formats/format.h"
 #include "formats/pytorch_event.h"
 #include "formats/pytorch_intake.h"
+#include "formats/pytorch_skipped.h"
 #include "lib/human.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { META_VALUE_MAX = 64 * 1024, KEYS_SHOWN = 5 };
+enum {
+    META_VALUE_MAX = 64 * 1024,
+    KEYS_SHOWN = 5,
+    END = -1 /* of the input, where a byte is asked for */
+};
 
 struct reader {
     struct mt_stream *in;
@@ -24,7 +29,7 @@ struct reader {
     uint64_t base_offset; /* decompressed offset of base */
     bool eof, cut;        /* no more bytes; the input ended early */
     bool has_events;
-    char last;              /* last byte skipped while resynchronising that is no white space */
+    bool ended;             /* what was skipped up to the end of the input has the events' end */
     struct mt_buf top_keys; /* seen, for the error of a file without events */
     int top_key_n;
 };
@@ -77,14 +82,14 @@ static enum mt_status more(struct reader *r, bool *got, struct mt_err *err)
     return MT_OK;
 }
 
-/* Skips white space and commas; *c = the byte there, 0 at the end of the input. */
-static enum mt_status next_byte(struct reader *r, char *c, struct mt_err *err)
+/* Skips white space and commas; *c = the byte there, END at the end of the input. */
+static enum mt_status next_byte(struct reader *r, int *c, struct mt_err *err)
 {
     bool got = true;
     for (;;) {
         r->p = mt_json_separators(r->p);
         if (r->p < r->json.end || !got) {
-            *c = r->p < r->json.end ? *r->p : '\0';
+            *c = r->p < r->json.end ? (unsigned char)*r->p : END;
             return MT_OK;
         }
         r->p = r->json.end;
@@ -136,9 +141,10 @@ static bool begins_event(const char *base, const char *p)
 static enum mt_status resynchronise(struct reader *r, struct mt_err *err)
 {
     enum { LOOK_AHEAD = 512 };
+    struct mt_skipped skipped = {0};
     mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset_of(r, r->p), 0);
     bool got = true;
-    const char *p = r->p + 1;
+    const char *p = r->p + 1, *unseen = r->p;
     for (;;) {
         const char *brace = p < r->json.end ? memchr(p, '{', (size_t)(r->json.end - p)) : NULL;
         if (brace && (r->json.end - brace > LOOK_AHEAD || !got)) {
@@ -150,8 +156,7 @@ static enum mt_status resynchronise(struct reader *r, struct mt_err *err)
             continue;
         }
         if (!got) {
-            for (const char *q = r->json.end; q > r->p && !r->last; q--)
-                r->last = (unsigned char)q[-1] > ' ' ? q[-1] : '\0';
+            r->ended = mt_skipped_ended(&skipped);
             r->p = r->json.end;
             return MT_OK;
         }
@@ -159,7 +164,10 @@ static enum mt_status resynchronise(struct reader *r, struct mt_err *err)
         const char *keep = brace ? brace : r->json.end;
         size_t behind = (size_t)(keep - r->p) < 64 ? (size_t)(keep - r->p) : 64;
         r->p = keep - behind;
+        mt_skipped_add(&skipped, unseen, r->json.end);
+        size_t seen = (size_t)(r->json.end - r->p);
         MT_TRY(more(r, &got, err));
+        unseen = r->p + seen;
         p = r->p + behind;
     }
 }
@@ -189,18 +197,16 @@ static enum mt_status read_events(struct reader *r, struct mt_err *err)
 {
     r->has_events = true;
     for (;;) {
-        char c;
+        int c;
         MT_TRY(next_byte(r, &c, err));
         if (c == ']') {
             r->p++;
             return MT_OK;
         }
-        if (c == '\0')
-            return r->last == '}' || r->last == ']' ? MT_OK : cut_off(r, err);
+        if (c == END)
+            return r->ended ? MT_OK : cut_off(r, err);
         if (c == '{') {
             MT_TRY(read_event(r, err));
-            if (r->eof && r->p >= r->json.end && r->opts->partial)
-                return MT_OK;
             /* A cut event of a partial read: nothing behind it. */
             if (r->rec->notes[MT_NOTE_CUT].count)
                 return MT_OK;
@@ -298,13 +304,13 @@ static enum mt_status no_events(struct reader *r, struct mt_err *err)
 static enum mt_status read_object(struct reader *r, struct mt_err *err)
 {
     for (r->p++;;) {
-        char c;
+        int c;
         MT_TRY(next_byte(r, &c, err));
         if (c == '}')
             r->p++;
-        if (c == '}' || (c == '\0' && r->has_events && (r->last || r->cut || r->opts->partial)))
+        if (c == '}' || (c == END && r->has_events && (r->ended || r->opts->partial)))
             break;
-        if (c == '\0') {
+        if (c == END) {
             MT_TRY(cut_off(r, err));
             break;
         }
@@ -322,7 +328,7 @@ static enum mt_status read_object(struct reader *r, struct mt_err *err)
 /* A bare array: the legacy exporter's events, or something else. */
 static enum mt_status read_array(struct reader *r, struct mt_err *err)
 {
-    char c;
+    int c;
     r->p++;
     MT_TRY(next_byte(r, &c, err));
     if (c == '{' || c == ']')
@@ -391,7 +397,7 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     if (n >= 3 && memcmp(r.p, "\xef\xbb\xbf", 3) == 0)
         r.p += 3;
     mt_intake_init(&r.intake, rec);
-    char c;
+    int c;
     MT_TRY_OUT(next_byte(&r, &c, err));
     MT_TRY_OUT(c == '[' ? read_array(&r, err) : read_object(&r, err));
     MT_TRY_OUT(read_rest(&r, err));
