@@ -116,6 +116,9 @@ static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known
                                 struct mt_err *err)
 {
     struct mt_stmt *s;
+    *known = false;
+    if (v->device.one_moment)
+        return MT_OK;
     MT_TRY(mt_db_query(v->db, MT_Q_RESERVED_PEAK, &s, err));
     mt_stmt_bind(s, "ii", v->run.id, v->device.id);
     MT_TRY(mt_stmt_step(s, known, err));

@@ -75,9 +75,10 @@ none 'steps' "SELECT r.name, count(*) FROM run r JOIN step s ON s.run_id = r.id 
 query "SELECT r.name || ' ' || d.name || ' ' || max(s.value_b) FROM sample s JOIN run r ON r.id = s.run_id JOIN device d ON d.id = s.device_id
   WHERE s.metric = 'reserved' GROUP BY d.id" | tr -d '"' >reserved
 while read -r run device peak; do
-    of_memory=$("$MEMTOOL" memory "$run" --db t.db --device "$device" --format csv | awk -F, '$2 == "reserved" { print $4 == "" ? $3 : $4 }')
+    of_memory=$("$MEMTOOL" memory "$run" --db t.db --device "$device" --format csv | awk -F, '$2 == "reserved" { print $4 }')
     of_moment=$("$MEMTOOL" fragmentation "$run" --db t.db --device "$device" --format csv 2>/dev/null |
         awk -F, '$1 ~ /reserved peak/ && $2 == "reserved" { print $3 }')
+    "$MEMTOOL" peak "$run" --db t.db --device "$device" 2>log | grep -q 'no history' && peak=
     [ "$peak $peak" = "$of_memory $of_moment" ] ||
         complain "$run, $device: reserved peak $peak, by memory $of_memory, by fragmentation $of_moment"
 done <reserved

@@ -111,6 +111,7 @@ class Run:
         row = m.query(f"SELECT format, dur_ns FROM run WHERE name = '{name}'")[0]
         self.is_snapshot = row["format"] == "cuda-snapshot"
         self.dur_ns = row["dur_ns"]
+        self.one_moment = bool(m.query(f"SELECT 1 AS yes FROM v_note WHERE run = '{name}' AND kind = 'state_only'"))
 
     def __str__(self):
         return self.name

@@ -70,6 +70,15 @@ def tree(run, device):
     m.check((mt.total(top, "self_net_b") or 0) == outside, *where, "--invert self sums", mt.total(top, "self_net_b"), outside)
 
 
+def at_peak(run, device, key):
+    """The rows of `peak`; of a snapshot without history, which has none, those of its first moment under the same names."""
+    rows = m.rows("peak", run.name, "--device", device, "--by", key)
+    if not run.one_moment:
+        return rows
+    return [{column.replace("live_", "at_peak_"): value for column, value in row.items()}
+            for row in m.rows("peak", run.name, "--device", device, "--by", key, "--at", "@peak")]
+
+
 def peak(run, device):
     name = device["device"]
     if device["at_end_b"] is None:
@@ -77,7 +86,7 @@ def peak(run, device):
     for key in keys(run):
         if key == "forward":
             continue
-        rows = m.rows("peak", run.name, "--device", name, "--by", key)
+        rows = at_peak(run, name, key)
         m.check((mt.total(rows, "at_peak_b") or 0) == device["peak_b"], run.name, name, "peak --by", key, mt.total(rows, "at_peak_b"),
                 device["peak_b"])
         listed = mt.summed(m.rows("table", run.name, "--device", name, "--by", key), [key], ["self_at_peak_b"])
@@ -86,7 +95,7 @@ def peak(run, device):
         m.check(got == listed, run.name, name, f"peak --by {key} is not table's at peak:", mt.differences(got, listed))
         for more in FINER if inputs.is_made_up(run.name) else []:
             if key != more:
-                fine = m.rows("peak", run.name, "--device", name, "--by", f"{key},{more}")
+                fine = at_peak(run, name, f"{key},{more}")
                 a, b = mt.summed(rows, [key], ["at_peak_b", "at_peak_n"]), mt.summed(fine, [key], ["at_peak_b", "at_peak_n"])
                 m.check(a == b, run.name, name, f"peak --by {key} and {key},{more}", mt.differences(a, b))
     for moment, level in (("@end", device["start_b"] + device["net_b"]), ("@peak", device["peak_b"]), ("@start", device["start_b"])):
@@ -102,7 +111,7 @@ def view(run, device):
     if device["at_end_b"] is None:
         return
     for key in ("name", "top", "site", "scope", "module", "phase", "shape", "step"):
-        reported = {row[key]: row["at_peak_b"] for row in m.rows("peak", run.name, "--device", name, "--by", key)}
+        reported = {row[key]: row["at_peak_b"] for row in at_peak(run, name, key)}
         column = "born_in" if key == "name" else key
         stored = {row["key"]: row["b"] for row in m.query(
             f"SELECT a.{column} AS key, sum(a.bytes_b) AS b FROM v_alloc a JOIN v_device d ON d.run = a.run AND d.device = a.device "
