@@ -328,14 +328,17 @@ static enum mt_status drain(struct reader *r, struct mt_err *err)
         MT_TRY(st);
         if (!n)
             return MT_OK;
-        for (size_t i = 0; i < n; i++) {
+        size_t i = 0;
+        for (; i < n; i++) {
             if (!p[i] || strchr(" \t\r\n", p[i]))
                 continue;
+            if (i && i + 1 == n)
+                break; /* whether a pickle begins there, the next window tells */
             if (!note->count && !r->opts->partial && begins_pickle(p + i, n - i))
                 return two_pickles(r, i, err);
             mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)(mt_stream_offset(r->in) + i), 0);
         }
-        mt_stream_consume(r->in, n);
+        mt_stream_consume(r->in, i);
     }
 }
 
