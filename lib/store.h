@@ -14,8 +14,8 @@ struct mt_store_opts {
     const char *group;  /* NULL = none; a run that is there already joins it */
     const char *source; /* file name */
     const char *hash;   /* content hash */
-    bool replace;       /* a run of that name or content is replaced; the new one has its name and
-                           group where none is given */
+    bool replace; /* a run of that name or content is replaced, or, where no name is given, one
+                     of that file; the new one has its name and group where none is given */
     /* Called when the ops are written, before anything of memory is read: completes the recording
      * (lib/build.h, mt_build_wait). NULL: it is complete. */
     void (*complete)(void *closure);

@@ -126,6 +126,42 @@ static enum mt_status replace(struct mt_db *db, int64_t id, struct mt_store_resu
     return mt_store_delete(db, id, err);
 }
 
+/* Whether the run was read of that file, which may have other content by now. Standard input is
+ * another one each time. */
+static enum mt_status is_of_source(struct mt_db *db, int64_t run, const char *source, bool *is,
+                                   struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_OF_SOURCE, &s, err));
+    mt_stmt_bind(s, "is", run, source);
+    MT_TRY(mt_stmt_step(s, is, err));
+    mt_stmt_end(s);
+    *is = *is && strcmp(source, "-") != 0;
+    return MT_OK;
+}
+
+/* A name made from the source's, with a number where others have it. A run of that file that has
+ * it makes room, if wanted. */
+static enum mt_status make_name(struct mt_db *db, const struct mt_store_opts *o,
+                                struct mt_store_result *out, struct mt_err *err)
+{
+    int64_t id;
+    char base[200];
+    name_of_source(o->source, base);
+    snprintf(out->name, sizeof out->name, "%s", base);
+    for (int n = 2;; n++) {
+        bool same = false;
+        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
+        if (!id)
+            return MT_OK;
+        if (o->replace)
+            MT_TRY(is_of_source(db, id, o->source, &same, err));
+        if (same)
+            return replace(db, id, out, err);
+        snprintf(out->name, sizeof out->name, "%s-%d", base, n);
+    }
+}
+
 enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts *o,
                                     struct mt_kept *kept, struct mt_store_result *out,
                                     struct mt_err *err)
@@ -146,15 +182,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
     }
-    char base[200];
-    name_of_source(o->source, base);
-    snprintf(out->name, sizeof out->name, "%s", base);
-    for (int n = 2;; n++) {
-        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
-        if (!id)
-            return MT_OK;
-        snprintf(out->name, sizeof out->name, "%s-%d", base, n);
-    }
+    return make_name(db, o, out, err);
 }
 
 /* A run that is there already joins one more group. */

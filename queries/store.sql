@@ -6,6 +6,10 @@ SELECT id, name FROM run WHERE content_hash = ?1;
 -- in: ?1 run id, ?2 group   out: a row if the run is of that group
 SELECT 1 FROM run_group WHERE run_id = ?1 AND name = ?2;
 
+-- name: run_of_source
+-- in: ?1 run id, ?2 file   out: a row if the run was read of a file called so
+SELECT 1 FROM run WHERE id = ?1 AND source = ?2;
+
 -- name: run_by_name
 -- in: ?1 name   out: id
 SELECT id FROM run WHERE name = ?1;
