@@ -4,6 +4,7 @@
 #include "cmd/output.h"
 #include "cmd/words.h"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char rules_here[] = "memtool.json";
@@ -38,14 +39,50 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(err);
 }
 
-static struct mt_checked *compare(const struct mt_rule *rule, const struct mt_loaded *new,
-                                  struct mt_findings *out)
+static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
+                    struct mt_findings *out)
 {
+    const struct mt_repeats *base = out->base ? &out->base->figures : NULL;
+    bool same = out->base && mt_loaded_overlap(new, out->base);
     struct mt_checked *c = mt_vec_push(&out->v);
-    mt_check_rule(rule, &new->figures, out->base ? &out->base->figures : NULL,
-                  out->base && mt_loaded_overlap(new, out->base), c);
-    out->n_of[c->verdict]++;
-    return c;
+    if (device)
+        mt_check_rule_on(rule, device, &new->figures, base, same, c);
+    else
+        mt_check_rule(rule, &new->figures, base, same, c);
+}
+
+/* Of the findings about the devices of a run, from the first on: where the rule is about sites of
+ * some device, those without any say nothing; else one is enough. */
+static void drop_without_sites(struct mt_findings *out, size_t first)
+{
+    size_t kept = first;
+    bool any = false;
+    for (size_t i = first; i < out->v.n; i++)
+        any |= !out->v.v[i].nothing_matches;
+    for (size_t i = first; i < out->v.n; i++)
+        if (!out->v.v[i].nothing_matches || (!any && i == first))
+            out->v.v[kept++] = out->v.v[i];
+    out->v.n = kept;
+}
+
+/* A rule that names no device is for every one that a run has. */
+static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *new,
+                            struct mt_findings *out)
+{
+    struct mt_strtab names;
+    size_t first = out->v.n;
+    mt_strtab_init(&names);
+    for (size_t i = 0; i < new->figures.v.n && !rule->device; i++) {
+        const struct mt_baseline *run = &new->figures.v.v[i];
+        for (size_t k = 0; k < run->devices.n; k++)
+            mt_strtab_add(&names, run->devices.v[k].name, strlen(run->devices.v[k].name));
+    }
+    for (uint32_t i = 0; i < names.n; i++)
+        compare(rule, mt_strtab_get(&names, i), new, out);
+    if (!names.n)
+        compare(rule, NULL, new, out);
+    mt_strtab_free(&names);
+    drop_without_sites(out, first);
 }
 
 /* Every run as if it were the only one. */
@@ -53,23 +90,27 @@ static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
 {
     for (size_t i = 0; i < out->new->runs.n; i++) {
         struct mt_loaded one = {0}; /* borrows; not to be freed */
+        size_t first = out->v.n;
         one.figures.v.v = &out->new->figures.v.v[i];
         one.runs.v = &out->new->runs.v[i];
         one.figures.v.n = one.runs.n = 1;
-        struct mt_checked *c = compare(rule, &one, out);
-        c->new_index = c->look_index = i;
+        compare_devices(rule, &one, out);
+        for (size_t k = first; k < out->v.n; k++)
+            out->v.v[k].new_index = out->v.v[k].look_index = i;
     }
 }
 
 static void compare_all(const struct mt_rules *rules, const struct mt_loaded *new,
                         const struct mt_loaded *base, struct mt_findings *out)
 {
-    *out = (struct mt_findings){.new = new, .base = base, .each = each};
+    *out = (struct mt_findings){.new = new, .base = base, .each = each, .rule_n = rules->v.n};
     for (size_t i = 0; i < rules->v.n; i++)
         if (each)
             compare_each(&rules->v.v[i], out);
         else
-            compare(&rules->v.v[i], new, out);
+            compare_devices(&rules->v.v[i], new, out);
+    for (size_t i = 0; i < out->v.n; i++)
+        out->n_of[out->v.v[i].verdict]++;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -113,7 +154,8 @@ static const struct mt_opt opts[] = {
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
     {"each", 0, MT_OPT_FLAG, &each, NULL,
      "every run keeps every rule by itself: for the ranks of a job, which are no repeats"},
-    MT_DEVICE_OPT(about.device),
+    {"device", 0, MT_OPT_STRING, &about.device, "D",
+     "cpu, cuda:0, ... (default: every device of the run)"},
     {"op", 0, MT_OPT_STRING, &about.op, "REGEX",
      "judge only the memory allocated under top ops whose names match"},
     {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX",

@@ -11,7 +11,8 @@ struct mt_findings {
     MT_VEC(struct mt_checked) v;
     int64_t n_of[MT_CHECK_N];
     const struct mt_loaded *new, *base; /* base NULL: none */
-    bool each; /* a finding of every rule for every run, rules one after the other */
+    size_t rule_n;
+    bool each; /* findings of every rule for every run, rules one after the other */
 };
 
 /* ---- words (check_words.c): plain text, not yet escaped for anything ---- */

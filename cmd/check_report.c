@@ -162,22 +162,6 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
                     mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
 }
 
-/* Rules that name no device are about one: those of the others are not kept, they are not asked. */
-static void note_devices(const struct mt_findings *f, struct mt_report *r)
-{
-    char devices[MT_HUMAN_LONG];
-    size_t most = 0;
-    bool any = false;
-    for (size_t i = 0; i < f->v.n; i++)
-        any |= !f->v.v[i].rule->device;
-    for (size_t i = 0; i < f->new->figures.v.n; i++)
-        if (f->new->figures.v.v[i].devices.n > most)
-            most = f->new->figures.v.v[i].devices.n;
-    if (any && most > 1)
-        mt_report_note(r, "%s not asked; choose with --device, or give rules a device.",
-                       mt_human_things((int64_t)most - 1, "more device", devices));
-}
-
 /* Whether some rule is about what is alive on a device of the run that loses frees. */
 static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *run)
 {
@@ -215,7 +199,6 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
             if (asks_for_levels(f))
                 mt_notes_of_older(r, run->name, &run->notes);
         }
-    note_devices(f, r);
     if (!f->base)
         return;
     const struct mt_baseline *a = &f->base->figures.v.v[0], *b = &f->new->figures.v.v[0];

@@ -183,10 +183,25 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
     if (both)
         add_word(out, base->name);
     add_word(out, f->new->runs.v[c->look_index].name);
-    if (c->rule->device) {
+    const struct mt_base_device *first =
+        mt_baseline_device(&f->new->figures.v.v[c->look_index], NULL);
+    if (c->rule->device || (first && strcmp(first->name, c->device) != 0)) {
         mt_buf_adds(out, " --device");
         add_word(out, c->device);
     }
+}
+
+/* How many devices the findings are about. */
+static size_t devices_in(const struct mt_findings *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->v.n; i++) {
+        size_t k = 0;
+        while (k < i && strcmp(f->v.v[k].device, f->v.v[i].device) != 0)
+            k++;
+        n += k == i;
+    }
+    return n;
 }
 
 void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
@@ -195,11 +210,13 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
     static const enum mt_check_verdict order[] = {MT_CHECK_FAIL, MT_CHECK_INCONCLUSIVE,
                                                   MT_CHECK_PASS};
     const char *separator = ": ";
-    size_t run_n = f->each ? f->new->runs.n : 1, rule_n = f->v.n / run_n;
-    char rules[MT_HUMAN_LONG], runs[MT_HUMAN_LONG];
-    mt_buf_adds(out, mt_human_things((int64_t)rule_n, "rule", rules));
+    size_t run_n = f->each ? f->new->runs.n : 1;
+    char text[MT_HUMAN_LONG];
+    mt_buf_adds(out, mt_human_things((int64_t)f->rule_n, "rule", text));
     if (f->each)
-        mt_buf_addf(out, " for each of %s", mt_human_things((int64_t)run_n, "run", runs));
+        mt_buf_addf(out, " for each of %s", mt_human_things((int64_t)run_n, "run", text));
+    if (f->v.n > f->rule_n * run_n)
+        mt_buf_addf(out, " on %s", mt_human_things((int64_t)devices_in(f), "device", text));
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
         if (f->n_of[order[i]]) {
             mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);

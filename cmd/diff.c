@@ -4,7 +4,6 @@
 #include "cmd/common.h"
 #include "cmd/diff.h"
 #include "lib/human.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,85 +77,21 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
                        mt_human_things(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
     if (!mt_lives_are_known(&a->device) || !mt_lives_are_known(&b->device))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
-    if (!device_name)
+    if (!device_name && !exit_code_wanted)
         mt_report_others(r, other_n);
 }
 
-/* How much worse is worse: bytes, or percent of what it was. */
-struct threshold {
-    int64_t bytes;
-    double percent; /* -1: none */
-};
-
-/* Got worse by more than the threshold. */
-static bool worse(double was, double is, const struct threshold *t)
-{
-    const double same = 1e-12; /* sums of fractions in another order */
-    double more = is - was;
-    if (more <= fabs(is) * same)
-        return false;
-    return t->percent >= 0 ? more > was * t->percent / 100 : more > (double)t->bytes;
-}
-
-static enum mt_status parse_threshold(struct threshold *out, struct mt_err *err)
-{
-    char *end;
-    *out = (struct threshold){.percent = -1};
-    if (!threshold)
-        return MT_OK;
-    out->percent = strtod(threshold, &end);
-    if (end != threshold && strcmp(end, "%") == 0 && out->percent >= 0)
-        return MT_OK;
-    out->percent = -1;
-    if (mt_parse_size(threshold, &out->bytes) && out->bytes >= 0)
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--threshold '%s' is neither a size nor a percentage", threshold);
-    mt_err_hint(err, "Write --threshold 1MiB or --threshold 5%%.");
-    return MT_EUSAGE;
-}
-
-enum answer { NOT_WORSE, WORSE, OPEN };
-
-/* A peak that is not known is that much at least, unless levels themselves are in doubt. */
-static enum answer judge_peak(const struct mt_diff *d, const struct threshold *t)
-{
-    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
-    double was = (double)a->whole.at_peak_b, is = (double)b->whole.at_peak_b;
-    bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
-    if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counts_differ(d))
-        return OPEN;
-    if (!worse(was, is, t))
-        return known[1] ? NOT_WORSE : OPEN;
-    bool sure = known[0] && worse(was, is - (double)b->device.doubt_at_peak_b, t);
-    return sure ? WORSE : OPEN;
-}
-
-/* Candidates may be leaks or not. */
-static enum answer judge_growth(const struct mt_diff *d, const struct threshold *t)
-{
-    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
-    bool known = mt_diff_growth_known(a);
-    if (known != mt_diff_growth_known(b))
-        return OPEN;
-    if (known && worse(a->suspect_per_step_b, b->per_step_b, t))
-        return d->side[0].growth_known ? WORSE : OPEN;
-    bool more = worse(a->per_step_b, b->per_step_b, t) ||
-                worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
-    return more || (known && !d->side[1].growth_known) ? OPEN : NOT_WORSE;
-}
-
-/* What --exit-code answers: 1 worse, 3 nobody can tell, 0 neither. Says what cannot be told. */
-static enum mt_status judge(const struct mt_diff *d, struct mt_report *r, int *exit_code,
+/* The device compared and, where none is named, all others of both runs. */
+static enum mt_status judge(const struct comparison *c, struct mt_report *r, int *exit_code,
                             struct mt_err *err)
 {
-    struct threshold t;
-    MT_TRY(parse_threshold(&t, err));
-    enum answer peak = judge_peak(d, &t), growth = judge_growth(d, &t);
-    if (peak == OPEN)
-        mt_report_note(r, "Whether the peak got worse cannot be told.");
-    if (growth == OPEN)
-        mt_report_note(r, "Whether the growth per step got worse cannot be told.");
-    *exit_code = peak == WORSE || growth == WORSE ? 1 : peak == OPEN || growth == OPEN ? 3 : 0;
+    enum mt_diff_answer answer;
+    struct mt_diff_threshold t;
+    MT_TRY(mt_diff_threshold(threshold, &t, err));
+    answer = mt_diff_judge(&c->live, &t, NULL, r);
+    if (!device_name)
+        MT_TRY(mt_diff_judge_others(&c->live, &t, warmup, r, &answer, err));
+    *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
     return MT_OK;
 }
 
@@ -187,8 +122,8 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
 static enum mt_status check_options(const struct mt_args *args, struct comparison *c,
                                     struct mt_diff_wanted *w, struct mt_err *err)
 {
-    struct threshold unused;
-    MT_TRY(parse_threshold(&unused, err));
+    struct mt_diff_threshold unused;
+    MT_TRY(mt_diff_threshold(threshold, &unused, err));
     *w = (struct mt_diff_wanted){.per_step = per_step,
                                  .people = mt_people_read(),
                                  .all = all,
@@ -284,7 +219,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
     warn(&c.op, c.other_n, reports.v[reports.n - 1]);
     if (exit_code_wanted)
-        MT_TRY_OUT(judge(&c.live, reports.v[reports.n - 1], exit_code, err));
+        MT_TRY_OUT(judge(&c, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
 out:
     mt_diff_reports_free(&reports);
@@ -301,7 +236,7 @@ static const struct mt_opt opts[] = {
      "group by one or more of the words below (default: blocks by site, ops by name)"},
     {"section", 0, MT_OPT_STRING, &sections, "LIST", "only these: total, peak, op, leak"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
-     "cpu, cuda:0, ... (default: the one of BASE with most bytes allocated)"},
+     "cpu, cuda:0, ... (default: shows the one of BASE with most bytes allocated, judges all)"},
     {"per-step", 0, MT_OPT_FLAG, &per_step, NULL,
      "divide by steps, so that runs of different length compare"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},

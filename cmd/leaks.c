@@ -57,10 +57,9 @@ static bool is_listed(const struct mt_leak *l)
     return all || is_suspect(l) || !mt_people_read();
 }
 
-/* --min is about the growth per step where there is one, else about what is alive. */
 static bool large_enough(const struct mt_leak *l)
 {
-    return l->growth_steps ? rate_of(l) >= (double)min_b : l->at_end_b >= min_b;
+    return mt_leaks_large_enough(l, min_b);
 }
 
 static void add_columns(struct mt_report *r, const struct mt_by *keys, bool steps)
@@ -304,11 +303,10 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
             add_row(r, l, keys);
         else
             r->left_out_n += is_listed(l);
-        answer->leaking |= l->verdict == MT_VERDICT_LEAK && large_enough(l);
-        answer->unknown |= l->verdict == MT_VERDICT_CANDIDATE && l->growth_steps && large_enough(l);
     }
+    mt_leaks_answer_all(&found, min_b, answer);
     add_kept(r, mt_run_kept(run, d), keys);
-    answer->unknown |= too_few_steps(&lives) || found.gaps;
+    answer->unknown |= too_few_steps(&lives);
     if (lives.steps.all.n && too_few_steps(&lives))
         r->empty = "too few steps to tell what grows";
     else if (lives.steps.all.n && found.gaps)
@@ -319,6 +317,9 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     asked.min_b = min_b; /* applied above: it is about growth, too */
     mt_rows_footer(&asked, r, NULL, "");
     explain_rest(r, &lives, &found, mt_run_kept(run, d));
+    const struct mt_leaks_wanted others = {.keys = keys->v, .key_n = keys->n, .min_b = min_b};
+    if (!device_name)
+        MT_TRY_OUT(mt_leaks_other_devices(&lives, d, &others, warmup, r, answer, err));
 out:
     mt_leaks_free(&found);
     mt_lives_close(&lives);
@@ -343,7 +344,6 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
         mt_report_no_memory(r, &which);
     else
         MT_TRY_OUT(fill(r, db, &which, &d, keys, answer, err));
-    mt_report_others(r, others);
 out:
     mt_db_close(db);
     return st;
@@ -398,7 +398,8 @@ static const struct mt_opt opts[] = {
      "exit 1 when there is a leak, 3 when that cannot be told"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "leaks that grow by at least this per step, or run; other rows that hold this at the end"},
-    MT_DEVICE_OPT(device_name),
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda:0, ... (default: shows the one with most bytes allocated, judges all)"},
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
     {"columns", 0, MT_OPT_STRING, &rows.columns, "LIST",

@@ -5,7 +5,7 @@
 #define MT_LEAKS_CMD_H
 
 #include "cmd/rows.h"
-#include "lib/load.h"
+#include "lib/leaks.h"
 
 /* What --fail asks for. */
 struct mt_leaks_answer {
@@ -23,11 +23,30 @@ struct mt_leaks_wanted {
     const struct mt_rows *rows; /* whose min_b is not used */
 };
 
+/* ---- leaks_devices.c ---- */
+
+/* --min is about the growth per step where there is one, else about what is alive. */
+bool mt_leaks_large_enough(const struct mt_leak *l, int64_t min_b);
+/* What the leaks and candidates of a device that are large enough, and gaps, come to. */
+void mt_leaks_answer_all(const struct mt_leaks *found, int64_t min_b,
+                         struct mt_leaks_answer *answer);
+void mt_leaks_answer_add(struct mt_leaks_answer *to, const struct mt_leaks_answer *from);
+/* Says what the answer of a device is that the report does not show. */
+void mt_leaks_note_device(struct mt_report *r, const char *device,
+                          const struct mt_leaks_answer *answer);
+/* Judges the devices of a run that are not shown, and says what comes of it. Errors: MT_EDB. */
+enum mt_status mt_leaks_other_devices(struct mt_lives *lives, const struct mt_run_device *shown,
+                                      const struct mt_leaks_wanted *w, int64_t warmup,
+                                      struct mt_report *r, struct mt_leaks_answer *answer,
+                                      struct mt_err *err);
+
+/* ---- leaks_runs.c ---- */
+
 /*
  * Growth over several runs of one program, in the order given: a row per site that is alive at the
  * end of any, sites being matched as diff does. A site that rises from each run to the next is a
  * leak when there are three runs or more, else a candidate, as is one that rises and never falls.
- * The answer is about rows of at least min_b.
+ * The answer is about rows of at least min_b, and all devices where none is wanted.
  */
 enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_leaks_wanted *wanted,
                                   struct mt_report *r, struct mt_leaks_answer *answer,

@@ -31,6 +31,7 @@ struct sites {
     } rest;             /* alive at the end of the last run, and not listed */
     int64_t doubtful_n; /* that would be leaks */
     bool ends_unknown;  /* of a run nobody knows what is alive at the end */
+    bool beside;        /* of a device that is not shown */
 };
 
 static struct mt_align_key *names_of(const struct sites *s)
@@ -123,6 +124,30 @@ static enum mt_status note_gaps(struct sites *s, struct mt_db *db, const struct 
     return MT_OK;
 }
 
+/* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
+ * which is no error where another run has it. */
+static enum mt_status find_device(struct sites *s, struct mt_db *db, const struct mt_run *run,
+                                  bool *none, struct mt_err *err)
+{
+    const struct mt_leaks_wanted *w = s->wanted;
+    const char *name = w->device ? w->device : s->device.id ? s->device.name : NULL;
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    int others;
+    *none = false;
+    if (!s->beside)
+        return mt_run_device(db, run, name, &s->device, none, &others, err);
+    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    *none = true;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0) {
+            s->device = all[i];
+            *none = false;
+        }
+    free(all);
+    return st;
+}
+
 /* What is alive at the end of one run. */
 static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
@@ -133,21 +158,23 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     struct mt_live live = {0};
     struct mt_live_groups groups = {0};
     int64_t *doubt_b = NULL;
-    const char *device = w->device ? w->device : s->device.id ? s->device.name : NULL;
     bool none = false;
-    int others;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_open_run(ref, &db, &run, err));
-    MT_TRY_OUT(mt_run_device(db, &run, device, &s->device, &none, &others, err));
+    MT_TRY_OUT(find_device(s, db, &run, &none, err));
     if (i == 0 || i == s->run_n - 1) {
         s->r->runs[i > 0].id = run.id;
         s->r->runs[i > 0].name = mt_strdup(run.name);
     }
     mt_notes_of_run(s->r, run.name, &run.notes, s->device.unseen_n);
+    MT_TRY_OUT(note_gaps(s, db, &run, err));
+    if (s->beside && (none || !mt_lives_are_known(&s->device))) {
+        s->ends_unknown |= !none;
+        goto out;
+    }
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
-    MT_TRY_OUT(note_gaps(s, db, &run, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
@@ -289,6 +316,71 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     return MT_OK;
 }
 
+static void free_sites(struct sites *s)
+{
+    for (size_t i = 0; i < s->all.n; i++)
+        free(s->all.v[i].at_end);
+    mt_vec_free(&s->all);
+}
+
+/* A device that is not shown, as far as the answer is about it. */
+static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_leaks_wanted *wanted,
+                                   const char *device, struct mt_report *r,
+                                   struct mt_leaks_answer *answer, struct mt_err *err)
+{
+    struct mt_leaks_wanted w = *wanted;
+    struct mt_report unseen;
+    struct mt_leaks_answer one = {0};
+    struct sites s = {.wanted = &w, .r = &unseen, .run_n = refs->n, .beside = true};
+    enum mt_status st = MT_OK;
+    w.device = device;
+    mt_report_init(&unseen, "", 1);
+    add_columns(&unseen, &w);
+    for (size_t i = 0; i < refs->n; i++)
+        MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
+    for (size_t i = 0; i < s.all.n; i++)
+        use_site(&s, &s.all.v[i], &one);
+    one.unknown |= s.ends_unknown;
+    mt_leaks_note_device(r, device, &one);
+    mt_leaks_answer_add(answer, &one);
+out:
+    free_sites(&s);
+    mt_report_free(&unseen);
+    return st;
+}
+
+/* The names of the devices of a run that are not there yet. */
+static enum mt_status add_devices(const char *ref, struct mt_strtab *names, struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_run run;
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    enum mt_status st = mt_open_run(ref, &db, &run, err);
+    if (st == MT_OK)
+        st = mt_run_devices(db, &run, &all, &n, err);
+    for (size_t i = 0; i < n; i++)
+        mt_strtab_add(names, all[i].name, strlen(all[i].name));
+    free(all);
+    mt_db_close(db);
+    return st;
+}
+
+static enum mt_status judge_others(const struct mt_args *refs, const struct sites *shown,
+                                   struct mt_leaks_answer *answer, struct mt_err *err)
+{
+    struct mt_strtab names;
+    enum mt_status st = MT_OK;
+    mt_strtab_init(&names);
+    for (size_t i = 0; i < refs->n && st == MT_OK; i++)
+        st = add_devices(refs->v[i], &names, err);
+    for (uint32_t i = 0; i < names.n && st == MT_OK; i++)
+        if (strcmp(mt_strtab_get(&names, i), shown->device.name) != 0)
+            st = judge_beside(refs, shown->wanted, mt_strtab_get(&names, i), shown->r, answer, err);
+    mt_strtab_free(&names);
+    return st;
+}
+
 enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_leaks_wanted *wanted,
                                   struct mt_report *r, struct mt_leaks_answer *answer,
                                   struct mt_err *err)
@@ -298,11 +390,11 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     add_columns(r, wanted);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
-    st = show_sites(&s, answer, err);
+    MT_TRY_OUT(show_sites(&s, answer, err));
     answer->unknown |= s.ends_unknown;
+    if (!wanted->device)
+        st = judge_others(refs, &s, answer, err);
 out:
-    for (size_t i = 0; i < s.all.n; i++)
-        free(s.all.v[i].at_end);
-    mt_vec_free(&s.all);
+    free_sites(&s);
     return st;
 }

@@ -441,9 +441,15 @@ static void explain(const struct mt_rule *rule, const struct mt_baseline *base,
 void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                    const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
+    const struct mt_base_device *first = mt_baseline_device(&new->v.v[0], rule->device);
+    mt_check_rule_on(rule, first ? first->name : NULL, new, base, same_run, out);
+}
+
+void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,
+                      const struct mt_repeats *base, bool same_run, struct mt_checked *out)
+{
     const struct side side = {new, "the run", true};
     struct measured m;
-    const struct mt_base_device *device = mt_baseline_device(&new->v.v[0], rule->device);
     *out = (struct mt_checked){.rule = rule,
                                .measured = MT_BASE_UNKNOWN,
                                .limit = MT_BASE_UNKNOWN,
@@ -451,7 +457,7 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                                .spread = MT_BASE_UNKNOWN,
                                .base_spread = MT_BASE_UNKNOWN};
     snprintf(out->device, sizeof out->device, "%s",
-             device         ? device->name
+             device         ? device
              : rule->device ? rule->device
                             : "");
     if (!device && !rule->device)
@@ -465,7 +471,8 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
     bool found = m.found;
     if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
         return;
-    if (is_partial(rule) && !found)
+    out->nothing_matches = is_partial(rule) && !found;
+    if (out->nothing_matches)
         inconclusive(out, "nothing matches: no site is of that op and scope");
     else
         judge(out);

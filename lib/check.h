@@ -41,7 +41,8 @@ struct mt_checked {
     char why[320];    /* inconclusive: a sentence without a full stop; else "" */
     size_t new_index; /* the repeat whose figure is the median */
     size_t base_index;
-    bool look; /* one of the repeats is worth a look: on failure that of the median */
+    bool nothing_matches; /* no site there is of the rule's op and scope */
+    bool look;            /* one of the repeats is worth a look: on failure that of the median */
     size_t look_index;
     /* On failure: the sites that explain most; of growth rules by how much they grew. */
     struct mt_explain {
@@ -51,8 +52,13 @@ struct mt_checked {
     size_t explain_n;
 };
 
-/* base NULL: none. same_run: base and new hold the same recording. */
+/* base NULL: none. same_run: base and new hold the same recording. A rule that names no device is
+ * about the one with most bytes allocated. */
 void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                    const struct mt_repeats *base, bool same_run, struct mt_checked *out);
+
+/* The same about a device by its whole name; NULL: as above. */
+void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,
+                      const struct mt_repeats *base, bool same_run, struct mt_checked *out);
 
 #endif

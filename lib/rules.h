@@ -33,7 +33,7 @@ struct mt_rule {
     char *limit;               /* as written: "5%" */
     double percent;            /* of the baseline; -1: `amount` is meant */
     int64_t amount;            /* bytes or pieces */
-    char *device, *op, *scope; /* NULL: the device with most bytes allocated; everything */
+    char *device, *op, *scope; /* NULL: every device; everything */
     void *op_re, *scope_re;    /* compiled; NULL with their text */
 };
 

@@ -174,6 +174,26 @@ def halves():
     return trace
 
 
+def beside(kept, peak=0, busy=inputs.CPU, quiet=inputs.CUDA0):
+    """A busy device that keeps nothing, and a quiet one that keeps so much in each step, or once holds a large block."""
+    trace = inputs.Trace()
+    for step in range(8):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        trace.op("aten::busy", t + 10, 9)
+        trace.record(t + 12, 1 << 20, 1 << 30, busy)
+        trace.record(t + 14, -(1 << 20), 1 << 30, busy)
+        trace.op("aten::quiet", t + 30, 9)
+        trace.record(t + 32, 64, 64, quiet)
+        trace.record(t + 33, -64, 64, quiet)
+        if kept:
+            trace.record(t + 34, kept, 4096 * (step + 1), quiet)
+        if peak and step == 3:
+            trace.record(t + 35, peak, 1 << 20, quiet)
+            trace.record(t + 36, -peak, 1 << 20, quiet)
+    return trace
+
+
 # ---- what to ask ----
 
 GROWTH = [("--max-peak-growth", "5%"), ("--max-alloc-growth", "5%"), ("--max-alloc-count-growth", "5"), ("--max-at-end-growth", "5%")]
@@ -295,5 +315,34 @@ for order in ((one, two), (two, one)):
     m.run("export", "--baseline", *order, "-o", "devices.base", codes=(0,))
     with open("devices.base") as f:
         m.check(sorted(d["device"] for d in json.load(f)["devices"]) == ["cpu", "cuda:0"], order, "a baseline without a device")
+
+# A verdict is about all devices, unless one is named.
+calm, leaky, tall, taller = (write(f"beside_{name}", document(lines(beside(*sizes)))) for name, sizes in (
+    ("calm", (0,)), ("leaky", (100,)), ("tall", (0, 1000)), ("taller", (0, 3000))))
+only_cpu = write("beside_only_cpu", document(lines(beside(0, 0, inputs.CPU, inputs.CPU))))
+for run, allowed in ((calm, (0,)), (leaky, (1,)), (tall, (0,))):
+    verdict(allowed, "leaks", run, "--fail")
+    verdict((0,), "leaks", run, "--fail", "--device", "cpu")
+    verdict(allowed, "check", run, "--max-growth-per-step", "0")
+    verdict(allowed, "check", run, "--max-growth-per-step", "0", "--each")
+    verdict((0,), "check", run, "--max-growth-per-step", "0", "--device", "cpu")
+    verdict((0,), "check", run, "--max-peak", "2MiB", "--op", "aten::busy")  # nothing of it on the other device
+    verdict((3,), "check", run, "--max-peak", "2MiB", "--op", "no such op")
+rising = [write(f"rising_{n}", document(lines(beside(n)))) for n in (10, 20, 30)]
+verdict((1,), "leaks", *rising, "--fail")
+verdict((1,), "leaks", only_cpu, *rising, "--fail")
+verdict((3,), "leaks", *rising[:2], "--fail")
+verdict((0,), "leaks", *rising, "--fail", "--device", "cpu")
+verdict((0,), "leaks", calm, tall, taller, "--fail")
+for a, b, allowed in ((calm, tall, (1,)), (tall, calm, (0,)), (tall, taller, (1,)), (calm, leaky, (1,)), (only_cpu, tall, (1,)), (tall, only_cpu, (0,))):
+    verdict(allowed, "diff", a, b, "--exit-code")
+    verdict((0,), "diff", a, b, "--exit-code", "--device", "cpu")
+    grew = allowed if a != only_cpu else (3,)
+    verdict(grew, "check", b, "--baseline", a, "--max-peak-growth", "5%")
+verdict((0,), "diff", tall, taller, "--exit-code", "--threshold", "1MiB")
+cut_quiet = write("beside_cut", cut(0.6)(beside(0)))
+verdict(CANNOT, "diff", calm, cut_quiet, "--exit-code")
+verdict(CANNOT, "leaks", only_cpu, calm, cut_quiet, "--fail")
+verdict(CANNOT, "leaks", cut_quiet, "--fail")
 
 m.finish(at_least=4000)
