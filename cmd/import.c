@@ -153,6 +153,10 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
         mt_buf_adds(&out, "now in group '");
         mt_escape_terminal(&out, how.group);
         mt_buf_adds(&out, "' too");
+    } else if (result->latest) {
+        mt_buf_adds(&out, "now the latest of group '");
+        mt_escape_terminal(&out, how.group);
+        mt_buf_adds(&out, "'");
     } else {
         mt_buf_adds(&out, "nothing changed");
     }
@@ -314,6 +318,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_db_path(mt_common.db, &target.path, err));
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
+    if (how.group)
+        MT_TRY_OUT(mt_store_check_group(how.group, err));
     MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));

@@ -76,6 +76,21 @@ static enum mt_status check(const struct mt_run_changes *c, const struct mt_chos
     return err->code;
 }
 
+static enum mt_status set_group(struct mt_db *db, const struct mt_run_changes *c,
+                                const struct mt_run *run, struct mt_buf *done, struct mt_err *err)
+{
+    struct mt_buf left = {0};
+    enum mt_status st = mt_store_set_group(db, run->id, c->group, &left, err);
+    mt_buf_addf(done, "'%s' (id %lld) is now in ", c->rename ? c->rename : run->name,
+                (long long)run->id);
+    mt_buf_addf(done, *c->group ? "group '%s'" : "no group", c->group);
+    if (left.n)
+        mt_buf_addf(done, ", and no more in %s", left.s);
+    mt_buf_addc(done, '\n');
+    mt_buf_free(&left);
+    return st;
+}
+
 static enum mt_status change(struct mt_db *db, const struct mt_run_changes *c,
                              const struct mt_run *run, struct mt_buf *done, struct mt_err *err)
 {
@@ -91,13 +106,7 @@ static enum mt_status change(struct mt_db *db, const struct mt_run_changes *c,
         mt_buf_addf(done, "renamed '%s' (id %lld) to '%s'\n", run->name, (long long)run->id,
                     c->rename);
     }
-    if (c->group) {
-        MT_TRY(mt_store_set_group(db, run->id, c->group, err));
-        mt_buf_addf(done, "'%s' (id %lld) is now in ", c->rename ? c->rename : run->name,
-                    (long long)run->id);
-        mt_buf_addf(done, *c->group ? "group '%s'\n" : "no group\n", c->group);
-    }
-    return MT_OK;
+    return c->group ? set_group(db, c, run, done, err) : MT_OK;
 }
 
 /* All changes in one transaction. */

@@ -26,7 +26,8 @@ struct mt_store_result {
     int64_t run_id;
     char name[256];
     bool existed;  /* the same content was there already: nothing was changed, */
-    bool grouped;  /* but that it is in one more group now */
+    bool grouped;  /* but that it is in one more group now, */
+    bool latest;   /* or is now the latest run of a group it was in */
     bool replaced; /* a run was deleted for it */
 };
 
@@ -49,9 +50,13 @@ enum mt_status mt_store_sweep(struct mt_db *db, struct mt_err *err);
 /* Errors: MT_EUSAGE (no name for a run, taken by another run). */
 enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, struct mt_err *err);
 
-/* The only group it is in then. NULL or "" = none. */
+/* The only group it is in then, as its latest run. "" = none. Appends the names of the groups that
+ * it leaves: 'a', 'b'. Errors: MT_EUSAGE (no name for a group). */
 enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
-                                  struct mt_err *err);
+                                  struct mt_buf *left, struct mt_err *err);
+
+/* Whether a group can have that name: lists of groups must be clear. Errors: MT_EUSAGE. */
+enum mt_status mt_store_check_group(const char *group, struct mt_err *err);
 
 /* Whether a run can have that name, so that a RUN argument can mean it. Errors: MT_EUSAGE. */
 enum mt_status mt_store_check_name(const char *name, struct mt_err *err);

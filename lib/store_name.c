@@ -110,10 +110,21 @@ enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *g
 }
 
 enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
-                                  struct mt_err *err)
+                                  struct mt_buf *left, struct mt_err *err)
 {
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_store_check_group(group, err));
+    MT_TRY(mt_db_query(db, MT_Q_RUN_OTHER_GROUPS, &s, err));
+    mt_stmt_bind(s, "is", run, group);
+    for (const char *comma = "";; comma = ", ") {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        mt_buf_addf(left, "%s'%s'", comma, mt_stmt_text(s, 0));
+    }
     MT_TRY(leave_groups(db, run, err));
-    return group && *group ? add_group(db, run, group, err) : MT_OK;
+    return *group ? add_group(db, run, group, err) : MT_OK;
 }
 
 /* Deletes a run that the new one replaces, whose groups become those of the new one. */
@@ -185,19 +196,21 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
     return make_name(db, o, out, err);
 }
 
-/* A run that is there already joins one more group. */
+/* A run that is there already joins one more group, or becomes its latest. */
 static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_store_result *run,
                                  struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool there;
+    bool there, latest;
     MT_TRY(mt_db_query(db, MT_Q_RUN_IN_GROUP, &s, err));
     mt_stmt_bind(s, "is", run->run_id, group);
     MT_TRY(mt_stmt_step(s, &there, err));
+    latest = there && mt_stmt_int(s, 0);
     mt_stmt_end(s);
-    if (there)
+    if (latest)
         return MT_OK;
-    run->grouped = true;
+    run->grouped = !there;
+    run->latest = there;
     return add_group(db, run->run_id, group, err);
 }
 

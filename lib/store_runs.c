@@ -44,6 +44,16 @@ enum mt_status mt_store_check_name(const char *name, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+enum mt_status mt_store_check_group(const char *group, struct mt_err *err)
+{
+    if (!strstr(group, ", "))
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "'%.40s' cannot be the name of a group", group);
+    mt_err_hint(err, "Nothing was changed. The groups of a run are listed as 'a, b': a name cannot "
+                     "have a comma and a blank behind it.");
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, struct mt_err *err)
 {
     struct mt_stmt *s;

@@ -4,7 +4,7 @@ SELECT name FROM run WHERE name IS NOT NULL ORDER BY id DESC;
 
 -- name: completion_groups
 -- out: names of groups, the latest first
-SELECT name FROM run_group GROUP BY name ORDER BY max(run_id) DESC;
+SELECT name FROM run_group GROUP BY name ORDER BY max(joined) DESC;
 
 -- name: completion_devices
 -- out: names of devices of any run

@@ -62,12 +62,12 @@ SELECT coalesce(kind, '') FROM note WHERE run_id = ?1;
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
 
 -- name: run_of_group
--- in: ?1 group, ?2 how many at most   out: ids of its runs, the latest first
-SELECT run_id FROM run_group WHERE name = ?1 ORDER BY run_id DESC LIMIT ?2;
+-- in: ?1 group, ?2 how many at most   out: ids of its runs, the one that joined last first
+SELECT run_id FROM run_group WHERE name = ?1 ORDER BY joined DESC LIMIT ?2;
 
 -- name: group_names
--- out: the groups, the latest first
-SELECT name FROM run_group GROUP BY name ORDER BY max(run_id) DESC LIMIT 200;
+-- out: the groups, the one that a run joined last first
+SELECT name FROM run_group GROUP BY name ORDER BY max(joined) DESC LIMIT 200;
 
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order

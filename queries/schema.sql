@@ -29,6 +29,7 @@ CREATE TABLE run (
 CREATE TABLE run_group (
   name TEXT NOT NULL,
   run_id INTEGER NOT NULL,
+  joined INTEGER NOT NULL,         -- rises with each run that joins, or is imported for it again
   PRIMARY KEY (name, run_id)
 ) WITHOUT ROWID;
 

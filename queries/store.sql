@@ -3,8 +3,12 @@
 SELECT id, name FROM run WHERE content_hash = ?1;
 
 -- name: run_in_group
--- in: ?1 run id, ?2 group   out: a row if the run is of that group
-SELECT 1 FROM run_group WHERE run_id = ?1 AND name = ?2;
+-- in: ?1 run id, ?2 group   out: a row if the run is of that group: whether it is the latest
+SELECT joined = (SELECT max(joined) FROM run_group WHERE name = ?2) FROM run_group WHERE run_id = ?1 AND name = ?2;
+
+-- name: run_other_groups
+-- in: ?1 run id, ?2 group   out: the names of its other groups
+SELECT name FROM run_group WHERE run_id = ?1 AND name <> ?2 ORDER BY name;
 
 -- name: run_of_source
 -- in: ?1 run id, ?2 file   out: a row if the run was read of a file called so
@@ -127,11 +131,12 @@ DELETE FROM run WHERE id = ?1;
 -- in: ?1 run id, ?2 name
 UPDATE run SET name = ?2 WHERE id = ?1;
 -- name: run_add_group
--- in: ?1 run id, ?2 group
-INSERT OR IGNORE INTO run_group VALUES (?2, ?1);
+-- in: ?1 run id, ?2 group, whose latest it is then
+INSERT INTO run_group VALUES (?2, ?1, (SELECT coalesce(max(joined), 0) + 1 FROM run_group))
+  ON CONFLICT (name, run_id) DO UPDATE SET joined = excluded.joined;
 -- name: run_move_groups
--- in: ?1 run id, ?2 the run that takes its place in its groups
-UPDATE OR IGNORE run_group SET run_id = ?2 WHERE run_id = ?1;
+-- in: ?1 run id, ?2 the run that takes its place in its groups, as their latest
+UPDATE OR IGNORE run_group SET run_id = ?2, joined = (SELECT max(joined) + 1 FROM run_group) WHERE run_id = ?1;
 
 -- name: sweep_frames
 -- Frames that no node of any run has.
