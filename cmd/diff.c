@@ -148,7 +148,7 @@ static enum mt_status steps_known(const struct mt_diff_side *s, struct mt_err *e
     if (s->step_n)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--per-step: run '%s' has no steps", s->run.name);
-    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
+    mt_err_hint(err, "%s", mt_run_how_to_mark(&s->run));
     return MT_EUSAGE;
 }
 

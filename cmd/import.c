@@ -51,7 +51,8 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
         mt_buf_addf(out, "%s (%s)\n", mt_human_things((int64_t)r->steps.n, "step", steps),
                     r->step_marker);
     else if (how.step_marker)
-        mt_buf_addf(out, "no steps: no name matches --step-marker '%s'\n", how.step_marker);
+        mt_buf_addf(out, "no steps: no %s matches --step-marker '%s'\n",
+                    r->without_ops ? "scope" : "name", how.step_marker);
     else
         mt_buf_adds(out, r->notes[MT_NOTE_STEPS_UNKNOWN].count ? "steps unknown\n"
                                                                : "no step markers\n");
@@ -75,7 +76,12 @@ static void describe_run(struct mt_buf *out, const struct mt_recording *r, const
 
 static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
 {
-    const char *advice = mt_steps_advice(r->step_marker, r->without_ops);
+    const char *advice = mt_steps_advice(&(struct mt_steps_source){
+        .marker = r->step_marker,
+        .any = r->steps.n,
+        .rounds = r->notes[MT_NOTE_STEPS_ROUNDS].count,
+        .snapshot = r->without_ops,
+    });
     for (int k = 0; k < MT_NOTE_N; k++) {
         const struct mt_note *n = &r->notes[k];
         if (!n->count)

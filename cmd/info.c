@@ -167,13 +167,15 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
     }
 }
 
-/* Where the steps came from, and what would give better ones. */
-static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_stmt *s, bool any)
+/* Where the steps came from, and what would give better ones. s: a row of MT_Q_INFO_STEPS. */
+static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_stmt *s)
 {
     char count[MT_HUMAN_MAX];
     const char *marker = run->step_marker, *steps = "none";
-    const char *advice = mt_steps_advice(marker, mt_run_is_snapshot(run));
-    int64_t step_n = any ? mt_stmt_int(s, 0) : 0;
+    int64_t step_n = mt_stmt_int(s, 0);
+    bool snapshot = mt_run_is_snapshot(run);
+    const char *advice = mt_steps_advice(
+        &(struct mt_steps_source){marker, step_n > 0, mt_stmt_int(s, 3) > 0, snapshot});
     if (!mt_people_read()) {
         put_figure(r, NULL, NULL, "step_n", step_n);
         put_text(r, "step_marker", *marker ? marker : NULL);
@@ -183,7 +185,10 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
         steps = mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
                                 (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2), marker);
     else if (*marker)
-        steps = mt_report_textf(r, "none; no name matches --step-marker '%s'", marker);
+        steps = mt_report_textf(r, "none; no %s matches --step-marker '%s'",
+                                snapshot ? "scope" : "name", marker);
+    else if (mt_stmt_int(s, 4))
+        steps = "unknown";
     put_text(r, "steps", advice ? mt_report_textf(r, "%s; %s", steps, advice) : steps);
 }
 
@@ -206,7 +211,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     MT_TRY(mt_db_query(db, MT_Q_INFO_STEPS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
-    put_steps(r, run, s, row);
+    put_steps(r, run, s); /* sums always have a row */
     MT_TRY(mt_stmt_step(s, &row, err));
     return MT_OK;
 }

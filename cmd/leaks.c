@@ -277,8 +277,8 @@ static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
         mt_report_note(r, "%s %s: what grew before cannot be told.", lives->run->name,
                        mt_gaps_text(found->gaps));
     if (!lives->steps.all.n)
-        mt_report_note(r, "Without steps nothing can be called a leak. Profile with a schedule and "
-                          "prof.step(), or import with --step-marker REGEX.");
+        mt_report_note(r, "Without steps nothing can be called a leak. %s",
+                       mt_run_how_to_mark(lives->run));
     else if (lives->steps.all.n < STEPS_ENOUGH)
         mt_report_note(r, "%zu step%s few to tell a leak by; record %d or more.",
                        lives->steps.all.n, lives->steps.all.n == 1 ? " is" : "s are", STEPS_ENOUGH);

@@ -123,7 +123,7 @@ static void step_columns(struct mt_report *r)
 static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 {
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", p->run.name);
-    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
+    mt_err_hint(err, "%s", mt_run_how_to_mark(&p->run));
     return MT_EUSAGE;
 }
 

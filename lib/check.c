@@ -160,7 +160,8 @@ static const char *why_unknown(enum mt_base_figure f, const struct mt_baseline *
     if (f == MT_BASE_PER_STEP)
         return d->v[MT_BASE_STEP_N]
                    ? "has too few steps to tell growth; 3 after the warm-up are needed"
-                   : "has no steps; import it with --step-marker REGEX";
+                   : "has no steps; mark them when recording, or import it with --step-marker "
+                     "REGEX";
     return "does not know this figure";
 }
 

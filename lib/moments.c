@@ -76,7 +76,7 @@ static enum mt_status no_steps(const struct mt_run *run, const struct mt_steps *
         return MT_EUSAGE;
     }
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", run->name);
-    mt_err_hint(err, "Import it with --step-marker REGEX to say what a step is.");
+    mt_err_hint(err, "%s", mt_run_how_to_mark(run));
     return MT_EUSAGE;
 }
 

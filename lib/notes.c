@@ -158,20 +158,30 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
     }
 }
 
-const char *mt_steps_advice(const char *marker, bool snapshot)
+#define MARK_IN_LOOP "prof.step() marks those of the loop, but only in a profile with a schedule"
+#define MARK_IN_SNAPSHOT                                                                           \
+    "record_function(f\"ProfilerStep#{n}\") around each iteration marks those of the loop"
+
+const char *mt_steps_advice(const struct mt_steps_source *from)
 {
-    bool none = !marker || !*marker;
-    if (snapshot)
-        return none ? "import --step-marker REGEX takes any name, such as a record_function() of "
-                      "yours"
-                    : NULL;
-    if (none)
-        return "prof.step() marks them, but only in a profile with a schedule; import "
-               "--step-marker REGEX takes any other name";
-    if (strcmp(marker, MT_STEPS_OF_OPTIMIZERS) == 0)
-        return "from one optimizer step to the next; prof.step() marks those of the loop, but only "
-               "in a profile with a schedule";
-    return NULL;
+    bool own = from->marker && *from->marker;
+    bool optimizers = own && from->any && strcmp(from->marker, MT_STEPS_OF_OPTIMIZERS) == 0;
+    if (optimizers && from->rounds)
+        return from->snapshot ? "from one round of the optimizers to the next; " MARK_IN_SNAPSHOT
+                              : "from one round of the optimizers to the next; " MARK_IN_LOOP;
+    if (optimizers)
+        return from->snapshot ? "from one optimizer step to the next; " MARK_IN_SNAPSHOT
+                              : "from one optimizer step to the next; " MARK_IN_LOOP;
+    if (from->any)
+        return NULL;
+    if (from->snapshot)
+        return own ? "only scopes of record_function() can match, where the snapshot has any"
+                   : "record_function(f\"ProfilerStep#{n}\") around each iteration marks them; "
+                     "import "
+                     "--step-marker REGEX takes any other scope";
+    return own ? "any name of `memtool table --by name --format csv` can match"
+               : "prof.step() marks them, but only in a profile with a schedule; import "
+                 "--step-marker REGEX takes any other name";
 }
 
 void mt_notes_of_older(struct mt_report *r, const char *run, const struct mt_run_notes *notes)

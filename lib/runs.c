@@ -366,6 +366,16 @@ const char *mt_run_how_to_record(const struct mt_run *run)
                        "repeat=1.";
 }
 
+const char *mt_run_how_to_mark(const struct mt_run *run)
+{
+    return mt_run_is_snapshot(run) ? "Record with record_function(f\"ProfilerStep#{n}\") around "
+                                     "each iteration, or import "
+                                     "with --step-marker REGEX to name another scope."
+                                   : "Record with prof.step() in a profile with a schedule, or "
+                                     "import with --step-marker "
+                                     "REGEX to say what a step is.";
+}
+
 enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
                               struct mt_run_device **out, size_t *n, struct mt_err *err)
 {

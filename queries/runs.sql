@@ -46,8 +46,12 @@ SELECT r.id AS id, r.name AS name,
 SELECT coalesce(tid, ''), coalesce(name, ''), op_n FROM thread t WHERE run_id = ?1 AND op_n > 0 ORDER BY id;
 
 -- name: info_steps
--- in: ?1 run id   out: count, smallest and largest number
-SELECT count(*), min(number), max(number) FROM step WHERE run_id = ?1;
+-- in: ?1 run id   out: count, smallest and largest number, whether each is a round of optimizers, whether
+-- optimizers left no telling what a step is
+SELECT count(*), min(number), max(number),
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'steps_rounds') AS rounds,
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'steps_unknown') AS unknown
+FROM step WHERE run_id = ?1;
 
 -- name: info_notes
 -- in: ?1 run id
