@@ -7,8 +7,8 @@
 #   matrix  tests/matrix/test_*.py  exit 0 passed, 77 skipped; its last line counts its tests
 #   golden  tests/golden/*/         whole commands; one test each
 #
-# A line per program; the whole log of one that fails. Nothing stops at a failure. The last line is
-# `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed. A matrix
+# A line per program; the whole log of one that fails, and why one was skipped. Nothing stops at a
+# failure. The last line is `N passed, N failed`, with `, N skipped` where tests were skipped; exit 1 if any failed. A matrix
 # ends with such a line too; what ends without one, or without leaving a result, failed.
 # Every program runs in the repository's root (fault and matrix in an empty folder), with its own
 # empty TMPDIR and HOME and with MEMTOOL and SAMPLES set; of the caller's environment (CI, NO_COLOR,
@@ -55,6 +55,11 @@ count_last_line() { # EXIT-STATUS LOG
         }'
 }
 
+# Why tests were skipped: the last line of a program that was skipped whole, else the lines that say so.
+reasons() { # EXIT-STATUS LOG
+    if [ "$1" = 77 ]; then tail -n 1 "$2"; else grep '^skip\|^ok .*# SKIP' "$2"; fi | sed 's/^/    /'
+}
+
 # Runs one program, prints its line (and its log if it failed), leaves its counts in RESULTS.
 run_one() { # KIND NAME
     kind=$1 name=$2 id=$kind.$name
@@ -90,8 +95,11 @@ run_one() { # KIND NAME
             sed 's/^/    /' "$log"
         } >"$log.shown"
     else
-        printf 'ok    %-6s %s: %d passed%s\n' "$kind" "$name" "$1" \
-            "$([ "$3" = 0 ] || echo ", $3 skipped")" >"$log.shown"
+        {
+            printf 'ok    %-6s %s: %d passed%s\n' "$kind" "$name" "$1" \
+                "$([ "$3" = 0 ] || echo ", $3 skipped")"
+            [ "$3" = 0 ] || reasons $status "$log"
+        } >"$log.shown"
     fi
     flock "$RESULTS/lock" cat "$log.shown"
 }

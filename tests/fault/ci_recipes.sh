@@ -1,6 +1,6 @@
 #!/bin/sh
 # The recipes of docs/ci.md: their shell parts run as they are, in a repository of their own, with a
-# `python` that records what the samples hold.
+# `python` that records what the samples hold (tests/matrix/test_recipes.py records with PyTorch).
 set -u
 doc=$(dirname "$0")/../../docs/ci.md
 fail() {
@@ -22,7 +22,7 @@ steps() {
         { match($0, /^ */); indent = RLENGTH }
         multi && indent <= multi { multi = 0 }
         multi { print; next }
-        /^ *script:$/ { script = indent; next }
+        /^ *(before_)?script:$/ { script = indent; next }
         script != "" && indent <= script { script = "" }
         script != "" { sub(/^ *- /, ""); print; next }
         /run: \|$/ { multi = indent; next }
@@ -32,14 +32,16 @@ steps() {
 bin=$PWD/bin
 mkdir bin project
 ln -s "$MEMTOOL" bin/memtool
-printf '#!/bin/sh\nexit 0\n' >bin/sudo # installing is not tried here
+for tool in sudo make pip; do printf '#!/bin/sh\nexit 0\n' >bin/$tool; done # installing is not tried here
+# shellcheck disable=SC2016 # a text
+printf '#!/bin/sh\n[ "$1" = clone ] || exec %s "$@"\n' "$(command -v git)" >bin/git
 cat >bin/python <<'END'
 #!/bin/sh
 # A recording of $RECORDS; each a little different in its bytes, as recordings are.
 [ "$1 $2 $4" = "profile_train.py --device --out" ] || exit 9
 zcat "$SAMPLES/$RECORDS/trace.json.gz" | sed "s/\"schemaVersion\": 1,/&\"torch_version\": \"2.13.0\",\"file\": \"$RECORDS $5\",/" | gzip >"$5"
 END
-chmod +x bin/sudo bin/python
+chmod +x bin/sudo bin/make bin/pip bin/git bin/python
 PATH=$bin:$PATH
 export PATH DEVICE=cpu MEMTOOL_DB=memory.db GIT_CONFIG_GLOBAL=/dev/null
 export GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.org GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.org

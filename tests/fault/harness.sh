@@ -46,13 +46,15 @@ said() { # WHAT: a line of the runner
 echo 'exit 0' >tree/tests/fault/good.sh
 echo 'raise ValueError("no test")' >tree/tests/matrix/helper.py
 echo 'exit 77' >tree/tests/fault/not_here.sh
-echo 'print("2 passed, 0 failed, 1 skipped")' >tree/tests/matrix/test_good.py
+printf 'print("skip a: no torch")\nprint("more")\nprint("2 passed, 0 failed, 1 skipped")\n' >tree/tests/matrix/test_good.py
 echo 'print("no such data"); raise SystemExit(77)' >tree/tests/matrix/test_not_here.py
 printf '#!/bin/sh\nprintf "1..2\\nok 1\\nok 2\\n"\n' | unit good
 echo 'echo hello' | golden good hello
 expect 'all pass' '6 passed, 0 failed, 3 skipped' 0
 said 'ok    matrix test_good: 2 passed, 1 skipped'
+said '    skip a: no torch'
 said 'ok    matrix test_not_here: 0 passed, 1 skipped'
+said '    no such data'
 said 'ok    golden 1 passed'
 
 # What a matrix may rely on: an empty folder, the program, the samples.

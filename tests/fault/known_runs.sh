@@ -2,7 +2,7 @@
 # Recordings whose peaks, leaks and differences are known: what memtool must say of them, to the byte.
 set -u
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}/torch/2.13.0
-[ -d "$DATA" ] || exit 77
+[ -d "$DATA" ] || { echo "needs $DATA"; exit 77; }
 fails=0
 for run in cnn_b16 cnn_b32 no_checkpoint seed_checkpoint noleak_steps leak_steps cache_steps del_in_loop transformer; do
     "$MEMTOOL" import "$DATA/$run/trace.json.gz" --db t.db --name $run >/dev/null || fails=$((fails + 1))
