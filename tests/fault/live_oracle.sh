@@ -57,11 +57,19 @@ live_by_name() { # R
       GROUP BY name" | sort
 }
 
+has_history() {
+    [ "$(query "SELECT count(*) FROM v_note WHERE run = '$run' AND kind = 'state_only'")" = 0 ]
+}
+
 check_peak() {
     query "$(levels) SELECT max(level) FROM l" >expected
     query "SELECT peak_b FROM device WHERE id = $id" >came
     same "stored peak" expected came
-    peak --by name --columns at_peak_b,name | sort >came
+    if has_history; then
+        peak --by name --columns at_peak_b,name | sort >came
+    else # nobody knows its peak: the larger of its two moments
+        peak --at @peak --by name --columns live_b,name | sort >came
+    fi
     live_by_name "$(query "$(levels) SELECT r FROM l ORDER BY level DESC, r LIMIT 1")" >expected
     same "live at the peak" expected came
 }
@@ -73,6 +81,7 @@ check_moment() { # T
 }
 
 check_window() { # FROM TO
+    has_history || return 0
     query "$(levels) SELECT max(level) FROM l WHERE (t < $2 OR $2 = $dur) AND r >= (SELECT max(r) FROM l WHERE t < $1 OR r < 0)" >expected
     "$MEMTOOL" peak "$run" --db t.db --device "$device" --from "${1}ns" --to "${2}ns" --format json --limit 1 |
         sed -n 's/.*"totals":{"peak_b":\(-\{0,1\}[0-9]*\).*/\1/p' >came
