@@ -405,8 +405,8 @@ def main():
 
     if not python:
         why = "the recipes are wrong" if wrong else "no PyTorch for any of " + " ".join(PYTHONS)
-        for recipe in chosen:
-            tell("skipped", f"{recipe.__name__}: {why}")
+        print(f"skip {len(chosen)} recipes: {why}")
+        counts["skipped"] = len(chosen)
     else:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for r, skipped in pool.map(work, chosen):
