@@ -71,6 +71,12 @@ enum mt_status mt_cache_folder(char **out, char **why, struct mt_err *err)
         }
         return MT_OK;
     }
+    if (!own || !*own) { /* nobody asked for that one */
+        *why = mt_asprintf("the cache %s cannot be made: %s", *out, strerror(errno));
+        free(*out);
+        *out = NULL;
+        return MT_OK;
+    }
     MT_FAIL(err, MT_EIO, "the cache for files given as runs cannot be made: %s", strerror(errno));
     mt_err_input(err, *out);
     mt_err_hint(err, "Name another folder in MEMTOOL_CACHE, or import the file first.");

@@ -123,13 +123,18 @@ static enum mt_status bind_params(struct mt_stmt *s, struct mt_err *err)
         const char *eq = strchr(params.v[i], '=');
         char *name = mt_strndup(params.v[i], eq ? (size_t)(eq - params.v[i]) : 0);
         int at = eq ? mt_stmt_bind_name(s, name, eq + 1) : 0;
+        bool again = at && given[at];
         given[at] = true;
         if (!eq) {
             st = MT_FAIL(err, MT_EUSAGE, "--param '%s' is not NAME=VALUE", params.v[i]);
             mt_err_hint(err, "Nothing was run. A parameter is written :NAME in the SQL and --param "
                              "NAME=VALUE here.");
-        } else if (!at)
+        } else if (!at) {
             st = unknown_param(s, name, err);
+        } else if (again) {
+            st = MT_FAIL(err, MT_EUSAGE, "--param gives '%s' two values", name);
+            mt_err_hint(err, "Nothing was run. A parameter has one, wherever it is used.");
+        }
         free(name);
     }
     if (st == MT_OK)

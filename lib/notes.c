@@ -58,7 +58,7 @@ static const char *const texts[MT_NOTE_N] = {
         "%N free/frees of another size than the block at that address, not paired",
     [MT_NOTE_NO_ADDRESS] =
         "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
-    [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its other half",
+    [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its/their other half",
     [MT_NOTE_FORWARD] =
         "%N backward op/ops could belong to forward ops of several threads, left open",
     [MT_NOTE_RESIDUAL] =
@@ -71,7 +71,8 @@ static const char *const texts[MT_NOTE_N] = {
         "the cut lost them; copy the file again, or record again",
     [MT_NOTE_OUTSIDE] = "%N record/records (%B net) outside every op, e.g. tensors deleted by "
                         "Python between operators",
-    [MT_NOTE_BEFORE] = "%N block/blocks (%B) freed here were allocated before the recording began",
+    [MT_NOTE_BEFORE] =
+        "%N block/blocks (%B) freed here was/were allocated before the recording began",
     [MT_NOTE_DEVICE_EVENTS] =
         "%N kernel and copy event/events on accelerators are not ops, and not stored",
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",

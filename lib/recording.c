@@ -26,6 +26,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_strtab_free(&r->process_keys);
     mt_map_free(&r->label_of);
     mt_map_free(&r->frame_of);
+    mt_map_free(&r->device_of);
     mt_vec_free(&r->frames);
     mt_vec_free(&r->labels);
     mt_vec_free(&r->devices);
@@ -147,9 +148,10 @@ uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_k
 
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
 {
-    for (uint32_t i = 0; i < r->devices.n; i++)
-        if (r->devices.v[i].type == type && r->devices.v[i].index == index)
-            return i;
+    uint32_t *known = mt_map_at(&r->device_of, (uint64_t)(uint32_t)type << 32 | (uint32_t)index);
+    if (*known != MT_MAP_NONE)
+        return *known;
+    *known = (uint32_t)r->devices.n;
     *mt_vec_push(&r->devices) = (struct mt_device){
         .type = type, .index = index, .kept_least_b = MT_GONE, .kept_most_b = MT_GONE};
     return (uint32_t)r->devices.n - 1;
@@ -166,7 +168,8 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
            BYTES(r->nodes) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
            BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
            mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
-           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + r->beside_bytes;
+           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) +
+           r->beside_bytes;
 #undef BYTES
 }
 

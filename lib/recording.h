@@ -295,8 +295,9 @@ struct mt_recording {
     struct mt_strtab strings;
     MT_VEC(struct mt_frame) frames;
     MT_VEC(struct mt_label) labels;
-    struct mt_map label_of; /* string id * MT_FRAME_KIND_N + kind -> label */
-    struct mt_map frame_of; /* label of the cut name -> frame */
+    struct mt_map label_of;  /* string id * MT_FRAME_KIND_N + kind -> label */
+    struct mt_map frame_of;  /* label of the cut name -> frame */
+    struct mt_map device_of; /* type and index -> device */
     MT_VEC(struct mt_thread) threads;
     struct mt_strtab thread_keys;  /* id = thread index */
     struct mt_strtab process_keys; /* id = number of the process */

@@ -1,5 +1,6 @@
 #include "lib/stmt_report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum mt_unit mt_unit_of_name(const char *name)
@@ -76,13 +77,43 @@ static enum mt_status ended(void *closure, struct mt_err *err)
     return rows->status;
 }
 
+/* Whether one of the first n columns is called so. */
+static bool is_called(const struct mt_stmt *s, int n, const char *name)
+{
+    for (int c = 0; c < n; c++)
+        if (strcmp(mt_stmt_column_name(s, c), name) == 0)
+            return true;
+    return false;
+}
+
+/* A name that no other column has: programs that read JSON would lose one of them. The second "n"
+ * is "n_2". */
+static const char *own_name(struct mt_report *r, const struct mt_stmt *s, int column)
+{
+    const char *name = mt_stmt_column_name(s, column), *kept;
+    int n = 1;
+    for (int c = 0; c < column; c++)
+        n += strcmp(mt_stmt_column_name(s, c), name) == 0;
+    if (n == 1)
+        return mt_report_text(r, name);
+    char *own = mt_asprintf("%s_%d", name, n);
+    while (is_called(s, mt_stmt_column_n(s), own)) {
+        free(own);
+        own = mt_asprintf("%s_%d", name, n += mt_stmt_column_n(s));
+    }
+    kept = mt_report_text(r, own);
+    free(own);
+    return kept;
+}
+
 enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t limit,
                                 int64_t held_n, struct mt_stmt_rows *rows, struct mt_err *err)
 {
     *rows = (struct mt_stmt_rows){r, s, limit, 0, MT_OK, MT_ERR_INIT};
     for (int c = 0; c < mt_stmt_column_n(s); c++) {
-        const char *name = mt_report_text(r, mt_stmt_column_name(s, c));
-        mt_report_column(r, name, NULL, mt_unit_of_name(name));
+        const char *name = mt_stmt_column_name(s, c);
+        enum mt_unit unit = mt_unit_of_name(name);
+        mt_report_column(r, own_name(r, s, c), NULL, unit);
         r->columns.v[c].text = MT_TEXT_STORED;
     }
     while (rows->row_n < held_n) {
