@@ -85,7 +85,8 @@ static void explain(struct mt_report *r, const struct mt_run *run)
     const char *more = "";
     if (!mt_run_is_snapshot(run))
         return;
-    if (at_end.requested_b > 0)
+    /* less: blocks of the history are not in the list */
+    if (at_end.requested_b > 0 && at_end.active_b >= at_end.requested_b)
         more = mt_report_textf(
             r, " (%s more at the end)",
             mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding));
