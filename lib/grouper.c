@@ -114,8 +114,10 @@ void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_grou
 
 void mt_grouper_free(struct mt_grouper *g)
 {
-    for (int k = 0; k < g->key_n; k++)
+    for (int k = 0; k < g->key_n; k++) {
         mt_map_free(&g->index[k]);
+        mt_vec_free(&g->behind[k]);
+    }
     mt_vec_free(&g->first[0]);
     mt_vec_free(&g->first[1]);
     free(g->memo);
@@ -146,15 +148,27 @@ static uint32_t first_number(struct mt_grouper *g, uint32_t id, bool explicit_ro
     return *number;
 }
 
+/* The number of the keys up to k: those before it have one. Mostly one key alone is behind them. */
+static uint32_t next_number(struct mt_grouper *g, int k, uint32_t before, uint32_t id)
+{
+    while (g->behind[k].n <= before)
+        *mt_vec_push(&g->behind[k]) = (struct mt_group_behind){MT_NONE, 0};
+    struct mt_group_behind *first = &g->behind[k].v[before];
+    if (first->key == MT_NONE)
+        *first = (struct mt_group_behind){id, g->behind_n[k]++};
+    if (first->key == id)
+        return first->number;
+    uint32_t *at = mt_map_at(&g->index[k], (uint64_t)before << 32 | id);
+    if (*at == MT_MAP_NONE)
+        *at = g->behind_n[k]++;
+    return *at;
+}
+
 static uint32_t group_at(struct mt_grouper *g, const uint32_t *ids, bool explicit_row)
 {
     uint32_t number = first_number(g, ids[0], explicit_row);
-    for (int k = 1; k < g->key_n; k++) {
-        uint32_t *at = mt_map_at(&g->index[k], (uint64_t)number << 32 | ids[k]);
-        if (*at == MT_MAP_NONE)
-            *at = (uint32_t)g->index[k].n - 1;
-        number = *at;
-    }
+    for (int k = 1; k < g->key_n; k++)
+        number = next_number(g, k, number, ids[k]);
     if (number == g->names.n) {
         const char **key = new_tuple(g->tree, g->key_n);
         for (int k = 0; k < g->key_n; k++)

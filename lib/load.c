@@ -43,6 +43,7 @@ static uint8_t phase_of(int64_t phase)
 }
 
 struct frame {
+    int64_t id;
     uint32_t name; /* string id */
     bool python_or_annotation;
 };
@@ -51,32 +52,67 @@ struct frame {
 struct frames {
     struct mt_map index; /* id of the database -> all */
     MT_VEC(struct frame) all;
+    size_t last;     /* the one asked for last */
+    int64_t next, n; /* id behind those read last; how many these were */
 };
 
-/* The frame in a column. NULL: none; or where one must be, '' as below. */
+static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const char *name,
+                      bool python_or_annotation)
+{
+    uint32_t *at = mt_map_at(&known->index, (uint64_t)id);
+    if (*at != MT_NONE)
+        return;
+    *at = (uint32_t)known->all.n;
+    *mt_vec_push(&known->all) =
+        (struct frame){id, mt_strtab_add(&t->strings, name, strlen(name)), python_or_annotation};
+}
+
+/*
+ * Reads a frame, and the more of those behind it the longer they are asked for in the order of
+ * their ids: nodes of a million names were made in that order. At most half of what is read is for
+ * nothing.
+ */
+static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct frames *known,
+                                  int64_t id, struct mt_err *err)
+{
+    enum { MOST = 1024 };
+    struct mt_stmt *f;
+    bool row;
+    bool in_order = id == known->next && id < INT64_MAX - 2 * MOST;
+    known->n = !in_order ? 1 : known->n < MOST ? 2 * known->n + 1 : known->n;
+    int64_t last = id + known->n - 1;
+    known->next = mt_wrap_add(last, 1);
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &f, err));
+    mt_stmt_bind(f, "ii", id, last);
+    for (;;) {
+        MT_TRY(mt_stmt_step(f, &row, err));
+        if (!row)
+            break;
+        add_frame(known, t, mt_stmt_int(f, 0), mt_stmt_text(f, 1), mt_stmt_int(f, 2));
+    }
+    add_frame(known, t, id, "", false); /* a damaged database has none */
+    return MT_OK;
+}
+
+/* The frame in a column. NULL: none; or where one must be, '' as above. */
 static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, struct frames *known,
                                const struct mt_stmt *s, int column, bool needed, struct frame *out,
                                struct mt_err *err)
 {
-    struct mt_stmt *f;
-    bool row;
-    *out = (struct frame){MT_NONE, false};
+    *out = (struct frame){.name = MT_NONE};
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL && !needed)
         return MT_OK;
     int64_t id = mt_stmt_int(s, column);
-    uint32_t at = mt_map_get(&known->index, (uint64_t)id);
-    if (at == MT_NONE) {
-        MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAME, &f, err));
-        mt_stmt_bind(f, "i", id);
-        MT_TRY(mt_stmt_step(f, &row, err));
-        const char *name = row ? mt_stmt_text(f, 0) : ""; /* a damaged database */
-        at = (uint32_t)known->all.n;
-        *mt_vec_push(&known->all) = (struct frame){mt_strtab_add(&t->strings, name, strlen(name)),
-                                                   row && mt_stmt_int(f, 1)};
-        *mt_map_at(&known->index, (uint64_t)id) = at;
-        mt_stmt_end(f);
-    }
-    *out = known->all.v[at];
+    for (size_t at = known->last; at < known->all.n && at < known->last + 2; at++)
+        if (known->all.v[at].id == id) { /* that again, or the next: mostly without the map */
+            known->last = at;
+            *out = known->all.v[at];
+            return MT_OK;
+        }
+    if (mt_map_get(&known->index, (uint64_t)id) == MT_NONE)
+        MT_TRY(read_frames(db, t, known, id, err));
+    known->last = mt_map_get(&known->index, (uint64_t)id);
+    *out = known->all.v[known->last];
     return MT_OK;
 }
 

@@ -170,8 +170,14 @@ struct mt_grouper {
     int key_n;
     MT_VEC(uint32_t) first[2]; /* by the string of the first key, explicit or not: its number */
     uint32_t first_n;
-    struct mt_map index[MT_BY_N]; /* of the others: number of the keys before it, key -> their
-                                     number together */
+    struct mt_group_behinds { /* of the others, by the number of the keys before it: */
+        struct mt_group_behind {
+            uint32_t key, number; /* the first that came, and their number together */
+        } * v;
+        size_t n, cap;
+    } behind[MT_BY_N];
+    struct mt_map index[MT_BY_N]; /* those that came later: number of the keys before, key */
+    uint32_t behind_n[MT_BY_N];   /* numbers given */
     uint32_t *memo;               /* what a key is for a node */
     struct mt_paths paths;        /* where paths are asked for */
     int64_t step;                 /* the last one asked for, and */
