@@ -325,18 +325,21 @@ void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_bas
 static void mark_heavy(const struct mt_base_device *d, enum mt_base_figure figure, size_t repeat,
                        bool *heavy)
 {
-    struct ranked *v = mt_alloc((d->sites.n + 1) * sizeof *v);
+    MT_VEC(struct ranked) v = {0};
     int64_t sum = 0, reached = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
-        v[i] = (struct ranked){-mt_base_figure_in(&d->sites.v[i], figure, repeat), i};
-        sum = mt_base_add(sum, -v[i].value);
+        int64_t value = mt_base_figure_in(&d->sites.v[i], figure, repeat);
+        if (value) /* of many repeats most have but a few of all sites */
+            *mt_vec_push(&v) = (struct ranked){-value, i};
+        sum = mt_base_add(sum, value);
     }
-    qsort(v, d->sites.n, sizeof *v, ranked_cmp);
-    for (size_t i = 0; i < d->sites.n && reached < sum - sum / 100; i++) {
-        heavy[v[i].index] = true;
-        reached = mt_base_add(reached, -v[i].value);
+    if (v.n)
+        qsort(v.v, v.n, sizeof *v.v, ranked_cmp);
+    for (size_t i = 0; i < v.n && reached < sum - sum / 100; i++) {
+        heavy[v.v[i].index] = true;
+        reached = mt_base_add(reached, -v.v[i].value);
     }
-    free(v);
+    mt_vec_free(&v);
 }
 
 static void lump(struct mt_base_site *other, struct mt_base_site *site, size_t repeat_n)
