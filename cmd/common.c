@@ -331,7 +331,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     report->runs[0].name = mt_strdup(run->name);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
-    mt_notes_of_run(report, run->name, &run->notes, !device || device->unseen_n);
+    mt_notes_of_run(report, run->name, &run->notes, !device || mt_device_is_bounded(device));
 }
 
 void mt_report_others(struct mt_report *report, int other_n)

@@ -65,7 +65,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         unsigned said = MT_GAP_END | MT_GAP_REST; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;
         mt_report_older(r, &side->run, &side->device);
-        mt_notes_of_run(r, side->run.name, &side->run.notes, side->device.unseen_n);
+        mt_notes_of_run(r, side->run.name, &side->run.notes, mt_device_is_bounded(&side->device));
         if (gaps)
             mt_report_note(r, "%s %s: its peak may have been higher%s.", side->run.name,
                            mt_gaps_text(gaps), gaps & MT_GAPS_OF_LEVELS ? ", or lower" : "");

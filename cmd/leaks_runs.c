@@ -166,7 +166,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
         s->r->runs[i > 0].id = run.id;
         s->r->runs[i > 0].name = mt_strdup(run.name);
     }
-    mt_notes_of_run(s->r, run.name, &run.notes, s->device.unseen_n);
+    mt_notes_of_run(s->r, run.name, &run.notes, mt_device_is_bounded(&s->device));
     MT_TRY_OUT(note_gaps(s, db, &run, err));
     if (s->beside && (none || !mt_lives_are_known(&s->device))) {
         s->ends_unknown |= !none;

@@ -151,7 +151,7 @@ static void check_totals(struct mt_recording *r)
         if (!d->has_total)
             continue;
         int64_t theirs = d->last_total_b - d->first_total_b + d->first_bytes;
-        int64_t ours = d->alloc_b - d->freed_b + d->unseen_b; /* of records alone */
+        int64_t ours = mt_device_recorded(d);
         if (theirs != ours)
             mt_rec_note(r, MT_NOTE_RESIDUAL, -1, theirs - ours);
     }
@@ -163,6 +163,7 @@ void mt_build_attribution(struct mt_recording *r)
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
         mt_build_pairs(r);
+        mt_build_births(r);
         mt_build_unseen(r);
         find_start(r);
     }

@@ -184,7 +184,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                         [MT_BASE_FREED] = device->freed_b,
                                         [MT_BASE_ALLOC_N] = device->alloc_n,
                                         [MT_BASE_FREED_N] = device->freed_n},
-                                  .unseen = device->unseen_n != 0,
+                                  .unseen = mt_device_is_bounded(device),
                                   .doubt = {[MT_BASE_PEAK] = bounded(device->doubt_at_peak_b),
                                             [MT_BASE_AT_END] = bounded(device->doubt_at_end_b)}};
     for (int f = 0; f < MT_BASE_N; f++)

@@ -10,10 +10,12 @@
  *   op that started last winning. Equal times keep the order of recording (event index, else place
  *   in file).
  * - Except that in files of whole microseconds a free at the end of an op belongs to the op around.
- * - Frees pair with the latest open allocation of their size at the same (process, device,
- * address).
+ * - Frees pair with the latest allocation at the same (process, device, address), if it is open and
+ * of their size: no memory holds two blocks at a time.
+ * - A block that no record allocates, though its memory was handed out in the recording before, is
+ * born as soon as that was free: an allocation that nobody saw is put there (mt_record.unseen).
  * - A block that no record frees ends where an allocation gets memory of it: a free that nobody saw
- * is put before that (mt_record.unseen).
+ * is put before that.
  */
 #ifndef MT_BUILD_H
 #define MT_BUILD_H
@@ -54,10 +56,22 @@ enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, s
 void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */
 void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
+void mt_build_births(struct mt_recording *r);      /* blocks that are freed, but not seen born */
 void mt_build_unseen(struct mt_recording *r); /* ends blocks whose memory is handed out again */
 void mt_build_rollup(struct mt_recording *r);
 void mt_build_older(struct mt_recording *r); /* what is older and in no record */
 void mt_build_history(struct mt_recording *r);
+
+/*
+ * Puts records that nobody saw into a built-up recording: the other end of the life of the records
+ * `mate`, each before the record of that number. In order of `before`, and of time; those of one
+ * place stay in order.
+ */
+struct mt_inserted {
+    uint32_t mate, before;
+    int64_t t_ns;
+};
+void mt_rec_insert(struct mt_recording *r, const struct mt_inserted *v, size_t n);
 
 /*
  * Sorts n elements whose first member is an int64_t time by time, then by cmp among equal times

@@ -196,7 +196,7 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
     bool named = false; /* some key says that it is outside every op */
     for (int k = 0; k < g->key_n; k++) {
         ids[k] = key_of(g, origin, k);
-        named |= g->keys[k] != MT_BY_THREAD && g->keys[k] != MT_BY_STEP;
+        named |= g->keys[k] == MT_BY_THREAD ? origin->thread == MT_NONE : g->keys[k] != MT_BY_STEP;
     }
     if (origin->node == MT_NONE && !named)
         ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "outside ops");

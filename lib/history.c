@@ -158,11 +158,12 @@ static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
         w->h->patience.v[*at].born = born;
 }
 
-/* A block born in the recording. Older ones tell nothing of the site that holds them. */
+/* A block born in the recording. Older ones tell nothing of the site that holds them, and those
+ * that nobody saw born have none. */
 static void keep(struct walk *w, const struct mt_record *rec)
 {
     int64_t step_n = (int64_t)w->r->steps.n;
-    if (!step_n || rec->bytes < 0)
+    if (!step_n || rec->bytes < 0 || rec->unseen)
         return;
     int64_t born = step_of(w, rec->t_ns), freed = step_n;
     if (rec->mate != MT_NONE)

@@ -102,6 +102,8 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     int64_t born = is_older(life) ? -1 : step_of(f, life->born_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
+    if (life->born_unseen) /* nobody knows its site, nor how long it lived */
+        return MT_OK;
     if (!is_older(life)) /* older ones tell nothing of the site that holds them */
         mt_holdings_add(&f->holdings, group_part(group, mt_doubt_life(&f->doubt, life)),
                         life->bytes, born < 0 ? 0 : born, freed);

@@ -74,6 +74,7 @@ enum mt_status mt_lives_each(struct mt_lives *l, const struct mt_run_device *dev
         life.freed_ns = mt_stmt_int_or(s, 6, INT64_MAX);
         life.freed_record = mt_stmt_int_or(s, 7, INT64_MAX);
         life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 8);
+        life.born_unseen = mt_stmt_int(s, 9) != 0;
         MT_TRY(use(closure, &life, err));
     }
 }

@@ -15,6 +15,7 @@ struct mt_life {
     int64_t born_ns, born_record;   /* INT64_MIN: before the recording */
     int64_t freed_ns, freed_record; /* INT64_MAX: alive at the end, or unknown */
     bool unseen;                    /* nobody saw the free; only said by mt_lives_each */
+    bool born_unseen;               /* nor, of others, the allocation; the same */
 };
 
 /* What reading blocks needs: the run's call tree, threads and steps. */

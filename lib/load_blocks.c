@@ -26,7 +26,8 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
     return &new->sums;
 }
 
-/* What is outside ops, or was freed unseen, by what the keys ask for. */
+/* What is outside ops (thread MT_NONE: born unseen), or was freed unseen, by what the keys ask
+ * for. */
 static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step,
                                     bool unseen)
 {
@@ -83,12 +84,13 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
 {
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return NULL;
+    enum { FREED = 4 };
     int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
     int64_t step = mt_op_step_number(l, place);
     if (mt_stmt_kind(s, column + 2) == MT_VALUE_NULL)
         return l->filter->thread || !mt_op_step_wanted(l, step)
                    ? NULL
-                   : sums_outside(l, MT_NONE, step, true);
+                   : sums_outside(l, MT_NONE, step, column == FREED);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;

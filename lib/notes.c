@@ -42,6 +42,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
+    [MT_NOTE_BORN_UNSEEN] = "born_unseen",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -56,6 +57,9 @@ static const char *const texts[MT_NOTE_N] = {
                                "free; counted as alive at the end",
     [MT_NOTE_SIZE_MISMATCH] =
         "%N free/frees of another size than the block at that address, not paired",
+    [MT_NOTE_BORN_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
+                            "see it, and taken to be "
+                            "alive ever since what lay there before was gone",
     [MT_NOTE_NO_ADDRESS] =
         "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
     [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its/their other half",

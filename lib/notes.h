@@ -8,7 +8,7 @@
 
 struct mt_run_notes {
     char lost[512];   /* what of the file is not in the run, for people; "": nothing */
-    char unseen[512]; /* of frees that nobody saw, which make figures upper bounds; "": none */
+    char unseen[512]; /* of what nobody saw, which makes figures upper bounds; "": none */
     char older[512];  /* of older blocks that are in no figure; "": none are known of */
 };
 
@@ -16,8 +16,7 @@ struct mt_run_notes {
  * blocks. */
 void mt_notes_of_older(struct mt_report *r, const char *run, const struct mt_run_notes *notes);
 
-/* Adds the others to a report. unseen: it shows what is alive, or was, on a device that loses
- * frees. */
+/* Adds the others to a report. unseen: it shows what is alive, or was, on a such a device. */
 void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_notes *notes,
                      bool unseen);
 

@@ -83,8 +83,8 @@ struct mt_record {
         reserved; /* index + 1 in reserved_b: held by the device afterwards; 0 = not recorded */
     uint16_t device;
     bool has_addr;
-    bool unseen; /* no record of the file but a free that nobody saw (unseen.c): it has no op, and
-                    thread is MT_NONE */
+    bool unseen; /* no record of the file but one end of a block's life that nobody saw (births.c,
+                    unseen.c): it has no op, and thread is MT_NONE */
 };
 
 /* Who says what a device held before the recording began and keeps to its end, so that no record
@@ -121,8 +121,10 @@ struct mt_device {
     int64_t outside_alloc_b, outside_freed_b, outside_n, outside_at_peak_b, outside_at_end_b;
     int64_t outside_alloc_n;
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
+    int64_t born_unseen_b, born_unseen_n;    /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* blocks of sites that lose frees, which no record
-                                                frees later: perhaps dead already */
+                                                frees later: perhaps dead already; and blocks that
+                                                nobody saw born: perhaps not there yet */
     size_t peak_record;                      /* index of the record that reaches the peak */
 };
 
@@ -226,6 +228,7 @@ enum mt_note_kind {
     MT_NOTE_OLDER,          /* older blocks that are in no figure */
     MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
     MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
+    MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
     MT_NOTE_N
 };
 struct mt_note {
@@ -315,7 +318,7 @@ struct mt_recording {
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
     struct mt_history history;
-    uint64_t unseen_n; /* of the records: frees that no record of the file says (unseen.c) */
+    uint64_t unseen_n; /* of the records: those that are none of the file */
     MT_VEC(struct mt_unseen) unseen;
     struct mt_map losing; /* for mt_rec_loses_frees */
     MT_VEC(struct mt_step) steps;
@@ -411,6 +414,12 @@ static inline bool mt_rec_is_block(const struct mt_record *rec)
 static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct mt_record *rec)
 {
     return rec->bytes < 0 && rec->mate == MT_NONE && !r->devices.v[rec->device].no_addresses;
+}
+
+/* Net change of the records of the file alone, as the recorder's own total has it. */
+static inline int64_t mt_device_recorded(const struct mt_device *d)
+{
+    return d->alloc_b - d->born_unseen_b - (d->freed_b - d->unseen_b);
 }
 
 /* The node in which a record happened; MT_NONE = outside ops. */

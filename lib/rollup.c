@@ -54,13 +54,15 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
         uint32_t node = mt_rec_node(r, rec);
         d->at_end_b += at_end ? rec->bytes : 0;
         d->at_end_n += at_end;
-        if ((at_peak || at_end) && mt_rec_may_be_dead(r, rec, node)) {
-            d->doubt_at_peak_b += at_peak && i != d->peak_record ? rec->bytes : 0; /* just born */
+        if ((at_peak || at_end) && (rec->unseen || mt_rec_may_be_dead(r, rec, node))) {
+            d->doubt_at_peak_b += at_peak && (rec->unseen || i != d->peak_record)
+                                      ? rec->bytes
+                                      : 0; /* not just born */
             d->doubt_at_end_b += at_end ? rec->bytes : 0;
         }
         if (mt_rec_frees_older(r, rec) && d->peak_record != SIZE_MAX && i <= d->peak_record)
             d->before_at_peak_b -= rec->bytes;
-        if (rec->unseen)
+        if (rec->unseen && !birth)
             continue; /* no op's: mt_device.unseen_b */
         if (node == MT_NONE) {
             add_outside(d, rec, at_peak, at_end);

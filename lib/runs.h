@@ -10,7 +10,7 @@
 
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
-    int64_t record_end; /* records are numbered up to but without it, frees that nobody saw too */
+    int64_t record_end; /* records are numbered up to but without it, with those that nobody saw */
     int64_t op_first, alloc_first, node_first;
     bool whole_us;
     char name[256], source[512], format[64], step_marker[128];
@@ -41,6 +41,7 @@ struct mt_run_device {
         outside_at_end_b;
     int64_t older_b;
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
+    int64_t born_unseen_b, born_unseen_n;    /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
     int64_t one_moment; /* 1: no history, only what was alive when it was written; nobody knows its
                            peak, the fields above are those of that moment */
@@ -74,8 +75,11 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
 /* Whether a reference is the id of the run, written in digits. */
 bool mt_run_is_id(const char *ref, const struct mt_run *run);
 
-/* "at most " before a level of the device, the peak or another: blocks that it counts may be dead.
- * Else "". Static. */
+/* Whether levels of the device are upper bounds: ends of lives were not seen. */
+bool mt_device_is_bounded(const struct mt_run_device *device);
+
+/* "at most " before a level of the device, the peak or another: blocks that it counts may be dead
+ * or yet to come. Else "". Static. */
 const char *mt_at_most(const struct mt_run_device *device, int64_t level_b);
 
 /* The peak of the device as people read it: "16.55 MiB", "at most 16.55 MiB", "unknown". */

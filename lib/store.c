@@ -108,14 +108,14 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         const struct mt_device *d = &w->r->devices.v[i];
         char name[32];
         int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
-        int64_t recorded = net + d->unseen_b;
+        int64_t recorded = mt_device_recorded(d);
         bool peaked = d->peak_record != SIZE_MAX;
         /* the recorder of the CPU does not count what profilers never saw */
         int64_t counted = d->type == MT_DEVICE_CPU ? d->start_b - d->kept_b : d->start_b;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
         mt_stmt_bind(
-            s, "iisiiiiiiiiiIIIIiiiiiiiiiIIiiiiisIIi", w->device + (int64_t)i, w->run, name,
+            s, "iisiiiiiiiiiIIIIiiiiiiiiiIIiiiiisIIiii", w->device + (int64_t)i, w->run, name,
             (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
             d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
             peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
@@ -126,7 +126,8 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
             d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded : none,
             d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b,
             w->r->without_ops ? mt_kept_names[MT_KEPT_RECORDER] : mt_kept_names[d->kept_from],
-            d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept);
+            d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept, d->born_unseen_b,
+            d->born_unseen_n);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -289,7 +290,7 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
     cells[1] = rec->bytes < 0 ? -rec->bytes : rec->bytes;
     cells[2] = birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
     cells[3] = op_ref(w, birth);
-    cells[4] = birth ? w->thread + birth->thread : INT64_MIN;
+    cells[4] = birth && !birth->unseen ? w->thread + birth->thread : INT64_MIN;
     cells[5] = death ? death->t_ns - w->r->start_ns : INT64_MIN;
     cells[6] = op_ref(w, death);
     cells[7] = death && !death->unseen ? w->thread + death->thread : INT64_MIN;

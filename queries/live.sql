@@ -29,9 +29,10 @@ SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id),
 -- name: lives
 -- Every block of a device with where and when it was born and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
--- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it
+-- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it, whether nobody saw its birth
 SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id,
-  a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL
+  a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL,
+  a.born_record IS NOT NULL AND a.born_thread_id IS NULL
   FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 

@@ -68,13 +68,14 @@ CREATE TABLE device (
   residual_b INTEGER,              -- recorder's net change minus that of the records; NULL: it keeps no total
   older_b INTEGER NOT NULL,        -- of start_b: blocks alive at the end whose call path is known
   unseen_b INTEGER NOT NULL, unseen_n INTEGER NOT NULL, -- of freed_b, freed_n: frees that nobody saw
-  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record
+  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record; and those born unseen
   doubt_at_end_b INTEGER NOT NULL, -- of at_end_b: blocks of such sites
   older_from TEXT,                 -- who knows of older blocks that no record frees, so that start_b has them: 'option'
                                    -- (import --base), 'file' (memtool_base in its metadata), 'recorder' (its running
                                    -- total, or list of blocks); NULL: nobody, and they are in no figure
   older_least_b INTEGER, older_most_b INTEGER, -- then, an estimate of them; NULL: unknown (see docs/older.md)
-  older_used INTEGER NOT NULL      -- 1: nobody knows of them, but the recording shows that there are some
+  older_used INTEGER NOT NULL,     -- 1: nobody knows of them, but the recording shows that there are some
+  born_unseen_b INTEGER NOT NULL, born_unseen_n INTEGER NOT NULL -- of alloc_b, alloc_n: allocations that nobody saw
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -148,7 +149,7 @@ CREATE TABLE alloc (
   device_id INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL,
   born_ns INTEGER,                 -- NULL: before the recording
-  born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op
+  born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op; no thread where it was born: nobody saw it
   freed_ns INTEGER,                -- NULL: alive at the end
   freed_op_id INTEGER, freed_thread_id INTEGER, -- no thread where it was freed: nobody saw it
   born_record INTEGER,             -- number of the record; NULL: before the recording
@@ -307,7 +308,8 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
 -- Alive after record R: born_record IS NULL OR born_record <= R, and freed_record IS NULL OR freed_record > R.
 CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.born_ns, a.freed_ns,
   a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in,
-  a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen, a.born_record, a.freed_record,
+  a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen,
+  a.born_ns IS NOT NULL AND a.born_thread_id IS NULL AS born_unseen, a.born_record, a.freed_record,
   (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.born_ns
     AND (s.end_ns > a.born_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
   CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
@@ -321,7 +323,7 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
 
 -- Runs and devices, one row each. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.peak_record, d.at_end_b,
-  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.born_unseen_b, d.born_unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
   d.older_from, d.older_least_b, d.older_most_b, d.older_used,
   CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
   FROM run r JOIN device d ON d.run_id = r.id;

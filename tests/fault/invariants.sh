@@ -46,7 +46,9 @@ none 'net is at-end less what is older' "SELECT d.run_id FROM device d WHERE d.a
 none 'unseen frees are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.unseen_n, d.unseen_b) <>
   (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND freed_ns IS NOT NULL AND freed_thread_id IS NULL)
   OR (d.unseen_n, d.unseen_b) <> (SELECT coalesce(sum(blocks_n), 0), coalesce(sum(blocks_n * size_b), 0) FROM unseen WHERE device_id = d.id)"
-none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n) FROM device WHERE run_id = r.id) <>
+none 'unseen births are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.born_unseen_n, d.born_unseen_b) <>
+  (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND born_ns IS NOT NULL AND born_thread_id IS NULL)"
+none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n + born_unseen_n) FROM device WHERE run_id = r.id) <>
   (SELECT max(max(coalesce(born_record, 0)), max(coalesce(freed_record, 0))) + 1 FROM alloc WHERE id >= r.alloc_first AND id < r.alloc_first + r.alloc_n)"
 none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.start_b - d.before_at_peak_b + d.outside_at_peak_b +
   (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"

@@ -119,7 +119,7 @@ void program_older(struct program *p, int64_t bytes, bool freed)
         return;
     }
     p->t_ns++;
-    add_record(p, -bytes, 64); /* no block that is born here has this address */
+    add_record(p, -bytes, UINT64_C(1) << 63 | (uint64_t)p->older_n++ << 32); /* its own address */
 }
 
 void program_finish(struct program *p)

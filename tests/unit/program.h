@@ -30,7 +30,8 @@ struct program {
         uint64_t addr;
     })
     blocks;
-    uint64_t reused; /* where the next block lies; 0 = where none was before */
+    uint32_t older_n; /* freed ones */
+    uint64_t reused;  /* where the next block lies; 0 = where none was before */
     int64_t t_ns, step;
     uint32_t thread; /* that of the next events; program_thread changes it */
     uint32_t on;     /* the device of the next records; program_on changes it */

@@ -57,24 +57,34 @@ static const struct told records[] = {
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 1 cpu\n"
      "1 mem 4 -4 1 cpu",
      "1 +8 in a, mate 2\n2 -8 in a, mate 1\n3 +4 in a, mate 4\n4 -4 in a, mate 3\n", ""},
-    {"an address given out twice: the latest first",
-     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -8 1 cpu\n"
-     "1 mem 5 -8 1 cpu",
-     "1 +8 in a, mate 4\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n4 -8 in a, mate 1\n5 -8 in a\n",
-     "before_trace 1"},
-    {"a free finds the older of two blocks by its size",
-     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 4 -4 1 cpu",
-     "1 +8 in a, mate 3\n2 +4 in a, mate 4\n3 -8 in a, mate 1\n4 -4 in a, mate 2\n", ""},
-    {"of an address given out again what is never freed ends there",
-     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 2 1 cpu\n1 mem 4 -8 1 cpu\n"
-     "1 mem 5 -2 1 cpu",
-     "1 +8 in a, mate 4\n2 +4 in a, mate 3\n3 -4 unseen, mate 2\n3 +2 in a, mate 5\n"
-     "4 -8 in a, mate 1\n5 -2 in a, mate 3\n",
+    {"an address given out twice holds one block at a time: the first is dead, the last new",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 5 -8 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n"
+     "3 +8 unseen, mate 5\n5 -8 in a, mate 3\n",
+     "freed_unseen 1, born_unseen 1"},
+    {"whatever its size",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -4 1 cpu\n1 mem 5 -8 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +4 in a, mate 3\n3 -4 in a, mate 2\n"
+     "3 +8 unseen, mate 5\n5 -8 in a, mate 3\n",
+     "freed_unseen 1, born_unseen 1"},
+    {"a free of another size is of another block, born and freed since",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +4 unseen, mate 2\n2 -4 in a, mate 2\n"
+     "3 +8 in a, mate 4\n4 -8 in a, mate 3\n",
+     "freed_unseen 1, size_mismatch 1, born_unseen 1"},
+    {"where threads meet at one moment, the free came first",
+     "1 op 0 9 a\n2 op 0 9 b\n1 mem 1 8 1 cpu\n2 mem 5 8 1 cpu\n1 mem 5 -8 1 cpu\n"
+     "2 mem 7 -8 1 cpu",
+     "1 +8 in a, mate 5\n5 +8 in b, mate 7\n5 -8 in a, mate 1\n7 -8 in b, mate 5\n", ""},
+    {"but what a thread allocates and frees there is its own",
+     "1 op 0 9 a\n2 op 0 9 b\n1 mem 1 8 1 cpu\n2 mem 5 8 1 cpu\n2 mem 5 -8 1 cpu",
+     "1 +8 in a, mate 5\n5 -8 unseen, mate 1\n5 +8 in b, mate 5\n5 -8 in b, mate 5\n",
      "freed_unseen 1"},
-    {"a free of another size does not pair",
-     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n"
-     "1 mem 3 -8 1 cpu",
-     "1 +8 in a, mate 3\n2 -4 in a\n3 -8 in a, mate 1\n", "size_mismatch 1, before_trace 1"},
+    {"and of two allocated at one moment, a free tells by its size which was the last",
+     "1 op 0 9 a\n2 op 0 9 b\n1 mem 5 8 1 cpu\n2 mem 5 4 1 cpu\n1 mem 6 -8 1 cpu\n"
+     "1 mem 7 2 1 cpu",
+     "5 +8 in a, mate 6\n5 +4 in b, mate 7\n6 -8 in a, mate 5\n7 -4 unseen, mate 5\n7 +2 in a\n",
+     "freed_unseen 1"},
     {"a free of a block that is older", "1 op 0 9 a\n1 mem 2 -4 1 cpu", "2 -4 in a\n",
      "before_trace 1"},
     {"devices have addresses of their own",
@@ -102,8 +112,15 @@ static const struct told records[] = {
     {"and a block without an address ends with a free that is of no other",
      "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 8 2 cpu\n1 mem 3 -8 3 cpu\n1 mem 4 -8 2 cpu\n"
      "1 mem 5 -8 3 cpu",
-     "1 +8 in a, mate 3\n2 +8 in a, mate 4\n3 -8 in a, mate 1\n4 -8 in a, mate 2\n5 -8 in a\n",
-     "before_trace 1, paired_by_size 1"},
+     "1 +8 in a, mate 3\n2 +8 in a, mate 4\n3 -8 in a, mate 1\n3 +8 unseen, mate 5\n"
+     "4 -8 in a, mate 2\n5 -8 in a, mate 3\n",
+     "paired_by_size 1, born_unseen 1"},
+    {"nor a block whose address is handed out again before",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 2 cpu\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cpu\n"
+     "1 mem 5 -8 0 cpu\n1 mem 6 -8 0 cpu\n",
+     "1 +8 in a, mate 3\n2 +8 in a, mate 5\n3 -8 unseen, mate 1\n3 +8 in a, mate 4\n"
+     "4 -8 in a, mate 3\n5 -8 in a, mate 2\n6 -8 in a\n",
+     "freed_unseen 1, before_trace 1, paired_by_size 2"},
     {"where most lack an address, none of these pairs",
      "1 op 0 9 a\n1 mem 1 8 0 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 0 cpu\n1 mem 4 8 0 cpu\n"
      "1 mem 5 -8 1 cpu",

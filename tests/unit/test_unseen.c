@@ -33,17 +33,20 @@ static const struct told records[] = {
     {"up to the last address",
      "1 op 0 9 a\n1 mem 1 64 fffffffffffffff0 cpu\n1 mem 2 4 8 cpu\n1 mem 3 1 ffffffffffffffff cpu",
      "1 +64 in a\n2 +4 in a\n3 +1 in a\n", ""},
-    {"what a record frees later is left alone",
-     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -8 1 cpu",
+    {"what a record frees later is left alone by what lies within it",
+     "1 op 0 9 a\n1 mem 1 8 1000 cpu\n1 mem 2 4 1002 cpu\n1 mem 3 -8 1000 cpu",
      "1 +8 in a, mate 3\n2 +4 in a\n3 -8 in a, mate 1\n", ""},
     {"other devices and processes have memory of their own",
      "1 op 0 9 a\n2:1 op 0 9 b\n1 mem 1 8 1 cpu\n2:1 mem 2 8 1 cpu\n1 mem 3 8 1 cuda0",
      "1 +8 in a\n2 +8 in b\n3 +8 in a\n", ""},
     {"threads of one process do not", "1 op 0 9 a\n2 op 0 9 b\n1 mem 1 8 1 cpu\n2 mem 2 8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +8 in b\n", "freed_unseen 1"},
-    {"which of two threads came first at one moment is not known",
-     "1 op 0 9 a\n2 op 0 9 b\n1 mem 2 8 1 cpu\n2 mem 2 8 1 cpu", "2 +8 in a\n2 +8 in b\n", ""},
-    {"which of two records of one thread is", "1 op 0 9 a\n1 mem 2 8 1 cpu\n1 mem 2 8 1 cpu",
+    {"of two threads at one moment the one recorded first came first",
+     "1 op 0 9 a\n2 op 0 9 b\n1 mem 2 8 1 cpu\n2 mem 2 8 1 cpu\n1 mem 5 8 1 cpu\n1 mem 6 -8 1 cpu",
+     "2 +8 in a, mate 2\n2 -8 unseen, mate 2\n2 +8 in b, mate 5\n5 -8 unseen, mate 2\n"
+     "5 +8 in a, mate 6\n6 -8 in a, mate 5\n",
+     "freed_unseen 2"},
+    {"as of two of one thread", "1 op 0 9 a\n1 mem 2 8 1 cpu\n1 mem 2 8 1 cpu",
      "2 +8 in a, mate 2\n2 -8 unseen, mate 2\n"
      "2 +8 in a\n",
      "freed_unseen 1"},
@@ -56,7 +59,51 @@ static const struct told records[] = {
      "1 +8 in a\n2 +8 in a\n3 +8 in a\n4 +8 in a\n5 +8 in a\n", "no_address 3"},
 };
 
+/* Frees of memory that the recording handed out before: of blocks born since. */
+static const struct told born_unseen[] = {
+    {"a block is born as soon as its memory was free",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 9 -8 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 in a, mate 1\n2 +8 unseen, mate 9\n3 +4 in a\n9 -8 in a, mate 2\n",
+     "born_unseen 1"},
+    {"of any size, when the last of it was",
+     "1 op 0 9 a\n1 mem 1 8 1000 cpu\n1 mem 2 8 1008 cpu\n1 mem 3 -8 1008 cpu\n"
+     "1 mem 4 -8 1000 cpu\n1 mem 9 -12 1004 cpu",
+     "1 +8 in a, mate 4\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n4 -8 in a, mate 1\n"
+     "4 +12 unseen, mate 9\n9 -12 in a, mate 4\n",
+     "born_unseen 1"},
+    {"a block that still lies there ends then, as late as can be",
+     "1 op 0 9 a\n1 mem 1 8 1000 cpu\n1 mem 3 2 2 cpu\n1 mem 9 -12 1004 cpu",
+     "1 +8 in a, mate 9\n3 +2 in a\n9 -8 unseen, mate 1\n9 +12 unseen, mate 9\n"
+     "9 -12 in a, mate 9\n",
+     "freed_unseen 1, born_unseen 1"},
+    {"a place can be freed twice, but only once of a block older than the recording",
+     "1 op 0 9 a\n1 mem 1 -8 1 cpu\n1 mem 4 -4 1 cpu\n1 mem 6 -2 1 cpu",
+     "1 -8 in a\n1 +4 unseen, mate 4\n4 -4 in a, mate 1\n4 +2 unseen, mate 6\n6 -2 in a, mate 4\n",
+     "before_trace 1, born_unseen 2"},
+    {"memory beside it says nothing, nor that of others",
+     "1 op 0 9 a\n2:1 op 0 9 b\n1 mem 1 8 1000 cpu\n1 mem 2 -8 1000 cpu\n1 mem 3 -8 1008 cpu\n"
+     "1 mem 4 -8 ff8 cpu\n1 mem 5 -8 1000 cuda0\n2:1 mem 6 -8 1000 cpu",
+     "1 +8 in a, mate 2\n2 -8 in a, mate 1\n3 -8 in a\n4 -8 in a\n5 -8 in a\n6 -8 in b\n",
+     "before_trace 4"},
+    {"where most records have no address, nothing is known",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 -8 0 cpu\n1 mem 4 8 0 cpu\n"
+     "1 mem 5 8 0 cpu\n1 mem 6 8 0 cpu\n1 mem 7 -8 1 cpu",
+     "1 +8 in a, mate 2\n2 -8 in a, mate 1\n3 -8 in a\n4 +8 in a\n5 +8 in a\n6 +8 in a\n7 -8 in "
+     "a\n",
+     "no_address 4"},
+};
+
 static const struct told devices[] = {
+    {"no more than one block at an address at a time",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 3 8 1 cpu\n1 mem 5 -8 1 cpu\n1 mem 7 -8 1 cpu",
+     "cpu +24 -24 end 0 peak 8 at 1, outside 1 (+8 -0 peak 0), before 0 (peak 0), "
+     "unseen 1 (8), born 1 (8), doubt 0 and 0\n",
+     "freed_unseen 1, born_unseen 1"},
+    {"what is born unseen is outside ops, and perhaps not there yet",
+     "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 7 -8 1 cpu",
+     "cpu +20 -16 end 4 peak 12 at 3, outside 1 (+8 -0 peak 8), before 0 (peak 0), "
+     "unseen 0 (0), born 1 (8), doubt 8 and 0\n",
+     "born_unseen 1"},
     {"levels and peaks know it, what is outside ops does not",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 3 8 1 cpu\n1 mem 20 8 1 cpu\n1 mem 21 2 2 cpu",
      "cpu +26 -16 end 10 peak 10 at 21, outside 2 (+10 -0 peak 10), before 0 (peak 0), "
@@ -97,7 +144,8 @@ static uint64_t random_below(uint64_t n)
     return (random_state >> 33) % n;
 }
 
-/* A program whose blocks lie anywhere; some are freed by a record, the others as they may be. */
+/* A program whose blocks lie anywhere; some are freed by a record, the others as they may be;
+ * and frees of other blocks. */
 static void make(struct mt_recording *r, int seed)
 {
     struct mt_err err = MT_ERR_INIT;
@@ -121,7 +169,9 @@ static void make(struct mt_recording *r, int seed)
         if (birth_n && random_below(3) == 0) {
             rec->bytes = -births[birth_n - 1].bytes;
             rec->addr = births[--birth_n].addr;
-        } else if (random_below(2))
+        } else if (random_below(8) == 0)
+            rec->bytes = -rec->bytes;
+        else if (random_below(2))
             births[birth_n++] = *rec;
     }
     assert_int_equal(mt_build(r, NULL, &err), MT_OK);
@@ -141,10 +191,42 @@ static size_t end_of(const struct mt_recording *r, size_t birth)
     return SIZE_MAX;
 }
 
+/* The latest record that is about memory of the block that the record at `death` frees; SIZE_MAX:
+ * none is. */
+static size_t before_birth_of(const struct mt_recording *r, size_t death)
+{
+    const struct mt_record *d = &r->records.v[death];
+    for (size_t i = death; i-- > 0;) {
+        const struct mt_record *rec = &r->records.v[i];
+        uint64_t bytes = (uint64_t)(rec->bytes < 0 ? -rec->bytes : rec->bytes);
+        if (!rec->unseen && rec->addr < d->addr + (uint64_t)-d->bytes &&
+            d->addr < rec->addr + bytes)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* A free without an allocation of the file: of an older block, or of one born where its memory was
+ * free, or at the latest moment if that is not known. */
+static bool check_birth(const struct mt_recording *r, size_t death)
+{
+    const struct mt_record *d = &r->records.v[death];
+    const struct mt_record *birth = d->mate == MT_NONE ? NULL : &r->records.v[d->mate];
+    if (birth && !birth->unseen)
+        return false;
+    size_t last = before_birth_of(r, death);
+    assert_int_equal(birth != NULL, last != SIZE_MAX);
+    if (birth && r->records.v[last].bytes < 0)
+        assert_int_equal(birth->t_ns, r->records.v[last].t_ns);
+    else if (birth)
+        assert_true(birth->t_ns == d->t_ns);
+    return birth;
+}
+
 static void test_random(void **state)
 {
     (void)state;
-    size_t unseen_n = 0;
+    size_t unseen_n = 0, born_n = 0;
     for (int seed = 0; seed < SEEDS; seed++) {
         struct mt_recording r;
         make(&r, seed);
@@ -153,6 +235,8 @@ static void test_random(void **state)
             if (rec->mate != MT_NONE)
                 assert_int_equal(r.records.v[rec->mate].mate, i);
             assert_true(!i || rec[-1].t_ns <= rec->t_ns);
+            if (rec->bytes < 0 && !rec->unseen)
+                born_n += check_birth(&r, i);
             if (rec->bytes < 0)
                 continue;
             const struct mt_record *mate = rec->mate == MT_NONE ? NULL : &r.records.v[rec->mate];
@@ -167,6 +251,7 @@ static void test_random(void **state)
         mt_rec_free(&r);
     }
     assert_true(unseen_n > 1000);
+    assert_true(born_n > 1000);
 }
 
 int main(void)
@@ -174,6 +259,7 @@ int main(void)
     static const struct CMUnitTest random_test = cmocka_unit_test(test_random);
     static struct row_tests tests;
     ROWS_ADD(&tests, test_records, records);
+    ROWS_ADD(&tests, test_records, born_unseen);
     ROWS_ADD(&tests, test_devices, devices);
     tests.v[tests.n++] = random_test;
     return ROWS_RUN(&tests, "unseen");
