@@ -188,6 +188,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     mt_report_column(p->report, "at_ns", "AT", MT_UNIT_NS);
     mt_report_column(p->report, "calls_n", "CALLS", MT_UNIT_COUNT);
     mt_report_column(p->report, "name", "NAME", MT_UNIT_NONE);
+    p->report->columns.v[p->report->columns.n - 1].text = MT_TEXT_OPS;
     for (size_t i = 0; i < groups.rows.n; i++)
         if (best[i].rise_b > 0)
             add_name(p, &groups.rows.v[i], &best[i]);

@@ -199,6 +199,8 @@ static void add_columns(struct mt_report *r)
         mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
         r->columns.v[i].hidden = columns[i].hidden;
     }
+    if (invert) /* an engine's op and the op it runs both stand at the root */
+        r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
@@ -215,7 +217,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         r->empty = name_regex && large ? "no call path matches --name and is as large as --min"
                    : large             ? "no call path is as large as --min"
                                        : "no call path goes through a match of --name";
-    mt_rows_footer(&shown, r, NULL, ", --depth and --min cut");
+    mt_rows_footer(&shown, r, NULL, ", --depth and --min show fewer");
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
@@ -234,13 +236,22 @@ static int64_t least(const struct mt_run_device *d)
     return d && !name_regex && mt_people_read();
 }
 
+static bool is_within_depth(const struct mt_tree *t, size_t i)
+{
+    int64_t level = 1;
+    for (uint32_t up = t->items.v[i].parent; up != MT_NONE && depth; up = t->items.v[up].parent)
+        if (++level > depth)
+            return false;
+    return true;
+}
+
 /* Below the table: what nobody asked for. */
 static void tell_empty(const struct tree_view *v)
 {
     char rows[MT_HUMAN_LONG];
     int64_t n = 0;
     for (size_t i = 0; i < v->t->items.n && min_b < 0 && v->min_b; i++)
-        n += weight(&v->t->items.v[i]) == 0;
+        n += weight(&v->t->items.v[i]) == 0 && is_within_depth(v->t, i);
     if (n)
         mt_report_footer(v->report, "%s of 0 bytes left out; --min 0 shows %s.",
                          mt_human_things(n, "row", rows), n == 1 ? "it" : "them");

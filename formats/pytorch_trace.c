@@ -29,6 +29,7 @@ struct reader {
     uint64_t base_offset; /* decompressed offset of base */
     bool eof, cut;        /* no more bytes; the input ended early */
     bool has_events;
+    bool comma;             /* next_byte skipped one: more was to come */
     bool ended;             /* what was skipped up to the end of the input has the events' end */
     struct mt_buf top_keys; /* seen, for the error of a file without events */
     int top_key_n;
@@ -86,8 +87,11 @@ static enum mt_status more(struct reader *r, bool *got, struct mt_err *err)
 static enum mt_status next_byte(struct reader *r, int *c, struct mt_err *err)
 {
     bool got = true;
+    r->comma = false;
     for (;;) {
-        r->p = mt_json_separators(r->p);
+        const char *from = r->p;
+        r->p = mt_json_separators(from);
+        r->comma |= memchr(from, ',', (size_t)(r->p - from)) != NULL;
         if (r->p < r->json.end || !got) {
             *c = r->p < r->json.end ? (unsigned char)*r->p : END;
             return MT_OK;
@@ -308,7 +312,8 @@ static enum mt_status read_object(struct reader *r, struct mt_err *err)
         MT_TRY(next_byte(r, &c, err));
         if (c == '}')
             r->p++;
-        if (c == '}' || (c == END && r->has_events && (r->ended || r->opts->partial)))
+        bool whole = r->ended || (r->opts->partial && !r->comma); /* but for its '}' */
+        if (c == '}' || (c == END && r->has_events && whole))
             break;
         if (c == END) {
             MT_TRY(cut_off(r, err));
