@@ -17,7 +17,7 @@ void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int6
 
 void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to)
 {
-    if (from >= to)
+    if (from >= to || !bytes)
         return;
     mt_holdings_change(h, site, from, bytes, 1);
     mt_holdings_change(h, site, to, mt_wrap_sub(0, bytes), -1);

@@ -22,7 +22,8 @@ struct mt_holdings {
     MT_VEC(struct mt_holding) all;
 };
 
-/* A block of a site, alive at the end of the steps from..to - 1 (indices, 0 at least). */
+/* A block of a site, alive at the end of the steps from..to - 1 (indices, 0 at least). One of 0
+ * bytes holds nothing. */
 void mt_holdings_add(struct mt_holdings *h, uint32_t site, int64_t bytes, int64_t from, int64_t to);
 /* The same in parts: what a site holds changes by so much with the end of this step. */
 void mt_holdings_change(struct mt_holdings *h, uint32_t site, int64_t step, int64_t bytes,

@@ -86,6 +86,8 @@ static bool is_of_optimizer(const struct finder *f, const struct mt_life *life)
 static void add_survivor(struct finder *f, uint32_t group, const struct mt_life *life, int64_t step)
 {
     bool doubtful = mt_doubt_life(&f->doubt, life);
+    if (!life->bytes)
+        return;
     *mt_vec_push(&f->survivors) = (struct survivor){.group = group,
                                                     .step = step,
                                                     .bytes = life->bytes,

@@ -94,7 +94,7 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
         f.now_n = 0; /* no free is known to be of an older block */
     MT_TRY(mt_changes_each(db, device, use_change, &f, err));
     *out = leave(&f);
-    if (mt_run_kept(run, device)) /* of so many blocks, who knows */
+    if (mt_run_kept(run, device) || !mt_lives_are_known(device)) /* of how many blocks, who knows */
         out->current_n = out->peak_n = MT_STAT_UNKNOWN;
     return MT_OK;
 }
