@@ -200,12 +200,26 @@ const char *mt_formats_of(const struct mt_cmd *cmd)
     return cmd->formats ? cmd->formats : formats_of_reports;
 }
 
+/* The ending of the file names no format that a command with a form of its own does not write. */
+static enum mt_status check_ending(const struct mt_cmd *cmd, struct mt_err *err)
+{
+    const char *meant = mt_output_is_stdout() ? NULL : format_of_file(mt_common.output);
+    if (!meant || !mt_cmd_takes(cmd, "output") ||
+        (cmd->formats && mt_has_word(cmd->formats, meant)))
+        return MT_OK;
+    mt_err_input(err, mt_common.output);
+    MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", meant);
+    mt_err_hint(err, "Nothing was written. %s writes %s; name the file so.", cmd->name,
+                cmd->formats ? cmd->formats : "text");
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
 {
     const char *formats = mt_formats_of(cmd);
     const char *asked = mt_common.format;
     if (!mt_cmd_takes(cmd, "format"))
-        return MT_OK;
+        return check_ending(cmd, err);
     if (!mt_common.format && !mt_output_is_stdout())
         mt_common.format = format_of_file(mt_common.output);
     if (mt_common.format && strcmp(mt_common.format, "md") == 0)

@@ -65,6 +65,7 @@ const struct mt_cmd mt_cmd_export = {
     .examples = "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
+    .formats = "json",
     .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,

@@ -49,6 +49,16 @@ static void put_words(const struct page *p, const char *words, int indent)
     mt_buf_free(&text);
 }
 
+/* What an option that all commands have means to this one. */
+static const char *common_help(const struct mt_cmd *cmd, const struct mt_opt *opt)
+{
+    if (cmd->formats && strcmp(opt->name, "format") == 0)
+        return cmd->formats;
+    if (strcmp(opt->name, "output") == 0 && !mt_cmd_takes(cmd, "format"))
+        return "write there instead of standard output";
+    return opt->help;
+}
+
 static void put_options(const struct page *p, const char *heading, const struct mt_opt *opts)
 {
     struct mt_buf spec = {0};
@@ -62,8 +72,7 @@ static void put_options(const struct page *p, const char *heading, const struct 
         mt_buf_clear(&spec);
         add_spec(&spec, opts);
         fprintf(p->out, "  %-*s  ", p->spec, spec.s);
-        bool formats = common && p->cmd->formats && strcmp(opts->name, "format") == 0;
-        put_words(p, formats ? p->cmd->formats : opts->help, p->spec + 4);
+        put_words(p, common ? common_help(p->cmd, opts) : opts->help, p->spec + 4);
     }
     mt_buf_free(&spec);
 }

@@ -85,8 +85,19 @@ static void describe_birth(struct mt_buf *out, const struct mt_tree *t, const st
         if (n->top != n->frame)
             mt_buf_addf(out, " of %s", mt_strtab_get(&t->strings, n->top));
     }
-    if (life->born.step != INT64_MIN)
-        mt_buf_addf(out, ", step %lld", (long long)life->born.step);
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)life->born.step);
+    if (life->born.step != INT64_MIN && (!step || strcmp(step, number) != 0))
+        mt_buf_addf(out, ", step %s", number);
+}
+
+/* Which peak it is, where that of a window is asked for. */
+static void add_window(struct mt_buf *out)
+{
+    if (step)
+        mt_buf_addf(out, " of step %s:", step);
+    else if (from || to)
+        mt_buf_addf(out, " between %s and %s:", from ? from : "@start", to ? to : "@end");
 }
 
 static void describe(struct mt_peak *p, const struct found *f, const struct mt_live *live)
@@ -97,14 +108,12 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     if (p->device.one_moment && !at.n)
         mt_buf_addf(&title, "live %s when it was written; no history, so the peak is unknown",
                     mt_human_both(f->level_b, level));
-    else
-        mt_buf_addf(&title, "%s %s%s at %s", f->text ? "live" : "peak",
-                    mt_at_most(&p->device, f->level_b), mt_human_both(f->level_b, level),
-                    mt_human_ns(f->t_ns, when));
-    if (step)
-        mt_buf_addf(&title, " of step %s", step);
-    else if (from || to)
-        mt_buf_addf(&title, " between %s and %s", from ? from : "@start", to ? to : "@end");
+    else {
+        mt_buf_adds(&title, f->text ? "live" : "peak");
+        add_window(&title);
+        mt_buf_addf(&title, " %s%s at %s", mt_at_most(&p->device, f->level_b),
+                    mt_human_both(f->level_b, level), mt_human_ns(f->t_ns, when));
+    }
     for (size_t i = live->blocks.n; i-- > 0;)
         if (!f->text && live->blocks.v[i].born_record == f->record)
             describe_birth(&title, &p->lives.tree, &live->blocks.v[i]);

@@ -21,12 +21,10 @@ char *mt_timeline_title(const struct mt_timeline *t)
                     mt_human_both(t->device.at_end_b, bytes));
         return out.s;
     }
-    mt_buf_addf(&out, "peak %s%s at %s",
+    mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
                 t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
                 mt_human_both(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));
-    if (t->window)
-        mt_buf_adds(&out, t->window);
-    else if (step != INT64_MIN)
+    if (!t->window && step != INT64_MIN)
         mt_buf_addf(&out, ", step %lld", (long long)step);
     return out.s;
 }

@@ -2,6 +2,7 @@
 #include "lib/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int record_cmp(const void *a, const void *b)
 {
@@ -157,6 +158,19 @@ static void check_totals(struct mt_recording *r)
     }
 }
 
+/* Why there is no memory record: whether the file says that there was to be any. */
+static enum mt_note_kind why_no_memory(const struct mt_recording *r)
+{
+    if (r->notes[MT_NOTE_CUT].count)
+        return MT_NOTE_CUT_MEMORY;
+    for (size_t i = 0; i < r->meta.n && r->op_n; i++) {
+        const char *value = mt_strtab_get(&r->strings, r->meta.v[i].value);
+        if (strcmp(mt_strtab_get(&r->strings, r->meta.v[i].key), "profile_memory") == 0)
+            return strcmp(value, "1") == 0 ? MT_NOTE_UNWRITTEN : MT_NOTE_NO_MEMORY;
+    }
+    return MT_NOTE_NO_MEMORY;
+}
+
 void mt_build_attribution(struct mt_recording *r)
 {
     if (!r->without_ops) {
@@ -171,5 +185,5 @@ void mt_build_attribution(struct mt_recording *r)
     sample_reserved(r);
     check_totals(r);
     if (!r->records.n && !r->without_ops)
-        mt_rec_note(r, r->notes[MT_NOTE_CUT].count ? MT_NOTE_CUT_MEMORY : MT_NOTE_NO_MEMORY, -1, 0);
+        mt_rec_note(r, why_no_memory(r), -1, 0);
 }

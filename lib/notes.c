@@ -21,6 +21,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_FORWARD] = "forward_ambiguous",
     [MT_NOTE_RESIDUAL] = "residual",
     [MT_NOTE_NO_MEMORY] = "no_memory",
+    [MT_NOTE_UNWRITTEN] = "no_memory_written",
     [MT_NOTE_CUT_MEMORY] = "no_memory_before_cut",
     [MT_NOTE_OUTSIDE] = "outside_ops",
     [MT_NOTE_BEFORE] = "before_trace",
@@ -70,6 +71,8 @@ static const char *const texts[MT_NOTE_N] = {
         "written to the file",
     [MT_NOTE_NO_MEMORY] =
         "no memory records in this file; record them with profile(profile_memory=True)",
+    [MT_NOTE_UNWRITTEN] = "recorded with profile_memory=True, but PyTorch wrote no memory records "
+                          "(profile_all_threads=True writes none)",
     [MT_NOTE_CUT_MEMORY] =
         "no memory records in what was read: PyTorch writes them after the ops, so "
         "the cut lost them; copy the file again, or record again",

@@ -302,7 +302,8 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .op_first = mt_stmt_int(s, 13),
                            .alloc_first = mt_stmt_int(s, 14),
                            .node_first = mt_stmt_int(s, 15),
-                           .record_end = mt_stmt_int(s, 17)};
+                           .record_end = mt_stmt_int(s, 17),
+                           .unwritten = mt_stmt_int(s, 21) != 0};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
@@ -364,6 +365,10 @@ const char *mt_run_how_to_record(const struct mt_run *run)
         return "What was read of its file holds no memory records: PyTorch writes them after the "
                "ops. "
                "Copy the whole file and import it again, or record again.";
+    if (run->unwritten)
+        return "This run was recorded with profile_memory=True, but PyTorch wrote no memory "
+               "records; "
+               "profile_all_threads=True writes none, record without it.";
     return run->op_n ? "This run holds no memory records; record them with "
                        "profile(profile_memory=True)."
                      : "This run holds no op either. A profiler with a schedule forgets one cycle "

@@ -13,6 +13,7 @@ struct mt_run {
     int64_t record_end; /* records are numbered up to but without it, with those that nobody saw */
     int64_t op_first, alloc_first, node_first;
     bool whole_us;
+    bool unwritten; /* no memory records, though the profiler was to write them */
     char name[256], source[512], format[64], step_marker[128];
     char content[33]; /* hash of what was read, "" = unknown */
     struct mt_run_notes notes;

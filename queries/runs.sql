@@ -12,14 +12,16 @@ SELECT 1 FROM run WHERE id = ?1;
 
 -- name: run_get
 -- in: ?1 id   out: ..., notes on what of the file was lost, the first number that no
---   record has, the note on frees that nobody saw, hash of the file, the note on older blocks
+--   record has, the note on frees that nobody saw, hash of the file, the note on older blocks,
+--   whether memory records should be there and are not
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
   record_n + (SELECT coalesce(sum(unseen_n + born_unseen_n), 0) FROM device WHERE run_id = ?1),
   coalesce((SELECT group_concat(text, '; ') FROM (SELECT text FROM note WHERE run_id = ?1 AND kind IN ('freed_unseen', 'born_unseen') ORDER BY kind DESC)), ''),
   coalesce(substr(content_hash, 1, 32), ''),
-  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), '') FROM run WHERE id = ?1;
+  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), ''),
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written') FROM run WHERE id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
