@@ -170,6 +170,14 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
     mt_buf_free(&out);
 }
 
+static void tell_replaced(const char *run)
+{
+    struct mt_buf out = {0};
+    mt_escape_terminal(&out, run);
+    printf("  replaced the run '%s'\n", out.s);
+    mt_buf_free(&out);
+}
+
 static enum mt_status import_file(struct target *t, const char *path, struct mt_err *err)
 {
     struct mt_recording rec;
@@ -186,6 +194,8 @@ static enum mt_status import_file(struct target *t, const char *path, struct mt_
         tell_existed(path, &result);
     else if (st == MT_OK)
         summarise(&rec, result.name);
+    for (int i = 0; st == MT_OK && i < result.replaced_n; i++)
+        tell_replaced(result.replaced[i]);
     mt_rec_free(&rec);
     return st;
 }

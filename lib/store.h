@@ -25,10 +25,11 @@ struct mt_store_opts {
 struct mt_store_result {
     int64_t run_id;
     char name[256];
-    bool existed;  /* the same content was there already: nothing was changed, */
-    bool grouped;  /* but that it is in one more group now, */
-    bool latest;   /* or is now the latest run of a group it was in */
-    bool replaced; /* a run was deleted for it */
+    bool existed;   /* the same content was there already: nothing was changed, */
+    bool grouped;   /* but that it is in one more group now, */
+    bool latest;    /* or is now the latest run of a group it was in */
+    int replaced_n; /* runs that were deleted for it: that of its content, that of its name */
+    char replaced[2][256]; /* what they were called */
 };
 
 /* Errors: MT_EUSAGE (name taken by other content, content there under another name), MT_EDB. On any

@@ -127,13 +127,14 @@ enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *gro
     return *group ? add_group(db, run, group, err) : MT_OK;
 }
 
-/* Deletes a run that the new one replaces, whose groups become those of the new one. */
-static enum mt_status replace(struct mt_db *db, int64_t id, struct mt_store_result *out,
-                              struct mt_err *err)
+/* Deletes the run of that name, which the new one replaces, and whose groups become those of the
+ * new one. */
+static enum mt_status replace(struct mt_db *db, int64_t id, const char *name,
+                              struct mt_store_result *out, struct mt_err *err)
 {
+    snprintf(out->replaced[out->replaced_n++], sizeof out->replaced[0], "%s", name);
     MT_TRY(move_groups(db, id, COMING, err));
     MT_TRY(leave_groups(db, id, err)); /* in which another such run was */
-    out->replaced = true;
     return mt_store_delete(db, id, err);
 }
 
@@ -168,7 +169,7 @@ static enum mt_status make_name(struct mt_db *db, const struct mt_store_opts *o,
         if (o->replace)
             MT_TRY(is_of_source(db, id, o->source, &same, err));
         if (same)
-            return replace(db, id, out, err);
+            return replace(db, id, out->name, out, err);
         snprintf(out->name, sizeof out->name, "%s-%d", base, n);
     }
 }
@@ -188,7 +189,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
         if (!id)
             return MT_OK;
         if (o->replace)
-            return replace(db, id, out, err);
+            return replace(db, id, out->name, out, err);
         MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
@@ -226,7 +227,7 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
         int64_t id = out->run_id;
         out->run_id = 0;
         memcpy(kept->name, out->name, sizeof kept->name);
-        return replace(db, id, out, err);
+        return replace(db, id, out->name, out, err);
     }
     if (o->name && strcmp(o->name, out->name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
