@@ -76,6 +76,12 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
                                     struct mt_report *r, enum mt_diff_answer *answer,
                                     struct mt_err *err);
 
+/* Got worse by more than the threshold. */
+bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t);
+
+/* Whether peaks with what is estimated to be older answer otherwise than `worse` does. */
+bool mt_diff_older_turns(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse);
+
 /* Whether one run counts what is older than itself and the other leaves such blocks out: their
  * peaks do not compare, nor what is alive at their ends. */
 bool mt_diff_counts_differ(const struct mt_diff *d);

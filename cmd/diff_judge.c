@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Got worse by more than the threshold. */
-static bool worse(double was, double is, const struct mt_diff_threshold *t)
+bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t)
 {
     const double same = 1e-12; /* sums of fractions in another order */
     double more = is - was;
@@ -43,9 +42,11 @@ static enum mt_diff_answer judge_peak(const struct mt_diff *d, const struct mt_d
     bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
     if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counts_differ(d))
         return MT_DIFF_OPEN;
-    if (!worse(was, is, t))
+    if (mt_diff_older_turns(d, t, mt_diff_worse(was, is, t)))
+        return MT_DIFF_OPEN;
+    if (!mt_diff_worse(was, is, t))
         return known[1] ? MT_DIFF_NOT_WORSE : MT_DIFF_OPEN;
-    bool sure = known[0] && worse(was, is - (double)b->device.doubt_at_peak_b, t);
+    bool sure = known[0] && mt_diff_worse(was, is - (double)b->device.doubt_at_peak_b, t);
     return sure ? MT_DIFF_WORSE : MT_DIFF_OPEN;
 }
 
@@ -56,10 +57,10 @@ static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt
     bool known = mt_diff_growth_known(a);
     if (known != mt_diff_growth_known(b))
         return MT_DIFF_OPEN;
-    if (known && worse(a->suspect_per_step_b, b->per_step_b, t))
+    if (known && mt_diff_worse(a->suspect_per_step_b, b->per_step_b, t))
         return d->side[0].growth_known ? MT_DIFF_WORSE : MT_DIFF_OPEN;
-    bool more = worse(a->per_step_b, b->per_step_b, t) ||
-                worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
+    bool more = mt_diff_worse(a->per_step_b, b->per_step_b, t) ||
+                mt_diff_worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
     return more || (known && !d->side[1].growth_known) ? MT_DIFF_OPEN : MT_DIFF_NOT_WORSE;
 }
 

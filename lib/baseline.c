@@ -171,6 +171,21 @@ static void mark_gaps(struct mt_base_device *d, unsigned gaps, bool lives_known)
         d->v[MT_BASE_PEAK] = MT_BASE_UNKNOWN;
 }
 
+static int64_t bounded_or_unknown(int64_t v)
+{
+    return v < 0 ? MT_BASE_UNKNOWN : bounded(v);
+}
+
+static void measure_older(const struct mt_run *run, const struct mt_run_device *device,
+                          struct mt_base_device *to)
+{
+    bool told = device->older_from[0] != '\0';
+    to->older_b = told ? bounded(mt_run_kept(run, device)) : MT_BASE_UNKNOWN;
+    to->older_left_out = device->older_used;
+    to->older_least_b = bounded_or_unknown(device->older_least_b);
+    to->older_most_b = bounded_or_unknown(device->older_most_b);
+}
+
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
@@ -189,11 +204,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                             [MT_BASE_AT_END] = bounded(device->doubt_at_end_b)}};
     for (int f = 0; f < MT_BASE_N; f++)
         to->v[f] = to->v[f] == MT_BASE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
-    to->older_b = bounded(mt_run_kept(run, device));
-    to->older_left_out = device->older_used;
-    to->older_most_b = device->older_most_b < 0 ? device->older_least_b : device->older_most_b;
-    if (to->older_most_b != MT_BASE_UNKNOWN)
-        to->older_most_b = bounded(to->older_most_b);
+    measure_older(run, device, to);
     snprintf(to->name, sizeof to->name, "%s", device->name);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
     d.side[0].db = db;
@@ -277,19 +288,37 @@ int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *whic
     return median;
 }
 
+/* From the least of any repeat to the most of any. */
+static void fold_older(const struct mt_baseline *repeats, size_t n, struct mt_base_device *to)
+{
+    to->older_least_b = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], to->name);
+        if (!d)
+            continue;
+        to->older_b = d->older_b > to->older_b ? d->older_b : to->older_b;
+        int64_t least_b = d->older_left_out ? d->older_least_b : 0;
+        int64_t most_b = d->older_left_out ? d->older_most_b : 0;
+        bool open = most_b < 0 || to->older_most_b < 0;
+        to->older_left_out |= d->older_left_out;
+        to->older_least_b = least_b < to->older_least_b ? least_b : to->older_least_b;
+        to->older_most_b = open                        ? MT_BASE_UNKNOWN
+                           : most_b > to->older_most_b ? most_b
+                                                       : to->older_most_b;
+    }
+    if (!to->older_left_out)
+        to->older_least_b = to->older_most_b = MT_BASE_UNKNOWN;
+}
+
 static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
                         const char *name)
 {
     int64_t *values = mt_alloc(n * sizeof *values);
     size_t which = 0;
     struct mt_base_device *to = mt_vec_push(&out->devices);
-    *to = (struct mt_base_device){.older_most_b = MT_BASE_UNKNOWN};
+    *to = (struct mt_base_device){.older_b = MT_BASE_UNKNOWN};
     snprintf(to->name, sizeof to->name, "%s", name);
-    for (size_t i = 0; i < n; i++) {
-        const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], name);
-        to->older_b = d && d->older_b > to->older_b ? d->older_b : to->older_b;
-        to->older_left_out |= d && d->older_left_out;
-    }
+    fold_older(repeats, n, to);
     for (int f = MT_BASE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
             const struct mt_base_device *d = mt_baseline_same_device(&repeats[i], name);

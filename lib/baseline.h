@@ -72,15 +72,17 @@ static inline int64_t mt_base_figure_in(const struct mt_base_site *s, enum mt_ba
 
 struct mt_base_device {
     char name[32];
-    int64_t v[MT_BASE_N];      /* MT_BASE_UNKNOWN: unknown; the sites' figures add up to it */
-    bool least[MT_BASE_N];     /* known of a part only: it is that much at least */
-    bool unseen;               /* it loses frees, and so it is that much at most; */
-    int64_t doubt[MT_BASE_N];  /* but no more than this less; of files 0 */
-    double per_step, suspect;  /* growth before rounding; of files 0 */
-    unsigned gaps;             /* of the run (gaps.h): why; of files 0 */
-    int64_t older_b;           /* of the peak and of what is alive at the end: in no record */
-    bool older_left_out;       /* blocks in no record are in no figure, */
-    int64_t older_most_b;      /* an estimate of them; MT_BASE_UNKNOWN. Of files unknown */
+    int64_t v[MT_BASE_N];     /* MT_BASE_UNKNOWN: unknown; the sites' figures add up to it */
+    bool least[MT_BASE_N];    /* known of a part only: it is that much at least */
+    bool unseen;              /* it loses frees, and so it is that much at most; */
+    int64_t doubt[MT_BASE_N]; /* but no more than this less; of files 0 */
+    double per_step, suspect; /* growth before rounding; of files 0 */
+    unsigned gaps;            /* of the run (gaps.h): why; of files 0 */
+    int64_t older_b;          /* of the peak and of what is alive at the end: in no record;
+                                 MT_BASE_UNKNOWN: nobody told */
+    bool older_left_out;      /* blocks in no record are in no figure, */
+    int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASE_UNKNOWN */
+    bool older_unsaid;         /* a file of an earlier version: it says nothing of the above */
     int64_t spread[MT_BASE_N]; /* 0 for a single run */
     char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_base_site) sites;

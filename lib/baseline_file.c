@@ -10,6 +10,8 @@ static const char schema[] = "memtool.baseline";
 enum { VERSION = 1, HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
 
+static const char *const older_keys[] = {"older_b", "older_least_b", "older_most_b"};
+
 /* ---- writing ---- */
 
 static void add_text(struct mt_buf *out, const char *key, const char *text)
@@ -75,6 +77,25 @@ static void add_site(struct mt_buf *out, const struct mt_base_site *s, size_t re
     mt_buf_adds(out, "}");
 }
 
+static void add_optional(struct mt_buf *out, const char *key, int64_t v)
+{
+    if (v == MT_BASE_UNKNOWN)
+        mt_buf_addf(out, ",\n      \"%s\": null", key);
+    else
+        mt_buf_addf(out, ",\n      \"%s\": %lld", key, (long long)v);
+}
+
+/* Always there: a file without it was written before anybody asked. */
+static void add_older(struct mt_buf *out, const struct mt_base_device *d)
+{
+    add_optional(out, older_keys[0], d->older_b);
+    mt_buf_addf(out, ",\n      \"older_left_out\": %s", d->older_left_out ? "true" : "false");
+    if (!d->older_left_out)
+        return;
+    add_optional(out, older_keys[1], d->older_least_b);
+    add_optional(out, older_keys[2], d->older_most_b);
+}
+
 static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool repeated,
                        size_t repeat_n)
 {
@@ -82,14 +103,8 @@ static void add_device(struct mt_buf *out, const struct mt_base_device *d, bool 
     mt_buf_adds(out, "    {\n      ");
     add_text(out, "device", d->name);
     for (int f = 0; f < MT_BASE_FILE_N; f++)
-        if (d->v[f] == MT_BASE_UNKNOWN)
-            mt_buf_addf(out, ",\n      \"%s\": null", mt_base_names[f].device);
-        else
-            mt_buf_addf(out, ",\n      \"%s\": %lld", mt_base_names[f].device, (long long)d->v[f]);
-    if (d->older_b)
-        mt_buf_addf(out, ",\n      \"older_b\": %lld", (long long)d->older_b);
-    if (d->older_left_out)
-        mt_buf_adds(out, ",\n      \"older_left_out\": true");
+        add_optional(out, mt_base_names[f].device, d->v[f]);
+    add_older(out, d);
     if (repeated) {
         mt_buf_adds(out, ",\n      \"spread\": {");
         for (int f = 0; f < MT_BASE_FILE_N; f++)
@@ -269,17 +284,32 @@ static enum mt_status read_spread(const struct mt_doc *d, const struct mt_doc_va
     return MT_OK;
 }
 
+static enum mt_status read_older(const struct mt_doc *d, const struct mt_doc_value *from,
+                                 struct mt_base_device *to, struct mt_err *err)
+{
+    int64_t *const figures[] = {&to->older_b, &to->older_least_b, &to->older_most_b};
+    const struct mt_doc_value *v, *left_out = mt_doc_get(d, from, "older_left_out");
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
+        *figures[i] = MT_BASE_UNKNOWN;
+        if ((v = mt_doc_get(d, from, older_keys[i])))
+            MT_TRY(read_figure(d, v, true, figures[i], err));
+    }
+    to->older_unsaid = !left_out && !mt_doc_get(d, from, older_keys[0]);
+    return read_flag(d, left_out, &to->older_left_out, err);
+}
+
 static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    enum { OPTIONAL_N = 4, OTHER_N = 6 };
-    const char *keys[MT_BASE_FILE_N + OTHER_N] = {"spread",         "sites_of", "older_b",
-                                                  "older_left_out", "device",   "sites"};
+    enum { OPTIONAL_N = 6, OTHER_N = 8 };
+    const char *keys[MT_BASE_FILE_N + OTHER_N] = {"spread",      "sites_of",    "older_left_out",
+                                                  older_keys[0], older_keys[1], older_keys[2],
+                                                  "device",      "sites"};
     for (int f = 0; f < MT_BASE_FILE_N; f++)
         keys[OTHER_N + f] = mt_base_names[f].device;
     MT_TRY(mt_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_base_device *to = mt_vec_push(&b->devices);
-    *to = (struct mt_base_device){.older_most_b = MT_BASE_UNKNOWN};
+    *to = (struct mt_base_device){0};
     for (size_t i = OPTIONAL_N; i < MT_ARRAY_LEN(keys); i++)
         if (!mt_doc_get(d, from, keys[i])) {
             MT_FAIL(err, MT_EINPUT, "a device without \"%s\"", keys[i]);
@@ -289,9 +319,7 @@ static enum mt_status read_device(const struct mt_doc *d, const struct mt_doc_va
     MT_TRY(read_text(d, mt_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
     for (int f = 0; f < MT_BASE_FILE_N; f++)
         MT_TRY(read_figure(d, mt_doc_get(d, from, mt_base_names[f].device), true, &to->v[f], err));
-    if (mt_doc_get(d, from, "older_b"))
-        MT_TRY(read_figure(d, mt_doc_get(d, from, "older_b"), false, &to->older_b, err));
-    MT_TRY(read_flag(d, mt_doc_get(d, from, "older_left_out"), &to->older_left_out, err));
+    MT_TRY(read_older(d, from, to, err));
     if (mt_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_doc_get(d, from, "spread"), to, err));
     const struct mt_doc_value *sites = mt_doc_get(d, from, "sites");

@@ -1,4 +1,4 @@
-#include "lib/check.h"
+#include "lib/check_parts.h"
 
 #include "lib/align.h"
 #include "lib/gaps.h"
@@ -18,8 +18,7 @@ void mt_repeats_free(struct mt_repeats *r)
     mt_vec_free(&r->v);
 }
 
-__attribute__((format(printf, 2, 3))) static void inconclusive(struct mt_checked *c,
-                                                               const char *fmt, ...)
+void mt_check_open(struct mt_checked *c, const char *fmt, ...)
 {
     va_list ap;
     c->verdict = MT_CHECK_INCONCLUSIVE;
@@ -28,11 +27,6 @@ __attribute__((format(printf, 2, 3))) static void inconclusive(struct mt_checked
     va_start(ap, fmt);
     vsnprintf(c->why, sizeof c->why, fmt, ap);
     va_end(ap);
-}
-
-static bool is_partial(const struct mt_rule *rule)
-{
-    return rule->op || rule->scope;
 }
 
 static bool is_other(const struct mt_base_site *s)
@@ -119,7 +113,7 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_base_figure f,
     bool lives = f == MT_BASE_PEAK; /* sites at the peak are known where the end is */
     *slack = d->spread[f];
     *doubt = d->doubt[f];
-    if (!is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
+    if (!mt_check_is_partial(rule) || d->v[f] == MT_BASE_UNKNOWN)
         return d->v[f];
     if (lives && (d->v[MT_BASE_AT_END] == MT_BASE_UNKNOWN || d->least[f]))
         return MT_BASE_UNKNOWN; /* at a higher peak they may hold less */
@@ -183,10 +177,10 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
             out->why_part = why_unknown(figure, &r->v.v[i], d);
         }
         if (!d)
-            inconclusive(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
+            mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASE_UNKNOWN)
-            inconclusive(c, "%s '%s' %s", side->name, r->v.v[i].run,
-                         why_unknown(figure, &r->v.v[i], d));
+            mt_check_open(c, "%s '%s' %s", side->name, r->v.v[i].run,
+                          why_unknown(figure, &r->v.v[i], d));
         extra = slack > extra ? slack : extra;
         out->doubt = doubt > out->doubt ? doubt : out->doubt;
         if (values[i] > out->most) {
@@ -202,19 +196,6 @@ static bool measure(const struct mt_rule *rule, enum mt_base_figure figure, cons
 
 /* ---- comparing with a baseline ---- */
 
-/* Whether one of them counts what is older than itself, and the other has some and does not. */
-static bool counts_differ(const struct mt_base_device *a, const struct mt_base_device *b)
-{
-    return (a->older_b && b->older_left_out) || (b->older_b && a->older_left_out);
-}
-
-/* Whether what is older than the recording is part of the figure. */
-static bool counts_older(const struct mt_rule *rule)
-{
-    enum mt_base_figure f = rule->kind->figure;
-    return (f == MT_BASE_PEAK || f == MT_BASE_AT_END) && !is_partial(rule);
-}
-
 static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
                        const struct mt_repeats *base, struct mt_checked *c)
 {
@@ -223,15 +204,13 @@ static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
     const struct mt_base_device *db = mt_baseline_same_device(b, c->device);
     int64_t steps_a = da->v[MT_BASE_STEP_N], steps_b = db->v[MT_BASE_STEP_N];
     if (strcmp(a->format, b->format) != 0)
-        inconclusive(c, "the baseline was read from a %s, the run from a %s", a->format, b->format);
+        mt_check_open(c, "the baseline was read from a %s, the run from a %s", a->format,
+                      b->format);
     else if (rule->kind->steps && steps_a != steps_b)
-        inconclusive(c, "the baseline has %lld steps, the run %lld: %s do not compare",
-                     (long long)steps_a, (long long)steps_b, rule->kind->what);
-    else if (counts_older(rule) && counts_differ(da, db))
-        inconclusive(c,
-                     "what is older than the recording is in the figure of the %s, but not of "
-                     "the %s; import both with --base",
-                     da->older_b ? "baseline" : "run", da->older_b ? "run" : "baseline");
+        mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
+                      (long long)steps_a, (long long)steps_b, rule->kind->what);
+    else
+        mt_check_older_differs(rule, da, db, c);
     return !c->why[0];
 }
 
@@ -242,9 +221,9 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
     const struct side side = {base, "the baseline", false};
     struct measured m;
     if (!base)
-        inconclusive(c, "there is no baseline to compare with; name one with --baseline");
+        mt_check_open(c, "there is no baseline to compare with; name one with --baseline");
     else if (same_run)
-        inconclusive(c, "the baseline is the run itself");
+        mt_check_open(c, "the baseline is the run itself");
     else if (measure(rule, rule->kind->figure, &side, c, &m)) {
         c->base = m.median;
         c->base_spread = m.spread;
@@ -274,10 +253,10 @@ static void judge(struct mt_checked *c)
     else if ((double)(c->measured - c->doubt - c->limit) > noise)
         c->verdict = MT_CHECK_FAIL;
     else if ((double)(c->measured - c->limit) > noise)
-        inconclusive(c, "%s of it may have been freed where the profiler did not see it",
-                     mt_human_bytes(c->doubt, text));
+        mt_check_open(c, "%s of it may have been freed where the profiler did not see it",
+                      mt_human_bytes(c->doubt, text));
     else
-        inconclusive(c, "the repeats differ by more than the limit is exceeded by");
+        mt_check_open(c, "the repeats differ by more than the limit is exceeded by");
 }
 
 /* ---- what keeps a limit only at first sight ---- */
@@ -289,8 +268,8 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
     char most[MT_HUMAN_LONG];
     if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
         return;
-    inconclusive(c, "'%s' exceeds it with %s; --each judges every run by itself",
-                 new->v.v[m->most_index].run, mt_human_both(m->most, most));
+    mt_check_open(c, "'%s' exceeds it with %s; --each judges every run by itself",
+                  new->v.v[m->most_index].run, mt_human_both(m->most, most));
     c->look_index = m->most_index;
     c->look = true;
 }
@@ -299,28 +278,7 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
 static void doubt_part(const struct measured *m, struct mt_checked *c)
 {
     if (c->verdict == MT_CHECK_PASS && m->part)
-        inconclusive(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
-}
-
-/* A limit that is kept by what was recorded, but not by what the run may have held. */
-static void doubt_older(const struct mt_repeats *new, struct mt_checked *c)
-{
-    char text[MT_HUMAN_MAX];
-    if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || !counts_older(c->rule))
-        return;
-    for (size_t i = 0; i < new->v.n; i++) {
-        const struct mt_base_device *d = mt_baseline_same_device(&new->v.v[i], c->device);
-        int64_t is = d ? d->v[c->rule->kind->figure] : MT_BASE_UNKNOWN;
-        if (is == MT_BASE_UNKNOWN || !d->older_left_out || d->older_most_b == MT_BASE_UNKNOWN ||
-            mt_base_add(is, d->older_most_b) <= c->limit)
-            continue;
-        inconclusive(
-            c,
-            "this leaves out what is older than '%s', %s by an estimate; import --base SIZE "
-            "counts it",
-            new->v.v[i].run, mt_human_bytes(d->older_most_b, text));
-        return;
-    }
+        mt_check_open(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
 }
 
 /* The site that grows most without being known for a leak; NULL: none. */
@@ -353,9 +311,9 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
         c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
     if (!s)
         return;
-    inconclusive(c, "%.100s%s%.100s may be a leak: a candidate that grows %s%s a step", s->op,
-                 s->scope ? " in " : "", s->scope ? s->scope : "", s->unseen ? "at most " : "",
-                 mt_human_bytes(growth_b, text));
+    mt_check_open(c, "%.100s%s%.100s may be a leak: a candidate that grows %s%s a step", s->op,
+                  s->scope ? " in " : "", s->scope ? s->scope : "", s->unseen ? "at most " : "",
+                  mt_human_bytes(growth_b, text));
     c->look_index = m.most_index;
     c->look = true;
 }
@@ -418,7 +376,7 @@ static void explain(const struct mt_rule *rule, const struct mt_baseline *base,
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < side[s]->sites.n; i++) {
             const struct mt_base_site *site = &side[s]->sites.v[i];
-            int64_t v = is_partial(rule) ? middle_of(in[s], site, f) : site->v[f];
+            int64_t v = mt_check_is_partial(rule) ? middle_of(in[s], site, f) : site->v[f];
             change[names[s][i].row] = mt_base_add(change[names[s][i].row], s ? v : -v);
             about[names[s][i].row] |= mt_rule_is_about(rule, site);
         }
@@ -462,7 +420,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
              : rule->device ? rule->device
                             : "");
     if (!device && !rule->device)
-        inconclusive(out, "the run '%s' holds no memory records", new->v.v[0].run);
+        mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
     if (out->why[0] || !measure(rule, rule->kind->figure, &side, out, &m))
         return;
     out->measured = m.median;
@@ -472,13 +430,13 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     bool found = m.found;
     if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
         return;
-    out->nothing_matches = is_partial(rule) && !found;
+    out->nothing_matches = mt_check_is_partial(rule) && !found;
     if (out->nothing_matches)
-        inconclusive(out, "nothing matches: no site is of that op and scope");
+        mt_check_open(out, "nothing matches: no site is of that op and scope");
     else
         judge(out);
     doubt_part(&m, out);
-    doubt_older(new, out);
+    mt_check_doubt_older(new, base, out);
     doubt_median(new, &m, out);
     doubt_candidates(&side, out);
     if (out->verdict != MT_CHECK_FAIL)
