@@ -25,6 +25,8 @@ struct moment {
     const char *name;
     struct mt_seg_moment at;
     int64_t asked_b, device_free_b; /* of a failed allocation; INT64_MIN: none, unknown */
+    int64_t stream;                 /* the same */
+    const char *pool;               /* the same; NULL: unknown */
 };
 
 static struct mt_cell *add_row(struct view *v, const struct moment *m, const char *what,
@@ -124,7 +126,8 @@ static enum mt_status find_peak(struct view *v, struct moment *peak, bool *known
     MT_TRY(mt_stmt_step(s, known, err));
     if (!*known)
         return MT_OK;
-    *peak = (struct moment){"reserved peak", moment_of(s, 2), INT64_MIN, INT64_MIN};
+    *peak =
+        (struct moment){"reserved peak", moment_of(s, 2), INT64_MIN, INT64_MIN, INT64_MIN, NULL};
     bool row = true;
     while (row)
         MT_TRY(mt_stmt_step(s, &row, err));
@@ -144,16 +147,21 @@ static enum mt_status find_ooms(struct view *v, moments *out, struct mt_err *err
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
+        const char *pool = mt_stmt_text(s, 6);
         *mt_vec_push(out) = (struct moment){
             mt_report_textf(v->report, "out of memory at %s", mt_human_ns(mt_stmt_int(s, 0), at)),
-            moment_of(s, 3), mt_stmt_int(s, 1), mt_stmt_int_or(s, 2, INT64_MIN)};
+            moment_of(s, 3),
+            mt_stmt_int(s, 1),
+            mt_stmt_int_or(s, 2, INT64_MIN),
+            mt_stmt_int_or(s, 5, INT64_MIN),
+            pool ? mt_report_text(v->report, pool) : NULL};
     }
 }
 
 static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_err *err)
 {
     struct mt_report *r = v->report;
-    const struct moment end = {"end", MT_SEG_AT_END, INT64_MIN, INT64_MIN};
+    const struct moment end = {"end", MT_SEG_AT_END, INT64_MIN, INT64_MIN, INT64_MIN, NULL};
     struct moment peak;
     bool known;
     mt_report_column(r, "moment", NULL, MT_UNIT_NONE);
@@ -184,6 +192,18 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
     return MT_OK;
 }
 
+/* On which stream it would be is a guess where there are several. */
+static void note_stream(struct mt_report *r, const struct mt_segments *s)
+{
+    int64_t busiest = mt_fit_busiest_stream(s);
+    bool several = false;
+    for (size_t i = 0; i < s->all.n; i++)
+        several |= s->all.v[i].stream != busiest;
+    if (several)
+        mt_report_note(r, "It is taken to be on stream %lld, which has most bytes in use.",
+                       (long long)busiest);
+}
+
 /* Where an allocation failed, the moment of the first one is looked at; else the end. */
 static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size_b,
                                struct mt_err *err)
@@ -203,7 +223,11 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     enum mt_status st =
         mt_segments_load(v->db, &v->run, &v->device, oom ? oom->at : MT_SEG_AT_END, &s, err);
     if (st == MT_OK) {
-        mt_fit(&s, size_b, oom ? oom->device_free_b : INT64_MIN, &all);
+        const struct mt_fit_request asked = {size_b, oom ? oom->device_free_b : INT64_MIN,
+                                             oom ? oom->stream : INT64_MIN, oom ? oom->pool : NULL};
+        mt_fit(&s, &asked, &all);
+        if (asked.stream == INT64_MIN)
+            note_stream(r, &s);
         free(r->title);
         r->title = mt_asprintf("%s · %s · %s, %s: %s", v->run.name, v->device.name,
                                mt_human_bytes(size_b, size), oom ? oom->name : "at the end",

@@ -14,7 +14,8 @@ struct request {
     int64_t block_b;   /* rounded */
     int64_t segment_b; /* what the driver would be asked for */
     int64_t device_free_b;
-    int64_t stream; /* where it is made: the one with most bytes in use */
+    int64_t stream; /* where it is made */
+    const char *pool;
     bool small;
 };
 
@@ -23,7 +24,7 @@ static int64_t up_to(int64_t size, int64_t step)
     return (size + step - 1) / step * step;
 }
 
-static int64_t busiest_stream(const struct mt_segments *s)
+int64_t mt_fit_busiest_stream(const struct mt_segments *s)
 {
     int64_t best = 0, best_b = -1;
     for (size_t i = 0; i < s->all.n; i++) {
@@ -44,7 +45,13 @@ static int64_t busiest_stream(const struct mt_segments *s)
 static bool serves(const struct request *r, const struct mt_seg *g)
 {
     return g->small == r->small && g->stream == r->stream &&
-           strcmp(mt_strtab_get(&r->s->strings, g->pool), "0,0") == 0;
+           strcmp(mt_strtab_get(&r->s->strings, g->pool), r->pool) == 0;
+}
+
+/* Private pools keep what they hold as long as they are used, by a CUDA graph for instance. */
+static bool is_private(const struct request *r, const struct mt_seg *g)
+{
+    return strcmp(mt_strtab_get(&r->s->strings, g->pool), MT_SEG_DEFAULT_POOL) != 0;
 }
 
 static struct mt_fit *add(struct mt_fits_all *out, const char *remedy, enum mt_fits fits,
@@ -102,32 +109,66 @@ static void from_driver(const struct request *r, struct mt_fits_all *out)
                                  need);
 }
 
+/* What it would take of private pools to be enough, if only these were not used any more. */
+static enum mt_fits with_private(const struct request *r, int64_t gives_b, int64_t private_b)
+{
+    enum mt_fits sure = by_driver(r, gives_b);
+    if (sure == MT_FITS_NO && by_driver(r, mt_wrap_add(gives_b, private_b)) != MT_FITS_NO)
+        return MT_FITS_UNKNOWN;
+    return sure;
+}
+
+static char *why_cache(const struct request *r, int64_t n, int64_t private_n)
+{
+    char segments[MT_HUMAN_LONG], kept[MT_HUMAN_LONG];
+    mt_human_things(private_n, "segment", kept);
+    if (n && private_n)
+        return mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before "
+                           "it reports out of memory; %s more, in private pools, only if no CUDA "
+                           "graph uses these any more",
+                           mt_human_things(n, "segment", segments), kept);
+    if (n)
+        return mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before "
+                           "it reports out of memory",
+                           mt_human_things(n, "segment", segments));
+    if (private_n)
+        return mt_asprintf("gives back %s without a block in use, but in private pools, only if no "
+                           "CUDA graph uses these any more",
+                           kept);
+    return mt_asprintf(r->s->all.n ? "every segment has a block in use" : "there is no segment");
+}
+
 static void empty_cache(const struct request *r, struct mt_fits_all *out)
 {
-    char segments[MT_HUMAN_LONG];
-    int64_t n = r->s->unused_n, gives = r->s->unused_b;
-    struct mt_fit *f =
-        add(out, "torch.cuda.empty_cache()", n ? by_driver(r, gives) : MT_FITS_NO, gives);
-    f->why =
-        n ? mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before it "
-                        "reports out of memory",
-                        mt_human_things(n, "segment", segments))
-          : mt_asprintf(r->s->all.n ? "every segment has a block in use" : "there is no segment");
+    int64_t n = 0, gives = 0, private_n = 0, private_b = 0;
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        bool is_kept = is_private(r, g);
+        if (g->block_n)
+            continue;
+        *(is_kept ? &private_n : &n) += 1;
+        mt_wrap_inc(is_kept ? &private_b : &gives, g->size_b);
+    }
+    struct mt_fit *f = add(out, "torch.cuda.empty_cache()",
+                           n || private_n ? with_private(r, gives, private_b) : MT_FITS_NO, gives);
+    f->why = why_cache(r, n, private_n);
 }
 
 static void expandable(const struct request *r, struct mt_fits_all *out)
 {
-    int64_t gives = 0, already = 0;
+    int64_t gives = 0, already = 0, private_n = 0;
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
-        mt_wrap_inc(&gives, g->block_n ? g->pages_b : g->size_b);
+        mt_wrap_inc(&gives, is_private(r, g) ? 0 : g->block_n ? g->pages_b : g->size_b);
+        private_n += is_private(r, g);
         already += g->expandable;
     }
     if (already && already == (int64_t)r->s->all.n)
         return;
     struct mt_fit *f = add(out, "expandable_segments:True", by_driver(r, gives), gives);
-    f->why = mt_asprintf("free pages of 2 MiB could be mapped anew, wherever they lie; set it in "
-                         "PYTORCH_CUDA_ALLOC_CONF before the run");
+    f->why = mt_asprintf("free pages of 2 MiB could be mapped anew, wherever they lie%s; set it in "
+                         "PYTORCH_CUDA_ALLOC_CONF before the run",
+                         private_n ? " outside private pools" : "");
 }
 
 /* With a limit, blocks below it stay out of segments above it: what is free in segments that only
@@ -192,14 +233,16 @@ static void order_of_frees(const struct request *r, struct mt_fits_all *out)
     mt_vec_free(&sites.rows);
 }
 
-void mt_fit(const struct mt_segments *s, int64_t size_b, int64_t device_free_b,
+void mt_fit(const struct mt_segments *s, const struct mt_fit_request *asked,
             struct mt_fits_all *out)
 {
-    int64_t block = up_to(size_b > 0 ? size_b : 1, 512);
+    int64_t block = up_to(asked->size_b > 0 ? asked->size_b : 1, 512);
     struct request r = {.s = s,
                         .block_b = block,
-                        .device_free_b = device_free_b,
-                        .stream = busiest_stream(s),
+                        .device_free_b = asked->device_free_b,
+                        .stream =
+                            asked->stream == INT64_MIN ? mt_fit_busiest_stream(s) : asked->stream,
+                        .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
                         .small = block <= MIB};
     r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : up_to(block, 2 * MIB);
     if (as_it_is(&r, out))

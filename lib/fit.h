@@ -22,9 +22,17 @@ struct mt_fits_all {
     MT_VEC(struct mt_fit) rows; /* the first is "as it is" */
 };
 
-/* device_free_b: what the driver has left, INT64_MIN unknown. */
-void mt_fit(const struct mt_segments *s, int64_t size_b, int64_t device_free_b,
+/* What is asked for, and where. */
+struct mt_fit_request {
+    int64_t size_b;
+    int64_t device_free_b; /* what the driver has left, INT64_MIN unknown */
+    int64_t stream;        /* INT64_MIN unknown: that with most bytes in use */
+    const char *pool;      /* NULL unknown: the default pool */
+};
+void mt_fit(const struct mt_segments *s, const struct mt_fit_request *asked,
             struct mt_fits_all *out);
+/* The stream that mt_fit takes where it is unknown. */
+int64_t mt_fit_busiest_stream(const struct mt_segments *s);
 void mt_fits_free(struct mt_fits_all *f);
 
 #endif

@@ -138,6 +138,9 @@ struct mt_sample {
     uint8_t metric;    /* enum mt_metric */
     uint32_t record_n; /* records before it; 0 = none, or unknown */
     int64_t event;     /* of snapshots: number of the device's event; MT_GONE: before the first */
+    int64_t stream;    /* of an oom in a snapshot: what it was asked for, */
+    uint32_t pool;     /* and string id of the pool, MT_NONE unknown */
+    bool has_stream;   /* false: neither is known */
 };
 enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
 

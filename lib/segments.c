@@ -27,13 +27,14 @@ static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device
             return MT_OK;
         const char *pool = mt_stmt_text(s, 3);
         int64_t size = mt_stmt_int(s, 1);
-        *mt_vec_push(&out->all) = (struct mt_seg){.address = (uint64_t)mt_stmt_int(s, 0),
-                                                  .size_b = size > 0 ? size : 0,
-                                                  .stream = mt_stmt_int(s, 2),
-                                                  .pool = text(out, pool ? pool : "0,0"),
-                                                  .small = mt_stmt_int(s, 4) != 0,
-                                                  .expandable = mt_stmt_int(s, 5) != 0,
-                                                  .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
+        *mt_vec_push(&out->all) =
+            (struct mt_seg){.address = (uint64_t)mt_stmt_int(s, 0),
+                            .size_b = size > 0 ? size : 0,
+                            .stream = mt_stmt_int(s, 2),
+                            .pool = text(out, pool ? pool : MT_SEG_DEFAULT_POOL),
+                            .small = mt_stmt_int(s, 4) != 0,
+                            .expandable = mt_stmt_int(s, 5) != 0,
+                            .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
         mt_wrap_inc(&out->size_b, out->all.v[out->all.n - 1].size_b);
     }
 }

@@ -22,7 +22,7 @@ struct mt_seg_block {
 struct mt_seg {
     uint64_t address;
     int64_t size_b, stream, born_ns; /* born INT64_MIN: before the recording */
-    uint32_t pool;                   /* string; "0,0" is the default pool */
+    uint32_t pool;                   /* string; MT_SEG_DEFAULT_POOL, or a private one */
     bool small, expandable;
     uint32_t first_block, block_n;
     int64_t used_b, requested_b; /* of its blocks */
@@ -31,7 +31,8 @@ struct mt_seg {
     int64_t pages_b; /* of its holes, whole pages */
 };
 
-#define MT_SEG_PAGE ((uint64_t)2 << 20) /* what the driver maps at least */
+#define MT_SEG_DEFAULT_POOL "0,0"
+#define MT_SEG_PAGE         ((uint64_t)2 << 20) /* what the driver maps at least */
 
 struct mt_segments {
     struct mt_strtab strings;

@@ -211,7 +211,7 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
-    int64_t position = 0;
+    int64_t position = 0, pool;
     if (r->samples.n)
         qsort(r->samples.v, r->samples.n, sizeof *r->samples.v, sample_cmp);
     for (size_t i = 0; i < r->samples.n; i++) {
@@ -219,10 +219,14 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
         if (i && p->metric == MT_METRIC_RESERVED && p[-1].metric == p->metric &&
             p[-1].device == p->device && p[-1].value == p->value)
             continue;
+        pool = INT64_MIN;
+        if (p->has_stream && p->pool != MT_NONE)
+            MT_TRY(mt_store_string(w, p->pool, &pool, err));
         MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
-        mt_stmt_bind(s, "iiiisiII", w->run, position++, w->device + p->device,
+        mt_stmt_bind(s, "iiiisiIIII", w->run, position++, w->device + p->device,
                      p->t_ns - r->start_ns, mt_metric_names[p->metric], p->value,
-                     p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN, p->event);
+                     p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN, p->event,
+                     p->has_stream ? p->stream : INT64_MIN, pool);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

@@ -256,6 +256,8 @@ CREATE TABLE sample (
   value_b INTEGER NOT NULL,
   record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
   event INTEGER,                   -- the device's event it is of (see segment); NULL: before the first, or a trace
+  stream INTEGER,                  -- of an oom in a snapshot: where the bytes were asked for; NULL: of others, and traces
+  pool_id INTEGER,                 -- and the pool (see segment); NULL: unknown too
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 

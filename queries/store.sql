@@ -49,7 +49,7 @@ INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15
 -- name: step_add
 INSERT INTO step VALUES (?1,?2,?3,?4,?5);
 -- name: sample_add
-INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6,?7,?8);
+INSERT INTO sample VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10);
 -- name: event_add
 INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9);
 -- name: note_add
@@ -149,4 +149,5 @@ DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
   UNION ALL SELECT shape_id FROM op WHERE shape_id IS NOT NULL
   UNION ALL SELECT recorded_id FROM op WHERE recorded_id IS NOT NULL
   UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL
-  UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL);
+  UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL
+  UNION ALL SELECT pool_id FROM sample WHERE pool_id IS NOT NULL);
