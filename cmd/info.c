@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 #include "gen/queries.h"
+#include "lib/gaps.h"
 #include "lib/human.h"
 #include "lib/samples.h"
 #include "lib/stmt_report.h"
@@ -111,6 +112,8 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
 {
     struct mt_run_device *all;
     size_t n;
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(db, run, &gaps, err));
     MT_TRY(mt_run_devices(db, run, &all, &n, err));
     enum mt_status st = MT_OK;
     for (size_t i = 0; i < n && st == MT_OK; i++) {
@@ -120,7 +123,8 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
         put_figure(r, d->name, "net", "net_b", d->net_b);
         put_figure(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b);
         put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
-        put_figure(r, d->name, "at end", "at_end_b", d->at_end_b);
+        put_figure(r, d->name, "at end", "at_end_b",
+                   gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b);
         if (d->start_b)
             put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
         put_figure(r, d->name, "outside ops", "outside_b",

@@ -219,7 +219,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         describe_growth(r, lives, found, &leak, &candidate, &title);
     }
     r->title = title.s;
-    mt_report_total(r, "at_end_b", mt_cell_int(d->at_end_b));
+    bool end_known = !(found->gaps & MT_GAPS_OF_FREES);
+    mt_report_total(r, "at_end_b", end_known ? mt_cell_int(d->at_end_b) : (struct mt_cell){0});
     bool known = leak.rows || (!cannot_tell(lives, found) && !found->gaps);
     mt_report_total(r, "leak_per_step_b",
                     known ? total_rate(leak.per_step_b) : (struct mt_cell){0});

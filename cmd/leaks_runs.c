@@ -30,8 +30,11 @@ struct sites {
         int64_t bytes, n;
     } rest;             /* alive at the end of the last run, and not listed */
     int64_t doubtful_n; /* that would be leaks */
-    bool ends_unknown;  /* of a run nobody knows what is alive at the end */
-    bool beside;        /* of a device that is not shown */
+    bool ends_unknown;  /* of a run nobody knows what is alive at the end, */
+    bool unknown[2];    /* of the first, of the last */
+    const char *counts,
+        *leaves_out; /* runs that know what is older than they are, and that do not */
+    bool beside;     /* of a device that is not shown */
 };
 
 static struct mt_align_key *names_of(const struct sites *s)
@@ -111,17 +114,38 @@ static enum mt_status doubt_of(struct mt_lives *lives, const struct mt_run_devic
 }
 
 /* Whether what is alive at the end is known; says if not. */
-static enum mt_status note_gaps(struct sites *s, struct mt_db *db, const struct mt_run *run,
-                                struct mt_err *err)
+static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
+                                const struct mt_run *run, struct mt_err *err)
 {
     unsigned gaps;
     MT_TRY(mt_run_gaps(db, run, &gaps, err));
     if (!(gaps & MT_GAPS_OF_FREES))
         return MT_OK;
     s->ends_unknown = true;
+    s->unknown[0] |= i == 0;
+    s->unknown[1] |= i == s->run_n - 1;
     mt_report_note(s->r, "%s %s: what is alive at its end is not known.", run->name,
                    mt_gaps_text(gaps));
     return MT_OK;
+}
+
+/* Where one run counts what is older than itself and another has some and does not, ends do not
+ * compare. */
+static void note_older(struct sites *s, const struct mt_run *run)
+{
+    const char **first = s->device.older_from[0] ? &s->counts
+                         : s->device.older_used  ? &s->leaves_out
+                                                 : NULL;
+    bool known = s->counts && s->leaves_out;
+    if (first && !*first)
+        *first = mt_report_text(s->r, run->name);
+    if (known || !s->counts || !s->leaves_out)
+        return;
+    s->ends_unknown = true;
+    mt_report_note(s->r,
+                   "%s counts what is older than itself, %s leaves it out: what is alive at their "
+                   "ends does not compare. Import all with --base.",
+                   s->counts, s->leaves_out);
 }
 
 /* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
@@ -167,18 +191,19 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
         s->r->runs[i > 0].name = mt_strdup(run.name);
     }
     mt_notes_of_run(s->r, run.name, &run.notes, mt_device_is_bounded(&s->device));
-    MT_TRY_OUT(note_gaps(s, db, &run, err));
+    MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_lives_are_known(&s->device))) {
         s->ends_unknown |= !none;
         goto out;
     }
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
+    note_older(s, &run);
     MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
     MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
-    mt_live_groups_add(&groups, &live, live.sum_b, 0);
+    mt_live_groups_add(&groups, &live, mt_wrap_add(live.sum_b, mt_run_kept(&run, &s->device)), 0);
     st = doubt_of(&lives, &s->device, &live, &groups, &doubt_b, err);
     if (st == MT_OK)
         join(s, i, &groups, doubt_b);
@@ -209,19 +234,27 @@ static enum mt_verdict judge(const struct sites *s, const struct site *site, boo
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
 
+static struct mt_cell known_cell(bool known, struct mt_cell cell)
+{
+    return known ? cell : (struct mt_cell){0};
+}
+
 static void add_row(struct mt_report *r, const struct site *site, size_t run_n, int key_n,
-                    enum mt_verdict verdict)
+                    const bool unknown[2], enum mt_verdict verdict)
 {
     struct mt_row *row = mt_report_row(r);
     int64_t first = site->at_end[0].most_b, last = site->at_end[run_n - 1].most_b;
     int64_t change = mt_wrap_sub(last, first), intervals = (int64_t)run_n - 1;
     int c = 0;
     row->explicit_row = site->explicit_row;
-    row->cells[c++] = mt_cell_int(change);
-    row->cells[c++] = change % intervals ? mt_cell_real((double)change / (double)intervals)
-                                         : mt_cell_int(change / intervals);
-    row->cells[c++] = mt_cell_int(first);
-    row->cells[c++] = mt_cell_int(last);
+    const struct mt_cell rate = change % intervals
+                                    ? mt_cell_real((double)change / (double)intervals)
+                                    : mt_cell_int(change / intervals);
+    bool known = !unknown[0] && !unknown[1];
+    row->cells[c++] = known_cell(known, mt_cell_int(change));
+    row->cells[c++] = known_cell(known, rate);
+    row->cells[c++] = known_cell(!unknown[0], mt_cell_int(first));
+    row->cells[c++] = known_cell(!unknown[1], mt_cell_int(last));
     row->cells[c++] = mt_cell_text(mt_verdict_names[verdict]);
     for (int k = 0; k < key_n; k++)
         row->cells[c++] = mt_cell_text(site->key[k]);
@@ -261,12 +294,17 @@ static void use_site(struct sites *s, const struct site *site, struct mt_leaks_a
         return;
     }
     if (large)
-        add_row(s->r, site, s->run_n, s->wanted->key_n, verdict);
+        add_row(s->r, site, s->run_n, s->wanted->key_n, s->unknown, verdict);
     s->r->left_out_n += !large;
     answer->leaking |= verdict == MT_VERDICT_LEAK && large;
     answer->unknown |=
         verdict == MT_VERDICT_CANDIDATE && (s->run_n < RUNS_MIN || doubtful) && large;
     s->doubtful_n += doubtful && large;
+}
+
+static const char *end_text(const struct sites *s, int end, int64_t bytes, char *out)
+{
+    return s->unknown[end] ? "not known" : mt_human_bytes(bytes, out);
 }
 
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
@@ -280,15 +318,15 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     }
     r->title =
         mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->run_n, r->runs[0].name,
-                    r->runs[1].name, mt_human_bytes(sum[0], first), mt_human_bytes(sum[1], last));
+                    r->runs[1].name, end_text(s, 0, sum[0], first), end_text(s, 1, sum[1], last));
     if (s->doubtful_n)
         mt_report_note(r, "What grows in every run may be no leak: blocks of such sites were freed "
                           "unseen, and those left may be dead too.");
     if (answer->unknown && s->run_n < RUNS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        RUNS_MIN);
-    mt_report_total(r, "first_at_end_b", mt_cell_int(sum[0]));
-    mt_report_total(r, "at_end_b", mt_cell_int(sum[1]));
+    mt_report_total(r, "first_at_end_b", known_cell(!s->unknown[0], mt_cell_int(sum[0])));
+    mt_report_total(r, "at_end_b", known_cell(!s->unknown[1], mt_cell_int(sum[1])));
 }
 
 /* What of the sites goes into the report. */
@@ -304,9 +342,10 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     describe(s, answer);
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
-    if (s->rest.n)
-        s->r->empty = s->ends_unknown ? "what grows from run to run cannot be told"
-                                      : "nothing grows from run to run";
+    if (s->ends_unknown)
+        s->r->empty = "what grows from run to run cannot be told";
+    else if (s->rest.n)
+        s->r->empty = "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
     if (s->rest.n)
         mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",

@@ -190,6 +190,15 @@ static void add_leak(void *closure, const struct mt_leak *l)
     mt_wrap_inc(&whole->leak_at_end_b, l->at_end_b);
 }
 
+/* What is alive at the end without a block of it being known. */
+static void add_kept(struct collector *c)
+{
+    int64_t kept_b = mt_run_kept(&c->side->run, &c->side->device);
+    if (kept_b)
+        mt_wrap_inc(&lives_of(c, mt_grouper_explicit(c->grouper, "[before trace]"))->at_end_b,
+                    kept_b);
+}
+
 static enum mt_status collect(struct collector *c, int parts, int64_t warmup, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
@@ -197,8 +206,10 @@ static enum mt_status collect(struct collector *c, int parts, int64_t warmup, st
         MT_TRY(collect_ops(c, err));
     if (parts & MT_DIFF_LIVES)
         MT_TRY(collect_peak(c, err));
-    if (parts & MT_DIFF_LIVES && mt_lives_are_known(&s->device))
+    if (parts & MT_DIFF_LIVES && mt_lives_are_known(&s->device)) {
         MT_TRY(mt_leaks_each(s->lives, &s->device, c->grouper, warmup, add_leak, c, err));
+        add_kept(c);
+    }
     keep_met(c);
     return MT_OK;
 }

@@ -1,9 +1,10 @@
 """What is older than the recordings, where runs are compared: what is told is in every figure, and what is estimated
-turns no verdict unsaid.
+turns no verdict unsaid. Ends that are not known are not 0.
 
     MEMTOOL=build/debug/memtool python3 -B tests/matrix/test_older_compared.py
 """
 
+import gzip
 import json
 import os
 
@@ -64,6 +65,36 @@ def told():
     m.check("anew" in out, "an old file", "is not said to be old\n", out)
 
 
+def unknown_ends():
+    """A damaged record may have been a free."""
+    with gzip.open(os.path.join(LOOPS, "plain_scheduled.json.gz"), "rt") as f:
+        whole = f.read()
+    at = whole.rindex('"Bytes": -') if '"Bytes": -' in whole else whole.rindex('"Bytes":-')
+    with open("damaged.json", "w") as f:
+        f.write(whole[:at] + "\\x" + whole[at:])
+    m.run("import", "damaged.json", "--partial", "--name", "damaged")
+    totals = m.json("leaks", "plain_scheduled", "data_workers_open", "damaged")["totals"]
+    m.check(totals["first_at_end_b"] is not None and totals["at_end_b"] is None, "leaks of runs, an unknown end", totals)
+    m.check("-> not known" in exits(3, "leaks", "plain_scheduled", "data_workers_open", "damaged", "--fail"), "leaks of runs: not said")
+    m.check(m.json("leaks", "damaged")["totals"]["at_end_b"] is None, "leaks: an unknown end")
+    at_end = [row["value"] for row in m.rows("info", "damaged") if row["what"] == "cpu.at_end_b"]
+    m.check(at_end == [None], "info: an unknown end", at_end)
+
+
+def ends():
+    """What is told is alive at the end, in every list of that."""
+    runs = ("told-100000", "told-200000", "told-300000")
+    m.check(exits(1, "leaks", *runs, "--fail").count("[before trace]") == 1, "leaks of runs", "no [before trace]")
+    answer = m.json("leaks", *runs, "--all")
+    for key, run in (("first_at_end_b", runs[0]), ("at_end_b", runs[2])):
+        at_end_b = m.query(f"SELECT at_end_b FROM v_device WHERE run = '{run}'")[0]["at_end_b"]
+        m.check(answer["totals"][key] == at_end_b == mt.total(answer["rows"], key), "leaks of runs", key, answer["totals"], at_end_b)
+    out = exits(3, "leaks", "data_workers_open", *runs, "--fail")
+    m.check("not known" not in out, "leaks of runs", "an end is not known\n", out)
+    exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%")
+    exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%", "--op", ".")
+
+
 def main():
     for name in ("data_workers_open", "plain_scheduled", "list_gan_n_critic"):
         loop(name)
@@ -72,6 +103,8 @@ def main():
     loop("data_workers_open", 100001)
     estimates()
     told()
+    ends()
+    unknown_ends()
     m.finish(60)
 
 
