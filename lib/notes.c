@@ -43,6 +43,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
+    [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
     [MT_NOTE_BORN_UNSEEN] = "born_unseen",
 };
 
@@ -120,6 +121,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",
+    [MT_NOTE_STEPS_NUMBER] =
+        "%N step/steps got the next free number: the one recorded is no larger than that of the "
+        "step before, or no number",
     [MT_NOTE_STEPS_IDLE] = "%N step/steps at the end left out: no op ran there and nothing was "
                            "allocated, as after the "
                            "last prof.step() of a loop",

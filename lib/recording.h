@@ -232,6 +232,7 @@ enum mt_note_kind {
     MT_NOTE_OLDER,          /* older blocks that are in no figure */
     MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
     MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
+    MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
     MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
     MT_NOTE_N
 };

@@ -115,12 +115,30 @@ static void add_step(struct mt_recording *r, int64_t number, int64_t start_ns, i
     *mt_vec_push(&r->steps) = (struct mt_step){number, start_ns, end_ns};
 }
 
+/* N of ProfilerStep#N; -1: it is no number, or none that steps reach. */
+static int64_t number_of(const struct mt_recording *r, const struct mt_turn *t)
+{
+    const int64_t most = INT64_MAX / 2;
+    const char *digits = recorded_name(r, t->label) + sizeof numbered_name - 1;
+    char *end;
+    int64_t n = strtoll(digits, &end, 10); /* INT64_MAX where it is too large */
+    return *digits >= '0' && *digits <= '9' && !*end && n < most ? n : -1;
+}
+
+/* Numbers rise, so that each means one step: one that does not, as where two recordings were put
+ * together, becomes the next one. */
 static void add_numbered(struct mt_recording *r, const struct markers *m)
 {
+    int64_t least = 0;
     for (size_t i = 0; i < m->all.n; i++) {
         const struct mt_turn *t = &m->all.v[i];
-        const char *number = recorded_name(r, t->label) + sizeof numbered_name - 1;
-        add_step(r, strtoll(number, NULL, 10), t->start_ns, t->end_ns);
+        int64_t number = number_of(r, t);
+        if (number < least) {
+            number = least;
+            mt_rec_note(r, MT_NOTE_STEPS_NUMBER, -1, 0);
+        }
+        add_step(r, number, t->start_ns, t->end_ns);
+        least = number + 1;
     }
 }
 

@@ -20,6 +20,16 @@ static const struct told steps[] = {
     {"ProfilerStep by its number",
      "1 annotation 20 30 ProfilerStep#8\n1 annotation 0 9 ProfilerStep#7\n1 op 1 2 a\n1 op 20 21 a",
      "7 0 9\n8 20 30\n", NULL},
+    {"a number that occurs again is the next one",
+     "1 annotation 0 9 ProfilerStep#3\n1 annotation 10 19 ProfilerStep#4\n"
+     "1 annotation 20 29 ProfilerStep#3\n1 annotation 30 39 ProfilerStep#9\n"
+     "1 op 1 2 a\n1 op 11 12 a\n1 op 21 22 a\n1 op 31 32 a",
+     "3 0 9\n4 10 19\n5 20 29\n9 30 39\n", "no_memory 1, steps_renumbered 1"},
+    {"and one that is none, or no step reaches",
+     "1 annotation 0 9 ProfilerStep#x\n1 annotation 10 19 ProfilerStep#-9223372036854775808\n"
+     "1 annotation 20 29 ProfilerStep#9223372036854775807\n1 op 1 2 a\n1 op 11 12 a\n"
+     "1 op 21 22 a",
+     "0 0 9\n1 10 19\n2 20 29\n", "no_memory 1, steps_renumbered 3"},
     {"an op of that name is no step", "1 op 0 9 ProfilerStep#7", "", NULL},
     {"from the end of one optimizer step to the end of the next",
      "1 op 2 4 a\n1 annotation 5 9 Optimizer.step#SGD.step\n"
