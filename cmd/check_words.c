@@ -105,6 +105,14 @@ static void add_spread(const struct mt_findings *f, const struct mt_checked *c, 
     }
 }
 
+/* As it is written; a bare number is one of bytes. */
+static void add_limit(struct mt_buf *out, const struct mt_rule *rule)
+{
+    bool bare =
+        rule->amount && !rule->kind->count && !rule->limit[strspn(rule->limit, "0123456789")];
+    mt_buf_addf(out, ", limit %s%s", rule->limit, bare ? " B" : "");
+}
+
 void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
     const struct mt_rule *rule = c->rule;
@@ -126,11 +134,11 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
             mt_buf_adds(out, c->doubt ? " is at most " : " is ");
             add_amount(out, rule->kind, c->measured);
         }
-        mt_buf_addf(out, ", limit %s", rule->limit);
+        add_limit(out, rule);
         add_bytes(c, out);
         add_spread(f, c, out);
     } else
-        mt_buf_addf(out, ", limit %s", rule->limit);
+        add_limit(out, rule);
     if (c->why[0])
         mt_buf_addf(out, ": %s", c->why);
 }

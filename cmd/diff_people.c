@@ -270,8 +270,14 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
     bool known = mt_lives_are_known(&d->side[0].device) && mt_lives_are_known(&d->side[1].device);
+    bool doubt = false; /* what is alive may be less */
+    for (int s = 0; s < 2; s++)
+        doubt |= d->side[s].device.doubt_at_peak_b != 0;
     if (change && !rows->left_out_n && (known || rows->order.n))
-        mt_report_footer(r, known ? "= %s exactly" : "%s in all; in which rows cannot be told",
+        mt_report_footer(r,
+                         !known  ? "%s in all; in which rows cannot be told"
+                         : doubt ? "= %s"
+                                 : "= %s exactly",
                          change);
 }
 

@@ -33,10 +33,10 @@ static void put_text(struct mt_report *r, const char *what, const char *text)
 /*
  * A figure: people read "cpu peak  16.55 MiB (17,355,520 B)", programs "cpu.peak_b  17355520". of:
  * what it is the figure of, NULL = the run; the unit is the end of the machine's name. INT64_MIN:
- * unknown.
+ * unknown. at_most: people read that it is no more than that.
  */
-static void put_figure(struct mt_report *r, const char *of, const char *what, const char *machine,
-                       int64_t value)
+static void put_bound(struct mt_report *r, const char *of, const char *what, const char *machine,
+                      int64_t value, bool at_most)
 {
     char human[MT_HUMAN_MAX], both[MT_HUMAN_LONG];
     bool people = mt_people_read(), bytes = mt_unit_of_name(machine) == MT_UNIT_BYTES;
@@ -48,10 +48,18 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
         mt_report_total(r, machine, raw);
     if (!people || value == INT64_MIN)
         put(r, name, raw);
+    else if (at_most)
+        put_text(r, name, mt_report_textf(r, "at most %s", mt_human_both(value, both)));
     else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
         put_text(r, name, mt_human_count(value, human));
     else
         put_text(r, name, bytes ? mt_human_both(value, both) : mt_human_ns(value, human));
+}
+
+static void put_figure(struct mt_report *r, const char *of, const char *what, const char *machine,
+                       int64_t value)
+{
+    put_bound(r, of, what, machine, value, false);
 }
 
 /* What the recorder itself counted. */
@@ -121,10 +129,11 @@ static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const s
         put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
         put_figure(r, d->name, "freed", "freed_b", d->freed_b);
         put_figure(r, d->name, "net", "net_b", d->net_b);
-        put_figure(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b);
+        put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
+                  d->doubt_at_peak_b != 0);
         put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
-        put_figure(r, d->name, "at end", "at_end_b",
-                   gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b);
+        put_bound(r, d->name, "at end", "at_end_b",
+                  gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b, d->doubt_at_end_b != 0);
         if (d->start_b)
             put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
         put_figure(r, d->name, "outside ops", "outside_b",

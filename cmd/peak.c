@@ -170,7 +170,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const
                    {"before_b", "BEFORE", MT_UNIT_BYTES},
                    {"after_b", "AFTER", MT_UNIT_BYTES},
                    {"before_n", "BLOCKS", MT_UNIT_COUNT},
-                   {"after_n", "AFTER", MT_UNIT_COUNT}};
+                   {"after_n", "BLOCKS AFTER", MT_UNIT_COUNT}};
     struct mt_report *r = p->report;
     for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
         mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);

@@ -132,7 +132,7 @@ static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const stru
 {
     bool lifetimes = false;
     for (size_t i = 0; i < d->n; i++)
-        lifetimes |= mt_lives_are_known(&d->v[i]);
+        lifetimes |= mt_lives_are_known(&d->v[i]) && !d->v[i].one_moment;
     mt_table_columns(r, keys->v, keys->n, keys->device, lifetimes);
     *net_b = 0;
     if (!d->n)

@@ -103,7 +103,8 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     t->report->title = mt_timeline_title(t);
     mt_report_total(t->report, "peak_b",
                     t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));
-    mt_report_total(t->report, "peak_ns", mt_cell_int(t->peak_ns));
+    mt_report_total(t->report, "peak_ns",
+                    t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;
     return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->by.v, t->by.n, top_n(),

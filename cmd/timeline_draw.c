@@ -16,9 +16,10 @@ char *mt_timeline_title(const struct mt_timeline *t)
     mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
-    if (t->metric[0] == 'a' && t->device.one_moment) {
-        mt_buf_addf(&out, "live %s; no history, so the peak is unknown",
-                    mt_human_both(t->device.at_end_b, bytes));
+    if (t->device.one_moment) {
+        mt_buf_addf(&out, "%s%s; no history, so the peak is unknown",
+                    t->metric[0] == 'a' ? "live " : "",
+                    mt_human_both(t->metric[0] == 'a' ? t->device.at_end_b : t->peak_b, bytes));
         return out.s;
     }
     mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
@@ -35,7 +36,7 @@ static void add_footers(struct mt_timeline *t)
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->metric[0] == 'a';
     int64_t before_b = mt_recorder_before(&t->total, &t->device);
-    if (t->second.all.n) {
+    if (t->second.all.n && !t->device.one_moment) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
             t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
@@ -67,7 +68,7 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .level = &t->buckets,
                            .second = t->second.all.n ? &t->second_buckets : NULL,
                            .second_what = "reserved",
-                           .peak_ns = t->peak_ns,
+                           .peak_ns = t->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};
     for (size_t i = 0; i < t->lives.steps.all.n; i++) {
@@ -87,7 +88,7 @@ static void add_legend(struct mt_timeline *t, bool ascii)
 {
     struct mt_report *r = t->report;
     struct mt_buf spark = {0};
-    mt_report_column(r, "at_peak_b", "AT PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "at_peak_b", t->device.one_moment ? "LIVE" : "AT PEAK", MT_UNIT_BYTES);
     mt_report_column(r, "most_b", "MOST", MT_UNIT_BYTES);
     mt_report_column(r, "over_time", "OVER TIME", MT_UNIT_NONE);
     for (int k = 0; k < t->bands.key_n; k++)

@@ -20,7 +20,7 @@ struct mt_chart {
     const struct mt_buckets *level;  /* the curve; at least one bucket */
     const struct mt_buckets *second; /* drawn behind it as a line, with the same buckets; or NULL */
     const char *second_what;
-    int64_t peak_ns, peak_b;            /* the marker */
+    int64_t peak_ns, peak_b;            /* the marker; peak_ns INT64_MIN: none */
     MT_VEC(struct mt_chart_mark) steps; /* where steps begin, in order of time */
     MT_VEC(struct mt_chart_mark) ooms;  /* failed allocations */
     MT_VEC(const char *) footer;        /* svg: lines below; any bytes, borrowed */

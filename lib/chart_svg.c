@@ -213,6 +213,8 @@ static void draw_marks(const struct picture *p)
                         x < LEFT + p->w * 0.7 ? x + 6 : x - 6, TOP + p->h - 8 - 16 * (double)i,
                         text);
     }
+    if (p->c->peak_ns == INT64_MIN)
+        return;
     double x = x_of(p, p->c->peak_ns), y = y_of(p, p->c->peak_b);
     bool left = x > LEFT + p->w * 0.7;
     snprintf(text, sizeof text, "peak %s at %s", mt_human_bytes(p->c->peak_b, bytes),

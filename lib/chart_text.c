@@ -188,6 +188,10 @@ static void add_peak(const struct canvas *v)
 {
     char bytes[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
     struct mt_buf label = {0};
+    if (v->c->peak_ns == INT64_MIN) {
+        end_line(v->out);
+        return;
+    }
     int col = column_of(v, v->c->peak_ns);
     mt_human_bytes(v->c->peak_b, bytes);
     mt_human_ns(v->c->peak_ns, when);

@@ -323,12 +323,14 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
--- Runs and devices, one row each. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.
-CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b, d.peak_b, d.peak_ns, d.peak_record, d.at_end_b,
+-- Runs and devices, one row each. peak_*: NULL of a snapshot without history. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.
+CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b,
+  CASE WHEN s.kind IS NULL THEN d.peak_b END AS peak_b, CASE WHEN s.kind IS NULL THEN d.peak_ns END AS peak_ns,
+  CASE WHEN s.kind IS NULL THEN d.peak_record END AS peak_record, d.at_end_b,
   d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.born_unseen_b, d.born_unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
   d.older_from, d.older_least_b, d.older_most_b, d.older_used,
   CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
-  FROM run r JOIN device d ON d.run_id = r.id;
+  FROM run r JOIN device d ON d.run_id = r.id LEFT JOIN note s ON s.run_id = r.id AND s.kind = 'state_only';
 
 -- Segments and blocks of all runs; addresses as text.
 CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,
