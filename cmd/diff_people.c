@@ -36,10 +36,14 @@ static const char *relative_text(struct mt_report *r, int64_t from, int64_t chan
                            mt_human_decimal(percent, decimals, text));
 }
 
-static const char *change_text(struct mt_report *r, int64_t from, int64_t to)
+/* compares: the two count the same. */
+static const char *change_text(struct mt_report *r, int64_t from, int64_t to, bool compares)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     int64_t change = mt_wrap_sub(to, from);
+    if (!compares)
+        return mt_report_textf(r, "%s -> %s (these do not compare)", mt_human_bytes(from, a),
+                               mt_human_bytes(to, b));
     if (from == to)
         return mt_report_textf(r, "%s", mt_human_bytes(from, a));
     return mt_report_textf(r, "%s -> %s (%s%s)", mt_human_bytes(from, a), mt_human_bytes(to, b),
@@ -48,12 +52,12 @@ static const char *change_text(struct mt_report *r, int64_t from, int64_t to)
 
 /* The same of a figure, which may be unknown; NULL: in both. */
 static const char *figure_text(struct mt_report *r, const struct mt_figures at[2],
-                               enum mt_diff_figure which)
+                               enum mt_diff_figure which, bool compares)
 {
     char text[MT_HUMAN_MAX];
     const struct mt_cell a = mt_diff_cell(&at[0], which), b = mt_diff_cell(&at[1], which);
     if (a.kind == MT_CELL_INT && b.kind == MT_CELL_INT)
-        return change_text(r, a.i, b.i);
+        return change_text(r, a.i, b.i, compares);
     if (a.kind == MT_CELL_INT)
         return mt_report_textf(r, "%s -> unknown", mt_human_bytes(a.i, text));
     return b.kind == MT_CELL_INT ? mt_report_textf(r, "unknown -> %s", mt_human_bytes(b.i, text))
@@ -65,12 +69,13 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
 {
     struct mt_report *r = mt_diff_new_report(d, w, out);
     const struct mt_figures at[2] = {d->side[0].whole, d->side[1].whole};
-    const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B);
-    const char *end = figure_text(r, at, MT_DIFF_AT_END_B);
+    bool levels = !mt_diff_counts_differ(d);
+    const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B, true);
+    const char *end = figure_text(r, at, MT_DIFF_AT_END_B, levels);
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
-    r->title =
-        mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
-                    d->side[0].device.name, change_text(r, at[0].at_peak_b, at[1].at_peak_b));
+    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
+                           d->side[0].device.name,
+                           change_text(r, at[0].at_peak_b, at[1].at_peak_b, levels));
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
                                end ? end : "");

@@ -77,19 +77,42 @@ static void trust_total(struct mt_device *d)
     d->kept_from = MT_KEPT_RECORDER;
 }
 
+/* Devices with records of several processes; allocated. Each has an allocator of its own, and the
+ * first record is of one of them. */
+static bool *find_shared(const struct mt_recording *r)
+{
+    bool *shared = mt_alloc((r->devices.n + 1) * sizeof *shared);
+    uint32_t *process = mt_alloc((r->devices.n + 1) * sizeof *process);
+    for (size_t d = 0; d < r->devices.n; d++)
+        process[d] = MT_NONE;
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        if (rec->thread >= r->threads.n) /* one that nobody recorded */
+            continue;
+        uint32_t of = r->threads.v[rec->thread].process;
+        shared[rec->device] |= process[rec->device] != MT_NONE && process[rec->device] != of;
+        process[rec->device] = of;
+    }
+    free(process);
+    return shared;
+}
+
 /* Blocks that the recording frees without having seen them come were there when it began, and so
  * was what is known to be there all the time. */
 static void find_start(struct mt_recording *r)
 {
+    bool *shared = find_shared(r);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         if (mt_rec_frees_older(r, rec))
             r->devices.v[rec->device].start_b -= rec->bytes;
     }
     for (size_t d = 0; d < r->devices.n; d++) {
-        trust_total(&r->devices.v[d]);
+        if (!shared[d])
+            trust_total(&r->devices.v[d]);
         r->devices.v[d].start_b += r->devices.v[d].kept_b;
     }
+    free(shared);
 }
 
 /* Running sums per device: totals, peak and its moment. */

@@ -3,6 +3,8 @@
 #include "lib/doc.h"
 #include "lib/human.h"
 #include "lib/runs.h"
+#include "lib/wrap.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_B (INT64_C(1) << 60) /* as of the sums of a recording (bounds.c) */
@@ -12,6 +14,13 @@ static enum mt_status no_size(const char *text, struct mt_err *err)
     MT_FAIL(err, MT_EUSAGE, "--base '%s' is no size", text);
     mt_err_hint(err, "Nothing was imported. Write --base 8MiB, which is of the CPU, or --base "
                      "cuda:0=1.5GiB.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status told_twice(const char *device, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "--base is given twice for %s", device);
+    mt_err_hint(err, "Nothing was imported.");
     return MT_EUSAGE;
 }
 
@@ -28,26 +37,43 @@ enum mt_status mt_base_parse(const char *text, struct mt_bases *out, struct mt_e
         one.device[n] = '\0';
     }
     for (size_t i = 0; i < out->n; i++)
-        if (strcmp(out->v[i].device, one.device) == 0) {
-            MT_FAIL(err, MT_EUSAGE, "--base is given twice for %s", one.device);
-            mt_err_hint(err, "Nothing was imported.");
-            return MT_EUSAGE;
-        }
+        if (strcmp(out->v[i].device, one.device) == 0)
+            return told_twice(one.device, err);
     *mt_vec_push(out) = one;
     return MT_OK;
 }
 
-/* NULL: there is none. "cuda" is the first of its kind. */
-static struct mt_device *find_device(struct mt_recording *r, const char *asked)
+/* Bytes allocated on each device; allocated. */
+static int64_t *sums_of(const struct mt_recording *r)
+{
+    int64_t *sums = mt_alloc((r->devices.n + 1) * sizeof *sums);
+    for (size_t i = 0; i < r->records.n; i++)
+        if (r->records.v[i].bytes > 0)
+            mt_wrap_inc(&sums[r->records.v[i].device], r->records.v[i].bytes);
+    return sums;
+}
+
+static bool is_called(const struct mt_device *d, const char *asked, bool whole)
 {
     char name[32];
-    for (int whole = 1; whole >= 0; whole--)
-        for (size_t i = 0; i < r->devices.n; i++) {
-            mt_device_name(r->devices.v[i].type, r->devices.v[i].index, name);
-            if (mt_device_is(name, asked, whole))
-                return &r->devices.v[i];
-        }
-    return NULL;
+    mt_device_name(d->type, d->index, name);
+    return mt_device_is(name, asked, whole);
+}
+
+/* NULL: there is none. "cuda" is the one with most bytes allocated, as for --device. */
+static struct mt_device *find_device(struct mt_recording *r, const char *asked)
+{
+    struct mt_device *v = r->devices.v;
+    size_t most = SIZE_MAX;
+    for (size_t i = 0; i < r->devices.n; i++)
+        if (is_called(&v[i], asked, true))
+            return &v[i];
+    int64_t *sums = sums_of(r);
+    for (size_t i = 0; i < r->devices.n; i++)
+        if (is_called(&v[i], asked, false) && (most == SIZE_MAX || sums[i] > sums[most]))
+            most = i;
+    free(sums);
+    return most == SIZE_MAX ? NULL : &v[most];
 }
 
 static enum mt_status no_device(const struct mt_recording *r, const char *asked, struct mt_err *err)
@@ -78,6 +104,8 @@ enum mt_status mt_base_apply(struct mt_recording *r, const struct mt_bases *base
         struct mt_device *d = find_device(r, bases->v[i].device);
         if (!d)
             return no_device(r, bases->v[i].device, err);
+        if (d->kept_from == MT_KEPT_OPTION)
+            return told_twice(bases->v[i].device, err);
         d->kept_b = bases->v[i].bytes;
         d->kept_from = MT_KEPT_OPTION;
     }

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 
+import inputs
 import mt
 
 LOOPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "loops")
@@ -95,6 +96,34 @@ def ends():
     exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%", "--op", ".")
 
 
+def accelerators():
+    """Two devices of one kind, and two processes on one device, whose allocators have totals of their own."""
+    def trace(records):
+        out = inputs.Trace()
+        out.op("aten::work", 100.5, 90)
+        for i, (pid, index, n, total) in enumerate(records):
+            out.events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid, "tid": pid, "ts": 101.5 + i,
+                               "args": {"Bytes": n, "Device Type": 1, "Device Id": index, "Addr": 4096 * (i + 1), "Total Allocated": total}})
+        return document(out)
+    def document(out):
+        with open("accelerators.json", "w") as f:
+            json.dump({"traceEvents": out.events}, f)
+        return "accelerators.json"
+    two = trace([(1, 0, 512, 512), (1, 1, 4096, 4096)])
+    m.run("import", two, "--name", "twice", "--base", "cuda=1MiB", "--base", "cuda:1=2MiB", codes=(2,))
+    m.run("import", two, "--name", "larger", "--base", "cuda=1MiB")
+    told = {row["device"]: row["older_from"] for row in m.query("SELECT device, older_from FROM v_device WHERE run = 'larger'")}
+    m.check(told == {"cuda:0": "recorder", "cuda:1": "option"}, "cuda is not what --device cuda is", told)
+    m.run("import", trace([(1, 0, 512, 1536), (2, 0, 512, 900)]), "--name", "processes")
+    found = m.query("SELECT start_b, older_from FROM v_device WHERE run = 'processes'")
+    m.check(found == [{"start_b": 0, "older_from": None}], "the total of one of two processes", found)
+    m.run("import", trace([(1, 0, 512, 1536), (1, 0, 512, 2048)]), "--name", "process")
+    found = m.query("SELECT start_b, older_from FROM v_device WHERE run = 'process'")
+    m.check(found == [{"start_b": 1024, "older_from": "recorder"}], "the total of one process", found)
+    _, out, _ = m.run("diff", "data_workers_open", "told-100000", "--section", "total")
+    m.check("do not compare" in out.splitlines()[0] and "%" not in out.splitlines()[0], "diff leads with a percentage\n", out)
+
+
 def main():
     for name in ("data_workers_open", "plain_scheduled", "list_gan_n_critic"):
         loop(name)
@@ -105,6 +134,7 @@ def main():
     told()
     ends()
     unknown_ends()
+    accelerators()
     m.finish(60)
 
 
