@@ -416,7 +416,8 @@ void mt_build_older(struct mt_recording *r)
     for (size_t d = 0, next = 0; d < r->devices.n; d++) {
         struct mt_device *device = &r->devices.v[d];
         e.device = (uint16_t)d;
-        for (e.v = g.all.v + next, e.n = 0; next < g.all.n && g.all.v[next].device == d; next++)
+        e.v = next < g.all.n ? &g.all.v[next] : NULL;
+        for (e.n = 0; next < g.all.n && g.all.v[next].device == d; next++)
             e.n++;
         if (device->kept_from != MT_KEPT_UNKNOWN)
             continue;
