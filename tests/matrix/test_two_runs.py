@@ -101,6 +101,9 @@ def limits(run, device):
     of the peak that may be dead add to it."""
     peak, doubt = device["peak_b"], device["doubt_at_peak_b"]
     args = ["check", run.name, "--device", device["device"], "--max-peak"]
+    if peak is None:  # one moment is known, no peak: it may have been any
+        m.run(*args, "1TiB", codes=(3,))
+        return
     if m.query(f"SELECT 1 AS damaged FROM note n JOIN run r ON r.id = n.run_id WHERE r.name = '{run.name}' AND n.kind IN ('skipped', 'bad_size')"):
         for limit in (peak - 1, peak + 1):
             code, out, err = m.run(*args, str(max(limit, 0)), codes=(3,))
