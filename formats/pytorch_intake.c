@@ -14,11 +14,14 @@ void mt_intake_release(struct mt_intake *in)
     mt_buf_free(&in->text);
     mt_vec_free(&in->open);
     mt_map_free(&in->open_of);
+    mt_map_free(&in->total_of);
+    mt_vec_free(&in->totals);
 }
 
 uint64_t mt_intake_bytes(const struct mt_intake *in)
 {
-    return in->text.cap + in->open.n * sizeof *in->open.v + mt_map_bytes(&in->open_of);
+    return in->text.cap + in->open.n * sizeof *in->open.v + mt_map_bytes(&in->open_of) +
+           in->totals.n * sizeof *in->totals.v + mt_map_bytes(&in->total_of);
 }
 
 static uint32_t string_id(struct mt_intake *in, struct mt_slice s)
@@ -146,25 +149,53 @@ static enum mt_status take_end(struct mt_intake *in, const struct mt_event *ev, 
     return MT_OK;
 }
 
-/* The recorder's own running total, at the first and the last record of the device. */
-static void take_total(struct mt_device *d, int64_t total_b, const struct mt_record *rec)
+static struct mt_total *total_of(struct mt_intake *in, const struct mt_record *rec)
+{
+    uint32_t process = in->rec->threads.v[rec->thread].process;
+    uint32_t *at = mt_map_at(&in->total_of, (uint64_t)process << 16 | rec->device);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)in->totals.n;
+        *mt_vec_push(&in->totals) = (struct mt_total){.device = rec->device};
+    }
+    return &in->totals.v[*at];
+}
+
+/* The recorder's own running total, at the first and the last record of a process on the device. */
+static void take_total(struct mt_total *t, int64_t total_b, const struct mt_record *rec)
 {
     bool first =
-        rec->t_ns < d->first_t_ns || (rec->t_ns == d->first_t_ns && rec->order < d->first_order);
+        rec->t_ns < t->first_t_ns || (rec->t_ns == t->first_t_ns && rec->order < t->first_order);
     bool last =
-        rec->t_ns > d->last_t_ns || (rec->t_ns == d->last_t_ns && rec->order >= d->last_order);
-    if (!d->has_total || first) {
-        d->first_t_ns = rec->t_ns;
-        d->first_order = rec->order;
-        d->first_total_b = total_b;
-        d->first_bytes = rec->bytes;
+        rec->t_ns > t->last_t_ns || (rec->t_ns == t->last_t_ns && rec->order >= t->last_order);
+    if (!t->known || first) {
+        t->first_t_ns = rec->t_ns;
+        t->first_order = rec->order;
+        t->first_total_b = total_b;
+        t->first_bytes = rec->bytes;
     }
-    if (!d->has_total || last) {
-        d->last_t_ns = rec->t_ns;
-        d->last_order = rec->order;
-        d->last_total_b = total_b;
+    if (!t->known || last) {
+        t->last_t_ns = rec->t_ns;
+        t->last_order = rec->order;
+        t->last_total_b = total_b;
     }
-    d->has_total = true;
+    t->known = true;
+}
+
+/* The totals of a device's processes together; unknown where one has none. */
+static void sum_totals(struct mt_intake *in)
+{
+    struct mt_recording *rec = in->rec;
+    for (size_t i = 0; i < in->totals.n; i++)
+        rec->devices.v[in->totals.v[i].device].has_total = true;
+    for (size_t i = 0; i < in->totals.n; i++) {
+        const struct mt_total *t = &in->totals.v[i];
+        struct mt_device *d = &rec->devices.v[t->device];
+        if (!t->known ||
+            __builtin_add_overflow(d->first_total_b, t->first_total_b, &d->first_total_b) ||
+            __builtin_add_overflow(d->first_bytes, t->first_bytes, &d->first_bytes) ||
+            __builtin_add_overflow(d->last_total_b, t->last_total_b, &d->last_total_b))
+            d->has_total = false;
+    }
 }
 
 /* The device of a memory record; absent means the CPU. False: it cannot be. */
@@ -209,8 +240,9 @@ static enum mt_status take_record(struct mt_intake *in, const struct mt_event *e
     in->finished_in_memory |= (ev->seen & MT_HAS_FINISHED) != 0;
     if (!rec->has_addr)
         mt_rec_note(in->rec, MT_NOTE_NO_ADDRESS, offset, 0);
+    struct mt_total *total = total_of(in, rec);
     if (ev->valid & MT_HAS_TOTAL)
-        take_total(&in->rec->devices.v[device], ev->total_b, rec);
+        take_total(total, ev->total_b, rec);
     if ((ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0)
         mt_rec_reserved(in->rec, ev->reserved_b);
     return MT_OK;
@@ -288,6 +320,7 @@ static void add_mark(struct mt_recording *rec, const char *key, bool value)
 
 void mt_intake_finish(struct mt_intake *in)
 {
+    sum_totals(in);
     for (size_t i = 0; i < in->open_of.slot_n; i++) {
         const struct mt_map_slot *s = &in->open_of.slot[i];
         if (s->value == MT_MAP_NONE)

@@ -14,6 +14,14 @@ struct mt_intake {
     })
     open;
     struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
+    MT_VEC(struct mt_total {
+        bool known; /* the records say it */
+        uint16_t device;
+        uint32_t first_order, last_order;
+        int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
+    })
+    totals;
+    struct mt_map total_of; /* process and device -> its total */
     bool seen_event, metadata_first, finished_in_memory, old_categories, python, call_from;
     /* The thread of the event before, mostly that of the next too. */
     int64_t last_pid, last_tid;

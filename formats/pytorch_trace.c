@@ -101,21 +101,25 @@ static enum mt_status next_byte(struct reader *r, int *c, struct mt_err *err)
     }
 }
 
-/* The end of the input came where it should not. */
-static enum mt_status cut_off(struct reader *r, struct mt_err *err)
+/* The end of the input came where it should not: inside an event, or elsewhere. */
+static enum mt_status cut_off(struct reader *r, bool inside, struct mt_err *err)
 {
     char events[MT_HUMAN_LONG];
+    uint64_t n = r->rec->event_n;
     if (r->opts->partial) {
         mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset_of(r, r->json.end), 0);
         r->p = r->json.end;
         return MT_OK;
     }
     err->offset = (int64_t)offset_of(r, r->json.end);
-    MT_FAIL(err, MT_EINPUT, "ends inside event %llu: the recording was cut off",
-            (unsigned long long)r->rec->event_n + 1);
-    if (r->rec->event_n)
+    MT_FAIL(err, MT_EINPUT, "ends %s event %llu: the recording was cut off",
+            inside ? "inside"
+            : n    ? "behind"
+                   : "before",
+            (unsigned long long)(inside || !n ? n + 1 : n));
+    if (n)
         mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
-                    mt_human_things((int64_t)r->rec->event_n, "event", events));
+                    mt_human_things((int64_t)n, "event", events));
     else
         mt_err_hint(err, "Nothing was imported: there is no event before that place.");
     return MT_EINPUT;
@@ -192,7 +196,7 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
             return resynchronise(r, err);
         MT_TRY(more(r, &got, err));
         if (!got)
-            return cut_off(r, err);
+            return cut_off(r, true, err);
     }
 }
 
@@ -208,7 +212,7 @@ static enum mt_status read_events(struct reader *r, struct mt_err *err)
             return MT_OK;
         }
         if (c == END)
-            return r->ended ? MT_OK : cut_off(r, err);
+            return r->ended ? MT_OK : cut_off(r, false, err);
         if (c == '{') {
             MT_TRY(read_event(r, err));
             /* A cut event of a partial read: nothing behind it. */
@@ -247,7 +251,7 @@ static enum mt_status read_value(struct reader *r, const char *at, struct mt_sli
             return bad_json(r, r->json.bad, r->json.why, err);
         MT_TRY(more(r, &got, err));
         if (!got)
-            return cut_off(r, err);
+            return cut_off(r, false, err);
     }
 }
 
@@ -275,7 +279,7 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
             return bad_json(r, r->json.bad, r->json.why, err);
         MT_TRY(more(r, &got, err));
         if (!got)
-            return cut_off(r, err);
+            return cut_off(r, false, err);
     }
     if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0) {
         if (*p != '[')
@@ -316,7 +320,7 @@ static enum mt_status read_object(struct reader *r, struct mt_err *err)
         if (c == '}' || (c == END && r->has_events && whole))
             break;
         if (c == END) {
-            MT_TRY(cut_off(r, err));
+            MT_TRY(cut_off(r, false, err));
             break;
         }
         if (c == ']' && r->has_events) { /* a stray bracket behind repaired events */

@@ -145,27 +145,33 @@ static void run_totals(struct mt_recording *r)
     }
 }
 
-/* What records say of the bytes a device holds, as samples: one per change. */
+/* What records say of the bytes a device holds, each of its own process, as samples of all: one per
+ * change. */
 static void sample_reserved(struct mt_recording *r)
 {
-    uint32_t *last = mt_alloc((r->devices.n + 1) * sizeof *last);
+    struct mt_map last = {0}; /* process and device -> what was said last */
+    int64_t *held_b = mt_alloc((r->devices.n + 1) * sizeof *held_b);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
-        uint32_t now = rec->reserved, before = last[rec->device];
-        if (!now || now == before)
+        if (!rec->reserved)
             continue;
-        last[rec->device] = now;
-        int64_t value = r->reserved_b.v[now - 1];
-        if (!before || value != r->reserved_b.v[before - 1])
-            *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = rec->t_ns,
-                                                           .value = value,
-                                                           .order = rec->order,
-                                                           .record_n = (uint32_t)i + 1,
-                                                           .event = MT_GONE,
-                                                           .device = rec->device,
-                                                           .metric = MT_METRIC_RESERVED};
+        uint64_t process = r->threads.v[rec->thread].process;
+        uint32_t *at = mt_map_at(&last, process << 16 | rec->device), before = *at;
+        *at = rec->reserved - 1;
+        int64_t was_b = before == MT_MAP_NONE ? 0 : r->reserved_b.v[before];
+        if (before != MT_MAP_NONE && r->reserved_b.v[*at] == was_b)
+            continue;
+        mt_wrap_inc(&held_b[rec->device], mt_wrap_sub(r->reserved_b.v[*at], was_b));
+        *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = rec->t_ns,
+                                                       .value = held_b[rec->device],
+                                                       .order = rec->order,
+                                                       .record_n = (uint32_t)i + 1,
+                                                       .event = MT_GONE,
+                                                       .device = rec->device,
+                                                       .metric = MT_METRIC_RESERVED};
     }
-    free(last);
+    mt_map_free(&last);
+    free(held_b);
 }
 
 static void check_totals(struct mt_recording *r)

@@ -102,8 +102,7 @@ struct mt_device {
     int type, index; /* c10::DeviceType number; index -1 for cpu */
     /* What the recorder itself says: its running total after the first and the last record. */
     bool has_total;
-    int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;
-    uint32_t first_order, last_order;
+    int64_t first_total_b, first_bytes, last_total_b;
     bool no_addresses; /* the build: most records have no address, lifetimes are unknown */
     int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
                           reader sets it, of traces the build */

@@ -20,8 +20,9 @@ SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_a
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
 -- name: load_threads
--- in: ?1 run id
-SELECT id, coalesce(tid, ''), op_first, op_n FROM thread WHERE run_id = ?1 ORDER BY id;
+-- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n
+SELECT id, coalesce(CASE WHEN count(*) OVER (PARTITION BY tid) > 1 THEN pid || ':' || tid ELSE tid END, ''), op_first, op_n
+  FROM thread WHERE run_id = ?1 ORDER BY id;
 
 -- name: load_ops
 -- in: ?1 first op, ?2 one past the last, ?3 whether shapes are wanted, ?4 whether nodes of forward ops are

@@ -47,7 +47,8 @@ SELECT r.id AS id, r.name AS name, g.names AS "group", r.format AS format, d.nam
 
 -- name: info_threads
 -- in: ?1 run id
-SELECT coalesce(tid, ''), coalesce(name, ''), op_n FROM thread t WHERE run_id = ?1 AND op_n > 0 ORDER BY id;
+SELECT coalesce(CASE WHEN same_n > 1 THEN pid || ':' || tid ELSE tid END, ''), coalesce(name, ''), op_n
+  FROM (SELECT *, count(*) OVER (PARTITION BY tid) AS same_n FROM thread WHERE run_id = ?1) t WHERE op_n > 0 ORDER BY id;
 
 -- name: info_steps
 -- in: ?1 run id   out: count, smallest and largest number, whether each is a round of optimizers, whether
