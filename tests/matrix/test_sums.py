@@ -110,13 +110,14 @@ def view(run, device):
     name = device["device"]
     if device["at_end_b"] is None:
         return
+    peak = -1 if device["peak_record"] is None else device["peak_record"]
     for key in ("name", "top", "site", "scope", "module", "phase", "shape", "step"):
         reported = {row[key]: row["at_peak_b"] for row in at_peak(run, name, key)}
         column = "born_in" if key == "name" else key
         stored = {row["key"]: row["b"] for row in m.query(
-            f"SELECT a.{column} AS key, sum(a.bytes_b) AS b FROM v_alloc a JOIN v_device d ON d.run = a.run AND d.device = a.device "
-            f"WHERE a.run = '{run.name}' AND a.device = '{name}' AND (born_record IS NULL OR born_record <= coalesce(peak_record, -1)) "
-            f"AND (freed_record IS NULL OR freed_record > coalesce(peak_record, -1)) GROUP BY 1")}
+            f"SELECT a.{column} AS key, sum(a.bytes_b) AS b FROM v_alloc a "
+            f"WHERE a.run = '{run.name}' AND a.device = '{name}' AND (born_record IS NULL OR born_record <= {peak}) "
+            f"AND (freed_record IS NULL OR freed_record > {peak}) GROUP BY 1")}
         for value in stored.keys() - {None}:
             m.check(reported.pop(str(value), 0) == stored[value], run.name, name, "v_alloc at the peak by", key, value, stored[value])
         m.check(sum(reported.values()) == stored.get(None, 0) + (device["kept_b"] or 0), run.name, name, "v_alloc at the peak without", key, stored.get(None), reported)
@@ -166,6 +167,9 @@ def timeline(run, device):
 for run in m.imported(inputs.all_inputs()):
     time_ns = None
     for device in run.devices:
+        if run.one_moment:  # it has no peak; what is stored is the larger of its two moments
+            device.update(m.query("SELECT d.peak_b, d.peak_record FROM device d JOIN run r ON r.id = d.run_id "
+                                  f"WHERE r.name = '{run.name}' AND d.name = '{device['device']}'")[0])
         here = table(run, device)
         m.check(time_ns in (None, here), run.name, "self time differs between devices", time_ns, here)
         time_ns = here
