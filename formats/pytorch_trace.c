@@ -25,10 +25,11 @@ struct reader {
     struct mt_intake intake;
     struct mt_json json;
     struct mt_keys keys;
-    const char *p, *base; /* position and beginning of the window */
-    uint64_t base_offset; /* decompressed offset of base */
-    bool eof, cut;        /* no more bytes; the input ended early */
-    bool has_events;
+    const char *p, *base;   /* position and beginning of the window */
+    uint64_t base_offset;   /* decompressed offset of base */
+    bool eof, cut;          /* no more bytes; the input ended early */
+    bool has_events;        /* an event array began */
+    bool has_traced;        /* one of its objects is an event */
     bool comma;             /* next_byte skipped one: more was to come */
     bool ended;             /* what was skipped up to the end of the input has the events' end */
     struct mt_buf top_keys; /* seen, for the error of a file without events */
@@ -189,6 +190,7 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
         if (next) {
             MT_TRY(mt_intake_event(&r->intake, &ev, (int64_t)offset_of(r, r->p), err));
             r->rec->event_n++;
+            r->has_traced |= ev.ph || ev.category;
             r->p = next;
             return MT_OK;
         }
@@ -340,10 +342,15 @@ static enum mt_status read_array(struct reader *r, struct mt_err *err)
     int c;
     r->p++;
     MT_TRY(next_byte(r, &c, err));
-    if (c == '{' || c == ']')
-        return read_events(r, err);
-    return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)",
-                    err);
+    if (c != '{' && c != ']')
+        return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)",
+                        err);
+    MT_TRY(read_events(r, err));
+    if (r->has_traced || !r->rec->event_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "JSON of another tool: none of its objects is a trace event (\"ph\")");
+    mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
+    return MT_EINPUT;
 }
 
 static enum mt_status two_documents(struct reader *r, struct mt_err *err)

@@ -67,26 +67,20 @@ static enum mt_status read_times(struct mt_db *db, const struct mt_run *run,
     return MT_OK;
 }
 
-static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
-                                 const struct node_groups *groups, size_t node_n, mt_node_use *use,
-                                 void *closure, struct mt_err *err)
+struct stats_use {
+    const struct node_groups *groups;
+    mt_node_use *use;
+    void *closure;
+};
+
+static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
+                      const struct mt_sums *total)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_STATS, &s, err));
-    mt_stmt_bind(s, "iii", run->node_first, run->node_first + run->node_n, device);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t node = mt_stmt_index(s, 0, run->node_first);
-        if (node >= node_n)
-            continue; /* a damaged database */
-        struct mt_node_part part = part_of(groups, node);
-        part.self = mt_read_sums(s, 1);
-        part.total = mt_read_sums(s, 8);
-        use(closure, &part);
-    }
+    const struct stats_use *to = closure;
+    struct mt_node_part part = part_of(to->groups, node);
+    part.self = *self;
+    part.total = *total;
+    to->use(to->closure, &part);
 }
 
 enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
@@ -98,7 +92,8 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
     find_groups(g, &groups);
     enum mt_status st = read_times(db, run, &groups, g->tree, use, closure, err);
     if (st == MT_OK && device)
-        st = read_stats(db, run, device->id, &groups, n, use, closure, err);
+        st = mt_load_stats(db, run, device->id, n, use_stats,
+                           &(struct stats_use){&groups, use, closure}, err);
     free(groups.of);
     free(groups.outermost);
     return st;

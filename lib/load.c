@@ -163,7 +163,7 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
     return st;
 }
 
-struct mt_sums mt_read_sums(const struct mt_stmt *s, int column)
+static struct mt_sums read_sums(const struct mt_stmt *s, int column)
 {
     return (struct mt_sums){.alloc_b = mt_stmt_int(s, column),
                             .freed_b = mt_stmt_int(s, column + 1),
@@ -174,8 +174,8 @@ struct mt_sums mt_read_sums(const struct mt_stmt *s, int column)
                             .at_end_n = mt_stmt_int(s, column + 6)};
 }
 
-static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
-                                 struct mt_tree *t, struct mt_err *err)
+enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
+                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -185,12 +185,20 @@ static enum mt_status read_stats(struct mt_db *db, const struct mt_run *run, int
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        uint64_t at = mt_stmt_index(s, 0, run->node_first);
-        if (at >= t->items.n)
-            continue;
-        t->items.v[at].self = mt_read_sums(s, 1);
-        t->items.v[at].total = mt_read_sums(s, 8);
+        uint64_t node = mt_stmt_index(s, 0, run->node_first);
+        if (node >= node_n)
+            continue; /* a damaged database */
+        struct mt_sums self = read_sums(s, 1), total = read_sums(s, 8);
+        use(closure, node, &self, &total);
     }
+}
+
+static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
+                      const struct mt_sums *total)
+{
+    struct mt_tree *t = closure;
+    t->items.v[node].self = *self;
+    t->items.v[node].total = *total;
 }
 
 uint32_t *mt_preorder(const uint32_t *parent, size_t stride, uint32_t n)
@@ -284,7 +292,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
     mt_strtab_init(&out->strings);
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
-        MT_TRY(read_stats(db, run, device->id, out, err));
+        MT_TRY(mt_load_stats(db, run, device->id, out->items.n, use_stats, out, err));
         mt_tree_add_device(out, device);
     }
     mt_tree_preorder(out);
