@@ -2,8 +2,6 @@
 #include "cmd/check.h"
 #include "lib/human.h"
 #include "lib/utf8.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- GitHub's workflow commands ---- */

@@ -1,7 +1,6 @@
 #include "cmd/common.h"
 #include "cmd/complete.h"
 #include "cmd/opts.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* memtool diff: which rows of a section are shown, in which order. The same in every format. */
 #include "cmd/diff_parts.h"
-#include "lib/wrap.h"
 #include <math.h>
 #include <stdlib.h>
 

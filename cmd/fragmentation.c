@@ -6,7 +6,6 @@
 #include "lib/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { OOMS_SHOWN = 5, HOLDERS_SHOWN = 5 };
 #define FIT_MAX_B ((int64_t)1 << 50) /* no device has more: 1 PiB */

@@ -144,12 +144,3 @@ enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct 
     free(key);
     return st;
 }
-
-enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
-                              struct mt_recording *rec, struct mt_store_result *result,
-                              struct mt_err *err)
-{
-    char hash[33];
-    MT_TRY(mt_intake_read(path, how, rec, hash, err));
-    return mt_intake_store(db, path, how, rec, hash, result, err);
-}

@@ -33,13 +33,4 @@ enum mt_status mt_intake_store(struct mt_db *db, const char *path, const struct 
                                struct mt_recording *rec, const char *hash,
                                struct mt_store_result *result, struct mt_err *err);
 
-/*
- * Imports the file at path ("-" is standard input), with a progress line where the terminal allows.
- * rec: uninitialised; what was read, for a summary; free with mt_rec_free in any case.
- * Errors: of the reader, with the input named; MT_EUSAGE, MT_EDB. On failure nothing was stored.
- */
-enum mt_status mt_intake_file(struct mt_db *db, const char *path, const struct mt_intake *how,
-                              struct mt_recording *rec, struct mt_store_result *result,
-                              struct mt_err *err);
-
 #endif

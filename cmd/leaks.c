@@ -8,8 +8,6 @@
 #include "lib/human.h"
 #include "lib/wrap.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *by, *device_name;
 enum { WARMUP = 1 };
@@ -39,11 +37,6 @@ static struct mt_cell rate(int64_t amount, int64_t steps)
         return (struct mt_cell){0};
     return amount % steps ? mt_cell_real((double)amount / (double)steps)
                           : mt_cell_int(amount / steps);
-}
-
-static double rate_of(const struct mt_leak *l)
-{
-    return l->growth_steps ? (double)l->growth_b / (double)l->growth_steps : 0;
 }
 
 static bool is_suspect(const struct mt_leak *l)
@@ -129,9 +122,8 @@ static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict, 
         s.growing_n += l->growth_steps > 0;
         s.doubtful_n += l->growth_steps > 0 && l->doubt_b;
         mt_wrap_inc(&s.at_end_b, l->at_end_b);
-        s.per_step_b += rate_of(l);
-        if (l->growth_steps)
-            s.per_step_n += (double)l->growth_n / (double)l->growth_steps;
+        s.per_step_b += mt_leak_rate_b(l);
+        s.per_step_n += mt_leak_rate_n(l);
     }
     return s;
 }

@@ -1,14 +1,11 @@
 /* memtool leaks: the devices that are not shown. A leak on one of them is a leak of the run. */
 #include "cmd/common.h"
 #include "cmd/leaks.h"
-#include "lib/human.h"
 #include <stdlib.h>
-#include <string.h>
 
 bool mt_leaks_large_enough(const struct mt_leak *l, int64_t min_b)
 {
-    double growth = l->growth_steps ? (double)l->growth_b / (double)l->growth_steps : 0;
-    return l->growth_steps ? growth >= (double)min_b : l->at_end_b >= min_b;
+    return l->growth_steps ? mt_leak_rate_b(l) >= (double)min_b : l->at_end_b >= min_b;
 }
 
 void mt_leaks_answer_all(const struct mt_leaks *found, int64_t min_b,

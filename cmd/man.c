@@ -2,7 +2,6 @@
 
 #include "cmd/common.h"
 #include <ctype.h>
-#include <string.h>
 
 /* A line of plain text: nothing in it may act as mdoc. */
 static void add_text(struct mt_buf *out, const char *text)

@@ -4,7 +4,6 @@
 #include "lib/human.h"
 #include "lib/memstats.h"
 #include "lib/wrap.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

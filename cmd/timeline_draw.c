@@ -3,8 +3,6 @@
 
 #include "lib/human.h"
 #include "lib/wrap.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define SPARK_CELLS 24
 

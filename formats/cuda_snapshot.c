@@ -8,7 +8,6 @@
 #include "formats/snapshot_replay.h"
 #include "lib/human.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "formats/pytorch_skipped.h"
 #include "lib/human.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {

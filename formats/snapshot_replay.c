@@ -1,6 +1,5 @@
 #include "formats/snapshot_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -320,12 +320,6 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
 
 /* ---- what explains a failure ---- */
 
-struct changes {
-    struct mt_align_key *names[2];
-    size_t n[2];
-    int64_t *of_row;
-};
-
 static struct mt_align_key *names_of(const struct mt_base_device *d, const char **keys)
 {
     struct mt_align_key *names = mt_alloc((d->sites.n + 1) * sizeof *names);

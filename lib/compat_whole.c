@@ -1,7 +1,6 @@
 #include "lib/compat_events.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Up to PyTorch 2.3 a file holds floor(start) and floor(end) in microseconds, and PyTorch itself

@@ -2,7 +2,6 @@
 
 #include "lib/wrap.h"
 #include <stdlib.h>
-#include <string.h>
 
 void mt_curve_free(struct mt_curve *c)
 {

@@ -1,9 +1,7 @@
 /* Connections: opening, the schema, transactions. */
 #include "lib/db_parts.h"
 #include "lib/mem.h"
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct mt_db *readers; /* connections for reading */

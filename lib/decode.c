@@ -1,7 +1,6 @@
 #include "lib/decode.h"
 
 #include "lib/human.h"
-#include "lib/mem.h"
 
 static void *plain_open(void)
 {

@@ -176,8 +176,7 @@ static void add_leak(void *closure, const struct mt_leak *l)
     mt_wrap_inc(&f->at_end_b, l->at_end_b);
     if (l->verdict > MT_VERDICT_CANDIDATE || !l->growth_steps)
         return;
-    double bytes = (double)l->growth_b / (double)l->growth_steps;
-    double blocks = (double)l->growth_n / (double)l->growth_steps;
+    double bytes = mt_leak_rate_b(l), blocks = mt_leak_rate_n(l);
     f->suspect_per_step_b += bytes;
     *mt_vec_push(&c->suspects_b.v) = bytes;
     if (l->verdict != MT_VERDICT_LEAK)

@@ -51,7 +51,7 @@ static void count_alive(struct mt_doubt *d, const struct mt_live *live)
     for (size_t i = 0; i < live->blocks.n; i++) {
         const struct mt_life *life = &live->blocks.v[i];
         uint32_t site = site_of(d, life->born.node);
-        if (site != MT_MAP_NONE && life->born_record != INT64_MIN)
+        if (site != MT_MAP_NONE && !mt_life_is_older(life))
             size_of(d, site, life->bytes)->alive_n++;
     }
     for (size_t i = 0; i < d->sizes.n; i++) {
@@ -99,5 +99,5 @@ bool mt_doubt_is_on(struct mt_doubt *d, uint32_t node, int64_t bytes)
 
 bool mt_doubt_life(struct mt_doubt *d, const struct mt_life *life)
 {
-    return life->born_record != INT64_MIN && mt_doubt_is_on(d, life->born.node, life->bytes);
+    return !mt_life_is_older(life) && mt_doubt_is_on(d, life->born.node, life->bytes);
 }

@@ -34,12 +34,6 @@ static bool is_accumulate(const struct mt_recording *r, const struct mt_node *n)
     return mt_frame_is_engine(r, n->frame) && strcmp(name_of(r, n), accumulate) == 0;
 }
 
-static bool is_optimizer(const struct mt_recording *r, const struct mt_node *n)
-{
-    return r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION &&
-           strncmp(name_of(r, n), MT_STEPS_OF_OPTIMIZERS, strlen(MT_STEPS_OF_OPTIMIZERS)) == 0;
-}
-
 /* ---- backward passes ---- */
 
 static struct mt_thread *thread_of_op(const struct mt_recording *r, uint32_t op)
@@ -63,7 +57,7 @@ static void find_leaders(struct finder *f)
         for (size_t i = 0; i < thread->ops.n; i++) {
             const struct mt_op *op = &thread->ops.v[i];
             const struct mt_node *n = &r->nodes.v[op->node];
-            f->leads[t] |= n->phase == MT_PHASE_BACKWARD || is_optimizer(r, n);
+            f->leads[t] |= n->phase == MT_PHASE_BACKWARD || mt_frame_is_optimizer(r, n->frame);
             if (!op->fwd_thread || op->fwd == MT_NONE)
                 continue;
             if (!last || op->fwd < last->op_base || op->fwd - last->op_base >= last->ops.n)
@@ -81,7 +75,7 @@ static void add_sign(struct finder *f, const struct mt_op *op)
     enum mark mark;
     if (mt_frame_is_engine(f->r, n->frame))
         mark = is_accumulate(f->r, n) ? MARK_ACCUMULATE : MARK_ENGINE;
-    else if (is_optimizer(f->r, n))
+    else if (mt_frame_is_optimizer(f->r, n->frame))
         mark = MARK_OPTIMIZER;
     else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
         mark = MARK_WORK;

@@ -3,7 +3,6 @@
 #include "lib/wrap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g, uint32_t group)
 {

@@ -3,7 +3,6 @@
 
 #include "lib/build.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* A device is marked again after so many records for each block that was live at the mark before,
  * times the devices, and never sooner than the least: all marks together stay small beside the

@@ -1,6 +1,5 @@
 #include "lib/json.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 

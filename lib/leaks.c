@@ -70,11 +70,6 @@ static uint32_t group_part(uint32_t group, bool doubtful)
     return 2 * group + doubtful;
 }
 
-static bool is_older(const struct mt_life *life)
-{
-    return life->born_record == INT64_MIN;
-}
-
 static bool is_of_optimizer(const struct finder *f, const struct mt_life *life)
 {
     uint32_t node = life->born.node;
@@ -91,7 +86,7 @@ static void add_survivor(struct finder *f, uint32_t group, const struct mt_life 
     *mt_vec_push(&f->survivors) = (struct survivor){.group = group,
                                                     .step = step,
                                                     .bytes = life->bytes,
-                                                    .older = is_older(life),
+                                                    .older = mt_life_is_older(life),
                                                     .learning = is_of_optimizer(f, life),
                                                     .doubtful = doubtful};
 }
@@ -101,12 +96,12 @@ static enum mt_status use_life(void *closure, const struct mt_life *life, struct
     struct finder *f = closure;
     (void)err;
     bool alive = life->freed_record == INT64_MAX;
-    int64_t born = is_older(life) ? -1 : step_of(f, life->born_ns);
+    int64_t born = mt_life_is_older(life) ? -1 : step_of(f, life->born_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
     if (life->born_unseen) /* nobody knows its site, nor how long it lived */
         return MT_OK;
-    if (!is_older(life)) /* older ones tell nothing of the site that holds them */
+    if (!mt_life_is_older(life)) /* older ones tell nothing of the site that holds them */
         mt_holdings_add(&f->holdings, group_part(group, mt_doubt_life(&f->doubt, life)),
                         life->bytes, born < 0 ? 0 : born, freed);
     if (alive)
@@ -178,7 +173,7 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
     for (size_t i = 0; i < live.blocks.n; i++) {
         const struct mt_life *life = &live.blocks.v[i];
         add_survivor(f, group_of_life(f, life), life,
-                     is_older(life) ? -1 : step_of(f, life->born_ns));
+                     mt_life_is_older(life) ? -1 : step_of(f, life->born_ns));
     }
     mt_live_free(&live);
     return st;
@@ -374,8 +369,7 @@ static int row_cmp(const void *a, const void *b)
     const struct mt_leak *x = a, *y = b;
     if (x->verdict != y->verdict)
         return x->verdict < y->verdict ? -1 : 1;
-    double dx = x->growth_steps ? (double)x->growth_b / (double)x->growth_steps : 0;
-    double dy = y->growth_steps ? (double)y->growth_b / (double)y->growth_steps : 0;
+    double dx = mt_leak_rate_b(x), dy = mt_leak_rate_b(y);
     if (dx != dy)
         return dx > dy ? -1 : 1;
     if (x->at_end_b != y->at_end_b)

@@ -68,6 +68,17 @@ struct mt_leak {
     int64_t growth_steps;
 };
 
+/* Growth per step in bytes and in blocks; 0 where it is unknown. */
+static inline double mt_leak_rate_b(const struct mt_leak *l)
+{
+    return l->growth_steps ? (double)l->growth_b / (double)l->growth_steps : 0;
+}
+
+static inline double mt_leak_rate_n(const struct mt_leak *l)
+{
+    return l->growth_steps ? (double)l->growth_n / (double)l->growth_steps : 0;
+}
+
 struct mt_leaks {
     MT_VEC(struct mt_leak) rows; /* leaks first, then by at_end_b */
     unsigned gaps;               /* of the run (gaps.h) */

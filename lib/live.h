@@ -84,10 +84,16 @@ struct mt_live_groups {
 void mt_live_groups_init(struct mt_live_groups *g, struct mt_lives *l,
                          const enum mt_group_key *keys, int key_n);
 void mt_live_groups_free(struct mt_live_groups *g);
+/* Older than the recording. */
+static inline bool mt_life_is_older(const struct mt_life *life)
+{
+    return life->born_record == INT64_MIN;
+}
+
 /* Older than the recording, and nobody knows where it was born. */
 static inline bool mt_life_is_unknown(const struct mt_life *life)
 {
-    return life->born_record == INT64_MIN && life->born.node == MT_NONE;
+    return mt_life_is_older(life) && life->born.node == MT_NONE;
 }
 
 /* The group of a block: where it was born, [before trace] if that is not known. */

@@ -3,7 +3,6 @@
 #include "lib/wrap.h"
 
 #include "gen/queries.h"
-#include <string.h>
 
 bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step)
 {

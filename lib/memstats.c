@@ -5,7 +5,6 @@
 #include "lib/samples.h"
 #include "lib/segments.h"
 #include "lib/wrap.h"
-#include <stdlib.h>
 
 const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active", "reserved", "requested",
                                                  "inactive_split"};

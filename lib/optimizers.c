@@ -1,6 +1,7 @@
 #include "lib/optimizers.h"
 
 #include "lib/build.h"
+#include "lib/phases.h"
 #include "lib/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,6 @@ static const struct {
 static const char *name_of(const struct mt_recording *r, uint32_t frame)
 {
     return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
-static bool is_step(const struct mt_recording *r, uint32_t frame)
-{
-    return r->frames.v[frame].kind == MT_FRAME_ANNOTATION &&
-           strncmp(name_of(r, frame), MT_STEPS_OF_OPTIMIZERS, strlen(MT_STEPS_OF_OPTIMIZERS)) == 0;
 }
 
 /* The class in "Optimizer.step#Adam.step"; its length. */
@@ -90,22 +85,15 @@ static void add_kind(struct mt_optimizers *o, const struct kind *k)
     o->most_scalars = k->scalars > o->most_scalars ? k->scalars : o->most_scalars;
 }
 
-static int time_cmp(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void find_steps(const struct mt_recording *r, struct mt_optimizers *o)
 {
     for (size_t t = 0; t < r->threads.n; t++)
         for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
             const struct mt_op *op = &r->threads.v[t].ops.v[i];
-            if (is_step(r, r->nodes.v[op->node].frame))
+            if (mt_frame_is_optimizer(r, r->nodes.v[op->node].frame))
                 *mt_vec_push(&o->steps) = op->start_ns;
         }
-    if (o->steps.n)
-        qsort(o->steps.v, o->steps.n, sizeof *o->steps.v, time_cmp);
+    mt_sort_by_time(o->steps.v, o->steps.n, sizeof *o->steps.v, NULL);
 }
 
 void mt_optimizers_find(const struct mt_recording *r, struct mt_optimizers *out)
@@ -113,7 +101,7 @@ void mt_optimizers_find(const struct mt_recording *r, struct mt_optimizers *out)
     *out = (struct mt_optimizers){0};
     uint8_t *found = find_clues(r);
     for (uint32_t f = 0; f < r->frames.n; f++)
-        if (is_step(r, f)) {
+        if (mt_frame_is_optimizer(r, f)) {
             *mt_vec_push(&out->frames) = f;
             const struct kind kind = kind_of(r, f, found[f]);
             add_kind(out, &kind);

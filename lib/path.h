@@ -4,7 +4,6 @@
 #ifndef MT_PATH_H
 #define MT_PATH_H
 
-#include "lib/strtab.h"
 #include <stdint.h>
 
 struct mt_tree;

@@ -67,6 +67,12 @@ enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk
     return early ? MT_MARK_EARLY : MT_MARK_NONE;
 }
 
+bool mt_frame_is_optimizer(const struct mt_recording *r, uint32_t frame)
+{
+    return r->frames.v[frame].kind == MT_FRAME_ANNOTATION &&
+           starts(name_of(r, frame), MT_STEPS_OF_OPTIMIZERS);
+}
+
 enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
                           const struct mt_node *parent, enum mt_op_mark mark)
 {

@@ -29,6 +29,10 @@ enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk
 enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
                           const struct mt_node *parent, enum mt_op_mark mark);
 
+/* Whether a frame is a step of an optimizer, as torch.optim names it ("Optimizer.step#Adam.step").
+ */
+bool mt_frame_is_optimizer(const struct mt_recording *r, uint32_t frame);
+
 /* Whether a frame is autograd's engine running one node of the graph. */
 bool mt_frame_is_engine(const struct mt_recording *r, uint32_t frame);
 

@@ -6,7 +6,6 @@
 #define MT_PICKLE_PARTS_H
 
 #include "lib/pickle.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* A list, tuple or dict. */

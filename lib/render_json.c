@@ -3,7 +3,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * cJSON holds one small document at a time: the head, one row, the notes. Numbers and texts go

@@ -2,7 +2,6 @@
 #include "lib/build.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uint32_t node,
                                uint16_t device)

@@ -5,7 +5,6 @@
 #include "lib/store_parts.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
                                struct mt_err *err)

@@ -4,7 +4,6 @@
 #include "lib/store.h"
 #include "lib/store_parts.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,

@@ -2,7 +2,6 @@
 #include "lib/store_parts.h"
 
 #include "gen/queries.h"
-#include <stdlib.h>
 
 static int64_t relative(const struct mt_writer *w, int64_t t_ns)
 {

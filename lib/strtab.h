@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_STR_NONE UINT32_MAX
-
 struct mt_strtab {
     struct mt_strtab_entry {
         uint64_t hash;

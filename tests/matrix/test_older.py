@@ -85,7 +85,7 @@ def main():
         said(name, found[0]["older_used"])
         exact(truth, trace, found[0])
     for what, n in (("estimated", ESTIMATED), ("exact", EXACT)):
-        m.check(counts[what] >= n, "loops", what, counts[what], "of", n)
+        m.check(counts[what] == n, "loops", what, counts[what], "of", n)
     m.finish(4000)
 
 
