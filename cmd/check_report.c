@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "lib/human.h"
 #include "lib/render.h"
+#include "lib/run_notes.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

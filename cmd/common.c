@@ -7,6 +7,7 @@
 #include "lib/baseline.h"
 #include "lib/human.h"
 #include "lib/render.h"
+#include "lib/run_notes.h"
 #include "lib/term.h"
 #include <errno.h>
 #include <stdarg.h>

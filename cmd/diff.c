@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "cmd/diff.h"
 #include "lib/human.h"
+#include "lib/run_notes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

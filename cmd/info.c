@@ -2,6 +2,7 @@
 #include "gen/queries.h"
 #include "lib/gaps.h"
 #include "lib/human.h"
+#include "lib/run_notes.h"
 #include "lib/samples.h"
 #include "lib/stmt_report.h"
 #include "lib/wrap.h"

@@ -6,6 +6,7 @@
 #include "lib/gaps.h"
 #include "lib/human.h"
 #include "lib/leaks.h"
+#include "lib/run_notes.h"
 #include "lib/table.h"
 #include "lib/wrap.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Gives memory records their ops and their pairs, finds each device's peak. */
 #include "lib/build.h"
+#include "lib/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

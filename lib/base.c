@@ -2,7 +2,6 @@
 
 #include "lib/doc.h"
 #include "lib/human.h"
-#include "lib/runs.h"
 #include "lib/wrap.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Nests the ops of each thread and merges their paths into the call tree. */
 #include "lib/build.h"
 #include "lib/phases.h"
+#include "lib/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "lib/human.h"
 #include "lib/optimizers.h"
 #include "lib/search.h"
+#include "lib/sort.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "lib/optimizers.h"
+#include "lib/sort.h"
 
 #include "lib/build.h"
 #include "lib/phases.h"

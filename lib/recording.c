@@ -230,6 +230,12 @@ void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset,
     mt_wrap_inc(&n->bytes, bytes);
 }
 
+bool mt_device_is(const char *own, const char *asked, bool whole)
+{
+    size_t n = asked ? strlen(asked) : 0;
+    return !asked || (strncmp(own, asked, n) == 0 && own[n] == (whole ? '\0' : ':'));
+}
+
 void mt_device_name(int type, int index, char out[32])
 {
     static const char *const names[] = {[0] = "cpu",

@@ -407,6 +407,10 @@ enum {
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
 void mt_device_name(int type, int index, char out[32]);
 
+/* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
+ * its kind: "cuda" is cuda:0 and the like. NULL: any is. */
+bool mt_device_is(const char *own, const char *asked, bool whole);
+
 /* A row of `alloc`: every allocation, and every free of a block we did not see born. */
 static inline bool mt_rec_is_block(const struct mt_record *rec)
 {

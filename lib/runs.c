@@ -408,12 +408,6 @@ enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,
     return MT_OK;
 }
 
-bool mt_device_is(const char *own, const char *asked, bool whole)
-{
-    size_t n = asked ? strlen(asked) : 0;
-    return !asked || (strncmp(own, asked, n) == 0 && own[n] == (whole ? '\0' : ':'));
-}
-
 enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const char *name,
                              struct mt_run_device *out, bool *none, int *other_n,
                              struct mt_err *err)

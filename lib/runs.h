@@ -98,10 +98,6 @@ struct mt_run_ids {
 enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
                                 struct mt_run_ids *out, struct mt_err *err);
 
-/* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
- * its kind: "cuda" is cuda:0 and the like. NULL: any is. */
-bool mt_device_is(const char *own, const char *asked, bool whole);
-
 /*
  * The device of that name in the run, else "cuda" means the first such. NULL: the one with the most
  * allocated bytes. *none = true when the run has no device at all (name NULL only).

@@ -1,5 +1,8 @@
-#include "lib/build.h"
+#include "lib/sort.h"
 
+#include "lib/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

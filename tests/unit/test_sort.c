@@ -1,5 +1,6 @@
 /* mt_sort_by_time (lib/build.h): in order already, a few stretches to merge, no order at all. */
 #include "lib/build.h"
+#include "lib/sort.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
