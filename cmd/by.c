@@ -1,7 +1,7 @@
 /* The option --by, of all commands that have it. */
 #include "cmd/by.h"
 
-#include "cmd/words.h"
+#include "cmd/glossary.h"
 #include <string.h>
 
 #define KEYS_OF_BLOCKS                                                                             \
@@ -25,13 +25,14 @@
         "forward", "of backward ops: the op of the forward pass they belong to"                    \
     }
 
-const struct mt_word mt_by_of_blocks[] = {KEYS_OF_BLOCKS, {0}};
-const struct mt_word mt_by_of_ops[] = {KEYS_OF_OPS, {0}};
-const struct mt_word mt_by_of_devices[] = {KEYS_OF_OPS, {"device", "each device apart"}, {0}};
+const struct mt_glossary_entry mt_by_of_blocks[] = {KEYS_OF_BLOCKS, {0}};
+const struct mt_glossary_entry mt_by_of_ops[] = {KEYS_OF_OPS, {0}};
+const struct mt_glossary_entry mt_by_of_devices[] = {
+    KEYS_OF_OPS, {"device", "each device apart"}, {0}};
 
-static const struct mt_word *words_of(const struct mt_cmd *cmd)
+static const struct mt_glossary_entry *words_of(const struct mt_cmd *cmd)
 {
-    const struct mt_words *words = cmd->words;
+    const struct mt_glossary *words = cmd->words;
     while (!words->option || strcmp(words->option, "by") != 0)
         words++;
     return words->all;
@@ -39,7 +40,7 @@ static const struct mt_word *words_of(const struct mt_cmd *cmd)
 
 static bool takes(const struct mt_cmd *cmd, const char *key, size_t n)
 {
-    for (const struct mt_word *w = words_of(cmd); w->word; w++)
+    for (const struct mt_glossary_entry *w = words_of(cmd); w->word; w++)
         if (strlen(w->word) == n && memcmp(w->word, key, n) == 0)
             return true;
     return false;
@@ -49,8 +50,8 @@ static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, siz
                                   struct mt_err *err)
 {
     struct mt_buf known = {0};
-    const struct mt_word *words = words_of(cmd);
-    for (const struct mt_word *w = words; w->word; w++)
+    const struct mt_glossary_entry *words = words_of(cmd);
+    for (const struct mt_glossary_entry *w = words; w->word; w++)
         mt_buf_addf(&known, "%s%s", known.n ? ", " : "", w->word);
     MT_FAIL(err, MT_EUSAGE, "%s --by does not know '%.*s'", cmd->name, (int)n, key);
     mt_err_hint(err, "It knows: %s%s.", known.s,

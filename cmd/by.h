@@ -6,7 +6,7 @@
 #define MT_BY_H
 
 #include "cmd/cmd.h"
-#include "lib/load.h"
+#include "lib/run/load.h"
 
 /* For the words of a command: these are its keys. */
 #define MT_WORDS_OF_BY(keys)                                                                       \
@@ -14,7 +14,7 @@
         "Words of --by, alone or several (top,phase)", keys, "by"                                  \
     }
 /* Where blocks were born; what ops have besides; and what reports of several devices have. */
-extern const struct mt_word mt_by_of_blocks[], mt_by_of_ops[], mt_by_of_devices[];
+extern const struct mt_glossary_entry mt_by_of_blocks[], mt_by_of_ops[], mt_by_of_devices[];
 
 struct mt_by {
     enum mt_group_key v[MT_BY_N];

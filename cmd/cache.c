@@ -2,10 +2,10 @@
 
 #include "cmd/cache_parts.h"
 #include "cmd/common.h"
-#include "cmd/intake.h"
+#include "cmd/import_file.h"
 #include "cmd/output.h"
 #include "cmd/scratch.h"
-#include "lib/hash.h"
+#include "lib/base/hash.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,10 +88,11 @@ static enum mt_status import(const struct copy *c, const char *scratch, struct m
 {
     struct mt_db *db = NULL;
     struct mt_store_result result;
-    const struct mt_intake how = {.source = c->real}; /* `runs --cache` is asked from anywhere */
+    const struct mt_import_opts how = {.source =
+                                           c->real}; /* `runs --cache` is asked from anywhere */
     enum mt_status st = mt_db_open(scratch, MT_DB_WRITE, &db, NULL, err);
     if (st == MT_OK)
-        st = mt_intake_store(db, c->given, &how, rec, hash, &result, err);
+        st = mt_import_store(db, c->given, &how, rec, hash, &result, err);
     mt_db_close(db);
     return st;
 }
@@ -132,12 +133,12 @@ static bool begin(const struct copy *c, char **scratch, char **journal, int *fd)
 static enum mt_status fill(const struct copy *c, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
 {
-    const struct mt_intake plain = {0};
+    const struct mt_import_opts plain = {0};
     struct mt_recording rec;
     char hash[33], *scratch = NULL, *journal = NULL;
     int fd = -1;
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_intake_read(c->given, &plain, &rec, hash, err));
+    MT_TRY_OUT(mt_import_read(c->given, &plain, &rec, hash, err));
     if (!begin(c, &scratch, &journal, &fd)) {
         mt_err_input(err, c->folder);
         st = MT_FAIL(err, MT_EIO, "the cache cannot be written: %s", strerror(errno));

@@ -14,7 +14,7 @@
 #ifndef MT_CACHE_H
 #define MT_CACHE_H
 
-#include "lib/runs.h"
+#include "lib/run/runs.h"
 
 #define MT_CACHE_FILES 32
 #define MT_CACHE_BYTES ((int64_t)1 << 30)

@@ -5,7 +5,7 @@
 #define MT_CHECK_CMD_H
 
 #include "cmd/repeats.h"
-#include "lib/report.h"
+#include "lib/render/report.h"
 
 struct mt_findings {
     MT_VEC(struct mt_checked) v;

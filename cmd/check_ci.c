@@ -1,7 +1,7 @@
 /* What memtool check found, for the programs that run it: GitHub annotations, JUnit. */
 #include "cmd/check.h"
-#include "lib/human.h"
-#include "lib/utf8.h"
+#include "lib/base/human.h"
+#include "lib/base/utf8.h"
 #include <string.h>
 
 /* ---- GitHub's workflow commands ---- */

@@ -1,9 +1,9 @@
 /* What memtool check found, as table, reports and Markdown. */
 #include "cmd/check.h"
 #include "cmd/common.h"
-#include "lib/human.h"
-#include "lib/render.h"
-#include "lib/run_notes.h"
+#include "lib/base/human.h"
+#include "lib/render/render.h"
+#include "lib/render/run_notes.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,12 +139,12 @@ static void add_row(struct mt_report *r, const struct mt_findings *f, const stru
     cells[VERDICT] = mt_cell_text(mt_check_names[c->verdict]);
     cells[LIMIT] = mt_cell_text(mt_report_text(r, c->rule->limit));
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++)
-        if (figures[i] != MT_BASE_UNKNOWN)
+        if (figures[i] != MT_BASELINE_UNKNOWN)
             cells[(c->rule->kind->count ? MEASURED_N : MEASURED_B) + i] = mt_cell_int(figures[i]);
     cells[EXPLAINED_BY] = mt_cell_text(text_by(r, explained, f, c));
     cells[LOOK] = mt_cell_text(text_by(r, mt_finding_look, f, c));
     cells[WHY] = mt_cell_text(c->why[0] ? mt_report_text(r, c->why) : NULL);
-    if (c->measured != MT_BASE_UNKNOWN || f->each)
+    if (c->measured != MT_BASELINE_UNKNOWN || f->each)
         cells[RUN] = mt_cell_text(mt_report_text(r, f->new->runs.v[c->new_index].name));
 }
 
@@ -167,10 +167,10 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
 static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *run)
 {
     for (size_t i = 0; i < f->v.n; i++) {
-        const struct mt_base_device *d = mt_baseline_same_device(run, f->v.v[i].device);
-        enum mt_base_figure figure = f->v.v[i].rule->kind->figure;
-        bool alive =
-            figure == MT_BASE_PEAK || figure == MT_BASE_AT_END || figure == MT_BASE_PER_STEP;
+        const struct mt_baseline_device *d = mt_baseline_same_device(run, f->v.v[i].device);
+        enum mt_baseline_figure figure = f->v.v[i].rule->kind->figure;
+        bool alive = figure == MT_BASELINE_PEAK || figure == MT_BASELINE_AT_END ||
+                     figure == MT_BASELINE_PER_STEP;
         if (d && d->unseen && alive)
             return true;
     }
@@ -183,8 +183,9 @@ static bool asks_for_levels(const struct mt_findings *f)
     bool any = false;
     for (size_t i = 0; i < f->v.n; i++) {
         const struct mt_rule *rule = f->v.v[i].rule;
-        enum mt_base_figure figure = rule->kind->figure;
-        any |= (figure == MT_BASE_PEAK || figure == MT_BASE_AT_END) && !rule->op && !rule->scope;
+        enum mt_baseline_figure figure = rule->kind->figure;
+        any |= (figure == MT_BASELINE_PEAK || figure == MT_BASELINE_AT_END) && !rule->op &&
+               !rule->scope;
     }
     return any;
 }

@@ -1,6 +1,6 @@
 /* What memtool check found, in words. */
 #include "cmd/check.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,10 +124,10 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
     if (c->device[0])
-        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_BASE_PEAK ? "of" : "on", c->device);
+        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_BASELINE_PEAK ? "of" : "on", c->device);
     mt_buf_addf(out, "%s%s", subject.n ? ", " : "", subject.s);
     mt_buf_free(&subject);
-    if (c->measured != MT_BASE_UNKNOWN && c->limit != MT_BASE_UNKNOWN) {
+    if (c->measured != MT_BASELINE_UNKNOWN && c->limit != MT_BASELINE_UNKNOWN) {
         if (rule->kind->growth)
             add_growth(c, out);
         else {
@@ -191,7 +191,7 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
     if (both)
         add_word(out, base->name);
     add_word(out, f->new->runs.v[c->look_index].name);
-    const struct mt_base_device *first =
+    const struct mt_baseline_device *first =
         mt_baseline_device(&f->new->figures.v.v[c->look_index], NULL);
     if (c->rule->device || (first && strcmp(first->name, c->device) != 0)) {
         mt_buf_adds(out, " --device");
@@ -220,11 +220,11 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
     const char *separator = ": ";
     size_t run_n = f->each ? f->new->runs.n : 1;
     char text[MT_HUMAN_LONG];
-    mt_buf_adds(out, mt_human_things((int64_t)f->rule_n, "rule", text));
+    mt_buf_adds(out, mt_human_plural((int64_t)f->rule_n, "rule", text));
     if (f->each)
-        mt_buf_addf(out, " for each of %s", mt_human_things((int64_t)run_n, "run", text));
+        mt_buf_addf(out, " for each of %s", mt_human_plural((int64_t)run_n, "run", text));
     if (f->v.n > f->rule_n * run_n)
-        mt_buf_addf(out, " on %s", mt_human_things((int64_t)devices_in(f), "device", text));
+        mt_buf_addf(out, " on %s", mt_human_plural((int64_t)devices_in(f), "device", text));
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
         if (f->n_of[order[i]]) {
             mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);

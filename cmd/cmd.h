@@ -13,8 +13,8 @@
 #ifndef MT_CMD_H
 #define MT_CMD_H
 
-#include "lib/err.h"
-#include "lib/mem.h"
+#include "lib/base/err.h"
+#include "lib/base/mem.h"
 #include <stdbool.h>
 
 enum mt_opt_kind {
@@ -42,12 +42,12 @@ struct mt_opt {
 };
 
 /* A word of the output or of an option's values, in one line. */
-struct mt_word {
+struct mt_glossary_entry {
     const char *word, *meaning; /* NULL ends the table */
 };
-struct mt_words {
+struct mt_glossary {
     const char *title; /* "Words of --by"; NULL ends the list */
-    const struct mt_word *all;
+    const struct mt_glossary_entry *all;
     const char *option; /* they are what this option takes: completion offers them; NULL: none */
 };
 
@@ -71,8 +71,8 @@ struct mt_cmd {
     const char *usage;    /* "[options] [RUN]" */
     const char *examples; /* lines of "  memtool ...", shown first in --help */
     const struct mt_opt *opts;
-    const struct mt_words *words;   /* shown below the options; NULL: none */
-    const struct mt_values *values; /* of its options, for completion; NULL: none to choose from */
+    const struct mt_glossary *words; /* shown below the options; NULL: none */
+    const struct mt_values *values;  /* of its options, for completion; NULL: none to choose from */
     size_t args_min, args_max;
     const char *formats; /* names for --format, ", " between them; NULL: of the option's help.
                             Without that option: what endings of -o may say; NULL: none */

@@ -4,11 +4,11 @@
 #include "cmd/opts.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
-#include "lib/baseline.h"
-#include "lib/human.h"
-#include "lib/render.h"
-#include "lib/run_notes.h"
-#include "lib/term.h"
+#include "lib/analysis/baseline.h"
+#include "lib/base/human.h"
+#include "lib/render/render.h"
+#include "lib/render/run_notes.h"
+#include "lib/render/term.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -354,7 +354,7 @@ void mt_report_others(struct mt_report *report, int other_n)
     char others[MT_HUMAN_LONG];
     if (other_n > 0)
         mt_report_note(report, "%s; choose with --device.",
-                       mt_human_things(other_n, "more device", others));
+                       mt_human_plural(other_n, "more device", others));
 }
 
 void mt_report_older(struct mt_report *report, const struct mt_run *run,

@@ -6,10 +6,10 @@
 #define MT_COMMON_H
 
 #include "cmd/cmd.h"
-#include "lib/db.h"
-#include "lib/render.h"
-#include "lib/report.h"
-#include "lib/runs.h"
+#include "lib/db/db.h"
+#include "lib/render/render.h"
+#include "lib/render/report.h"
+#include "lib/run/runs.h"
 
 /* Values of the common options. */
 struct mt_common {
@@ -26,7 +26,7 @@ extern const struct mt_opt mt_common_opts[];
             "cpu, cuda:0, ... (default: the one with most bytes allocated)"                        \
     }
 
-/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/runs.h) for reading. */
+/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/run/runs.h) for reading. */
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 
 /* The database, and the run of a reference (NULL: @latest) or of a file, which is imported into the
@@ -81,7 +81,7 @@ void mt_show_notes(const struct mt_report *report);
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
 /* Says in the report which run it is about, and which device (NULL: none, or several); and what
- * every report on it must say (lib/notes.h). */
+ * every report on it must say (lib/model/notes.h). */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Notes that the run has further devices. */

@@ -1,8 +1,8 @@
 #include "cmd/compat.h"
 
 #include "cmd/rows.h"
-#include "lib/human.h"
-#include "lib/load_compat.h"
+#include "lib/base/human.h"
+#include "lib/compat/load_compat.h"
 #include <string.h>
 
 static enum mt_status choose_rule(const char *version, const struct mt_torch_marks *marks,
@@ -101,8 +101,8 @@ static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
     if (t->doubtful_n)
         mt_report_note(r, "the file holds whole microseconds: %s of %s are in doubt, by up to %s.",
                        mt_human_count(t->doubtful_n, doubtful),
-                       mt_human_things((int64_t)t->rows.n, "row", rows),
-                       mt_human_both(most, bytes));
+                       mt_human_plural((int64_t)t->rows.n, "row", rows),
+                       mt_human_with_exact(most, bytes));
 }
 
 /* The table itself is PyTorch's to the byte: what is left out is said beside it. */
@@ -110,7 +110,7 @@ static void note_limit(struct mt_report *r, int64_t more_n, int64_t limit)
 {
     char more[MT_HUMAN_LONG];
     if (limit > 0 && more_n > 0)
-        mt_report_note(r, "%s; --limit 0 shows all.", mt_human_things(more_n, "more row", more));
+        mt_report_note(r, "%s; --limit 0 shows all.", mt_human_plural(more_n, "more row", more));
 }
 
 static void add_notes(struct mt_report *r, const struct mt_torch_table *t,

@@ -1,10 +1,10 @@
 #include "cmd/complete.h"
 
 #include "cmd/common.h"
+#include "cmd/glossary.h"
 #include "cmd/opts.h"
-#include "cmd/words.h"
 #include "gen/queries.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +67,8 @@ static void add(struct mt_candidates *out, const char *before, const char *text,
 /* What the command's help says of that word; "": nothing. */
 static const char *meaning_of(const struct mt_cmd *cmd, const char *word, size_t n)
 {
-    for (const struct mt_words *words = cmd->words; words && words->title; words++)
-        for (const struct mt_word *w = words->all; w->word; w++)
+    for (const struct mt_glossary *words = cmd->words; words && words->title; words++)
+        for (const struct mt_glossary_entry *w = words->all; w->word; w++)
             if (strlen(w->word) == n && memcmp(w->word, word, n) == 0)
                 return w->meaning;
     return "";
@@ -175,8 +175,8 @@ static void add_values(struct mt_candidates *out, const struct mt_cmd *cmd,
             add_words(out, cmd, before, words.s);
             mt_buf_free(&words);
         }
-    for (const struct mt_words *words = cmd->words; words && words->title; words++)
-        for (const struct mt_word *w = words->all; w->word; w++)
+    for (const struct mt_glossary *words = cmd->words; words && words->title; words++)
+        for (const struct mt_glossary_entry *w = words->all; w->word; w++)
             if (words->option && strcmp(words->option, opt->name) == 0)
                 add(out, before, w->word, strlen(w->word), w->meaning);
 }

@@ -1,10 +1,10 @@
 /* memtool diff: what changed from one run to another. */
-#include "lib/diff.h"
+#include "lib/analysis/diff.h"
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/diff.h"
-#include "lib/human.h"
-#include "lib/run_notes.h"
+#include "lib/base/human.h"
+#include "lib/render/run_notes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
                        strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
     if (a->step_n != b->step_n && !per_step)
         mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
-                       mt_human_things(a->step_n, "step", first), b->run.name,
+                       mt_human_plural(a->step_n, "step", first), b->run.name,
                        mt_human_count(b->step_n, second),
                        a->step_n && b->step_n ? "compare totals with --per-step"
                                               : "growth per step cannot be compared");
@@ -75,8 +75,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
-                       mt_human_things(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
-    if (!mt_lives_are_known(&a->device) || !mt_lives_are_known(&b->device))
+                       mt_human_plural(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
+    if (!mt_allocations_are_known(&a->device) || !mt_allocations_are_known(&b->device))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
     if (!device_name && !exit_code_wanted)
         mt_report_others(r, other_n);
@@ -251,7 +251,7 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
+static const struct mt_glossary words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
 
 static const struct mt_values values[] = {{"section", NULL, mt_diff_section_names}, {0}};
 

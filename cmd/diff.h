@@ -5,7 +5,7 @@
 #define MT_DIFF_CMD_H
 
 #include "cmd/rows.h"
-#include "lib/diff.h"
+#include "lib/analysis/diff.h"
 
 enum mt_diff_section {
     MT_SECTION_TOTAL,

@@ -1,8 +1,8 @@
 /* memtool diff --exit-code: whether NEW got worse. */
 #include "cmd/common.h"
 #include "cmd/diff.h"
-#include "lib/gaps.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
+#include "lib/usage/gaps.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* memtool diff: what two runs leave out, or count, that is older than they are. */
 #include "cmd/diff.h"
-#include "lib/human.h"
-#include "lib/older_levels.h"
+#include "lib/analysis/older_levels.h"
+#include "lib/base/human.h"
 #include <string.h>
 
 static int64_t kept_of(const struct mt_diff_side *s)

@@ -1,8 +1,8 @@
 /* memtool diff for people: a report of each section. */
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
-#include "lib/human.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
         if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
-            return section == MT_SECTION_PEAK && mt_lives_are_known(&d->side[s].device)
+            return section == MT_SECTION_PEAK && mt_allocations_are_known(&d->side[s].device)
                        ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
                        : mt_report_textf(r, "not known of %s", d->side[s].run.name);
     if (section == MT_SECTION_LEAK)
@@ -213,7 +213,7 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
 {
     for (int i = 0; i < 2; i++) {
         const struct mt_diff_side *s = &d->side[i];
-        bool lives = mt_lives_are_known(&s->device);
+        bool lives = mt_allocations_are_known(&s->device);
         if (section == MT_SECTION_OP && s->whole.unknown & MT_UNKNOWN_ALLOC)
             return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section != MT_SECTION_OP && !lives)
@@ -270,11 +270,12 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     mt_rows_footer(w->rows, r, change, "");
     if (rows->same_n)
         mt_report_footer(r, "%s left out: the same bytes, other calls or frees. --all shows %s.",
-                         mt_human_things(rows->same_n, "row", same),
+                         mt_human_plural(rows->same_n, "row", same),
                          rows->same_n == 1 ? "it" : "them");
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
-    bool known = mt_lives_are_known(&d->side[0].device) && mt_lives_are_known(&d->side[1].device);
+    bool known = mt_allocations_are_known(&d->side[0].device) &&
+                 mt_allocations_are_known(&d->side[1].device);
     bool doubt = false; /* what is alive may be less */
     for (int s = 0; s < 2; s++)
         doubt |= d->side[s].device.doubt_at_peak_b != 0;

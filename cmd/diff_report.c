@@ -2,8 +2,8 @@
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
 #include "cmd/opts.h"
-#include "lib/stmt_report.h"
-#include "lib/wrap.h"
+#include "lib/base/wrap.h"
+#include "lib/render/stmt_report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/common.h"
 #include "cmd/opts.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

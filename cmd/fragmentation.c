@@ -1,9 +1,9 @@
 /* memtool fragmentation: where reserved bytes go that nobody uses, and why an allocation failed. */
 #include "cmd/common.h"
 #include "gen/queries.h"
-#include "lib/fit.h"
-#include "lib/human.h"
-#include "lib/wrap.h"
+#include "lib/analysis/oom_advice.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,7 +102,7 @@ static enum mt_status look(struct view *v, const struct moment *m, struct mt_err
         add_state(v, m, &s);
     if (s.lost_n)
         mt_report_note(v->report, "%s: %s lie in no segment that the file knows of at that moment.",
-                       m->name, mt_human_things(s.lost_n, "block", lost));
+                       m->name, mt_human_plural(s.lost_n, "block", lost));
     mt_segments_free(&s);
     return st;
 }
@@ -194,7 +194,7 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
 /* On which stream it would be is a guess where there are several. */
 static void note_stream(struct mt_report *r, const struct mt_segments *s)
 {
-    int64_t busiest = mt_fit_busiest_stream(s);
+    int64_t busiest = mt_oom_advice_busiest_stream(s);
     bool several = false;
     for (size_t i = 0; i < s->all.n; i++)
         several |= s->all.v[i].stream != busiest;
@@ -211,7 +211,7 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
         [MT_FITS_NO] = "no", [MT_FITS_YES] = "yes", [MT_FITS_UNKNOWN] = "unknown"};
     struct mt_report *r = v->report;
     struct mt_segments s = {0};
-    struct mt_fits_all all = {0};
+    struct mt_oom_advices all = {0};
     char size[MT_HUMAN_MAX];
     const struct moment *oom = ooms->n ? &ooms->v[0] : NULL;
     mt_report_column(r, "fits", NULL, MT_UNIT_NONE);
@@ -222,9 +222,10 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     enum mt_status st =
         mt_segments_load(v->db, &v->run, &v->device, oom ? oom->at : MT_SEG_AT_END, &s, err);
     if (st == MT_OK) {
-        const struct mt_fit_request asked = {size_b, oom ? oom->device_free_b : INT64_MIN,
-                                             oom ? oom->stream : INT64_MIN, oom ? oom->pool : NULL};
-        mt_fit(&s, &asked, &all);
+        const struct mt_oom_advice_request asked = {size_b, oom ? oom->device_free_b : INT64_MIN,
+                                                    oom ? oom->stream : INT64_MIN,
+                                                    oom ? oom->pool : NULL};
+        mt_oom_advice(&s, &asked, &all);
         if (asked.stream == INT64_MIN)
             note_stream(r, &s);
         free(r->title);
@@ -240,7 +241,7 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
         c[3] = mt_cell_text(mt_report_text(r, all.rows.v[i].why));
     }
     mt_report_param(r, "fit_b", mt_cell_int(size_b));
-    mt_fits_free(&all);
+    mt_oom_advices_free(&all);
     mt_segments_free(&s);
     return st;
 }

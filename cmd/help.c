@@ -1,7 +1,7 @@
 #include "cmd/common.h"
 #include "cmd/man.h"
 #include "cmd/opts.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "cmd/common.h"
-#include "cmd/intake.h"
+#include "cmd/import_file.h"
 #include "formats/format.h"
-#include "lib/human.h"
-#include "lib/stream.h"
+#include "lib/base/human.h"
+#include "lib/input/stream.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct mt_intake how;
+static struct mt_import_opts how;
 static const char *cpp_frames;
 static struct mt_strings bases;
 
@@ -48,7 +48,7 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
 {
     char steps[MT_HUMAN_LONG];
     if (r->steps.n)
-        mt_buf_addf(out, "%s (%s)\n", mt_human_things((int64_t)r->steps.n, "step", steps),
+        mt_buf_addf(out, "%s (%s)\n", mt_human_plural((int64_t)r->steps.n, "step", steps),
                     r->step_marker);
     else if (how.step_marker)
         mt_buf_addf(out, "no steps: no %s matches --step-marker '%s'\n",
@@ -66,11 +66,11 @@ static void describe_run(struct mt_buf *out, const struct mt_recording *r, const
     uint64_t n = snapshot ? r->event_n : r->op_n;
     mt_escape_terminal(out, run);
     mt_buf_addf(out, ": %s, %s, ", snapshot ? "allocator snapshot" : "PyTorch trace",
-                mt_human_things((int64_t)part_n, snapshot ? "device" : "thread", parts));
+                mt_human_plural((int64_t)part_n, snapshot ? "device" : "thread", parts));
     describe_steps(out, r);
     mt_buf_addf(out, "  %s, %s over %s\n",
-                mt_human_things((int64_t)n, snapshot ? "event" : "op", events),
-                mt_human_things((int64_t)(r->records.n - r->unseen_n), "memory record", records),
+                mt_human_plural((int64_t)n, snapshot ? "event" : "op", events),
+                mt_human_plural((int64_t)(r->records.n - r->unseen_n), "memory record", records),
                 mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
 }
 
@@ -183,11 +183,11 @@ static enum mt_status import_file(struct target *t, const char *path, struct mt_
     struct mt_recording rec;
     struct mt_store_result result;
     char hash[33];
-    enum mt_status st = mt_intake_read(path, &how, &rec, hash, err);
+    enum mt_status st = mt_import_read(path, &how, &rec, hash, err);
     if (st == MT_OK)
         st = open_database(t, err);
     if (st == MT_OK)
-        st = mt_intake_store(t->db, path, &how, &rec, hash, &result, err);
+        st = mt_import_store(t->db, path, &how, &rec, hash, &result, err);
     if (st == MT_OK)
         tell_created(t);
     if (st == MT_OK && result.existed)
@@ -221,11 +221,11 @@ static bool is_trace(const char *path)
 {
     struct mt_err ignored = MT_ERR_INIT;
     struct mt_stream *in = NULL;
-    const struct mt_input_format *format;
+    const struct mt_reader *format;
     const char *head;
     size_t n;
     bool yes = mt_stream_open(path, &in, &ignored) == MT_OK &&
-               mt_input_format_of(in, &format, &ignored) == MT_OK &&
+               mt_reader_of(in, &format, &ignored) == MT_OK &&
                mt_stream_peek(in, 1, &head, &n, &ignored) == MT_OK && format->probe(head, n) >= 90;
     mt_stream_close(in);
     return yes;
@@ -282,7 +282,7 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     mt_err_input(err, folder);
     char files[MT_HUMAN_LONG];
     MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at)",
-            mt_human_things((int64_t)seen, "file", files));
+            mt_human_plural((int64_t)seen, "file", files));
     mt_err_hint(err, "Nothing was imported. Folders inside it are not searched.");
     return MT_EUSAGE;
 }
@@ -336,7 +336,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         MT_TRY_OUT(mt_store_check_name(how.name, err));
     if (how.group)
         MT_TRY_OUT(mt_store_check_group(how.group, err));
-    MT_TRY_OUT(mt_intake_cpp_frames(cpp_frames, &how.cpp_frames, err));
+    MT_TRY_OUT(mt_import_cpp_frames(cpp_frames, &how.cpp_frames, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));

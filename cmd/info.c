@@ -1,11 +1,11 @@
 #include "cmd/common.h"
 #include "gen/queries.h"
-#include "lib/gaps.h"
-#include "lib/human.h"
-#include "lib/run_notes.h"
-#include "lib/samples.h"
-#include "lib/stmt_report.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/run_notes.h"
+#include "lib/render/stmt_report.h"
+#include "lib/usage/gaps.h"
+#include "lib/usage/samples.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,11 +50,11 @@ static void put_bound(struct mt_report *r, const char *of, const char *what, con
     if (!people || value == INT64_MIN)
         put(r, name, raw);
     else if (at_most)
-        put_text(r, name, mt_report_textf(r, "at most %s", mt_human_both(value, both)));
+        put_text(r, name, mt_report_textf(r, "at most %s", mt_human_with_exact(value, both)));
     else if (mt_unit_of_name(machine) == MT_UNIT_COUNT)
         put_text(r, name, mt_human_count(value, human));
     else
-        put_text(r, name, bytes ? mt_human_both(value, both) : mt_human_ns(value, human));
+        put_text(r, name, bytes ? mt_human_with_exact(value, both) : mt_human_ns(value, human));
 }
 
 static void put_figure(struct mt_report *r, const char *of, const char *what, const char *machine,
@@ -162,7 +162,7 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
         if (!row)
             break;
         put_text(r, name_of(r, "thread", mt_stmt_text(s, 0)),
-                 mt_report_textf(r, "%s  %s", mt_human_things(mt_stmt_int(s, 2), "op", ops),
+                 mt_report_textf(r, "%s  %s", mt_human_plural(mt_stmt_int(s, 2), "op", ops),
                                  mt_stmt_text(s, 1)));
     }
     MT_TRY(mt_db_query(db, MT_Q_INFO_NOTES, &s, err));

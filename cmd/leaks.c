@@ -1,12 +1,12 @@
 /* memtool leaks: what grows from step to step, and what is merely alive at the end. */
-#include "lib/leaks.h"
+#include "lib/analysis/leaks.h"
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
-#include "lib/gaps.h"
-#include "lib/human.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/usage/gaps.h"
 #include <math.h>
 
 static const char *by, *device_name;
@@ -136,13 +136,13 @@ static const char *human(struct mt_report *r, double bytes)
 
 enum { STEPS_ENOUGH = 5 }; /* in a recording, to tell a leak by */
 
-static bool too_few_steps(const struct mt_lives *lives)
+static bool too_few_steps(const struct mt_allocations *lives)
 {
     return !mt_leaks_can_tell((int64_t)lives->steps.all.n, warmup);
 }
 
 /* What leaks, and what is constant. */
-static bool cannot_tell(const struct mt_lives *lives, const struct mt_leaks *found)
+static bool cannot_tell(const struct mt_allocations *lives, const struct mt_leaks *found)
 {
     return too_few_steps(lives) || found->gaps & MT_GAPS_OF_FREES;
 }
@@ -168,12 +168,12 @@ static void describe_rate(struct mt_report *r, const struct sum *leak, struct mt
         return;
     }
     mt_buf_addf(title, "+%s in %s every ", human(r, leak->per_step_b * (double)steps),
-                mt_human_things(llround(blocks * (double)steps), "block", text));
-    mt_buf_adds(title, steps == 1 ? "step" : mt_human_things(steps, "step", text));
+                mt_human_plural(llround(blocks * (double)steps), "block", text));
+    mt_buf_adds(title, steps == 1 ? "step" : mt_human_plural(steps, "step", text));
 }
 
 /* "no leak, 1 candidate that grows 200 B a step" */
-static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
+static void describe_growth(struct mt_report *r, const struct mt_allocations *lives,
                             const struct mt_leaks *found, const struct sum *leak,
                             const struct sum *candidate, struct mt_buf *title)
 {
@@ -195,7 +195,7 @@ static void describe_growth(struct mt_report *r, const struct mt_lives *lives,
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
-                     const struct mt_lives *lives, const struct mt_leaks *found)
+                     const struct mt_allocations *lives, const struct mt_leaks *found)
 {
     struct mt_buf title = {0};
     char steps[MT_HUMAN_LONG];
@@ -206,7 +206,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
     else {
         mt_buf_addf(&title, "%s, the first %s warm-up · ",
-                    mt_human_things((int64_t)lives->steps.all.n, "step", steps),
+                    mt_human_plural((int64_t)lives->steps.all.n, "step", steps),
                     warmup == 1 ? "is" : mt_report_textf(r, "%lld are", (long long)warmup));
         describe_growth(r, lives, found, &leak, &candidate, &title);
     }
@@ -228,15 +228,15 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
 }
 
-static const char *steps_left(struct mt_report *r, const struct mt_lives *lives)
+static const char *steps_left(struct mt_report *r, const struct mt_allocations *lives)
 {
     char steps[MT_HUMAN_LONG];
     int64_t n = (int64_t)lives->steps.all.n;
-    return mt_report_text(r, mt_human_things(n > warmup ? n - warmup : 0, "step", steps));
+    return mt_report_text(r, mt_human_plural(n > warmup ? n - warmup : 0, "step", steps));
 }
 
 /* What is alive and no suspect, and why. */
-static void explain_rest(struct mt_report *r, const struct mt_lives *lives,
+static void explain_rest(struct mt_report *r, const struct mt_allocations *lives,
                          const struct mt_leaks *found, int64_t kept_b)
 {
     static const char born_once[] =
@@ -284,10 +284,10 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
                            const struct mt_run_device *d, const struct mt_by *keys,
                            struct mt_leaks_answer *answer, struct mt_err *err)
 {
-    struct mt_lives lives = {0};
+    struct mt_allocations lives = {0};
     struct mt_leaks found = {0};
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_lives_open(db, run, &lives, err));
+    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
     MT_TRY_OUT(mt_leaks_find(&lives, d, keys->v, keys->n, warmup, &found, err));
     add_columns(r, keys, lives.steps.all.n > 0);
     for (size_t i = 0; i < found.rows.n; i++) {
@@ -315,7 +315,7 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
         MT_TRY_OUT(mt_leaks_other_devices(&lives, d, &others, warmup, r, answer, err));
 out:
     mt_leaks_free(&found);
-    mt_lives_close(&lives);
+    mt_allocations_close(&lives);
     return st;
 }
 
@@ -400,7 +400,7 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_word verdicts[] = {
+static const struct mt_glossary_entry verdicts[] = {
     {"leak",
      "born in three steps or more, still growing, and older than the site's blocks ever get"},
     {"candidate", "may be a leak or not: too few steps to tell, one ever larger block, optimizer "
@@ -410,7 +410,7 @@ static const struct mt_word verdicts[] = {
     {"last step", "born in the last step: gradients, results"},
     {"cache", "alive no longer than other blocks of its site were before they were freed"},
     {0}};
-static const struct mt_words words[] = {
+static const struct mt_glossary words[] = {
     {"Verdicts", verdicts, NULL}, MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
 
 static void add_column_names(struct mt_buf *out)

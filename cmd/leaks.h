@@ -5,7 +5,7 @@
 #define MT_LEAKS_CMD_H
 
 #include "cmd/rows.h"
-#include "lib/leaks.h"
+#include "lib/analysis/leaks.h"
 
 /* What --fail asks for. */
 struct mt_leaks_answer {
@@ -35,7 +35,8 @@ void mt_leaks_answer_add(struct mt_leaks_answer *to, const struct mt_leaks_answe
 void mt_leaks_note_device(struct mt_report *r, const char *device,
                           const struct mt_leaks_answer *answer);
 /* Judges the devices of a run that are not shown, and says what comes of it. Errors: MT_EDB. */
-enum mt_status mt_leaks_other_devices(struct mt_lives *lives, const struct mt_run_device *shown,
+enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
+                                      const struct mt_run_device *shown,
                                       const struct mt_leaks_wanted *w, int64_t warmup,
                                       struct mt_report *r, struct mt_leaks_answer *answer,
                                       struct mt_err *err);

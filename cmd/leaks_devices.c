@@ -20,12 +20,12 @@ void mt_leaks_answer_all(const struct mt_leaks *found, int64_t min_b,
     answer->unknown |= found->gaps != 0;
 }
 
-static enum mt_status judge_device(struct mt_lives *lives, const struct mt_run_device *d,
+static enum mt_status judge_device(struct mt_allocations *lives, const struct mt_run_device *d,
                                    const struct mt_leaks_wanted *w, int64_t warmup,
                                    struct mt_leaks_answer *answer, struct mt_err *err)
 {
     struct mt_leaks found = {0};
-    if (!mt_lives_are_known(d)) {
+    if (!mt_allocations_are_known(d)) {
         answer->unknown = true;
         return MT_OK;
     }
@@ -53,7 +53,8 @@ void mt_leaks_answer_add(struct mt_leaks_answer *to, const struct mt_leaks_answe
     to->unknown |= from->unknown;
 }
 
-enum mt_status mt_leaks_other_devices(struct mt_lives *lives, const struct mt_run_device *shown,
+enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
+                                      const struct mt_run_device *shown,
                                       const struct mt_leaks_wanted *w, int64_t warmup,
                                       struct mt_report *r, struct mt_leaks_answer *answer,
                                       struct mt_err *err)

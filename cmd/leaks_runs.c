@@ -1,14 +1,14 @@
 /* memtool leaks RUN RUN ...: what grows from run to run. */
 #include "cmd/common.h"
 #include "cmd/leaks.h"
-#include "lib/align.h"
-#include "lib/doubt.h"
-#include "lib/gaps.h"
-#include "lib/human.h"
-#include "lib/leaks.h"
-#include "lib/run_notes.h"
-#include "lib/table.h"
-#include "lib/wrap.h"
+#include "lib/analysis/doubt.h"
+#include "lib/analysis/leaks.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/run_notes.h"
+#include "lib/render/table.h"
+#include "lib/run/match.h"
+#include "lib/usage/gaps.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,9 +38,9 @@ struct sites {
     bool beside;     /* of a device that is not shown */
 };
 
-static struct mt_align_key *names_of(const struct sites *s)
+static struct mt_match_key *names_of(const struct sites *s)
 {
-    struct mt_align_key *names = mt_alloc((s->all.n + 1) * sizeof *names);
+    struct mt_match_key *names = mt_alloc((s->all.n + 1) * sizeof *names);
     for (size_t i = 0; i < s->all.n; i++) {
         names[i].explicit_row = s->all.v[i].explicit_row;
         names[i].key = s->all.v[i].key;
@@ -48,9 +48,9 @@ static struct mt_align_key *names_of(const struct sites *s)
     return names;
 }
 
-static struct mt_align_key *names_of_groups(const struct mt_live_groups *g)
+static struct mt_match_key *names_of_groups(const struct mt_live_groups *g)
 {
-    struct mt_align_key *names = mt_alloc((g->rows.n + 1) * sizeof *names);
+    struct mt_match_key *names = mt_alloc((g->rows.n + 1) * sizeof *names);
     for (size_t i = 0; i < g->rows.n; i++) {
         names[i].explicit_row = g->rows.v[i].explicit_row;
         names[i].key = g->rows.v[i].key;
@@ -68,12 +68,12 @@ static void hold(struct held *to, const struct held *from)
 static void join(struct sites *s, size_t i, const struct mt_live_groups *g, const int64_t *doubt_b)
 {
     const struct mt_leaks_wanted *w = s->wanted;
-    struct mt_align_key *was = names_of(s), *is = names_of_groups(g);
-    struct mt_alignment a;
-    mt_align(was, s->all.n, is, g->rows.n, w->keys, w->key_n, &a);
+    struct mt_match_key *was = names_of(s), *is = names_of_groups(g);
+    struct mt_matches a;
+    mt_match_groups(was, s->all.n, is, g->rows.n, w->keys, w->key_n, &a);
     struct site *all = mt_alloc((a.rows.n + 1) * sizeof *all);
     for (size_t row = 0; row < a.rows.n; row++) {
-        const struct mt_align_row *from = &a.rows.v[row];
+        const struct mt_match_row *from = &a.rows.v[row];
         all[row].explicit_row = from->explicit_row;
         all[row].at_end = mt_alloc(s->run_n * sizeof *all[row].at_end);
         for (int k = 0; k < w->key_n; k++) /* what run i has goes with it */
@@ -92,23 +92,23 @@ static void join(struct sites *s, size_t i, const struct mt_live_groups *g, cons
     s->all.v = all;
     s->all.n = a.rows.n;
     s->all.cap = a.rows.n + 1;
-    mt_alignment_free(&a);
+    mt_matches_free(&a);
     free(was);
     free(is);
 }
 
 /* What of each group may be dead; allocated. */
-static enum mt_status doubt_of(struct mt_lives *lives, const struct mt_run_device *device,
-                               const struct mt_live *live, struct mt_live_groups *groups,
+static enum mt_status doubt_of(struct mt_allocations *lives, const struct mt_run_device *device,
+                               const struct mt_live_set *live, struct mt_live_groups *groups,
                                int64_t **out, struct mt_err *err)
 {
     struct mt_doubt doubt = {0};
     *out = mt_alloc((groups->rows.n + 1) * sizeof **out);
     enum mt_status st = mt_doubt_load(lives, device, &doubt, err);
     for (size_t i = 0; i < live->blocks.n && st == MT_OK && device->unseen_n; i++) {
-        const struct mt_life *life = &live->blocks.v[i];
+        const struct mt_allocation *life = &live->blocks.v[i];
         if (mt_doubt_life(&doubt, life))
-            mt_wrap_inc(&(*out)[mt_life_group(&groups->grouper, life)], life->bytes);
+            mt_wrap_inc(&(*out)[mt_allocation_group(&groups->grouper, life)], life->bytes);
     }
     mt_doubt_free(&doubt);
     return st;
@@ -179,8 +179,8 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     const struct mt_leaks_wanted *w = s->wanted;
     struct mt_db *db = NULL;
     struct mt_run run;
-    struct mt_lives lives = {0};
-    struct mt_live live = {0};
+    struct mt_allocations lives = {0};
+    struct mt_live_set live = {0};
     struct mt_live_groups groups = {0};
     int64_t *doubt_b = NULL;
     bool none = false;
@@ -193,15 +193,15 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     }
     mt_notes_of_run(s->r, run.name, &run.notes, mt_device_is_bounded(&s->device));
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
-    if (s->beside && (none || !mt_lives_are_known(&s->device))) {
+    if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
         s->ends_unknown |= !none;
         goto out;
     }
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     note_older(s, &run);
-    MT_TRY_OUT(mt_lives_known(&run, &s->device, err));
-    MT_TRY_OUT(mt_lives_open(db, &run, &lives, err));
+    MT_TRY_OUT(mt_allocations_known(&run, &s->device, err));
+    MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, mt_wrap_add(live.sum_b, mt_run_kept(&run, &s->device)), 0);
@@ -211,8 +211,8 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     free(doubt_b);
     mt_live_groups_free(&groups);
 out:
-    mt_live_free(&live);
-    mt_lives_close(&lives);
+    mt_live_set_free(&live);
+    mt_allocations_close(&lives);
     mt_db_close(db);
     return st;
 }
@@ -352,7 +352,7 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
         mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",
                          s->ends_unknown ? "alive at the end" : "no leak",
                          mt_human_bytes(s->rest.bytes, bytes),
-                         mt_human_things(s->rest.n, "site", sites));
+                         mt_human_plural(s->rest.n, "site", sites));
     return MT_OK;
 }
 

@@ -33,13 +33,13 @@ static void add_options(const struct mt_opt *opts, struct mt_buf *out)
     mt_buf_adds(out, ".El\n");
 }
 
-static void add_words(const struct mt_words *words, struct mt_buf *out)
+static void add_words(const struct mt_glossary *words, struct mt_buf *out)
 {
     for (; words && words->title; words++) {
         mt_buf_adds(out, ".Ss ");
         add_text(out, words->title);
         mt_buf_adds(out, ".Bl -tag -width Ds\n");
-        for (const struct mt_word *w = words->all; w->word; w++) {
+        for (const struct mt_glossary_entry *w = words->all; w->word; w++) {
             mt_buf_adds(out, ".It ");
             add_text(out, w->word);
             add_text(out, w->meaning);

@@ -1,9 +1,9 @@
 /* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
 #include "cmd/common.h"
-#include "cmd/words.h"
-#include "lib/human.h"
-#include "lib/memstats.h"
-#include "lib/wrap.h"
+#include "cmd/glossary.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/usage/memstats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,14 +158,14 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_word metrics[] = {
+static const struct mt_glossary_entry metrics[] = {
     {"allocated", "what the program has in use, with rounding: memory_allocated()"},
     {"active", "the same, until no stream uses a freed block any more"},
     {"reserved", "what the allocator holds from the driver: memory_reserved()"},
     {"requested", "what the program asked for, without rounding"},
     {"inactive_split", "free stretches of segments that are partly in use"},
     {0}};
-static const struct mt_words words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
+static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 
 const struct mt_cmd mt_cmd_memory = {
     .name = "memory",

@@ -1,6 +1,6 @@
-#include "opts.h"
+#include "cmd/opts.h"
 
-#include "lib/human.h"
+#include "lib/base/human.h"
 
 #include <ctype.h>
 #include <errno.h>

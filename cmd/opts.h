@@ -5,7 +5,7 @@
 #define MT_OPTS_H
 
 #include "cmd/cmd.h"
-#include "lib/nearest.h"
+#include "lib/base/nearest.h"
 #include <stdio.h>
 
 /*

@@ -1,7 +1,7 @@
 /* The help of a command, made of its table. */
-#include "opts.h"
+#include "cmd/opts.h"
 
-#include "lib/human.h"
+#include "lib/base/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +79,12 @@ static void put_options(const struct page *p, const char *heading, const struct 
 
 static void put_meanings(const struct page *p)
 {
-    for (const struct mt_words *words = p->cmd->words; words && words->title; words++) {
+    for (const struct mt_glossary *words = p->cmd->words; words && words->title; words++) {
         int width = 0;
-        for (const struct mt_word *w = words->all; w->word; w++)
+        for (const struct mt_glossary_entry *w = words->all; w->word; w++)
             width = (int)strlen(w->word) > width ? (int)strlen(w->word) : width;
         fprintf(p->out, "\n%s:\n", words->title);
-        for (const struct mt_word *w = words->all; w->word; w++) {
+        for (const struct mt_glossary_entry *w = words->all; w->word; w++) {
             fprintf(p->out, "  %-*s  ", width, w->word);
             put_words(p, w->meaning, width + 4);
         }

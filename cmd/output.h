@@ -5,7 +5,7 @@
 #ifndef MT_OUTPUT_H
 #define MT_OUTPUT_H
 
-#include "lib/err.h"
+#include "lib/base/err.h"
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
 
 #include "cmd/by.h"
 #include "cmd/common.h"
-#include "cmd/words.h"
-#include "lib/human.h"
-#include "lib/table.h"
-#include "lib/wrap.h"
+#include "cmd/glossary.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,8 @@ struct found {
 };
 
 /* Looks up n moments in the levels. */
-static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_moment *m, struct found *f,
-                                     int n, struct mt_err *err)
+static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg *m,
+                                     struct found *f, int n, struct mt_err *err)
 {
     int64_t looked_at[4];
     for (int i = 0; i < n; i++) {
@@ -64,18 +64,19 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
             (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
         return MT_OK;
     }
-    struct mt_moment m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
+    struct mt_time_arg m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
     for (int i = 0; i < *n; i++) {
         const char *text = at.n ? at.v[i] : p->device.one_moment ? "@end" : NULL;
         f[i] = (struct found){.text = text};
         if (text)
-            MT_TRY(mt_moment_parse(text, &p->run, &p->lives.steps, &m[i], err));
+            MT_TRY(mt_time_arg_parse(text, &p->run, &p->lives.steps, &m[i], err));
     }
     return find_in_levels(p, m, f, *n, err);
 }
 
 /* "in aten::empty of aten::conv2d, step 3": where the block was born that made the level so. */
-static void describe_birth(struct mt_buf *out, const struct mt_tree *t, const struct mt_life *life)
+static void describe_birth(struct mt_buf *out, const struct mt_tree *t,
+                           const struct mt_allocation *life)
 {
     if (life->born.node == MT_NONE)
         mt_buf_adds(out, ", outside ops");
@@ -100,19 +101,19 @@ static void add_window(struct mt_buf *out)
         mt_buf_addf(out, " between %s and %s:", from ? from : "@start", to ? to : "@end");
 }
 
-static void describe(struct mt_peak *p, const struct found *f, const struct mt_live *live)
+static void describe(struct mt_peak *p, const struct found *f, const struct mt_live_set *live)
 {
     char level[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
     if (p->device.one_moment && !at.n)
         mt_buf_addf(&title, "live %s when it was written; no history, so the peak is unknown",
-                    mt_human_both(f->level_b, level));
+                    mt_human_with_exact(f->level_b, level));
     else {
         mt_buf_adds(&title, f->text ? "live" : "peak");
         add_window(&title);
         mt_buf_addf(&title, " %s%s at %s", mt_at_most(&p->device, f->level_b),
-                    mt_human_both(f->level_b, level), mt_human_ns(f->t_ns, when));
+                    mt_human_with_exact(f->level_b, level), mt_human_ns(f->t_ns, when));
     }
     for (size_t i = live->blocks.n; i-- > 0;)
         if (!f->text && live->blocks.v[i].born_record == f->record)
@@ -146,7 +147,7 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
     key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *from_group = &g->rows.v[i];
-        const struct mt_live_sum *s = &from_group->at[0];
+        const struct mt_live_total *s = &from_group->at[0];
         struct mt_row *row = mt_report_row(r);
         int c = 0;
         row->explicit_row = from_group->explicit_row;
@@ -177,7 +178,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const
     key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *group = &g->rows.v[i];
-        const struct mt_live_sum *a = &group->at[0], *b = &group->at[1];
+        const struct mt_live_total *a = &group->at[0], *b = &group->at[1];
         struct mt_row *row = mt_report_row(r);
         int c = 0;
         row->explicit_row = group->explicit_row;
@@ -216,12 +217,12 @@ static enum mt_status live_report(struct mt_peak *p, const struct mt_by *keys, s
     MT_TRY(find_moments(p, f, &n, err));
     mt_live_groups_init(&groups, &p->lives, keys->v, keys->n);
     for (int i = 0; i < n; i++) {
-        struct mt_live live = {0};
+        struct mt_live_set live = {0};
         st = mt_live_at(&p->lives, &p->device, f[i].record, &live, err);
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1)
             describe(p, &f[i], &live);
-        mt_live_free(&live);
+        mt_live_set_free(&live);
         if (st != MT_OK)
             goto out;
     }
@@ -280,9 +281,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         mt_report_no_memory(&report, &p.run);
         goto show;
     }
-    MT_TRY_OUT(mt_lives_open(db, &p.run, &p.lives, err));
+    MT_TRY_OUT(mt_allocations_open(db, &p.run, &p.lives, err));
     MT_TRY_OUT(fill(&p, &keys, err));
-    if (!per && !mt_lives_are_known(&p.device))
+    if (!per && !mt_allocations_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
                                 "which block is freed when is unknown.");
     mt_report_older(&report, &p.run, &p.device);
@@ -292,7 +293,7 @@ show:
 out:
     free(at.v);
     mt_levels_free(&p.levels);
-    mt_lives_close(&p.lives);
+    mt_allocations_close(&p.lives);
     mt_report_free(&report);
     mt_db_close(db);
     return st;
@@ -313,14 +314,14 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_word columns_per[] = {
+static const struct mt_glossary_entry columns_per[] = {
     {"RISE", "the largest level while the op runs, less the level when it begins: its workspace"},
     {"KEPT", "the level when that call ends, less the level when it begins"},
     {0}};
-static const struct mt_words words[] = {MT_WORDS_OF_MOMENTS,
-                                        MT_WORDS_OF_BY(mt_by_of_blocks),
-                                        {"Columns of --per name", columns_per, NULL},
-                                        {0}};
+static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS,
+                                           MT_WORDS_OF_BY(mt_by_of_blocks),
+                                           {"Columns of --per name", columns_per, NULL},
+                                           {0}};
 
 static const struct mt_values values[] = {{"per", "step name", NULL}, {0}};
 

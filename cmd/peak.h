@@ -5,13 +5,13 @@
 #define MT_PEAK_H
 
 #include "cmd/rows.h"
-#include "lib/live.h"
+#include "lib/usage/live.h"
 
 /* What all of them work on. */
 struct mt_peak {
     struct mt_run run;
     struct mt_run_device device;
-    struct mt_lives lives;
+    struct mt_allocations lives;
     struct mt_levels levels;
     struct mt_report *report;
 };

@@ -1,10 +1,10 @@
 /* memtool peak --per step and --per name. */
 #include "cmd/common.h"
 #include "cmd/peak.h"
-#include "lib/human.h"
-#include "lib/rises.h"
-#include "lib/table.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/table.h"
+#include "lib/usage/op_peak.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     mt_grouper_init(&s.grouper, &p->lives.tree, &site, 1);
     enum mt_status st = MT_OK;
     MT_TRY_OUT(load_levels(p, err));
-    if (mt_lives_are_known(&p->device))
+    if (mt_allocations_are_known(&p->device))
         MT_TRY_OUT(read_growths(&s, err));
     find_most(&s);
     step_columns(p->report);
@@ -145,7 +145,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
         add_step(&s, i);
     p->report->keep_order = true;
     p->report->title = mt_asprintf("%s · %s · %s (%s) · peak %s", p->run.name, p->device.name,
-                                   mt_human_things((int64_t)p->lives.steps.all.n, "step", steps),
+                                   mt_human_plural((int64_t)p->lives.steps.all.n, "step", steps),
                                    p->run.step_marker, mt_peak_words(&p->device, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
@@ -158,7 +158,7 @@ out:
 }
 
 /* The largest rise among the nodes of one name. */
-static void add_name(struct mt_peak *p, const struct mt_group *group, const struct mt_rise *best)
+static void add_name(struct mt_peak *p, const struct mt_group *group, const struct mt_op_peak *best)
 {
     struct mt_row *row = mt_report_row(p->report);
     int c = 0;
@@ -174,10 +174,10 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     const enum mt_group_key name = MT_BY_NAME;
     struct mt_tree tree = {0};
     struct mt_groups groups = {0};
-    struct mt_rise *rises = NULL, *best = NULL;
+    struct mt_op_peak *rises = NULL, *best = NULL;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_load_rollup(p->lives.db, &p->run, NULL, &tree, err));
-    MT_TRY_OUT(mt_rises_load(p->lives.db, &p->run, &p->device, &p->lives.tree, &rises, err));
+    MT_TRY_OUT(mt_op_peaks_load(p->lives.db, &p->run, &p->device, &p->lives.tree, &rises, err));
     mt_group(&tree, &name, 1, &groups);
     best = mt_alloc((groups.rows.n + 1) * sizeof *best);
     for (size_t i = 0; i < tree.items.n; i++)

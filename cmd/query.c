@@ -2,8 +2,8 @@
 #include "cmd/output.h"
 #include "cmd/rows.h"
 #include "gen/queries.h"
-#include "lib/human.h"
-#include "lib/stmt_report.h"
+#include "lib/base/human.h"
+#include "lib/render/stmt_report.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #define MT_REPEATS_H
 
 #include "cmd/cmd.h"
-#include "lib/check.h"
-#include "lib/strtab.h"
+#include "lib/analysis/check.h"
+#include "lib/base/strtab.h"
 
 struct mt_loaded {
     struct mt_repeats figures;

@@ -1,8 +1,8 @@
 #include "cmd/rows.h"
 
 #include "cmd/common.h"
-#include "lib/human.h"
-#include "lib/pattern.h"
+#include "lib/base/human.h"
+#include "lib/base/pattern.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static const char *all_left_out(const struct mt_rows *rows, struct mt_report *r,
         add_up =
             mt_report_textf(r, ", which %s to %s", r->left_out_n == 1 ? "adds up" : "add up", sum);
     return mt_report_textf(r, "%s left out %s%s", culprits(rows, r),
-                           mt_human_things(r->left_out_n, "row", n), add_up);
+                           mt_human_plural(r->left_out_n, "row", n), add_up);
 }
 
 /* "17 more rows; they add up with these to net 4 B. --limit 0 shows all." */
@@ -145,7 +145,7 @@ static const char *some_left_out(const struct mt_rows *rows, struct mt_report *r
     if (sum)
         before = mt_report_textf(
             r, one ? "; it adds up with these to %s" : "; they add up with these to %s", sum);
-    mt_human_things(r->left_out_n, "more row", n);
+    mt_human_plural(r->left_out_n, "more row", n);
     if (rows->name || rows->min_b)
         return mt_report_textf(r, "%s%s. %s left %s out.", n, before, culprits(rows, r),
                                one ? "it" : "them");

@@ -5,7 +5,7 @@
 #define MT_ROWS_H
 
 #include "cmd/cmd.h"
-#include "lib/report.h"
+#include "lib/render/report.h"
 #include <regex.h>
 
 struct mt_rows {

@@ -2,7 +2,7 @@
 
 #include "cmd/common.h"
 #include "gen/queries.h"
-#include "lib/stmt_report.h"
+#include "lib/render/stmt_report.h"
 #include <stdlib.h>
 
 static struct mt_run_changes changes;

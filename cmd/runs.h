@@ -4,7 +4,7 @@
 #ifndef MT_RUNS_CMD_H
 #define MT_RUNS_CMD_H
 
-#include "lib/runs.h"
+#include "lib/run/runs.h"
 
 /* Runs that the command line names. */
 struct mt_chosen {

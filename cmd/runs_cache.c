@@ -3,7 +3,7 @@
 
 #include "cmd/cache.h"
 #include "cmd/common.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -77,7 +77,7 @@ enum mt_status mt_clear_cache(struct mt_err *err)
     enum mt_status st = mt_cache_clear(&done, err);
     if (st != MT_OK && !done.copy_n && !done.leftover_n)
         return st;
-    mt_human_things(done.leftover_n, "interrupted import", rest);
+    mt_human_plural(done.leftover_n, "interrupted import", rest);
     printf("deleted %lld cached cop%s%s%s, %s\n", (long long)done.copy_n,
            done.copy_n == 1 ? "y" : "ies", done.leftover_n ? " and what is left of " : "",
            done.leftover_n ? rest : "", mt_human_bytes(done.size_b, size));

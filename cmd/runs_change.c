@@ -2,8 +2,8 @@
 #include "cmd/runs.h"
 
 #include "cmd/common.h"
-#include "lib/human.h"
-#include "lib/store.h"
+#include "lib/base/human.h"
+#include "lib/store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "cmd/scratch.h"
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>

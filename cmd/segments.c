@@ -1,12 +1,12 @@
 /* memtool segments: what the allocator holds from the driver, how full it is, who holds it open. */
-#include "lib/segments.h"
+#include "lib/usage/segments.h"
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
-#include "lib/human.h"
-#include "lib/table.h"
-#include "lib/term.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/table.h"
+#include "lib/render/term.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     int64_t used_b = mt_wrap_sub(s->used_b, s->pending_b);
     free(r->title);
     r->title = mt_asprintf("%s · %s · %s, %s · in use %s%s%s, free in them %s, wholly free %s",
-                           run->name, d->name, mt_human_things((int64_t)s->all.n, "segment", count),
+                           run->name, d->name, mt_human_plural((int64_t)s->all.n, "segment", count),
                            mt_human_bytes(s->size_b, held), mt_human_bytes(used_b, used),
                            s->pending_b ? ", let go but in use by a stream " : "",
                            s->pending_b ? mt_human_bytes(s->pending_b, pending) : "",
@@ -299,9 +299,9 @@ static void add_column_names(struct mt_buf *out)
         mt_buf_addf(out, "%s ", columns[i].name);
 }
 
-static const struct mt_word keys[] = {
+static const struct mt_glossary_entry keys[] = {
     {"site", "the top op, or line of Python, whose blocks hold segments open"}, {0}};
-static const struct mt_words words[] = {{"Words of --by", keys, "by"}, {0}};
+static const struct mt_glossary words[] = {{"Words of --by", keys, "by"}, {0}};
 
 static const struct mt_values values[] = {
     {"sort", NULL, add_column_names}, {"columns", NULL, add_column_names}, {0}};

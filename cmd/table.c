@@ -1,9 +1,9 @@
-#include "lib/table.h"
+#include "lib/render/table.h"
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
-#include "lib/human.h"
-#include "lib/live.h"
+#include "lib/base/human.h"
+#include "lib/usage/live.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
         .thread = thread, .by_step = steps != NULL, .keys = keys->v, .key_n = keys->n};
-    bool lifetimes = d && mt_lives_are_known(d);
+    bool lifetimes = d && mt_allocations_are_known(d);
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
@@ -67,7 +67,7 @@ static void note_others(struct mt_report *r, const struct devices *d, const stru
                         const struct mt_sort *sort)
 {
     char more[MT_HUMAN_LONG];
-    mt_human_things(d->others, "more device", more);
+    mt_human_plural(d->others, "more device", more);
     if (d->others <= 0)
         return;
     if (!keys->device)
@@ -89,7 +89,7 @@ static void describe_devices(struct mt_buf *title, const struct devices *d, int6
         if (d->v[i].peak_b > most->peak_b)
             most = &d->v[i];
     mt_buf_addf(title, "%s · net %s · %s %s",
-                d->n == 1 ? most->name : mt_human_things((int64_t)d->n, "device", n),
+                d->n == 1 ? most->name : mt_human_plural((int64_t)d->n, "device", n),
                 mt_human_bytes(net_b, net), d->n == 1 ? "peak" : "largest peak",
                 mt_peak_words(most, peak));
     if (d->n > 1)
@@ -132,7 +132,7 @@ static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const stru
 {
     bool lifetimes = false;
     for (size_t i = 0; i < d->n; i++)
-        lifetimes |= mt_lives_are_known(&d->v[i]) && !d->v[i].one_moment;
+        lifetimes |= mt_allocations_are_known(&d->v[i]) && !d->v[i].one_moment;
     mt_table_columns(r, keys->v, keys->n, keys->device, lifetimes);
     *net_b = 0;
     if (!d->n)
@@ -234,7 +234,7 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_devices), {0}};
+static const struct mt_glossary words[] = {MT_WORDS_OF_BY(mt_by_of_devices), {0}};
 
 static const struct mt_values values[] = {{"sort", NULL, mt_table_sort_names},
                                           {"columns", NULL, mt_table_column_names},

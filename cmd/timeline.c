@@ -2,9 +2,9 @@
 #include "cmd/timeline.h"
 
 #include "cmd/common.h"
-#include "cmd/words.h"
-#include "lib/human.h"
-#include "lib/term.h"
+#include "cmd/glossary.h"
+#include "lib/base/human.h"
+#include "lib/render/term.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,7 +275,7 @@ static void free_all(struct mt_timeline *t)
     mt_levels_free(&t->levels);
     mt_levels_free(&t->second);
     mt_levels_free(&t->ooms);
-    mt_lives_close(&t->lives);
+    mt_allocations_close(&t->lives);
     mt_report_free(t->report);
     free(t->window);
 }
@@ -302,7 +302,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_show_no_memory(&report, &t.run, err);
         goto out;
     }
-    MT_TRY_OUT(mt_lives_open(db, &t.run, &t.lives, err));
+    MT_TRY_OUT(mt_allocations_open(db, &t.run, &t.lives, err));
     MT_TRY_OUT(find_window(&t, err));
     MT_TRY_OUT(load_samples(&t, db, err));
     mt_report_param(&report, "metric", mt_cell_text(t.metric));
@@ -337,7 +337,8 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_words words[] = {MT_WORDS_OF_BY(mt_by_of_blocks), MT_WORDS_OF_MOMENTS, {0}};
+static const struct mt_glossary words[] = {
+    MT_WORDS_OF_BY(mt_by_of_blocks), MT_WORDS_OF_MOMENTS, {0}};
 
 static const struct mt_values values[] = {{"metric", "allocated reserved", NULL}, {0}};
 

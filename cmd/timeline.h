@@ -5,16 +5,16 @@
 #define MT_TIMELINE_H
 
 #include "cmd/by.h"
-#include "lib/bands.h"
-#include "lib/chart.h"
-#include "lib/report.h"
-#include "lib/samples.h"
+#include "lib/render/chart.h"
+#include "lib/render/report.h"
+#include "lib/usage/bands.h"
+#include "lib/usage/samples.h"
 
 /* What all of them work on. */
 struct mt_timeline {
     struct mt_run run;
     struct mt_run_device device;
-    struct mt_lives lives;
+    struct mt_allocations lives;
     struct mt_levels levels; /* of the metric shown */
     struct mt_levels second; /* reserved, shown beside allocated; empty: none */
     struct mt_levels ooms;

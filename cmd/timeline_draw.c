@@ -1,8 +1,8 @@
 /* memtool timeline: the pictures. */
 #include "cmd/timeline.h"
 
-#include "lib/human.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
 
 #define SPARK_CELLS 24
 
@@ -15,14 +15,14 @@ char *mt_timeline_title(const struct mt_timeline *t)
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
     if (t->device.one_moment) {
-        mt_buf_addf(&out, "%s%s; no history, so the peak is unknown",
-                    t->metric[0] == 'a' ? "live " : "",
-                    mt_human_both(t->metric[0] == 'a' ? t->device.at_end_b : t->peak_b, bytes));
+        mt_buf_addf(
+            &out, "%s%s; no history, so the peak is unknown", t->metric[0] == 'a' ? "live " : "",
+            mt_human_with_exact(t->metric[0] == 'a' ? t->device.at_end_b : t->peak_b, bytes));
         return out.s;
     }
     mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
                 t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
-                mt_human_both(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));
+                mt_human_with_exact(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));
     if (!t->window && step != INT64_MIN)
         mt_buf_addf(&out, ", step %lld", (long long)step);
     return out.s;

@@ -1,8 +1,8 @@
 /* memtool timeline --exact: every change of the level. */
 #include "cmd/timeline.h"
 
-#include "lib/human.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include <stdlib.h>
 
 struct mt_timeline_changes {

@@ -1,9 +1,9 @@
 #include "cmd/common.h"
 #include "cmd/rows.h"
-#include "lib/human.h"
-#include "lib/invert.h"
-#include "lib/load.h"
-#include "lib/wrap.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/run/invert.h"
+#include "lib/run/load.h"
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,11 +221,11 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     if (d && d->outside_n)
         mt_report_footer(r, "[outside ops] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
-                         mt_human_things(d->outside_n, "record", records));
+                         mt_human_plural(d->outside_n, "record", records));
     if (d && d->unseen_n)
         mt_report_footer(r, "[freed unseen] net %s in %s",
                          mt_human_bytes(mt_wrap_sub(0, d->unseen_b), net),
-                         mt_human_things(d->unseen_n, "block", records));
+                         mt_human_plural(d->unseen_n, "block", records));
 }
 
 /* Of a run with memory, people see where it is, unless they ask for more; programs see all. */
@@ -254,7 +254,7 @@ static void tell_empty(const struct tree_view *v)
         n += weight(&v->t->items.v[i]) == 0 && is_within_depth(v->t, i);
     if (n)
         mt_report_footer(v->report, "%s of 0 bytes left out; --min 0 shows %s.",
-                         mt_human_things(n, "row", rows), n == 1 ? "it" : "them");
+                         mt_human_plural(n, "row", rows), n == 1 ? "it" : "them");
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,

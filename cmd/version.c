@@ -1,5 +1,5 @@
 #include "cmd/cmd.h"
-#include "lib/db.h"
+#include "lib/db/db.h"
 #include <stdio.h>
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)

@@ -6,7 +6,7 @@
  */
 #include "formats/format.h"
 #include "formats/snapshot_replay.h"
-#include "lib/human.h"
+#include "lib/base/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -289,7 +289,7 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *
     add_notes(r, root, settings);
     r->rec->event_n = r->objects.events.n;
     r->rec->whole_us = true;
-    r->rec->format = mt_format_cuda_snapshot.name;
+    r->rec->format = mt_reader_cuda_snapshot.name;
     return mt_snap_replay(&r->objects, mt_pickle_strings(r->p), r->sources.v, r->sources.n, r->rec,
                           err);
 }
@@ -379,7 +379,7 @@ static int snapshot_probe(const char *head, size_t n)
     return words ? 95 : pickle ? 30 : 0;
 }
 
-const struct mt_input_format mt_format_cuda_snapshot = {
+const struct mt_reader mt_reader_cuda_snapshot = {
     .name = "cuda-snapshot",
     .summary = "CUDA allocator snapshot (pickle of torch.cuda.memory._dump_snapshot)",
     .binary = true,

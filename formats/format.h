@@ -1,15 +1,15 @@
 /*
  * format.h - what a reader of an input format is.
  *
- * Adding a format: write formats/NAME.c with one `const struct mt_input_format`, declare it below,
+ * Adding a format: write formats/NAME.c with one `const struct mt_reader`, declare it below,
  * add it to formats[] in registry.c, a page to docs/formats and a fuzz target to tests/fuzz.
  */
 #ifndef MT_FORMAT_H
 #define MT_FORMAT_H
 
-#include "lib/err.h"
-#include "lib/recording.h"
-#include "lib/stream.h"
+#include "lib/base/err.h"
+#include "lib/input/stream.h"
+#include "lib/model/recording.h"
 
 #define MT_PROBE_BYTES (64 * 1024)
 
@@ -27,7 +27,7 @@ struct mt_read_opts {
     void *closure;
 };
 
-struct mt_input_format {
+struct mt_reader {
     const char *name, *summary;
     bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
@@ -37,7 +37,7 @@ struct mt_input_format {
                            struct mt_recording *rec, struct mt_err *err);
 };
 
-extern const struct mt_input_format mt_format_pytorch_trace, mt_format_cuda_snapshot;
+extern const struct mt_reader mt_reader_pytorch_trace, mt_reader_cuda_snapshot;
 
 /*
  * The format whose probe scores highest on the head of the stream (nothing is consumed), be it
@@ -45,7 +45,6 @@ extern const struct mt_input_format mt_format_pytorch_trace, mt_format_cuda_snap
  * Errors: MT_EINPUT when none recognises it (the message says what the file seems to be) or two do
  * equally well; MT_EIO.
  */
-enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_format **out,
-                                  struct mt_err *err);
+enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err);
 
 #endif

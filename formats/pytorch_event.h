@@ -6,8 +6,8 @@
 #define MT_PYTORCH_EVENT_H
 
 #include "formats/pytorch_keys.h"
-#include "lib/json.h"
-#include "lib/recording.h"
+#include "lib/input/json.h"
+#include "lib/model/recording.h"
 
 /* What the event's ph and cat make of it. */
 enum mt_event_class {

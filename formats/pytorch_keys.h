@@ -7,8 +7,8 @@
 #ifndef MT_PYTORCH_KEYS_H
 #define MT_PYTORCH_KEYS_H
 
-#include "lib/json.h"
-#include "lib/stream.h"
+#include "lib/input/json.h"
+#include "lib/input/stream.h"
 
 /* What follows behind a gap. */
 enum mt_gap_kind {

@@ -5,9 +5,9 @@
  */
 #include "formats/format.h"
 #include "formats/pytorch_event.h"
-#include "formats/pytorch_intake.h"
 #include "formats/pytorch_skipped.h"
-#include "lib/human.h"
+#include "formats/trace_builder.h"
+#include "lib/base/human.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct reader {
     struct mt_stream *in;
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
-    struct mt_intake intake;
+    struct mt_trace_builder intake;
     struct mt_json json;
     struct mt_keys keys;
     const char *p, *base;   /* position and beginning of the window */
@@ -73,7 +73,7 @@ static enum mt_status more(struct reader *r, bool *got, struct mt_err *err)
     r->base_offset = mt_stream_offset(r->in);
     r->base = r->p = p;
     r->json.end = p + n;
-    r->rec->beside_bytes = mt_intake_bytes(&r->intake);
+    r->rec->beside_bytes = mt_trace_builder_bytes(&r->intake);
     if (mt_rec_check_memory(r->rec, err) != MT_OK) {
         err->offset = (int64_t)r->base_offset;
         return err->code;
@@ -119,7 +119,7 @@ static enum mt_status cut_off(struct reader *r, bool inside, struct mt_err *err)
             (unsigned long long)(inside || !n ? n + 1 : n));
     if (n)
         mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
-                    mt_human_things((int64_t)n, "event", events));
+                    mt_human_plural((int64_t)n, "event", events));
     else
         mt_err_hint(err, "Nothing was imported: there is no event before that place.");
     return MT_EINPUT;
@@ -187,7 +187,7 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
     for (;;) {
         const char *next = mt_event_scan(&r->keys, &r->json, r->p, &ev);
         if (next) {
-            MT_TRY(mt_intake_event(&r->intake, &ev, (int64_t)offset_of(r, r->p), err));
+            MT_TRY(mt_trace_builder_event(&r->intake, &ev, (int64_t)offset_of(r, r->p), err));
             r->rec->event_n++;
             r->has_traced |= ev.ph || ev.category;
             r->p = next;
@@ -391,7 +391,7 @@ static enum mt_status check_any(const struct reader *r, struct mt_err *err)
     err->offset = skipped->count ? skipped->first_offset : -1;
     if (skipped->count)
         MT_FAIL(err, MT_EINPUT, "holds no event that can be read (%s)",
-                mt_human_things((int64_t)skipped->count, "damaged event", events));
+                mt_human_plural((int64_t)skipped->count, "damaged event", events));
     else
         MT_FAIL(err, MT_EINPUT, "ends before the first event that says anything");
     mt_err_hint(err,
@@ -411,7 +411,7 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     r.json.end = r.base + n;
     if (n >= 3 && memcmp(r.p, "\xef\xbb\xbf", 3) == 0)
         r.p += 3;
-    mt_intake_init(&r.intake, rec);
+    mt_trace_builder_init(&r.intake, rec);
     int c;
     MT_TRY_OUT(next_byte(&r, &c, err));
     MT_TRY_OUT(c == '[' ? read_array(&r, err) : read_object(&r, err));
@@ -419,9 +419,9 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     if (r.cut && !rec->notes[MT_NOTE_CUT].count)
         mt_rec_note(rec, MT_NOTE_CUT, (int64_t)offset_of(&r, r.json.end), 0);
     MT_TRY_OUT(check_any(&r, err));
-    mt_intake_finish(&r.intake);
+    mt_trace_builder_finish(&r.intake);
 out:
-    mt_intake_release(&r.intake);
+    mt_trace_builder_release(&r.intake);
     mt_buf_free(&r.top_keys);
     return st;
 }
@@ -444,7 +444,7 @@ static int trace_probe(const char *head, size_t n)
     return 20;
 }
 
-const struct mt_input_format mt_format_pytorch_trace = {
+const struct mt_reader mt_reader_pytorch_trace = {
     .name = "pytorch-trace",
     .summary = "PyTorch profiler trace (Chrome-trace JSON written by Kineto)",
     .probe = trace_probe,

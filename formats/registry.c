@@ -1,10 +1,10 @@
 #include "formats/format.h"
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include <string.h>
 
-static const struct mt_input_format *const formats[] = {&mt_format_pytorch_trace,
-                                                        &mt_format_cuda_snapshot};
+static const struct mt_reader *const formats[] = {&mt_reader_pytorch_trace,
+                                                  &mt_reader_cuda_snapshot};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {
@@ -51,8 +51,7 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
     return MT_EINPUT;
 }
 
-enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_format **out,
-                                  struct mt_err *err)
+enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err)
 {
     const char *head;
     size_t n;
@@ -63,7 +62,7 @@ enum mt_status mt_input_format_of(struct mt_stream *in, const struct mt_input_fo
         MT_TRY(st);
     int best = 0;
     *out = NULL;
-    const struct mt_input_format *tied = NULL;
+    const struct mt_reader *tied = NULL;
     for (size_t i = 0; i < MT_ARRAY_LEN(formats); i++) {
         int score = formats[i]->probe(head, n);
         if (score > best) {

@@ -1,6 +1,6 @@
 #include "formats/snapshot_frames.h"
 
-#include "lib/recording.h"
+#include "lib/model/recording.h"
 #include <string.h>
 
 /*

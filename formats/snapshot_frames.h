@@ -6,7 +6,7 @@
 #ifndef MT_SNAPSHOT_FRAMES_H
 #define MT_SNAPSHOT_FRAMES_H
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "formats/snapshot_held.h"
 
-#include "lib/recording.h"
+#include "lib/model/recording.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* When events are, and when the regions around them begin and end. */
 #include "formats/snapshot_parts.h"
 
-#include "lib/sort.h"
+#include "lib/base/sort.h"
 #include <string.h>
 
 void mt_snap_mark_regions(struct mt_snap_replayer *r, int64_t t_ns)

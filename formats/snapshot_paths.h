@@ -7,7 +7,7 @@
 
 #include "formats/format.h"
 #include "formats/snapshot_frames.h"
-#include "lib/pickle.h"
+#include "lib/input/pickle.h"
 
 /* A frame as recorded, each once. */
 struct mt_snap_frame {

@@ -158,7 +158,7 @@ CREATE TABLE alloc (
   id INTEGER PRIMARY KEY
 );
 
--- Four tables hold what reports need of the records without reading every block (lib/history.h).
+-- Four tables hold what reports need of the records without reading every block (lib/model/history.h).
 -- The level of a device, packed: a row per stretch of consecutive changes. min_, max_: the first of the
 -- lowest and of the highest levels after a change; last_: the last one.
 CREATE TABLE stretch (
@@ -169,7 +169,7 @@ CREATE TABLE stretch (
   min_ns INTEGER NOT NULL, min_b INTEGER NOT NULL, min_record INTEGER NOT NULL,
   max_ns INTEGER NOT NULL, max_b INTEGER NOT NULL, max_record INTEGER NOT NULL,
   last_ns INTEGER NOT NULL, last_b INTEGER NOT NULL, last_record INTEGER NOT NULL,
-  changes BLOB NOT NULL            -- lib/curve.h
+  changes BLOB NOT NULL            -- lib/model/curve.h
 );
 CREATE INDEX stretch_device ON stretch(device_id);
 
@@ -178,7 +178,7 @@ CREATE TABLE mark (
   device_id INTEGER NOT NULL,
   record INTEGER NOT NULL,         -- -1 = before the first
   next INTEGER NOT NULL,           -- the first block born after it: id in alloc less run.alloc_first
-  blocks BLOB NOT NULL,            -- the live ones, numbered so too (lib/curve.h)
+  blocks BLOB NOT NULL,            -- the live ones, numbered so too (lib/model/curve.h)
   PRIMARY KEY (device_id, record)
 ) WITHOUT ROWID;
 

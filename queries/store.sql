@@ -56,7 +56,7 @@ INSERT INTO event VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9);
 INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 
 -- name: op_add_all
--- `rows` is the import's virtual table (lib/db.h)
+-- `rows` is the import's virtual table (lib/db/db.h)
 INSERT INTO op(node_id, parent_id, start_ns, dur_ns, shape_id, recorded_id, forward_id)
   SELECT c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all

@@ -40,13 +40,37 @@ cc=$1
     grep -E '^[^ ]+:[0-9]+:[0-9]+:' | cut -d: -f1,2 | sort -u -t: -k1,1 |
     complain_if_any "not formatted (run 'make format'), first lines:"
 
-includes() { # FOLDER PATTERN
-    sources "$1" | xargs grep -nHE "^ *# *include \"(\.\./)*$2/"
-}
-includes lib '(cmd|formats|tests)' |
-    complain_if_any "lib/ includes only lib/:"
-includes formats '(cmd|tests)' |
-    complain_if_any "formats/ includes only formats/ and lib/:"
+# Rooms, each with the rooms it may include: all arrows point upward in this list.
+rooms='
+lib/base
+lib/input    lib/base
+lib/model    lib/base
+lib/build    lib/base lib/input lib/model
+lib/db       lib/base
+lib/store    lib/base lib/model lib/db
+lib/run      lib/base lib/model lib/db
+lib/usage    lib/base lib/model lib/run
+lib/analysis lib/base lib/input lib/model lib/run lib/usage
+lib/compat   lib/base lib/run
+lib/render   lib/base lib/model lib/db lib/run lib/usage
+formats      lib/base lib/input lib/model
+'
+sources lib formats | xargs grep -HoE '^ *# *include "[^"]+"' | sed -E 's/:[^"]*"/ /; s/"$//' | awk -v rooms="$rooms" '
+    BEGIN {
+        n = split(rooms, lines, "\n")
+        for (i = 1; i <= n; i++) {
+            m = split(lines[i], w, " ")
+            for (k = 1; k <= m; k++) may[w[1], w[k]] = 1
+            if (m) known[w[1]] = may[w[1], "gen"] = 1
+        }
+    }
+    {
+        room = $1; sub("/[^/]*$", "", room)
+        from = $2; sub("/?[^/]*$", "", from)
+        if (!(room in known)) print $1 ": in no room"
+        else if (!((room, from) in may)) print $1 " includes " $2
+    }' | sort -u |
+    complain_if_any "a room includes only what stands beside it in the table of tests/lint.sh:"
 
 # Any header in <> that is not one of these belongs to a third party.
 standard='(assert|ctype|dirent|errno|fcntl|fenv|float|glob|inttypes|limits|locale|math|poll|pthread'
@@ -65,9 +89,9 @@ third_party cmd formats |
     complain_if_any "third-party headers belong to lib/:"
 
 for file in $(sources lib formats); do
-    case $file in lib/term.c | lib/mem.c) ;; *) code "$file" ;; esac
+    case $file in lib/render/term.c | lib/base/mem.c) ;; *) code "$file" ;; esac
 done | grep -E '(^|[^A-Za-z_0-9])((printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|abort|err|errx|warn|warnx)\(|stdout|stderr)' |
-    complain_if_any "lib/ and formats/ neither print nor end the process (lib/term.c and lib/mem.c may):"
+    complain_if_any "lib/ and formats/ neither print nor end the process (lib/render/term.c and lib/base/mem.c may):"
 
 for header in $(sources cmd lib formats tests | grep '\.h$'); do
     printf '#include "%s"\nextern int mt_unused;\n' "$header" | "$@" -fsyntax-only -xc - 2>&1

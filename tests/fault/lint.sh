@@ -8,7 +8,7 @@ complain() {
     echo "FAIL $*"
     fails=$((fails + 1))
 }
-mkdir -p tree/tests tree/.ci tree/samples tree/cmd/room tree/formats/room tree/lib/room tree/lib/other tree/build/man tree/build/completion
+mkdir -p tree/tests tree/.ci tree/samples tree/cmd/room tree/formats tree/lib/run tree/lib/base tree/build/man tree/build/completion
 cp "$root/tests/lint.sh" tree/tests
 cp "$root/.clang-format" tree
 cp "$root/.ci/run" "$root/.ci/deps" tree/.ci
@@ -23,10 +23,11 @@ said() { # TEXT
     grep -qF -e "$1" said || complain "not said: $1"
 }
 
-echo 'int mt_good(void);' | file lib/room/good.h
-printf '#include "lib/room/good.h"\n\nint mt_good(void)\n{\n    return 0;\n}\n' | file lib/room/good.c
-printf '#include "lib/room/good.h"\n\nint main(void)\n{\n    return mt_good();\n}\n' | file cmd/room/main.c
-printf '#include "lib/room/good.h"\n' | file formats/room/reader.c
+echo 'int mt_good(void);' | file lib/run/good.h
+printf '#include "lib/run/good.h"\n\nint mt_good(void)\n{\n    return 0;\n}\n' | file lib/run/good.c
+printf '#include "lib/run/good.h"\n\nint main(void)\n{\n    return mt_good();\n}\n' | file cmd/room/main.c
+echo 'extern int mt_fine;' | file lib/base/fine.h
+printf '#include "lib/base/fine.h"\n' | file formats/reader.c
 printf '.Dd January 1, 2026\n.Dt MEMTOOL 1\n.Os\n.Sh NAME\n.Nm memtool\n.Nd memory\n' | file build/man/memtool.1
 echo 'complete -W table memtool' | file build/completion/bash
 
@@ -44,25 +45,29 @@ said no-such-cc
 lint
 grep -v 'a tool is missing\|^    \(clang-format\|shellcheck\|mandoc\)$\|nothing found' said && complain "a clean tree"
 
-printf '#include "cmd/cmd.h"\n#include <sqlite3.h>\n' | file lib/room/up.h
-printf '#include "../../formats/format.h"\n#include <sqlite3.h>\n' | file lib/other/up.h
-printf '#include "../../cmd/cmd.h"\n' | file formats/room/up.h
+printf '#include "cmd/cmd.h"\n#include <sqlite3.h>\n' | file lib/run/up.h
+printf '#include "../../formats/format.h"\n#include <sqlite3.h>\n' | file lib/base/up.h
+printf '#include "../../cmd/cmd.h"\n' | file formats/up.h
 printf '#include <sqlite3.h>\n' | file cmd/room/third.h
-printf '#include "lib/room/good.h"\n#include <stdio.h>\n\nint mt_good(void)\n{\n    puts("x");\n    return 0;\n}\n' |
-    file lib/room/good.c
-printf '#ifdef __SSE2__\n#include <stdlib.h>\n#endif\n#include "lib/room/good.h"\n\nint mt_good(void)\n{\n    return abs(1);\n}\n' |
-    file lib/other/intel.c
-printf '#include "lib/room/good.h"\n\nint mt_good(void)\n{\n%s}\n' "$(seq 90 | sed 's/.*/    ;/')
-" | file formats/room/reader.c
+printf '#include "lib/run/good.h"\n#include <stdio.h>\n\nint mt_good(void)\n{\n    puts("x");\n    return 0;\n}\n' |
+    file lib/run/good.c
+printf '#ifdef __SSE2__\n#include <stdlib.h>\n#endif\n#include "lib/run/good.h"\n\nint mt_good(void)\n{\n    return abs(1);\n}\n' |
+    file lib/base/intel.c
+printf '#include "lib/run/good.h"\n\nint mt_good(void)\n{\n%s}\n' "$(seq 90 | sed 's/.*/    ;/')
+" | file formats/reader.c
+mkdir tree/lib/attic
+printf '#include "lib/run/good.h"\n' | file lib/attic/none.c
 lint && complain "passes a tree of offences"
-said 'lib/room/up.h:1:#include "cmd/cmd.h"'
-said 'lib/other/up.h:1:#include "../../formats/format.h"'
-said 'formats/room/up.h:1:#include "../../cmd/cmd.h"'
-said 'sqlite3.h: lib/other/up.h lib/room/up.h'
+said 'lib/run/up.h includes cmd/cmd.h'
+said 'lib/base/up.h includes ../../formats/format.h'
+said 'lib/base/intel.c includes lib/run/good.h'
+said 'lib/attic/none.c: in no room'
+said 'formats/up.h includes ../../cmd/cmd.h'
+said 'sqlite3.h: lib/base/up.h lib/run/up.h'
 said 'cmd/room/third.h sqlite3.h'
-said 'lib/room/good.c:     puts("");'
+said 'lib/run/good.c:     puts("");'
 said 'each file compiles without SSE2:'
-said 'lib/other/intel.c:8'
-said 'formats/room/reader.c:4: 91 lines'
+said 'lib/base/intel.c:8'
+said 'formats/reader.c:4: 91 lines'
 echo "$fails complaints"
 [ $fails = 0 ]

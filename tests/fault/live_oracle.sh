@@ -5,7 +5,7 @@
 set -u
 fails=0 seen=0 compared=0 random=1
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
-stretch=$(sed -n 's/^#define MT_STRETCH_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/curve.h")
+stretch=$(sed -n 's/^#define MT_STRETCH_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/model/curve.h")
 
 fail() { echo "FAIL $run $device: $*"; fails=$((fails + 1)); }
 query() { "$MEMTOOL" query --db t.db --format csv "$1" | tail -n +2; }

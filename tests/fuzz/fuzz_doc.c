@@ -1,5 +1,5 @@
 /* Baselines and rules of any bytes: what is read can be written, read again and judged by. */
-#include "lib/check.h"
+#include "lib/analysis/check.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The JSON scanner over any bytes: whatever it accepts lies inside the window. */
-#include "lib/json.h"
+#include "lib/input/json.h"
 #include <assert.h>
 #include <stdlib.h>
 

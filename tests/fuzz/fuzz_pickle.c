@@ -1,6 +1,6 @@
 /* The whole way of a snapshot, from any bytes to the rollup: no crash, and the sums add up. */
 #include "formats/format.h"
-#include "lib/build.h"
+#include "lib/build/build.h"
 #include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             return 0;
         mt_rec_init(&rec);
         rec.max_bytes = 64 << 20;
-        enum mt_status st = mt_format_cuda_snapshot.read(in, &opts, &rec, &err);
+        enum mt_status st = mt_reader_cuda_snapshot.read(in, &opts, &rec, &err);
         assert((st == MT_OK) == (err.code == MT_OK));
         if (st == MT_OK && mt_build(&rec, NULL, &err) == MT_OK)
             check_sums(&rec);

@@ -1,6 +1,6 @@
 /* The whole way of a trace, from bytes to rollup: no crash, and the sums add up. */
 #include "formats/format.h"
-#include "lib/build.h"
+#include "lib/build/build.h"
 #include <assert.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             return 0;
         mt_rec_init(&rec);
         rec.max_bytes = 64 << 20;
-        if (mt_format_pytorch_trace.read(in, &opts, &rec, &err) == MT_OK &&
+        if (mt_reader_pytorch_trace.read(in, &opts, &rec, &err) == MT_OK &&
             mt_build(&rec, NULL, &err) == MT_OK)
             check_sums(&rec);
         mt_rec_free(&rec);

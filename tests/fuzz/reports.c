@@ -2,9 +2,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/common.h"
-#include "lib/doc.h"
-#include "lib/hash.h"
-#include "lib/utf8.h"
+#include "lib/base/hash.h"
+#include "lib/base/utf8.h"
+#include "lib/input/json_doc.h"
 #include "tests/fuzz/reports_lines.h"
 #include <locale.h>
 #include <stdio.h>
@@ -204,16 +204,16 @@ static void look_at(const char *line, const struct answer *a)
     bool json = has(line, "json") || has(line, "export");
     bool raw = has(line, "csv") || has(line, "tsv"); /* any bytes, as recorded */
     struct mt_err err = MT_ERR_INIT;
-    struct mt_doc doc;
+    struct mt_json_doc doc;
     if ((!raw && !is_text(a->out, a->out_n)) || !is_text(a->notes, a->notes_n))
         fail(line, a, "its output is no text");
     if (!json || !a->out_n)
         return;
-    if (mt_doc_parse("its output", a->out, a->out_n, &doc, &err) != MT_OK) {
+    if (mt_json_doc_parse("its output", a->out, a->out_n, &doc, &err) != MT_OK) {
         fprintf(stderr, "%s at byte %lld\n", err.what, (long long)err.offset);
         fail(line, a, "its output is no JSON");
     }
-    mt_doc_free(&doc);
+    mt_json_doc_free(&doc);
 }
 
 static void report(const char *line, bool must_work)

@@ -1,6 +1,6 @@
 /*
  * built.h - recordings written down as text, built, and told again as text: for tests of
- * lib/build.h with answers worked out by hand.
+ * lib/build/build.h with answers worked out by hand.
  *
  * A line of a recording is one of
  *     THREAD op START END NAME         also: annotation, runtime, python, other
@@ -18,7 +18,7 @@
 #ifndef MT_TEST_BUILT_H
 #define MT_TEST_BUILT_H
 
-#include "lib/build.h"
+#include "lib/build/build.h"
 #include "tests/unit/rows.h"
 
 /* Builds the recording; free it in any case. */

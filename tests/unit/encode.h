@@ -4,7 +4,7 @@
 #ifndef TEST_ENCODE_H
 #define TEST_ENCODE_H
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef MT_TEST_PICKLES_H
 #define MT_TEST_PICKLES_H
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include <string.h>
 
 static inline void put_text(struct mt_buf *out, const char *s)

@@ -1,7 +1,7 @@
 #include "tests/unit/program.h"
 
-#include "lib/build.h"
-#include "lib/store.h"
+#include "lib/build/build.h"
+#include "lib/store/store.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,12 +139,12 @@ void program_finish(struct program *p)
     OK(mt_store(p->db, &p->rec, &opts, &stored, &err));
     OK(mt_run_find(p->db, "program", &p->run, &err));
     OK(mt_run_device(p->db, &p->run, "cpu", &p->device, &none, &others, &err));
-    OK(mt_lives_open(p->db, &p->run, &p->lives, &err));
+    OK(mt_allocations_open(p->db, &p->run, &p->lives, &err));
 }
 
 void program_end(struct program *p)
 {
-    mt_lives_close(&p->lives);
+    mt_allocations_close(&p->lives);
     mt_db_close(p->db);
     mt_vec_free(&p->blocks);
     mt_rec_free(&p->rec);

@@ -14,7 +14,7 @@
 #ifndef TEST_PROGRAM_H
 #define TEST_PROGRAM_H
 
-#include "lib/live.h"
+#include "lib/usage/live.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct program {
     struct mt_db *db;
     struct mt_run run;
     struct mt_run_device device;
-    struct mt_lives lives;
+    struct mt_allocations lives;
 };
 
 void program_start(struct program *p);

@@ -5,7 +5,7 @@
 #ifndef TEST_REPORTS_H
 #define TEST_REPORTS_H
 
-#include "lib/report.h"
+#include "lib/render/report.h"
 
 void build_table(struct mt_report *r);
 void build_hostile(struct mt_report *r);

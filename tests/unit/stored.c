@@ -1,6 +1,6 @@
 #include "tests/unit/stored.h"
 
-#include "lib/store.h"
+#include "lib/store/store.h"
 #include <stdio.h>
 #include <unistd.h>
 

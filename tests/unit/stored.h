@@ -5,7 +5,7 @@
 #ifndef MT_TEST_STORED_H
 #define MT_TEST_STORED_H
 
-#include "lib/load.h"
+#include "lib/run/load.h"
 #include "tests/unit/built.h"
 
 struct stored {

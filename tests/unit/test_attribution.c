@@ -1,4 +1,5 @@
-/* lib/attribution.c, rollup.c: whose bytes they are, which free ends which block, the peak. */
+/* lib/build/attribution.c, rollup.c: whose bytes they are, which free ends which block, the peak.
+ */
 #include "tests/unit/built.h"
 
 static const struct told records[] = {

@@ -1,5 +1,5 @@
-/* lib/buckets.h: known answers, and what must hold of any curve. */
-#include "lib/buckets.h"
+/* lib/usage/buckets.h: known answers, and what must hold of any curve. */
+#include "lib/usage/buckets.h"
 #include "tests/unit/rows.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* lib/calltree.c, sort.c: how ops nest, and what a path says of its node. */
+/* lib/build/calltree.c, sort.c: how ops nest, and what a path says of its node. */
+#include "lib/base/sort.h"
 #include "tests/unit/built.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* lib/axis.h, lib/svg.h and the sparklines of lib/chart.h. */
-#include "lib/axis.h"
-#include "lib/chart.h"
-#include "lib/svg.h"
+/* lib/render/axis.h, lib/render/svg.h and the sparklines of lib/render/chart.h. */
+#include "lib/render/axis.h"
+#include "lib/render/chart.h"
+#include "lib/render/svg.h"
 #include "tests/unit/rows.h"
 #include <locale.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* lib/check.h, rules.h, baseline.h: medians and spreads, limits, verdicts, baselines. */
-#include "lib/check.h"
+/* lib/analysis/check.h, rules.h, baseline.h: medians and spreads, limits, verdicts, baselines. */
+#include "lib/analysis/check.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
@@ -40,9 +40,9 @@ static void median_test(void **state)
 static void median_unknown_test(void **state)
 {
     (void)state;
-    const int64_t values[] = {1, MT_BASE_UNKNOWN, 3};
+    const int64_t values[] = {1, MT_BASELINE_UNKNOWN, 3};
     int64_t spread;
-    assert_true(mt_median(values, 3, &spread, NULL) == MT_BASE_UNKNOWN);
+    assert_true(mt_median(values, 3, &spread, NULL) == MT_BASELINE_UNKNOWN);
     assert_int_equal(spread, 0);
 }
 
@@ -216,21 +216,21 @@ static const struct verdict_row verdict_rows[] = {
      U},
 };
 
-static void add_repeats(struct mt_repeats *r, const int64_t *values, enum mt_base_figure f)
+static void add_repeats(struct mt_repeats *r, const int64_t *values, enum mt_baseline_figure f)
 {
     for (; *values; values++) {
         struct mt_baseline *b = mt_vec_push(&r->v);
         *b = (struct mt_baseline){.run = "r", .format = "test", .run_n = 1};
         mt_strtab_init(&b->texts);
-        struct mt_base_device *d = mt_vec_push(&b->devices);
-        *d = (struct mt_base_device){.name = "cpu"};
-        d->v[f] = *values == U ? MT_BASE_UNKNOWN : *values;
+        struct mt_baseline_device *d = mt_vec_push(&b->devices);
+        *d = (struct mt_baseline_device){.name = "cpu"};
+        d->v[f] = *values == U ? MT_BASELINE_UNKNOWN : *values;
     }
 }
 
 static int64_t shown(int64_t v)
 {
-    return v == MT_BASE_UNKNOWN ? U : v;
+    return v == MT_BASELINE_UNKNOWN ? U : v;
 }
 
 static void verdict_test(void **state)
@@ -281,15 +281,16 @@ static void doubt_test(void **state)
     struct mt_checked c;
     struct mt_err err = MT_ERR_INIT;
     assert_int_equal(mt_rules_add(&rules, MT_RULE_PEAK, row->limit, &about, &err), MT_OK);
-    add_repeats(&new, peak, MT_BASE_PEAK);
-    struct mt_base_device *d = &new.v.v[0].devices.v[0];
+    add_repeats(&new, peak, MT_BASELINE_PEAK);
+    struct mt_baseline_device *d = &new.v.v[0].devices.v[0];
     d->unseen = true;
-    d->doubt[MT_BASE_PEAK] = 4;
+    d->doubt[MT_BASELINE_PEAK] = 4;
     *mt_vec_push(&d->sites) =
-        (struct mt_base_site){.op = "losing", .unseen = true, .v = {[MT_BASE_PEAK] = 40}};
-    *mt_vec_push(&d->sites) = (struct mt_base_site){.op = "other", .v = {[MT_BASE_PEAK] = 64}};
+        (struct mt_baseline_site){.op = "losing", .unseen = true, .v = {[MT_BASELINE_PEAK] = 40}};
     *mt_vec_push(&d->sites) =
-        (struct mt_base_site){.op = "small", .unseen = true, .v = {[MT_BASE_PEAK] = 2}};
+        (struct mt_baseline_site){.op = "other", .v = {[MT_BASELINE_PEAK] = 64}};
+    *mt_vec_push(&d->sites) =
+        (struct mt_baseline_site){.op = "small", .unseen = true, .v = {[MT_BASELINE_PEAK] = 2}};
     mt_check_rule(&rules.v.v[0], &new, NULL, false, &c);
     assert_string_equal(mt_check_names[c.verdict], mt_check_names[row->verdict]);
     assert_int_equal(c.doubt, row->doubt);
@@ -315,10 +316,10 @@ static void measured_doubt_test(void **state)
     program_alloc(&p, "last", 5);
     program_finish(&p);
     assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, &b, &err), MT_OK);
-    const struct mt_base_device *d = &b.devices.v[0];
+    const struct mt_baseline_device *d = &b.devices.v[0];
     assert_true(d->unseen);
-    assert_int_equal(d->doubt[MT_BASE_PEAK], p.device.doubt_at_peak_b);
-    assert_int_equal(d->doubt[MT_BASE_AT_END], 20);
+    assert_int_equal(d->doubt[MT_BASELINE_PEAK], p.device.doubt_at_peak_b);
+    assert_int_equal(d->doubt[MT_BASELINE_AT_END], 20);
     for (size_t i = 0; i < d->sites.n; i++) {
         const char *op = d->sites.v[i].op;
         assert_int_equal(d->sites.v[i].unseen,
@@ -352,11 +353,11 @@ static void measure(int extra, struct mt_baseline *out)
     program_end(&p);
 }
 
-static void check_sums(const struct mt_base_device *d)
+static void check_sums(const struct mt_baseline_device *d)
 {
-    static const enum mt_base_figure summed[] = {MT_BASE_PEAK,    MT_BASE_AT_END,
-                                                 MT_BASE_ALLOC,   MT_BASE_ALLOC_N,
-                                                 MT_BASE_CALLS_N, MT_BASE_PER_STEP};
+    static const enum mt_baseline_figure summed[] = {MT_BASELINE_PEAK,    MT_BASELINE_AT_END,
+                                                     MT_BASELINE_ALLOC,   MT_BASELINE_ALLOC_N,
+                                                     MT_BASELINE_CALLS_N, MT_BASELINE_PER_STEP};
     for (size_t f = 0; f < MT_ARRAY_LEN(summed); f++) {
         int64_t sum = 0;
         for (size_t i = 0; i < d->sites.n; i++)
@@ -372,9 +373,9 @@ static void round_trip_test(void **state)
     struct mt_buf text = {0}, second = {0};
     struct mt_err err = MT_ERR_INIT;
     measure(0, &b);
-    const struct mt_base_device *d = &b.devices.v[0];
-    assert_int_equal(d->v[MT_BASE_PEAK], 1006001); /* the last step's, with one light block */
-    assert_int_equal(d->v[MT_BASE_PER_STEP], 1000);
+    const struct mt_baseline_device *d = &b.devices.v[0];
+    assert_int_equal(d->v[MT_BASELINE_PEAK], 1006001); /* the last step's, with one light block */
+    assert_int_equal(d->v[MT_BASELINE_PER_STEP], 1000);
     assert_int_equal(d->sites.n, 203); /* and ProfilerStep# itself */
     check_sums(d);
     mt_baseline_write(&b, &text);
@@ -392,11 +393,11 @@ static void trim_test(void **state)
     (void)state;
     struct mt_baseline b;
     measure(0, &b);
-    struct mt_base_device *d = &b.devices.v[0];
+    struct mt_baseline_device *d = &b.devices.v[0];
     for (size_t i = 0; i < d->sites.n; i++) /* so that no figure needs them */
         if (strncmp(d->sites.v[i].op, "light", 5) == 0)
-            d->sites.v[i].v[MT_BASE_ALLOC_N] = 0;
-    d->v[MT_BASE_ALLOC_N] = 12;
+            d->sites.v[i].v[MT_BASELINE_ALLOC_N] = 0;
+    d->v[MT_BASELINE_ALLOC_N] = 12;
     mt_baseline_trim(&b);
     check_sums(d);
     assert_true(d->sites.n <= 4); /* leak, heavy, the light one at the peak, [other] */
@@ -414,10 +415,10 @@ static void fold_test(void **state)
     snprintf(r[2].devices.v[0].sites_of, 256, "middle");
     snprintf(r[2].run, sizeof r[2].run, "middle");
     mt_baseline_fold(r, 3, &whole);
-    const struct mt_base_device *d = &whole.devices.v[0];
-    assert_int_equal(d->v[MT_BASE_PEAK], 1006001 + 90);
-    assert_int_equal(d->spread[MT_BASE_PEAK], 500);
-    assert_int_equal(d->spread[MT_BASE_ALLOC_N], 0);
+    const struct mt_baseline_device *d = &whole.devices.v[0];
+    assert_int_equal(d->v[MT_BASELINE_PEAK], 1006001 + 90);
+    assert_int_equal(d->spread[MT_BASELINE_PEAK], 500);
+    assert_int_equal(d->spread[MT_BASELINE_ALLOC_N], 0);
     assert_string_equal(d->sites_of, "middle");
     check_sums(d);
     for (int i = 0; i < 3; i++)
@@ -429,18 +430,18 @@ static void fold_test(void **state)
 static void bracket_test(void **state)
 {
     (void)state;
-    static const struct mt_base_site sites[] = {{.op = "[memo] op"},
-                                                {.op = "[other]"},
-                                                {.op = "[outside ops]"},
-                                                {.op = "[before trace]", .explicit_row = true},
-                                                {.op = "[no addresses]", .explicit_row = true},
-                                                {.op = "[other]", .explicit_row = true},
-                                                {.op = "[outside ops]", .explicit_row = true}};
+    static const struct mt_baseline_site sites[] = {{.op = "[memo] op"},
+                                                    {.op = "[other]"},
+                                                    {.op = "[outside ops]"},
+                                                    {.op = "[before trace]", .explicit_row = true},
+                                                    {.op = "[no addresses]", .explicit_row = true},
+                                                    {.op = "[other]", .explicit_row = true},
+                                                    {.op = "[outside ops]", .explicit_row = true}};
     struct mt_baseline b = {.run = "r", .format = "test", .run_n = 1}, again;
-    struct mt_base_device *d = mt_vec_push(&b.devices);
+    struct mt_baseline_device *d = mt_vec_push(&b.devices);
     struct mt_buf text = {0};
     struct mt_err err = MT_ERR_INIT;
-    *d = (struct mt_base_device){.name = "cpu"};
+    *d = (struct mt_baseline_device){.name = "cpu"};
     for (size_t i = 0; i < MT_ARRAY_LEN(sites); i++)
         *mt_vec_push(&d->sites) = sites[i];
     mt_baseline_write(&b, &text);
@@ -477,7 +478,7 @@ static void part_test(void **state)
                 {MT_RULE_ALLOC_COUNT_GROWTH, "5", 90, 100, true, false, MT_CHECK_INCONCLUSIVE}};
     for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++) {
         const struct mt_rule_about about = {0};
-        const enum mt_base_figure f = mt_rule_kinds[rows[i].kind].figure;
+        const enum mt_baseline_figure f = mt_rule_kinds[rows[i].kind].figure;
         const int64_t new_values[] = {rows[i].new, 0}, base_values[] = {rows[i].base, 0};
         struct mt_rules rules = {0};
         struct mt_repeats new = {0}, base = {0};
@@ -516,8 +517,8 @@ static void other_test(void **state)
     assert_int_equal(c.explain_n, 1);
     assert_string_equal(c.explain[0].op, "heavy");
     assert_int_equal(c.explain[0].amount, 500);
-    *mt_vec_push(&base.v.v[0].devices.v[0].sites) =
-        (struct mt_base_site){.op = "[other]", .explicit_row = true, .v = {[MT_BASE_PEAK] = 501}};
+    *mt_vec_push(&base.v.v[0].devices.v[0].sites) = (struct mt_baseline_site){
+        .op = "[other]", .explicit_row = true, .v = {[MT_BASELINE_PEAK] = 501}};
     mt_check_rule(&rules.v.v[0], &new, &base, false, &c);
     assert_string_equal(mt_check_names[c.verdict], "inconclusive");
     mt_check_rule(&rules.v.v[0], &new, &base, true, &c);

@@ -1,5 +1,5 @@
-/* lib/rules.h, baseline.h: rule and baseline files, and what is wrong with them. */
-#include "lib/check.h"
+/* lib/analysis/rules.h, baseline.h: rule and baseline files, and what is wrong with them. */
+#include "lib/analysis/check.h"
 #include "tests/unit/rows.h"
 #include <string.h>
 
@@ -125,7 +125,7 @@ static void rules_test(void **state)
     assert_string_equal(r[1].device, "cpu");
     assert_string_equal(r[2].device, "cuda");
     assert_string_equal(r[2].scope, "s1");
-    const struct mt_base_site a = {.op = "ab", .scope = "s1"}, b = {.op = "ba"};
+    const struct mt_baseline_site a = {.op = "ab", .scope = "s1"}, b = {.op = "ba"};
     assert_false(mt_rule_is_about(&r[0], &a));
     assert_true(mt_rule_is_about(&r[0], &b));
     assert_true(mt_rule_is_about(&r[2], &a));

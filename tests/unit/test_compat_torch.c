@@ -1,6 +1,6 @@
 #include "rows.h"
 
-#include "lib/compat_torch.h"
+#include "lib/compat/compat_torch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* lib/curve.h: what is packed comes out again, with the right extremes, and no bytes mislead it. */
-#include "lib/curve.h"
+/* lib/model/curve.h: what is packed comes out again, with the right extremes, and no bytes mislead
+ * it. */
+#include "lib/model/curve.h"
 #include "tests/unit/rows.h"
 #include <string.h>
 
@@ -145,7 +146,7 @@ static void pack(const changes *all, int64_t start_b, struct mt_curve *out)
     mt_packer_end(&p, out);
 }
 
-static const uint8_t *bytes_of(const struct mt_curve *curve, const struct mt_stretch *s)
+static const uint8_t *bytes_of(const struct mt_curve *curve, const struct mt_usage_chunk *s)
 {
     assert_true(s->at + s->bytes <= curve->packed.n);
     return (const uint8_t *)curve->packed.s + s->at;
@@ -160,13 +161,13 @@ static void round_trip(void **state)
     pack(&all, row->start_b, &curve);
     struct comparison c = {.at = all.v, .end = all.v + all.n, .level_b = row->start_b};
     for (size_t i = 0; i < curve.stretches.n; i++) {
-        const struct mt_stretch *s = &curve.stretches.v[i];
+        const struct mt_usage_chunk *s = &curve.stretches.v[i];
         assert_int_equal(s->device, 9);
         assert_true(s->start_b == c.level_b);
         c.n = 0;
         skip_zeros(&c);
         assert_true(s->first_record == c.at->record && s->first_ns == c.at->t_ns);
-        assert_true(mt_stretch_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c));
+        assert_true(mt_usage_chunk_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c));
         assert_int_equal(s->change_n, c.n);
         assert_true(i + 1 == curve.stretches.n ? c.n > 0 : c.n == MT_STRETCH_CHANGES);
         same_level(&s->min, &c.min);
@@ -201,8 +202,9 @@ static void side_by_side(void **state)
         c[d] = (struct comparison){.at = all[d].v, .end = all[d].v + all[d].n, .level_b = 100 * d};
     }
     for (size_t i = 0; i < curve.stretches.n; i++) {
-        const struct mt_stretch *s = &curve.stretches.v[i];
-        assert_true(mt_stretch_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c[s->device]));
+        const struct mt_usage_chunk *s = &curve.stretches.v[i];
+        assert_true(
+            mt_usage_chunk_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c[s->device]));
     }
     for (int d = 0; d < DEVICES; d++) {
         assert_ptr_equal(c[d].at, c[d].end);
@@ -237,12 +239,12 @@ static void truncated(void **state)
     (void)state;
     gaps(&all);
     pack(&all, 0, &curve);
-    const struct mt_stretch *s = &curve.stretches.v[0];
+    const struct mt_usage_chunk *s = &curve.stretches.v[0];
     size_t whole = 0, last = 0;
     for (size_t n = 0; n <= s->bytes; n++) {
         uint8_t *cut = exactly(bytes_of(&curve, s), n);
         size_t seen = 0;
-        bool sound = mt_stretch_unpack(s, cut, n, count, &seen);
+        bool sound = mt_usage_chunk_unpack(s, cut, n, count, &seen);
         assert_true(seen == last + (sound && n));
         whole += sound;
         last = seen;
@@ -278,11 +280,11 @@ static const struct damaged damaged_rows[] = {
 static void damaged(void **state)
 {
     const struct damaged *row = *state;
-    const struct mt_stretch s = {
+    const struct mt_usage_chunk s = {
         .start_b = INT64_MAX, .first_record = INT64_MAX, .first_ns = INT64_MAX};
     uint8_t *bytes = exactly(row->bytes, row->n);
     size_t used = 0;
-    assert_int_equal(mt_stretch_unpack(&s, bytes, row->n, count, &used), row->sound);
+    assert_int_equal(mt_usage_chunk_unpack(&s, bytes, row->n, count, &used), row->sound);
     assert_int_equal(used, row->used);
     free(bytes);
 }
@@ -290,7 +292,7 @@ static void damaged(void **state)
 /* Whatever the bytes, unpacking ends, within them. */
 static void random_bytes(void **state)
 {
-    const struct mt_stretch s = {.start_b = INT64_MIN};
+    const struct mt_usage_chunk s = {.start_b = INT64_MIN};
     uint64_t random = 11;
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -299,7 +301,7 @@ static void random_bytes(void **state)
         for (size_t k = 0; k < n; k++)
             bytes[k] = (uint8_t)(next(&random) % 3 ? next(&random) : 0x80 | next(&random));
         uint8_t *copy = exactly(bytes, n);
-        mt_stretch_unpack(&s, copy, n, count, &used);
+        mt_usage_chunk_unpack(&s, copy, n, count, &used);
         assert_true(used <= n / 4);
         for (int64_t number = -1, before = -1; mt_unpack_number(copy, n, &at, &number);) {
             assert_true(number > before && at <= n);

@@ -1,5 +1,5 @@
-/* lib/diff.h: what changed from one made-up program to another. */
-#include "lib/diff.h"
+/* lib/analysis/diff.h: what changed from one made-up program to another. */
+#include "lib/analysis/diff.h"
 #include "tests/unit/program.h"
 #include <string.h>
 

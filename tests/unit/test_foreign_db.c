@@ -1,5 +1,5 @@
 /* Databases with a schema, triggers and a length of somebody else's making. */
-#include "lib/store.h"
+#include "lib/store/store.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
-/* lib/group.c: groups of items, their self figures and the inclusive ones. */
-#include "lib/load.h"
+/* lib/run/group.c: groups of items, their self figures and the inclusive ones. */
+#include "lib/run/load.h"
 #include "tests/unit/rows.h"
 #include <inttypes.h>
 #include <stdio.h>

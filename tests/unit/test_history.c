@@ -1,6 +1,6 @@
-/* lib/history.h and what reads it (live.h, levels.h): random programs, long enough for several
- * marks and many stretches, against a plain replay of what they did. */
-#include "lib/bands.h"
+/* lib/model/history.h and what reads it (live.h, levels.h): random programs, long enough for
+ * several marks and many stretches, against a plain replay of what they did. */
+#include "lib/usage/bands.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 
@@ -158,10 +158,10 @@ static bool is_live(const struct made_block *b, int device, int64_t record)
 }
 
 static void check_block(const struct made *m, const struct made_block *b,
-                        const struct mt_live *live, size_t *at)
+                        const struct mt_live_set *live, size_t *at)
 {
     assert_true(*at < live->blocks.n);
-    const struct mt_life *came = &live->blocks.v[(*at)++];
+    const struct mt_allocation *came = &live->blocks.v[(*at)++];
     assert_int_equal(came->bytes, b->bytes);
     assert_int_equal(came->born_record, b->born < 0 ? INT64_MIN : b->born);
     if (b->born >= 0)
@@ -171,7 +171,7 @@ static void check_block(const struct made *m, const struct made_block *b,
 static void check_live(struct made *m, int device, int64_t record)
 {
     struct mt_err err = MT_ERR_INIT;
-    struct mt_live live = {0};
+    struct mt_live_set live = {0};
     size_t at = 0;
     int64_t level_b = m->start_b[device];
     OK(mt_live_at(&m->p.lives, &m->devices[device], record, &live, &err));
@@ -185,7 +185,7 @@ static void check_live(struct made *m, int device, int64_t record)
     for (int64_t i = 0; i < RECORDS && i <= record; i++)
         level_b += m->records.v[i].device == device ? m->records.v[i].bytes : 0;
     assert_int_equal(live.sum_b, level_b);
-    mt_live_free(&live);
+    mt_live_set_free(&live);
 }
 
 static void live_blocks(void **state)
@@ -273,7 +273,7 @@ static void check_near(struct made *m, int device, const struct mt_levels *all)
         assert_int_equal(record_of(&near, mt_levels_before(&near, moments[i])),
                          record_of(all, mt_levels_before(all, moments[i])));
         for (size_t j = 0; j <= i; j++) {
-            const struct mt_moment peak = {MT_AT_PEAK, moments[i], moments[j], false};
+            const struct mt_time_arg peak = {MT_AT_PEAK, moments[i], moments[j], false};
             assert_int_equal(record_of(&near, mt_levels_of_moment(&near, &peak)),
                              record_of(all, mt_levels_of_moment(all, &peak)));
         }
@@ -405,7 +405,7 @@ static void marks(void **state)
     size_t marked = 0, last[DEVICES_MAX] = {0};
     int64_t before[DEVICES_MAX] = {-1, -1};
     for (size_t i = 0; i < h->marks.n; i++) {
-        const struct mt_mark *mark = &h->marks.v[i];
+        const struct mt_live_keyframe *mark = &h->marks.v[i];
         size_t n = 0, at = 0, due = 4 * (last[mark->device] + 16) * (size_t)m.kind->devices;
         int64_t number = -1, born = 0;
         while (mt_unpack_number((const uint8_t *)h->live.s + mark->at, mark->bytes, &at, &number))

@@ -1,7 +1,7 @@
 /* formats/: inputs made to exhaust memory or the stack. Each is written through a pipe by a child,
  * read as `memtool import` reads it, and must leave memory bounded and a clear answer behind. */
 #include "formats/format.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "tests/unit/rows.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -151,12 +151,12 @@ static enum mt_status read_input(int fd, struct mt_recording *rec, struct mt_err
 {
     char path[32];
     struct mt_stream *s = NULL;
-    const struct mt_input_format *format = NULL;
+    const struct mt_reader *format = NULL;
     struct mt_read_opts opts = {0};
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
     assert_int_equal(mt_stream_open(path, &s, err), MT_OK);
     close(fd);
-    enum mt_status st = mt_input_format_of(s, &format, err);
+    enum mt_status st = mt_reader_of(s, &format, err);
     if (st == MT_OK)
         st = format->read(s, &opts, rec, err);
     mt_stream_close(s);

@@ -1,7 +1,7 @@
 #include "rows.h"
 
-#include "lib/human.h"
-#include "lib/utf8.h"
+#include "lib/base/human.h"
+#include "lib/base/utf8.h"
 
 #include <locale.h>
 #include <math.h>
@@ -154,7 +154,7 @@ static void test_exact(void **state)
     char bytes[MT_HUMAN_MAX], both[MT_HUMAN_LONG], ns[MT_HUMAN_MAX], all[200];
     mt_human_exactly(true);
     snprintf(all, sizeof all, "%s|%s|%s", mt_human_bytes(row->value, bytes),
-             mt_human_both(row->value, both), mt_human_ns(row->value, ns));
+             mt_human_with_exact(row->value, both), mt_human_ns(row->value, ns));
     mt_human_exactly(false);
     assert_string_equal(all, row->expected);
 }
@@ -170,7 +170,7 @@ static void test_both(void **state)
 {
     const struct figure_row *row = *state;
     char out[MT_HUMAN_LONG];
-    assert_string_equal(mt_human_both(row->value, out), row->expected);
+    assert_string_equal(mt_human_with_exact(row->value, out), row->expected);
 }
 
 static const struct figure_row thing_rows[] = {
@@ -184,7 +184,7 @@ static void test_things(void **state)
 {
     const struct figure_row *row = *state;
     char out[MT_HUMAN_LONG];
-    assert_string_equal(mt_human_things(row->value, "step", out), row->expected);
+    assert_string_equal(mt_human_plural(row->value, "step", out), row->expected);
 }
 
 #define REFUSED INT64_C(-424242)

@@ -1,5 +1,5 @@
-/* lib/invert.h: trees turned round, so that callers stand below what they call. */
-#include "lib/invert.h"
+/* lib/run/invert.h: trees turned round, so that callers stand below what they call. */
+#include "lib/run/invert.h"
 #include "tests/unit/rows.h"
 #include <inttypes.h>
 #include <string.h>

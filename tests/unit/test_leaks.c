@@ -1,5 +1,5 @@
-/* lib/leaks.h: what made-up programs leak, with answers known beforehand. */
-#include "lib/leaks.h"
+/* lib/analysis/leaks.h: what made-up programs leak, with answers known beforehand. */
+#include "lib/analysis/leaks.h"
 #include "tests/unit/program.h"
 #include <stdio.h>
 #include <string.h>

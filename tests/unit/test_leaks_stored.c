@@ -1,6 +1,7 @@
-/* lib/leaks.h: what is found from the stored holdings and patience of nodes, against what is found
- * by reading every block. With one thread, adding it to the keys changes nothing but the way. */
-#include "lib/leaks.h"
+/* lib/analysis/leaks.h: what is found from the stored holdings and patience of nodes, against what
+ * is found by reading every block. With one thread, adding it to the keys changes nothing but the
+ * way. */
+#include "lib/analysis/leaks.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 #include <string.h>
@@ -229,10 +230,10 @@ static int64_t step_of(const struct mt_steps *steps, int64_t t_ns)
     return step >= 0 && step == n - 1 && t_ns >= mt_steps_until(steps, (size_t)step) ? n : step;
 }
 
-static enum mt_status hold(void *closure, const struct mt_life *life, struct mt_err *err)
+static enum mt_status hold(void *closure, const struct mt_allocation *life, struct mt_err *err)
 {
     struct held *h = closure;
-    const struct mt_lives *l = &h->p->lives;
+    const struct mt_allocations *l = &h->p->lives;
     bool alive = life->freed_record == INT64_MAX;
     size_t step_n = l->steps.all.n;
     size_t node = life->born.node == MT_NONE ? l->tree.nodes.n : life->born.node;
@@ -257,9 +258,9 @@ static void check_holdings(struct program *p)
     struct held h = {.p = p, .cell_n = (p->lives.tree.nodes.n + 1) * step_n};
     h.bytes = mt_alloc((h.cell_n + 1) * sizeof *h.bytes);
     h.blocks_n = mt_alloc((h.cell_n + 1) * sizeof *h.blocks_n);
-    OK(mt_lives_each(&p->lives, &p->device, hold, &h, &err));
+    OK(mt_allocations_each(&p->lives, &p->device, hold, &h, &err));
     for (size_t i = 0; i < stored->holdings.all.n; i++) {
-        const struct mt_holding *change = &stored->holdings.all.v[i];
+        const struct mt_retained_change *change = &stored->holdings.all.v[i];
         uint32_t site = stored->sites.v[change->site].node;
         size_t node = site == MT_NONE ? p->lives.tree.nodes.n : site;
         for (size_t step = (size_t)change->step; step < step_n; step++) {

@@ -1,6 +1,6 @@
-/* lib/levels.h and lib/rises.h: how much is allocated after each record, and how far it rises while
- * an op runs. */
-#include "lib/rises.h"
+/* lib/usage/levels.h and lib/usage/op_peak.h: how much is allocated after each record, and how far
+ * it rises while an op runs. */
+#include "lib/usage/op_peak.h"
 #include "tests/unit/program.h"
 #include <string.h>
 
@@ -72,11 +72,11 @@ static void peaks(void **state)
     assert_int_equal(mt_levels_peak(&l, -1, -1), -1);
     assert_int_equal(mt_levels_peak(&l, 1, 2), 1); /* the level the window begins with counts */
     const int64_t third = l.all.v[2].t_ns;
-    const struct mt_moment peak = {MT_AT_PEAK, INT64_MAX, INT64_MIN, false},
-                           held = {MT_AT_PEAK, INT64_MAX, third, false},
-                           late = {MT_AT_PEAK, INT64_MAX, third + 1, false},
-                           then = {MT_AT_TIME, third, 0, false},
-                           before = {MT_AT_TIME, third, 0, true};
+    const struct mt_time_arg peak = {MT_AT_PEAK, INT64_MAX, INT64_MIN, false},
+                             held = {MT_AT_PEAK, INT64_MAX, third, false},
+                             late = {MT_AT_PEAK, INT64_MAX, third + 1, false},
+                             then = {MT_AT_TIME, third, 0, false},
+                             before = {MT_AT_TIME, third, 0, true};
     assert_int_equal(mt_levels_of_moment(&l, &peak), 1);
     assert_int_equal(mt_levels_of_moment(&l, &held), 1); /* until the third record */
     assert_int_equal(mt_levels_of_moment(&l, &late), 3);
@@ -91,11 +91,11 @@ static void peaks(void **state)
 /* ---- rises ---- */
 
 /* The one node of that name. */
-static struct mt_rise rise_of(const struct program *p, const struct mt_rise *rises,
-                              const char *name)
+static struct mt_op_peak rise_of(const struct program *p, const struct mt_op_peak *rises,
+                                 const char *name)
 {
     const struct mt_tree *t = &p->lives.tree;
-    struct mt_rise found = {-1, -1, -1};
+    struct mt_op_peak found = {-1, -1, -1};
     for (size_t i = 0; i < t->nodes.n; i++)
         if (strcmp(mt_strtab_get(&t->strings, t->nodes.v[i].frame), name) == 0) {
             assert_int_equal(found.rise_b, -1);
@@ -104,20 +104,20 @@ static struct mt_rise rise_of(const struct program *p, const struct mt_rise *ris
     return found;
 }
 
-static void check_rise(const struct program *p, const struct mt_rise *rises, const char *name,
+static void check_rise(const struct program *p, const struct mt_op_peak *rises, const char *name,
                        int64_t rise_b, int64_t kept_b)
 {
-    struct mt_rise r = rise_of(p, rises, name);
+    struct mt_op_peak r = rise_of(p, rises, name);
     assert_int_equal(r.rise_b, rise_b);
     assert_int_equal(r.kept_b, kept_b);
 }
 
-static struct mt_rise *load_rises(struct program *p)
+static struct mt_op_peak *load_rises(struct program *p)
 {
     struct mt_err err = MT_ERR_INIT;
-    struct mt_rise *rises;
+    struct mt_op_peak *rises;
     program_finish(p);
-    OK(mt_rises_load(p->db, &p->run, &p->device, &p->lives.tree, &rises, &err));
+    OK(mt_op_peaks_load(p->db, &p->run, &p->device, &p->lives.tree, &rises, &err));
     return rises;
 }
 
@@ -136,7 +136,7 @@ static void nested(void **state)
     program_free(&p, second); /* in outer, not in middle */
     p.t_ns += 60;
     program_alloc(&p, "after", 5);
-    struct mt_rise *rises = load_rises(&p);
+    struct mt_op_peak *rises = load_rises(&p);
     check_rise(&p, rises, "before", 1000, 1000);
     check_rise(&p, rises, "outer", 500, 0);
     check_rise(&p, rises, "middle", 500, 200);
@@ -159,7 +159,7 @@ static void other_threads(void **state)
     program_thread(&p, 1);
     program_free(&p, first);
     program_alloc(&p, "inner", 400);
-    struct mt_rise *rises = load_rises(&p);
+    struct mt_op_peak *rises = load_rises(&p);
     check_rise(&p, rises, "outer", 400, 400);
     check_rise(&p, rises, "inner", 400, 400);
     check_rise(&p, rises, "elsewhere", 10000, 10000);
@@ -181,7 +181,7 @@ static void largest_execution(void **state)
         program_free(&p, block);
         p.t_ns += 20;
     }
-    struct mt_rise *rises = load_rises(&p);
+    struct mt_op_peak *rises = load_rises(&p);
     check_rise(&p, rises, "outer", 30, 0);
     assert_int_equal(rise_of(&p, rises, "outer").t_ns, second - p.rec.start_ns);
     free(rises);
@@ -198,7 +198,7 @@ static void only_frees(void **state)
     p.t_ns++;
     program_free(&p, block);
     p.t_ns += 20;
-    struct mt_rise *rises = load_rises(&p);
+    struct mt_op_peak *rises = load_rises(&p);
     check_rise(&p, rises, "free", 0, 0); /* nothing rose */
     free(rises);
     program_end(&p);

@@ -1,5 +1,5 @@
-/* lib/load_ops.c, load_blocks.c, walk.c: figures of single ops by what they are grouped by, all of
- * them or those of some steps or a thread. */
+/* lib/run/load_ops.c, load_blocks.c, group_stream.c: figures of single ops by what they are grouped
+ * by, all of them or those of some steps or a thread. */
 #include "tests/unit/stored.h"
 #include <inttypes.h>
 

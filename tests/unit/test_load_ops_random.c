@@ -1,5 +1,5 @@
-/* lib/load_ops.c, walk.c: figures of ops made at random, against the rule applied op by op and
- * record by record. */
+/* lib/run/load_ops.c, group_stream.c: figures of ops made at random, against the rule applied op by
+ * op and record by record. */
 #include "tests/unit/stored.h"
 #include <string.h>
 

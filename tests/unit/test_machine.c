@@ -1,6 +1,6 @@
-/* lib/machine.h: how much memory there is, of made-up /proc and /sys. */
-#include "lib/machine.h"
-#include "lib/mem.h"
+/* lib/base/machine.h: how much memory there is, of made-up /proc and /sys. */
+#include "lib/base/machine.h"
+#include "lib/base/mem.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
 #include <string.h>

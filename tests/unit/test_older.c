@@ -1,6 +1,6 @@
-/* lib/older.c: what recordings written down as text tell of blocks that are older and in no record;
- * lib/base.c: what somebody tells of them. */
-#include "lib/base.h"
+/* lib/build/older.c: what recordings written down as text tell of blocks that are older and in no
+ * record; lib/build/told_base.c: what somebody tells of them. */
+#include "lib/build/told_base.h"
 #include "tests/unit/built.h"
 
 #include <inttypes.h>

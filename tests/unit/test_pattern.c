@@ -1,6 +1,6 @@
 /* Regular expressions that users write: which are taken, and that none takes much room. */
-#include "lib/mem.h"
-#include "lib/pattern.h"
+#include "lib/base/mem.h"
+#include "lib/base/pattern.h"
 #include "tests/unit/rows.h"
 #include <string.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
-/* Pictures stay readable whatever is in them: lib/palette.h, the bands, steps and segments of svg.
+/* Pictures stay readable whatever is in them: lib/render/palette.h, the bands, steps and segments
+ * of svg.
  */
-#include "lib/chart.h"
+#include "lib/render/chart.h"
 #include "tests/unit/rows.h"
 #include <locale.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* queries/: no statement that reads may walk through all ops or all blocks of the database: those
  * tables grow by millions of rows with every run, and ids keep the rows of a run together. */
 #include "gen/queries.h"
-#include "lib/db.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
+#include "lib/db/db.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "rows.h"
 
-#include "lib/render.h"
+#include "lib/render/render.h"
 #include "tests/unit/reports.h"
 
 #include <locale.h>

@@ -1,5 +1,6 @@
-/* lib/report.h: the columns of a report that are chosen; lib/render.h: the formats by name. */
-#include "lib/render.h"
+/* lib/render/report.h: the columns of a report that are chosen; lib/render/render.h: the formats by
+ * name. */
+#include "lib/render/render.h"
 #include "tests/unit/reports.h"
 #include "tests/unit/rows.h"
 #include <string.h>

@@ -1,7 +1,8 @@
-/* lib/segments_layout.h and lib/segments_svg.c: pictures that fit a page however much is in them.
+/* lib/usage/segments_layout.h and lib/render/segments_svg.c: pictures that fit a page however much
+ * is in them.
  */
-#include "lib/segments_layout.h"
-#include "lib/wrap.h"
+#include "lib/base/wrap.h"
+#include "lib/usage/segments_layout.h"
 #include "tests/unit/rows.h"
 #include <locale.h>
 #include <stdio.h>

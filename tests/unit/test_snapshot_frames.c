@@ -1,6 +1,6 @@
 /* formats/snapshot_frames.h: how frames of stacks read, and what is read off them. */
 #include "formats/snapshot_frames.h"
-#include "lib/recording.h"
+#include "lib/model/recording.h"
 #include "tests/unit/rows.h"
 
 #define TORCH  "/opt/env/lib/python3.11/site-packages/torch/"

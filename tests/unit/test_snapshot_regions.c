@@ -1,7 +1,7 @@
 /* Annotations of snapshots: regions of several threads and devices, which the file does not tell
  * apart, made up, against what the one who made them knows. */
 #include "formats/format.h"
-#include "lib/build.h"
+#include "lib/build/build.h"
 #include "tests/unit/pickles.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
@@ -97,7 +97,7 @@ static void read_pickle(const struct mt_buf *pickle, struct mt_recording *rec)
     struct mt_stream *in;
     OK(mt_stream_open_memory(pickle->s, pickle->n, &in, &err));
     mt_rec_init(rec);
-    OK(mt_format_cuda_snapshot.read(in, &opts, rec, &err));
+    OK(mt_reader_cuda_snapshot.read(in, &opts, rec, &err));
     mt_stream_close(in);
     OK(mt_build(rec, NULL, &err));
 }

@@ -4,10 +4,10 @@
  * forgotten a part. */
 #include "formats/format.h"
 #include "gen/queries.h"
-#include "lib/build.h"
-#include "lib/memstats.h"
-#include "lib/segments.h"
-#include "lib/store.h"
+#include "lib/build/build.h"
+#include "lib/store/store.h"
+#include "lib/usage/memstats.h"
+#include "lib/usage/segments.h"
 #include "tests/unit/pickles.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
@@ -251,7 +251,7 @@ static void import(struct imported *to, const struct mt_buf *pickle)
     int others;
     OK(mt_stream_open_memory(pickle->s, pickle->n, &in, &err));
     mt_rec_init(&rec);
-    OK(mt_format_cuda_snapshot.read(in, &opts, &rec, &err));
+    OK(mt_reader_cuda_snapshot.read(in, &opts, &rec, &err));
     mt_stream_close(in);
     OK(mt_build(&rec, NULL, &err));
     snprintf(to->path, sizeof to->path, "%s/segments-%d.db", tmp ? tmp : "/tmp", (int)getpid());

@@ -1,6 +1,7 @@
-/* mt_sort_by_time (lib/build.h): in order already, a few stretches to merge, no order at all. */
-#include "lib/build.h"
-#include "lib/sort.h"
+/* mt_sort_by_time (lib/build/build.h): in order already, a few stretches to merge, no order at all.
+ */
+#include "lib/base/sort.h"
+#include "lib/build/build.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* lib/steps.c, forward.c: where steps begin and end, and which op a backward op belongs to. */
+/* lib/build/steps.c, forward.c: where steps begin and end, and which op a backward op belongs to.
+ */
 #include "tests/unit/built.h"
 #include <string.h>
 

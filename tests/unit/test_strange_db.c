@@ -1,9 +1,9 @@
 /* Databases of strangers: whatever ids, counts and texts they hold, reports stay within their
  * arrays and come to an end. The sanitizers are the judges; the answers may be nonsense. */
-#include "lib/bands.h"
-#include "lib/diff.h"
-#include "lib/leaks.h"
-#include "lib/rises.h"
+#include "lib/analysis/diff.h"
+#include "lib/analysis/leaks.h"
+#include "lib/usage/bands.h"
+#include "lib/usage/op_peak.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 #include <sqlite3.h>
@@ -140,7 +140,7 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
     struct mt_groups groups = {0};
     struct mt_diff d = {.key_n = MT_ARRAY_LEN(keys)};
     struct mt_levels levels;
-    struct mt_rise *rises;
+    struct mt_op_peak *rises;
     memcpy(d.keys, keys, sizeof keys);
     for (int s = 0; s < 2; s++) {
         d.side[s].db = db;
@@ -155,14 +155,14 @@ static void read_all(struct mt_db *db, const struct mt_run *run, const struct mt
     mt_tree_free(&tree);
     err = (struct mt_err)MT_ERR_INIT;
     OK(mt_levels_load(db, run, device, &levels, &err));
-    OK(mt_rises_load(db, run, device, &d.side[0].lives->tree, &rises, &err));
+    OK(mt_op_peaks_load(db, run, device, &d.side[0].lives->tree, &rises, &err));
     assert_true(mt_levels_peak(&levels, -1, (int64_t)levels.all.n - 1) < run->record_n);
     free(rises);
     mt_levels_free(&levels);
     mt_diff_free(&d);
 }
 
-static void read_live(struct mt_lives *lives, const struct mt_run_device *device)
+static void read_live(struct mt_allocations *lives, const struct mt_run_device *device)
 {
     const int64_t records[] = {-1, 0, 3, 5, lives->run->record_n, MT_AT_END};
     const enum mt_group_key site = MT_BY_SITE;
@@ -170,16 +170,16 @@ static void read_live(struct mt_lives *lives, const struct mt_run_device *device
     struct mt_live_groups groups;
     mt_live_groups_init(&groups, lives, &site, 1);
     for (size_t i = 0; i < MT_ARRAY_LEN(records); i++) {
-        struct mt_live live = {0};
+        struct mt_live_set live = {0};
         OK(mt_live_at(lives, device, records[i], &live, &err));
         assert_true(live.blocks.n <= 2 * (size_t)lives->run->alloc_n);
         mt_live_groups_add(&groups, &live, 0, i % 2);
-        mt_live_free(&live);
+        mt_live_set_free(&live);
     }
     mt_live_groups_free(&groups);
 }
 
-static void read_buckets(struct mt_lives *lives, const struct mt_run_device *device)
+static void read_buckets(struct mt_allocations *lives, const struct mt_run_device *device)
 {
     const struct mt_window all = {INT64_MIN, INT64_MAX};
     const enum mt_group_key site = MT_BY_SITE;
@@ -207,16 +207,16 @@ static void read_history(struct mt_db *db, const struct mt_run *run,
 {
     const enum mt_group_key site = MT_BY_SITE;
     struct mt_err err = MT_ERR_INIT;
-    struct mt_lives lives;
+    struct mt_allocations lives;
     struct mt_leaks leaks;
-    OK(mt_lives_open(db, run, &lives, &err));
+    OK(mt_allocations_open(db, run, &lives, &err));
     read_live(&lives, device);
     read_buckets(&lives, device);
     for (int64_t warmup = 0; warmup < 3; warmup++) {
         OK(mt_leaks_find(&lives, device, &site, 1, warmup, &leaks, &err));
         mt_leaks_free(&leaks);
     }
-    mt_lives_close(&lives);
+    mt_allocations_close(&lives);
 }
 
 static void read_strange(void **state)

@@ -1,7 +1,7 @@
 /* Databases of strangers whose figures are as extreme as they can be: whatever sums a report makes
  * of them, it comes to an end, and no command crashes. Real commands run; their sanitizers are the
  * judges, the answers may be nonsense. */
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "tests/unit/rows.h"
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* lib/stream.h: what comes out, and in which windows. */
-#include "lib/stream.h"
+/* lib/input/stream.h: what comes out, and in which windows. */
+#include "lib/input/stream.h"
 #include "tests/unit/encode.h"
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* lib/stream.h: what is delivered of damaged inputs, and what is said about them. */
-#include "lib/stream.h"
+/* lib/input/stream.h: what is delivered of damaged inputs, and what is said about them. */
+#include "lib/input/stream.h"
 #include "tests/unit/encode.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "rows.h"
 
-#include "lib/term.h"
+#include "lib/render/term.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* lib/unseen.c: blocks that end where their memory is handed out again, in recordings written down
- * as text, and in random ones against a plain search. */
+/* lib/build/unseen.c: blocks that end where their memory is handed out again, in recordings written
+ * down as text, and in random ones against a plain search. */
 #include "tests/unit/built.h"
 
 #include <stdlib.h>

@@ -1,0 +1,146 @@
+#include "cmd/import_file.h"
+
+#include "lib/base/machine.h"
+#include "lib/build/build.h"
+#include "lib/input/stream.h"
+#include "lib/render/term.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct progress {
+    struct mt_stream *in;
+    struct mt_progress line;
+};
+
+static void show_progress(void *closure)
+{
+    struct progress *p = closure;
+    uint64_t done, total;
+    mt_stream_progress(p->in, &done, &total);
+    if (p->line.total_b < 0 && total)
+        p->line.total_b = (int64_t)total;
+    mt_progress_update(&p->line, (int64_t)done);
+}
+
+static const char *const cpp_names[] = {
+    [MT_CPP_FOLD] = "fold", [MT_CPP_ALL] = "all", [MT_CPP_NONE] = "none"};
+
+enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(cpp_names); i++)
+        if (!text || strcmp(text, cpp_names[i]) == 0) {
+            *out = (enum mt_cpp_frames)i;
+            return MT_OK;
+        }
+    MT_FAIL(err, MT_EUSAGE, "--cpp-frames is fold, all or none, not '%s'", text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
+/* Damaged compression is why nothing could be made of what is in it. What can be done then depends
+ * on the format: of a cut pickle nothing is left, whatever --partial could keep of a trace. */
+static void blame_damage(struct mt_stream *in, const struct mt_reader *format, bool partial,
+                         struct mt_err *err)
+{
+    struct mt_err damage = MT_ERR_INIT;
+    if (mt_stream_check_rest(in, &damage) == MT_OK)
+        return;
+    if (format && format->binary)
+        memcpy(damage.hint, err->hint, sizeof damage.hint);
+    else if (partial)
+        damage.hint[0] = '\0';
+    *err = damage;
+    mt_err_hint(err, "Nothing was imported: no event before that place is complete.");
+}
+
+static enum mt_status read_file(const char *path, const struct mt_import_opts *how,
+                                struct mt_recording *rec, char hash[33], struct mt_err *err)
+{
+    struct mt_stream *in = NULL;
+    const struct mt_reader *format = NULL;
+    enum mt_status st = MT_OK;
+    MT_TRY(mt_stream_open(path, &in, err));
+    struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
+    struct progress progress = {.in = in};
+    mt_progress_start(&progress.line, &term, path, -1);
+    struct mt_read_opts opts = {.partial = how->partial,
+                                .cpp_frames = how->cpp_frames,
+                                .progress = show_progress,
+                                .closure = &progress};
+    MT_TRY_OUT(mt_reader_of(in, &format, err));
+    MT_TRY_OUT(format->read(in, &opts, rec, err));
+    mt_stream_hash(in, hash);
+out:
+    mt_progress_end(&progress.line);
+    if (st == MT_EINPUT)
+        blame_damage(in, format, how->partial, err);
+    mt_stream_close(in);
+    if (st != MT_OK) {
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
+        if (err->offset >= 0 && !(format && format->binary))
+            err->line = mt_stream_line_of(path, (uint64_t)err->offset);
+        mt_err_hint(err, "Nothing was imported.");
+    }
+    return st;
+}
+
+/* The content, and what shaped its import: another choice makes another run. Only what comes with
+ * stacks of its own has C++ frames to choose from. */
+static char *content_key(const char *hash, const struct mt_import_opts *how,
+                         const struct mt_recording *rec)
+{
+    bool cpp = rec->without_ops && how->cpp_frames != MT_CPP_FOLD;
+    struct mt_buf key = {0};
+    mt_buf_adds(&key, hash);
+    if (how->step_marker)
+        mt_buf_addf(&key, " step-marker %s", how->step_marker);
+    if (cpp)
+        mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
+    for (size_t i = 0; i < how->bases.n; i++)
+        mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
+                    (long long)how->bases.v[i].bytes);
+    return key.s;
+}
+
+/* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
+ */
+static void limit_memory(struct mt_recording *rec, int64_t asked)
+{
+    rec->max_bytes = asked ? (uint64_t)asked : mt_machine_memory("") / 2;
+    rec->max_why = asked ? NULL : "half of what this machine has for it";
+}
+
+enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err)
+{
+    mt_rec_init(rec);
+    limit_memory(rec, how->max_memory);
+    MT_TRY(read_file(path, how, rec, hash, err));
+    enum mt_status st = mt_base_apply(rec, &how->bases, err);
+    bool of_file = st != MT_OK;
+    if (st == MT_OK)
+        st = mt_build_ops(rec, how->step_marker, err);
+    if (of_file || st == MT_EINPUT || st == MT_ELIMIT)
+        mt_err_input(err, strcmp(path, "-") == 0 ? "standard input" : path);
+    return st;
+}
+
+enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct mt_import_opts *how,
+                               struct mt_recording *rec, const char *hash,
+                               struct mt_store_result *result, struct mt_err *err)
+{
+    struct mt_beside memory;
+    char *key = content_key(hash, how, rec);
+    struct mt_store_opts opts = {.name = how->name,
+                                 .group = how->group,
+                                 .source = how->source ? how->source : path,
+                                 .hash = key,
+                                 .replace = how->replace,
+                                 .complete = mt_build_wait,
+                                 .closure = &memory};
+    mt_build_beside(&memory, rec);
+    enum mt_status st = mt_store(db, rec, &opts, result, err);
+    mt_build_wait(&memory);
+    free(key);
+    return st;
+}

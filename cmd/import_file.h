@@ -1,0 +1,36 @@
+/*
+ * import_file.h - one file into a database: read, build, store.
+ */
+#ifndef MT_IMPORT_FILE_H
+#define MT_IMPORT_FILE_H
+
+#include "formats/format.h"
+#include "lib/build/told_base.h"
+#include "lib/store/store.h"
+
+struct mt_import_opts {
+    const char *name, *group; /* of the run; NULL = made up, none */
+    const char *source;       /* said of where it is from; NULL = the path */
+    const char *step_marker;  /* NULL = the usual ones */
+    enum mt_cpp_frames cpp_frames;
+    struct mt_bases bases; /* what is older than the recording */
+    bool replace, partial;
+    int64_t max_memory; /* bytes; 0 = half of the machine's */
+};
+
+/* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
+enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err);
+
+/*
+ * Reads the file at path and builds its ops; the rest as below. hash: of the content, as 32 hex
+ * digits and NUL.
+ */
+enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/* Builds what is left, stores all. Errors: MT_EUSAGE, MT_EDB. */
+enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct mt_import_opts *how,
+                               struct mt_recording *rec, const char *hash,
+                               struct mt_store_result *result, struct mt_err *err);
+
+#endif

@@ -1,0 +1,417 @@
+#include "lib/analysis/baseline_parts.h"
+
+#include "gen/queries.h"
+#include "lib/analysis/diff.h"
+#include "lib/analysis/doubt.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SITES_HAVE(name) name, name "_each"
+const struct mt_baseline_names mt_baseline_names[MT_BASELINE_FILE_N] = {
+    [MT_BASELINE_PEAK] = {"peak_b", SITES_HAVE("at_peak_b")},
+    [MT_BASELINE_NET] = {.device = "net_b"},
+    [MT_BASELINE_AT_END] = {"at_end_b", SITES_HAVE("at_end_b")},
+    [MT_BASELINE_ALLOC] = {"alloc_b", SITES_HAVE("alloc_b")},
+    [MT_BASELINE_FREED] = {.device = "freed_b"},
+    [MT_BASELINE_ALLOC_N] = {"alloc_n", SITES_HAVE("alloc_n")},
+    [MT_BASELINE_FREED_N] = {.device = "freed_n"},
+    [MT_BASELINE_CALLS_N] = {"calls_n", SITES_HAVE("calls_n")},
+    [MT_BASELINE_STEP_N] = {.device = "step_n"},
+    [MT_BASELINE_PER_STEP] = {"per_step_b", SITES_HAVE("per_step_b")},
+};
+
+void mt_baseline_free(struct mt_baseline *b)
+{
+    for (size_t i = 0; i < b->devices.n; i++) {
+        for (size_t k = 0; k < b->devices.v[i].sites.n; k++)
+            free(b->devices.v[i].sites.v[k].each);
+        mt_vec_free(&b->devices.v[i].sites);
+    }
+    mt_vec_free(&b->devices);
+    mt_vec_free(&b->repeats);
+    if (b->texts.slot)
+        mt_strtab_free(&b->texts);
+}
+
+const struct mt_baseline_device *mt_baseline_device(const struct mt_baseline *b, const char *name)
+{
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < b->devices.n; i++)
+            if (mt_device_is(b->devices.v[i].name, name, whole))
+                return &b->devices.v[i];
+    return NULL;
+}
+
+const struct mt_baseline_device *mt_baseline_same_device(const struct mt_baseline *b,
+                                                         const char *name)
+{
+    const struct mt_baseline_device *d = mt_baseline_device(b, name);
+    return d && strcmp(d->name, name) == 0 ? d : NULL;
+}
+
+/* ---- measuring ---- */
+
+/* What a damaged database holds may lie anywhere. */
+static int64_t bounded(int64_t v)
+{
+    return v > MT_BASELINE_MOST ? MT_BASELINE_MOST : v < -MT_BASELINE_MOST ? -MT_BASELINE_MOST : v;
+}
+
+/* What a rate adds to the sum of those before it, in whole bytes: they add up to the sum rounded.
+ */
+static int64_t up_after(double *sum, double rate)
+{
+    int64_t before = mt_baseline_up(*sum);
+    *sum += rate;
+    return mt_baseline_up(*sum) - before;
+}
+
+static void add_site(struct mt_baseline *b, struct mt_baseline_device *to,
+                     const struct mt_match_key *from, const struct mt_figures *f, bool unseen)
+{
+    const char *scope = from->key[1];
+    bool plain =
+        from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
+    struct mt_baseline_site site = {
+        .op = mt_baseline_text(b, from->key[0]),
+        .scope = plain ? NULL : mt_baseline_text(b, scope),
+        .explicit_row = from->explicit_row,
+        .unseen = unseen,
+        .v = {[MT_BASELINE_PEAK] = f->at_peak_b,
+              [MT_BASELINE_AT_END] = f->at_end_b,
+              [MT_BASELINE_ALLOC] = f->self_alloc_b,
+              [MT_BASELINE_ALLOC_N] = f->self_alloc_n,
+              [MT_BASELINE_CALLS_N] = f->calls_n,
+              [MT_BASELINE_PER_STEP] = up_after(&to->per_step, f->per_step_b),
+              [MT_BASELINE_SUSPECT] = up_after(&to->suspect, f->suspect_per_step_b)},
+        .per_step = f->per_step_b,
+        .suspect = f->suspect_per_step_b};
+    for (int i = 0; i < MT_BASELINE_N; i++)
+        site.v[i] = bounded(site.v[i]);
+    for (int i = 0; i < MT_BASELINE_N; i++)
+        if (site.v[i]) { /* sites without any figure say nothing */
+            *mt_vec_push(&to->sites) = site;
+            return;
+        }
+}
+
+static void sum_sites(struct mt_baseline_device *d, enum mt_baseline_figure figure)
+{
+    d->v[figure] = 0;
+    for (size_t i = 0; i < d->sites.n; i++)
+        d->v[figure] = mt_baseline_add(d->v[figure], d->sites.v[i].v[figure]);
+}
+
+static uint32_t add_site_name(struct mt_strtab *names, const char *op, const char *scope)
+{
+    char *both = mt_asprintf("%s\n%s", op, scope);
+    uint32_t id = mt_strtab_add(names, both, strlen(both));
+    free(both);
+    return id;
+}
+
+/* The names of the sites that lose frees. */
+static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *names,
+                                  struct mt_err *err)
+{
+    struct mt_tree *t = &s->lives->tree;
+    struct mt_doubt doubt = {0};
+    enum mt_status st = mt_doubt_load(s->lives, &s->device, &doubt, err);
+    for (uint32_t i = 0; i < t->nodes.n && st == MT_OK && s->device.unseen_n; i++) {
+        const struct mt_tree_node *n = &t->nodes.v[i];
+        if (mt_doubt_loses(&doubt, i))
+            add_site_name(names, mt_strtab_get(&t->strings, n->top),
+                          n->scope == MT_NONE ? "[no scope]"
+                                              : mt_strtab_get(&t->strings, n->scope));
+    }
+    if (mt_doubt_loses(&doubt, MT_NONE))
+        add_site_name(names, "[outside ops]", "[outside ops]");
+    mt_doubt_free(&doubt);
+    return st;
+}
+
+/* The sites of a device that is loaded. */
+static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device *to,
+                                struct mt_diff *d, struct mt_err *err)
+{
+    struct mt_diff_side *s = &d->side[0];
+    struct mt_strtab losing;
+    mt_strtab_init(&losing);
+    enum mt_status st = find_losing(s, &losing, err);
+    uint32_t losing_n = losing.n;
+    mt_diff_loaded(d, 0);
+    for (uint32_t i = 0; i < s->groups.n && st == MT_OK; i++) {
+        const struct mt_match_key *name = &s->groups.v[i];
+        const struct mt_figures f = mt_diff_figures(s, i);
+        bool unseen = losing_n && add_site_name(&losing, name->key[0], name->key[1]) < losing_n;
+        add_site(b, to, name, &f, unseen);
+    }
+    mt_strtab_free(&losing);
+    return st;
+}
+
+/* What gaps of the recording leave of its figures. */
+static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_known)
+{
+    static const enum mt_baseline_figure sums[] = {MT_BASELINE_ALLOC, MT_BASELINE_FREED,
+                                                   MT_BASELINE_ALLOC_N, MT_BASELINE_FREED_N};
+    d->gaps = gaps;
+    d->least[MT_BASELINE_PEAK] = gaps || !lives_known;
+    d->least[MT_BASELINE_PER_STEP] = d->least[MT_BASELINE_SUSPECT] = gaps != 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(sums); i++) {
+        d->least[sums[i]] = gaps != 0;
+        if (gaps & MT_GAP_HISTORY)
+            d->v[sums[i]] = MT_BASELINE_UNKNOWN;
+    }
+    if (gaps)
+        d->v[MT_BASELINE_NET] = MT_BASELINE_UNKNOWN;
+    if (gaps & MT_GAPS_OF_FREES)
+        d->v[MT_BASELINE_AT_END] = d->v[MT_BASELINE_PER_STEP] = d->v[MT_BASELINE_SUSPECT] =
+            MT_BASELINE_UNKNOWN;
+    if (gaps & MT_GAPS_OF_LEVELS)
+        d->v[MT_BASELINE_PEAK] = MT_BASELINE_UNKNOWN;
+}
+
+static int64_t bounded_or_unknown(int64_t v)
+{
+    return v < 0 ? MT_BASELINE_UNKNOWN : bounded(v);
+}
+
+static void measure_older(const struct mt_run *run, const struct mt_run_device *device,
+                          struct mt_baseline_device *to)
+{
+    bool told = device->older_from[0] != '\0';
+    to->older_b = told ? bounded(mt_run_kept(run, device)) : MT_BASELINE_UNKNOWN;
+    to->older_left_out = device->older_used;
+    to->older_least_b = bounded_or_unknown(device->older_least_b);
+    to->older_most_b = bounded_or_unknown(device->older_most_b);
+}
+
+static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
+                                     const struct mt_run_device *device, struct mt_baseline *b,
+                                     struct mt_err *err)
+{
+    struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE}, .key_n = 2};
+    struct mt_baseline_device *to = mt_vec_push(&b->devices);
+    *to = (struct mt_baseline_device){
+        .v = {[MT_BASELINE_PEAK] = device->peak_b,
+              [MT_BASELINE_NET] = device->net_b,
+              [MT_BASELINE_AT_END] = device->at_end_b,
+              [MT_BASELINE_ALLOC] = device->alloc_b,
+              [MT_BASELINE_FREED] = device->freed_b,
+              [MT_BASELINE_ALLOC_N] = device->alloc_n,
+              [MT_BASELINE_FREED_N] = device->freed_n},
+        .unseen = mt_device_is_bounded(device),
+        .doubt = {[MT_BASELINE_PEAK] = bounded(device->doubt_at_peak_b),
+                  [MT_BASELINE_AT_END] = bounded(device->doubt_at_end_b)}};
+    for (int f = 0; f < MT_BASELINE_N; f++)
+        to->v[f] = to->v[f] == MT_BASELINE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
+    measure_older(run, device, to);
+    snprintf(to->name, sizeof to->name, "%s", device->name);
+    snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
+    d.side[0].db = db;
+    d.side[0].run = *run;
+    d.side[0].device = *device;
+    enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
+    if (st == MT_OK)
+        st = add_sites(b, to, &d, err);
+    to->v[MT_BASELINE_STEP_N] = d.side[0].step_n;
+    sum_sites(to, MT_BASELINE_CALLS_N);
+    sum_sites(to, MT_BASELINE_PER_STEP);
+    sum_sites(to, MT_BASELINE_SUSPECT);
+    if (!mt_allocations_are_known(device) || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
+        to->v[MT_BASELINE_PER_STEP] = to->v[MT_BASELINE_SUSPECT] = MT_BASELINE_UNKNOWN;
+    mark_gaps(to, d.side[0].gaps, mt_allocations_are_known(device));
+    mt_diff_free(&d);
+    return st;
+}
+
+/* What recorded it, if the recording says so: a JSON text, its quotes are cut. */
+static enum mt_status read_torch(struct mt_db *db, const struct mt_run *run, struct mt_baseline *b,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_TORCH, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    const char *text = mt_stmt_text(s, 0) + (*mt_stmt_text(s, 0) == '"');
+    snprintf(b->torch, sizeof b->torch, "%.*s", (int)strcspn(text, "\"\\"), text);
+    return mt_stmt_step(s, &row, err);
+}
+
+enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
+                                   struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    *out = (struct mt_baseline){.warmup = warmup, .run_n = 1};
+    mt_strtab_init(&out->texts);
+    snprintf(out->run, sizeof out->run, "%s", run->name);
+    snprintf(out->source, sizeof out->source, "%s", run->source);
+    snprintf(out->format, sizeof out->format, "%s", run->format);
+    MT_TRY(read_torch(db, run, out, err));
+    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        st = measure_device(db, run, &all[i], out, err);
+    free(all);
+    return st;
+}
+
+/* ---- several repeats ---- */
+
+struct ranked {
+    int64_t value;
+    size_t index;
+};
+
+static int ranked_cmp(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *which)
+{
+    struct ranked *v = mt_alloc(n * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct ranked){values[i], i};
+    qsort(v, n, sizeof *v, ranked_cmp);
+    bool known = v[0].value != MT_BASELINE_UNKNOWN; /* the least of all integers comes first */
+    int64_t median = known ? v[n / 2].value : MT_BASELINE_UNKNOWN;
+    *spread = known ? v[n - 1 - n / 4].value - v[n / 4].value : 0;
+    if (which)
+        *which = v[n / 2].index;
+    free(v);
+    return median;
+}
+
+/* From the least of any repeat to the most of any. */
+static void fold_older(const struct mt_baseline *repeats, size_t n, struct mt_baseline_device *to)
+{
+    to->older_least_b = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], to->name);
+        if (!d)
+            continue;
+        to->older_b = d->older_b > to->older_b ? d->older_b : to->older_b;
+        int64_t least_b = d->older_left_out ? d->older_least_b : 0;
+        int64_t most_b = d->older_left_out ? d->older_most_b : 0;
+        bool open = most_b < 0 || to->older_most_b < 0;
+        to->older_left_out |= d->older_left_out;
+        to->older_least_b = least_b < to->older_least_b ? least_b : to->older_least_b;
+        to->older_most_b = open                        ? MT_BASELINE_UNKNOWN
+                           : most_b > to->older_most_b ? most_b
+                                                       : to->older_most_b;
+    }
+    if (!to->older_left_out)
+        to->older_least_b = to->older_most_b = MT_BASELINE_UNKNOWN;
+}
+
+static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
+                        const char *name)
+{
+    int64_t *values = mt_alloc(n * sizeof *values);
+    size_t which = 0;
+    struct mt_baseline_device *to = mt_vec_push(&out->devices);
+    *to = (struct mt_baseline_device){.older_b = MT_BASELINE_UNKNOWN};
+    snprintf(to->name, sizeof to->name, "%s", name);
+    fold_older(repeats, n, to);
+    for (int f = MT_BASELINE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
+        for (size_t i = 0; i < n; i++) {
+            const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], name);
+            values[i] = d && !d->least[f] ? d->v[f] : MT_BASELINE_UNKNOWN;
+        }
+        to->v[f] = mt_median(values, n, &to->spread[f], &which);
+    }
+    free(values);
+    mt_baseline_fold_sites(repeats, n, which, name, out, to);
+    snprintf(to->sites_of, sizeof to->sites_of, "%s", repeats[which].run);
+}
+
+void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out)
+{
+    *out = (struct mt_baseline){.warmup = repeats[0].warmup, .run_n = (int64_t)n};
+    mt_strtab_init(&out->texts);
+    memcpy(out->run, repeats[0].run, sizeof out->run);
+    memcpy(out->source, repeats[0].source, sizeof out->source);
+    memcpy(out->format, repeats[0].format, sizeof out->format);
+    memcpy(out->torch, repeats[0].torch, sizeof out->torch);
+    for (size_t i = 0; i < n; i++) {
+        if (n > 1)
+            *mt_vec_push(&out->repeats) = mt_baseline_text(out, repeats[i].run);
+        for (size_t k = 0; k < repeats[i].devices.n; k++)
+            if (!mt_baseline_same_device(out, repeats[i].devices.v[k].name))
+                fold_device(repeats, n, out, repeats[i].devices.v[k].name);
+    }
+}
+
+/* ---- what a file leaves out ---- */
+
+/* Marks the heaviest sites by one figure that make up 99 % of its sum in a repeat. */
+static void mark_heavy(const struct mt_baseline_device *d, enum mt_baseline_figure figure,
+                       size_t repeat, bool *heavy)
+{
+    MT_VEC(struct ranked) v = {0};
+    int64_t sum = 0, reached = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        int64_t value = mt_baseline_figure_in(&d->sites.v[i], figure, repeat);
+        if (value) /* of many repeats most have but a few of all sites */
+            *mt_vec_push(&v) = (struct ranked){-value, i};
+        sum = mt_baseline_add(sum, value);
+    }
+    if (v.n)
+        qsort(v.v, v.n, sizeof *v.v, ranked_cmp);
+    for (size_t i = 0; i < v.n && reached < sum - sum / 100; i++) {
+        heavy[v.v[i].index] = true;
+        reached = mt_baseline_add(reached, -v.v[i].value);
+    }
+    mt_vec_free(&v);
+}
+
+static void lump(struct mt_baseline_site *other, struct mt_baseline_site *site, size_t repeat_n)
+{
+    for (int f = 0; f < MT_BASELINE_N; f++) {
+        other->v[f] = mt_baseline_add(other->v[f], site->v[f]);
+        for (size_t i = 0; i < repeat_n; i++) {
+            int64_t *v = &other->each[i * MT_BASELINE_N + f];
+            *v = mt_baseline_add(*v, mt_baseline_figure_in(site, f, i));
+        }
+    }
+    free(site->each);
+}
+
+static void trim_device(struct mt_baseline *b, struct mt_baseline_device *d)
+{
+    static const enum mt_baseline_figure needed[] = {MT_BASELINE_PEAK, MT_BASELINE_AT_END,
+                                                     MT_BASELINE_ALLOC, MT_BASELINE_ALLOC_N,
+                                                     MT_BASELINE_PER_STEP};
+    size_t kept = 0, all = d->sites.n, repeat_n = b->repeats.n ? b->repeats.n : 1;
+    bool *heavy = mt_alloc((all + 1) * sizeof *heavy);
+    struct mt_baseline_site other = {.op = mt_baseline_text(b, "[other]"),
+                                     .explicit_row = true,
+                                     .each = mt_baseline_each_new(repeat_n)};
+    for (size_t i = 0; i < MT_ARRAY_LEN(needed) * repeat_n; i++)
+        mark_heavy(d, needed[i / repeat_n], i % repeat_n, heavy);
+    for (size_t i = 0; i < all; i++)
+        if (heavy[i] || d->sites.v[i].explicit_row)
+            d->sites.v[kept++] = d->sites.v[i];
+        else
+            lump(&other, &d->sites.v[i], repeat_n);
+    d->sites.n = kept;
+    mt_baseline_each_settle(&other, repeat_n);
+    if (kept < all)
+        *mt_vec_push(&d->sites) = other;
+    free(heavy);
+}
+
+void mt_baseline_trim(struct mt_baseline *b)
+{
+    for (size_t i = 0; i < b->devices.n; i++)
+        trim_device(b, &b->devices.v[i]);
+}

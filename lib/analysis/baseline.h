@@ -1,0 +1,144 @@
+/*
+ * baseline.h - the figures of a run that are compared later, device by device and site by site, and
+ * the small file that keeps them (format: docs/ci.md).
+ *
+ * A site is the top op in its scope. Several repeats of a run become one baseline: of each figure
+ * the median and the spread.
+ */
+#ifndef MT_BASELINE_H
+#define MT_BASELINE_H
+
+#include "lib/base/strtab.h"
+#include "lib/run/runs.h"
+#include <math.h>
+
+enum mt_baseline_figure {
+    MT_BASELINE_PEAK, /* of a site: what it holds at the peak */
+    MT_BASELINE_NET,
+    MT_BASELINE_AT_END,
+    MT_BASELINE_ALLOC,
+    MT_BASELINE_FREED,
+    MT_BASELINE_ALLOC_N,
+    MT_BASELINE_FREED_N,
+    MT_BASELINE_CALLS_N,
+    MT_BASELINE_STEP_N,   /* 0: no steps */
+    MT_BASELINE_PER_STEP, /* growth by leaks (leaks.h), rounded up to whole bytes */
+    MT_BASELINE_FILE_N,   /* those above stand in files */
+    MT_BASELINE_SUSPECT = MT_BASELINE_FILE_N, /* the same by leaks and candidates; of files 0 */
+    MT_BASELINE_N
+};
+/* Names in the file: of a device's figure; of a site's, NULL where sites have none; of the list of
+ * those of each repeat. */
+extern const struct mt_baseline_names {
+    const char *device, *site, *each;
+} mt_baseline_names[MT_BASELINE_FILE_N];
+
+#define MT_BASELINE_UNKNOWN INT64_MIN
+/* Known figures, and their sums, go no further than this: two more can be added in any case. */
+#define MT_BASELINE_MOST (INT64_C(1) << 61)
+static inline int64_t mt_baseline_add(int64_t a, int64_t b)
+{
+    int64_t sum = a + b;
+    return sum > MT_BASELINE_MOST    ? MT_BASELINE_MOST
+           : sum < -MT_BASELINE_MOST ? -MT_BASELINE_MOST
+                                     : sum;
+}
+static inline int64_t mt_baseline_whole(double v) /* without its fraction */
+{
+    const double most = (double)MT_BASELINE_MOST;
+    return v > most ? MT_BASELINE_MOST : v < -most ? -MT_BASELINE_MOST : (int64_t)v;
+}
+
+/* A rate as a whole number, rounded up; not for what sums of fractions are beside it. */
+static inline int64_t mt_baseline_up(double rate)
+{
+    return mt_baseline_whole(ceil(rate - 1e-9 - fabs(rate) * 1e-12));
+}
+
+struct mt_baseline_site {
+    const char *op, *scope;   /* scope NULL: none. Borrowed from the baseline */
+    bool explicit_row;        /* [outside ops], [before trace], [no addresses]; [other]: what a file
+                                 lumps together */
+    bool unseen;              /* it loses frees (doubt.h): what is alive of it may be dead */
+    int64_t v[MT_BASELINE_N]; /* 0 where sites have no such figure */
+    double per_step, suspect; /* growth of leaks, and of leaks and candidates, before rounding */
+    int64_t *each; /* of several repeats: MT_BASELINE_N figures of each; NULL: v in all of them */
+};
+
+/* A figure of a site in one of the repeats. */
+static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s,
+                                            enum mt_baseline_figure f, size_t repeat)
+{
+    return s->each ? s->each[repeat * MT_BASELINE_N + f] : s->v[f];
+}
+
+struct mt_baseline_device {
+    char name[32];
+    int64_t v[MT_BASELINE_N];  /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
+    bool least[MT_BASELINE_N]; /* known of a part only: it is that much at least */
+    bool unseen;               /* it loses frees, and so it is that much at most; */
+    int64_t doubt[MT_BASELINE_N]; /* but no more than this less; of files 0 */
+    double per_step, suspect;     /* growth before rounding; of files 0 */
+    unsigned gaps;                /* of the run (gaps.h): why; of files 0 */
+    int64_t older_b;              /* of the peak and of what is alive at the end: in no record;
+                                     MT_BASELINE_UNKNOWN: nobody told */
+    bool older_left_out;          /* blocks in no record are in no figure, */
+    int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
+    bool older_unsaid;             /* a file of an earlier version: it says nothing of the above */
+    int64_t spread[MT_BASELINE_N]; /* 0 for a single run */
+    char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
+    MT_VEC(struct mt_baseline_site) sites;
+};
+
+struct mt_baseline {
+    char run[256], source[512], format[64];
+    char torch[64];                            /* "" unknown */
+    int64_t run_n;                             /* how many repeats it was made of */
+    MT_VEC(const char *) repeats;              /* their names, where sites know each; else empty */
+    int64_t warmup;                            /* steps left out of growth */
+    MT_VEC(struct mt_baseline_device) devices; /* most bytes allocated first */
+    struct mt_strtab texts;
+};
+
+/* Figures of one run. warmup: as mt_leaks_find. Free *out also on failure. Errors: MT_EDB. */
+enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
+                                   struct mt_baseline *out, struct mt_err *err);
+
+/* Makes one of n >= 1 repeats. Devices are those of any; a figure that one repeat does not know, or
+ * knows of a part only, is unknown. */
+void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out);
+
+/* Lumps together as [other] the sites that no figure needs to reach 99 % of its sum. */
+void mt_baseline_trim(struct mt_baseline *b);
+
+void mt_baseline_free(struct mt_baseline *b);
+
+/* NULL: it has none of that name. Where none is called so, "cuda" means the first such; NULL the
+ * first of all. */
+const struct mt_baseline_device *mt_baseline_device(const struct mt_baseline *b, const char *name);
+/* The same for the name of a device of another baseline: no other has to do with it. */
+const struct mt_baseline_device *mt_baseline_same_device(const struct mt_baseline *b,
+                                                         const char *name);
+
+/*
+ * The median of n >= 1 values - of an even number the upper of the two in the middle - and their
+ * spread: the range of the values that remain when a quarter (rounded down) is left out at each
+ * end. *which (may be NULL): index of the median. MT_BASELINE_UNKNOWN if one value is.
+ */
+int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *which);
+
+/* ---- the file ---- */
+
+/* JSON, stable: sites sorted by name, one a line. */
+void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out);
+
+/* Whether a path names a file that claims to be a baseline. */
+bool mt_baseline_is_file(const char *path);
+
+/* Reads a file, or n bytes; path names them in messages. Free *out also on failure. Errors: MT_EIO,
+ * MT_EINPUT with line and key, MT_ELIMIT. */
+enum mt_status mt_baseline_read(const char *path, struct mt_baseline *out, struct mt_err *err);
+enum mt_status mt_baseline_parse(const char *path, const char *text, size_t n,
+                                 struct mt_baseline *out, struct mt_err *err);
+
+#endif

@@ -1,0 +1,413 @@
+/* The file of a baseline. */
+#include "lib/analysis/baseline_parts.h"
+#include "lib/base/human.h"
+#include "lib/input/json_doc.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema[] = "memtool.baseline";
+enum { VERSION = 1, HEAD_B = 4096 };
+static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
+
+static const char *const older_keys[] = {"older_b", "older_least_b", "older_most_b"};
+
+/* ---- writing ---- */
+
+static void add_text(struct mt_buf *out, const char *key, const char *text)
+{
+    mt_buf_addf(out, "\"%s\": \"", key);
+    mt_escape_json(out, text);
+    mt_buf_adds(out, "\"");
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+    const struct mt_baseline_site *x = a, *y = b;
+    if (x->explicit_row != y->explicit_row)
+        return x->explicit_row ? 1 : -1;
+    int c = strcmp(x->op, y->op);
+    return c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
+}
+
+/* Names of rows that are no ops. An op may be called the same, and says so. */
+static const char *const explicit_names[] = {"[outside ops]", "[freed unseen]", "[before trace]",
+                                             "[no addresses]", "[other]"};
+
+static bool is_explicit_name(const char *op)
+{
+    bool is = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(explicit_names); i++)
+        is |= strcmp(op, explicit_names[i]) == 0;
+    return is;
+}
+
+/* What each repeat has, where they differ. */
+static void add_each(struct mt_buf *out, const struct mt_baseline_site *s,
+                     enum mt_baseline_figure f, size_t repeat_n)
+{
+    bool same = true;
+    for (size_t i = 0; i < repeat_n; i++)
+        same &= mt_baseline_figure_in(s, f, i) == s->v[f];
+    if (same)
+        return;
+    mt_buf_addf(out, ", \"%s\": [", mt_baseline_names[f].each);
+    for (size_t i = 0; i < repeat_n; i++)
+        mt_buf_addf(out, "%s%lld", i ? ", " : "", (long long)mt_baseline_figure_in(s, f, i));
+    mt_buf_adds(out, "]");
+}
+
+static void add_site(struct mt_buf *out, const struct mt_baseline_site *s, size_t repeat_n)
+{
+    mt_buf_adds(out, "        {");
+    add_text(out, "op", s->op);
+    if (!s->explicit_row && is_explicit_name(s->op))
+        mt_buf_adds(out, ", \"is_op\": true");
+    if (s->scope) {
+        mt_buf_adds(out, ", ");
+        add_text(out, "scope", s->scope);
+    }
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
+        if (!mt_baseline_names[f].site)
+            continue;
+        if (s->v[f])
+            mt_buf_addf(out, ", \"%s\": %lld", mt_baseline_names[f].site, (long long)s->v[f]);
+        add_each(out, s, (enum mt_baseline_figure)f, repeat_n);
+    }
+    mt_buf_adds(out, "}");
+}
+
+static void add_optional(struct mt_buf *out, const char *key, int64_t v)
+{
+    if (v == MT_BASELINE_UNKNOWN)
+        mt_buf_addf(out, ",\n      \"%s\": null", key);
+    else
+        mt_buf_addf(out, ",\n      \"%s\": %lld", key, (long long)v);
+}
+
+/* Always there: a file without it was written before anybody asked. */
+static void add_older(struct mt_buf *out, const struct mt_baseline_device *d)
+{
+    add_optional(out, older_keys[0], d->older_b);
+    mt_buf_addf(out, ",\n      \"older_left_out\": %s", d->older_left_out ? "true" : "false");
+    if (!d->older_left_out)
+        return;
+    add_optional(out, older_keys[1], d->older_least_b);
+    add_optional(out, older_keys[2], d->older_most_b);
+}
+
+static void add_device(struct mt_buf *out, const struct mt_baseline_device *d, bool repeated,
+                       size_t repeat_n)
+{
+    struct mt_baseline_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
+    mt_buf_adds(out, "    {\n      ");
+    add_text(out, "device", d->name);
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        add_optional(out, mt_baseline_names[f].device, d->v[f]);
+    add_older(out, d);
+    if (repeated) {
+        mt_buf_adds(out, ",\n      \"spread\": {");
+        for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+            mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_baseline_names[f].device,
+                        (long long)d->spread[f]);
+        mt_buf_adds(out, "},\n      ");
+        add_text(out, "sites_of", d->sites_of);
+    }
+    mt_buf_adds(out, ",\n      \"sites\": [");
+    if (d->sites.n) {
+        memcpy(sites, d->sites.v, d->sites.n * sizeof *sites);
+        qsort(sites, d->sites.n, sizeof *sites, site_cmp);
+    }
+    for (size_t i = 0; i < d->sites.n; i++) {
+        mt_buf_adds(out, i ? ",\n" : "\n");
+        add_site(out, &sites[i], repeat_n);
+    }
+    mt_buf_adds(out, d->sites.n ? "\n      ]\n    }" : "]\n    }");
+    free(sites);
+}
+
+void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
+{
+    const char *slash = strrchr(b->source, '/'); /* folders differ from machine to machine */
+    mt_buf_addf(out, "{\n  \"schema\": \"%s\",\n  \"version\": %d,\n  ", schema, VERSION);
+    add_text(out, "run", b->run);
+    mt_buf_adds(out, ",\n  ");
+    add_text(out, "source", slash ? slash + 1 : b->source);
+    mt_buf_adds(out, ",\n  ");
+    add_text(out, "format", b->format);
+    if (b->torch[0]) {
+        mt_buf_adds(out, ",\n  ");
+        add_text(out, "torch", b->torch);
+    }
+    mt_buf_addf(out, ",\n  \"runs_n\": %lld", (long long)b->run_n);
+    for (size_t i = 0; i < b->repeats.n; i++) {
+        mt_buf_adds(out, i ? ", \"" : ",\n  \"repeats\": [\"");
+        mt_escape_json(out, b->repeats.v[i]);
+        mt_buf_adds(out, i + 1 < b->repeats.n ? "\"" : "\"]");
+    }
+    mt_buf_addf(out, ",\n  \"warmup\": %lld,\n  \"devices\": [", (long long)b->warmup);
+    for (size_t i = 0; i < b->devices.n; i++) {
+        mt_buf_adds(out, i ? ",\n" : "\n");
+        add_device(out, &b->devices.v[i], b->run_n > 1, b->repeats.n);
+    }
+    mt_buf_adds(out, b->devices.n ? "\n  ]\n}\n" : "]\n}\n");
+}
+
+/* ---- reading ---- */
+
+bool mt_baseline_is_file(const char *path)
+{
+    char head[HEAD_B + 1];
+    FILE *in = fopen(path, "rb");
+    size_t n = in ? fread(head, 1, HEAD_B, in) : 0;
+    if (in)
+        fclose(in);
+    return memmem(head, n, schema, sizeof schema - 1) != NULL;
+}
+
+static enum mt_status read_text(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
+                                char *out, size_t size, struct mt_err *err)
+{
+    if (!v)
+        return MT_OK;
+    MT_TRY(mt_json_doc_want(d, v, MT_JSON_DOC_TEXT, err));
+    snprintf(out, size, "%s", v->text);
+    return MT_OK;
+}
+
+/* A figure; null: unknown, where that is allowed. */
+static enum mt_status read_figure(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
+                                  bool unknown, int64_t *out, struct mt_err *err)
+{
+    *out = MT_BASELINE_UNKNOWN;
+    if (unknown && v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "null") == 0)
+        return MT_OK;
+    MT_TRY(mt_json_doc_int(d, v, out, err));
+    if (*out >= -LARGEST && *out <= LARGEST)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" is out of range", v->key);
+    return mt_json_doc_at(d, v, err);
+}
+
+static enum mt_status read_flag(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
+                                bool *out, struct mt_err *err)
+{
+    *out = v && v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "true") == 0;
+    if (!v || *out || (v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "false") == 0))
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" must be true or false", v->key);
+    return mt_json_doc_at(d, v, err);
+}
+
+/* The figures of each repeat, where they are not the same in all. */
+static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_json_doc_value *list,
+                                const struct mt_baseline *b, enum mt_baseline_figure f,
+                                struct mt_baseline_site *site, struct mt_err *err)
+{
+    size_t n = 0, repeat_n = b->repeats.n;
+    MT_TRY(mt_json_doc_want(d, list, MT_JSON_DOC_ARRAY, err));
+    if (!site->each) {
+        site->each = mt_baseline_each_new(repeat_n);
+        for (size_t i = 0; i < repeat_n; i++)
+            memcpy(&site->each[i * MT_BASELINE_N], site->v, sizeof site->v);
+    }
+    for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
+         v = mt_json_doc_next(d, v), n++)
+        if (n < repeat_n)
+            MT_TRY(read_figure(d, v, false, &site->each[n * MT_BASELINE_N + f], err));
+    if (n == repeat_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"%s\" has %zu figures of %zu repeats", list->key, n, repeat_n);
+    return mt_json_doc_at(d, list, err);
+}
+
+static enum mt_status read_figures(const struct mt_json_doc *d,
+                                   const struct mt_json_doc_value *from,
+                                   const struct mt_baseline *b, struct mt_baseline_site *site,
+                                   struct mt_err *err)
+{
+    const struct mt_json_doc_value *v;
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        if (mt_baseline_names[f].site && (v = mt_json_doc_get(d, from, mt_baseline_names[f].site)))
+            MT_TRY(read_figure(d, v, false, &site->v[f], err));
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        if (mt_baseline_names[f].site && (v = mt_json_doc_get(d, from, mt_baseline_names[f].each)))
+            MT_TRY(read_each(d, v, b, (enum mt_baseline_figure)f, site, err));
+    return MT_OK;
+}
+
+static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
+                                struct mt_baseline *b, struct mt_baseline_device *to,
+                                struct mt_err *err)
+{
+    const char *keys[2 * MT_BASELINE_FILE_N + 3] = {"op", "scope", "is_op"};
+    size_t n = 3;
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        if (mt_baseline_names[f].site) {
+            keys[n++] = mt_baseline_names[f].site;
+            keys[n++] = mt_baseline_names[f].each;
+        }
+    MT_TRY(mt_json_doc_keys(d, from, keys, n, err));
+    const struct mt_json_doc_value *op = mt_json_doc_get(d, from, "op"),
+                                   *scope = mt_json_doc_get(d, from, "scope");
+    if (!op) {
+        MT_FAIL(err, MT_EINPUT, "a site without \"op\"");
+        return mt_json_doc_at(d, from, err);
+    }
+    MT_TRY(mt_json_doc_want(d, op, MT_JSON_DOC_TEXT, err));
+    if (scope)
+        MT_TRY(mt_json_doc_want(d, scope, MT_JSON_DOC_TEXT, err));
+    bool is_op;
+    MT_TRY(read_flag(d, mt_json_doc_get(d, from, "is_op"), &is_op, err));
+    struct mt_baseline_site *site = mt_vec_push(&to->sites);
+    *site = (struct mt_baseline_site){.op = mt_baseline_text(b, op->text),
+                                      .scope = scope ? mt_baseline_text(b, scope->text) : NULL,
+                                      .explicit_row = !is_op && is_explicit_name(op->text)};
+    return read_figures(d, from, b, site, err);
+}
+
+static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
+                                  struct mt_baseline_device *to, struct mt_err *err)
+{
+    const char *keys[MT_BASELINE_FILE_N];
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        keys[f] = mt_baseline_names[f].device;
+    MT_TRY(mt_json_doc_keys(d, from, keys, MT_BASELINE_FILE_N, err));
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
+        const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
+        if (!v)
+            continue;
+        MT_TRY(read_figure(d, v, false, &to->spread[f], err));
+        if (to->spread[f] >= 0)
+            continue;
+        MT_FAIL(err, MT_EINPUT, "\"%s\": a spread is not negative", v->key);
+        return mt_json_doc_at(d, v, err);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
+                                 struct mt_baseline_device *to, struct mt_err *err)
+{
+    int64_t *const figures[] = {&to->older_b, &to->older_least_b, &to->older_most_b};
+    const struct mt_json_doc_value *v, *left_out = mt_json_doc_get(d, from, "older_left_out");
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
+        *figures[i] = MT_BASELINE_UNKNOWN;
+        if ((v = mt_json_doc_get(d, from, older_keys[i])))
+            MT_TRY(read_figure(d, v, true, figures[i], err));
+    }
+    to->older_unsaid = !left_out && !mt_json_doc_get(d, from, older_keys[0]);
+    return read_flag(d, left_out, &to->older_left_out, err);
+}
+
+static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
+                                  struct mt_baseline *b, struct mt_err *err)
+{
+    enum { OPTIONAL_N = 6, OTHER_N = 8 };
+    const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {
+        "spread",      "sites_of",    "older_left_out", older_keys[0],
+        older_keys[1], older_keys[2], "device",         "sites"};
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        keys[OTHER_N + f] = mt_baseline_names[f].device;
+    MT_TRY(mt_json_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
+    struct mt_baseline_device *to = mt_vec_push(&b->devices);
+    *to = (struct mt_baseline_device){0};
+    for (size_t i = OPTIONAL_N; i < MT_ARRAY_LEN(keys); i++)
+        if (!mt_json_doc_get(d, from, keys[i])) {
+            MT_FAIL(err, MT_EINPUT, "a device without \"%s\"", keys[i]);
+            return mt_json_doc_at(d, from, err);
+        }
+    MT_TRY(read_text(d, mt_json_doc_get(d, from, "device"), to->name, sizeof to->name, err));
+    MT_TRY(
+        read_text(d, mt_json_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_baseline_names[f].device), true,
+                           &to->v[f], err));
+    MT_TRY(read_older(d, from, to, err));
+    if (mt_json_doc_get(d, from, "spread"))
+        MT_TRY(read_spread(d, mt_json_doc_get(d, from, "spread"), to, err));
+    const struct mt_json_doc_value *sites = mt_json_doc_get(d, from, "sites");
+    MT_TRY(mt_json_doc_want(d, sites, MT_JSON_DOC_ARRAY, err));
+    for (const struct mt_json_doc_value *s = mt_json_doc_first(d, sites); s;
+         s = mt_json_doc_next(d, s))
+        MT_TRY(read_site(d, s, b, to, err));
+    return MT_OK;
+}
+
+static enum mt_status read_repeats(const struct mt_json_doc *d,
+                                   const struct mt_json_doc_value *list, struct mt_baseline *b,
+                                   struct mt_err *err)
+{
+    MT_TRY(mt_json_doc_want(d, list, MT_JSON_DOC_ARRAY, err));
+    for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
+         v = mt_json_doc_next(d, v)) {
+        MT_TRY(mt_json_doc_want(d, v, MT_JSON_DOC_TEXT, err));
+        *mt_vec_push(&b->repeats) = mt_baseline_text(b, v->text);
+    }
+    if (b->repeats.n && (int64_t)b->repeats.n == b->run_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "\"repeats\" names %zu runs, but \"runs_n\" is %lld", b->repeats.n,
+            (long long)b->run_n);
+    return mt_json_doc_at(d, list, err);
+}
+
+static enum mt_status read_all(const struct mt_json_doc *d, struct mt_baseline *b,
+                               struct mt_err *err)
+{
+    static const char *const keys[] = {"schema", "version", "run",     "source", "format",
+                                       "torch",  "runs_n",  "repeats", "warmup", "devices"};
+    const struct mt_json_doc_value *root = mt_json_doc_root(d);
+    MT_TRY(mt_json_doc_schema(d, schema, VERSION, err));
+    MT_TRY(mt_json_doc_keys(d, root, keys, MT_ARRAY_LEN(keys), err));
+    MT_TRY(read_text(d, mt_json_doc_get(d, root, "run"), b->run, sizeof b->run, err));
+    MT_TRY(read_text(d, mt_json_doc_get(d, root, "source"), b->source, sizeof b->source, err));
+    MT_TRY(read_text(d, mt_json_doc_get(d, root, "format"), b->format, sizeof b->format, err));
+    MT_TRY(read_text(d, mt_json_doc_get(d, root, "torch"), b->torch, sizeof b->torch, err));
+    const struct mt_json_doc_value *runs = mt_json_doc_get(d, root, "runs_n"),
+                                   *warmup = mt_json_doc_get(d, root, "warmup"),
+                                   *repeats = mt_json_doc_get(d, root, "repeats"),
+                                   *devices = mt_json_doc_get(d, root, "devices");
+    b->run_n = 1;
+    if (runs)
+        MT_TRY(mt_json_doc_int(d, runs, &b->run_n, err));
+    if (repeats)
+        MT_TRY(read_repeats(d, repeats, b, err));
+    if (warmup)
+        MT_TRY(mt_json_doc_int(d, warmup, &b->warmup, err));
+    if (!devices) {
+        MT_FAIL(err, MT_EINPUT, "\"devices\" is missing");
+        return mt_json_doc_at(d, root, err);
+    }
+    MT_TRY(mt_json_doc_want(d, devices, MT_JSON_DOC_ARRAY, err));
+    for (const struct mt_json_doc_value *v = mt_json_doc_first(d, devices); v;
+         v = mt_json_doc_next(d, v))
+        MT_TRY(read_device(d, v, b, err));
+    return MT_OK;
+}
+
+static enum mt_status use_doc(enum mt_status st, struct mt_json_doc *d, struct mt_baseline *out,
+                              struct mt_err *err)
+{
+    *out = (struct mt_baseline){0};
+    mt_strtab_init(&out->texts);
+    if (st == MT_OK)
+        st = read_all(d, out, err);
+    if (st != MT_OK)
+        mt_err_hint(err, "Nothing was compared. `memtool export --baseline RUN -o FILE` writes a "
+                         "baseline anew.");
+    mt_json_doc_free(d);
+    return st;
+}
+
+enum mt_status mt_baseline_read(const char *path, struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_json_doc d;
+    return use_doc(mt_json_doc_read(path, &d, err), &d, out, err);
+}
+
+enum mt_status mt_baseline_parse(const char *path, const char *text, size_t n,
+                                 struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_json_doc d;
+    return use_doc(mt_json_doc_parse(path, text, n, &d, err), &d, out, err);
+}

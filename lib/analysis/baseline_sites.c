@@ -1,0 +1,70 @@
+/* The sites of several repeats, as those of one baseline. */
+#include "lib/analysis/baseline_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *mt_baseline_text(struct mt_baseline *b, const char *s)
+{
+    return mt_strtab_get(&b->texts, mt_strtab_add(&b->texts, s, strlen(s)));
+}
+
+int64_t *mt_baseline_each_new(size_t repeat_n)
+{
+    return mt_alloc(repeat_n * MT_BASELINE_N * sizeof(int64_t));
+}
+
+void mt_baseline_each_settle(struct mt_baseline_site *s, size_t repeat_n)
+{
+    for (size_t i = 0; i < repeat_n; i++)
+        if (memcmp(&s->each[i * MT_BASELINE_N], s->v, sizeof s->v) != 0)
+            return;
+    free(s->each);
+    s->each = NULL;
+}
+
+/* The site of the same name; a new one where there is none. names: of those there are. */
+static struct mt_baseline_site *find_site(struct mt_strtab *names,
+                                          const struct mt_baseline_site *site, size_t repeat_n,
+                                          struct mt_baseline *out, struct mt_baseline_device *to)
+{
+    char *key = mt_asprintf("%d %d %zu %s%s", site->explicit_row, site->scope != NULL,
+                            strlen(site->op), site->op, site->scope ? site->scope : "");
+    uint32_t id = mt_strtab_add(names, key, strlen(key));
+    free(key);
+    if (id < to->sites.n)
+        return &to->sites.v[id];
+    struct mt_baseline_site *new = mt_vec_push(&to->sites);
+    *new =
+        (struct mt_baseline_site){.op = mt_baseline_text(out, site->op),
+                                  .scope = site->scope ? mt_baseline_text(out, site->scope) : NULL,
+                                  .explicit_row = site->explicit_row,
+                                  .each = mt_baseline_each_new(repeat_n)};
+    return new;
+}
+
+void mt_baseline_fold_sites(const struct mt_baseline *repeats, size_t n, size_t which,
+                            const char *name, struct mt_baseline *out,
+                            struct mt_baseline_device *to)
+{
+    struct mt_strtab names;
+    mt_strtab_init(&names);
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], name);
+        for (size_t k = 0; d && k < d->sites.n; k++) {
+            const struct mt_baseline_site *from = &d->sites.v[k];
+            struct mt_baseline_site *site = find_site(&names, from, n, out, to);
+            int64_t *v = &site->each[i * MT_BASELINE_N];
+            site->unseen |= from->unseen;
+            for (int f = 0; f < MT_BASELINE_N; f++)
+                v[f] = mt_baseline_add(v[f], from->v[f]);
+        }
+    }
+    for (size_t k = 0; k < to->sites.n; k++) {
+        struct mt_baseline_site *site = &to->sites.v[k];
+        memcpy(site->v, &site->each[which * MT_BASELINE_N], sizeof site->v);
+        mt_baseline_each_settle(site, n);
+    }
+    mt_strtab_free(&names);
+}

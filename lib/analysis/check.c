@@ -1,0 +1,442 @@
+#include "lib/analysis/check_parts.h"
+
+#include "lib/base/human.h"
+#include "lib/run/match.h"
+#include "lib/usage/gaps.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_check_names[MT_CHECK_N] = {"pass", "fail", "inconclusive"};
+
+void mt_repeats_free(struct mt_repeats *r)
+{
+    for (size_t i = 0; i < r->v.n; i++)
+        mt_baseline_free(&r->v.v[i]);
+    mt_vec_free(&r->v);
+}
+
+void mt_check_open(struct mt_checked *c, const char *fmt, ...)
+{
+    va_list ap;
+    c->verdict = MT_CHECK_INCONCLUSIVE;
+    if (c->why[0])
+        return;
+    va_start(ap, fmt);
+    vsnprintf(c->why, sizeof c->why, fmt, ap);
+    va_end(ap);
+}
+
+static bool is_other(const struct mt_baseline_site *s)
+{
+    return s->explicit_row && strcmp(s->op, "[other]") == 0;
+}
+
+static size_t repeats_in(const struct mt_baseline *b)
+{
+    return b->repeats.n ? b->repeats.n : 1;
+}
+
+/* The median of what the repeats have of a site. */
+static int64_t middle_of(const struct mt_baseline *b, const struct mt_baseline_site *s,
+                         enum mt_baseline_figure f)
+{
+    if (!s->each)
+        return s->v[f];
+    int64_t spread, *values = mt_alloc(b->repeats.n * sizeof *values);
+    for (size_t i = 0; i < b->repeats.n; i++)
+        values[i] = mt_baseline_figure_in(s, f, i);
+    int64_t median = mt_median(values, b->repeats.n, &spread, NULL);
+    free(values);
+    return median;
+}
+
+/* A file of an earlier version: it has the sites of one of several repeats. */
+static bool knows_one_repeat(const struct mt_baseline *b)
+{
+    return b->run_n > 1 && !b->repeats.n;
+}
+
+/* What a file lumps together; the most of its repeats. */
+static int64_t other_of(const struct mt_baseline *b, const struct mt_baseline_device *d,
+                        enum mt_baseline_figure f)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < d->sites.n; i++)
+        for (size_t k = 0; k < repeats_in(b) && is_other(&d->sites.v[i]); k++) {
+            int64_t v = mt_baseline_figure_in(&d->sites.v[i], f, k);
+            most = v > most ? v : most;
+        }
+    return most;
+}
+
+/* Of a side: whether what is known of a part only says something, as of what a limit is about. */
+struct side {
+    const struct mt_repeats *repeats;
+    const char *name; /* "the run" */
+    bool parts;
+};
+
+/* What the sites that a rule is about have in one repeat; *unseen: of those that lose frees. */
+static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_baseline_figure f,
+                            const struct mt_baseline_device *d, size_t repeat, int64_t *unseen,
+                            bool *found)
+{
+    int64_t sum = 0;
+    double rate = 0;
+    *unseen = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_baseline_site *s = &d->sites.v[i];
+        if (is_other(s) || !mt_rule_is_about(rule, s))
+            continue;
+        int64_t v = mt_baseline_figure_in(s, f, repeat);
+        *found = true;
+        sum = mt_baseline_add(sum, v);
+        rate += f == MT_BASELINE_SUSPECT ? s->suspect : s->per_step;
+        *unseen = mt_baseline_add(*unseen, s->unseen ? v : 0);
+    }
+    return f == MT_BASELINE_PER_STEP || f == MT_BASELINE_SUSPECT ? mt_baseline_up(rate) : sum;
+}
+
+/*
+ * A figure of a device, as far as the rule is about it. *slack: how far a file leaves it open, by
+ * the repeats it holds and by what it lumps together as [other], which may belong to the sites the
+ * rule is about, or not. *doubt: how much less it may be, if blocks are dead. *found: there are
+ * such sites.
+ */
+static int64_t figure_of(const struct mt_rule *rule, enum mt_baseline_figure f,
+                         const struct mt_baseline *b, const struct mt_baseline_device *d,
+                         int64_t *slack, int64_t *doubt, bool *found)
+{
+    bool lives = f == MT_BASELINE_PEAK; /* sites at the peak are known where the end is */
+    *slack = d->spread[f];
+    *doubt = d->doubt[f];
+    if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
+        return d->v[f];
+    if (lives && (d->v[MT_BASELINE_AT_END] == MT_BASELINE_UNKNOWN || d->least[f]))
+        return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
+    if (knows_one_repeat(b))
+        return MT_BASELINE_UNKNOWN;
+    size_t n = repeats_in(b);
+    int64_t unseen = 0, *values = mt_alloc(n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = sum_of_sites(rule, f, d, i, &unseen, found);
+    int64_t median = mt_median(values, n, slack, NULL);
+    free(values);
+    *doubt = unseen < *doubt ? unseen : *doubt;
+    *slack = mt_baseline_add(*slack, other_of(b, d, f));
+    return median;
+}
+
+struct measured {
+    int64_t median, spread;
+    int64_t doubt; /* it may be so much less */
+    size_t index;
+    int64_t most; /* of all repeats, and of which */
+    size_t most_index;
+    const char *part; /* a repeat that knows it of a part only, and why; NULL: none */
+    const char *why_part;
+    bool found; /* in one of the repeats there are sites the rule is about */
+};
+
+static const char *why_unknown(enum mt_baseline_figure f, const struct mt_baseline *b,
+                               const struct mt_baseline_device *d)
+{
+    if (d->v[f] != MT_BASELINE_UNKNOWN && knows_one_repeat(b))
+        return "has the sites of one of its repeats only; write it anew with memtool export";
+    bool growth = f == MT_BASELINE_PER_STEP && d->v[f] == MT_BASELINE_UNKNOWN;
+    if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
+        return mt_gaps_text(d->gaps);
+    if (d->v[MT_BASELINE_AT_END] == MT_BASELINE_UNKNOWN)
+        return "has no addresses in its records: what lives how long is unknown";
+    if (f == MT_BASELINE_PER_STEP)
+        return d->v[MT_BASELINE_STEP_N]
+                   ? "has too few steps to tell growth; 3 after the warm-up are needed"
+                   : "has no steps; mark them when recording, or import it with --step-marker "
+                     "REGEX";
+    return "does not know this figure";
+}
+
+static bool measure(const struct mt_rule *rule, enum mt_baseline_figure figure,
+                    const struct side *side, struct mt_checked *c, struct measured *out)
+{
+    const struct mt_repeats *r = side->repeats;
+    int64_t *values = mt_alloc(r->v.n * sizeof *values);
+    int64_t extra = 0; /* spread the repeats bring with them */
+    *out = (struct measured){.most = INT64_MIN};
+    for (size_t i = 0; i < r->v.n; i++) {
+        int64_t slack = 0, doubt = 0;
+        const struct mt_baseline_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
+        values[i] = d && (side->parts || !d->least[figure])
+                        ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &out->found)
+                        : MT_BASELINE_UNKNOWN;
+        if (d && d->least[figure] && !out->part) {
+            out->part = r->v.v[i].run;
+            out->why_part = why_unknown(figure, &r->v.v[i], d);
+        }
+        if (!d)
+            mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
+        else if (values[i] == MT_BASELINE_UNKNOWN)
+            mt_check_open(c, "%s '%s' %s", side->name, r->v.v[i].run,
+                          why_unknown(figure, &r->v.v[i], d));
+        extra = slack > extra ? slack : extra;
+        out->doubt = doubt > out->doubt ? doubt : out->doubt;
+        if (values[i] > out->most) {
+            out->most = values[i];
+            out->most_index = i;
+        }
+    }
+    out->median = mt_median(values, r->v.n, &out->spread, &out->index);
+    out->spread = mt_baseline_add(out->spread, extra);
+    free(values);
+    return out->median != MT_BASELINE_UNKNOWN;
+}
+
+/* ---- comparing with a baseline ---- */
+
+static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
+                       const struct mt_repeats *base, struct mt_checked *c)
+{
+    const struct mt_baseline *a = &base->v.v[c->base_index], *b = &new->v.v[c->new_index];
+    const struct mt_baseline_device *da = mt_baseline_same_device(a, c->device);
+    const struct mt_baseline_device *db = mt_baseline_same_device(b, c->device);
+    int64_t steps_a = da->v[MT_BASELINE_STEP_N], steps_b = db->v[MT_BASELINE_STEP_N];
+    if (strcmp(a->format, b->format) != 0)
+        mt_check_open(c, "the baseline was read from a %s, the run from a %s", a->format,
+                      b->format);
+    else if (rule->kind->steps && steps_a != steps_b)
+        mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
+                      (long long)steps_a, (long long)steps_b, rule->kind->what);
+    else
+        mt_check_older_differs(rule, da, db, c);
+    return !c->why[0];
+}
+
+static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *new,
+                         const struct mt_repeats *base, bool same_run, struct mt_checked *c,
+                         bool *found)
+{
+    const struct side side = {base, "the baseline", false};
+    struct measured m;
+    if (!base)
+        mt_check_open(c, "there is no baseline to compare with; name one with --baseline");
+    else if (same_run)
+        mt_check_open(c, "the baseline is the run itself");
+    else if (measure(rule, rule->kind->figure, &side, c, &m)) {
+        c->base = m.median;
+        c->base_spread = m.spread;
+        c->base_index = m.index;
+        *found |= m.found;
+        return comparable(rule, new, base, c);
+    }
+    return false;
+}
+
+static void judge(struct mt_checked *c)
+{
+    const struct mt_rule *rule = c->rule;
+    double noise = (double)c->spread;
+    char text[MT_HUMAN_MAX];
+    c->limit = rule->amount;
+    if (rule->kind->growth && rule->percent >= 0) {
+        c->limit =
+            mt_baseline_whole(floor((double)c->base + fabs((double)c->base) * rule->percent / 100));
+        noise += (double)c->base_spread * (1 + rule->percent / 100);
+    } else if (rule->kind->growth) {
+        c->limit = mt_baseline_whole((double)c->base + (double)rule->amount);
+        noise += (double)c->base_spread;
+    }
+    if (c->measured <= c->limit)
+        c->verdict = MT_CHECK_PASS;
+    else if ((double)(c->measured - c->doubt - c->limit) > noise)
+        c->verdict = MT_CHECK_FAIL;
+    else if ((double)(c->measured - c->limit) > noise)
+        mt_check_open(c, "%s of it may have been freed where the profiler did not see it",
+                      mt_human_bytes(c->doubt, text));
+    else
+        mt_check_open(c, "the repeats differ by more than the limit is exceeded by");
+}
+
+/* ---- what keeps a limit only at first sight ---- */
+
+/* A run that exceeds a limit that the median keeps: no noise if they are the ranks of a job. */
+static void doubt_median(const struct mt_repeats *new, const struct measured *m,
+                         struct mt_checked *c)
+{
+    char most[MT_HUMAN_LONG];
+    if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
+        return;
+    mt_check_open(c, "'%s' exceeds it with %s; --each judges every run by itself",
+                  new->v.v[m->most_index].run, mt_human_with_exact(m->most, most));
+    c->look_index = m->most_index;
+    c->look = true;
+}
+
+/* A limit that is kept as far as is known. */
+static void doubt_part(const struct measured *m, struct mt_checked *c)
+{
+    if (c->verdict == MT_CHECK_PASS && m->part)
+        mt_check_open(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
+}
+
+/* The site that grows most without being known for a leak; NULL: none. */
+static const struct mt_baseline_site *
+candidate_of(const struct mt_rule *rule, const struct mt_baseline_device *d, int64_t *growth_b)
+{
+    const struct mt_baseline_site *most = NULL;
+    *growth_b = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_baseline_site *s = &d->sites.v[i];
+        int64_t growth = mt_baseline_up(s->suspect - s->per_step);
+        if (growth > *growth_b && mt_rule_is_about(rule, s)) {
+            *growth_b = growth;
+            most = s;
+        }
+    }
+    return most;
+}
+
+static void doubt_candidates(const struct side *side, struct mt_checked *c)
+{
+    const struct mt_repeats *new = side->repeats;
+    struct measured m;
+    char text[MT_HUMAN_MAX];
+    int64_t growth_b;
+    if (c->rule->kind->figure != MT_BASELINE_PER_STEP || c->verdict != MT_CHECK_PASS ||
+        !measure(c->rule, MT_BASELINE_SUSPECT, side, c, &m) || m.most <= c->limit)
+        return;
+    const struct mt_baseline_site *s = candidate_of(
+        c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
+    if (!s)
+        return;
+    mt_check_open(c, "%.100s%s%.100s may be a leak: a candidate that grows %s%s a step", s->op,
+                  s->scope ? " in " : "", s->scope ? s->scope : "", s->unseen ? "at most " : "",
+                  mt_human_bytes(growth_b, text));
+    c->look_index = m.most_index;
+    c->look = true;
+}
+
+/* ---- what explains a failure ---- */
+
+static struct mt_match_key *names_of(const struct mt_baseline_device *d, const char **keys)
+{
+    struct mt_match_key *names = mt_alloc((d->sites.n + 1) * sizeof *names);
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_baseline_site *s = &d->sites.v[i];
+        keys[2 * i] = s->op;
+        keys[2 * i + 1] = s->scope ? s->scope : "";
+        names[i] = (struct mt_match_key){.key = &keys[2 * i], .explicit_row = s->explicit_row};
+    }
+    return names;
+}
+
+/* Puts a site among the largest; it must grow or hold something. */
+static void offer(struct mt_checked *c, struct mt_explain site)
+{
+    size_t at = c->explain_n;
+    if (site.amount <= 0)
+        return;
+    while (at > 0 && c->explain[at - 1].amount < site.amount)
+        at--;
+    if (at == MT_EXPLAIN_MAX)
+        return;
+    if (c->explain_n < MT_EXPLAIN_MAX)
+        c->explain_n++;
+    memmove(&c->explain[at + 1], &c->explain[at], (c->explain_n - 1 - at) * sizeof site);
+    c->explain[at] = site;
+}
+
+/* base NULL: none. */
+static void explain(const struct mt_rule *rule, const struct mt_baseline *base,
+                    const struct mt_baseline *new, struct mt_checked *c)
+{
+    static const enum mt_group_key keys[] = {MT_BY_TOP, MT_BY_SCOPE};
+    static const struct mt_baseline_device nothing;
+    const struct mt_baseline *in[2] = {base ? base : new, new};
+    const struct mt_baseline_device *side[2] = {base ? mt_baseline_same_device(base, c->device)
+                                                     : &nothing,
+                                                mt_baseline_same_device(new, c->device)};
+    enum mt_baseline_figure f = rule->kind->figure;
+    const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
+                             mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
+    struct mt_match_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};
+    struct mt_matches a;
+    mt_match_groups(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
+    int64_t other = other_of(in[0], side[0], f);
+    int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
+    bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < side[s]->sites.n; i++) {
+            const struct mt_baseline_site *site = &side[s]->sites.v[i];
+            int64_t v = mt_check_is_partial(rule) ? middle_of(in[s], site, f) : site->v[f];
+            change[names[s][i].row] = mt_baseline_add(change[names[s][i].row], s ? v : -v);
+            about[names[s][i].row] |= mt_rule_is_about(rule, site);
+        }
+    for (size_t i = 0; i < a.rows.n; i++) {
+        if (!a.rows.v[i].in[0]) /* it may be among what the baseline lumps together */
+            change[i] = mt_baseline_add(change[i], -other);
+        if (about[i])
+            offer(c, (struct mt_explain){a.rows.v[i].key[0],
+                                         a.rows.v[i].key[1][0] ? a.rows.v[i].key[1] : NULL,
+                                         change[i]});
+    }
+    free(change);
+    free(about);
+    mt_matches_free(&a);
+    for (int s = 0; s < 2; s++) {
+        free(names[s]);
+        free(texts[s]);
+    }
+}
+
+void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
+                   const struct mt_repeats *base, bool same_run, struct mt_checked *out)
+{
+    const struct mt_baseline_device *first = mt_baseline_device(&new->v.v[0], rule->device);
+    mt_check_rule_on(rule, first ? first->name : NULL, new, base, same_run, out);
+}
+
+void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,
+                      const struct mt_repeats *base, bool same_run, struct mt_checked *out)
+{
+    const struct side side = {new, "the run", true};
+    struct measured m;
+    *out = (struct mt_checked){.rule = rule,
+                               .measured = MT_BASELINE_UNKNOWN,
+                               .limit = MT_BASELINE_UNKNOWN,
+                               .base = MT_BASELINE_UNKNOWN,
+                               .spread = MT_BASELINE_UNKNOWN,
+                               .base_spread = MT_BASELINE_UNKNOWN};
+    snprintf(out->device, sizeof out->device, "%s",
+             device         ? device
+             : rule->device ? rule->device
+                            : "");
+    if (!device && !rule->device)
+        mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
+    if (out->why[0] || !measure(rule, rule->kind->figure, &side, out, &m))
+        return;
+    out->measured = m.median;
+    out->spread = m.spread;
+    out->doubt = m.doubt;
+    out->new_index = m.index;
+    bool found = m.found;
+    if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
+        return;
+    out->nothing_matches = mt_check_is_partial(rule) && !found;
+    if (out->nothing_matches)
+        mt_check_open(out, "nothing matches: no site is of that op and scope");
+    else
+        judge(out);
+    doubt_part(&m, out);
+    mt_check_doubt_older(new, base, out);
+    doubt_median(new, &m, out);
+    doubt_candidates(&side, out);
+    if (out->verdict != MT_CHECK_FAIL)
+        return;
+    out->look = true;
+    out->look_index = out->new_index;
+    explain(rule, rule->kind->growth ? &base->v.v[out->base_index] : NULL,
+            &new->v.v[out->new_index], out);
+}

@@ -1,0 +1,104 @@
+/* Rules about levels, and what is older than the recordings. */
+#include "lib/analysis/check_parts.h"
+
+#include "lib/analysis/older_levels.h"
+#include "lib/base/human.h"
+#include <math.h>
+
+static bool is_told(const struct mt_baseline_device *d)
+{
+    return d->older_b != MT_BASELINE_UNKNOWN;
+}
+
+/* Whether what is older than the recording is part of the figure. */
+static bool counts_older(const struct mt_rule *rule)
+{
+    static const struct mt_baseline_site older = {.op = "[before trace]", .explicit_row = true};
+    enum mt_baseline_figure f = rule->kind->figure;
+    return (f == MT_BASELINE_PEAK || f == MT_BASELINE_AT_END) && mt_rule_is_about(rule, &older);
+}
+
+void mt_check_older_differs(const struct mt_rule *rule, const struct mt_baseline_device *base,
+                            const struct mt_baseline_device *new, struct mt_checked *c)
+{
+    bool in_base = is_told(base) && new->older_left_out;
+    if (!counts_older(rule))
+        return;
+    if (base->older_unsaid && (new->older_left_out || (is_told(new) && new->older_b)))
+        mt_check_open(c, "the baseline does not say whether it counts what is older than the "
+                         "recording; write it anew with memtool export");
+    else if (in_base || (is_told(new) && base->older_left_out))
+        mt_check_open(c,
+                      "what is older than the recording is in the figure of the %s, but not of "
+                      "the %s; import both with --base",
+                      in_base ? "baseline" : "run", in_base ? "run" : "baseline");
+}
+
+/* A limit that is kept by what was recorded, but not by what the run may have held. */
+static void doubt_limit(const struct mt_repeats *new, struct mt_checked *c)
+{
+    char text[MT_HUMAN_MAX];
+    for (size_t i = 0; i < new->v.n && c->verdict == MT_CHECK_PASS; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[i], c->device);
+        bool partial = mt_check_is_partial(c->rule);
+        int64_t is = partial ? c->measured : d ? d->v[c->rule->kind->figure] : MT_BASELINE_UNKNOWN;
+        if (!d || is == MT_BASELINE_UNKNOWN || !d->older_left_out)
+            continue;
+        int64_t most_b = d->older_most_b < 0 ? d->older_least_b : d->older_most_b;
+        if (most_b < 0 || mt_baseline_add(is, most_b) <= c->limit)
+            continue;
+        mt_check_open(c,
+                      "this leaves out what is older than '%s', %s by an estimate; import --base "
+                      "SIZE counts it",
+                      new->v.v[i].run, mt_human_bytes(most_b, text));
+    }
+}
+
+static struct mt_older_part part_of(const struct mt_baseline_device *d)
+{
+    return (struct mt_older_part){d->older_left_out, d->older_least_b, d->older_most_b};
+}
+
+/* The verdict as judged (check.c), with what is estimated to be older. */
+static bool verdict_turns(const struct mt_checked *c, const struct mt_older_part part[2], bool most)
+{
+    double percent = c->rule->percent, add[2];
+    double noise = (double)c->spread + (double)c->base_spread * (1 + fmax(percent, 0) / 100);
+    mt_older_add(part, most, percent > 0, add);
+    double base = (double)c->base + add[0], is = (double)c->measured + add[1];
+    double limit =
+        percent >= 0 ? floor(base + fabs(base) * percent / 100) : base + (double)c->rule->amount;
+    return c->verdict == MT_CHECK_PASS ? is > limit : is - (double)c->doubt - limit <= noise;
+}
+
+static void doubt_growth(const struct mt_repeats *new, const struct mt_repeats *base,
+                         struct mt_checked *c)
+{
+    const struct mt_older_part part[2] = {
+        part_of(mt_baseline_same_device(&base->v.v[c->base_index], c->device)),
+        part_of(mt_baseline_same_device(&new->v.v[c->new_index], c->device))};
+    const double level[2] = {(double)c->base, (double)c->measured};
+    struct mt_buf text = {0};
+    if (!verdict_turns(c, part, false) && !verdict_turns(c, part, true))
+        return;
+    if (mt_older_change(part, level, &text))
+        mt_check_open(c,
+                      "with what is estimated to be older than the recordings it changes by "
+                      "%s; import both with --base SIZE",
+                      text.s);
+    else
+        mt_check_open(c, "this leaves out what is older than the recordings, nobody knows how "
+                         "much; import both with --base SIZE");
+    mt_buf_free(&text);
+}
+
+void mt_check_doubt_older(const struct mt_repeats *new, const struct mt_repeats *base,
+                          struct mt_checked *c)
+{
+    if (c->verdict == MT_CHECK_INCONCLUSIVE || !counts_older(c->rule))
+        return;
+    if (!c->rule->kind->growth)
+        doubt_limit(new, c);
+    else if (base)
+        doubt_growth(new, base, c);
+}

@@ -1,0 +1,27 @@
+/* Parts of check.c, for its own files. */
+#ifndef MT_CHECK_PARTS_H
+#define MT_CHECK_PARTS_H
+
+#include "lib/analysis/check.h"
+
+/* The verdict is open; the first reason is the one that is said. */
+__attribute__((format(printf, 2, 3))) void mt_check_open(struct mt_checked *c, const char *fmt,
+                                                         ...);
+
+static inline bool mt_check_is_partial(const struct mt_rule *rule)
+{
+    return rule->op || rule->scope;
+}
+
+/* ---- what is older than the recording (docs/older.md) ---- */
+
+/* Of a growth rule, once base_index and new_index are known: opens it where one side counts what
+ * the other leaves out. */
+void mt_check_older_differs(const struct mt_rule *rule, const struct mt_baseline_device *base,
+                            const struct mt_baseline_device *new, struct mt_checked *c);
+
+/* Opens a verdict that the estimates turn; base NULL: none. */
+void mt_check_doubt_older(const struct mt_repeats *new, const struct mt_repeats *base,
+                          struct mt_checked *c);
+
+#endif

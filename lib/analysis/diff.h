@@ -1,0 +1,116 @@
+/*
+ * diff.h - what changed from one run to another: NEW minus BASE, group by group.
+ *
+ * Each run is measured at its own peak; the sums of at_peak_b over all rows are the peaks, so the
+ * changes of the rows add up to the change of the peak. Where one run has no addresses, no change
+ * of a row is known, and what either run has in the rows still adds up to its peak.
+ */
+#ifndef MT_DIFF_H
+#define MT_DIFF_H
+
+#include "lib/analysis/leaks.h"
+#include "lib/run/match.h"
+#include "lib/usage/gaps.h"
+
+/* What of a group or a run is not known; its figures are 0 then. */
+enum mt_unknown {
+    MT_UNKNOWN_PEAK = 1,   /* what it holds at the peak */
+    MT_UNKNOWN_END = 2,    /* at_end_b */
+    MT_UNKNOWN_GROWTH = 4, /* of leaks; what is found of it nevertheless is no 0 */
+    MT_UNKNOWN_ALLOC = 8,  /* what it allocates and frees */
+    MT_UNKNOWN_CALLS = 16,
+    MT_UNKNOWN_TIME = 32,
+};
+
+/* The figures of a group, or of a whole run. */
+struct mt_figures {
+    unsigned unknown;             /* enum mt_unknown, or-ed */
+    int64_t at_peak_b, at_peak_n; /* at_peak_n -1: unknown */
+    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n;
+    int64_t calls_n, recomputed_n, time_ns; /* recomputed: of the ops, run again in backward */
+    int64_t at_end_b;
+    /* of leaks: */
+    double per_step_b, per_step_n;
+    int64_t leak_at_end_b;     /* alive at the end and part of a leak */
+    double suspect_per_step_b; /* of leaks and candidates */
+};
+
+/* Whether the growth per step is known, be it 0. */
+static inline bool mt_diff_growth_known(const struct mt_figures *f)
+{
+    return !(f->unknown & MT_UNKNOWN_GROWTH) || f->per_step_b > 0;
+}
+
+/* The figures of a group as they are kept: there may be a million. */
+struct mt_diff_ops {
+    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n, calls_n, recomputed_n, time_ns;
+};
+struct mt_diff_lives {
+    int64_t at_peak_b, at_peak_n, at_end_b, leak_at_end_b;
+    double per_step_b, per_step_n, suspect_per_step_b;
+};
+
+/* One of the two runs. db NULL: not opened. */
+struct mt_diff_side {
+    struct mt_db *db;
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_allocations *lives; /* NULL: opened by mt_diff_load; else lent by another diff */
+    bool lives_lent;
+    MT_VEC(struct mt_match_key) groups;
+    MT_VEC(struct mt_diff_ops) ops;      /* of the groups, from the first on; those behind: 0 */
+    MT_VEC(struct mt_diff_lives) living; /* the same */
+    int64_t step_n;
+    bool growth_known; /* there are addresses and steps enough to tell a leak by, and no gaps */
+    unsigned gaps;
+    struct mt_figures whole; /* the device's own figures */
+};
+
+struct mt_diff_row {
+    const char *const *key; /* borrowed from the sides */
+    bool explicit_row, in[2];
+    enum mt_match match;
+    struct mt_figures at[2];
+};
+
+struct mt_diff {
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    struct mt_diff_side side[2];
+    MT_VEC(struct mt_diff_pair {
+        const char *const *key;
+        uint32_t group[2]; /* that has the figures of the row; MT_NONE: in the other run only */
+        uint8_t match;     /* enum mt_match */
+        bool explicit_row;
+    })
+    rows;
+    int64_t match_n[MT_MATCH_N];
+};
+
+/*
+ * Loads a side; d->keys, and db, run and device of the side are set. parts: which figures, else 0.
+ * warmup: of leaks. Errors: MT_EDB.
+ */
+enum mt_diff_parts { MT_DIFF_OPS = 1, MT_DIFF_LIVES = 2 };
+enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
+                            struct mt_err *err);
+
+/* A side is loaded, and its lives are lent to nobody any more: frees what only loading needs. */
+void mt_diff_loaded(struct mt_diff *d, int side);
+
+/* What is known of a group of a side. */
+struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group);
+
+/* Aligns the loaded sides and fills rows. */
+void mt_diff_compare(struct mt_diff *d);
+/* A row of rows. */
+struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i);
+
+/* Does not close the databases. */
+void mt_diff_free(struct mt_diff *d);
+
+/* Divides what grows with the length of a run (all but peaks, at-end and leaks) by its steps. */
+void mt_diff_per_step(struct mt_diff *d);
+void mt_figures_per_step(struct mt_figures *f, int64_t step_n);
+
+#endif

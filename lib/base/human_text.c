@@ -1,0 +1,217 @@
+#include "lib/base/human.h"
+#include "lib/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+void mt_escape_terminal(struct mt_buf *out, const char *s)
+{
+    mt_buf_adds(out, "");
+    while (*s) {
+        size_t plain = 0;
+        while (s[plain] >= 0x20 && s[plain] < 0x7f)
+            plain++;
+        mt_buf_add(out, s, plain);
+        s += plain;
+        if (!*s)
+            return;
+        uint32_t cp;
+        int n = mt_utf8_next(s, &cp);
+        if (n > 0 && !mt_utf8_acts(cp)) {
+            mt_buf_add(out, s, (size_t)n);
+            s += n;
+        } else if (*s == '\n' || *s == '\t') {
+            mt_buf_adds(out, *s++ == '\n' ? "\\n" : "\\t");
+        } else {
+            for (const char *end = s + (n ? n : 1); s < end; s++)
+                mt_buf_addf(out, "\\x%02x", (unsigned char)*s);
+        }
+    }
+}
+
+static const char engine[] = "autograd::engine::evaluate_function: ";
+
+void mt_escape_short(struct mt_buf *out, const char *s)
+{
+    struct mt_buf without = {0};
+    const char *at = strstr(s, engine);
+    if (!at) {
+        mt_escape_terminal(out, s);
+        return;
+    }
+    for (; at; at = strstr(s, engine)) {
+        mt_buf_add(&without, s, (size_t)(at - s));
+        s = at + sizeof engine - 1;
+    }
+    mt_buf_adds(&without, s);
+    mt_escape_terminal(out, without.s);
+    mt_buf_free(&without);
+}
+
+void mt_escape_op(struct mt_buf *out, const char *s)
+{
+    mt_escape_short(out, s);
+    if (strncmp(s, engine, sizeof engine - 1) == 0)
+        mt_buf_adds(out, " (engine)");
+}
+
+void mt_escape_json(struct mt_buf *out, const char *s)
+{
+    mt_buf_adds(out, "");
+    while (*s) {
+        size_t plain = 0;
+        while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
+            plain++;
+        mt_buf_add(out, s, plain);
+        s += plain;
+        if (!*s)
+            break;
+        uint32_t cp;
+        int n = mt_utf8_next(s, &cp);
+        if (n == 0)
+            mt_buf_addf(out, "\\u%04x", (unsigned char)*s);
+        else if (mt_utf8_acts(cp))
+            mt_buf_addf(out, "\\u%04x", cp);
+        else if (cp == '"' || cp == '\\')
+            mt_buf_addf(out, "\\%c", (char)cp);
+        else
+            mt_buf_add(out, s, (size_t)n);
+        s += n ? n : 1;
+    }
+}
+
+/* The character at s: its bytes and its columns. What the locale does not know takes one. */
+static int char_width(const char *s, int *bytes)
+{
+    uint32_t cp;
+    *bytes = 1;
+    if ((unsigned char)*s < 0x80)
+        return 1;
+    int n = mt_utf8_next(s, &cp);
+    if (n == 0)
+        return 1;
+    *bytes = n;
+    int w = wcwidth((wchar_t)cp);
+    return w < 0 ? 1 : w;
+}
+
+int mt_display_width(const char *s)
+{
+    int width = 0;
+    for (int bytes; *s; s += bytes)
+        width += char_width(s, &bytes);
+    return width;
+}
+
+void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii)
+{
+    int total = mt_display_width(s);
+    if (total <= width) {
+        mt_buf_adds(out, s);
+        return;
+    }
+    int room = width - (ascii ? 3 : 1), head = room / 2 - 1, skip = total - (room - head);
+    const char *p = s, *head_end = s;
+    int bytes;
+    /* Marks of zero width stay with the letter before them, on either side of the cut. */
+    for (int at = 0; *p; p += bytes) {
+        int w = char_width(p, &bytes);
+        if (at >= skip && w > 0)
+            break;
+        at += w;
+        if (at <= head)
+            head_end = p + bytes;
+    }
+    mt_buf_add(out, s, (size_t)(head_end - s));
+    mt_buf_adds(out, ascii ? "..." : "\u2026");
+    mt_buf_adds(out, p);
+}
+
+static bool is_unit(const char *word, size_t n)
+{
+    static const char *const units[] = {"B",   "KiB", "MiB", "GiB", "TiB", "PiB",
+                                        "EiB", "ns",  "us",  "ms",  "s",   "%"};
+    while (n > 0 && strchr(",.;:)", word[n - 1]))
+        n--;
+    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
+        if (strlen(units[i]) == n && strncmp(units[i], word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a line may end before the word that follows the one ending at `end`. */
+static bool may_break(const char *begin, const char *end, const char *word)
+{
+    static const char dot[] = "\u00b7";
+    if (strncmp(word, dot, sizeof dot - 1) == 0)
+        return false;
+    bool figure = end > begin && end[-1] >= '0' && end[-1] <= '9';
+    return !figure || !is_unit(word, strcspn(word, " "));
+}
+
+/* The end of what must stay on one line from s on. */
+static const char *unbroken(const char *s)
+{
+    const char *end = s;
+    for (;;) {
+        end += strcspn(end, " ");
+        const char *word = end + strspn(end, " ");
+        if (!*word || may_break(s, end, word))
+            return end;
+        end = word;
+    }
+}
+
+void mt_wrap_words(struct mt_buf *out, const char *s, int width, int indent)
+{
+    int at = indent;
+    mt_buf_adds(out, "");
+    while (*s) {
+        size_t blanks = strspn(s, " ");
+        const char *end = unbroken(s + blanks);
+        char *piece = mt_strndup(s, (size_t)(end - s));
+        int columns = mt_display_width(piece);
+        if (width > 0 && at > indent && at + columns > width) {
+            mt_buf_addf(out, "\n%*s", indent, "");
+            at = indent;
+            columns -= (int)blanks;
+            mt_buf_adds(out, piece + blanks);
+        } else {
+            mt_buf_adds(out, piece);
+        }
+        at += columns;
+        free(piece);
+        s = end;
+    }
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int mt_edit_distance(const char *a, const char *b)
+{
+    size_t na = strlen(a), nb = strlen(b);
+    int *rows = mt_alloc(3 * (nb + 1) * sizeof *rows);
+    int *before = rows, *last = before + nb + 1, *now = last + nb + 1;
+    for (size_t j = 0; j <= nb; j++)
+        last[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        now[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int cost = a[i - 1] != b[j - 1];
+            now[j] = least(least(last[j], now[j - 1]) + 1, last[j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
+        }
+        int *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    int distance = last[nb];
+    free(rows);
+    return distance;
+}

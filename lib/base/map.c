@@ -1,0 +1,59 @@
+#include "lib/base/map.h"
+
+#include "lib/base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 64 };
+
+static uint64_t mix(uint64_t k)
+{
+    k ^= k >> 33;
+    k *= 0xff51afd7ed558ccdu;
+    k ^= k >> 33;
+    k *= 0xc4ceb9fe1a85ec53u;
+    return k ^ k >> 33;
+}
+
+static struct mt_map_slot *find(const struct mt_map *m, uint64_t key)
+{
+    uint64_t i = mix(key) & (m->slot_n - 1);
+    while (m->slot[i].value != MT_MAP_NONE && m->slot[i].key != key)
+        i = (i + 1) & (m->slot_n - 1);
+    return &m->slot[i];
+}
+
+static void resize(struct mt_map *m, uint64_t slot_n)
+{
+    struct mt_map old = *m;
+    m->slot_n = slot_n;
+    m->slot = mt_alloc(slot_n * sizeof *m->slot);
+    memset(m->slot, 0xff, slot_n * sizeof *m->slot);
+    for (uint64_t i = 0; i < old.slot_n; i++)
+        if (old.slot[i].value != MT_MAP_NONE)
+            *find(m, old.slot[i].key) = old.slot[i];
+    free(old.slot);
+}
+
+void mt_map_free(struct mt_map *m)
+{
+    free(m->slot);
+    *m = (struct mt_map){0};
+}
+
+uint32_t *mt_map_at(struct mt_map *m, uint64_t key)
+{
+    if ((m->n + 1) * 2 > m->slot_n)
+        resize(m, m->slot_n ? m->slot_n * 2 : FIRST_SLOTS);
+    struct mt_map_slot *s = find(m, key);
+    if (s->value == MT_MAP_NONE) {
+        s->key = key;
+        m->n++;
+    }
+    return &s->value;
+}
+
+uint32_t mt_map_get(const struct mt_map *m, uint64_t key)
+{
+    return m->slot_n ? find(m, key)->value : MT_MAP_NONE;
+}

@@ -1,0 +1,21 @@
+/*
+ * pattern.h - regular expressions that users write: POSIX extended ones.
+ */
+#ifndef MT_PATTERN_H
+#define MT_PATTERN_H
+
+#include "lib/base/err.h"
+#include <regex.h>
+
+/* Characters of an expression whose repetitions are written out: "(a{1,10}b){3}" has 33. */
+#define MT_PATTERN_MOST 4000
+
+/*
+ * Compiles one without subexpressions; free it with regfree. what: how it is called in the message,
+ * "--name". Errors: MT_EUSAGE: it is none (without a hint), it has more than MT_PATTERN_MOST
+ * characters, for which the C library would take gigabytes, or refers back to a group ("\1"), for
+ * which it would take for ever.
+ */
+enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, struct mt_err *err);
+
+#endif

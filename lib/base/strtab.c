@@ -1,0 +1,83 @@
+#include "lib/base/strtab.h"
+
+#include "lib/base/hash.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 64 * 1024, FIRST_SLOTS = 64 };
+
+void mt_strtab_init(struct mt_strtab *t)
+{
+    *t = (struct mt_strtab){.slot_n = FIRST_SLOTS};
+    t->slot = mt_alloc(FIRST_SLOTS * sizeof *t->slot);
+    t->seed = mt_hash_seed();
+}
+
+void mt_strtab_free(struct mt_strtab *t)
+{
+    for (size_t i = 0; i < t->blocks.n; i++)
+        free(t->blocks.v[i]);
+    mt_vec_free(&t->blocks);
+    free(t->v);
+    free(t->slot);
+    *t = (struct mt_strtab){0};
+}
+
+void mt_strtab_keep_texts(struct mt_strtab *t)
+{
+    free(t->v);
+    free(t->slot);
+    t->v = NULL;
+    t->slot = NULL;
+    t->n = t->cap = t->slot_n = 0;
+}
+
+static const char *keep(struct mt_strtab *t, const char *s, size_t n)
+{
+    if (!t->blocks.n || t->block_used + n + 1 > t->block_size) {
+        size_t usual = t->blocks.n < 7 ? (size_t)FIRST_BLOCK << t->blocks.n : LARGEST_BLOCK;
+        t->block_size = n + 1 > usual ? n + 1 : usual;
+        *mt_vec_push(&t->blocks) = mt_alloc(t->block_size);
+        t->text_bytes += t->block_size;
+        t->block_used = 0;
+    }
+    char *copy = t->blocks.v[t->blocks.n - 1] + t->block_used;
+    memcpy(copy, s, n);
+    copy[n] = '\0';
+    t->block_used += n + 1;
+    return copy;
+}
+
+static void grow_slots(struct mt_strtab *t)
+{
+    free(t->slot);
+    t->slot_n *= 2;
+    t->slot = mt_alloc(t->slot_n * sizeof *t->slot);
+    for (uint32_t id = 0; id < t->n; id++) {
+        uint32_t i = (uint32_t)t->v[id].hash & (t->slot_n - 1);
+        while (t->slot[i])
+            i = (i + 1) & (t->slot_n - 1);
+        t->slot[i] = id + 1;
+    }
+}
+
+uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
+{
+    uint64_t h = mt_hash_short(t->seed, s, n);
+    uint32_t i = (uint32_t)h & (t->slot_n - 1);
+    for (; t->slot[i]; i = (i + 1) & (t->slot_n - 1)) {
+        const struct mt_strtab_entry *e = &t->v[t->slot[i] - 1];
+        if (e->hash == h && e->n == n && memcmp(e->s, s, n) == 0)
+            return t->slot[i] - 1;
+    }
+    if (t->n == t->cap) {
+        t->cap = t->cap ? t->cap * 2 : FIRST_SLOTS / 2;
+        t->v = mt_realloc(t->v, t->cap * sizeof *t->v);
+    }
+    uint32_t id = t->n++;
+    t->v[id] = (struct mt_strtab_entry){h, keep(t, s, n), (uint32_t)n};
+    t->slot[i] = id + 1;
+    if (t->n > t->slot_n / 2)
+        grow_slots(t);
+    return id;
+}

@@ -1,0 +1,46 @@
+/*
+ * strtab.h - string interning: equal bytes, equal id; ids count up from 0 in order of appearance.
+ */
+#ifndef MT_STRTAB_H
+#define MT_STRTAB_H
+
+#include "lib/base/mem.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_strtab {
+    struct mt_strtab_entry {
+        uint64_t hash;
+        const char *s; /* NUL-terminated, owned by the table */
+        uint32_t n;
+    } * v;
+    uint32_t n, cap;
+    uint32_t *slot; /* open addressing: id + 1, 0 = free */
+    uint32_t slot_n;
+    MT_VEC(char *) blocks; /* where the bytes lie */
+    size_t block_used, block_size;
+    uint64_t seed;
+    size_t text_bytes; /* of the blocks */
+};
+
+void mt_strtab_init(struct mt_strtab *t);
+void mt_strtab_free(struct mt_strtab *t);
+/* Frees all but the texts themselves, for who has pointers to them. Ids mean nothing any more. */
+void mt_strtab_keep_texts(struct mt_strtab *t);
+
+/* Memory in use, about: for limits. */
+static inline uint64_t mt_strtab_bytes(const struct mt_strtab *t)
+{
+    return t->text_bytes + (uint64_t)t->n * sizeof *t->v + (uint64_t)t->slot_n * sizeof *t->slot;
+}
+#define MT_STRTAB_MAX ((uint32_t)1 << 30) /* strings; who adds what others wrote keeps below */
+
+/* Id of the n bytes at s (any bytes), added if new. */
+uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n);
+
+static inline const char *mt_strtab_get(const struct mt_strtab *t, uint32_t id)
+{
+    return t->v[id].s;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* The order in which a recording is built, and the part that can run beside its storing. */
+#include "lib/build/build.h"
+
+#include "lib/base/thread.h"
+#include "lib/build/told_base.h"
+
+static void include(struct mt_recording *r, int64_t t_ns)
+{
+    r->start_ns = t_ns < r->start_ns ? t_ns : r->start_ns;
+    r->end_ns = t_ns > r->end_ns ? t_ns : r->end_ns;
+}
+
+/* First and last moment of what is recorded; the call tree has set those of the ops. */
+static void include_moments(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->records.n; i++)
+        include(r, r->records.v[i].t_ns);
+    for (size_t i = 0; i < r->samples.n; i++)
+        include(r, r->samples.v[i].t_ns);
+    for (size_t i = 0; i < r->other_events.n; i++)
+        include(r, r->other_events.v[i].t_ns);
+    if (r->start_ns > r->end_ns)
+        r->start_ns = r->end_ns = 0;
+}
+
+enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, struct mt_err *err)
+{
+    MT_TRY(mt_build_bounds(r, err));
+    mt_base_read_meta(r);
+    mt_build_calltree(r);
+    include_moments(r);
+    MT_TRY(mt_build_steps(r, step_marker, err));
+    MT_TRY(mt_rec_check_memory(r, err));
+    mt_build_forward(r);
+    return MT_OK;
+}
+
+void mt_build_memory(struct mt_recording *r)
+{
+    mt_build_attribution(r);
+    mt_build_rollup(r);
+    mt_build_older(r);
+    mt_build_history(r);
+}
+
+enum mt_status mt_build(struct mt_recording *r, const char *step_marker, struct mt_err *err)
+{
+    MT_TRY(mt_build_ops(r, step_marker, err));
+    mt_build_memory(r);
+    return MT_OK;
+}
+
+static void *build_memory(void *recording)
+{
+    mt_build_memory(recording);
+    return NULL;
+}
+
+void mt_build_beside(struct mt_beside *b, struct mt_recording *r)
+{
+    b->running = mt_thread_start(&b->thread, build_memory, r) == 0;
+    if (!b->running)
+        mt_build_memory(r);
+}
+
+void mt_build_wait(void *beside)
+{
+    struct mt_beside *b = beside;
+    if (b->running)
+        pthread_join(b->thread, NULL);
+    b->running = false;
+}

@@ -1,0 +1,246 @@
+/* One walk over all records: curves, marks, and what sites keep from step to step. */
+#include "lib/model/history.h"
+
+#include "lib/build/build.h"
+#include <stdlib.h>
+
+/* A device is marked again after so many records for each block that was live at the mark before,
+ * times the devices, and never sooner than the least: all marks together stay small beside the
+ * blocks themselves. Records of all devices count, for whoever reads on from a mark passes them. */
+enum {
+    MARK_RECORDS_MIN = 8192,
+    MARK_RECORDS_PER_BLOCK = 4,
+    MARK_ITSELF = 16, /* a mark costs as much as so many blocks */
+};
+
+/* A block that may be live. */
+struct candidate {
+    uint32_t block; /* its number: row of alloc */
+    uint32_t freed; /* record; MT_NONE = never */
+};
+struct candidates {
+    MT_VEC(struct candidate) all; /* by block */
+};
+
+struct device_walk {
+    struct mt_packer packer;
+    struct candidates born; /* in the recording, up to now */
+    /* Older than the recording: numbered behind all that are born before they go. */
+    struct candidates older;
+    int64_t marked; /* record of the last mark */
+    int64_t due;    /* so many records later the next one comes */
+};
+
+struct walk {
+    struct mt_recording *r;
+    struct mt_history *h;
+    struct device_walk *devices;
+    struct mt_map site_of;  /* node and device -> site of any size */
+    struct mt_strtab sized; /* node, device and size -> id of `sized_site` */
+    MT_VEC(uint32_t) sized_site;
+    struct mt_map patience_of; /* site and life -> patience */
+};
+
+/* ---- marks ---- */
+
+/* Drops those that are freed by a record; appends the numbers of the others to out. */
+static void keep_live(struct candidates *c, int64_t record, uint32_t *out, size_t *out_n)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->all.n; i++)
+        if (c->all.v[i].freed == MT_NONE || c->all.v[i].freed > record) {
+            out[(*out_n)++] = c->all.v[i].block;
+            c->all.v[n++] = c->all.v[i];
+        }
+    c->all.n = n;
+}
+
+static void add_mark(struct walk *w, uint16_t device, int64_t record, int64_t next)
+{
+    struct device_walk *d = &w->devices[device];
+    struct mt_live_keyframe m = {device, record, next, w->h->live.n, 0};
+    uint32_t *blocks = mt_alloc((d->born.all.n + d->older.all.n + 1) * sizeof *blocks);
+    size_t n = 0;
+    keep_live(&d->born, record, blocks, &n);
+    keep_live(&d->older, record, blocks, &n);
+    mt_pack_numbers(&w->h->live, blocks, n);
+    free(blocks);
+    m.bytes = w->h->live.n - m.at;
+    *mt_vec_push(&w->h->marks) = m;
+    d->marked = record;
+    d->due = (int64_t)((n + MARK_ITSELF) * MARK_RECORDS_PER_BLOCK * w->r->devices.n);
+    if (d->due < MARK_RECORDS_MIN)
+        d->due = MARK_RECORDS_MIN;
+}
+
+/* Marks the devices whose time has come, after a record. */
+static void add_marks(struct walk *w, int64_t record, int64_t next)
+{
+    for (size_t d = 0; d < w->r->devices.n; d++)
+        if (!w->r->devices.v[d].no_addresses && record - w->devices[d].marked >= w->devices[d].due)
+            add_mark(w, (uint16_t)d, record, next);
+}
+
+/* Blocks older than the recording are live from the beginning. */
+static void mark_start(struct walk *w)
+{
+    const struct mt_recording *r = w->r;
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        if (!mt_rec_is_block(rec))
+            continue;
+        if (mt_rec_frees_older(r, rec))
+            *mt_vec_push(&w->devices[rec->device].older.all) = (struct candidate){block, i};
+        block++;
+    }
+    for (size_t i = 0; i < r->older.n; i++)
+        *mt_vec_push(&w->devices[r->older.v[i].device].older.all) =
+            (struct candidate){block + (uint32_t)i, MT_NONE};
+    for (size_t d = 0; d < r->devices.n; d++)
+        if (w->devices[d].older.all.n)
+            add_mark(w, (uint16_t)d, -1, 0);
+}
+
+/* ---- what sites keep from step to step ---- */
+
+static uint32_t site_of(struct walk *w, uint32_t node, uint16_t device)
+{
+    uint32_t *at = mt_map_at(&w->site_of, (uint64_t)node << 16 | device);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)w->h->sites.n;
+        *mt_vec_push(&w->h->sites) = (struct mt_site){.node = node, .device = device};
+    }
+    return *at;
+}
+
+/* The site that holds a block: of its size alone where frees are lost. */
+static uint32_t holder_of(struct walk *w, uint32_t node, const struct mt_record *rec)
+{
+    if (!mt_rec_loses_frees(w->r, node, rec->device))
+        return site_of(w, node, rec->device);
+    const struct {
+        int64_t bytes;
+        uint32_t node, device; /* as bytes a key, without padding */
+    } key = {rec->bytes, node, rec->device};
+    uint32_t at = mt_strtab_add(&w->sized, (const char *)&key, sizeof key);
+    if (at == w->sized_site.n) {
+        *mt_vec_push(&w->sized_site) = (uint32_t)w->h->sites.n;
+        *mt_vec_push(&w->h->sites) = (struct mt_site){rec->bytes, node, rec->device};
+    }
+    return w->sized_site.v[at];
+}
+
+static int64_t step_of(const struct walk *w, int64_t t_ns)
+{
+    return mt_step_dating(w->r->steps.v, w->r->steps.n, w->r->end_ns, t_ns);
+}
+
+static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
+{
+    uint32_t *at = mt_map_at(&w->patience_of, (uint64_t)(freed - born) << 32 | site);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)w->h->patience.n;
+        *mt_vec_push(&w->h->patience) = (struct mt_max_lifetime){site, freed - born, born};
+    }
+    if (w->h->patience.v[*at].born < born)
+        w->h->patience.v[*at].born = born;
+}
+
+/* A block born in the recording. Older ones tell nothing of the site that holds them, and those
+ * that nobody saw born have none. */
+static void keep(struct walk *w, const struct mt_record *rec)
+{
+    int64_t step_n = (int64_t)w->r->steps.n;
+    if (!step_n || rec->bytes < 0 || rec->unseen)
+        return;
+    int64_t born = step_of(w, rec->t_ns), freed = step_n;
+    if (rec->mate != MT_NONE)
+        freed = step_of(w, w->r->records.v[rec->mate].t_ns);
+    uint32_t node = mt_rec_node(w->r, rec);
+    mt_retained_add(&w->h->holdings, holder_of(w, node, rec), rec->bytes, born < 0 ? 0 : born,
+                    freed);
+    if (born >= 0 && freed < step_n && !w->r->records.v[rec->mate].unseen)
+        add_life(w, site_of(w, node, rec->device), born, freed);
+}
+
+static int patience_cmp(const void *a, const void *b)
+{
+    const struct mt_max_lifetime *x = a, *y = b;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return x->life > y->life ? -1 : x->life < y->life;
+}
+
+/* Leaves out lives that a longer one of a block born no earlier makes irrelevant. */
+static void prune_patience(struct mt_history *h)
+{
+    size_t n = 0;
+    if (h->patience.n)
+        qsort(h->patience.v, h->patience.n, sizeof *h->patience.v, patience_cmp);
+    for (size_t i = 0; i < h->patience.n; i++) {
+        const struct mt_max_lifetime *p = &h->patience.v[i];
+        if (!n || h->patience.v[n - 1].site != p->site || h->patience.v[n - 1].born < p->born)
+            h->patience.v[n++] = *p;
+    }
+    h->patience.n = n;
+}
+
+/* ---- the walk ---- */
+
+/* Where the block of a record was born, as the curve has it. */
+static uint32_t born_of(const struct mt_recording *r, const struct mt_record *rec)
+{
+    if (rec->bytes < 0 && rec->mate == MT_NONE)
+        return MT_BORN_BEFORE;
+    uint32_t node = mt_rec_node(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
+    return node == MT_NONE ? MT_BORN_OUTSIDE : MT_BORN_NODE + node;
+}
+
+static void walk_records(struct walk *w)
+{
+    const struct mt_recording *r = w->r;
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        struct device_walk *d = &w->devices[rec->device];
+        bool known = !r->devices.v[rec->device].no_addresses;
+        mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes,
+                      born_of(r, rec));
+        if (known && rec->bytes >= 0)
+            *mt_vec_push(&d->born.all) = (struct candidate){block, rec->mate};
+        if (mt_rec_is_block(rec)) {
+            block++;
+            if (known)
+                keep(w, rec);
+        }
+        if ((i + 1) % MARK_RECORDS_MIN == 0)
+            add_marks(w, i, block);
+    }
+}
+
+void mt_build_history(struct mt_recording *r)
+{
+    struct walk w = {.r = r, .h = &r->history};
+    w.devices = mt_alloc((r->devices.n + 1) * sizeof *w.devices);
+    mt_strtab_init(&w.sized);
+    for (size_t d = 0; d < r->devices.n; d++) {
+        mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);
+        w.devices[d].marked = -1;
+        w.devices[d].due = MARK_RECORDS_MIN;
+    }
+    mark_start(&w);
+    walk_records(&w);
+    mt_retained_sort(&r->history.holdings);
+    prune_patience(&r->history);
+    for (size_t d = 0; d < r->devices.n; d++) {
+        mt_packer_end(&w.devices[d].packer, &r->history.curve);
+        mt_vec_free(&w.devices[d].born.all);
+        mt_vec_free(&w.devices[d].older.all);
+    }
+    free(w.devices);
+    mt_map_free(&w.site_of);
+    mt_strtab_free(&w.sized);
+    mt_vec_free(&w.sized_site);
+    mt_map_free(&w.patience_of);
+}

@@ -1,0 +1,222 @@
+#include "lib/build/gradients.h"
+#include "lib/base/sort.h"
+
+#include "lib/base/search.h"
+#include "lib/build/build.h"
+#include "lib/build/phases.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char accumulate[] =
+    "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+
+enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_OPTIMIZER, MARK_WORK };
+
+/* What tells where backward passes begin and end. */
+struct sign {
+    int64_t t_ns, end_ns;
+    enum mark mark;
+};
+
+struct finder {
+    const struct mt_recording *r;
+    struct mt_gradients *out;
+    bool *leads; /* of each thread: its work ends a backward pass */
+    MT_VEC(struct sign) signs;
+};
+
+static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
+{
+    return mt_strtab_get(&r->strings, r->frames.v[n->frame].name);
+}
+
+static bool is_accumulate(const struct mt_recording *r, const struct mt_node *n)
+{
+    return mt_frame_is_engine(r, n->frame) && strcmp(name_of(r, n), accumulate) == 0;
+}
+
+/* ---- backward passes ---- */
+
+static struct mt_thread *thread_of_op(const struct mt_recording *r, uint32_t op)
+{
+    for (size_t t = 0; t < r->threads.n; t++) {
+        struct mt_thread *thread = &r->threads.v[t];
+        if (op >= thread->op_base && op - thread->op_base < thread->ops.n)
+            return thread;
+    }
+    return NULL;
+}
+
+/* Threads that run backward, a forward pass that is gone back through, or an optimizer. What a
+ * writer or a loader of data does beside has nothing to do with it. */
+static void find_leaders(struct finder *f)
+{
+    const struct mt_recording *r = f->r;
+    const struct mt_thread *last = NULL;
+    for (size_t t = 0; t < r->threads.n; t++) {
+        const struct mt_thread *thread = &r->threads.v[t];
+        for (size_t i = 0; i < thread->ops.n; i++) {
+            const struct mt_op *op = &thread->ops.v[i];
+            const struct mt_node *n = &r->nodes.v[op->node];
+            f->leads[t] |= n->phase == MT_PHASE_BACKWARD || mt_frame_is_optimizer(r, n->frame);
+            if (!op->fwd_thread || op->fwd == MT_NONE)
+                continue;
+            if (!last || op->fwd < last->op_base || op->fwd - last->op_base >= last->ops.n)
+                last = thread_of_op(r, op->fwd);
+            if (last)
+                f->leads[last - r->threads.v] = true;
+        }
+    }
+}
+
+static void add_sign(struct finder *f, const struct mt_op *op)
+{
+    const struct mt_node *n = &f->r->nodes.v[op->node];
+    bool top = n->top == n->frame && f->r->frames.v[n->frame].kind == MT_FRAME_OP;
+    enum mark mark;
+    if (mt_frame_is_engine(f->r, n->frame))
+        mark = is_accumulate(f->r, n) ? MARK_ACCUMULATE : MARK_ENGINE;
+    else if (mt_frame_is_optimizer(f->r, n->frame))
+        mark = MARK_OPTIMIZER;
+    else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
+        mark = MARK_WORK;
+    else
+        return;
+    *mt_vec_push(&f->signs) = (struct sign){op->start_ns, op->end_ns, mark};
+}
+
+static void find_backwards(struct finder *f)
+{
+    struct mt_backward *open = NULL;
+    uint32_t step_n = 0;
+    mt_sort_by_time(f->signs.v, f->signs.n, sizeof *f->signs.v, NULL);
+    for (size_t i = 0; i < f->signs.n; i++) {
+        const struct sign *s = &f->signs.v[i];
+        step_n += s->mark == MARK_OPTIMIZER;
+        if (s->mark == MARK_OPTIMIZER || s->mark == MARK_WORK) {
+            open = NULL;
+            continue;
+        }
+        if (!open) {
+            open = mt_vec_push(&f->out->backwards);
+            *open =
+                (struct mt_backward){.start_ns = s->t_ns, .end_ns = s->end_ns, .step_n = step_n};
+        }
+        open->end_ns = s->end_ns > open->end_ns ? s->end_ns : open->end_ns;
+        open->due_n += s->mark == MARK_ACCUMULATE;
+    }
+}
+
+/* ---- gradients ---- */
+
+/* The call of AccumulateGrad that a record happened in; MT_NONE = none. */
+static uint32_t call_of(const struct mt_recording *r, const struct mt_record *rec)
+{
+    if (rec->unseen)
+        return MT_NONE;
+    const struct mt_thread *t = &r->threads.v[rec->thread];
+    uint32_t op = rec->op;
+    while (op != MT_NONE && !is_accumulate(r, &r->nodes.v[t->ops.v[op - t->op_base].node]))
+        op = t->ops.v[op - t->op_base].parent;
+    return op;
+}
+
+/* Whether a block could be a gradient, as far as its birth goes; *at: its backward pass. */
+static bool is_of_backward(const struct finder *f, const struct mt_record *rec, size_t *at)
+{
+    const struct mt_backward *v = f->out->backwards.v;
+    uint32_t node = mt_rec_node(f->r, rec);
+    if (rec->bytes <= 0 || node == MT_NONE || f->r->devices.v[rec->device].no_addresses)
+        return false;
+    uint8_t phase = f->r->nodes.v[node].phase;
+    if (phase != MT_PHASE_BACKWARD && phase != MT_PHASE_RECOMPUTED)
+        return false;
+    *at = mt_count_up_to(&v->start_ns, f->out->backwards.n, sizeof *v, rec->t_ns);
+    return (*at)-- && rec->t_ns <= v[*at].end_ns;
+}
+
+/* What is alive when its backward pass ends, and what AccumulateGrad frees after adding it up. */
+static void find_gradients(struct finder *f)
+{
+    for (size_t i = 0; i < f->r->records.n; i++) {
+        const struct mt_record *rec = &f->r->records.v[i], *mate;
+        size_t at;
+        if (!is_of_backward(f, rec, &at))
+            continue;
+        mate = rec->mate == MT_NONE ? NULL : &f->r->records.v[rec->mate];
+        struct mt_gradient g = {.bytes = rec->bytes,
+                                .born_ns = rec->t_ns,
+                                .freed_ns = mate ? mate->t_ns : INT64_MAX,
+                                .backward = (uint32_t)at,
+                                .device = rec->device};
+        g.added = g.freed_ns <= f->out->backwards.v[at].end_ns;
+        g.call = call_of(f->r, g.added ? mate : rec);
+        if (!g.added || (g.call != MT_NONE && g.call != call_of(f->r, rec)))
+            *mt_vec_push(&f->out->all) = g;
+    }
+}
+
+/* Drops what did not become a gradient: a call that keeps a copy frees what it was made of. */
+static void drop_copied(struct mt_gradients *g)
+{
+    struct mt_map copies = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < g->all.n; i++)
+        if (!g->all.v[i].added && g->all.v[i].call != MT_NONE)
+            *mt_map_at(&copies, g->all.v[i].call) = 1;
+    for (size_t i = 0; i < g->all.n; i++) {
+        const struct mt_gradient *one = &g->all.v[i];
+        if (!one->added || mt_map_get(&copies, one->call) == MT_MAP_NONE)
+            g->all.v[kept++] = *one;
+    }
+    g->all.n = kept;
+    mt_map_free(&copies);
+}
+
+static int gradient_cmp(const void *a, const void *b)
+{
+    const struct mt_gradient *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return x->backward < y->backward ? -1 : x->backward > y->backward;
+}
+
+static void keep_sound(struct mt_gradients *g)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->all.n; i++)
+        g->backwards.v[g->all.v[i].backward].got_n++;
+    for (size_t i = 0; i < g->backwards.n; i++)
+        g->sound_n += mt_backward_is_sound(&g->backwards.v[i]);
+    for (size_t i = 0; i < g->all.n; i++)
+        if (mt_backward_is_sound(&g->backwards.v[g->all.v[i].backward]))
+            g->all.v[kept++] = g->all.v[i];
+    g->all.n = kept;
+    if (kept)
+        qsort(g->all.v, kept, sizeof *g->all.v, gradient_cmp);
+}
+
+void mt_gradients_find(const struct mt_recording *r, struct mt_gradients *out)
+{
+    struct finder f = {.r = r, .out = out};
+    *out = (struct mt_gradients){0};
+    f.leads = mt_alloc(r->threads.n + 1);
+    find_leaders(&f);
+    for (size_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n && f.leads[t]; i++)
+            add_sign(&f, &r->threads.v[t].ops.v[i]);
+    find_backwards(&f);
+    mt_vec_free(&f.signs);
+    free(f.leads);
+    find_gradients(&f);
+    drop_copied(out);
+    keep_sound(out);
+}
+
+void mt_gradients_free(struct mt_gradients *g)
+{
+    mt_vec_free(&g->backwards);
+    mt_vec_free(&g->all);
+}

@@ -1,0 +1,43 @@
+/*
+ * gradients.h - the gradients that backward passes leave, as a recording shows them: one for each
+ * parameter that learns, and as large. docs/older.md has the rules.
+ */
+#ifndef MT_GRADIENTS_H
+#define MT_GRADIENTS_H
+
+#include "lib/model/recording.h"
+
+/* A backward pass: engine ops without other work between them. */
+struct mt_backward {
+    int64_t start_ns, end_ns;
+    uint32_t due_n, got_n; /* calls of AccumulateGrad; gradients seen */
+    uint32_t step_n;       /* optimizer steps before it */
+};
+
+struct mt_gradient {
+    int64_t bytes;
+    int64_t born_ns, freed_ns; /* INT64_MAX: never */
+    uint32_t backward;         /* index */
+    uint32_t call;             /* number of the op of AccumulateGrad; MT_NONE: left by another */
+    uint16_t device;
+    bool added; /* to one that was there before, and gone */
+};
+
+struct mt_gradients {
+    MT_VEC(struct mt_backward) backwards; /* in order of time */
+    MT_VEC(struct mt_gradient) all;       /* by device, size and backward pass */
+    size_t sound_n;                       /* passes that show a gradient for each call */
+};
+
+/* Only gradients of sound passes are kept. Of devices whose records have no addresses none are
+ * known. The recording has been built up to its records. */
+void mt_gradients_find(const struct mt_recording *r, struct mt_gradients *out);
+void mt_gradients_free(struct mt_gradients *g);
+
+/* Whether that pass is sound: one that is not says nothing. */
+static inline bool mt_backward_is_sound(const struct mt_backward *b)
+{
+    return b->due_n && b->got_n == b->due_n;
+}
+
+#endif

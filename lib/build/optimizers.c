@@ -1,0 +1,158 @@
+#include "lib/build/optimizers.h"
+#include "lib/base/sort.h"
+
+#include "lib/base/search.h"
+#include "lib/build/build.h"
+#include "lib/build/phases.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* As of PyTorch 2.13, without options that are seldom asked for: amsgrad of a fused Adam and
+ * momentum of RMSprop cannot be seen. Adagrad makes its state before its first step. */
+static const struct kind {
+    const char *name;
+    int least, most, scalars; /* of each parameter */
+} kinds[] = {{"ASGD", 1, 1, 3},      {"Adadelta", 2, 2, 1}, {"Adagrad", 0, 1, 1},
+             {"Adam", 2, 2, 1},      {"AdamW", 2, 2, 1},    {"Adamax", 2, 2, 1},
+             {"Muon", 1, 1, 0},      {"NAdam", 2, 2, 2},    {"RAdam", 2, 2, 1},
+             {"RMSprop", 1, 3, 1},   {"Rprop", 2, 2, 1},    {"SGD", 0, 1, 0},
+             {"SparseAdam", 2, 2, 0}};
+
+/* Operators that tell an option, called by the step itself. */
+enum clue { CLUE_ADDS = 1, CLUE_MOMENTUM = 2, CLUE_AMSGRAD = 4 };
+static const struct {
+    const char *op;
+    enum clue clue;
+} clues[] = {{"aten::add_", CLUE_ADDS},       {"aten::_foreach_add_", CLUE_ADDS},
+             {"aten::mul_", CLUE_MOMENTUM},   {"aten::_foreach_mul_", CLUE_MOMENTUM},
+             {"aten::maximum", CLUE_AMSGRAD}, {"aten::_foreach_maximum_", CLUE_AMSGRAD}};
+
+static const char *name_of(const struct mt_recording *r, uint32_t frame)
+{
+    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
+}
+
+/* The class in "Optimizer.step#Adam.step"; its length. */
+static const char *class_of(const struct mt_recording *r, uint32_t frame, size_t *n)
+{
+    const char *name = name_of(r, frame) + strlen(MT_STEPS_OF_OPTIMIZERS);
+    const char *dot = strrchr(name, '.');
+    *n = dot ? (size_t)(dot - name) : strlen(name);
+    return name;
+}
+
+/* The clues that the steps of each frame hold; allocated. */
+static uint8_t *find_clues(const struct mt_recording *r)
+{
+    uint8_t *found = mt_alloc(r->frames.n + 1);
+    for (size_t i = 0; i < r->nodes.n; i++) {
+        const struct mt_node *n = &r->nodes.v[i];
+        if (n->scope == MT_NONE || n->phase != MT_PHASE_OPTIMIZER || n->top != n->frame)
+            continue;
+        for (size_t c = 0; c < MT_ARRAY_LEN(clues); c++)
+            if (strcmp(name_of(r, n->frame), clues[c].op) == 0)
+                found[n->scope] |= (uint8_t)clues[c].clue;
+    }
+    return found;
+}
+
+static struct kind kind_of(const struct mt_recording *r, uint32_t frame, unsigned found)
+{
+    size_t n, i = 0;
+    const char *name = class_of(r, frame, &n);
+    while (i < MT_ARRAY_LEN(kinds) &&
+           (strlen(kinds[i].name) != n || strncmp(kinds[i].name, name, n) != 0))
+        i++;
+    if (i == MT_ARRAY_LEN(kinds))
+        return (struct kind){.most = -1};
+    struct kind kind = kinds[i];
+    bool adam = strcmp(kind.name, "Adam") == 0 || strcmp(kind.name, "AdamW") == 0;
+    if (strcmp(kind.name, "SGD") == 0 && found & CLUE_ADDS) /* a fused step tells nothing */
+        kind.least = kind.most = found & CLUE_MOMENTUM ? 1 : 0;
+    else if (adam && found & CLUE_AMSGRAD)
+        kind.least = kind.most = 3;
+    return kind;
+}
+
+static void add_kind(struct mt_optimizers *o, const struct kind *k)
+{
+    bool first = o->frames.n == 1;
+    o->least = first || k->least < o->least ? k->least : o->least;
+    o->least_scalars = first || k->scalars < o->least_scalars ? k->scalars : o->least_scalars;
+    if (k->most < 0 || (o->most < 0 && !first))
+        o->most = -1;
+    else
+        o->most = first || k->most > o->most ? k->most : o->most;
+    o->most_scalars = k->scalars > o->most_scalars ? k->scalars : o->most_scalars;
+}
+
+static void find_steps(const struct mt_recording *r, struct mt_optimizers *o)
+{
+    for (size_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
+            const struct mt_op *op = &r->threads.v[t].ops.v[i];
+            if (mt_frame_is_optimizer(r, r->nodes.v[op->node].frame))
+                *mt_vec_push(&o->steps) = op->start_ns;
+        }
+    mt_sort_by_time(o->steps.v, o->steps.n, sizeof *o->steps.v, NULL);
+}
+
+void mt_optimizers_find(const struct mt_recording *r, struct mt_optimizers *out)
+{
+    *out = (struct mt_optimizers){0};
+    uint8_t *found = find_clues(r);
+    for (uint32_t f = 0; f < r->frames.n; f++)
+        if (mt_frame_is_optimizer(r, f)) {
+            *mt_vec_push(&out->frames) = f;
+            const struct kind kind = kind_of(r, f, found[f]);
+            add_kind(out, &kind);
+        }
+    free(found);
+    if (!out->frames.n)
+        out->most = -1; /* it may step outside the recording */
+    else
+        find_steps(r, out);
+}
+
+void mt_optimizers_free(struct mt_optimizers *o)
+{
+    mt_vec_free(&o->frames);
+    mt_vec_free(&o->steps);
+}
+
+int64_t mt_optimizers_made(const struct mt_recording *r, const struct mt_optimizers *o,
+                           uint16_t device, int64_t *once)
+{
+    int64_t *made = mt_alloc((o->steps.n + 1) * sizeof *made), sum = 0;
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        uint32_t node = rec->bytes > 0 && rec->mate == MT_NONE && rec->device == device
+                            ? mt_rec_node(r, rec)
+                            : MT_NONE;
+        if (node == MT_NONE || r->nodes.v[node].phase != MT_PHASE_OPTIMIZER)
+            continue;
+        made[mt_count_up_to(o->steps.v, o->steps.n, sizeof *o->steps.v, rec->t_ns)] += rec->bytes;
+        sum += rec->bytes;
+    }
+    *once = sum;
+    if (o->steps.n > 1)
+        *once = 0;
+    for (size_t i = 1; i <= o->steps.n && o->steps.n > 1; i++)
+        *once += made[i] > made[o->steps.n] ? made[i] - made[o->steps.n] : 0;
+    free(made);
+    return sum;
+}
+
+void mt_optimizers_names(const struct mt_recording *r, const struct mt_optimizers *o,
+                         struct mt_buf *out)
+{
+    enum { SHOWN = 2, LONGEST = 20 };
+    for (size_t i = 0; i < o->frames.n && i < SHOWN; i++) {
+        size_t n;
+        const char *name = class_of(r, o->frames.v[i], &n);
+        mt_buf_adds(out, i ? ", " : "");
+        mt_buf_add(out, name, n < LONGEST ? n : LONGEST);
+    }
+    if (o->frames.n > SHOWN)
+        mt_buf_adds(out, ", ...");
+}

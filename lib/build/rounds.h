@@ -1,0 +1,25 @@
+/*
+ * rounds.h - which steps of optimizers make one step of the loop: a GAN steps two optimizers in
+ * each iteration, often of one class and so of one name (docs/attribution.md states the rule).
+ */
+#ifndef MT_ROUNDS_H
+#define MT_ROUNDS_H
+
+#include "lib/model/recording.h"
+
+/* An optimizer's step. */
+struct mt_turn {
+    int64_t start_ns, end_ns;
+    uint32_t label, thread;
+    uint32_t node; /* its call path */
+};
+
+/*
+ * ends[0..return - 1]: the index of the last turn in each round, one round being what makes up one
+ * step of the loop. Turns are in order of time and do not overlap. ends has room for n. Turns
+ * behind the last whole round are in none. 0: the rounds cannot be told.
+ */
+size_t mt_rounds_find(const struct mt_recording *r, const struct mt_turn *turns, size_t n,
+                      size_t *ends);
+
+#endif

@@ -1,0 +1,201 @@
+/* Connections: opening, the schema, transactions. */
+#include "lib/base/mem.h"
+#include "lib/db/db_parts.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct mt_db *readers; /* connections for reading */
+
+enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err)
+{
+    int rc = sqlite3_errcode(db->sql);
+    if (rc == SQLITE_INTERRUPT)
+        return MT_FAIL(err, MT_EINTERRUPT, "interrupted");
+    mt_err_input(err, db->path);
+    MT_FAIL(err, MT_EDB, "%s: %s", doing, sqlite3_errmsg(db->sql));
+    switch (rc & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        mt_err_hint(err,
+                    "Another program has been writing to it for more than %d s. Nothing was "
+                    "changed; try again when it is done.",
+                    MT_DB_WAIT_MS / 1000);
+        break;
+    case SQLITE_FULL:
+        mt_err_hint(err, "The disk is full. Nothing was changed; make room, or name a database "
+                         "elsewhere with --db.");
+        break;
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        mt_err_hint(err, "The file or its folder cannot be written. Nothing was changed; name a "
+                         "database elsewhere with --db.");
+        break;
+    case SQLITE_CORRUPT:
+        mt_err_hint(err, "The database is damaged. Nothing was changed; restore a copy, or import "
+                         "into a new one with --db.");
+        break;
+    case SQLITE_IOERR:
+        mt_err_hint(err, "A quota, a limit on file sizes or a failing disk stands in the way. "
+                         "Nothing was changed; name a database elsewhere with --db.");
+        break;
+    default:
+        mt_err_hint(err, "Nothing was changed.");
+    }
+    return MT_EDB;
+}
+
+/* ATTACH counts as reading, but opens, and may repair, a file that was not named. */
+static int refuse_attach(void *closure, int action, const char *a, const char *b, const char *c,
+                         const char *d)
+{
+    (void)closure, (void)a, (void)b, (void)c, (void)d;
+    return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* The file may come from elsewhere: what its schema would do by itself is not done. */
+static void distrust(struct mt_db *db)
+{
+    static const struct {
+        int what, on;
+    } settings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(settings); i++)
+        sqlite3_db_config(db->sql, settings[i].what, settings[i].on, NULL);
+}
+
+static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
+                                      struct mt_err *err)
+{
+    /* Readers too must be able to roll back what a killed importer left; query_only keeps them
+     * from anything else. */
+    int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
+    if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return mt_db_open_failed(db->path, mode, err);
+    sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
+    distrust(db);
+    bool fresh = false;
+    /* One snapshot: another importer may be creating the schema right now. */
+    MT_TRY(mt_db_exec(db, "BEGIN", err));
+    MT_TRY(mt_db_check_schema(db, &fresh, err));
+    MT_TRY(mt_db_exec(db, "COMMIT", err));
+    if (created)
+        *created = false;
+    if (mode == MT_DB_READ) {
+        if (fresh) {
+            mt_err_input(err, db->path);
+            MT_FAIL(err, MT_EDB, "the database is empty");
+            mt_err_hint(err, "Import something first: memtool import trace.json");
+            return MT_EDB;
+        }
+        sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
+        db->next_reader = readers;
+        readers = db;
+        return mt_db_exec(db, "PRAGMA query_only=1; BEGIN", err);
+    }
+    MT_TRY(mt_db_exec(
+        db, "PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-1024", err));
+    if (fresh)
+        MT_TRY(mt_db_create_schema(db, created, err));
+    if (mt_db_add_rows_module(db) != SQLITE_OK)
+        return mt_db_fail(db, "the database cannot be used", err);
+    return mt_db_exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
+}
+
+enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
+                          struct mt_err *err)
+{
+    struct mt_db *db = mt_alloc(sizeof *db);
+    db->path = mt_strdup(path);
+    bool was_there = access(path, F_OK) == 0;
+    enum mt_status st = open_connection(db, mode, created, err);
+    if (st != MT_OK) {
+        (was_there || !db->sql ? mt_db_close : mt_db_close_unused)(db);
+        return st;
+    }
+    *out = db;
+    return MT_OK;
+}
+
+void mt_db_close(struct mt_db *db)
+{
+    if (!db)
+        return;
+    for (struct mt_db **at = &readers; *at; at = &(*at)->next_reader)
+        if (*at == db) {
+            *at = db->next_reader;
+            break;
+        }
+    for (int i = 0; i < MT_QUERY_N; i++)
+        sqlite3_finalize(db->cached[i].s);
+    sqlite3_close(db->sql);
+    free(db->path);
+    free(db);
+}
+
+void mt_db_close_unused(struct mt_db *db)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    int64_t tables, runs = 0;
+    /* Alone with it: another importer may have come to like it. */
+    mt_db_rollback(db);
+    if (mt_db_exec(db, "BEGIN EXCLUSIVE", &ignored) == MT_OK &&
+        mt_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
+        (!tables || mt_db_number(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) &&
+        !runs)
+        unlink(db->path);
+    mt_db_close(db);
+}
+
+enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err)
+{
+    return mt_db_exec(db, "BEGIN IMMEDIATE", err);
+}
+
+enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)
+{
+    return mt_db_exec(db, "COMMIT", err);
+}
+
+void mt_db_readers_end(void)
+{
+    for (struct mt_db *db = readers; db; db = db->next_reader) {
+        for (int i = 0; i < MT_QUERY_N; i++)
+            sqlite3_reset(db->cached[i].s);
+        sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL); /* the second time there is none */
+    }
+}
+
+void mt_db_rollback(struct mt_db *db)
+{
+    sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err)
+{
+    int64_t page_b;
+    MT_TRY(mt_db_number(db, "PRAGMA page_size", &page_b, err));
+    MT_TRY(mt_db_number(db, "PRAGMA page_count", size_b, err));
+    MT_TRY(mt_db_number(db, "PRAGMA freelist_count", free_b, err));
+    *size_b *= page_b;
+    *free_b *= page_b;
+    return MT_OK;
+}
+
+enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err)
+{
+    /* The copy it makes would lie in memory as other temporary data does. */
+    MT_TRY(mt_db_exec(db, "DROP TABLE temp.rows; PRAGMA temp_store=FILE; VACUUM", err));
+    MT_TRY(mt_db_exec(db, "PRAGMA temp_store=MEMORY", err));
+    return mt_db_exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
+}
+
+void mt_db_interrupt(struct mt_db *db)
+{
+    sqlite3_interrupt(db->sql);
+}
+
+int64_t mt_db_last_id(const struct mt_db *db)
+{
+    return sqlite3_last_insert_rowid(db->sql);
+}

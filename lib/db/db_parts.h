@@ -1,0 +1,51 @@
+/*
+ * db_parts.h - what the files behind db.h share, and the one place that includes SQLite's header.
+ * Only lib/db*.c includes it.
+ */
+#ifndef MT_DB_PARTS_H
+#define MT_DB_PARTS_H
+
+#include "gen/queries.h"
+#include "lib/db/db.h"
+#include <sqlite3.h>
+
+enum { MT_APPLICATION_ID = 0x6d656d74 /* "memt" */ };
+
+struct mt_stmt {
+    struct mt_db *db;
+    sqlite3_stmt *s;
+    int query; /* MT_Q_*, -1 = from text */
+};
+
+struct mt_db {
+    sqlite3 *sql;
+    char *path;
+    struct mt_stmt cached[MT_QUERY_N];
+    struct mt_db *next_reader;
+    /* rows of the bulk insert under way */
+    uint64_t row_n;
+    mt_db_row *row;
+    void *closure;
+};
+
+/* The failure of SQLite's last call, with advice. doing: what was under way. */
+enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *err);
+
+/* Why SQLite could not open the file, whose own last try may have been another one than ours. */
+enum mt_status mt_db_open_failed(const char *path, enum mt_db_mode mode, struct mt_err *err);
+
+/* Runs statements without rows; the first number of one that has. Errors: MT_EDB. */
+enum mt_status mt_db_exec(struct mt_db *db, const char *sql, struct mt_err *err);
+enum mt_status mt_db_number(struct mt_db *db, const char *sql, int64_t *value, struct mt_err *err);
+
+/* Whether the file holds our schema, and nothing else in its place: *fresh when it holds nothing
+ * yet. Errors: MT_EDB. */
+enum mt_status mt_db_check_schema(struct mt_db *db, bool *fresh, struct mt_err *err);
+
+/* Makes the schema, unless somebody else has (*created, may be NULL). Errors: MT_EDB. */
+enum mt_status mt_db_create_schema(struct mt_db *db, bool *created, struct mt_err *err);
+
+/* Tells a connection of the module behind the virtual table `rows`. Returns SQLite's code. */
+int mt_db_add_rows_module(struct mt_db *db);
+
+#endif

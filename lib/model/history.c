@@ -1,0 +1,11 @@
+#include "lib/model/history.h"
+
+void mt_history_free(struct mt_history *h)
+{
+    mt_curve_free(&h->curve);
+    mt_vec_free(&h->marks);
+    mt_buf_free(&h->live);
+    mt_vec_free(&h->sites);
+    mt_retained_free(&h->holdings);
+    mt_vec_free(&h->patience);
+}

@@ -1,0 +1,49 @@
+/*
+ * history.h - what reports need of the lives of blocks without reading every block: the curve of
+ * each device, which blocks are live at some marked moments, and what each site keeps from step to
+ * step. Built with a recording (lib/build/build.h), stored in the tables stretch, mark, holding,
+ * patience.
+ */
+#ifndef MT_HISTORY_H
+#define MT_HISTORY_H
+
+#include "lib/model/curve.h"
+#include "lib/model/retained.h"
+
+/* The blocks of a device that are live after a record. Those older than the recording have numbers
+ * from `next` on. */
+struct mt_live_keyframe {
+    uint16_t device;
+    int64_t record;   /* -1 = before the first */
+    int64_t next;     /* number of the first block born after it */
+    size_t at, bytes; /* numbers of the blocks (rows of alloc), in `live` (mt_pack_numbers) */
+};
+
+/* Where blocks are born: a node of the call tree, on a device. Where frees are lost
+ * (mt_rec_loses_frees) blocks of each size are held apart: sizes that lose none tell more. */
+struct mt_site {
+    int64_t bytes; /* of each block; 0 = of any size */
+    uint32_t node; /* MT_NONE = outside ops */
+    uint16_t device;
+};
+
+/* Blocks of a site (of any size) that were freed before the last step ended: how many steps they
+ * lived, and the last step (index) one of them was born in. Only where none that was born no
+ * earlier lived longer. Frees that nobody saw are left out: who knows how long those lived.
+ */
+struct mt_max_lifetime {
+    uint32_t site;
+    int64_t life, born;
+};
+
+struct mt_history {
+    struct mt_curve curve;
+    MT_VEC(struct mt_live_keyframe) marks;
+    struct mt_buf live;
+    MT_VEC(struct mt_site) sites;
+    struct mt_retained holdings; /* of sites by index; sorted */
+    MT_VEC(struct mt_max_lifetime) patience;
+};
+void mt_history_free(struct mt_history *h);
+
+#endif

@@ -1,0 +1,197 @@
+/* The words for what recording.h numbers, and what reports say of a run. */
+#include "lib/model/notes.h"
+
+#include "lib/model/recording.h"
+
+const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
+                                                "optimizer", "data loading", "recomputed"};
+const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
+const char *const mt_metric_names[] = {"reserved", "oom", "device_free"};
+
+const char *const mt_note_names[MT_NOTE_N] = {
+    [MT_NOTE_SKIPPED] = "skipped",
+    [MT_NOTE_CUT] = "cut",
+    [MT_NOTE_OVERLAP] = "overlap",
+    [MT_NOTE_NEGATIVE_DUR] = "negative_dur",
+    [MT_NOTE_UNSEEN] = "freed_unseen",
+    [MT_NOTE_REUSED_ADDRESS] = "reused_address",
+    [MT_NOTE_SIZE_MISMATCH] = "size_mismatch",
+    [MT_NOTE_NO_ADDRESS] = "no_address",
+    [MT_NOTE_UNMATCHED_BE] = "unmatched_begin_end",
+    [MT_NOTE_FORWARD] = "forward_ambiguous",
+    [MT_NOTE_RESIDUAL] = "residual",
+    [MT_NOTE_NO_MEMORY] = "no_memory",
+    [MT_NOTE_UNWRITTEN] = "no_memory_written",
+    [MT_NOTE_CUT_MEMORY] = "no_memory_before_cut",
+    [MT_NOTE_OUTSIDE] = "outside_ops",
+    [MT_NOTE_BEFORE] = "before_trace",
+    [MT_NOTE_DEVICE_EVENTS] = "device_events",
+    [MT_NOTE_OOM] = "out_of_memory",
+    [MT_NOTE_NO_TIMES] = "no_times",
+    [MT_NOTE_CLOCK] = "clock",
+    [MT_NOTE_UNKNOWN_ACTION] = "unknown_action",
+    [MT_NOTE_STATE_ONLY] = "state_only",
+    [MT_NOTE_NO_PATH] = "no_path",
+    [MT_NOTE_HISTORY_CUT] = "history_cut",
+    [MT_NOTE_TRAILING] = "trailing",
+    [MT_NOTE_BAD_SIZE] = "bad_size",
+    [MT_NOTE_LOST_NAME] = "lost_name",
+    [MT_NOTE_BY_SIZE] = "paired_by_size",
+    [MT_NOTE_STEPS_MERGED] = "steps_merged",
+    [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
+    [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
+    [MT_NOTE_OLDER] = "older_unknown",
+    [MT_NOTE_BAD_BASE] = "bad_base",
+    [MT_NOTE_STEPS_IDLE] = "steps_idle",
+    [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
+    [MT_NOTE_BORN_UNSEEN] = "born_unseen",
+};
+
+/* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
+static const char *const texts[MT_NOTE_N] = {
+    [MT_NOTE_SKIPPED] = "%N damaged event/events left out, the first at byte %O",
+    [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
+    [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
+    [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
+    [MT_NOTE_UNSEEN] = "%N block/blocks (%B) was/were freed where the profiler did not see it, "
+                       "e.g. by a thread of its own: figures of %D are upper bounds (\"at most\")",
+    [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) was/were handed out again without a recorded "
+                               "free; counted as alive at the end",
+    [MT_NOTE_SIZE_MISMATCH] =
+        "%N free/frees of another size than the block at that address, not paired",
+    [MT_NOTE_BORN_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
+                            "see it, and taken to be "
+                            "alive ever since what lay there before was gone",
+    [MT_NOTE_NO_ADDRESS] =
+        "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
+    [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its/their other half",
+    [MT_NOTE_FORWARD] =
+        "%N backward op/ops could belong to forward ops of several threads, left open",
+    [MT_NOTE_RESIDUAL] =
+        "the recorder's own running total differs by %B from the sum of the records: some were not "
+        "written to the file",
+    [MT_NOTE_NO_MEMORY] =
+        "no memory records in this file; record them with profile(profile_memory=True)",
+    [MT_NOTE_UNWRITTEN] = "recorded with profile_memory=True, but PyTorch wrote no memory records "
+                          "(profile_all_threads=True writes none)",
+    [MT_NOTE_CUT_MEMORY] =
+        "no memory records in what was read: PyTorch writes them after the ops, so "
+        "the cut lost them; copy the file again, or record again",
+    [MT_NOTE_OUTSIDE] = "%N record/records (%B net) outside every op, e.g. tensors deleted by "
+                        "Python between operators",
+    [MT_NOTE_BEFORE] =
+        "%N block/blocks (%B) freed here was/were allocated before the recording began",
+    [MT_NOTE_DEVICE_EVENTS] =
+        "%N kernel and copy event/events on accelerators are not ops, and not stored",
+    [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
+    [MT_NOTE_NO_TIMES] =
+        "the file has no times: moments are the numbers of its events, shown as ns",
+    [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, taken to happen "
+                      "at that event's time",
+    [MT_NOTE_UNKNOWN_ACTION] =
+        "%N event/events of a kind this version does not know, kept as they are in v_event: "
+        "%D",
+    [MT_NOTE_STATE_ONLY] = "the file has no history, only what was alive when it was written; "
+                           "torch.cuda.memory._record_memory_history() before the run records one",
+    [MT_NOTE_HISTORY_CUT] =
+        "the recorder's buffer was full and dropped the oldest events; what was "
+        "allocated before the first one left shows as older",
+    [MT_NOTE_NO_PATH] =
+        "%N record/records (%B net) without a call path: no stacks were recorded for "
+        "them, or only frames that say nothing (--cpp-frames all keeps those)",
+    [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the recording, from byte %O on, left out",
+    [MT_NOTE_BAD_SIZE] = "%N impossible size/sizes of events, blocks or segments, not used; such "
+                         "events are kept as they are in v_event",
+    [MT_NOTE_LOST_NAME] =
+        "%N annotation/annotations called 'unknown': PyTorch writes this for a name that it cannot "
+        "export, such as one with a line break; different scopes may share this row",
+    [MT_NOTE_BY_SIZE] = "%N record/records (%B) without an address: paired with blocks of the same "
+                        "size, the latest first, so which block was freed is a guess",
+    [MT_NOTE_STEPS_MERGED] =
+        "%N step marker/markers that begin inside another are part of its step",
+    [MT_NOTE_STEPS_ROUNDS] =
+        "%N optimizer steps make %D of the loop: several optimizers, or tasks, take turns; import "
+        "with --step-marker REGEX where a step is something else",
+    [MT_NOTE_STEPS_UNKNOWN] =
+        "no steps: %N optimizer step/steps follow no pattern that tells how many of them make one "
+        "of the loop; import with --step-marker REGEX to say what a step is, such as a "
+        "record_function() of yours or 'Optimizer.step#SGD'",
+    [MT_NOTE_OLDER] = "older than the recording, and so in no figure: %D; import --base SIZE says "
+                      "it exactly",
+    [MT_NOTE_BAD_BASE] =
+        "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
+        "such numbers by device, and was not used",
+    [MT_NOTE_STEPS_NUMBER] =
+        "%N step/steps got the next free number: the one recorded is no larger than that of the "
+        "step before, or no number",
+    [MT_NOTE_STEPS_IDLE] = "%N step/steps at the end left out: no op ran there and nothing was "
+                           "allocated, as after the "
+                           "last prof.step() of a loop",
+};
+
+#include "lib/base/human.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Appends the word at p, "one/many", picking by count; returns its end. */
+static const char *add_word(struct mt_buf *out, const char *p, bool many)
+{
+    size_t n = strcspn(p, " ,.;:()");
+    const char *slash = memchr(p, '/', n);
+    if (!slash)
+        mt_buf_add(out, p, n);
+    else if (many)
+        mt_buf_add(out, slash + 1, (size_t)(p + n - slash - 1));
+    else
+        mt_buf_add(out, p, (size_t)(slash - p));
+    return p + n;
+}
+
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note)
+{
+    char number[MT_HUMAN_MAX];
+    for (const char *p = texts[kind]; *p;) {
+        if (p[0] == '%' && p[1] == 'N')
+            mt_buf_adds(out, mt_human_count((int64_t)note->count, number));
+        else if (p[0] == '%' && p[1] == 'O')
+            mt_buf_adds(out, mt_human_count(note->first_offset, number));
+        else if (p[0] == '%' && p[1] == 'B')
+            mt_buf_adds(out, mt_human_bytes(note->bytes, number));
+        else if (p[0] == '%' && p[1] == 'D')
+            mt_buf_adds(out, note->detail);
+        else if (strchr(" ,.;:()", *p)) {
+            mt_buf_addc(out, *p++);
+            continue;
+        } else {
+            p = add_word(out, p, note->count != 1);
+            continue;
+        }
+        p += 2;
+    }
+}
+
+#define MARK_IN_LOOP "prof.step() marks those of the loop, but only in a profile with a schedule"
+#define MARK_IN_SNAPSHOT                                                                           \
+    "record_function(f\"ProfilerStep#{n}\") around each iteration marks those of the loop"
+
+const char *mt_steps_advice(const struct mt_steps_source *from)
+{
+    bool own = from->marker && *from->marker;
+    bool optimizers = own && from->any && strcmp(from->marker, MT_STEPS_OF_OPTIMIZERS) == 0;
+    if (optimizers && from->rounds)
+        return from->snapshot ? "from one round of the optimizers to the next; " MARK_IN_SNAPSHOT
+                              : "from one round of the optimizers to the next; " MARK_IN_LOOP;
+    if (optimizers)
+        return from->snapshot ? "from one optimizer step to the next; " MARK_IN_SNAPSHOT
+                              : "from one optimizer step to the next; " MARK_IN_LOOP;
+    if (from->any)
+        return NULL;
+    if (from->snapshot)
+        return own ? "only scopes of record_function() can match, where the snapshot has any"
+                   : "record_function(f\"ProfilerStep#{n}\") around each iteration marks them; "
+                     "import "
+                     "--step-marker REGEX takes any other scope";
+    return own ? "any name of `memtool table --by name --format csv` can match"
+               : "prof.step() marks them, but only in a profile with a schedule; import "
+                 "--step-marker REGEX takes any other name";
+}

@@ -1,0 +1,267 @@
+#include "lib/model/recording.h"
+
+#include "lib/base/human.h"
+#include "lib/base/search.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mt_rec_init(struct mt_recording *r)
+{
+    *r = (struct mt_recording){.whole_us = true, .last_thread = MT_NONE, .trace_start_ns = MT_GONE};
+    mt_strtab_init(&r->strings);
+    mt_strtab_init(&r->thread_keys);
+    mt_strtab_init(&r->process_keys);
+    for (int i = 0; i < MT_NOTE_N; i++)
+        r->notes[i].first_offset = -1;
+}
+
+void mt_rec_free(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->threads.n; i++)
+        mt_vec_free(&r->threads.v[i].ops);
+    mt_vec_free(&r->threads);
+    mt_strtab_free(&r->strings);
+    mt_strtab_free(&r->thread_keys);
+    mt_strtab_free(&r->process_keys);
+    mt_map_free(&r->label_of);
+    mt_map_free(&r->frame_of);
+    mt_map_free(&r->device_of);
+    mt_vec_free(&r->frames);
+    mt_vec_free(&r->labels);
+    mt_vec_free(&r->devices);
+    mt_vec_free(&r->records);
+    mt_vec_free(&r->reserved_b);
+    mt_vec_free(&r->samples);
+    mt_vec_free(&r->older);
+    mt_vec_free(&r->other_events);
+    mt_vec_free(&r->segments);
+    mt_vec_free(&r->blocks);
+    mt_vec_free(&r->nodes);
+    mt_vec_free(&r->stats);
+    mt_history_free(&r->history);
+    mt_vec_free(&r->unseen);
+    mt_map_free(&r->losing);
+    mt_vec_free(&r->steps);
+    mt_vec_free(&r->meta);
+}
+
+int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns)
+{
+    return n ? (int64_t)mt_count_up_to(&v->start_ns, n, sizeof *v, t_ns) - 1 : -1;
+}
+
+int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns)
+{
+    int64_t i = mt_step_begun(v, n, t_ns);
+    bool over = i >= 0 && t_ns >= v[i].end_ns && v[i].end_ns < run_end_ns;
+    return over && i == (int64_t)n - 1 ? (int64_t)n : i;
+}
+
+uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
+                       uint32_t tid_name)
+{
+    if (r->last_thread != MT_NONE) {
+        const struct mt_thread *t = &r->threads.v[r->last_thread];
+        if (t->pid == pid && t->tid == tid && t->pid_name == pid_name && t->tid_name == tid_name)
+            return r->last_thread;
+    }
+    struct {
+        int64_t pid, tid;
+        uint32_t pid_name, tid_name;
+    } key = {pid, tid, pid_name, tid_name};
+    uint32_t id = mt_strtab_add(&r->thread_keys, (const char *)&key, sizeof key);
+    if (id == r->threads.n) {
+        const int64_t process[] = {pid, pid_name};
+        *mt_vec_push(&r->threads) = (struct mt_thread){
+            .pid = pid,
+            .tid = tid,
+            .pid_name = pid_name,
+            .tid_name = tid_name,
+            .name = MT_NONE,
+            .process = mt_strtab_add(&r->process_keys, (const char *)process, sizeof process)};
+    }
+    return r->last_thread = id;
+}
+
+/* "<built-in method empty of type object at 0x7f40>" -> without " at 0x7f40". */
+static void cut_addresses(struct mt_buf *out, const char *s)
+{
+    const char *at;
+    while ((at = strstr(s, " at 0x"))) {
+        mt_buf_add(out, s, (size_t)(at - s));
+        s = at + 6;
+        s += strspn(s, "0123456789abcdefABCDEF");
+    }
+    mt_buf_adds(out, s);
+}
+
+/* The name in call paths of a recorded name, and the instance number behind it. */
+static int32_t cut_name(struct mt_buf *out, const char *s, enum mt_frame_kind kind)
+{
+    static const char step[] = "ProfilerStep#", module[] = "nn.Module: ";
+    if (strncmp(s, step, sizeof step - 1) == 0) {
+        mt_buf_adds(out, "ProfilerStep*");
+        return -1;
+    }
+    if (kind != MT_FRAME_PYTHON) {
+        mt_buf_adds(out, s);
+        return -1;
+    }
+    const char *low = strrchr(s, '_');
+    if (strncmp(s, module, sizeof module - 1) == 0 && low && low[1] &&
+        strspn(low + 1, "0123456789") == strlen(low + 1) && strlen(low + 1) < 9) {
+        mt_buf_add(out, s, (size_t)(low - s));
+        return (int32_t)strtol(low + 1, NULL, 10);
+    }
+    cut_addresses(out, s);
+    return -1;
+}
+
+static uint32_t frame_of(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind)
+{
+    struct mt_buf cut = {0};
+    int32_t instance = cut_name(&cut, mt_strtab_get(&r->strings, recorded), kind);
+    uint32_t name =
+        cut.n ? mt_strtab_add(&r->strings, cut.s, cut.n) : mt_strtab_add(&r->strings, "", 0);
+    mt_buf_free(&cut);
+    uint64_t key = ((uint64_t)name * MT_FRAME_KIND_N + kind) << 30 ^ (uint32_t)(instance + 1);
+    uint32_t *frame = mt_map_at(&r->frame_of, key);
+    if (*frame == MT_NONE) {
+        *frame = (uint32_t)r->frames.n;
+        *mt_vec_push(&r->frames) =
+            (struct mt_frame){.name = name, .instance = instance, .kind = (uint8_t)kind};
+    }
+    return *frame;
+}
+
+uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind)
+{
+    uint32_t *slot = mt_map_at(&r->label_of, (uint64_t)recorded * MT_FRAME_KIND_N + kind);
+    if (*slot == MT_NONE) {
+        *slot = (uint32_t)r->labels.n;
+        *mt_vec_push(&r->labels) = (struct mt_label){recorded, 0};
+        r->labels.v[*slot].frame = frame_of(r, recorded, kind);
+    }
+    return *slot;
+}
+
+uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
+{
+    uint32_t *known = mt_map_at(&r->device_of, (uint64_t)(uint32_t)type << 32 | (uint32_t)index);
+    if (*known != MT_MAP_NONE)
+        return *known;
+    *known = (uint32_t)r->devices.n;
+    *mt_vec_push(&r->devices) = (struct mt_device){
+        .type = type, .index = index, .kept_least_b = MT_GONE, .kept_most_b = MT_GONE};
+    return (uint32_t)r->devices.n - 1;
+}
+
+uint64_t mt_rec_bytes(const struct mt_recording *r)
+{
+#define BYTES(vec) ((uint64_t)(vec).n * sizeof *(vec).v)
+    const uint64_t pairing = r->without_ops ? 0 : 8 * sizeof(struct mt_map_slot); /* of a record */
+    /* A vector begins with room for a few: that counts where threads are many. */
+    return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
+           r->records.n * pairing + BYTES(r->records) + BYTES(r->reserved_b) + BYTES(r->samples) +
+           BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
+           BYTES(r->nodes) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
+           BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
+           mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
+           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) +
+           r->beside_bytes;
+#undef BYTES
+}
+
+enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err)
+{
+    const uint64_t numbers = UINT32_MAX - 1;
+    char limit[MT_HUMAN_MAX], things[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
+    if (r->op_n >= numbers || r->records.n >= numbers || r->strings.n >= MT_STRTAB_MAX) {
+        MT_FAIL(err, MT_ELIMIT, "holds more ops, memory records or names than memtool can number");
+        mt_err_hint(err, "Nothing was imported. Record fewer steps at a time.");
+        return MT_ELIMIT;
+    }
+    if (!r->max_bytes || mt_rec_bytes(r) < r->max_bytes)
+        return MT_OK;
+    mt_human_plural((int64_t)(r->without_ops ? r->event_n : r->op_n),
+                    r->without_ops ? "event" : "op", things);
+    MT_FAIL(err, MT_ELIMIT, "needs more than %s of memory%s%s (%s, %s so far)",
+            mt_human_bytes((int64_t)r->max_bytes, limit), r->max_why ? ", " : "",
+            r->max_why ? r->max_why : "", things,
+            mt_human_plural((int64_t)r->records.n, "memory record", records));
+    mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` allows more.");
+    return MT_ELIMIT;
+}
+
+enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
+                         struct mt_err *err)
+{
+    if ((r->op_n & 1023) == 0)
+        MT_TRY(mt_rec_check_memory(r, err));
+    r->busy_n += !r->threads.v[thread].ops.n;
+    *op = mt_vec_push(&r->threads.v[thread].ops);
+    **op = (struct mt_op){.shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
+    r->op_n++;
+    return MT_OK;
+}
+
+enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err)
+{
+    if ((r->records.n & 1023) == 0)
+        MT_TRY(mt_rec_check_memory(r, err));
+    *rec = mt_vec_push(&r->records);
+    **rec = (struct mt_record){.order = (uint32_t)r->event_n, .op = MT_NONE, .mate = MT_NONE};
+    return MT_OK;
+}
+
+void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b)
+{
+    if (!r->reserved_b.n || r->reserved_b.v[r->reserved_b.n - 1] != reserved_b)
+        *mt_vec_push(&r->reserved_b) = reserved_b;
+    r->records.v[r->records.n - 1].reserved = (uint32_t)r->reserved_b.n;
+}
+
+void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes)
+{
+    struct mt_note *n = &r->notes[kind];
+    if (n->count++ == 0)
+        n->first_offset = offset;
+    mt_wrap_inc(&n->bytes, bytes);
+}
+
+bool mt_device_is(const char *own, const char *asked, bool whole)
+{
+    size_t n = asked ? strlen(asked) : 0;
+    return !asked || (strncmp(own, asked, n) == 0 && own[n] == (whole ? '\0' : ':'));
+}
+
+void mt_device_name(int type, int index, char out[32])
+{
+    static const char *const names[] = {[0] = "cpu",
+                                        [1] = "cuda",
+                                        [2] = "mkldnn",
+                                        [5] = "ideep",
+                                        [6] = "hip",
+                                        [9] = "xla",
+                                        [12] = "xpu",
+                                        [13] = "mps",
+                                        [14] = "meta",
+                                        [15] = "hpu",
+                                        [19] = "mtia",
+                                        [20] = "privateuse1",
+                                        [MT_DEVICE_HOST] = "host",
+                                        [MT_DEVICE_NPU] = "npu",
+                                        [MT_DEVICE_MLU] = "mlu",
+                                        [MT_DEVICE_MUSA] = "musa"};
+    const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
+    char number[16];
+    if (!name) {
+        snprintf(number, sizeof number, "type%d", type);
+        name = number;
+    }
+    if (index < 0 || type == 0)
+        snprintf(out, 32, "%s", name);
+    else
+        snprintf(out, 32, "%s:%d", name, index);
+}

@@ -1,0 +1,455 @@
+/*
+ * recording.h - one run in memory: what a reader puts in (the sink), what the builder works on, and
+ * what the store writes. Columnar, strings interned; nothing here is the size of the input's text.
+ *
+ * A reader calls the mt_rec_* functions in any order of time; build.h then sorts, nests, attributes
+ * and sums. Times are int64 nanoseconds on the file's own clock.
+ */
+#ifndef MT_RECORDING_H
+#define MT_RECORDING_H
+
+#include "lib/base/err.h"
+#include "lib/base/map.h"
+#include "lib/base/mem.h"
+#include "lib/base/strtab.h"
+#include "lib/base/wrap.h"
+#include "lib/model/history.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MT_NONE UINT32_MAX
+#define MT_GONE INT64_MIN
+
+/* What a frame of a call path is. The numbers are stored in the database. */
+enum mt_frame_kind {
+    MT_FRAME_OP = 0,         /* an operator: aten::add */
+    MT_FRAME_ANNOTATION = 1, /* a record_function scope */
+    MT_FRAME_RUNTIME = 2,    /* a call into the accelerator's runtime or driver */
+    MT_FRAME_PYTHON = 3,     /* a Python function or nn.Module frame */
+    MT_FRAME_OTHER = 4,      /* an interval of another program's trace */
+    MT_FRAME_NATIVE = 5,     /* a C or C++ function */
+    MT_FRAME_KIND_N
+};
+
+/* A function as call paths name it: run-specific parts (addresses, step numbers) are cut off. */
+struct mt_frame {
+    uint32_t name;    /* string id */
+    int32_t instance; /* nn.Module frames: the number behind the name, else -1 */
+    uint8_t kind;     /* enum mt_frame_kind */
+};
+
+/* A name as recorded, and the frame it belongs to. */
+struct mt_label {
+    uint32_t recorded; /* string id */
+    uint32_t frame;
+};
+
+/* What is needed only until the build has used it shares its place with what the build finds. */
+struct mt_op {
+    int64_t start_ns, end_ns; /* as recorded */
+    uint32_t label;           /* index into labels */
+    uint32_t shape;           /* string id, MT_NONE = not recorded */
+    uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op */
+    union {
+        int32_t seq;  /* until built: autograd sequence number, -1 = none */
+        uint32_t fwd; /* op number of the forward op, MT_NONE = unknown */
+    };
+    union {
+        uint32_t order;  /* until built: place among equals (event index, else place in the file) */
+        uint32_t parent; /* op number of the enclosing op on this thread, MT_NONE = outermost */
+    };
+    uint32_t node;
+};
+
+struct mt_thread {
+    int64_t pid, tid;
+    uint32_t pid_name, tid_name; /* string ids where pid or tid is text, else MT_NONE */
+    uint32_t name;               /* string id, MT_NONE = unnamed */
+    uint32_t process;            /* its number: threads of one pid have the same */
+    uint32_t op_base;            /* op number of its first op (after the build) */
+    MT_VEC(struct mt_op) ops;
+};
+
+struct mt_record {
+    int64_t t_ns;
+    int64_t bytes; /* > 0 allocated, < 0 freed */
+    uint64_t addr;
+    uint32_t order;
+    uint32_t thread;
+    uint32_t op;   /* op number it belongs to, or node of a recording without_ops;
+                      MT_NONE = outside ops */
+    uint32_t mate; /* index of the paired free or allocation, MT_NONE = none */
+    uint32_t
+        reserved; /* index + 1 in reserved_b: held by the device afterwards; 0 = not recorded */
+    uint16_t device;
+    bool has_addr;
+    bool unseen; /* no record of the file but one end of a block's life that nobody saw
+                    (other_allocs.c, unseen.c): it has no op, and thread is MT_NONE */
+};
+
+/* Who says what a device held before the recording began and keeps to its end, so that no record
+ * frees it. The numbers stand for words in the database (mt_kept_names). */
+enum mt_kept_from {
+    MT_KEPT_UNKNOWN,
+    MT_KEPT_OPTION,   /* who imported it */
+    MT_KEPT_FILE,     /* the recording program, in the file's metadata (told_base.h) */
+    MT_KEPT_RECORDER, /* the recorder's running total, or list of blocks */
+    MT_KEPT_N
+};
+extern const char *const mt_kept_names[MT_KEPT_N]; /* NULL for the first */
+
+struct mt_device {
+    int type, index; /* c10::DeviceType number; index -1 for cpu */
+    /* What the recorder itself says: its running total after the first and the last record. */
+    bool has_total;
+    int64_t first_total_b, first_bytes, last_total_b;
+    bool no_addresses; /* the build: most records have no address, lifetimes are unknown */
+    int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
+                          reader sets it, of traces the build */
+    int64_t kept_b;    /* of these, in traces, what no record frees; 0 unless known */
+    enum mt_kept_from kept_from;
+    /* Where kept_from says nothing (older.c): whether the recording shows that there was some, and
+     * an estimate of it; MT_GONE: unknown. */
+    bool uses_kept;
+    int64_t kept_least_b, kept_most_b;
+    int64_t older_b; /* of these, blocks of a known node that are alive at the end */
+    /* Filled by the build. */
+    int64_t alloc_b, freed_b, alloc_n, freed_n, peak_b, peak_ns, at_end_b, at_end_n;
+    int64_t before_freed_b, before_freed_n; /* frees of blocks older than the recording */
+    int64_t before_at_peak_b;               /* of these, freed up to the peak */
+    int64_t outside_alloc_b, outside_freed_b, outside_n, outside_at_peak_b, outside_at_end_b;
+    int64_t outside_alloc_n;
+    int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
+    int64_t born_unseen_b, born_unseen_n;    /* of alloc_b, alloc_n: allocations that nobody saw */
+    int64_t doubt_at_peak_b, doubt_at_end_b; /* blocks of sites that lose frees, which no record
+                                                frees later: perhaps dead already; and blocks that
+                                                nobody saw born: perhaps not there yet */
+    size_t peak_record;                      /* index of the record that reaches the peak */
+};
+
+/* A value over time: "reserved" (bytes held after a record; of records that say it, the build makes
+ * samples of the changes), "oom" (bytes asked for in vain), "device_free" (what the driver had left
+ * at an oom). */
+struct mt_sample {
+    int64_t t_ns, value;
+    uint32_t order;
+    uint16_t device;
+    uint8_t metric;    /* enum mt_metric */
+    uint32_t record_n; /* records before it; 0 = none, or unknown */
+    int64_t event;     /* of snapshots: number of the device's event; MT_GONE: before the first */
+    int64_t stream;    /* of an oom in a snapshot: what it was asked for, */
+    uint32_t pool;     /* and string id of the pool, MT_NONE unknown */
+    bool has_stream;   /* false: neither is known */
+};
+enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
+
+/* ---- what only snapshots of an allocator tell ---- */
+
+/* What the allocator's history holds besides memory that comes and goes: kept as it is. */
+struct mt_other_event {
+    int64_t t_ns, bytes;
+    uint64_t address;
+    uint32_t action, text; /* strings; text MT_NONE = none */
+    uint32_t record_n;     /* records before it */
+    uint16_t device;
+};
+
+/* Memory the allocator holds from the driver. An expandable segment that grows or shrinks is
+ * another one from then on. */
+struct mt_segment {
+    uint64_t address;
+    int64_t size, stream;
+    int64_t allocated_b;                /* of its blocks in use at the end; MT_GONE: not listed */
+    int64_t born_ns, freed_ns;          /* MT_GONE: before the recording, never; or unknown */
+    int64_t born_event, freed_event;    /* number of the device's event, as many as there are: by
+                                           the list at the end; MT_GONE: before the first; never */
+    uint32_t born_record, freed_record; /* the next record; MT_NONE like the events */
+    uint32_t pool;                      /* string id of "0,0"; MT_NONE unknown */
+    uint32_t node;                      /* where the driver was asked; MT_NONE unknown */
+    uint16_t device;
+    bool small, expandable;
+};
+
+/* What is known of a block beyond its lifetime. */
+struct mt_block {
+    uint64_t address;
+    int64_t size; /* with rounding; MT_GONE = unknown */
+    int64_t stream, free_requested_ns;
+    uint32_t segment; /* index; MT_NONE: not alive at the end */
+    uint32_t pool;    /* like the segment's */
+    uint8_t state;    /* enum mt_block_state */
+};
+enum mt_block_state { MT_BLOCK_FREED, MT_BLOCK_ACTIVE, MT_BLOCK_PENDING_FREE };
+
+/* A block older than the recording that is alive at its end. */
+struct mt_older {
+    int64_t bytes;
+    uint32_t node; /* MT_NONE = unknown */
+    uint16_t device;
+};
+
+/* Blocks of one size born in a node that were freed where nobody saw it. */
+struct mt_unseen {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint16_t device;
+    int64_t bytes, n; /* of each; how many */
+};
+
+/* Data quality: what was repaired, skipped or could not be matched. */
+enum mt_note_kind {
+    MT_NOTE_SKIPPED,        /* damaged events left out */
+    MT_NOTE_CUT,            /* the file ends early (--partial) */
+    MT_NOTE_OVERLAP,        /* ops that end after their parent */
+    MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
+    MT_NOTE_UNSEEN,         /* blocks freed where the profiler did not see it */
+    MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live (snapshots) */
+    MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
+    MT_NOTE_NO_ADDRESS,     /* records without an address, on devices of such records */
+    MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */
+    MT_NOTE_FORWARD,        /* backward ops whose forward op is ambiguous */
+    MT_NOTE_RESIDUAL,       /* devices whose total differs from the recorder's own */
+    MT_NOTE_NO_MEMORY,      /* no memory records in the file */
+    MT_NOTE_UNWRITTEN,      /* none, though the profiler was to record memory */
+    MT_NOTE_CUT_MEMORY,     /* none in what was read of it */
+    MT_NOTE_OUTSIDE,        /* records outside every op */
+    MT_NOTE_BEFORE,         /* frees of blocks older than the recording */
+    MT_NOTE_DEVICE_EVENTS,  /* kernels and copies, which are not ops */
+    MT_NOTE_OOM,            /* failed allocations */
+    MT_NOTE_NO_TIMES,       /* events without a time: numbered instead */
+    MT_NOTE_CLOCK,          /* events whose time lies before that of the event before */
+    MT_NOTE_UNKNOWN_ACTION, /* events of a kind we do not know */
+    MT_NOTE_STATE_ONLY,     /* no history in the file, only what is alive */
+    MT_NOTE_NO_PATH,        /* records without a call path, where paths are recorded */
+    MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
+    MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
+    MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
+    MT_NOTE_LOST_NAME,      /* annotations whose name the recorder could not write */
+    MT_NOTE_BY_SIZE,        /* records without an address on other devices */
+    MT_NOTE_STEPS_MERGED,   /* step markers that begin in others */
+    MT_NOTE_STEPS_ROUNDS,   /* steps of optimizers that make fewer of the loop */
+    MT_NOTE_STEPS_UNKNOWN,  /* steps of optimizers, and no telling which make one of the loop */
+    MT_NOTE_OLDER,          /* older blocks that are in no figure */
+    MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
+    MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
+    MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
+    MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
+    MT_NOTE_N
+};
+struct mt_note {
+    uint64_t count;
+    int64_t first_offset; /* byte offset of the first, -1 = none */
+    int64_t bytes;        /* bytes concerned, where that means something */
+    char detail[160];     /* names concerned, "" = none */
+};
+
+/* A node of the call tree: one call path. Parents come before their children. */
+struct mt_node {
+    uint32_t parent; /* MT_NONE = root */
+    uint32_t frame;
+    uint32_t top, scope, module; /* frames on the path; MT_NONE = none */
+    uint8_t phase;               /* enum mt_phase */
+    int64_t calls_n, time_ns, self_time_ns;
+};
+enum mt_phase {
+    MT_PHASE_OTHER,
+    MT_PHASE_FORWARD,
+    MT_PHASE_BACKWARD,
+    MT_PHASE_OPTIMIZER,
+    MT_PHASE_DATA,
+    MT_PHASE_RECOMPUTED,
+    MT_PHASE_N
+};
+
+/* What a node did on one device. X and its total over the subtree. */
+struct mt_sums {
+    int64_t alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n;
+};
+static inline void mt_sums_add(struct mt_sums *to, const struct mt_sums *s)
+{
+    mt_wrap_inc(&to->alloc_b, s->alloc_b);
+    mt_wrap_inc(&to->freed_b, s->freed_b);
+    mt_wrap_inc(&to->alloc_n, s->alloc_n);
+    mt_wrap_inc(&to->at_peak_b, s->at_peak_b);
+    mt_wrap_inc(&to->at_end_b, s->at_end_b);
+    mt_wrap_inc(&to->at_peak_n, s->at_peak_n);
+    mt_wrap_inc(&to->at_end_n, s->at_end_n);
+}
+
+/* Allocated less freed. */
+static inline int64_t mt_sums_net(const struct mt_sums *s)
+{
+    return mt_wrap_sub(s->alloc_b, s->freed_b);
+}
+
+struct mt_node_stat {
+    uint32_t node;
+    uint16_t device;
+    struct mt_sums self, total;
+};
+
+#define MT_STEPS_OF_OPTIMIZERS "Optimizer.step#" /* a step_marker */
+struct mt_step {
+    int64_t number, start_ns, end_ns;
+};
+
+/* Index of the last of n steps, in order of start, that has begun by t_ns; -1 = none. */
+int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns);
+/* The step that dates what happens at t_ns (docs/leaks.md): the same, but n from the end of the
+ * last one on, unless it ends with the run. */
+int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns);
+
+struct mt_recording {
+    struct mt_strtab strings;
+    MT_VEC(struct mt_frame) frames;
+    MT_VEC(struct mt_label) labels;
+    struct mt_map label_of;  /* string id * MT_FRAME_KIND_N + kind -> label */
+    struct mt_map frame_of;  /* label of the cut name -> frame */
+    struct mt_map device_of; /* type and index -> device */
+    MT_VEC(struct mt_thread) threads;
+    struct mt_strtab thread_keys;  /* id = thread index */
+    struct mt_strtab process_keys; /* id = number of the process */
+    uint32_t last_thread;
+    MT_VEC(struct mt_device) devices;
+    MT_VEC(struct mt_record) records;
+    MT_VEC(int64_t) reserved_b; /* of records, each value once while it stays the same */
+    MT_VEC(struct mt_sample) samples;
+    MT_VEC(struct mt_older) older;
+    MT_VEC(struct mt_other_event) other_events;
+    MT_VEC(struct mt_segment) segments;
+    MT_VEC(struct mt_block)
+    blocks; /* none, or one per row of alloc: mt_rec_is_block records in
+               their order, then older */
+    MT_VEC(struct mt_node) nodes;
+    MT_VEC(struct mt_node_stat) stats;
+    struct mt_history history;
+    uint64_t unseen_n; /* of the records: those that are none of the file */
+    MT_VEC(struct mt_unseen) unseen;
+    struct mt_map losing; /* for mt_rec_loses_frees */
+    MT_VEC(struct mt_step) steps;
+    const char
+        *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
+    MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
+    struct mt_note notes[MT_NOTE_N];
+    const char *format;       /* static: "pytorch-trace", "cuda-snapshot" */
+    int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
+    bool whole_us;            /* no time in the file has decimals */
+    bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
+                                 in order of time and paired: mate is set */
+    uint64_t op_n, event_n;   /* ops kept; events seen */
+    uint64_t busy_n;          /* threads with ops */
+    int64_t start_ns, end_ns; /* first and last moment of whatever is recorded */
+    int64_t trace_start_ns;   /* when the recorder says that it began; MT_GONE: unknown */
+    /* What all this may take in memory, and what its reader takes beside it. */
+    uint64_t max_bytes;  /* 0 = no limit */
+    const char *max_why; /* static: what the limit is of; NULL: it was asked for */
+    uint64_t beside_bytes;
+};
+
+void mt_rec_init(struct mt_recording *r);
+void mt_rec_free(struct mt_recording *r);
+
+/* Thread of (pid, tid); where one is text its string id is given and the number is ignored. */
+uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
+                       uint32_t tid_name);
+
+/* Label of a recorded name (string id). Cuts heap addresses out of Python names, the instance
+ * number off nn.Module names and the number off ProfilerStep#N. */
+uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
+
+uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
+
+/* Memory in use and what the build will need beside, about. */
+uint64_t mt_rec_bytes(const struct mt_recording *r);
+
+/* MT_ELIMIT when the limit is reached. Readers ask for each window of text they look at: what grows
+ * between two records is seen there. */
+enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err);
+
+/* Appends an op or a memory record; the caller fills it. MT_ELIMIT when max_bytes is reached. */
+enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
+                         struct mt_err *err);
+enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err);
+
+/* Says of the record added last what the device holds after it. */
+void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b);
+
+/* Counts one more of a kind of note. offset -1 = unknown. */
+void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);
+
+/* The note as a sentence for people. */
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
+/* Where the steps of a run came from. */
+struct mt_steps_source {
+    const char *marker; /* step_marker; NULL or "" = there are none */
+    bool any;           /* false: and the marker is the user's, and matches nothing */
+    bool rounds;        /* of several optimizers (MT_NOTE_STEPS_ROUNDS) */
+    bool snapshot;
+};
+/* How they were taken and what gives better ones, or any, as words to follow "steps: "; static,
+ * NULL = they are as good as can be. */
+const char *mt_steps_advice(const struct mt_steps_source *from);
+extern const char *const mt_note_names[MT_NOTE_N];
+extern const char *const mt_phase_names[MT_PHASE_N];
+extern const char *const mt_metric_names[];
+
+/* Numbers of our own where PyTorch has none: pinned memory of the host, and forks that call
+ * themselves privateuse1. */
+enum {
+    MT_DEVICE_CPU = 0,
+    MT_DEVICE_CUDA = 1,
+    MT_DEVICE_XPU = 12,
+    MT_DEVICE_HOST = 100,
+    MT_DEVICE_NPU,
+    MT_DEVICE_MLU,
+    MT_DEVICE_MUSA
+};
+
+/* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
+void mt_device_name(int type, int index, char out[32]);
+
+/* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
+ * its kind: "cuda" is cuda:0 and the like. NULL: any is. */
+bool mt_device_is(const char *own, const char *asked, bool whole);
+
+/* A row of `alloc`: every allocation, and every free of a block we did not see born. */
+static inline bool mt_rec_is_block(const struct mt_record *rec)
+{
+    return rec->bytes >= 0 || rec->mate == MT_NONE;
+}
+
+/* Whether a record of a built recording frees a block that was there before it began. Where there
+ * are no addresses, nobody knows. */
+static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct mt_record *rec)
+{
+    return rec->bytes < 0 && rec->mate == MT_NONE && !r->devices.v[rec->device].no_addresses;
+}
+
+/* Net change of the records of the file alone, as the recorder's own total has it. */
+static inline int64_t mt_device_recorded(const struct mt_device *d)
+{
+    return d->alloc_b - d->born_unseen_b - (d->freed_b - d->unseen_b);
+}
+
+/* The node in which a record happened; MT_NONE = outside ops. */
+static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt_record *rec)
+{
+    if (rec->op == MT_NONE || r->without_ops)
+        return rec->op;
+    const struct mt_thread *t = &r->threads.v[rec->thread];
+    return t->ops.v[rec->op - t->op_base].node;
+}
+
+/* Whether some block born in the site of a node (its top op in its scope) was freed unseen on the
+ * device. */
+bool mt_rec_loses_frees(const struct mt_recording *r, uint32_t node, uint16_t device);
+
+/* Whether a block may have died before a built recording says so, or is said to be alive at the end
+ * and may not be. rec: its allocation, born in that node. */
+static inline bool mt_rec_may_be_dead(const struct mt_recording *r, const struct mt_record *rec,
+                                      uint32_t node)
+{
+    return r->unseen_n && (rec->mate == MT_NONE || r->records.v[rec->mate].unseen) &&
+           mt_rec_loses_frees(r, node, rec->device);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * render.h - writes a report (report.h) in one of the output formats to a FILE.
+ */
+#ifndef MT_RENDER_H
+#define MT_RENDER_H
+
+#include "lib/render/report.h"
+#include <stdio.h>
+
+/*
+ * Text is any bytes. table and markdown show it escaped (mt_escape_terminal). csv and tsv have it
+ * as it is, unless a terminal reads them, which gets it escaped. json has characters
+ * that act on a terminal as \uNNNN, and a byte that is no UTF-8 as \u00NN, so that different
+ * names stay different. Reals have as many digits as they need, up to 17; NaN and infinities are
+ * written as unknown. LC_NUMERIC must be "C".
+ */
+enum mt_format {
+    MT_FORMAT_TABLE,    /* aligned, for people; fits `width` by cutting names, never figures */
+    MT_FORMAT_CSV,      /* RFC 4180: header line, quoting where needed, \n line ends; unknown is
+                           an empty field, empty text is "" */
+    MT_FORMAT_TSV,      /* header line; tab, newline, return, backslash in text as \t \n \r \\;
+                           unknown is \N, so that PostgreSQL and ClickHouse read it unchanged */
+    MT_FORMAT_JSON,     /* one object: schema, version, runs, params, totals, rows, left_out_n,
+                           notes; one row a line */
+    MT_FORMAT_MARKDOWN, /* a pipe table with human figures, title above, footer below */
+};
+
+struct mt_render {
+    enum mt_format format;
+    bool terminal; /* reads it: nothing that acts on one is written but `color` */
+    int width;     /* columns that tables fit into; 0 = unlimited */
+    bool bytes;    /* raw numbers instead of KiB and ms in table and markdown */
+    bool color;    /* ANSI colours in tables */
+    bool ascii;    /* tree lines and the cut mark in ASCII: not a UTF-8 terminal */
+};
+
+/* The format of that name ("table", "csv", "tsv", "json", "markdown", also "md"), or -1. */
+int mt_format_by_name(const char *name);
+
+/* Writes the report. Output errors stay in the FILE's error flag; the caller checks it once.
+ * Rows are no longer written once it is set. */
+void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out);
+
+#endif

@@ -1,0 +1,232 @@
+#include "lib/render/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mt_report_init(struct mt_report *r, const char *schema, int version)
+{
+    *r = (struct mt_report){.schema = schema, .version = version};
+}
+
+static void free_texts(char **v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(v[i]);
+}
+
+void mt_report_free(struct mt_report *r)
+{
+    for (size_t i = 0; i < r->rows.n; i++)
+        free(r->rows.v[i].cells);
+    free_texts(r->notes.v, r->notes.n);
+    free_texts(r->footer.v, r->footer.n);
+    free_texts(r->owned.v, r->owned.n);
+    for (size_t i = 0; i < MT_ARRAY_LEN(r->runs); i++)
+        free(r->runs[i].name);
+    free(r->title);
+    free(r->title_end);
+    free(r->figure);
+    mt_vec_free(&r->columns);
+    mt_vec_free(&r->rows);
+    mt_vec_free(&r->notes);
+    mt_vec_free(&r->footer);
+    mt_vec_free(&r->params);
+    mt_vec_free(&r->totals);
+    mt_vec_free(&r->owned);
+    *r = (struct mt_report){0};
+}
+
+const char *mt_report_text(struct mt_report *r, const char *s)
+{
+    if (!s)
+        return NULL;
+    char *copy = mt_strdup(s);
+    *mt_vec_push(&r->owned) = copy;
+    return copy;
+}
+
+__attribute__((format(printf, 1, 0), nonnull(1))) static char *format(const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *s = mt_alloc((size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    return s;
+}
+
+const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = format(fmt, ap);
+    va_end(ap);
+    *mt_vec_push(&r->owned) = s;
+    return s;
+}
+
+void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit)
+{
+    *mt_vec_push(&r->columns) = (struct mt_column){.name = name, .title = title, .unit = unit};
+}
+
+int mt_report_find_column(const struct mt_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->columns.n; i++) {
+        if (strcmp(r->columns.v[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+size_t mt_report_keep(struct mt_report *r, bool (*keep)(const void *closure, const struct mt_row *),
+                      const void *closure)
+{
+    size_t kept = 0, gone;
+    for (size_t i = 0; i < r->rows.n; i++)
+        if (keep(closure, &r->rows.v[i]))
+            r->rows.v[kept++] = r->rows.v[i];
+        else
+            free(r->rows.v[i].cells);
+    gone = r->rows.n - kept;
+    r->rows.n = kept;
+    return gone;
+}
+
+void mt_report_hide_empty(struct mt_report *r)
+{
+    for (size_t c = 0; c < r->columns.n; c++) {
+        bool known = false;
+        for (size_t i = 0; i < r->rows.n && !known; i++)
+            known = r->rows.v[i].cells[c].kind != MT_CELL_NULL;
+        r->columns.v[c].hidden |= !known;
+    }
+}
+
+struct mt_row *mt_report_row(struct mt_report *r)
+{
+    struct mt_row *row = mt_vec_push(&r->rows);
+    *row = (struct mt_row){.cells = mt_alloc(r->columns.n * sizeof *row->cells)};
+    return row;
+}
+
+void mt_report_collect(struct mt_report *r)
+{
+    while (r->next && r->next(r->closure, mt_report_row(r)->cells))
+        ;
+    if (r->next)
+        free(r->rows.v[--r->rows.n].cells);
+    r->next = NULL;
+}
+
+void mt_report_note(struct mt_report *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    *mt_vec_push(&r->notes) = format(fmt, ap);
+    va_end(ap);
+}
+
+void mt_report_footer(struct mt_report *r, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    *mt_vec_push(&r->footer) = format(fmt, ap);
+    va_end(ap);
+}
+
+void mt_report_param(struct mt_report *r, const char *name, struct mt_cell value)
+{
+    *mt_vec_push(&r->params) = (struct mt_param){.name = name, .value = value};
+}
+
+void mt_report_total(struct mt_report *r, const char *name, struct mt_cell value)
+{
+    *mt_vec_push(&r->totals) = (struct mt_param){.name = name, .value = value};
+}
+
+void mt_report_device_total(struct mt_report *r, const char *device, const char *name,
+                            struct mt_cell value)
+{
+    *mt_vec_push(&r->totals) =
+        (struct mt_param){.name = name, .of = mt_report_text(r, device), .value = value};
+}
+
+struct mt_cell mt_cell_int(int64_t i)
+{
+    return (struct mt_cell){.kind = MT_CELL_INT, .i = i};
+}
+
+struct mt_cell mt_cell_real(double v)
+{
+    return (struct mt_cell){.kind = MT_CELL_REAL, .r = v};
+}
+
+struct mt_cell mt_cell_text(const char *s)
+{
+    return s ? (struct mt_cell){.kind = MT_CELL_TEXT, .s = s} : (struct mt_cell){0};
+}
+
+static char *trimmed(const char *s, size_t n)
+{
+    while (n > 0 && *s == ' ') {
+        s++;
+        n--;
+    }
+    while (n > 0 && s[n - 1] == ' ')
+        n--;
+    return mt_strndup(s, n);
+}
+
+/* Appends the index of every named column to `to`; returns the first unknown name. */
+static char *find_columns(const struct mt_report *r, const char *names, size_t **to, size_t *n)
+{
+    size_t commas = 0;
+    for (const char *p = names; (p = strchr(p, ',')); p++)
+        commas++;
+    *to = mt_alloc((commas + 1) * sizeof **to);
+    *n = 0;
+    for (const char *p = names; *n <= commas;) {
+        size_t len = strcspn(p, ",");
+        char *name = trimmed(p, len);
+        int at = mt_report_find_column(r, name);
+        if (at < 0)
+            return name;
+        free(name);
+        (*to)[(*n)++] = (size_t)at;
+        p += len + 1;
+    }
+    return NULL;
+}
+
+char *mt_report_select(struct mt_report *r, const char *names)
+{
+    size_t *kept, n;
+    char *unknown = find_columns(r, names, &kept, &n);
+    if (unknown) {
+        free(kept);
+        return unknown;
+    }
+    struct mt_column *columns = mt_alloc(n * sizeof *columns);
+    for (size_t i = 0; i < n; i++) {
+        columns[i] = r->columns.v[kept[i]];
+        columns[i].hidden = false;
+        columns[i].spare = 0;
+    }
+    free(r->columns.v);
+    r->columns.v = columns;
+    r->columns.n = r->columns.cap = n;
+    r->keep_order = true;
+    for (size_t k = 0; k < r->rows.n; k++) {
+        struct mt_cell *cells = mt_alloc(n * sizeof *cells);
+        for (size_t i = 0; i < n; i++)
+            cells[i] = r->rows.v[k].cells[kept[i]];
+        free(r->rows.v[k].cells);
+        r->rows.v[k].cells = cells;
+    }
+    free(kept);
+    return NULL;
+}

@@ -1,0 +1,218 @@
+#include "lib/render/table.h"
+
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The figures of a row, in the order of the columns. */
+enum figure {
+    SELF_NET,
+    NET,
+    SELF_ALLOC,
+    ALLOC,
+    SELF_FREED,
+    FREED,
+    SELF_ALLOC_N,
+    SELF_AT_PEAK,
+    SELF_AT_END,
+    SELF_TIME,
+    TIME,
+    CALLS,
+    FIGURE_N
+};
+
+static const struct {
+    const char *name, *title;
+    enum mt_unit unit;
+    bool hidden; /* in tables for people */
+} figures[FIGURE_N] = {
+    [SELF_NET] = {"self_net_b", "SELF NET", MT_UNIT_BYTES, false},
+    [NET] = {"net_b", "NET", MT_UNIT_BYTES, false},
+    [SELF_ALLOC] = {"self_alloc_b", "SELF ALLOC", MT_UNIT_BYTES, false},
+    [ALLOC] = {"alloc_b", "ALLOC", MT_UNIT_BYTES, true},
+    [SELF_FREED] = {"self_freed_b", "SELF FREED", MT_UNIT_BYTES, true},
+    [FREED] = {"freed_b", "FREED", MT_UNIT_BYTES, true},
+    [SELF_ALLOC_N] = {"self_alloc_n", "SELF ALLOCS", MT_UNIT_COUNT, true},
+    [SELF_AT_PEAK] = {"self_at_peak_b", "SELF AT PEAK", MT_UNIT_BYTES, false},
+    [SELF_AT_END] = {"self_at_end_b", "SELF AT END", MT_UNIT_BYTES, true},
+    [SELF_TIME] = {"self_time_ns", "SELF TIME", MT_UNIT_NS, true},
+    [TIME] = {"time_ns", "TIME", MT_UNIT_NS, true},
+    [CALLS] = {"calls_n", "CALLS", MT_UNIT_COUNT, false},
+};
+
+/* PyTorch's names, of all versions, for our columns. */
+static const struct alias {
+    const char *key, *column, *device;
+} aliases[] = {
+    {"self_cpu_memory_usage", "self_net_b", "cpu"},
+    {"self_cpu_memory", "self_net_b", "cpu"},
+    {"cpu_memory_usage", "net_b", "cpu"},
+    {"cpu_memory", "net_b", "cpu"},
+    {"self_cuda_memory_usage", "self_net_b", "cuda"},
+    {"self_cuda_memory", "self_net_b", "cuda"},
+    {"cuda_memory_usage", "net_b", "cuda"},
+    {"cuda_memory", "net_b", "cuda"},
+    {"self_xpu_memory_usage", "self_net_b", "xpu"},
+    {"xpu_memory_usage", "net_b", "xpu"},
+    {"self_device_memory_usage", "self_net_b", NULL},
+    {"device_memory_usage", "net_b", NULL},
+    {"self_cpu_time_total", "self_time_ns", NULL},
+    {"cpu_time_total", "time_ns", NULL},
+    {"self_cpu_time", "self_time_ns", NULL},
+    {"cpu_time", "time_ns", NULL},
+    {"count", "calls_n", NULL},
+};
+
+void mt_table_column_names(struct mt_buf *out)
+{
+    for (size_t i = 0; i < FIGURE_N; i++)
+        mt_buf_addf(out, "%s ", figures[i].name);
+    mt_buf_adds(out, "name ");
+}
+
+void mt_table_sort_names(struct mt_buf *out)
+{
+    mt_table_column_names(out);
+    for (size_t i = 0; i < MT_ARRAY_LEN(aliases); i++)
+        mt_buf_addf(out, "%s ", aliases[i].key);
+}
+
+static void list_nearest_first(struct mt_buf *out, const char *word, const char **names, size_t n)
+{
+    for (int distance = 0; n; distance++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (mt_edit_distance(word, names[i]) <= distance)
+                mt_buf_addf(out, "%s%s", out->n ? ", " : "", names[i]);
+            else
+                names[kept++] = names[i];
+        }
+        n = kept;
+    }
+}
+
+enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err)
+{
+    const char *all[FIGURE_N + MT_ARRAY_LEN(aliases) + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < FIGURE_N; i++) {
+        all[n++] = figures[i].name;
+        if (strcmp(key, figures[i].name) == 0) {
+            *out = (struct mt_sort){figures[i].name, true, NULL};
+            return MT_OK;
+        }
+    }
+    if (strcmp(key, "name") == 0) {
+        *out = (struct mt_sort){"name", false, NULL};
+        return MT_OK;
+    }
+    for (size_t i = 0; i < MT_ARRAY_LEN(aliases); i++) {
+        all[n++] = aliases[i].key;
+        if (strcmp(key, aliases[i].key) == 0) {
+            *out = (struct mt_sort){aliases[i].column, false, aliases[i].device};
+            return MT_OK;
+        }
+    }
+    all[n++] = "name";
+    struct mt_buf list = {0};
+    list_nearest_first(&list, key, all, n);
+    MT_FAIL(err, MT_EUSAGE, "there is no sort key '%s'", key);
+    mt_err_hint(err, "Keys, nearest first: %s", list.s);
+    mt_buf_free(&list);
+    return MT_EUSAGE;
+}
+
+void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
+                      bool lifetimes)
+{
+    for (int i = 0; i < FIGURE_N; i++) {
+        mt_report_column(r, figures[i].name, figures[i].title, figures[i].unit);
+        r->columns.v[r->columns.n - 1].hidden =
+            figures[i].hidden || (i == SELF_AT_PEAK && !lifetimes);
+    }
+    if (device)
+        mt_report_column(r, "device", "DEVICE", MT_UNIT_NONE);
+    for (int i = 0; i < key_n; i++) {
+        mt_report_column(r, mt_group_key_names[keys[i]], NULL, MT_UNIT_NONE);
+        if (keys[i] == MT_BY_NAME)
+            r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
+    }
+}
+
+void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
+                   bool lifetimes, int64_t *net_b)
+{
+    for (size_t i = 0; i < g->rows.n; i++) {
+        const struct mt_group *from = &g->rows.v[i];
+        const struct mt_sums *s = &from->self, *t = &from->total;
+        struct mt_row *row = mt_report_row(r);
+        const int64_t v[FIGURE_N] = {[SELF_NET] = mt_sums_net(s), [NET] = mt_sums_net(t),
+                                     [SELF_ALLOC] = s->alloc_b,   [ALLOC] = t->alloc_b,
+                                     [SELF_FREED] = s->freed_b,   [FREED] = t->freed_b,
+                                     [SELF_ALLOC_N] = s->alloc_n, [SELF_AT_PEAK] = s->at_peak_b,
+                                     [SELF_AT_END] = s->at_end_b, [SELF_TIME] = from->self_time_ns,
+                                     [TIME] = from->time_ns,      [CALLS] = from->calls_n};
+        mt_wrap_inc(net_b, v[SELF_NET]);
+        row->explicit_row = from->explicit_row;
+        for (int f = 0; f < FIGURE_N; f++)
+            row->cells[f] = mt_cell_int(v[f]);
+        if (!from->has_calls || !from->calls_n) /* call paths of snapshots have none */
+            row->cells[CALLS] = row->cells[TIME] = row->cells[SELF_TIME] = (struct mt_cell){0};
+        if (!lifetimes)
+            row->cells[SELF_AT_PEAK] = row->cells[SELF_AT_END] = (struct mt_cell){0};
+        int at = FIGURE_N;
+        if (device)
+            row->cells[at++] = mt_cell_text(mt_report_text(r, device));
+        for (int k = 0; k < key_n; k++)
+            row->cells[at++] = mt_cell_text(mt_report_text(r, from->key[k]));
+    }
+}
+
+struct order {
+    const struct mt_row *row;
+    int64_t value;
+    const char *text;
+    size_t place;
+    bool by_size;
+};
+
+static int order_cmp(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->text && y->text) {
+        int c = strcmp(x->text, y->text);
+        if (c)
+            return c;
+    }
+    uint64_t vx = x->value < 0 ? 0 - (uint64_t)x->value : (uint64_t)x->value;
+    uint64_t vy = y->value < 0 ? 0 - (uint64_t)y->value : (uint64_t)y->value;
+    if (x->by_size && vx != vy)
+        return vx > vy ? -1 : 1;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
+{
+    int column = mt_report_find_column(r, sort->column);
+    if (column < 0)
+        column = (int)r->columns.n - 1;
+    struct order *order = mt_alloc((r->rows.n + 1) * sizeof *order);
+    struct mt_row *rows = mt_alloc((r->rows.n + 1) * sizeof *rows);
+    for (size_t i = 0; i < r->rows.n; i++) {
+        const struct mt_cell *c = &r->rows.v[i].cells[column];
+        order[i] = (struct order){&r->rows.v[i], c->kind == MT_CELL_INT ? c->i : INT64_MIN + 1,
+                                  c->kind == MT_CELL_TEXT ? c->s : NULL, i, sort->by_size};
+        if (c->kind == MT_CELL_NULL && sort->by_size)
+            order[i].value = 0;
+    }
+    qsort(order, r->rows.n, sizeof *order, order_cmp);
+    for (size_t i = 0; i < r->rows.n; i++)
+        rows[i] = *order[i].row;
+    if (r->rows.n)
+        memcpy(r->rows.v, rows, r->rows.n * sizeof *rows);
+    free(order);
+    free(rows);
+}

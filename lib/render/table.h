@@ -1,0 +1,34 @@
+/*
+ * table.h - the memory table: which columns, which sort keys, and how groups become a report.
+ */
+#ifndef MT_TABLE_H
+#define MT_TABLE_H
+
+#include "lib/render/report.h"
+#include "lib/run/load.h"
+
+/* The sort key a name stands for: one of ours, PyTorch's or an old alias. */
+struct mt_sort {
+    const char *column; /* machine name of the column */
+    bool by_size;       /* largest magnitude first (ours); false: descending, as PyTorch sorts */
+    const char *device; /* "cpu", "cuda": the device the key implies; NULL = none */
+};
+
+/* Errors: MT_EUSAGE listing the keys, nearest first. */
+enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err);
+
+/* Append the names of all figures and the name's, or all sort keys; a blank behind each. */
+void mt_table_column_names(struct mt_buf *out);
+void mt_table_sort_names(struct mt_buf *out);
+
+/* Adds the columns: figures, the grouping keys, `device` where asked for. */
+void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
+                      bool lifetimes);
+
+/* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. */
+void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
+                   bool lifetimes, int64_t *net_b);
+
+void mt_table_sort(struct mt_report *r, const struct mt_sort *sort);
+
+#endif

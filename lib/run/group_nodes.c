@@ -1,0 +1,140 @@
+/* Groups of whole nodes: their stored figures are added up as they are read, none is kept. */
+#include "lib/base/wrap.h"
+#include "lib/run/load_parts.h"
+
+#include "gen/queries.h"
+#include <stdlib.h>
+
+/* Where the figures of each node go. */
+struct node_groups {
+    uint32_t *of;    /* group */
+    bool *outermost; /* no node of the group is around it */
+};
+
+static void find_groups(struct mt_grouper *g, struct node_groups *out)
+{
+    const struct mt_tree *t = g->tree;
+    uint32_t n = (uint32_t)t->nodes.n;
+    out->of = mt_alloc((n + 1) * sizeof *out->of);
+    out->outermost = mt_alloc(n + 1);
+    if (!n)
+        return;
+    uint32_t *order = mt_preorder(&t->nodes.v->parent, sizeof *t->nodes.v, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct mt_origin origin = mt_origin_of_node(order[i]);
+        out->of[order[i]] = mt_grouper_of(g, &origin);
+    }
+    uint32_t *open = mt_alloc((g->names.n + 1) * sizeof *open); /* nodes around, by group */
+    MT_VEC(uint32_t) stack = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = order[i];
+        while (stack.n && stack.v[stack.n - 1] != t->nodes.v[node].parent)
+            open[out->of[stack.v[--stack.n]]]--;
+        *mt_vec_push(&stack) = node;
+        out->outermost[node] = open[out->of[node]]++ == 0;
+    }
+    mt_vec_free(&stack);
+    free(open);
+    free(order);
+}
+
+static struct mt_node_part part_of(const struct node_groups *groups, uint64_t node)
+{
+    return (struct mt_node_part){.group = groups->of[node], .outermost = groups->outermost[node]};
+}
+
+static enum mt_status read_times(struct mt_db *db, const struct mt_run *run,
+                                 const struct node_groups *groups, const struct mt_tree *t,
+                                 mt_node_use *use, void *closure, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_TIMES, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+    for (size_t node = 0;; node++) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row || node >= t->nodes.n)
+            break;
+        struct mt_node_part part = part_of(groups, node);
+        part.calls_n = mt_stmt_int(s, 0);
+        if (t->nodes.v[node].phase == MT_PHASE_RECOMPUTED)
+            part.recomputed_n = part.calls_n;
+        part.time_ns = mt_stmt_int(s, 1);
+        part.self_time_ns = mt_stmt_int(s, 2);
+        use(closure, &part);
+    }
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+struct stats_use {
+    const struct node_groups *groups;
+    mt_node_use *use;
+    void *closure;
+};
+
+static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
+                      const struct mt_sums *total)
+{
+    const struct stats_use *to = closure;
+    struct mt_node_part part = part_of(to->groups, node);
+    part.self = *self;
+    part.total = *total;
+    to->use(to->closure, &part);
+}
+
+enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_run_device *device, struct mt_grouper *g,
+                             mt_node_use *use, void *closure, struct mt_err *err)
+{
+    struct node_groups groups;
+    size_t n = g->tree->nodes.n;
+    find_groups(g, &groups);
+    enum mt_status st = read_times(db, run, &groups, g->tree, use, closure, err);
+    if (st == MT_OK && device)
+        st = mt_load_stats(db, run, device->id, n, use_stats,
+                           &(struct stats_use){&groups, use, closure}, err);
+    free(groups.of);
+    free(groups.outermost);
+    return st;
+}
+
+struct adder {
+    struct mt_grouper *grouper;
+    struct mt_groups *out;
+    bool outermost_calls;
+};
+
+static void add_part(void *closure, const struct mt_node_part *p)
+{
+    struct adder *a = closure;
+    while (a->out->rows.n <= p->group)
+        mt_groups_row(a->out, a->grouper, (uint32_t)a->out->rows.n);
+    struct mt_group *row = &a->out->rows.v[p->group];
+    mt_wrap_inc(&row->calls_n, p->outermost || !a->outermost_calls ? p->calls_n : 0);
+    mt_wrap_inc(&row->recomputed_n, p->recomputed_n);
+    mt_wrap_inc(&row->self_time_ns, p->self_time_ns);
+    mt_sums_add(&row->self, &p->self);
+    if (!p->outermost)
+        return;
+    mt_wrap_inc(&row->time_ns, p->time_ns);
+    mt_sums_add(&row->total, &p->total);
+}
+
+enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, const enum mt_group_key *keys,
+                              int key_n, struct mt_tree *t, struct mt_groups *out,
+                              struct mt_err *err)
+{
+    struct mt_grouper g;
+    MT_TRY(mt_load_nodes(db, run, t, err));
+    mt_grouper_init(&g, t, keys, key_n);
+    struct adder a = {&g, out, mt_group_calls_outermost(keys, key_n)};
+    enum mt_status st = mt_nodes_each(db, run, device, &g, add_part, &a, err);
+    if (st == MT_OK && device) {
+        mt_tree_add_device(t, device);
+        mt_groups_add_explicit(out, &g);
+    }
+    mt_grouper_free(&g);
+    return st;
+}

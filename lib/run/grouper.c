@@ -1,0 +1,241 @@
+/* To which group something belongs: by the texts of its keys. */
+#include "lib/run/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_group_key_names[MT_BY_N] = {"name",   "top",   "site",   "scope",
+                                                 "module", "phase", "path",   "shape",
+                                                 "thread", "step",  "forward"};
+
+static uint32_t text_id(struct mt_tree *t, const char *text)
+{
+    return mt_strtab_add(&t->strings, text, strlen(text));
+}
+
+uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope)
+{
+    if (!scope || strcmp(scope, top) == 0)
+        return mt_strtab_add(strings, top, strlen(top));
+    char *both = mt_asprintf("%s in %s", top, scope);
+    uint32_t id = mt_strtab_add(strings, both, strlen(both));
+    free(both);
+    return id;
+}
+
+static uint32_t step_id(struct mt_tree *t, int64_t step)
+{
+    char number[32];
+    if (step == INT64_MIN)
+        return text_id(t, "[no step]");
+    snprintf(number, sizeof number, "%lld", (long long)step);
+    return text_id(t, number);
+}
+
+/* Keys that depend on the node alone. */
+static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key key)
+{
+    struct mt_tree *t = g->tree;
+    const struct mt_tree_node *n = &t->nodes.v[node];
+    switch (key) {
+    case MT_BY_NAME:
+        return n->frame;
+    case MT_BY_TOP:
+        return n->top;
+    case MT_BY_SITE:
+        if (n->scope == MT_NONE || n->scope == n->top)
+            return n->top;
+        return mt_site_text(&t->strings, mt_strtab_get(&t->strings, n->top),
+                            mt_strtab_get(&t->strings, n->scope));
+    case MT_BY_SCOPE:
+        return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
+    case MT_BY_MODULE:
+        return n->module == MT_NONE ? text_id(t, "[no module]") : n->module;
+    case MT_BY_PHASE:
+        return text_id(t, mt_phase_names[n->phase]);
+    default:
+        return mt_path_text(&g->paths, t, node);
+    }
+}
+
+static uint32_t key_of_step(struct mt_grouper *g, int64_t step)
+{
+    if (g->step_text == MT_NONE || g->step != step) { /* mostly it is that of the last */
+        g->step = step;
+        g->step_text = step_id(g->tree, step);
+    }
+    return g->step_text;
+}
+
+static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
+{
+    struct mt_tree *t = g->tree;
+    enum mt_group_key key = g->keys[k];
+    if (key == MT_BY_THREAD && of->thread != MT_NONE)
+        return t->thread_names.v[of->thread];
+    if (key == MT_BY_STEP)
+        return key_of_step(g, of->step);
+    if (of->node == MT_NONE)
+        return text_id(t, "[outside ops]");
+    if (key == MT_BY_THREAD)
+        return text_id(t, "[no thread]");
+    if (key == MT_BY_SHAPE)
+        return of->shape == MT_NONE ? text_id(t, "[no shape]") : of->shape;
+    if (key == MT_BY_FORWARD)
+        return of->forward == MT_NONE ? text_id(t, "[no forward op]") : of->forward;
+    uint32_t *known = &g->memo[(size_t)k * t->nodes.n + of->node];
+    if (*known == MT_NONE)
+        *known = node_key(g, of->node, key);
+    return *known;
+}
+
+enum mt_group_key mt_group_key_find(const char *name, size_t n)
+{
+    int key = 0;
+    while (key < MT_BY_N &&
+           (strlen(mt_group_key_names[key]) != n || memcmp(mt_group_key_names[key], name, n) != 0))
+        key++;
+    return (enum mt_group_key)key;
+}
+
+void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
+                     int key_n)
+{
+    size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
+    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE};
+    memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
+    g->memo = mt_alloc(bytes);
+    memset(g->memo, 0xff, bytes);
+    for (int k = 0; k < key_n; k++)
+        if (keys[k] == MT_BY_PATH)
+            mt_paths_init(&g->paths, t);
+}
+
+void mt_grouper_free(struct mt_grouper *g)
+{
+    for (int k = 0; k < g->key_n; k++) {
+        mt_map_free(&g->index[k]);
+        mt_vec_free(&g->behind[k]);
+    }
+    mt_vec_free(&g->first[0]);
+    mt_vec_free(&g->first[1]);
+    free(g->memo);
+    mt_paths_free(&g->paths);
+    mt_vec_free(&g->names);
+}
+
+/* Room for the keys of a group, which live as long as the tree. */
+static const char **new_tuple(struct mt_tree *t, int n)
+{
+    enum { PIECE = 1024 }; /* texts */
+    if (!t->tuples.n || t->tuple_used + (size_t)n > PIECE) {
+        *mt_vec_push(&t->tuples) = mt_alloc(PIECE * sizeof **t->tuples.v);
+        t->tuple_used = 0;
+    }
+    t->tuple_used += (size_t)n;
+    return t->tuples.v[t->tuples.n - 1] + t->tuple_used - n;
+}
+
+/* The number of the first key, which is mostly the only one. */
+static uint32_t first_number(struct mt_grouper *g, uint32_t id, bool explicit_row)
+{
+    while (g->first[explicit_row].n <= id)
+        *mt_vec_push(&g->first[explicit_row]) = MT_NONE;
+    uint32_t *number = &g->first[explicit_row].v[id];
+    if (*number == MT_NONE)
+        *number = g->first_n++;
+    return *number;
+}
+
+/* The number of the keys up to k: those before it have one. Mostly one key alone is behind them. */
+static uint32_t next_number(struct mt_grouper *g, int k, uint32_t before, uint32_t id)
+{
+    while (g->behind[k].n <= before)
+        *mt_vec_push(&g->behind[k]) = (struct mt_group_behind){MT_NONE, 0};
+    struct mt_group_behind *first = &g->behind[k].v[before];
+    if (first->key == MT_NONE)
+        *first = (struct mt_group_behind){id, g->behind_n[k]++};
+    if (first->key == id)
+        return first->number;
+    uint32_t *at = mt_map_at(&g->index[k], (uint64_t)before << 32 | id);
+    if (*at == MT_MAP_NONE)
+        *at = g->behind_n[k]++;
+    return *at;
+}
+
+static uint32_t group_at(struct mt_grouper *g, const uint32_t *ids, bool explicit_row)
+{
+    uint32_t number = first_number(g, ids[0], explicit_row);
+    for (int k = 1; k < g->key_n; k++)
+        number = next_number(g, k, number, ids[k]);
+    if (number == g->names.n) {
+        const char **key = new_tuple(g->tree, g->key_n);
+        for (int k = 0; k < g->key_n; k++)
+            key[k] = mt_strtab_get(&g->tree->strings, ids[k]);
+        *mt_vec_push(&g->names) = (struct mt_group_name){key, explicit_row};
+    }
+    return number;
+}
+
+/* "5 [outside ops]": else a step or thread would have two rows of one name. */
+static uint32_t part_of(struct mt_tree *t, uint32_t key, const char *part)
+{
+    const char *of = mt_strtab_get(&t->strings, key);
+    int n = (int)strlen(of) - 1;
+    char *text = *of == '[' ? mt_asprintf("%.*s, %s]", n, of, part) /* [no step, outside ops] */
+                            : mt_asprintf("%s [%s]", of, part);
+    uint32_t id = text_id(t, text);
+    free(text);
+    return id;
+}
+
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
+{
+    uint32_t ids[MT_BY_N];
+    bool named = false; /* some key says that it is outside every op */
+    for (int k = 0; k < g->key_n; k++) {
+        ids[k] = key_of(g, origin, k);
+        named |= g->keys[k] == MT_BY_THREAD ? origin->thread == MT_NONE : g->keys[k] != MT_BY_STEP;
+    }
+    if (origin->node == MT_NONE && !named)
+        ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "outside ops");
+    return group_at(g, ids, origin->node == MT_NONE);
+}
+
+static uint32_t unseen_group(struct mt_grouper *g, int64_t step)
+{
+    uint32_t ids[MT_BY_N];
+    bool named = false; /* some key is not the step */
+    for (int k = 0; k < g->key_n; k++) {
+        bool by_step = g->keys[k] == MT_BY_STEP;
+        ids[k] = by_step ? key_of_step(g, step) : text_id(g->tree, "[freed unseen]");
+        named |= !by_step;
+    }
+    if (!named)
+        ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "freed unseen");
+    return group_at(g, ids, true);
+}
+
+uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *outside)
+{
+    const struct mt_origin origin = {
+        .node = MT_NONE, .thread = outside->thread, .step = outside->step};
+    return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
+}
+
+uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name)
+{
+    uint32_t ids[MT_BY_N];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = text_id(g->tree, name);
+    return group_at(g, ids, true);
+}
+
+uint32_t mt_grouper_of_texts(struct mt_grouper *g, const char *const *key, bool explicit_row)
+{
+    uint32_t ids[MT_BY_N];
+    for (int k = 0; k < g->key_n; k++)
+        ids[k] = text_id(g->tree, key[k]);
+    return group_at(g, ids, explicit_row);
+}

@@ -1,0 +1,259 @@
+/*
+ * load.h - the tree of a run out of the database, and its grouping: what table and tree are made
+ * of.
+ */
+#ifndef MT_LOAD_H
+#define MT_LOAD_H
+
+#include "lib/model/recording.h"
+#include "lib/run/path_text.h"
+#include "lib/run/runs.h"
+#include "lib/run/time_arg.h"
+
+/* A node of the call tree, in preorder, parents before children; an op of it while it is grouped;
+ * or a block of memory (live.h). */
+struct mt_item {
+    uint32_t parent; /* index of the item, MT_NONE = root */
+    uint32_t node;   /* index of the node (mt_load_nodes' own order); MT_NONE = outside ops */
+    uint32_t group;  /* filled by mt_group */
+    int64_t calls_n, time_ns, self_time_ns;
+    struct mt_sums self, total;
+    /* ops and blocks only */
+    uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
+    int64_t step;                    /* INT64_MIN = outside steps */
+};
+
+/* Where something happened: what groups are made of. */
+struct mt_origin {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint32_t shape, thread, forward;
+    int64_t step;
+};
+
+static inline struct mt_origin mt_origin_of_node(uint32_t node)
+{
+    return (struct mt_origin){node, MT_NONE, MT_NONE, MT_NONE, INT64_MIN};
+}
+
+static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
+{
+    return (struct mt_origin){i->node, i->shape, i->thread, i->forward, i->step};
+}
+
+/* An item that is nothing but a node. */
+static inline struct mt_item mt_item_of_node(uint32_t node)
+{
+    return (struct mt_item){.parent = MT_NONE,
+                            .node = node,
+                            .shape = MT_NONE,
+                            .thread = MT_NONE,
+                            .forward = MT_NONE,
+                            .step = INT64_MIN};
+}
+
+struct mt_tree_node {
+    uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
+    uint8_t phase;
+    bool python_or_annotation;
+};
+
+/* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
+struct mt_outside {
+    struct mt_sums sums;
+    uint32_t thread; /* MT_NONE = any */
+    int64_t step;    /* INT64_MIN = outside steps, or any */
+    bool unseen;     /* no records, but frees that nobody saw: of no thread */
+};
+
+struct mt_tree {
+    struct mt_strtab strings;
+    MT_VEC(struct mt_tree_node) nodes;
+    MT_VEC(struct mt_item) items;
+    MT_VEC(struct mt_outside) outside;
+    MT_VEC(uint32_t) thread_names;             /* string ids */
+    MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
+    struct mt_map shapes;                      /* string id of the database -> ours */
+    int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
+    MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
+    size_t tuple_used;                         /* of the last piece */
+};
+
+/* The site of a node, top op and scope, as a key: equal for equal sites. MT_NONE: outside ops. */
+static inline uint64_t mt_tree_site(const struct mt_tree *t, uint32_t node)
+{
+    if (node == MT_NONE)
+        return UINT64_MAX;
+    return (uint64_t)t->nodes.v[node].top << 32 | t->nodes.v[node].scope;
+}
+
+void mt_tree_free(struct mt_tree *t);
+/* Frees all but what groups borrow. */
+void mt_tree_keep_texts(struct mt_tree *t);
+
+/* Indexes 0..n - 1 in preorder, allocated. parent: the index of each one's parent, MT_NONE = root,
+ * one every `stride` bytes. */
+uint32_t *mt_preorder(const uint32_t *parent, size_t stride, uint32_t n);
+/* Brings items into preorder, wherever their parents stand. */
+void mt_tree_preorder(struct mt_tree *t);
+
+/* The nodes of the call tree, without items. Errors: MT_EDB. */
+enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *out,
+                             struct mt_err *err);
+
+/* The same with one item per node, in preorder: its time and calls, and the stored rollup of one
+ * device (NULL: of none). Errors: MT_EDB. */
+enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, struct mt_tree *out,
+                              struct mt_err *err);
+
+/* What blocks older than the recording add to the levels of a device: [before trace]. */
+void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
+/* The same, and what is outside every op of it or freed unseen. */
+void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device);
+
+/* Fills thread_names and thread_ids. Errors: MT_EDB. */
+enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                               struct mt_err *err);
+/* Index of the thread of that id, MT_NONE = none. */
+uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
+/* Our id of a string of the database. Errors: MT_EDB. */
+enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                             struct mt_err *err);
+
+enum mt_group_key {
+    MT_BY_NAME,
+    MT_BY_TOP,
+    MT_BY_SITE, /* top op in its scope */
+    MT_BY_SCOPE,
+    MT_BY_MODULE,
+    MT_BY_PHASE,
+    MT_BY_PATH,
+    MT_BY_SHAPE,
+    MT_BY_THREAD,
+    MT_BY_STEP,
+    MT_BY_FORWARD, /* these need ops */
+    MT_BY_N
+};
+extern const char *const mt_group_key_names[MT_BY_N];
+/* The key whose name are these n bytes; MT_BY_N: none. */
+enum mt_group_key mt_group_key_find(const char *name, size_t n);
+/* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
+ * (NULL) is around it, or is the op itself. */
+uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
+/* Whether one of the keys is about single ops rather than nodes of the call tree. */
+static inline bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
+{
+    bool ops = false;
+    for (int k = 0; k < key_n; k++)
+        ops |= keys[k] >= MT_BY_SHAPE;
+    return ops;
+}
+
+/* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so
+ * do the calls of top ops, sites, scopes, modules and phases, unless names are among the keys. */
+struct mt_group {
+    const char *const *key; /* by position of the keys asked for; borrowed from the tree */
+    bool explicit_row, has_calls;
+    int64_t calls_n, time_ns, self_time_ns;
+    int64_t recomputed_n; /* ops of it that run again in backward (MT_PHASE_RECOMPUTED) */
+    struct mt_sums self, total;
+};
+
+struct mt_groups {
+    MT_VEC(struct mt_group) rows;
+};
+
+/* Says to which group an item belongs; groups are numbered as they come. */
+struct mt_grouper {
+    struct mt_tree *tree;
+    enum mt_group_key keys[MT_BY_N];
+    int key_n;
+    MT_VEC(uint32_t) first[2]; /* by the string of the first key, explicit or not: its number */
+    uint32_t first_n;
+    struct mt_group_behinds { /* of the others, by the number of the keys before it: */
+        struct mt_group_behind {
+            uint32_t key, number; /* the first that came, and their number together */
+        } * v;
+        size_t n, cap;
+    } behind[MT_BY_N];
+    struct mt_map index[MT_BY_N]; /* those that came later: number of the keys before, key */
+    uint32_t behind_n[MT_BY_N];   /* numbers given */
+    uint32_t *memo;               /* what a key is for a node */
+    struct mt_paths paths;        /* where paths are asked for */
+    int64_t step;                 /* the last one asked for, and */
+    uint32_t step_text;           /* its string, MT_NONE = none yet */
+    MT_VEC(struct mt_group_name {
+        const char *const *key; /* by position of the keys; borrowed from the tree */
+        bool explicit_row;
+    })
+    names;
+};
+void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
+                     int key_n);
+void mt_grouper_free(struct mt_grouper *g);
+/* Node MT_NONE: the explicit group [outside ops]. */
+uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin);
+uint32_t mt_grouper_explicit(struct mt_grouper *g, const char *name);
+/* The explicit group [outside ops] or [freed unseen], or that of a thread or step. */
+uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *outside);
+/* The group of these texts: of the same keys, grouped elsewhere. */
+uint32_t mt_grouper_of_texts(struct mt_grouper *g, const char *const *key, bool explicit_row);
+
+/* What a node adds to its group: some of its figures, the others are 0. */
+struct mt_node_part {
+    uint32_t group;
+    bool outermost; /* no node of the group is around it: inclusive figures count */
+    int64_t calls_n, recomputed_n, time_ns, self_time_ns;
+    struct mt_sums self, total;
+};
+typedef void mt_node_use(void *closure, const struct mt_node_part *part);
+
+/* Calls use() for the stored figures of the nodes of the grouper's tree, those of memory of one
+ * device (NULL: none). Groups are numbered in preorder. Errors: MT_EDB. */
+enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_run_device *device, struct mt_grouper *g,
+                             mt_node_use *use, void *closure, struct mt_err *err);
+
+/* All nodes grouped, with what is outside ops. The texts of the groups belong to the tree, which is
+ * empty before. Errors: MT_EDB. */
+enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, const enum mt_group_key *keys,
+                              int key_n, struct mt_tree *t, struct mt_groups *out,
+                              struct mt_err *err);
+
+/* The items of a tree and what is outside ops, grouped. */
+void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
+void mt_groups_free(struct mt_groups *g);
+
+/* Which ops: only those of a thread (its tid; NULL = all) that start in steps from..to; and by what
+ * they are grouped. */
+struct mt_op_filter {
+    const char *thread;
+    bool by_step;
+    struct mt_step_range steps;
+    const enum mt_group_key *keys;
+    int key_n;
+};
+
+/*
+ * Every op grouped, with sums from the blocks: for figures by shape, thread, step, forward op. The
+ * texts of the groups belong to the tree, which is empty before. Where an op is left out, what is
+ * below it stands for itself: no figures above it include it.
+ * Errors: MT_EUSAGE: no such thread or steps; MT_EDB.
+ */
+enum mt_status mt_group_ops(struct mt_db *db, const struct mt_run *run,
+                            const struct mt_run_device *device, const struct mt_op_filter *filter,
+                            struct mt_tree *t, struct mt_groups *out, struct mt_err *err);
+
+/* ---- what grouping of any kind consists of ---- */
+
+/* The row of a group, added if it is the next new one. Valid until the next call. */
+struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g, uint32_t group);
+/* Adds the rows of what is outside ops and of what was there before. */
+void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g);
+/* Adds the grouper's tree: its items, and these rows. */
+void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g);
+/* A top op, scope, module or phase is called once, however many ops of it are below the call. */
+bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);
+
+#endif

@@ -1,0 +1,178 @@
+/* Blocks as sums of the ops that they are born and freed in. */
+#include "lib/base/wrap.h"
+#include "lib/run/load_parts.h"
+
+#include "gen/queries.h"
+
+bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step)
+{
+    return !l->filter->by_step ||
+           (step != INT64_MIN && step >= l->filter->steps.from && step <= l->filter->steps.to);
+}
+
+static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t place,
+                                  uint32_t thread)
+{
+    if (op >= (uint64_t)l->run->op_n)
+        return NULL; /* a damaged database */
+    for (uint32_t at = l->sums_of[op]; at; at = l->sums.v[at - 1].next)
+        if (l->sums.v[at - 1].place == place)
+            return &l->sums.v[at - 1].sums;
+    struct mt_op_sums *new = mt_vec_push(&l->sums);
+    *new = (struct mt_op_sums){
+        .op = (uint32_t)op, .thread = thread, .place = (int32_t)place, .next = l->sums_of[op]};
+    l->sums_of[op] = (uint32_t)l->sums.n;
+    return &new->sums;
+}
+
+/* What is outside ops (thread MT_NONE: born unseen), or was freed unseen, by what the keys ask
+ * for. */
+static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step,
+                                    bool unseen)
+{
+    struct mt_tree *t = l->t;
+    const struct {
+        int64_t step;
+        uint32_t thread, unseen; /* as bytes a key, without padding */
+    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN, l->asked[MT_BY_THREAD] ? thread : MT_NONE,
+             unseen};
+    uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
+    if (at == t->outside.n)
+        *mt_vec_push(&t->outside) =
+            (struct mt_outside){.thread = key.thread, .step = key.step, .unseen = unseen};
+    return &t->outside.v[at].sums;
+}
+
+int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place)
+{
+    return place < 0 ? INT64_MIN : l->steps.all.v[place].number;
+}
+
+/* Recordings of call paths have no op around a block: its node in that step (its place, -1 = none)
+ * on that thread is the item. */
+static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, uint32_t thread)
+{
+    struct mt_tree *t = l->t;
+    uint32_t inner = MT_NONE, wanted = MT_NONE;
+    for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
+        const struct {
+            int64_t place;
+            uint32_t node, thread; /* as bytes a key, without padding */
+        } key = {place, at, thread};
+        uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
+        bool known = item < t->items.n;
+        if (!known) {
+            struct mt_item *new = mt_vec_push(&t->items);
+            *new = mt_item_of_node(at);
+            new->thread = thread;
+            new->step = mt_op_step_number(l, place);
+        }
+        if (inner != MT_NONE)
+            t->items.v[inner].parent = item;
+        wanted = wanted == MT_NONE ? item : wanted;
+        inner = item;
+        if (known)
+            break;
+    }
+    return wanted;
+}
+
+/* Where one end of a block's life is counted, in the step under way then; NULL: nowhere. */
+static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int column,
+                            int node_column)
+{
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
+        return NULL;
+    enum { FREED = 4 };
+    int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
+    int64_t step = mt_op_step_number(l, place);
+    if (mt_stmt_kind(s, column + 2) == MT_VALUE_NULL)
+        return l->filter->thread || !mt_op_step_wanted(l, step)
+                   ? NULL
+                   : sums_outside(l, MT_NONE, step, column == FREED);
+    uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
+    if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
+        return NULL;
+    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL)
+        return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first), place, thread);
+    uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
+    if (node >= l->t->nodes.n)
+        return sums_outside(l, thread, step, false);
+    uint32_t item = path_item(l, (uint32_t)node, place, thread);
+    return &l->t->items.v[item].self;
+}
+
+static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_device *d,
+                                  struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_ALLOCS, &s, err));
+    mt_stmt_bind(s, "iiiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id,
+                 l->window.from_ns, l->window.to_ns);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t bytes = mt_stmt_int(s, 0);
+        bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
+        struct mt_sums *born = side(l, s, 1, 9);
+        if (born) {
+            mt_wrap_inc(&born->alloc_b, bytes);
+            born->alloc_n++;
+            bool at_peak = mt_stmt_int(s, 7) <= d->peak_record &&
+                           (!freed || mt_stmt_int(s, 8) > d->peak_record);
+            mt_wrap_inc(&born->at_end_b, freed ? 0 : bytes);
+            born->at_end_n += !freed;
+            mt_wrap_inc(&born->at_peak_b, at_peak ? bytes : 0);
+            born->at_peak_n += at_peak;
+        }
+        struct mt_sums *died = side(l, s, 4, 10);
+        if (died)
+            mt_wrap_inc(&died->freed_b, bytes);
+    }
+}
+
+/* Blocks that are live from beginning to end: in no step, on no thread. */
+static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_device *d,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LOAD_OLDER, &s, err));
+    mt_stmt_bind(s, "iii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node = mt_stmt_index(s, 1, l->run->node_first);
+        if (node >= l->t->nodes.n)
+            continue;
+        uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE); /* may move the items */
+        struct mt_sums *sums = &l->t->items.v[item].self;
+        mt_wrap_inc(&sums->at_peak_b, mt_stmt_int(s, 0));
+        mt_wrap_inc(&sums->at_end_b, mt_stmt_int(s, 0));
+        sums->at_peak_n++;
+        sums->at_end_n++;
+    }
+}
+
+static void add_totals(struct mt_tree *t)
+{
+    for (size_t i = 0; i < t->items.n; i++)
+        t->items.v[i].total = t->items.v[i].self;
+    for (size_t i = t->items.n; i-- > 0;)
+        if (t->items.v[i].parent != MT_NONE)
+            mt_sums_add(&t->items.v[t->items.v[i].parent].total, &t->items.v[i].total);
+}
+
+enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
+                              struct mt_err *err)
+{
+    MT_TRY(read_allocs(l, device, err));
+    if (device->older_b && !l->filter->thread && !l->filter->by_step)
+        MT_TRY(read_older(l, device, err));
+    mt_tree_preorder(l->t); /* parents of path items may stand behind them */
+    add_totals(l->t);
+    return MT_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * load_parts.h - what load.c, load_ops.c, load_blocks.c and group_nodes.c share.
+ */
+#ifndef MT_LOAD_PARTS_H
+#define MT_LOAD_PARTS_H
+
+#include "lib/run/load.h"
+
+/* What each of the run's first node_n nodes that did anything on a device did there. Errors:
+ * MT_EDB. */
+typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *self,
+                          const struct mt_sums *total);
+enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
+                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
+
+/* What an op did in one step. */
+struct mt_op_sums {
+    struct mt_sums sums;
+    uint32_t op, thread;
+    int32_t place; /* of the step, -1 = in none, or nobody asks; MT_SUMS_TAKEN */
+    uint32_t next; /* + 1: what it did in another step, 0 = that was all */
+};
+enum { MT_SUMS_TAKEN = -2 }; /* they are with their group */
+
+struct mt_op_loader {
+    struct mt_db *db;
+    const struct mt_run *run;
+    const struct mt_op_filter *filter;
+    struct mt_tree *t;
+    struct mt_steps steps;
+    struct mt_window window; /* what the filter's steps span */
+    bool by_step;            /* the filter or the keys ask for steps */
+    bool *wanted;            /* by thread index */
+    bool asked[MT_BY_N];     /* which keys the ops are grouped by */
+
+    /* What blocks leave behind. */
+    uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
+                          blocks stay untouched, and take no memory. */
+    MT_VEC(struct mt_op_sums) sums;
+    struct mt_strtab outside;    /* ids are indexes of the tree's `outside` */
+    struct mt_strtab path_items; /* of recordings of call paths: step (its place), node, thread; ids
+                                    are indexes of the tree's items */
+};
+
+/* Whether the filter takes what starts in a step, INT64_MIN = none. */
+bool mt_op_step_wanted(const struct mt_op_loader *l, int64_t step);
+
+/* The number of a step by its place; INT64_MIN: -1. */
+int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place);
+
+/* Reads the blocks: sums of ops, of what is outside ops, and of call paths as items of the tree. */
+enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
+                              struct mt_err *err);
+
+#endif

@@ -1,0 +1,326 @@
+#include "lib/run/match.h"
+
+#include "lib/base/hash.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of a run of digits. */
+static const char *digits(const char *s)
+{
+    while (isdigit((unsigned char)*s))
+        s++;
+    return s;
+}
+
+/* The end of an address that begins at s; s where none does: "10x10" holds none. */
+static const char *address(const char *start, const char *s)
+{
+    size_t n = s[0] == '0' && s[1] == 'x' ? strspn(s + 2, "0123456789abcdefABCDEF") : 0;
+    return n && (s == start || !isalnum((unsigned char)s[-1])) ? s + 2 + n : s;
+}
+
+/* "FOLDER/FILE(LINE): FUNCTION" of traces, "FILE:LINE FUNCTION" of snapshots. */
+struct python_frame {
+    const char *file, *file_end; /* without the folder, and what tells generated files apart */
+    const char *line, *rest;     /* the number; what follows it */
+};
+
+/* Whether s[0..end) ends in the name of a Python file: "x.py", "<frozen os>", "<eval_with_key>.3".
+ * A folder such as ".pyenv" or "x.pyproj" is none. open: the first '<' of s, NULL: there is none */
+static bool is_python_file(const char *s, const char *end, const char *open,
+                           struct python_frame *out)
+{
+    const char *made = end;
+    while (made > s && isdigit((unsigned char)made[-1]))
+        made--;
+    made = made < end && made > s && made[-1] == '.' ? made - 1 : end;
+    bool generated = open && open < made && made[-1] == '>';
+    out->file = out->file_end = generated ? made : end;
+    if (generated)
+        out->file = open;
+    else if (end - s < 4 || memcmp(end - 3, ".py", 3) != 0)
+        return false;
+    while (!generated && out->file > s && !strchr("/\\", out->file[-1]))
+        out->file--;
+    return true;
+}
+
+/* Finds the first Python frame in s[0..end). */
+static bool find_python(const char *s, const char *end, struct python_frame *out)
+{
+    const char *open = memchr(s, '<', (size_t)(end - s));
+    for (const char *p = s; p < end; p++) {
+        if ((*p != '(' && *p != ':') || !isdigit((unsigned char)p[1]))
+            continue;
+        out->line = p + 1;
+        out->rest = digits(p + 1);
+        if (*out->rest != (*p == '(' ? ')' : ' ') || !is_python_file(s, p, open, out))
+            continue;
+        out->rest += *p == '(';
+        return true;
+    }
+    return false;
+}
+
+/* Appends one frame of a path, s[0..n). */
+static void frame_form(struct mt_buf *out, const char *s, size_t n)
+{
+    const char *start = s, *end = s + n, *stop;
+    struct python_frame python;
+    if (find_python(s, end, &python)) {
+        mt_buf_add(out, python.file, (size_t)(python.file_end - python.file));
+        s = python.rest;
+    }
+    bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
+    while (s < end) {
+        if (*s == '#' && digits(s + 1) > s + 1)
+            s = digits(s + 1);
+        else if (module && *s == '_' && digits(s + 1) == end)
+            s = end;
+        else if ((stop = address(start, s)) > s)
+            s = stop;
+        else
+            mt_buf_addc(out, *s++);
+    }
+}
+
+void mt_canonical_name(struct mt_buf *out, const char *name)
+{
+    mt_buf_adds(out, "");
+    for (const char *next; (next = strstr(name, " > ")); name = next + 3) {
+        frame_form(out, name, (size_t)(next - name));
+        mt_buf_adds(out, " > ");
+    }
+    frame_form(out, name, strlen(name));
+}
+
+static const char *last_name(const char *path)
+{
+    const char *last = path;
+    for (const char *p = path; (p = strstr(p, " > ")); p += 3)
+        last = p + 3;
+    return last;
+}
+
+/* Whether a Python frame is in a name or path, the first of them. */
+static bool has_python(const char *name, struct python_frame *out)
+{
+    return find_python(name, name + strlen(name), out);
+}
+
+/* "train.py:3 step in scope", "train.py(3): step" -> "step ...": the function without its file. */
+static const char *function_of(const struct python_frame *python)
+{
+    return python->rest + strspn(python->rest, ": ");
+}
+
+struct aligner {
+    const enum mt_group_key *keys;
+    int key_n;
+    struct mt_strtab forms;
+    struct mt_matches *out;
+};
+
+/* The id of a key as seen by a kind of match; MT_NONE: it cannot match so. */
+static uint32_t form_of(struct aligner *a, const struct mt_match_key *k, enum mt_match match)
+{
+    struct mt_buf text = {0}, form = {0};
+    bool can = match != MT_MATCH_NAME;
+    for (int i = 0; i < a->key_n; i++) {
+        const char *s = k->key[i];
+        struct python_frame python;
+        bool path = a->keys[i] == MT_BY_PATH;
+        mt_buf_clear(&form);
+        if (match == MT_MATCH_NAME) {
+            bool line = !path && has_python(s, &python);
+            can |= path || line;
+            s = path ? last_name(s) : line ? function_of(&python) : s;
+        }
+        mt_canonical_name(&form, s);
+        mt_buf_add(&text, form.s, form.n);
+        mt_buf_addc(&text, '\x1f');
+    }
+    mt_buf_addc(&text, k->explicit_row ? '!' : (char)('0' + match));
+    uint32_t id = can ? mt_strtab_add(&a->forms, text.s, text.n) : MT_NONE;
+    mt_buf_free(&text);
+    mt_buf_free(&form);
+    return id;
+}
+
+/* Adds a key to a row, which is made when it is MT_NONE. */
+static void join(struct aligner *a, struct mt_match_key *k, int side, enum mt_match match,
+                 uint32_t *row)
+{
+    if (*row == MT_NONE) {
+        *row = (uint32_t)a->out->rows.n;
+        *mt_vec_push(&a->out->rows) =
+            (struct mt_match_row){.explicit_row = k->explicit_row, .match = match};
+    }
+    struct mt_match_row *r = &a->out->rows.v[*row];
+    r->key = k->key;
+    r->in[side] = true;
+    k->row = *row;
+}
+
+/* A key not matched yet. */
+struct candidate {
+    uint32_t form;
+    int side;
+    int64_t line; /* of its first Python frame, -1 = none */
+    size_t place;
+    struct mt_match_key *key;
+};
+
+static int candidate_cmp(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->form != y->form)
+        return x->form < y->form ? -1 : 1;
+    if (x->side != y->side)
+        return x->side - y->side;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/*
+ * Candidates of one form, c[0..n0) of BASE and c[n0..n) of NEW, either side by line. As many lines
+ * of a function on either side are the same lines, moved; else all of them are one row, unless the
+ * function is all they share. BASE and NEW are asked the same: which is which must not matter.
+ */
+static void match_form(struct aligner *a, struct candidate *c, size_t n0, size_t n,
+                       enum mt_match match)
+{
+    bool all_lines = c[0].line >= 0 && c[n0].line >= 0;
+    bool any_line = c[n0 - 1].line >= 0 || c[n - 1].line >= 0;
+    bool lines = n0 * 2 == n && all_lines;
+    uint32_t row = MT_NONE;
+    if (!lines && match == MT_MATCH_NAME && any_line && a->keys[0] != MT_BY_PATH)
+        return;
+    for (size_t i = 0; i < (lines ? n0 : n); i++) {
+        row = lines ? MT_NONE : row;
+        join(a, c[i].key, c[i].side, match, &row);
+        if (lines)
+            join(a, c[n0 + i].key, c[n0 + i].side, match, &row);
+    }
+}
+
+/* Joins what both sides have in this form; rows are made only where both do. */
+static void match_all(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
+                      enum mt_match match)
+{
+    MT_VEC(struct candidate) all = {0};
+    mt_strtab_init(&a->forms);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++) {
+            struct mt_match_key *k = &side[s][i];
+            uint32_t form = k->row == MT_NONE ? form_of(a, k, match) : MT_NONE;
+            struct python_frame python;
+            if (form == MT_NONE)
+                continue;
+            int64_t line = has_python(k->key[0], &python) ? strtoll(python.line, NULL, 10) : -1;
+            *mt_vec_push(&all) = (struct candidate){form, s, line, i, k};
+        }
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, candidate_cmp);
+    for (size_t first = 0, stop; first < all.n; first = stop) {
+        size_t n0 = 0;
+        for (stop = first; stop < all.n && all.v[stop].form == all.v[first].form; stop++)
+            n0 += all.v[stop].side == 0;
+        if (n0 && n0 < stop - first)
+            match_form(a, &all.v[first], n0, stop - first, match);
+    }
+    mt_strtab_free(&a->forms);
+    mt_vec_free(&all);
+}
+
+/* ---- the same keys, of which there may be a million ---- */
+
+/* Keys of BASE by their texts, which are not copied. */
+struct key_table {
+    const struct mt_match_key *keys;
+    int key_n;
+    uint32_t *slot; /* index + 1, 0 = free */
+    size_t slot_n;  /* a power of two */
+    uint64_t seed;
+};
+
+static bool same_key(const struct key_table *t, const struct mt_match_key *a,
+                     const struct mt_match_key *b)
+{
+    bool same = a->explicit_row == b->explicit_row;
+    for (int i = 0; i < t->key_n && same; i++)
+        same = strcmp(a->key[i], b->key[i]) == 0;
+    return same;
+}
+
+/* Where a key stands, or would stand. */
+static uint32_t *find_key(const struct key_table *t, const struct mt_match_key *key)
+{
+    uint64_t hash = t->seed + key->explicit_row;
+    for (int i = 0; i < t->key_n; i++)
+        hash = mt_hash_short(hash, key->key[i], strlen(key->key[i]));
+    size_t at = (size_t)hash & (t->slot_n - 1);
+    while (t->slot[at] && !same_key(t, &t->keys[t->slot[at] - 1], key))
+        at = (at + 1) & (t->slot_n - 1);
+    return &t->slot[at];
+}
+
+/* Joins what both sides have just so. */
+static void match_same(struct aligner *a, struct mt_match_key *side[2], const size_t n[2])
+{
+    struct key_table t = {.keys = side[0], .key_n = a->key_n, .slot_n = 64, .seed = mt_hash_seed()};
+    while (t.slot_n < 2 * n[0])
+        t.slot_n *= 2;
+    t.slot = mt_alloc(t.slot_n * sizeof *t.slot);
+    uint32_t *first[2]; /* in BASE, of the same key */
+    bool *in_both = mt_alloc(n[0] + 1);
+    for (int s = 0; s < 2; s++) {
+        first[s] = mt_alloc((n[s] + 1) * sizeof *first[s]);
+        for (uint32_t i = 0; i < n[s]; i++) {
+            uint32_t *slot = find_key(&t, &side[s][i]);
+            if (!*slot && s == 0)
+                *slot = i + 1;
+            first[s][i] = *slot ? *slot - 1 : MT_NONE;
+            if (s == 1 && *slot)
+                in_both[*slot - 1] = true;
+        }
+    }
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < n[s]; i++)
+            if (first[s][i] != MT_NONE && in_both[first[s][i]]) {
+                uint32_t row = side[0][first[s][i]].row;
+                join(a, &side[s][i], s, MT_MATCH_SAME, &row);
+            }
+    free(in_both);
+    free(first[0]);
+    free(first[1]);
+    free(t.slot);
+}
+
+void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_key *new,
+                     size_t new_n, const enum mt_group_key *keys, int key_n, struct mt_matches *out)
+{
+    struct aligner a = {.keys = keys, .key_n = key_n, .out = out};
+    struct mt_match_key *side[2] = {base, new};
+    const size_t n[2] = {base_n, new_n};
+    *out = (struct mt_matches){0};
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++)
+            side[s][i].row = MT_NONE;
+    match_same(&a, side, n);
+    match_all(&a, side, n, MT_MATCH_FORM);
+    match_all(&a, side, n, MT_MATCH_NAME);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++)
+            if (side[s][i].row == MT_NONE)
+                join(&a, &side[s][i], s, MT_MATCH_ONLY, &(uint32_t){MT_NONE});
+    for (size_t i = 0; i < out->rows.n; i++)
+        out->match_n[out->rows.v[i].match]++;
+}
+
+void mt_matches_free(struct mt_matches *a)
+{
+    mt_vec_free(&a->rows);
+}

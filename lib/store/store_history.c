@@ -1,0 +1,96 @@
+/* The rows of `stretch`, `mark`, `holding`, `patience` and `unseen`. */
+#include "gen/queries.h"
+#include "lib/store/store_parts.h"
+
+/* Bytes from a place in a buffer, which may be empty. */
+static const void *bytes_at(const struct mt_buf *b, size_t at)
+{
+    return b->n ? b->s + at : NULL;
+}
+
+static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_curve *c = &w->r->history.curve;
+    for (size_t i = 0; i < c->stretches.n; i++) {
+        const struct mt_usage_chunk *p = &c->stretches.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_STRETCH_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiiiiiiiiiib", w->device + p->device, p->start_b, p->first_record,
+                     p->first_ns, p->min.t_ns, p->min.level_b, p->min.record, p->max.t_ns,
+                     p->max.level_b, p->max.record, p->last.t_ns, p->last.level_b, p->last.record,
+                     bytes_at(&c->packed, p->at), p->bytes);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_marks(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    for (size_t i = 0; i < h->marks.n; i++) {
+        const struct mt_live_keyframe *m = &h->marks.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_MARK_ADD, &s, err));
+        mt_stmt_bind(s, "iiib", w->device + m->device, m->record, m->next,
+                     bytes_at(&h->live, m->at), m->bytes);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static int64_t node_id(const struct mt_writer *w, uint32_t node)
+{
+    return node == MT_NONE ? 0 : w->node + node;
+}
+
+static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    for (size_t i = 0; i < h->holdings.all.n; i++) {
+        const struct mt_retained_change *p = &h->holdings.all.v[i];
+        const struct mt_site *site = &h->sites.v[p->site];
+        if (p->step >= (int64_t)w->r->steps.n)
+            continue; /* nothing is held after the last step: there is no end of another */
+        MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiii", w->device + site->device, node_id(w, site->node), site->bytes,
+                     p->step, p->bytes, p->blocks_n);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_patience(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    for (size_t i = 0; i < h->patience.n; i++) {
+        const struct mt_max_lifetime *p = &h->patience.v[i];
+        const struct mt_site *site = &h->sites.v[p->site];
+        MT_TRY(mt_db_query(w->db, MT_Q_PATIENCE_ADD, &s, err));
+        mt_stmt_bind(s, "iiii", w->device + site->device, node_id(w, site->node), p->life, p->born);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_unseen(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->unseen.n; i++) {
+        const struct mt_unseen *u = &w->r->unseen.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_UNSEEN_ADD, &s, err));
+        mt_stmt_bind(s, "iiii", w->device + u->device, node_id(w, u->node), u->bytes, u->n);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
+{
+    MT_TRY(write_curve(w, err));
+    MT_TRY(write_marks(w, err));
+    MT_TRY(write_holdings(w, err));
+    MT_TRY(write_patience(w, err));
+    return write_unseen(w, err);
+}

@@ -1,0 +1,241 @@
+/* What a run is called, and whether its content is there already. */
+#include "gen/queries.h"
+#include "lib/base/mem.h"
+#include "lib/store/store.h"
+#include "lib/store/store_parts.h"
+#include <stdio.h>
+#include <string.h>
+
+enum mt_status mt_store_find_run(struct mt_db *db, int query, const char *key, int64_t *id,
+                                 char name[256], struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *id = 0;
+    MT_TRY(mt_db_query(db, query, &s, err));
+    mt_stmt_bind(s, "s", key);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    *id = mt_stmt_int(s, 0);
+    if (name)
+        snprintf(name, 256, "%s", mt_stmt_text(s, 1));
+    MT_TRY(mt_stmt_step(s, &row, err));
+    return MT_OK;
+}
+
+/*
+ * What tensorboard_trace_handler puts behind the name of a worker, "rank0.1795299858916001024", is
+ * the time of the export: ".", then digits, milliseconds or finer. It tells nobody which run it is.
+ */
+static void drop_timestamp(char *name)
+{
+    enum { DIGITS_MIN = 13 }; /* of milliseconds; process ids and versions are shorter */
+    char *dot = strrchr(name, '.');
+    if (!dot || dot == name)
+        return;
+    size_t n = strspn(dot + 1, "0123456789");
+    if (n >= DIGITS_MIN && !dot[1 + n])
+        *dot = '\0';
+}
+
+/* The last part of a path, without what says how it is packed, and when it was written. */
+static void stem(const char *path, size_t n, char name[200])
+{
+    static const char *const endings[] = {".gz", ".zst",    ".json", ".trace",
+                                          ".pt", ".pickle", ".pkl"};
+    const char *slash = memrchr(path, '/', n);
+    const char *from = slash ? slash + 1 : path;
+    snprintf(name, 200, "%.*s", (int)(path + n - from), from);
+    for (size_t i = 0; i < MT_ARRAY_LEN(endings); i++) {
+        size_t len = strlen(name), e = strlen(endings[i]);
+        if (len > e && strcmp(name + len - e, endings[i]) == 0)
+            name[len - e] = '\0';
+    }
+    drop_timestamp(name);
+}
+
+/* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */
+static void name_of_source(const char *source, char name[200])
+{
+    static const char group[] = "baseline:";
+    const char *slash = strrchr(source, '/');
+    stem(source, strlen(source), name);
+    if (strcmp(source, "-") == 0)
+        snprintf(name, 200, "stdin");
+    else if (strcmp(name, "trace") == 0 && slash > source)
+        stem(source, (size_t)(slash - source), name);
+    if (strncmp(name, group, sizeof group - 1) == 0)
+        name[sizeof group - 2] = '-'; /* no run could be named by it */
+    if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        snprintf(name, 200, "run"); /* no name for a run */
+}
+
+/* Stands for the new run in groups, until it is there. */
+enum { COMING = 0 };
+
+static enum mt_status move_groups(struct mt_db *db, int64_t from, int64_t to, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_MOVE_GROUPS, &s, err));
+    mt_stmt_bind(s, "ii", from, to);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status add_group(struct mt_db *db, int64_t run, const char *group,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_ADD_GROUP, &s, err));
+    mt_stmt_bind(s, "is", run, group);
+    return mt_stmt_run(s, err);
+}
+
+static enum mt_status leave_groups(struct mt_db *db, int64_t run, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_DELETE_GROUPS, &s, err));
+    mt_stmt_bind(s, "i", run);
+    return mt_stmt_run(s, err);
+}
+
+enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *group,
+                                    struct mt_err *err)
+{
+    if (!group)
+        return move_groups(db, COMING, run, err);
+    MT_TRY(leave_groups(db, COMING, err));
+    return add_group(db, run, group, err);
+}
+
+enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
+                                  struct mt_buf *left, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_store_check_group(group, err));
+    MT_TRY(mt_db_query(db, MT_Q_RUN_OTHER_GROUPS, &s, err));
+    mt_stmt_bind(s, "is", run, group);
+    for (const char *comma = "";; comma = ", ") {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        mt_buf_addf(left, "%s'%s'", comma, mt_stmt_text(s, 0));
+    }
+    MT_TRY(leave_groups(db, run, err));
+    return *group ? add_group(db, run, group, err) : MT_OK;
+}
+
+/* Deletes the run of that name, which the new one replaces, and whose groups become those of the
+ * new one. */
+static enum mt_status replace(struct mt_db *db, int64_t id, const char *name,
+                              struct mt_store_result *out, struct mt_err *err)
+{
+    snprintf(out->replaced[out->replaced_n++], sizeof out->replaced[0], "%s", name);
+    MT_TRY(move_groups(db, id, COMING, err));
+    MT_TRY(leave_groups(db, id, err)); /* in which another such run was */
+    return mt_store_delete(db, id, err);
+}
+
+/* Whether the run was read of that file, which may have other content by now. Standard input is
+ * another one each time. */
+static enum mt_status is_of_source(struct mt_db *db, int64_t run, const char *source, bool *is,
+                                   struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_OF_SOURCE, &s, err));
+    mt_stmt_bind(s, "is", run, source);
+    MT_TRY(mt_stmt_step(s, is, err));
+    mt_stmt_end(s);
+    *is = *is && strcmp(source, "-") != 0;
+    return MT_OK;
+}
+
+/* A name made from the source's, with a number where others have it. A run of that file that has
+ * it makes room, if wanted. */
+static enum mt_status make_name(struct mt_db *db, const struct mt_store_opts *o,
+                                struct mt_store_result *out, struct mt_err *err)
+{
+    int64_t id;
+    char base[200];
+    name_of_source(o->source, base);
+    snprintf(out->name, sizeof out->name, "%s", base);
+    for (int n = 2;; n++) {
+        bool same = false;
+        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
+        if (!id)
+            return MT_OK;
+        if (o->replace)
+            MT_TRY(is_of_source(db, id, o->source, &same, err));
+        if (same)
+            return replace(db, id, out->name, out, err);
+        snprintf(out->name, sizeof out->name, "%s-%d", base, n);
+    }
+}
+
+enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts *o,
+                                    struct mt_kept *kept, struct mt_store_result *out,
+                                    struct mt_err *err)
+{
+    int64_t id;
+    if (!o->name && kept->name[0]) {
+        memcpy(out->name, kept->name, sizeof out->name);
+        return MT_OK;
+    }
+    if (o->name) {
+        snprintf(out->name, sizeof out->name, "%s", o->name);
+        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, o->name, &id, NULL, err));
+        if (!id)
+            return MT_OK;
+        if (o->replace)
+            return replace(db, id, out->name, out, err);
+        MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
+        mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
+        return MT_EUSAGE;
+    }
+    return make_name(db, o, out, err);
+}
+
+/* A run that is there already joins one more group, or becomes its latest. */
+static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_store_result *run,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool there, latest;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_IN_GROUP, &s, err));
+    mt_stmt_bind(s, "is", run->run_id, group);
+    MT_TRY(mt_stmt_step(s, &there, err));
+    latest = there && mt_stmt_int(s, 0);
+    mt_stmt_end(s);
+    if (latest)
+        return MT_OK;
+    run->grouped = !there;
+    run->latest = there;
+    return add_group(db, run->run_id, group, err);
+}
+
+/* The same content again: fine under the same name, an error under another. */
+enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
+                                      struct mt_kept *kept, struct mt_store_result *out,
+                                      struct mt_err *err)
+{
+    MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
+    if (!out->run_id)
+        return MT_OK;
+    if (o->replace) {
+        int64_t id = out->run_id;
+        out->run_id = 0;
+        memcpy(kept->name, out->name, sizeof kept->name);
+        return replace(db, id, out->name, out, err);
+    }
+    if (o->name && strcmp(o->name, out->name) != 0) {
+        MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
+                out->name);
+        mt_err_hint(err,
+                    "Nothing was imported. Use '%s', or rename it: memtool runs --rename %s '%s'",
+                    out->name, o->name, out->name);
+        return MT_EUSAGE;
+    }
+    out->existed = true;
+    return o->group ? join_group(db, o->group, out, err) : MT_OK;
+}

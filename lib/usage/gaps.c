@@ -1,0 +1,44 @@
+#include "lib/usage/gaps.h"
+
+#include "gen/queries.h"
+#include <string.h>
+
+/* Notes that speak of a gap, the widest first. */
+static const struct {
+    enum mt_gap gap;
+    enum mt_note_kind note;
+    const char *text;
+} gaps_of[] = {
+    {MT_GAP_HISTORY, MT_NOTE_STATE_ONLY, "has no history, only what was alive when it was written"},
+    {MT_GAP_END, MT_NOTE_CUT, "was read of a file that ends early"},
+    {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
+    {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
+    {MT_GAP_REST, MT_NOTE_TRAILING, "was read of a file that goes on behind its end"},
+    {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
+};
+
+enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run, unsigned *out,
+                           struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = 0;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_NOTE_KINDS, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        for (size_t i = 0; i < MT_ARRAY_LEN(gaps_of); i++)
+            if (strcmp(mt_stmt_text(s, 0), mt_note_names[gaps_of[i].note]) == 0)
+                *out |= gaps_of[i].gap;
+    }
+}
+
+const char *mt_gaps_text(unsigned gaps)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(gaps_of); i++)
+        if (gaps & gaps_of[i].gap)
+            return gaps_of[i].text;
+    return "";
+}

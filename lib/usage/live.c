@@ -1,0 +1,259 @@
+#include "lib/usage/live.h"
+
+#include "gen/queries.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
+                                   struct mt_allocations *out, struct mt_err *err)
+{
+    *out = (struct mt_allocations){.db = db, .run = run};
+    MT_TRY(mt_load_nodes(db, run, &out->tree, err));
+    MT_TRY(mt_load_threads(db, run, &out->tree, err));
+    return mt_steps_load(db, run, &out->steps, err);
+}
+
+void mt_allocations_close(struct mt_allocations *l)
+{
+    mt_tree_free(&l->tree);
+    mt_steps_free(&l->steps);
+}
+
+bool mt_allocations_are_known(const struct mt_run_device *device)
+{
+    return device->at_end_b != INT64_MIN;
+}
+
+enum mt_status mt_allocations_known(const struct mt_run *run, const struct mt_run_device *device,
+                                    struct mt_err *err)
+{
+    if (mt_allocations_are_known(device))
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE,
+            "the records of %s in run '%s' have no addresses: which block is freed when is unknown",
+            device->name, run->name);
+    mt_err_hint(err,
+                "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` "
+                "work without them.");
+    return MT_EUSAGE;
+}
+
+/* The block in the current row of the queries `live` and `lives`. */
+static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *s,
+                                struct mt_allocation *out, struct mt_err *err)
+{
+    uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
+    *out = (struct mt_allocation){
+        .bytes = mt_stmt_int(s, 0),
+        .born_ns = mt_stmt_int_or(s, 1, INT64_MIN),
+        .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
+        .freed_ns = INT64_MAX,
+        .freed_record = INT64_MAX,
+        .born = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
+    out->born.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
+    out->born.step = mt_steps_number_at(&l->steps, out->born_ns);
+    if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
+        return MT_OK;
+    return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->born.shape, err);
+}
+
+enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run_device *device,
+                                   mt_allocation_use *use, void *closure, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_allocation life;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVES, &s, err));
+    mt_stmt_bind(s, "iii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        MT_TRY(read_life(l, s, &life, err));
+        life.freed_ns = mt_stmt_int_or(s, 6, INT64_MAX);
+        life.freed_record = mt_stmt_int_or(s, 7, INT64_MAX);
+        life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 8);
+        life.born_unseen = mt_stmt_int(s, 9) != 0;
+        MT_TRY(use(closure, &life, err));
+    }
+}
+
+void mt_born_groups_init(struct mt_born_groups *b, struct mt_grouper *grouper)
+{
+    *b = (struct mt_born_groups){.grouper = grouper, .n = MT_BORN_NODE + grouper->tree->nodes.n};
+    b->of = mt_alloc(b->n * sizeof *b->of);
+    memset(b->of, 0xff, b->n * sizeof *b->of);
+}
+
+void mt_born_groups_free(struct mt_born_groups *b)
+{
+    free(b->of);
+}
+
+uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
+{
+    if (born == MT_BORN_BEFORE)
+        return MT_NONE;
+    if (born >= b->n)
+        born = MT_BORN_OUTSIDE; /* a damaged database */
+    if (b->of[born] == MT_NONE) {
+        const struct mt_origin origin =
+            mt_origin_of_node(born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE);
+        b->of[born] = mt_grouper_of(b->grouper, &origin);
+    }
+    return b->of[born];
+}
+
+/* The last mark up to a record (lib/model/history.h). */
+struct mark {
+    int64_t next;
+    uint8_t *blocks; /* n bytes */
+    size_t n;
+};
+
+static enum mt_status read_mark(struct mt_allocations *l, const struct mt_run_device *device,
+                                int64_t record, struct mark *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_MARK_BEFORE, &s, err));
+    mt_stmt_bind(s, "ii", device->id, record);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK; /* so early that every block is born later */
+    const uint8_t *bytes = mt_stmt_blob(s, 1, &out->n);
+    out->next = mt_stmt_int(s, 0);
+    if (out->next < 0 || out->next > l->run->alloc_n)
+        out->next = 0; /* a damaged database */
+    out->blocks = mt_alloc(out->n + 1);
+    memcpy(out->blocks, bytes, out->n);
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+static void add_live(struct mt_live_set *out, const struct mt_allocation *life)
+{
+    *mt_vec_push(&out->blocks) = *life;
+    mt_wrap_inc(&out->sum_b, life->bytes);
+}
+
+/* Adds those of the marked blocks, from a number up to another one, that are still live. */
+static enum mt_status add_marked(struct mt_allocations *l, const struct mt_run_device *device,
+                                 const struct mark *mark, int64_t from, int64_t to, int64_t record,
+                                 struct mt_live_set *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_allocation life;
+    bool row;
+    int64_t block = -1;
+    for (size_t at = 0; mt_unpack_number(mark->blocks, mark->n, &at, &block) && block < to;) {
+        if (block < from || block >= l->run->alloc_n)
+            continue;
+        MT_TRY(mt_db_query(l->db, MT_Q_LIVE_BLOCK, &s, err));
+        mt_stmt_bind(s, "iii", l->run->alloc_first + block, device->id, record);
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            continue;
+        MT_TRY(read_life(l, s, &life, err));
+        add_live(out, &life);
+    }
+    return MT_OK;
+}
+
+/* Adds the live ones of the blocks that are born later. */
+static enum mt_status add_later(struct mt_allocations *l, const struct mt_run_device *device,
+                                int64_t next, int64_t record, struct mt_live_set *out,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_allocation life;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVE, &s, err));
+    mt_stmt_bind(s, "iiii", l->run->alloc_first + next, l->run->alloc_first + l->run->alloc_n,
+                 device->id, record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row || mt_stmt_int(s, 2) > record)
+            break;
+        MT_TRY(read_life(l, s, &life, err));
+        add_live(out, &life);
+    }
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+enum mt_status mt_live_at(struct mt_allocations *l, const struct mt_run_device *device,
+                          int64_t record, struct mt_live_set *out, struct mt_err *err)
+{
+    struct mark mark = {0};
+    out->rest = mt_allocations_are_known(device) ? "[before trace]" : "[no addresses]";
+    if (!mt_allocations_are_known(device))
+        return MT_OK;
+    enum mt_status st = read_mark(l, device, record, &mark, err);
+    /* Marked blocks from `next` on are older than the recording. */
+    if (st == MT_OK)
+        st = add_marked(l, device, &mark, 0, mark.next, record, out, err);
+    if (st == MT_OK)
+        st = add_later(l, device, mark.next, record, out, err);
+    if (st == MT_OK)
+        st = add_marked(l, device, &mark, mark.next, INT64_MAX, record, out, err);
+    free(mark.blocks);
+    return st;
+}
+
+void mt_live_set_free(struct mt_live_set *v)
+{
+    mt_vec_free(&v->blocks);
+}
+
+void mt_live_groups_init(struct mt_live_groups *g, struct mt_allocations *l,
+                         const enum mt_group_key *keys, int key_n)
+{
+    *g = (struct mt_live_groups){0};
+    mt_grouper_init(&g->grouper, &l->tree, keys, key_n);
+}
+
+void mt_live_groups_free(struct mt_live_groups *g)
+{
+    mt_grouper_free(&g->grouper);
+    mt_vec_free(&g->rows);
+}
+
+static struct mt_live_total *sum_of(struct mt_live_groups *g, uint32_t group, int moment)
+{
+    if (group == g->rows.n) {
+        const struct mt_group_name *name = &g->grouper.names.v[group];
+        struct mt_live_group *row = mt_vec_push(&g->rows);
+        *row = (struct mt_live_group){.key = name->key, .explicit_row = name->explicit_row};
+        row->at[0].oldest_ns = row->at[1].oldest_ns = INT64_MAX;
+    }
+    return &g->rows.v[group].at[moment];
+}
+
+uint32_t mt_allocation_group(struct mt_grouper *g, const struct mt_allocation *life)
+{
+    return mt_allocation_is_unknown(life) ? mt_grouper_explicit(g, "[before trace]")
+                                          : mt_grouper_of(g, &life->born);
+}
+
+void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live_set *v, int64_t level_b,
+                        int moment)
+{
+    for (size_t i = 0; i < v->blocks.n; i++) {
+        const struct mt_allocation *life = &v->blocks.v[i];
+        struct mt_live_total *sum = sum_of(g, mt_allocation_group(&g->grouper, life), moment);
+        mt_wrap_inc(&sum->bytes, life->bytes);
+        sum->blocks_n++;
+        if (life->born_ns < sum->oldest_ns)
+            sum->oldest_ns = life->born_ns;
+        if (life->bytes > sum->largest_b)
+            sum->largest_b = life->bytes;
+    }
+    if (level_b == v->sum_b || !v->rest)
+        return;
+    struct mt_live_total *rest = sum_of(g, mt_grouper_explicit(&g->grouper, v->rest), moment);
+    mt_wrap_inc(&rest->bytes, mt_wrap_sub(level_b, v->sum_b));
+    rest->blocks_n = -1;
+    rest->oldest_ns = INT64_MIN;
+}

@@ -1,0 +1,177 @@
+#include "lib/usage/segments.h"
+
+#include "gen/queries.h"
+#include "lib/base/map.h"
+#include "lib/base/wrap.h"
+#include "lib/run/load.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRANULE = 512 }; /* blocks are multiples of this */
+
+static uint32_t text(struct mt_segments *s, const char *t)
+{
+    return mt_strtab_add(&s->strings, t, strlen(t));
+}
+
+static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device *device,
+                                    int64_t event, struct mt_segments *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_SEGMENTS_AT, &s, err));
+    mt_stmt_bind(s, "iI", device->id, event == MT_AT_END ? INT64_MIN : event);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        const char *pool = mt_stmt_text(s, 3);
+        int64_t size = mt_stmt_int(s, 1);
+        *mt_vec_push(&out->all) =
+            (struct mt_seg){.address = (uint64_t)mt_stmt_int(s, 0),
+                            .size_b = size > 0 ? size : 0,
+                            .stream = mt_stmt_int(s, 2),
+                            .pool = text(out, pool ? pool : MT_SEG_DEFAULT_POOL),
+                            .small = mt_stmt_int(s, 4) != 0,
+                            .expandable = mt_stmt_int(s, 5) != 0,
+                            .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
+        mt_wrap_inc(&out->size_b, out->all.v[out->all.n - 1].size_b);
+    }
+}
+
+/* Adds the block to the segment around its address; *at: the segment of the block before. */
+static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block b, size_t *at)
+{
+    while (*at < out->all.n &&
+           address - out->all.v[*at].address >= (uint64_t)out->all.v[*at].size_b &&
+           address > out->all.v[*at].address)
+        ++*at;
+    if (*at == out->all.n || address < out->all.v[*at].address) {
+        mt_wrap_inc(&out->lost_b, b.size_b);
+        out->lost_n++;
+        return;
+    }
+    struct mt_seg *g = &out->all.v[*at];
+    b.at = (int64_t)(address - g->address);
+    if (b.size_b > g->size_b - b.at)
+        b.size_b = g->size_b - b.at;
+    if (!g->block_n++)
+        g->first_block = (uint32_t)out->blocks.n;
+    mt_wrap_inc(&g->used_b, b.size_b);
+    mt_wrap_inc(&g->pending_b, b.pending ? b.size_b : 0);
+    mt_wrap_inc(&g->requested_b, b.bytes_b);
+    *mt_vec_push(&out->blocks) = b;
+}
+
+static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, int64_t record,
+                                  struct mt_segments *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    size_t at = 0;
+    MT_TRY(mt_db_query(db, MT_Q_BLOCKS_AT, &s, err));
+    mt_stmt_bind(s, "iiii", run->alloc_first, run->alloc_first + run->alloc_n, device->id, record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t bytes = mt_stmt_int(s, 1), size = mt_stmt_int_or(s, 2, INT64_MIN);
+        const char *top = mt_stmt_text(s, 5);
+        if (size == INT64_MIN)
+            size = mt_wrap_add(bytes, GRANULE - 1) / GRANULE * GRANULE;
+        place(out, (uint64_t)mt_stmt_int(s, 0),
+              (struct mt_seg_block){
+                  .size_b = size > 0 ? size : 0,
+                  .bytes_b = bytes,
+                  .born_ns = mt_stmt_int_or(s, 4, INT64_MIN),
+                  .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
+                  .site = top ? mt_site_text(&out->strings, top, mt_stmt_text(s, 6))
+                              : text(out, "[unknown]"),
+              },
+              &at);
+    }
+}
+
+/* What of a stretch are whole pages of the driver. */
+static int64_t whole_pages(uint64_t address, int64_t size_b)
+{
+    uint64_t first = (address + MT_SEG_PAGE - 1) / MT_SEG_PAGE * MT_SEG_PAGE;
+    uint64_t end = (address + (uint64_t)size_b) / MT_SEG_PAGE * MT_SEG_PAGE;
+    return end > first ? (int64_t)(end - first) : 0;
+}
+
+/* One walk per segment: the holes between its blocks. */
+static void sum_segment(struct mt_segments *s, struct mt_seg *g)
+{
+    int64_t end = 0;
+    for (uint32_t b = 0; b <= g->block_n; b++) {
+        bool last = b == g->block_n;
+        const struct mt_seg_block *block = last ? NULL : &s->blocks.v[g->first_block + b];
+        int64_t hole = (last ? g->size_b : block->at) - end;
+        if (hole > 0) {
+            g->hole_n++;
+            g->hole_b += hole;
+            g->largest_hole_b = hole > g->largest_hole_b ? hole : g->largest_hole_b;
+            g->pages_b += whole_pages(g->address + (uint64_t)end, hole);
+        }
+        if (!last && block->at + block->size_b > end)
+            end = block->at + block->size_b;
+    }
+    mt_wrap_inc(&s->used_b, g->used_b);
+    mt_wrap_inc(&s->requested_b, g->requested_b);
+    mt_wrap_inc(&s->pending_b, g->pending_b);
+    mt_wrap_inc(g->block_n ? &s->split_b : &s->unused_b, g->hole_b);
+    s->hole_n += g->block_n ? g->hole_n : 0;
+    s->unused_n += !g->block_n;
+    if (g->largest_hole_b > s->largest_hole_b)
+        s->largest_hole_b = g->largest_hole_b;
+}
+
+enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, struct mt_seg_moment moment,
+                                struct mt_segments *out, struct mt_err *err)
+{
+    *out = (struct mt_segments){0};
+    mt_strtab_init(&out->strings);
+    MT_TRY(load_segments(db, device, moment.event, out, err));
+    MT_TRY(load_blocks(db, run, device, moment.record, out, err));
+    for (size_t i = 0; i < out->all.n; i++)
+        sum_segment(out, &out->all.v[i]);
+    return MT_OK;
+}
+
+void mt_segments_free(struct mt_segments *s)
+{
+    mt_strtab_free(&s->strings);
+    mt_vec_free(&s->all);
+    mt_vec_free(&s->blocks);
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+    const struct mt_seg_site *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt_seg_sites *out)
+{
+    struct mt_map index = {0};
+    out->rows.n = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct mt_seg_block *b = &s->blocks.v[i];
+        uint32_t *at = mt_map_at(&index, b->site);
+        if (*at == MT_MAP_NONE) {
+            *at = (uint32_t)out->rows.n;
+            *mt_vec_push(&out->rows) = (struct mt_seg_site){.site = b->site};
+        }
+        mt_wrap_inc(&out->rows.v[*at].bytes, b->size_b);
+        mt_wrap_inc(&out->rows.v[*at].pending_b, b->pending ? b->size_b : 0);
+        out->rows.v[*at].n++;
+    }
+    mt_map_free(&index);
+    if (out->rows.n)
+        qsort(out->rows.v, out->rows.n, sizeof *out->rows.v, site_cmp);
+}
