@@ -104,9 +104,9 @@ static void put_older(struct mt_report *r, const struct mt_run *run, const struc
 /* What nobody saw, and how much of the other figures may be none. */
 static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
 {
-    if (d->born_unseen_n) {
-        put_figure(r, d->name, "born unseen", "born_unseen_b", d->born_unseen_b);
-        put_figure(r, d->name, "blocks born unseen", "born_unseen_n", d->born_unseen_n);
+    if (d->alloc_unseen_n) {
+        put_figure(r, d->name, "born unseen", "alloc_unseen_b", d->alloc_unseen_b);
+        put_figure(r, d->name, "blocks born unseen", "alloc_unseen_n", d->alloc_unseen_n);
     }
     if (!d->unseen_n)
         return;

@@ -116,7 +116,7 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
                     mt_human_with_exact(f->level_b, level), mt_human_ns(f->t_ns, when));
     }
     for (size_t i = live->blocks.n; i-- > 0;)
-        if (!f->text && live->blocks.v[i].born_record == f->record)
+        if (!f->text && live->blocks.v[i].alloc_record == f->record)
             describe_birth(&title, &p->lives.tree, &live->blocks.v[i]);
     p->report->title = title.s;
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));

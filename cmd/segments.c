@@ -96,8 +96,8 @@ static void add_segment(struct mt_report *r, const struct mt_run *run,
     c[2] = mt_cell_int(mt_wrap_sub(g->size_b, g->used_b));
     c[3] = mt_cell_int(g->largest_hole_b);
     c[4] = mt_cell_int(g->block_n);
-    if (g->born_ns != INT64_MIN)
-        c[5] = mt_cell_int(mt_wrap_sub(run->dur_ns, g->born_ns));
+    if (g->alloc_ns != INT64_MIN)
+        c[5] = mt_cell_int(mt_wrap_sub(run->dur_ns, g->alloc_ns));
     c[6] =
         mt_cell_text(g->stream ? mt_report_textf(r, "0x%llx", (unsigned long long)g->stream) : "0");
     c[7] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, g->pool)));

@@ -15,11 +15,11 @@ static void segment_comes(struct mt_snap_device *d, struct mt_snap_range *range)
                             .size = (int64_t)range->size,
                             .stream = range->stream,
                             .allocated_b = MT_GONE,
-                            .born_ns = born ? d->last_ns : MT_GONE,
+                            .alloc_ns = born ? d->last_ns : MT_GONE,
                             .freed_ns = MT_GONE,
-                            .born_event = d->event,
+                            .alloc_event = d->event,
                             .freed_event = MT_GONE,
-                            .born_record = born ? (uint32_t)rec->records.n : MT_NONE,
+                            .alloc_record = born ? (uint32_t)rec->records.n : MT_NONE,
                             .freed_record = MT_NONE,
                             .pool = range->pool,
                             .node = range->node,
@@ -121,7 +121,7 @@ static uint32_t row_at_end(struct mt_snap_replayer *r, struct mt_snap_device *d,
                                  .node = MT_NONE,
                                  .expandable = s->expandable};
     segment_comes(d, &lone);
-    r->rec->segments.v[lone.segment].born_ns = MT_GONE;
+    r->rec->segments.v[lone.segment].alloc_ns = MT_GONE;
     return lone.segment;
 }
 

@@ -5,9 +5,9 @@ SELECT o.start_ns, o.dur_ns, t.id, f.kind, coalesce(o.recorded_id, CASE WHEN f.i
   JOIN node n ON n.id = o.node_id JOIN frame f ON f.id = n.frame_id WHERE t.run_id = ?1 ORDER BY o.id;
 
 -- name: compat_allocs
--- in: ?1 run id   out: bytes_b, born_ns (of records only), born_thread_id, freed_ns (the same), freed_thread_id, device type, born_record, freed_record
-SELECT a.bytes_b, CASE WHEN a.born_thread_id IS NOT NULL THEN a.born_ns END, a.born_thread_id,
-  CASE WHEN a.freed_thread_id IS NOT NULL THEN a.freed_ns END, a.freed_thread_id, d.type, a.born_record, a.freed_record
+-- in: ?1 run id   out: bytes_b, alloc_ns (of records only), alloc_thread_id, freed_ns (the same), freed_thread_id, device type, alloc_record, freed_record
+SELECT a.bytes_b, CASE WHEN a.alloc_thread_id IS NOT NULL THEN a.alloc_ns END, a.alloc_thread_id,
+  CASE WHEN a.freed_thread_id IS NOT NULL THEN a.freed_ns END, a.freed_thread_id, d.type, a.alloc_record, a.freed_record
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id WHERE r.id = ?1 ORDER BY a.id;
 

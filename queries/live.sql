@@ -1,28 +1,28 @@
--- name: stretches
+-- name: chunks
 -- The level of a device over time, packed.
 -- in: ?1 device id
 SELECT start_b, first_record, first_ns, min_ns, min_b, min_record, max_ns, max_b, max_record,
-  last_ns, last_b, last_record, changes FROM stretch WHERE device_id = ?1 ORDER BY id;
+  last_ns, last_b, last_record, changes FROM usage_chunk WHERE device_id = ?1 ORDER BY id;
 
--- name: mark_before
--- The last mark up to a record.
+-- name: keyframe_before
+-- The last keyframe up to a record.
 -- in: ?1 device id, ?2 number of the record
-SELECT next, blocks FROM mark WHERE device_id = ?1 AND record <= ?2 ORDER BY record DESC LIMIT 1;
+SELECT next, blocks FROM live_keyframe WHERE device_id = ?1 AND record <= ?2 ORDER BY record DESC LIMIT 1;
 
 -- name: live_block
 -- in: ?1 id of a block, ?2 device id, ?3 number of a record
 -- out, if it is live after that record: as `live`
-SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id
-  FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id
+  FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
   WHERE a.id = ?1 AND a.device_id = ?2 AND (a.freed_record > ?3 OR a.freed_record IS NULL);
 
 -- name: live
 -- The blocks born from some block on up to a record that are live after it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4 number of the record
--- out: bytes_b, born_ns, born_record, node_id (NULL: outside every op), shape_id, born_thread_id
-SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id
-  FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
-  WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 AND a.born_record IS NOT NULL
+-- out: bytes_b, alloc_ns, alloc_record, node_id (NULL: outside every op), shape_id, alloc_thread_id
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id
+  FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
+  WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 AND a.alloc_record IS NOT NULL
     AND (a.freed_record > ?4 OR a.freed_record IS NULL)
   ORDER BY a.id;
 
@@ -30,10 +30,10 @@ SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id),
 -- Every block of a device with where and when it was born and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
 -- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it, whether nobody saw its birth
-SELECT a.bytes_b, a.born_ns, a.born_record, coalesce(o.node_id, a.born_node_id), o.shape_id, a.born_thread_id,
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id,
   a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL,
-  a.born_record IS NOT NULL AND a.born_thread_id IS NULL
-  FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
+  a.alloc_record IS NOT NULL AND a.alloc_thread_id IS NULL
+  FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 
 -- name: holdings
@@ -44,14 +44,14 @@ SELECT node_id, size_b, step, bytes_b, blocks_n FROM holding WHERE device_id = ?
 -- in: ?1 device id   out: where frees were lost, and of which size
 SELECT node_id, size_b FROM unseen WHERE device_id = ?1;
 
--- name: patience
+-- name: max_lifetime
 -- in: ?1 device id, ?2 position of the first step that counts
-SELECT node_id, max(life_n) FROM patience WHERE device_id = ?1 AND born_step >= ?2 GROUP BY node_id;
+SELECT node_id, max(life_n) FROM max_lifetime WHERE device_id = ?1 AND alloc_step >= ?2 GROUP BY node_id;
 
 -- name: changes
 -- What changes the level of a device, with the ops that do it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
-SELECT bytes_b, born_record, born_ns, born_op_id, born_thread_id, freed_record, freed_ns, freed_op_id, freed_thread_id
+SELECT bytes_b, alloc_record, alloc_ns, alloc_op_id, alloc_thread_id, freed_record, freed_ns, freed_op_id, freed_thread_id
   FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3;
 
 -- name: op_parent

@@ -42,16 +42,16 @@ SELECT max(start_ns + dur_ns) FROM op WHERE id >= ?1 AND id < ?2;
 -- name: load_allocs
 -- The blocks of a device that are born or freed in a window, both ends included.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4, ?5 the window
-SELECT bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  born_record, freed_record, born_node_id, freed_node_id FROM alloc
+SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
+  alloc_record, freed_record, alloc_node_id, freed_node_id FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3
-    AND (born_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
+    AND (alloc_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
 
 -- name: load_older
 -- The blocks of a device that are older than the recording, outlive it, and have a call path.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
-SELECT bytes_b, born_node_id FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3
-  AND born_record IS NULL AND freed_record IS NULL AND born_node_id IS NOT NULL ORDER BY id;
+SELECT bytes_b, alloc_node_id FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3
+  AND alloc_record IS NULL AND freed_record IS NULL AND alloc_node_id IS NOT NULL ORDER BY id;
 
 -- name: load_steps
 -- in: ?1 run id

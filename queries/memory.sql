@@ -1,7 +1,7 @@
 -- name: memory_start
 -- Blocks of a device that are older than the recording.
 -- in: ?1 first block, ?2 one past the last, ?3 device id   out: count
-SELECT count(*) FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3 AND born_record IS NULL;
+SELECT count(*) FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3 AND alloc_record IS NULL;
 
 -- name: memory_segments
 -- How many segments of a device its events bring and take.
@@ -9,7 +9,7 @@ SELECT count(*) FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3 AND bor
 -- out: time (NULL: there before the first event, or unknown), change of their number, the event (NULL: before the
 --   first); in order of events
 SELECT max(t), sum(change), event FROM (
-  SELECT born_event AS event, born_ns AS t, 1 AS change FROM segment WHERE device_id = ?1
+  SELECT alloc_event AS event, alloc_ns AS t, 1 AS change FROM segment WHERE device_id = ?1
   UNION ALL SELECT freed_event, freed_ns, -1 FROM segment WHERE device_id = ?1 AND freed_event IS NOT NULL)
   GROUP BY event ORDER BY event;
 

@@ -17,8 +17,8 @@ SELECT 1 FROM run WHERE id = ?1;
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
-  record_n + (SELECT coalesce(sum(unseen_n + born_unseen_n), 0) FROM device WHERE run_id = ?1),
-  coalesce((SELECT group_concat(text, '; ') FROM (SELECT text FROM note WHERE run_id = ?1 AND kind IN ('freed_unseen', 'born_unseen') ORDER BY kind DESC)), ''),
+  record_n + (SELECT coalesce(sum(unseen_n + alloc_unseen_n), 0) FROM device WHERE run_id = ?1),
+  coalesce((SELECT group_concat(text, '; ') FROM (SELECT text FROM note WHERE run_id = ?1 AND kind IN ('freed_unseen', 'alloc_unseen') ORDER BY kind DESC)), ''),
   coalesce(substr(content_hash, 1, 32), ''),
   coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), ''),
   EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written') FROM run WHERE id = ?1;
@@ -30,7 +30,7 @@ SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
 -- in: ?1 run id   out: devices, the one with most allocated bytes first
 SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,
   at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
-  older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b, born_unseen_b, born_unseen_n,
+  older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b, alloc_unseen_b, alloc_unseen_n,
   EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'state_only'),
   older_least_b, older_most_b, older_used, coalesce(older_from, '') FROM device WHERE run_id = ?1 ORDER BY alloc_b DESC, id;
 

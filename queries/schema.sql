@@ -75,7 +75,7 @@ CREATE TABLE device (
                                    -- total, or list of blocks); NULL: nobody, and they are in no figure
   older_least_b INTEGER, older_most_b INTEGER, -- then, an estimate of them; NULL: unknown (see docs/older.md)
   older_used INTEGER NOT NULL,     -- 1: nobody knows of them, but the recording shows that there are some
-  born_unseen_b INTEGER NOT NULL, born_unseen_n INTEGER NOT NULL -- of alloc_b, alloc_n: allocations that nobody saw
+  alloc_unseen_b INTEGER NOT NULL, alloc_unseen_n INTEGER NOT NULL -- of alloc_b, alloc_n: allocations that nobody saw
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -143,25 +143,25 @@ CREATE TABLE op (
 );
 
 -- One block of memory, from birth to free. Records are numbered 0, 1, ... through the run in order of
--- time, so that born_record <= R and (freed_record is NULL or > R) says what is live after record R.
+-- time, so that alloc_record <= R and (freed_record is NULL or > R) says what is live after record R.
 -- A free that nobody saw has a number too, the one before that of the allocation that gets its memory.
 CREATE TABLE alloc (
   device_id INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL,
-  born_ns INTEGER,                 -- NULL: before the recording
-  born_op_id INTEGER, born_thread_id INTEGER, -- NULL op: outside every op; no thread where it was born: nobody saw it
+  alloc_ns INTEGER,                 -- NULL: before the recording
+  alloc_op_id INTEGER, alloc_thread_id INTEGER, -- NULL op: outside every op; no thread where it was born: nobody saw it
   freed_ns INTEGER,                -- NULL: alive at the end
   freed_op_id INTEGER, freed_thread_id INTEGER, -- no thread where it was freed: nobody saw it
-  born_record INTEGER,             -- number of the record; NULL: before the recording
+  alloc_record INTEGER,             -- number of the record; NULL: before the recording
   freed_record INTEGER,            -- NULL: alive at the end
-  born_node_id INTEGER, freed_node_id INTEGER, -- where call paths are recorded but no ops, else NULL
+  alloc_node_id INTEGER, freed_node_id INTEGER, -- where call paths are recorded but no ops, else NULL
   id INTEGER PRIMARY KEY
 );
 
 -- Four tables hold what reports need of the records without reading every block (lib/model/history.h).
--- The level of a device, packed: a row per stretch of consecutive changes. min_, max_: the first of the
+-- The level of a device, packed: a row per chunk of consecutive changes. min_, max_: the first of the
 -- lowest and of the highest levels after a change; last_: the last one.
-CREATE TABLE stretch (
+CREATE TABLE usage_chunk (
   id INTEGER PRIMARY KEY,
   device_id INTEGER NOT NULL,
   start_b INTEGER NOT NULL,        -- level before the first change
@@ -171,10 +171,10 @@ CREATE TABLE stretch (
   last_ns INTEGER NOT NULL, last_b INTEGER NOT NULL, last_record INTEGER NOT NULL,
   changes BLOB NOT NULL            -- lib/model/curve.h
 );
-CREATE INDEX stretch_device ON stretch(device_id);
+CREATE INDEX usage_chunk_device ON usage_chunk(device_id);
 
--- Which blocks are live after some records: to find those of any other, read on from the mark before it.
-CREATE TABLE mark (
+-- Which blocks are live after some records: to find those of any other, read on from the keyframe before it.
+CREATE TABLE live_keyframe (
   device_id INTEGER NOT NULL,
   record INTEGER NOT NULL,         -- -1 = before the first
   next INTEGER NOT NULL,           -- the first block born after it: id in alloc less run.alloc_first
@@ -195,10 +195,10 @@ CREATE TABLE holding (
 
 -- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
 -- one of them was born in. Left out where a block born no earlier lived longer, and what was freed unseen.
-CREATE TABLE patience (
+CREATE TABLE max_lifetime (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
-  life_n INTEGER NOT NULL, born_step INTEGER NOT NULL,
+  life_n INTEGER NOT NULL, alloc_step INTEGER NOT NULL,
   PRIMARY KEY (device_id, node_id, life_n)
 ) WITHOUT ROWID;
 
@@ -215,7 +215,7 @@ CREATE TABLE unseen (
 -- What an allocator holds from the driver. Only snapshots of an allocator have these rows and those of
 -- `block`. Addresses are 64-bit patterns: those above 2^63 - 1 are negative here. An expandable segment that
 -- grows or shrinks is another row from then on. Events of a device are numbered 0, 1, ... as in the file, so
--- that (born_event is NULL or <= E) and (freed_event is NULL or > E) says what is held after event E.
+-- that (alloc_event is NULL or <= E) and (freed_event is NULL or > E) says what is held after event E.
 CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
   device_id INTEGER NOT NULL,
@@ -227,10 +227,10 @@ CREATE TABLE segment (
   expandable INTEGER NOT NULL,     -- 1: a mapped range of an expandable segment
   allocated_b INTEGER,             -- bytes of its blocks that are not free at the end, rounded: in use by the program
                                    -- or, let go of, by a stream (block.state); NULL: not in the list at the end
-  born_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording, not freed; or unknown
-  born_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the events
+  alloc_ns INTEGER, freed_ns INTEGER, -- NULL: before the recording, not freed; or unknown
+  alloc_record INTEGER, freed_record INTEGER, -- the record that comes next (see alloc); NULL like the events
   node_id INTEGER,                 -- call path of the request to the driver; NULL unknown
-  born_event INTEGER, freed_event INTEGER -- the event that made and ended it, as many as the device has: only the
+  alloc_event INTEGER, freed_event INTEGER -- the event that made and ended it, as many as the device has: only the
                                    -- list at the end says so; NULL: there before the first; there at the end
 );
 CREATE INDEX segment_device ON segment(device_id);
@@ -307,18 +307,18 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
   LEFT JOIN string rs ON rs.id = o.recorded_id LEFT JOIN string sh ON sh.id = o.shape_id;
 
 -- Every block of all runs. step to shape: where and when it was born; site: the top op in its scope, as reports call it.
--- Alive after record R: born_record IS NULL OR born_record <= R, and freed_record IS NULL OR freed_record > R.
-CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.born_ns, a.freed_ns,
-  a.freed_ns - a.born_ns AS life_ns, bf.name AS born_in, ff.name AS freed_in,
+-- Alive after record R: alloc_record IS NULL OR alloc_record <= R, and freed_record IS NULL OR freed_record > R.
+CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.alloc_ns, a.freed_ns,
+  a.freed_ns - a.alloc_ns AS life_ns, bf.name AS alloc_in, ff.name AS freed_in,
   a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen,
-  a.born_ns IS NOT NULL AND a.born_thread_id IS NULL AS born_unseen, a.born_record, a.freed_record,
-  (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.born_ns
-    AND (s.end_ns > a.born_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
+  a.alloc_ns IS NOT NULL AND a.alloc_thread_id IS NULL AS alloc_unseen, a.alloc_record, a.freed_record,
+  (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.alloc_ns
+    AND (s.end_ns > a.alloc_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
   CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
   sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
-  LEFT JOIN op bo ON bo.id = a.born_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.born_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
+  LEFT JOIN op bo ON bo.id = a.alloc_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.alloc_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
   LEFT JOIN v_frame tf ON tf.id = bn.top_frame_id LEFT JOIN v_frame sc ON sc.id = bn.scope_frame_id
   LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
@@ -327,19 +327,19 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
 CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.freed_b, d.net_b,
   CASE WHEN s.kind IS NULL THEN d.peak_b END AS peak_b, CASE WHEN s.kind IS NULL THEN d.peak_ns END AS peak_ns,
   CASE WHEN s.kind IS NULL THEN d.peak_record END AS peak_record, d.at_end_b,
-  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.born_unseen_b, d.born_unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
+  d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.alloc_unseen_b, d.alloc_unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
   d.older_from, d.older_least_b, d.older_most_b, d.older_used,
   CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
   FROM run r JOIN device d ON d.run_id = r.id LEFT JOIN note s ON s.run_id = r.id AND s.kind = 'state_only';
 
 -- Segments and blocks of all runs; addresses as text.
 CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,
-  p.text AS pool, g.small, g.expandable, g.allocated_b, g.born_ns, g.freed_ns, g.node_id
+  p.text AS pool, g.small, g.expandable, g.allocated_b, g.alloc_ns, g.freed_ns, g.node_id
   FROM run r JOIN device d ON d.run_id = r.id JOIN segment g ON g.device_id = d.id LEFT JOIN string p ON p.id = g.pool_id;
 
 CREATE VIEW v_block AS SELECT r.name AS run, b.alloc_id, d.name AS device, printf('0x%llx', b.address) AS address, a.bytes_b, b.size_b,
   b.stream, p.text AS pool, b.segment_id, CASE b.state WHEN 0 THEN 'freed' WHEN 1 THEN 'in use' ELSE 'free requested' END AS state,
-  a.born_ns, b.free_requested_ns, a.freed_ns, a.born_node_id, a.freed_node_id
+  a.alloc_ns, b.free_requested_ns, a.freed_ns, a.alloc_node_id, a.freed_node_id
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n JOIN block b ON b.alloc_id = a.id
   JOIN device d ON d.id = a.device_id LEFT JOIN string p ON p.id = b.pool_id;
 

@@ -60,18 +60,18 @@ INSERT INTO note VALUES (?1,?2,?3,?4,?5,?6);
 INSERT INTO op(node_id, parent_id, start_ns, dur_ns, shape_id, recorded_id, forward_id)
   SELECT c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
-INSERT INTO alloc(device_id, bytes_b, born_ns, born_op_id, born_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  born_record, freed_record, born_node_id, freed_node_id)
+INSERT INTO alloc(device_id, bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
+  alloc_record, freed_record, alloc_node_id, freed_node_id)
   SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
 
--- name: stretch_add
-INSERT INTO stretch VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
--- name: mark_add
-INSERT INTO mark VALUES (?1,?2,?3,?4);
+-- name: chunk_add
+INSERT INTO usage_chunk VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
+-- name: keyframe_add
+INSERT INTO live_keyframe VALUES (?1,?2,?3,?4);
 -- name: holding_add
 INSERT INTO holding VALUES (?1,?2,?3,?4,?5,?6);
--- name: patience_add
-INSERT INTO patience VALUES (?1,?2,?3,?4);
+-- name: max_lifetime_add
+INSERT INTO max_lifetime VALUES (?1,?2,?3,?4);
 -- name: unseen_add
 INSERT INTO unseen VALUES (?1,?2,?3,?4);
 
@@ -98,14 +98,14 @@ DELETE FROM segment WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1)
 -- name: run_delete_allocs
 DELETE FROM alloc WHERE id >= (SELECT alloc_first FROM run WHERE id = ?1)
   AND id < (SELECT alloc_first + alloc_n FROM run WHERE id = ?1);
--- name: run_delete_stretches
-DELETE FROM stretch WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
--- name: run_delete_marks
-DELETE FROM mark WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_chunks
+DELETE FROM usage_chunk WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_keyframes
+DELETE FROM live_keyframe WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_holdings
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
--- name: run_delete_patience
-DELETE FROM patience WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_max_lifetime
+DELETE FROM max_lifetime WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_unseen
 DELETE FROM unseen WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_devices

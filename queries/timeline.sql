@@ -10,8 +10,8 @@ SELECT base_b, residual_b FROM device WHERE id = ?1;
 -- name: change_nodes
 -- What changes the level of a device, with the nodes of the call tree that do it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
--- out: born_record, node_id (NULL: outside every op), freed_record, node_id, whether nobody saw the free
-SELECT a.born_record, coalesce(b.node_id, a.born_node_id), a.freed_record, coalesce(f.node_id, a.freed_node_id),
+-- out: alloc_record, node_id (NULL: outside every op), freed_record, node_id, whether nobody saw the free
+SELECT a.alloc_record, coalesce(b.node_id, a.alloc_node_id), a.freed_record, coalesce(f.node_id, a.freed_node_id),
   a.freed_thread_id IS NULL
-  FROM alloc a LEFT JOIN op b ON b.id = a.born_op_id LEFT JOIN op f ON f.id = a.freed_op_id
+  FROM alloc a LEFT JOIN op b ON b.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3;

@@ -40,7 +40,7 @@ struct finder {
     int64_t step_n, warmup;
     bool can_tell; /* steps enough, and no frees lost */
     MT_VEC(struct survivor) survivors;
-    MT_VEC(int64_t) patience; /* by group */
+    MT_VEC(int64_t) max_lifetime; /* by group */
     struct mt_doubt doubt;
     struct mt_retained holdings; /* by group_part */
 };
@@ -51,17 +51,17 @@ static int64_t step_of(const struct finder *f, int64_t t_ns)
     return mt_step_dating(steps->all.v, steps->all.n, steps->dur_ns, t_ns);
 }
 
-/* Makes room for the patience of a site. */
-static uint32_t with_patience(struct finder *f, uint32_t group)
+/* Makes room for the max_lifetime of a site. */
+static uint32_t with_max_lifetime(struct finder *f, uint32_t group)
 {
-    while (f->patience.n <= group)
-        *mt_vec_push(&f->patience) = -1;
+    while (f->max_lifetime.n <= group)
+        *mt_vec_push(&f->max_lifetime) = -1;
     return group;
 }
 
 static uint32_t group_of_life(struct finder *f, const struct mt_allocation *life)
 {
-    return with_patience(f, mt_allocation_group(f->grouper, life));
+    return with_max_lifetime(f, mt_allocation_group(f->grouper, life));
 }
 
 /* What is in doubt of a group, and what is not, hold memory apart. */
@@ -97,10 +97,10 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     struct finder *f = closure;
     (void)err;
     bool alive = life->freed_record == INT64_MAX;
-    int64_t born = mt_allocation_is_older(life) ? -1 : step_of(f, life->born_ns);
+    int64_t born = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
-    if (life->born_unseen) /* nobody knows its site, nor how long it lived */
+    if (life->alloc_unseen) /* nobody knows its site, nor how long it lived */
         return MT_OK;
     if (!mt_allocation_is_older(life)) /* older ones tell nothing of the site that holds them */
         mt_retained_add(&f->holdings, group_part(group, mt_doubt_life(&f->doubt, life)),
@@ -109,8 +109,8 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
         add_survivor(f, group, life, born);
     else if (life->unseen) /* who knows how long it lived */
         return MT_OK;
-    else if (born >= f->warmup && freed < f->step_n && freed - born > f->patience.v[group])
-        f->patience.v[group] = freed - born;
+    else if (born >= f->warmup && freed < f->step_n && freed - born > f->max_lifetime.v[group])
+        f->max_lifetime.v[group] = freed - born;
     return MT_OK;
 }
 
@@ -125,7 +125,7 @@ static uint32_t read_node(const struct finder *f, const struct mt_stmt *s, int c
 static uint32_t group_of_node(struct finder *f, uint32_t node)
 {
     const struct mt_origin born = mt_origin_of_node(node);
-    return with_patience(f, mt_grouper_of(f->grouper, &born));
+    return with_max_lifetime(f, mt_grouper_of(f->grouper, &born));
 }
 
 static enum mt_status read_holdings(struct finder *f, const struct mt_run_device *device,
@@ -148,12 +148,12 @@ static enum mt_status read_holdings(struct finder *f, const struct mt_run_device
     }
 }
 
-static enum mt_status read_patience(struct finder *f, const struct mt_run_device *device,
-                                    struct mt_err *err)
+static enum mt_status read_max_lifetime(struct finder *f, const struct mt_run_device *device,
+                                        struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    MT_TRY(mt_db_query(f->lives->db, MT_Q_PATIENCE, &s, err));
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_MAX_LIFETIME, &s, err));
     mt_stmt_bind(s, "ii", device->id, f->warmup);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
@@ -161,8 +161,8 @@ static enum mt_status read_patience(struct finder *f, const struct mt_run_device
             return MT_OK;
         uint32_t group = group_of_node(f, read_node(f, s, 0));
         int64_t life = mt_stmt_int(s, 1);
-        if (life > f->patience.v[group] && life < f->step_n) /* else: a damaged database */
-            f->patience.v[group] = life;
+        if (life > f->max_lifetime.v[group] && life < f->step_n) /* else: a damaged database */
+            f->max_lifetime.v[group] = life;
     }
 }
 
@@ -174,7 +174,7 @@ static enum mt_status read_survivors(struct finder *f, const struct mt_run_devic
     for (size_t i = 0; i < live.blocks.n; i++) {
         const struct mt_allocation *life = &live.blocks.v[i];
         add_survivor(f, group_of_life(f, life), life,
-                     mt_allocation_is_older(life) ? -1 : step_of(f, life->born_ns));
+                     mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns));
     }
     mt_live_set_free(&live);
     return st;
@@ -191,7 +191,7 @@ static enum mt_status collect(struct finder *f, const struct mt_run_device *devi
         return mt_allocations_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));
-    return read_patience(f, device, err);
+    return read_max_lifetime(f, device, err);
 }
 
 static int survivor_cmp(const void *a, const void *b)
@@ -251,9 +251,9 @@ static struct growth measure(const struct finder *f, struct survivor *s, struct 
 {
     struct growth g = {0};
     struct mt_map sizes = {0}; /* of the overdue blocks born after the warm-up */
-    int64_t patience = f->patience.v[s->group];
+    int64_t max_lifetime = f->max_lifetime.v[s->group];
     for (struct survivor *at = s; at < end; at++) {
-        at->overdue = f->step_n - 1 - at->step > patience;
+        at->overdue = f->step_n - 1 - at->step > max_lifetime;
         if (at->overdue && at->step >= f->warmup)
             *mt_map_at(&sizes, (uint64_t)at->bytes) = 1;
     }
@@ -279,7 +279,7 @@ static bool is_leak(const struct finder *f, const struct growth *g)
 static enum mt_verdict judge(const struct finder *f, const struct growth *g,
                              const struct survivor *s)
 {
-    int64_t newest = f->step_n - 1 - (f->patience.v[s->group] + 1); /* of what can be overdue */
+    int64_t newest = f->step_n - 1 - (f->max_lifetime.v[s->group] + 1); /* of what can be overdue */
     if (newest < g->last)
         newest = g->last;
     if (g->all.after_warmup_n < GROWTHS_MIN - 1 || newest - g->last > g->pause)
@@ -468,7 +468,7 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
     mt_retained_free(&f.holdings);
     mt_doubt_free(&f.doubt);
     mt_vec_free(&f.survivors);
-    mt_vec_free(&f.patience);
+    mt_vec_free(&f.max_lifetime);
     return st;
 }
 

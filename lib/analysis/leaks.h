@@ -5,9 +5,10 @@
  * - A block is dated by the step under way, or last begun, when it was born; it lived as many steps
  *   as lie between its birth and its free. The first `warmup` steps and what came before them are
  *   warm-up.
- * - The patience of a site is the longest life of those of its blocks that were born after the
+ * - The max_lifetime of a site is the longest life of those of its blocks that were born after the
  *   warm-up and freed before the last step ended; none: -1.
- * - A block alive at the end is overdue when its age, in steps, exceeds the patience of its site.
+ * - A block alive at the end is overdue when its age, in steps, exceeds the max_lifetime of its
+ * site.
  * - A site leaks when overdue blocks were born in at least 3 steps, at least 2 of them after the
  *   warm-up, and it still goes on: since the last such step no longer a time has passed than the
  *   longest pause between two of them; and the site holds more blocks at the end of a step of the

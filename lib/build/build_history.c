@@ -1,16 +1,17 @@
-/* One walk over all records: curves, marks, and what sites keep from step to step. */
+/* One walk over all records: curves, keyframes, and what sites keep from step to step. */
 #include "lib/model/history.h"
 
 #include "lib/build/build.h"
 #include <stdlib.h>
 
-/* A device is marked again after so many records for each block that was live at the mark before,
- * times the devices, and never sooner than the least: all marks together stay small beside the
- * blocks themselves. Records of all devices count, for whoever reads on from a mark passes them. */
+/* A device is marked again after so many records for each block that was live at the keyframe
+ * before, times the devices, and never sooner than the least: all keyframes together stay small
+ * beside the blocks themselves. Records of all devices count, for whoever reads on from a keyframe
+ * passes them. */
 enum {
-    MARK_RECORDS_MIN = 8192,
-    MARK_RECORDS_PER_BLOCK = 4,
-    MARK_ITSELF = 16, /* a mark costs as much as so many blocks */
+    KEYFRAME_RECORDS_MIN = 8192,
+    KEYFRAME_RECORDS_PER_BLOCK = 4,
+    KEYFRAME_ITSELF = 16, /* a keyframe costs as much as so many blocks */
 };
 
 /* A block that may be live. */
@@ -27,7 +28,7 @@ struct device_walk {
     struct candidates born; /* in the recording, up to now */
     /* Older than the recording: numbered behind all that are born before they go. */
     struct candidates older;
-    int64_t marked; /* record of the last mark */
+    int64_t marked; /* record of the last keyframe */
     int64_t due;    /* so many records later the next one comes */
 };
 
@@ -38,10 +39,10 @@ struct walk {
     struct mt_map site_of;  /* node and device -> site of any size */
     struct mt_strtab sized; /* node, device and size -> id of `sized_site` */
     MT_VEC(uint32_t) sized_site;
-    struct mt_map patience_of; /* site and life -> patience */
+    struct mt_map max_lifetime_of; /* site and life -> max_lifetime */
 };
 
-/* ---- marks ---- */
+/* ---- keyframes ---- */
 
 /* Drops those that are freed by a record; appends the numbers of the others to out. */
 static void keep_live(struct candidates *c, int64_t record, uint32_t *out, size_t *out_n)
@@ -55,7 +56,7 @@ static void keep_live(struct candidates *c, int64_t record, uint32_t *out, size_
     c->all.n = n;
 }
 
-static void add_mark(struct walk *w, uint16_t device, int64_t record, int64_t next)
+static void add_keyframe(struct walk *w, uint16_t device, int64_t record, int64_t next)
 {
     struct device_walk *d = &w->devices[device];
     struct mt_live_keyframe m = {device, record, next, w->h->live.n, 0};
@@ -66,19 +67,19 @@ static void add_mark(struct walk *w, uint16_t device, int64_t record, int64_t ne
     mt_pack_numbers(&w->h->live, blocks, n);
     free(blocks);
     m.bytes = w->h->live.n - m.at;
-    *mt_vec_push(&w->h->marks) = m;
+    *mt_vec_push(&w->h->keyframes) = m;
     d->marked = record;
-    d->due = (int64_t)((n + MARK_ITSELF) * MARK_RECORDS_PER_BLOCK * w->r->devices.n);
-    if (d->due < MARK_RECORDS_MIN)
-        d->due = MARK_RECORDS_MIN;
+    d->due = (int64_t)((n + KEYFRAME_ITSELF) * KEYFRAME_RECORDS_PER_BLOCK * w->r->devices.n);
+    if (d->due < KEYFRAME_RECORDS_MIN)
+        d->due = KEYFRAME_RECORDS_MIN;
 }
 
 /* Marks the devices whose time has come, after a record. */
-static void add_marks(struct walk *w, int64_t record, int64_t next)
+static void add_keyframes(struct walk *w, int64_t record, int64_t next)
 {
     for (size_t d = 0; d < w->r->devices.n; d++)
         if (!w->r->devices.v[d].no_addresses && record - w->devices[d].marked >= w->devices[d].due)
-            add_mark(w, (uint16_t)d, record, next);
+            add_keyframe(w, (uint16_t)d, record, next);
 }
 
 /* Blocks older than the recording are live from the beginning. */
@@ -99,7 +100,7 @@ static void mark_start(struct walk *w)
             (struct candidate){block + (uint32_t)i, MT_NONE};
     for (size_t d = 0; d < r->devices.n; d++)
         if (w->devices[d].older.all.n)
-            add_mark(w, (uint16_t)d, -1, 0);
+            add_keyframe(w, (uint16_t)d, -1, 0);
 }
 
 /* ---- what sites keep from step to step ---- */
@@ -138,13 +139,13 @@ static int64_t step_of(const struct walk *w, int64_t t_ns)
 
 static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
 {
-    uint32_t *at = mt_map_at(&w->patience_of, (uint64_t)(freed - born) << 32 | site);
+    uint32_t *at = mt_map_at(&w->max_lifetime_of, (uint64_t)(freed - born) << 32 | site);
     if (*at == MT_NONE) {
-        *at = (uint32_t)w->h->patience.n;
-        *mt_vec_push(&w->h->patience) = (struct mt_max_lifetime){site, freed - born, born};
+        *at = (uint32_t)w->h->max_lifetime.n;
+        *mt_vec_push(&w->h->max_lifetime) = (struct mt_max_lifetime){site, freed - born, born};
     }
-    if (w->h->patience.v[*at].born < born)
-        w->h->patience.v[*at].born = born;
+    if (w->h->max_lifetime.v[*at].born < born)
+        w->h->max_lifetime.v[*at].born = born;
 }
 
 /* A block born in the recording. Older ones tell nothing of the site that holds them, and those
@@ -164,7 +165,7 @@ static void keep(struct walk *w, const struct mt_record *rec)
         add_life(w, site_of(w, node, rec->device), born, freed);
 }
 
-static int patience_cmp(const void *a, const void *b)
+static int max_lifetime_cmp(const void *a, const void *b)
 {
     const struct mt_max_lifetime *x = a, *y = b;
     if (x->site != y->site)
@@ -173,17 +174,18 @@ static int patience_cmp(const void *a, const void *b)
 }
 
 /* Leaves out lives that a longer one of a block born no earlier makes irrelevant. */
-static void prune_patience(struct mt_history *h)
+static void prune_max_lifetime(struct mt_history *h)
 {
     size_t n = 0;
-    if (h->patience.n)
-        qsort(h->patience.v, h->patience.n, sizeof *h->patience.v, patience_cmp);
-    for (size_t i = 0; i < h->patience.n; i++) {
-        const struct mt_max_lifetime *p = &h->patience.v[i];
-        if (!n || h->patience.v[n - 1].site != p->site || h->patience.v[n - 1].born < p->born)
-            h->patience.v[n++] = *p;
+    if (h->max_lifetime.n)
+        qsort(h->max_lifetime.v, h->max_lifetime.n, sizeof *h->max_lifetime.v, max_lifetime_cmp);
+    for (size_t i = 0; i < h->max_lifetime.n; i++) {
+        const struct mt_max_lifetime *p = &h->max_lifetime.v[i];
+        if (!n || h->max_lifetime.v[n - 1].site != p->site ||
+            h->max_lifetime.v[n - 1].born < p->born)
+            h->max_lifetime.v[n++] = *p;
     }
-    h->patience.n = n;
+    h->max_lifetime.n = n;
 }
 
 /* ---- the walk ---- */
@@ -214,8 +216,8 @@ static void walk_records(struct walk *w)
             if (known)
                 keep(w, rec);
         }
-        if ((i + 1) % MARK_RECORDS_MIN == 0)
-            add_marks(w, i, block);
+        if ((i + 1) % KEYFRAME_RECORDS_MIN == 0)
+            add_keyframes(w, i, block);
     }
 }
 
@@ -227,12 +229,12 @@ void mt_build_history(struct mt_recording *r)
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_start(&w.devices[d].packer, (uint16_t)d, r->devices.v[d].start_b);
         w.devices[d].marked = -1;
-        w.devices[d].due = MARK_RECORDS_MIN;
+        w.devices[d].due = KEYFRAME_RECORDS_MIN;
     }
     mark_start(&w);
     walk_records(&w);
     mt_retained_sort(&r->history.holdings);
-    prune_patience(&r->history);
+    prune_max_lifetime(&r->history);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_end(&w.devices[d].packer, &r->history.curve);
         mt_vec_free(&w.devices[d].born.all);
@@ -242,5 +244,5 @@ void mt_build_history(struct mt_recording *r)
     mt_map_free(&w.site_of);
     mt_strtab_free(&w.sized);
     mt_vec_free(&w.sized_site);
-    mt_map_free(&w.patience_of);
+    mt_map_free(&w.max_lifetime_of);
 }

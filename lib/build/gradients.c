@@ -145,7 +145,7 @@ static void find_gradients(struct finder *f)
             continue;
         mate = rec->mate == MT_NONE ? NULL : &f->r->records.v[rec->mate];
         struct mt_gradient g = {.bytes = rec->bytes,
-                                .born_ns = rec->t_ns,
+                                .alloc_ns = rec->t_ns,
                                 .freed_ns = mate ? mate->t_ns : INT64_MAX,
                                 .backward = (uint32_t)at,
                                 .device = rec->device};

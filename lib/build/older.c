@@ -90,7 +90,7 @@ static int64_t most_alive(const struct estimate *e)
     int64_t now = 0, most = 0;
     for (size_t i = 0; i < e->n; i++)
         if (!e->v[i].added) {
-            *mt_vec_push(&all) = (struct change){e->v[i].born_ns, e->v[i].bytes};
+            *mt_vec_push(&all) = (struct change){e->v[i].alloc_ns, e->v[i].bytes};
             if (e->v[i].freed_ns != INT64_MAX)
                 *mt_vec_push(&all) = (struct change){e->v[i].freed_ns, -e->v[i].bytes};
         }

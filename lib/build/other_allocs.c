@@ -41,8 +41,8 @@ static void note_births(struct mt_recording *r)
         const struct mt_record *rec = &r->records.v[i];
         if (!rec->unseen)
             continue;
-        r->devices.v[rec->device].born_unseen_b += rec->bytes;
-        r->devices.v[rec->device].born_unseen_n++;
+        r->devices.v[rec->device].alloc_unseen_b += rec->bytes;
+        r->devices.v[rec->device].alloc_unseen_n++;
         mt_rec_note(r, MT_NOTE_BORN_UNSEEN, -1, rec->bytes);
     }
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_SCHEMA_VERSION 6
+#define MT_SCHEMA_VERSION 7
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   12    /* columns of a bulk row */
 

@@ -5,7 +5,7 @@
 
 void mt_curve_free(struct mt_curve *c)
 {
-    mt_vec_free(&c->stretches);
+    mt_vec_free(&c->chunks);
     mt_buf_free(&c->packed);
 }
 
@@ -47,14 +47,14 @@ void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b)
     p->now.last.level_b = start_b;
 }
 
-static void close_stretch(struct mt_packer *p, struct mt_curve *c)
+static void close_chunk(struct mt_packer *p, struct mt_curve *c)
 {
     struct mt_usage_chunk *s = &p->now;
     s->at = c->packed.n;
     s->bytes = p->packed.n;
     mt_buf_add(&c->packed, p->packed.s, p->packed.n);
     mt_buf_clear(&p->packed);
-    *mt_vec_push(&c->stretches) = *s;
+    *mt_vec_push(&c->chunks) = *s;
     s->change_n = 0;
     s->start_b = s->last.level_b;
 }
@@ -80,14 +80,14 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     s->min = l.level_b < s->min.level_b ? l : s->min;
     s->max = l.level_b > s->max.level_b ? l : s->max;
     s->last = l;
-    if (++s->change_n == MT_STRETCH_CHANGES)
-        close_stretch(p, c);
+    if (++s->change_n == MT_CHUNK_CHANGES)
+        close_chunk(p, c);
 }
 
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c)
 {
     if (p->now.change_n)
-        close_stretch(p, c);
+        close_chunk(p, c);
     mt_buf_free(&p->packed);
 }
 

@@ -1,5 +1,5 @@
 /*
- * curve.h - the level of a device over time in a few bytes a change: stretches of changes, packed,
+ * curve.h - the level of a device over time in a few bytes a change: chunks of changes, packed,
  * each with its extremes beside it. What needs the extremes only never unpacks them.
  *
  * Packed, a change is four unsigned LEB128 numbers: records since the change before (or since
@@ -12,12 +12,12 @@
 #include "lib/base/mem.h"
 #include <stdbool.h>
 
-#define MT_STRETCH_CHANGES 448 /* of a full stretch: two of them mostly fill a page of 8 KiB */
+#define MT_CHUNK_CHANGES 448 /* of a full chunk: two of them mostly fill a page of 8 KiB */
 
 struct mt_level {
     int64_t t_ns;    /* never falls */
     int64_t level_b; /* after the record */
-    int64_t record;  /* its number in the run (alloc.born_record, alloc.freed_record) */
+    int64_t record;  /* its number in the run (alloc.alloc_record, alloc.freed_record) */
 };
 
 /* Where the block was born that comes or goes: MT_BORN_NODE + its node, counted from the run's
@@ -39,9 +39,9 @@ struct mt_usage_chunk {
     size_t at, bytes;               /* where it stands in the curve's `packed` */
 };
 
-/* The stretches of all devices of a run, those of one device in order of time. Zero-initialise. */
+/* The chunks of all devices of a run, those of one device in order of time. Zero-initialise. */
 struct mt_curve {
-    MT_VEC(struct mt_usage_chunk) stretches;
+    MT_VEC(struct mt_usage_chunk) chunks;
     struct mt_buf packed;
 };
 void mt_curve_free(struct mt_curve *c);
@@ -58,8 +58,8 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c);
 
 /*
- * Calls use() for each change of a packed stretch; s gives its start. False when
- * the bytes are no such stretch: then what came before the damage has been used.
+ * Calls use() for each change of a packed chunk; s gives its start. False when
+ * the bytes are no such chunk: then what came before the damage has been used.
  */
 typedef void mt_change_use(void *closure, const struct mt_change *change);
 bool mt_usage_chunk_unpack(const struct mt_usage_chunk *s, const uint8_t *packed, size_t n,

@@ -3,9 +3,9 @@
 void mt_history_free(struct mt_history *h)
 {
     mt_curve_free(&h->curve);
-    mt_vec_free(&h->marks);
+    mt_vec_free(&h->keyframes);
     mt_buf_free(&h->live);
     mt_vec_free(&h->sites);
     mt_retained_free(&h->holdings);
-    mt_vec_free(&h->patience);
+    mt_vec_free(&h->max_lifetime);
 }

@@ -1,8 +1,8 @@
 /*
  * history.h - what reports need of the lives of blocks without reading every block: the curve of
  * each device, which blocks are live at some marked moments, and what each site keeps from step to
- * step. Built with a recording (lib/build/build.h), stored in the tables stretch, mark, holding,
- * patience.
+ * step. Built with a recording (lib/build/build.h), stored in the tables usage_chunk,
+ * live_keyframe, holding, max_lifetime.
  */
 #ifndef MT_HISTORY_H
 #define MT_HISTORY_H
@@ -38,11 +38,11 @@ struct mt_max_lifetime {
 
 struct mt_history {
     struct mt_curve curve;
-    MT_VEC(struct mt_live_keyframe) marks;
+    MT_VEC(struct mt_live_keyframe) keyframes;
     struct mt_buf live;
     MT_VEC(struct mt_site) sites;
     struct mt_retained holdings; /* of sites by index; sorted */
-    MT_VEC(struct mt_max_lifetime) patience;
+    MT_VEC(struct mt_max_lifetime) max_lifetime;
 };
 void mt_history_free(struct mt_history *h);
 

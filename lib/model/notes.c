@@ -44,7 +44,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
     [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
-    [MT_NOTE_BORN_UNSEEN] = "born_unseen",
+    [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */

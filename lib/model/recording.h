@@ -120,7 +120,7 @@ struct mt_device {
     int64_t outside_alloc_b, outside_freed_b, outside_n, outside_at_peak_b, outside_at_end_b;
     int64_t outside_alloc_n;
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
-    int64_t born_unseen_b, born_unseen_n;    /* of alloc_b, alloc_n: allocations that nobody saw */
+    int64_t alloc_unseen_b, alloc_unseen_n;  /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* blocks of sites that lose frees, which no record
                                                 frees later: perhaps dead already; and blocks that
                                                 nobody saw born: perhaps not there yet */
@@ -159,13 +159,13 @@ struct mt_other_event {
 struct mt_segment {
     uint64_t address;
     int64_t size, stream;
-    int64_t allocated_b;                /* of its blocks in use at the end; MT_GONE: not listed */
-    int64_t born_ns, freed_ns;          /* MT_GONE: before the recording, never; or unknown */
-    int64_t born_event, freed_event;    /* number of the device's event, as many as there are: by
+    int64_t allocated_b;                 /* of its blocks in use at the end; MT_GONE: not listed */
+    int64_t alloc_ns, freed_ns;          /* MT_GONE: before the recording, never; or unknown */
+    int64_t alloc_event, freed_event;    /* number of the device's event, as many as there are: by
                                            the list at the end; MT_GONE: before the first; never */
-    uint32_t born_record, freed_record; /* the next record; MT_NONE like the events */
-    uint32_t pool;                      /* string id of "0,0"; MT_NONE unknown */
-    uint32_t node;                      /* where the driver was asked; MT_NONE unknown */
+    uint32_t alloc_record, freed_record; /* the next record; MT_NONE like the events */
+    uint32_t pool;                       /* string id of "0,0"; MT_NONE unknown */
+    uint32_t node;                       /* where the driver was asked; MT_NONE unknown */
     uint16_t device;
     bool small, expandable;
 };
@@ -427,7 +427,7 @@ static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct
 /* Net change of the records of the file alone, as the recorder's own total has it. */
 static inline int64_t mt_device_recorded(const struct mt_device *d)
 {
-    return d->alloc_b - d->born_unseen_b - (d->freed_b - d->unseen_b);
+    return d->alloc_b - d->alloc_unseen_b - (d->freed_b - d->unseen_b);
 }
 
 /* The node in which a record happened; MT_NONE = outside ops. */

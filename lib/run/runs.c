@@ -238,7 +238,7 @@ bool mt_run_is_id(const char *ref, const struct mt_run *run)
 
 bool mt_device_is_bounded(const struct mt_run_device *device)
 {
-    return device->unseen_n || device->born_unseen_n;
+    return device->unseen_n || device->alloc_unseen_n;
 }
 
 const char *mt_at_most(const struct mt_run_device *device, int64_t level_b)
@@ -336,7 +336,7 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->outside_freed_b,  &d->outside_alloc_n, &d->outside_at_peak_b,
                                 &d->outside_at_end_b, &d->older_b,         &d->unseen_b,
                                 &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b,
-                                &d->born_unseen_b,    &d->born_unseen_n,   &d->one_moment,
+                                &d->alloc_unseen_b,   &d->alloc_unseen_n,  &d->one_moment,
                                 &d->older_least_b,    &d->older_most_b,    &d->older_used};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);

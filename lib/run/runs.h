@@ -42,7 +42,7 @@ struct mt_run_device {
         outside_at_end_b;
     int64_t older_b;
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
-    int64_t born_unseen_b, born_unseen_n;    /* of alloc_b, alloc_n: allocations that nobody saw */
+    int64_t alloc_unseen_b, alloc_unseen_n;  /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
     int64_t one_moment; /* 1: no history, only what was alive when it was written; nobody knows its
                            peak, the fields above are those of that moment */

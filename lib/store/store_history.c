@@ -1,4 +1,4 @@
-/* The rows of `stretch`, `mark`, `holding`, `patience` and `unseen`. */
+/* The rows of `usage_chunk`, `live_keyframe`, `holding`, `max_lifetime` and `unseen`. */
 #include "gen/queries.h"
 #include "lib/store/store_parts.h"
 
@@ -12,9 +12,9 @@ static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_curve *c = &w->r->history.curve;
-    for (size_t i = 0; i < c->stretches.n; i++) {
-        const struct mt_usage_chunk *p = &c->stretches.v[i];
-        MT_TRY(mt_db_query(w->db, MT_Q_STRETCH_ADD, &s, err));
+    for (size_t i = 0; i < c->chunks.n; i++) {
+        const struct mt_usage_chunk *p = &c->chunks.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_CHUNK_ADD, &s, err));
         mt_stmt_bind(s, "iiiiiiiiiiiiib", w->device + p->device, p->start_b, p->first_record,
                      p->first_ns, p->min.t_ns, p->min.level_b, p->min.record, p->max.t_ns,
                      p->max.level_b, p->max.record, p->last.t_ns, p->last.level_b, p->last.record,
@@ -24,13 +24,13 @@ static enum mt_status write_curve(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status write_marks(struct mt_writer *w, struct mt_err *err)
+static enum mt_status write_keyframes(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_history *h = &w->r->history;
-    for (size_t i = 0; i < h->marks.n; i++) {
-        const struct mt_live_keyframe *m = &h->marks.v[i];
-        MT_TRY(mt_db_query(w->db, MT_Q_MARK_ADD, &s, err));
+    for (size_t i = 0; i < h->keyframes.n; i++) {
+        const struct mt_live_keyframe *m = &h->keyframes.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_KEYFRAME_ADD, &s, err));
         mt_stmt_bind(s, "iiib", w->device + m->device, m->record, m->next,
                      bytes_at(&h->live, m->at), m->bytes);
         MT_TRY(mt_stmt_run(s, err));
@@ -60,14 +60,14 @@ static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status write_patience(struct mt_writer *w, struct mt_err *err)
+static enum mt_status write_max_lifetime(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_history *h = &w->r->history;
-    for (size_t i = 0; i < h->patience.n; i++) {
-        const struct mt_max_lifetime *p = &h->patience.v[i];
+    for (size_t i = 0; i < h->max_lifetime.n; i++) {
+        const struct mt_max_lifetime *p = &h->max_lifetime.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
-        MT_TRY(mt_db_query(w->db, MT_Q_PATIENCE_ADD, &s, err));
+        MT_TRY(mt_db_query(w->db, MT_Q_MAX_LIFETIME_ADD, &s, err));
         mt_stmt_bind(s, "iiii", w->device + site->device, node_id(w, site->node), p->life, p->born);
         MT_TRY(mt_stmt_run(s, err));
     }
@@ -89,8 +89,8 @@ static enum mt_status write_unseen(struct mt_writer *w, struct mt_err *err)
 enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
 {
     MT_TRY(write_curve(w, err));
-    MT_TRY(write_marks(w, err));
+    MT_TRY(write_keyframes(w, err));
     MT_TRY(write_holdings(w, err));
-    MT_TRY(write_patience(w, err));
+    MT_TRY(write_max_lifetime(w, err));
     return write_unseen(w, err);
 }

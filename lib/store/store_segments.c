@@ -23,9 +23,9 @@ static enum mt_status write_segment(struct mt_writer *w, size_t i, struct mt_err
     MT_TRY(mt_db_query(w->db, MT_Q_SEGMENT_ADD, &s, err));
     mt_stmt_bind(s, "iiiiiIiiIIIIIIII", w->segment + (int64_t)i, w->device + g->device,
                  (int64_t)g->address, g->size, g->stream, pool, (int64_t)g->small,
-                 (int64_t)g->expandable, g->allocated_b, relative(w, g->born_ns),
-                 relative(w, g->freed_ns), or_null(g->born_record, 0), or_null(g->freed_record, 0),
-                 or_null(g->node, w->node), g->born_event, g->freed_event);
+                 (int64_t)g->expandable, g->allocated_b, relative(w, g->alloc_ns),
+                 relative(w, g->freed_ns), or_null(g->alloc_record, 0), or_null(g->freed_record, 0),
+                 or_null(g->node, w->node), g->alloc_event, g->freed_event);
     return mt_stmt_run(s, err);
 }
 

@@ -42,7 +42,7 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     (void)err;
     if (mt_allocation_is_unknown(life))
         return MT_OK; /* [before trace] is what is left */
-    uint32_t from = first_from(f, life->born_record), to = first_from(f, life->freed_record);
+    uint32_t from = first_from(f, life->alloc_record), to = first_from(f, life->freed_record);
     if (from < to)
         *mt_vec_push(&f->spans) =
             (struct span){life->bytes, mt_grouper_of(&f->grouper, &life->born), from, to};

@@ -19,7 +19,7 @@ static void use_change(void *closure, const struct mt_change *change)
         *mt_vec_push(&c->out->all) = change->level;
 }
 
-/* Only the extremes of a stretch and its end, in their order; what changed is left unset. */
+/* Only the extremes of a chunk and its end, in their order; what changed is left unset. */
 static void use_extremes(const struct mt_usage_chunk *s, mt_change_use *use, void *closure)
 {
     bool min_first = s->min.record < s->max.record;
@@ -38,7 +38,7 @@ static int moment_cmp(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Whether one of the moments, sorted, lies between the first change of a stretch and its last. */
+/* Whether one of the moments, sorted, lies between the first change of a chunk and its last. */
 static bool is_within(const struct mt_usage_chunk *s, const int64_t *moments, size_t n)
 {
     size_t at = mt_count_below(moments, n, sizeof *moments, s->first_ns);
@@ -51,32 +51,32 @@ static struct mt_level read_level(const struct mt_stmt *s, int column)
                              mt_stmt_int(s, column + 2)};
 }
 
-/* moments: sorted; only stretches around them are unpacked. NULL: all are. */
+/* moments: sorted; only chunks around them are unpacked. NULL: all are. */
 static enum mt_status walk(struct mt_db *db, const struct mt_run_device *device,
                            const int64_t *moments, size_t n, mt_change_use *use, void *closure,
                            struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    MT_TRY(mt_db_query(db, MT_Q_STRETCHES, &s, err));
+    MT_TRY(mt_db_query(db, MT_Q_CHUNKS, &s, err));
     mt_stmt_bind(s, "i", device->id);
     for (;;) {
         size_t bytes;
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        const struct mt_usage_chunk stretch = {.start_b = mt_stmt_int(s, 0),
-                                               .first_record = mt_stmt_int(s, 1),
-                                               .first_ns = mt_stmt_int(s, 2),
-                                               .min = read_level(s, 3),
-                                               .max = read_level(s, 6),
-                                               .last = read_level(s, 9)};
-        if (moments && !is_within(&stretch, moments, n)) {
-            use_extremes(&stretch, use, closure);
+        const struct mt_usage_chunk chunk = {.start_b = mt_stmt_int(s, 0),
+                                             .first_record = mt_stmt_int(s, 1),
+                                             .first_ns = mt_stmt_int(s, 2),
+                                             .min = read_level(s, 3),
+                                             .max = read_level(s, 6),
+                                             .last = read_level(s, 9)};
+        if (moments && !is_within(&chunk, moments, n)) {
+            use_extremes(&chunk, use, closure);
             continue;
         }
         const uint8_t *packed = mt_stmt_blob(s, 12, &bytes);
-        mt_usage_chunk_unpack(&stretch, packed, bytes, use, closure);
+        mt_usage_chunk_unpack(&chunk, packed, bytes, use, closure);
     }
 }
 

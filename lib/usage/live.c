@@ -46,13 +46,13 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
     uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
     *out = (struct mt_allocation){
         .bytes = mt_stmt_int(s, 0),
-        .born_ns = mt_stmt_int_or(s, 1, INT64_MIN),
-        .born_record = mt_stmt_int_or(s, 2, INT64_MIN),
+        .alloc_ns = mt_stmt_int_or(s, 1, INT64_MIN),
+        .alloc_record = mt_stmt_int_or(s, 2, INT64_MIN),
         .freed_ns = INT64_MAX,
         .freed_record = INT64_MAX,
         .born = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
     out->born.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
-    out->born.step = mt_steps_number_at(&l->steps, out->born_ns);
+    out->born.step = mt_steps_number_at(&l->steps, out->alloc_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
         return MT_OK;
     return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->born.shape, err);
@@ -74,7 +74,7 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
         life.freed_ns = mt_stmt_int_or(s, 6, INT64_MAX);
         life.freed_record = mt_stmt_int_or(s, 7, INT64_MAX);
         life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 8);
-        life.born_unseen = mt_stmt_int(s, 9) != 0;
+        life.alloc_unseen = mt_stmt_int(s, 9) != 0;
         MT_TRY(use(closure, &life, err));
     }
 }
@@ -105,19 +105,19 @@ uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
     return b->of[born];
 }
 
-/* The last mark up to a record (lib/model/history.h). */
-struct mark {
+/* The last keyframe up to a record (lib/model/history.h). */
+struct keyframe {
     int64_t next;
     uint8_t *blocks; /* n bytes */
     size_t n;
 };
 
-static enum mt_status read_mark(struct mt_allocations *l, const struct mt_run_device *device,
-                                int64_t record, struct mark *out, struct mt_err *err)
+static enum mt_status read_keyframe(struct mt_allocations *l, const struct mt_run_device *device,
+                                    int64_t record, struct keyframe *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_MARK_BEFORE, &s, err));
+    MT_TRY(mt_db_query(l->db, MT_Q_KEYFRAME_BEFORE, &s, err));
     mt_stmt_bind(s, "ii", device->id, record);
     MT_TRY(mt_stmt_step(s, &row, err));
     if (!row)
@@ -139,15 +139,17 @@ static void add_live(struct mt_live_set *out, const struct mt_allocation *life)
 }
 
 /* Adds those of the marked blocks, from a number up to another one, that are still live. */
-static enum mt_status add_marked(struct mt_allocations *l, const struct mt_run_device *device,
-                                 const struct mark *mark, int64_t from, int64_t to, int64_t record,
-                                 struct mt_live_set *out, struct mt_err *err)
+static enum mt_status add_from_keyframe(struct mt_allocations *l,
+                                        const struct mt_run_device *device,
+                                        const struct keyframe *keyframe, int64_t from, int64_t to,
+                                        int64_t record, struct mt_live_set *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     struct mt_allocation life;
     bool row;
     int64_t block = -1;
-    for (size_t at = 0; mt_unpack_number(mark->blocks, mark->n, &at, &block) && block < to;) {
+    for (size_t at = 0;
+         mt_unpack_number(keyframe->blocks, keyframe->n, &at, &block) && block < to;) {
         if (block < from || block >= l->run->alloc_n)
             continue;
         MT_TRY(mt_db_query(l->db, MT_Q_LIVE_BLOCK, &s, err));
@@ -186,19 +188,19 @@ static enum mt_status add_later(struct mt_allocations *l, const struct mt_run_de
 enum mt_status mt_live_at(struct mt_allocations *l, const struct mt_run_device *device,
                           int64_t record, struct mt_live_set *out, struct mt_err *err)
 {
-    struct mark mark = {0};
+    struct keyframe keyframe = {0};
     out->rest = mt_allocations_are_known(device) ? "[before trace]" : "[no addresses]";
     if (!mt_allocations_are_known(device))
         return MT_OK;
-    enum mt_status st = read_mark(l, device, record, &mark, err);
+    enum mt_status st = read_keyframe(l, device, record, &keyframe, err);
     /* Marked blocks from `next` on are older than the recording. */
     if (st == MT_OK)
-        st = add_marked(l, device, &mark, 0, mark.next, record, out, err);
+        st = add_from_keyframe(l, device, &keyframe, 0, keyframe.next, record, out, err);
     if (st == MT_OK)
-        st = add_later(l, device, mark.next, record, out, err);
+        st = add_later(l, device, keyframe.next, record, out, err);
     if (st == MT_OK)
-        st = add_marked(l, device, &mark, mark.next, INT64_MAX, record, out, err);
-    free(mark.blocks);
+        st = add_from_keyframe(l, device, &keyframe, keyframe.next, INT64_MAX, record, out, err);
+    free(keyframe.blocks);
     return st;
 }
 
@@ -245,8 +247,8 @@ void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live_set *v, i
         struct mt_live_total *sum = sum_of(g, mt_allocation_group(&g->grouper, life), moment);
         mt_wrap_inc(&sum->bytes, life->bytes);
         sum->blocks_n++;
-        if (life->born_ns < sum->oldest_ns)
-            sum->oldest_ns = life->born_ns;
+        if (life->alloc_ns < sum->oldest_ns)
+            sum->oldest_ns = life->alloc_ns;
         if (life->bytes > sum->largest_b)
             sum->largest_b = life->bytes;
     }

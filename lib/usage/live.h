@@ -12,10 +12,10 @@
 struct mt_allocation {
     struct mt_origin born;
     int64_t bytes;
-    int64_t born_ns, born_record;   /* INT64_MIN: before the recording */
+    int64_t alloc_ns, alloc_record; /* INT64_MIN: before the recording */
     int64_t freed_ns, freed_record; /* INT64_MAX: alive at the end, or unknown */
     bool unseen;                    /* nobody saw the free; only said by mt_allocations_each */
-    bool born_unseen;               /* nor, of others, the allocation; the same */
+    bool alloc_unseen;              /* nor, of others, the allocation; the same */
 };
 
 /* What reading blocks needs: the run's call tree, threads and steps. */
@@ -88,7 +88,7 @@ void mt_live_groups_free(struct mt_live_groups *g);
 /* Older than the recording. */
 static inline bool mt_allocation_is_older(const struct mt_allocation *life)
 {
-    return life->born_record == INT64_MIN;
+    return life->alloc_record == INT64_MIN;
 }
 
 /* Older than the recording, and nobody knows where it was born. */

@@ -34,7 +34,7 @@ static enum mt_status load_segments(struct mt_db *db, const struct mt_run_device
                             .pool = text(out, pool ? pool : MT_SEG_DEFAULT_POOL),
                             .small = mt_stmt_int(s, 4) != 0,
                             .expandable = mt_stmt_int(s, 5) != 0,
-                            .born_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
+                            .alloc_ns = mt_stmt_int_or(s, 6, INT64_MIN)};
         mt_wrap_inc(&out->size_b, out->all.v[out->all.n - 1].size_b);
     }
 }
@@ -84,7 +84,7 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
               (struct mt_seg_block){
                   .size_b = size > 0 ? size : 0,
                   .bytes_b = bytes,
-                  .born_ns = mt_stmt_int_or(s, 4, INT64_MIN),
+                  .alloc_ns = mt_stmt_int_or(s, 4, INT64_MIN),
                   .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
                   .site = top ? mt_site_text(&out->strings, top, mt_stmt_text(s, 6))
                               : text(out, "[unknown]"),

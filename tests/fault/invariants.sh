@@ -46,13 +46,13 @@ none 'net is at-end less what is older' "SELECT d.run_id FROM device d WHERE d.a
 none 'unseen frees are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.unseen_n, d.unseen_b) <>
   (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND freed_ns IS NOT NULL AND freed_thread_id IS NULL)
   OR (d.unseen_n, d.unseen_b) <> (SELECT coalesce(sum(blocks_n), 0), coalesce(sum(blocks_n * size_b), 0) FROM unseen WHERE device_id = d.id)"
-none 'unseen births are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.born_unseen_n, d.born_unseen_b) <>
-  (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND born_ns IS NOT NULL AND born_thread_id IS NULL)"
-none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n + born_unseen_n) FROM device WHERE run_id = r.id) <>
-  (SELECT max(max(coalesce(born_record, 0)), max(coalesce(freed_record, 0))) + 1 FROM alloc WHERE id >= r.alloc_first AND id < r.alloc_first + r.alloc_n)"
+none 'unseen births are those of the blocks' "SELECT d.run_id FROM device d WHERE (d.alloc_unseen_n, d.alloc_unseen_b) <>
+  (SELECT count(*), coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND alloc_ns IS NOT NULL AND alloc_thread_id IS NULL)"
+none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n + alloc_unseen_n) FROM device WHERE run_id = r.id) <>
+  (SELECT max(max(coalesce(alloc_record, 0)), max(coalesce(freed_record, 0))) + 1 FROM alloc WHERE id >= r.alloc_first AND id < r.alloc_first + r.alloc_n)"
 none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.start_b - d.before_at_peak_b + d.outside_at_peak_b +
   (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"
-none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, born_ns, bytes_b, 2 * id FROM alloc WHERE born_ns IS NOT NULL
+none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, alloc_ns, bytes_b, 2 * id FROM alloc WHERE alloc_ns IS NOT NULL
   UNION ALL SELECT device_id, freed_ns, -bytes_b, 0 FROM alloc WHERE freed_ns IS NOT NULL),
   s(device_id, t, total) AS (SELECT device_id, t, sum(sum(b)) OVER (PARTITION BY device_id ORDER BY t) FROM e GROUP BY device_id, t)
   SELECT d.run_id FROM device d WHERE d.peak_b < (SELECT max(total) FROM s WHERE s.device_id = d.id)"

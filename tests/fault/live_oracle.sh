@@ -1,11 +1,11 @@
 #!/bin/sh
 # What peak and timeline say, against plain SQL that works everything out from the blocks themselves:
-# levels by running sums over born_record and freed_record, live sets by comparing numbers of records.
+# levels by running sums over alloc_record and freed_record, live sets by comparing numbers of records.
 # On all samples, traces and snapshots, and where present all other recordings; windows and moments are pseudo-random.
 set -u
 fails=0 seen=0 compared=0 random=1
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
-stretch=$(sed -n 's/^#define MT_STRETCH_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/model/curve.h")
+chunk=$(sed -n 's/^#define MT_CHUNK_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/model/curve.h")
 
 fail() { echo "FAIL $run $device: $*"; fails=$((fails + 1)); }
 query() { "$MEMTOOL" query --db t.db --format csv "$1" | tail -n +2; }
@@ -35,8 +35,8 @@ same() { # WHAT EXPECTED-FILE CAME-FILE
 levels() {
     cat <<END
 WITH c(r, t, b, node) AS (
-  SELECT a.born_record, a.born_ns, a.bytes_b, coalesce(o.node_id, a.born_node_id) FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id
-    WHERE a.device_id = $id AND a.born_record IS NOT NULL
+  SELECT a.alloc_record, a.alloc_ns, a.bytes_b, coalesce(o.node_id, a.alloc_node_id) FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
+    WHERE a.device_id = $id AND a.alloc_record IS NOT NULL
   UNION ALL SELECT a.freed_record, a.freed_ns, -a.bytes_b, iif(a.freed_thread_id IS NULL, -1, coalesce(o.node_id, a.freed_node_id)) FROM alloc a LEFT JOIN op o ON o.id = a.freed_op_id
     WHERE a.device_id = $id AND a.freed_record IS NOT NULL),
 l(r, t, b, node, level) AS (SELECT r, t, b, node, $start_b + sum(b) OVER (ORDER BY r) FROM c WHERE b <> 0
@@ -47,10 +47,10 @@ END
 # What is live after record R by name, with the rest that nothing is known of. Blocks older than the
 # recording are live from its start where the level counts them.
 live_by_name() { # R
-    query "$(levels), names(name, b) AS (SELECT coalesce(f.name, iif(a.born_record IS NULL, '[before trace]', '[outside ops]')), sum(a.bytes_b)
-        FROM alloc a LEFT JOIN op o ON o.id = a.born_op_id LEFT JOIN node n ON n.id = coalesce(o.node_id, a.born_node_id)
+    query "$(levels), names(name, b) AS (SELECT coalesce(f.name, iif(a.alloc_record IS NULL, '[before trace]', '[outside ops]')), sum(a.bytes_b)
+        FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id LEFT JOIN node n ON n.id = coalesce(o.node_id, a.alloc_node_id)
         LEFT JOIN v_frame f ON f.id = n.frame_id
-        WHERE a.device_id = $id AND (a.born_record <= $1 OR a.born_record IS NULL AND $start_b <> 0)
+        WHERE a.device_id = $id AND (a.alloc_record <= $1 OR a.alloc_record IS NULL AND $start_b <> 0)
           AND (a.freed_record IS NULL OR a.freed_record > $1) GROUP BY 1),
       rest(b) AS (SELECT (SELECT level FROM l WHERE r <= $1 ORDER BY r DESC LIMIT 1) - (SELECT coalesce(sum(b), 0) FROM names))
       SELECT sum(b), name FROM (SELECT b, name FROM names UNION ALL SELECT b, '[before trace]' FROM rest WHERE b <> 0)
@@ -112,7 +112,7 @@ check_exact() {
 
 # The stored extremes of so many changes each; what is packed in them is what timeline --exact reads.
 check_stretches() {
-    query "$(levels), s(k, r, t, b, level) AS (SELECT (row_number() OVER (ORDER BY r) - 1) / $stretch, r, t, b, level FROM l WHERE r >= 0),
+    query "$(levels), s(k, r, t, b, level) AS (SELECT (row_number() OVER (ORDER BY r) - 1) / $chunk, r, t, b, level FROM l WHERE r >= 0),
       n AS (SELECT *, row_number() OVER (PARTITION BY k ORDER BY r) AS nth, row_number() OVER (PARTITION BY k ORDER BY r DESC) AS to_end,
         row_number() OVER (PARTITION BY k ORDER BY level, r) AS low, row_number() OVER (PARTITION BY k ORDER BY level DESC, r) AS high FROM s)
       SELECT max(iif(nth = 1, level - b, NULL)), max(iif(nth = 1, r, NULL)), max(iif(nth = 1, t, NULL)),
@@ -120,8 +120,8 @@ check_stretches() {
         max(iif(high = 1, t, NULL)), max(iif(high = 1, level, NULL)), max(iif(high = 1, r, NULL)),
         max(iif(to_end = 1, t, NULL)), max(iif(to_end = 1, level, NULL)), max(iif(to_end = 1, r, NULL)) FROM n GROUP BY k ORDER BY k" >expected
     query "SELECT start_b, first_record, first_ns, min_ns, min_b, min_record, max_ns, max_b, max_record, last_ns, last_b, last_record
-      FROM stretch WHERE device_id = $id ORDER BY id" >came
-    same "stretches" expected came
+      FROM usage_chunk WHERE device_id = $id ORDER BY id" >came
+    same "chunks" expected came
 }
 
 # Buckets against all changes: the level a bucket begins with counts, so does each change in it.

@@ -35,7 +35,7 @@ content() { # DB
         sort rows
     done <<'SQL'
 SELECT name, kind, thread, start_ns, dur_ns, shape, (SELECT f.name FROM v_op f WHERE f.id = o.forward_id) AS forward, (SELECT p.name || p.start_ns FROM v_op p WHERE p.id = o.parent_id) AS parent FROM v_op o
-SELECT device, bytes_b, born_ns, freed_ns, born_in, freed_in FROM v_alloc
+SELECT device, bytes_b, alloc_ns, freed_ns, alloc_in, freed_in FROM v_alloc
 SELECT name, kind, top, scope, module, phase, calls_n, time_ns, self_time_ns, device, self_net_b, net_b, self_alloc_b, alloc_b, self_freed_b, freed_b, self_alloc_n, self_at_peak_b, self_at_end_b FROM v_node
 SELECT device, alloc_b, freed_b, net_b, peak_b, peak_ns, at_end_b, alloc_n, freed_n, base_b, residual_b FROM v_device
 SELECT number, start_ns, end_ns FROM v_step

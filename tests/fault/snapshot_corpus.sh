@@ -74,7 +74,7 @@ expect 'reserved below 0' "SELECT r.name, s.value_b FROM sample s JOIN run r ON 
   WHERE s.metric = 'reserved' AND s.value_b < 0" ''
 expect 'reserved bytes are those of the segments there' "SELECT r.name FROM sample s JOIN run r ON r.id = s.run_id
   WHERE s.metric = 'reserved' AND s.value_b <> (SELECT coalesce(sum(g.size_b), 0) FROM segment g WHERE g.device_id = s.device_id
-    AND (g.born_event IS NULL OR g.born_event <= coalesce(s.event, -1)) AND (g.freed_event IS NULL OR g.freed_event > coalesce(s.event, -1)))" ''
+    AND (g.alloc_event IS NULL OR g.alloc_event <= coalesce(s.event, -1)) AND (g.freed_event IS NULL OR g.freed_event > coalesce(s.event, -1)))" ''
 expect 'an event of an impossible size keeps its name' \
     "SELECT action || ' ' || bytes_b FROM v_event WHERE run = 'hostile-size-1-eib'" 'alloc 1152921504606846976 '
 expect 'host lists' "SELECT d.name FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = 'hostile-host-lists'

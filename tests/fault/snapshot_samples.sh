@@ -57,7 +57,7 @@ none 'segments hold their blocks' "SELECT g.id FROM segment g WHERE g.allocated_
   (SELECT coalesce(sum(size_b), 0) FROM block WHERE segment_id = g.id)"
 none 'reserved bytes are those of the segments there' "SELECT r.name, s.event, s.value_b FROM sample s JOIN run r ON r.id = s.run_id
   WHERE s.metric = 'reserved' AND s.value_b <> (SELECT coalesce(sum(g.size_b), 0) FROM segment g WHERE g.device_id = s.device_id
-    AND (g.born_event IS NULL OR g.born_event <= coalesce(s.event, -1)) AND (g.freed_event IS NULL OR g.freed_event > coalesce(s.event, -1)))"
+    AND (g.alloc_event IS NULL OR g.alloc_event <= coalesce(s.event, -1)) AND (g.freed_event IS NULL OR g.freed_event > coalesce(s.event, -1)))"
 none 'the list at the end is what the events leave' "SELECT r.name, g.id FROM segment g JOIN device d ON d.id = g.device_id
   JOIN run r ON r.id = d.run_id WHERE (g.allocated_b IS NULL) <> (g.freed_event IS NOT NULL)"
 none 'a device with segments has reserved bytes' "SELECT r.name, d.name FROM device d JOIN run r ON r.id = d.run_id

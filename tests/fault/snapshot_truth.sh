@@ -60,7 +60,7 @@ for truth in "$DATA"/snapshots/*.truth.json; do
     same 'reserved at its peak' reserved_peak "$(awk -F, '$1 == "reserved peak" && $2 == "reserved" { print $3 }' fragmentation.csv)"
     same 'requested by segments' requested_end "$(awk -F, '$1 == "end" && $2 == "requested" { print $3 }' fragmentation.csv)"
     same 'segments by memory' segments "$("$MEMTOOL" memory "$run" --db t.db --format csv | awk -F, '$2 == "reserved" { print $7 }')"
-    same 'older blocks' blocks_older_than_trace_alive "$(query "SELECT count(*) FROM v_alloc WHERE run = '$run' AND born_ns IS NULL AND freed_ns IS NULL")"
+    same 'older blocks' blocks_older_than_trace_alive "$(query "SELECT count(*) FROM v_alloc WHERE run = '$run' AND alloc_ns IS NULL AND freed_ns IS NULL")"
 done
 [ $seen = 6 ] || complain "$seen snapshots seen, expected 6"
 # Who holds the peak, as their authors would say it.

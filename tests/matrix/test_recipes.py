@@ -203,7 +203,7 @@ class Recipe:
         self.expect(self.query(f"SELECT step_marker FROM run WHERE name = '{run}'") == [(marker,)], run, "no", marker)
         without = self.query(
             f"SELECT number FROM v_step s WHERE run = '{run}' AND NOT EXISTS (SELECT 1 FROM v_alloc a WHERE a.run = s.run"
-            " AND a.born_ns BETWEEN s.start_ns AND s.end_ns AND a.bytes_b > 0)"
+            " AND a.alloc_ns BETWEEN s.start_ns AND s.end_ns AND a.bytes_b > 0)"
         )
         self.expect(not without, run, "steps without memory records:", without)
 

@@ -113,10 +113,10 @@ def view(run, device):
     peak = -1 if device["peak_record"] is None else device["peak_record"]
     for key in ("name", "top", "site", "scope", "module", "phase", "shape", "step"):
         reported = {row[key]: row["at_peak_b"] for row in at_peak(run, name, key)}
-        column = "born_in" if key == "name" else key
+        column = "alloc_in" if key == "name" else key
         stored = {row["key"]: row["b"] for row in m.query(
             f"SELECT a.{column} AS key, sum(a.bytes_b) AS b FROM v_alloc a "
-            f"WHERE a.run = '{run.name}' AND a.device = '{name}' AND (born_record IS NULL OR born_record <= {peak}) "
+            f"WHERE a.run = '{run.name}' AND a.device = '{name}' AND (alloc_record IS NULL OR alloc_record <= {peak}) "
             f"AND (freed_record IS NULL OR freed_record > {peak}) GROUP BY 1")}
         for value in stored.keys() - {None}:
             m.check(reported.pop(str(value), 0) == stored[value], run.name, name, "v_alloc at the peak by", key, value, stored[value])

@@ -194,12 +194,12 @@ void tell_devices(struct mt_recording *r, struct mt_buf *out)
                     d->outside_n, d->outside_alloc_b, d->outside_freed_b, d->outside_at_peak_b);
         mt_buf_addf(out, ", before %" PRId64 " (peak %" PRId64 ")", d->before_freed_b,
                     d->before_at_peak_b);
-        if (d->unseen_n || d->born_unseen_n)
+        if (d->unseen_n || d->alloc_unseen_n)
             mt_buf_addf(out, ", unseen %" PRId64 " (%" PRId64 ")", d->unseen_n, d->unseen_b);
-        if (d->born_unseen_n)
-            mt_buf_addf(out, ", born %" PRId64 " (%" PRId64 ")", d->born_unseen_n,
-                        d->born_unseen_b);
-        if (d->unseen_n || d->born_unseen_n)
+        if (d->alloc_unseen_n)
+            mt_buf_addf(out, ", born %" PRId64 " (%" PRId64 ")", d->alloc_unseen_n,
+                        d->alloc_unseen_b);
+        if (d->unseen_n || d->alloc_unseen_n)
             mt_buf_addf(out, ", doubt %" PRId64 " and %" PRId64, d->doubt_at_peak_b,
                         d->doubt_at_end_b);
         mt_buf_addc(out, '\n');

@@ -159,7 +159,7 @@ void build_two_texts(struct mt_report *r)
 {
     mt_report_init(r, "memtool.peak", 1);
     mt_report_column(r, "at_peak_b", "AT PEAK", MT_UNIT_BYTES);
-    mt_report_column(r, "born_in", "BORN IN", MT_UNIT_NONE);
+    mt_report_column(r, "alloc_in", "BORN IN", MT_UNIT_NONE);
     mt_report_column(r, "phase", "PHASE", MT_UNIT_NONE);
     static const char *const born[] = {"compiled::engine::evaluate_function: MeanBackward1",
                                        "\u4e00\u4e8c\u4e09", "e\u0301t\u00e9"};

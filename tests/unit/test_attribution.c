@@ -62,17 +62,17 @@ static const struct told records[] = {
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 1 cpu\n1 mem 3 -8 1 cpu\n1 mem 5 -8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n"
      "3 +8 unseen, mate 5\n5 -8 in a, mate 3\n",
-     "freed_unseen 1, born_unseen 1"},
+     "freed_unseen 1, alloc_unseen 1"},
     {"whatever its size",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 4 1 cpu\n1 mem 3 -4 1 cpu\n1 mem 5 -8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +4 in a, mate 3\n3 -4 in a, mate 2\n"
      "3 +8 unseen, mate 5\n5 -8 in a, mate 3\n",
-     "freed_unseen 1, born_unseen 1"},
+     "freed_unseen 1, alloc_unseen 1"},
     {"a free of another size is of another block, born and freed since",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -4 1 cpu\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 unseen, mate 1\n2 +4 unseen, mate 2\n2 -4 in a, mate 2\n"
      "3 +8 in a, mate 4\n4 -8 in a, mate 3\n",
-     "freed_unseen 1, size_mismatch 1, born_unseen 1"},
+     "freed_unseen 1, size_mismatch 1, alloc_unseen 1"},
     {"where threads meet at one moment, the free came first",
      "1 op 0 9 a\n2 op 0 9 b\n1 mem 1 8 1 cpu\n2 mem 5 8 1 cpu\n1 mem 5 -8 1 cpu\n"
      "2 mem 7 -8 1 cpu",
@@ -115,7 +115,7 @@ static const struct told records[] = {
      "1 mem 5 -8 3 cpu",
      "1 +8 in a, mate 3\n2 +8 in a, mate 4\n3 -8 in a, mate 1\n3 +8 unseen, mate 5\n"
      "4 -8 in a, mate 2\n5 -8 in a, mate 3\n",
-     "paired_by_size 1, born_unseen 1"},
+     "paired_by_size 1, alloc_unseen 1"},
     {"nor a block whose address is handed out again before",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 8 2 cpu\n1 mem 3 8 1 cpu\n1 mem 4 -8 1 cpu\n"
      "1 mem 5 -8 0 cpu\n1 mem 6 -8 0 cpu\n",

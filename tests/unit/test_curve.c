@@ -41,14 +41,14 @@ static void one(changes *out)
 
 static void full(changes *out)
 {
-    for (int i = 0; i < MT_STRETCH_CHANGES; i++)
+    for (int i = 0; i < MT_CHUNK_CHANGES; i++)
         add(out, i, 2 * i, i % 3 ? 10 : -7);
 }
 
 static void one_more(changes *out)
 {
     full(out);
-    add(out, MT_STRETCH_CHANGES, 2 * MT_STRETCH_CHANGES, 1);
+    add(out, MT_CHUNK_CHANGES, 2 * MT_CHUNK_CHANGES, 1);
 }
 
 /* Other devices and records of no bytes lie in between; times stand still or leap. */
@@ -83,14 +83,14 @@ static void widest(changes *out)
 static const struct made rows[] = {
     {"none that changes anything", 5, none},
     {"a single one", 2, one},
-    {"a full stretch", 0, full},
-    {"one more than a stretch holds", 0, one_more},
+    {"a full chunk", 0, full},
+    {"one more than a chunk holds", 0, one_more},
     {"gaps", 123456, gaps},
     {"equal levels", -5, repeated},
     {"the widest numbers", INT64_MIN, widest},
 };
 
-/* Compares the levels of a stretch, as they are unpacked, with the changes it was made of. */
+/* Compares the levels of a chunk, as they are unpacked, with the changes it was made of. */
 struct comparison {
     const struct change *at, *end;
     int64_t level_b;
@@ -160,8 +160,8 @@ static void round_trip(void **state)
     row->make(&all);
     pack(&all, row->start_b, &curve);
     struct comparison c = {.at = all.v, .end = all.v + all.n, .level_b = row->start_b};
-    for (size_t i = 0; i < curve.stretches.n; i++) {
-        const struct mt_usage_chunk *s = &curve.stretches.v[i];
+    for (size_t i = 0; i < curve.chunks.n; i++) {
+        const struct mt_usage_chunk *s = &curve.chunks.v[i];
         assert_int_equal(s->device, 9);
         assert_true(s->start_b == c.level_b);
         c.n = 0;
@@ -169,7 +169,7 @@ static void round_trip(void **state)
         assert_true(s->first_record == c.at->record && s->first_ns == c.at->t_ns);
         assert_true(mt_usage_chunk_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c));
         assert_int_equal(s->change_n, c.n);
-        assert_true(i + 1 == curve.stretches.n ? c.n > 0 : c.n == MT_STRETCH_CHANGES);
+        assert_true(i + 1 == curve.chunks.n ? c.n > 0 : c.n == MT_CHUNK_CHANGES);
         same_level(&s->min, &c.min);
         same_level(&s->max, &c.max);
         same_level(&s->last, &c.last);
@@ -201,8 +201,8 @@ static void side_by_side(void **state)
         mt_packer_end(&packers[d], &curve);
         c[d] = (struct comparison){.at = all[d].v, .end = all[d].v + all[d].n, .level_b = 100 * d};
     }
-    for (size_t i = 0; i < curve.stretches.n; i++) {
-        const struct mt_usage_chunk *s = &curve.stretches.v[i];
+    for (size_t i = 0; i < curve.chunks.n; i++) {
+        const struct mt_usage_chunk *s = &curve.chunks.v[i];
         assert_true(
             mt_usage_chunk_unpack(s, bytes_of(&curve, s), s->bytes, compare, &c[s->device]));
     }
@@ -231,7 +231,7 @@ static uint8_t *exactly(const void *bytes, size_t n)
     return copy;
 }
 
-/* Cut behind a change the rest is a stretch, shorter; cut anywhere else it is none. */
+/* Cut behind a change the rest is a chunk, shorter; cut anywhere else it is none. */
 static void truncated(void **state)
 {
     changes all = {0};
@@ -239,7 +239,7 @@ static void truncated(void **state)
     (void)state;
     gaps(&all);
     pack(&all, 0, &curve);
-    const struct mt_usage_chunk *s = &curve.stretches.v[0];
+    const struct mt_usage_chunk *s = &curve.chunks.v[0];
     size_t whole = 0, last = 0;
     for (size_t n = 0; n <= s->bytes; n++) {
         uint8_t *cut = exactly(bytes_of(&curve, s), n);
@@ -250,8 +250,8 @@ static void truncated(void **state)
         last = seen;
         free(cut);
     }
-    assert_int_equal(last, MT_STRETCH_CHANGES);
-    assert_int_equal(whole, MT_STRETCH_CHANGES + 1);
+    assert_int_equal(last, MT_CHUNK_CHANGES);
+    assert_int_equal(whole, MT_CHUNK_CHANGES + 1);
     mt_curve_free(&curve);
     mt_vec_free(&all);
 }

@@ -1,12 +1,12 @@
 /* lib/model/history.h and what reads it (live.h, levels.h): random programs, long enough for
- * several marks and many stretches, against a plain replay of what they did. */
+ * several keyframes and many chunks, against a plain replay of what they did. */
 #include "lib/usage/bands.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 
 #define OK(call) assert_int_equal((call), MT_OK)
 
-enum { RECORDS = 34000, MARK_RECORDS = 8192, DEVICES_MAX = 2, MOMENTS_MAX = 40 };
+enum { RECORDS = 34000, KEYFRAME_RECORDS = 8192, DEVICES_MAX = 2, MOMENTS_MAX = 40 };
 
 /* A kind of program. */
 struct kind {
@@ -163,9 +163,9 @@ static void check_block(const struct made *m, const struct made_block *b,
     assert_true(*at < live->blocks.n);
     const struct mt_allocation *came = &live->blocks.v[(*at)++];
     assert_int_equal(came->bytes, b->bytes);
-    assert_int_equal(came->born_record, b->born < 0 ? INT64_MIN : b->born);
+    assert_int_equal(came->alloc_record, b->born < 0 ? INT64_MIN : b->born);
     if (b->born >= 0)
-        assert_int_equal(came->born_ns, m->records.v[b->born].t_ns - m->p.rec.start_ns);
+        assert_int_equal(came->alloc_ns, m->records.v[b->born].t_ns - m->p.rec.start_ns);
 }
 
 static void check_live(struct made *m, int device, int64_t record)
@@ -198,8 +198,9 @@ static void live_blocks(void **state)
             -1, 0, RECORDS - 1, RECORDS, INT64_MAX - 1, peak == INT64_MIN ? -1 : peak};
         for (size_t i = 0; i < MT_ARRAY_LEN(known); i++)
             check_live(&m, d, known[i]);
-        for (int64_t mark = MARK_RECORDS - 1; mark < RECORDS; mark += MARK_RECORDS)
-            for (int64_t record = mark - 1; record <= mark + 1; record++)
+        for (int64_t keyframe = KEYFRAME_RECORDS - 1; keyframe < RECORDS;
+             keyframe += KEYFRAME_RECORDS)
+            for (int64_t record = keyframe - 1; record <= keyframe + 1; record++)
                 check_live(&m, d, record);
         for (int i = 0; i < 40; i++)
             check_live(&m, d, (int64_t)random_below(&m, RECORDS));
@@ -278,9 +279,9 @@ static void check_near(struct made *m, int device, const struct mt_levels *all)
                              record_of(all, mt_levels_of_moment(all, &peak)));
         }
     }
-    /* Of a stretch with a moment in it all its levels, else three; ties may hold several. */
-    size_t stretches = all->all.n / MT_STRETCH_CHANGES + 1;
-    assert_true(near.all.n <= 3 * stretches + 3 * n * MT_STRETCH_CHANGES);
+    /* Of a chunk with a moment in it all its levels, else three; ties may hold several. */
+    size_t chunks = all->all.n / MT_CHUNK_CHANGES + 1;
+    assert_true(near.all.n <= 3 * chunks + 3 * n * MT_CHUNK_CHANGES);
     mt_levels_free(&near);
 }
 
@@ -332,7 +333,7 @@ static void levels(void **state)
             check_buckets(&m, d, &all);
         }
         OK(mt_levels_load_near(m.p.db, &m.p.run, &m.devices[d], NULL, 0, &few, &err));
-        assert_true(few.all.n <= 3 * (all.all.n / MT_STRETCH_CHANGES + 1));
+        assert_true(few.all.n <= 3 * (all.all.n / MT_CHUNK_CHANGES + 1));
         mt_levels_free(&few);
         mt_levels_free(&all);
     }
@@ -397,40 +398,42 @@ static size_t live_n(const struct made *m, int device, int64_t record)
 }
 
 /* Marks hold what is live, come when they are due, and stay small. */
-static void marks(void **state)
+static void keyframes(void **state)
 {
     struct made m;
     make(&m, *state);
     const struct mt_history *h = &m.p.rec.history;
     size_t marked = 0, last[DEVICES_MAX] = {0};
     int64_t before[DEVICES_MAX] = {-1, -1};
-    for (size_t i = 0; i < h->marks.n; i++) {
-        const struct mt_live_keyframe *mark = &h->marks.v[i];
-        size_t n = 0, at = 0, due = 4 * (last[mark->device] + 16) * (size_t)m.kind->devices;
+    for (size_t i = 0; i < h->keyframes.n; i++) {
+        const struct mt_live_keyframe *keyframe = &h->keyframes.v[i];
+        size_t n = 0, at = 0, due = 4 * (last[keyframe->device] + 16) * (size_t)m.kind->devices;
         int64_t number = -1, born = 0;
-        while (mt_unpack_number((const uint8_t *)h->live.s + mark->at, mark->bytes, &at, &number))
+        while (mt_unpack_number((const uint8_t *)h->live.s + keyframe->at, keyframe->bytes, &at,
+                                &number))
             n++;
-        while (born < (int64_t)m.blocks.n && m.blocks.v[born].born <= mark->record)
+        while (born < (int64_t)m.blocks.n && m.blocks.v[born].born <= keyframe->record)
             born++;
-        assert_int_equal(at, mark->bytes);
-        assert_int_equal(n, live_n(&m, mark->device, mark->record));
-        if (mark->record >= 0)
-            assert_true(mark->record - before[mark->device] <= (int64_t)due + MARK_RECORDS);
-        assert_true(mark->next >= born); /* blocks older than the recording are numbered too */
-        before[mark->device] = mark->record;
-        last[mark->device] = n;
+        assert_int_equal(at, keyframe->bytes);
+        assert_int_equal(n, live_n(&m, keyframe->device, keyframe->record));
+        if (keyframe->record >= 0)
+            assert_true(keyframe->record - before[keyframe->device] <=
+                        (int64_t)due + KEYFRAME_RECORDS);
+        assert_true(keyframe->next >= born); /* blocks older than the recording are numbered too */
+        before[keyframe->device] = keyframe->record;
+        last[keyframe->device] = n;
         marked += n;
     }
     for (int d = 0; d < m.kind->devices; d++) {
         size_t due = 4 * (last[d] + 16) * (size_t)m.kind->devices;
-        assert_true(RECORDS - before[d] <= (int64_t)due + MARK_RECORDS);
+        assert_true(RECORDS - before[d] <= (int64_t)due + KEYFRAME_RECORDS);
         marked -= last[d] + live_n(&m, d, -1);
     }
     assert_true((int64_t)marked <= RECORDS / 4);
     unmake(&m);
 }
 
-static void stretches(void **state)
+static void chunks(void **state)
 {
     struct made m;
     size_t changes[DEVICES_MAX] = {0}, full = 0;
@@ -439,8 +442,8 @@ static void stretches(void **state)
     for (size_t i = 0; i < m.records.n; i++)
         changes[m.records.v[i].device] += m.records.v[i].bytes != 0;
     for (int d = 0; d < m.kind->devices; d++)
-        full += (changes[d] + MT_STRETCH_CHANGES - 1) / MT_STRETCH_CHANGES;
-    assert_int_equal(c->stretches.n, full);
+        full += (changes[d] + MT_CHUNK_CHANGES - 1) / MT_CHUNK_CHANGES;
+    assert_int_equal(c->chunks.n, full);
     assert_true(c->packed.n <= 8 * m.records.n);
     unmake(&m);
 }
@@ -451,7 +454,7 @@ int main(void)
     ROWS_ADD(&tests, live_blocks, kinds);
     ROWS_ADD(&tests, levels, kinds);
     ROWS_ADD(&tests, bands, kinds);
-    ROWS_ADD(&tests, marks, kinds);
-    ROWS_ADD(&tests, stretches, kinds);
+    ROWS_ADD(&tests, keyframes, kinds);
+    ROWS_ADD(&tests, chunks, kinds);
     return ROWS_RUN(&tests, "history");
 }

@@ -1,6 +1,6 @@
-/* lib/analysis/leaks.h: what is found from the stored holdings and patience of nodes, against what
- * is found by reading every block. With one thread, adding it to the keys changes nothing but the
- * way. */
+/* lib/analysis/leaks.h: what is found from the stored holdings and max_lifetime of nodes, against
+ * what is found by reading every block. With one thread, adding it to the keys changes nothing but
+ * the way. */
 #include "lib/analysis/leaks.h"
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
@@ -239,9 +239,9 @@ static enum mt_status hold(void *closure, const struct mt_allocation *life, stru
     size_t node = life->born.node == MT_NONE ? l->tree.nodes.n : life->born.node;
     int64_t freed = alive ? (int64_t)step_n : step_of(&l->steps, life->freed_ns);
     (void)err;
-    if (life->born_record == INT64_MIN) /* no site of the recording holds it */
+    if (life->alloc_record == INT64_MIN) /* no site of the recording holds it */
         return MT_OK;
-    int64_t born = step_of(&l->steps, life->born_ns);
+    int64_t born = step_of(&l->steps, life->alloc_ns);
     for (int64_t step = born < 0 ? 0 : born; step < freed; step++) {
         h->bytes[node * step_n + (size_t)step] += life->bytes;
         h->blocks_n[node * step_n + (size_t)step]++;
@@ -291,7 +291,8 @@ static void stored_and_read(void **state)
         const struct mt_history *h = &m.p.rec.history;
         size_t steps = (size_t)pattern->steps;
         assert_true(h->holdings.all.n <= h->sites.n * (steps + 1));
-        assert_true(h->patience.n <= h->sites.n * steps && (h->patience.n > 0 || steps < 2));
+        assert_true(h->max_lifetime.n <= h->sites.n * steps &&
+                    (h->max_lifetime.n > 0 || steps < 2));
         program_end(&m.p);
         mt_vec_free(&m.to_free);
         mt_vec_free(&m.lost);

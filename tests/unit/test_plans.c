@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const large[] = {"op",      "alloc", "sample",  "node",    "node_stat",
-                                    "stretch", "mark",  "holding", "patience"};
+static const char *const large[] = {"op",          "alloc",       "sample",        "node",
+                                    "node_stat",   "usage_chunk", "live_keyframe", "holding",
+                                    "max_lifetime"};
 
 /* What may nevertheless begin at a table's end, and why. */
 static const struct {

@@ -12,9 +12,9 @@
 #define OK(call) assert_int_equal((call), MT_OK)
 #define MOST     "9223372036854775807"
 #define LOWEST   "(-9223372036854775807 - 1)"
-/* A mark of every device. */
+/* A keyframe of every device. */
 #define MARK(record, next, blocks)                                                                 \
-    "INSERT INTO mark SELECT id, " record ", " next ", " blocks " FROM device"
+    "INSERT INTO live_keyframe SELECT id, " record ", " next ", " blocks " FROM device"
 
 struct strange {
     const char *name, *sql;
@@ -46,53 +46,55 @@ static const struct strange strange[] = {
     {"ops of nodes far away", "UPDATE op SET node_id = " LOWEST, MT_OK},
     {"shapes that are not there", "UPDATE op SET shape_id = 12345", MT_OK},
     {"forward ops far away", "UPDATE op SET forward_id = " LOWEST, MT_OK},
-    {"blocks born in ops far away", "UPDATE alloc SET born_op_id = " LOWEST, MT_OK},
-    {"blocks born on threads far away", "UPDATE alloc SET born_thread_id = " LOWEST, MT_OK},
-    {"records far away", "UPDATE alloc SET born_record = " MOST ", freed_record = -7", MT_OK},
-    {"all in one record", "UPDATE alloc SET born_record = 0, freed_record = 0", MT_OK},
+    {"blocks born in ops far away", "UPDATE alloc SET alloc_op_id = " LOWEST, MT_OK},
+    {"blocks born on threads far away", "UPDATE alloc SET alloc_thread_id = " LOWEST, MT_OK},
+    {"records far away", "UPDATE alloc SET alloc_record = " MOST ", freed_record = -7", MT_OK},
+    {"all in one record", "UPDATE alloc SET alloc_record = 0, freed_record = 0", MT_OK},
     {"blocks freed before they are born", "UPDATE alloc SET freed_ns = -1, freed_record = 0",
      MT_OK},
-    {"text for numbers", "UPDATE alloc SET bytes_b = 'x', born_ns = 'y', freed_ns = 'z'", MT_OK},
+    {"text for numbers", "UPDATE alloc SET bytes_b = 'x', alloc_ns = 'y', freed_ns = 'z'", MT_OK},
     {"steps that end before they begin", "UPDATE step SET end_ns = start_ns - 10", MT_OK},
     {"steps of no known number", "UPDATE step SET number = 'x'", MT_OK},
-    {"no stretches", "DELETE FROM stretch", MT_OK},
-    {"stretches without changes", "UPDATE stretch SET changes = x''", MT_OK},
-    {"stretches of NULL",
-     "UPDATE stretch SET start_b = NULL, first_record = NULL, first_ns = NULL, min_ns = NULL, "
+    {"no chunks", "DELETE FROM usage_chunk", MT_OK},
+    {"chunks without changes", "UPDATE usage_chunk SET changes = x''", MT_OK},
+    {"chunks of NULL",
+     "UPDATE usage_chunk SET start_b = NULL, first_record = NULL, first_ns = NULL, min_ns = NULL, "
      "min_b = NULL, max_record = NULL, last_ns = NULL, last_record = NULL, changes = NULL",
      MT_OK},
-    {"changes that are a number", "UPDATE stretch SET changes = 123456789", MT_OK},
-    {"changes that are text", "UPDATE stretch SET changes = 'changes of another kind'", MT_OK},
-    {"changes cut short", "UPDATE stretch SET changes = substr(changes, 1, 7)", MT_OK},
-    {"changes that do not end", "UPDATE stretch SET changes = zeroblob(3000) || x'80'", MT_OK},
+    {"changes that are a number", "UPDATE usage_chunk SET changes = 123456789", MT_OK},
+    {"changes that are text", "UPDATE usage_chunk SET changes = 'changes of another kind'", MT_OK},
+    {"changes cut short", "UPDATE usage_chunk SET changes = substr(changes, 1, 7)", MT_OK},
+    {"changes that do not end", "UPDATE usage_chunk SET changes = zeroblob(3000) || x'80'", MT_OK},
     {"changes of records far away",
-     "UPDATE stretch SET changes = x'050102ffffffffffffffffff010102'", MT_OK},
+     "UPDATE usage_chunk SET changes = x'050102ffffffffffffffffff010102'", MT_OK},
     {"changes back in time",
-     "UPDATE stretch SET changes = x'010102' || x'01ffffffffffffffffff0102'", MT_OK},
-    {"stretches that begin far away",
-     "UPDATE stretch SET first_record = " MOST ", first_ns = " LOWEST ", start_b = 1 << 60", MT_OK},
+     "UPDATE usage_chunk SET changes = x'010102' || x'01ffffffffffffffffff0102'", MT_OK},
+    {"chunks that begin far away",
+     "UPDATE usage_chunk SET first_record = " MOST ", first_ns = " LOWEST ", start_b = 1 << 60",
+     MT_OK},
     {"extremes in records far away",
-     "UPDATE stretch SET min_record = " LOWEST ", max_record = " MOST ", last_record = -7", MT_OK},
+     "UPDATE usage_chunk SET min_record = " LOWEST ", max_record = " MOST ", last_record = -7",
+     MT_OK},
     {"extremes that are none",
-     "UPDATE stretch SET min_b = 1 << 60, max_b = -1 << 60, last_b = 'x', last_ns = " LOWEST,
+     "UPDATE usage_chunk SET min_b = 1 << 60, max_b = -1 << 60, last_b = 'x', last_ns = " LOWEST,
      MT_OK},
-    {"stretches twice",
-     "INSERT INTO stretch SELECT id + 100, device_id, start_b, first_record, first_ns, min_ns, "
+    {"chunks twice",
+     "INSERT INTO usage_chunk SELECT id + 100, device_id, start_b, first_record, first_ns, min_ns, "
      "min_b, min_record, max_ns, max_b, max_record, last_ns, last_b, last_record, changes "
-     "FROM stretch",
+     "FROM usage_chunk",
      MT_OK},
-    {"a mark of no block", "INSERT INTO mark SELECT id, 3, 2, x'' FROM device", MT_OK},
-    {"marks of all blocks", MARK("-1", "0", "x'0101010101010101'"), MT_OK},
-    {"a mark of blocks not yet born", MARK("0", "1", "x'0101010101010101'"), MT_OK},
-    {"a mark of blocks far away", MARK("2", "1", "x'ffffffff0fffffffff0f01'"), MT_OK},
-    {"a mark of a block twice", MARK("2", "1", "x'010000'"), MT_OK},
-    {"a mark whose last number does not end", MARK("2", "1", "x'01ff'"), MT_OK},
-    {"a mark of bytes that are no list", MARK("2", "1", "x'ffffffffffffffffffffffffff7f01'"),
+    {"a keyframe of no block", "INSERT INTO live_keyframe SELECT id, 3, 2, x'' FROM device", MT_OK},
+    {"keyframes of all blocks", MARK("-1", "0", "x'0101010101010101'"), MT_OK},
+    {"a keyframe of blocks not yet born", MARK("0", "1", "x'0101010101010101'"), MT_OK},
+    {"a keyframe of blocks far away", MARK("2", "1", "x'ffffffff0fffffffff0f01'"), MT_OK},
+    {"a keyframe of a block twice", MARK("2", "1", "x'010000'"), MT_OK},
+    {"a keyframe whose last number does not end", MARK("2", "1", "x'01ff'"), MT_OK},
+    {"a keyframe of bytes that are no list", MARK("2", "1", "x'ffffffffffffffffffffffffff7f01'"),
      MT_OK},
-    {"a mark that is text", MARK("2", "1", "'blocks'"), MT_OK},
-    {"a mark that is a number", MARK("2", "1", "77"), MT_OK},
-    {"marks before all records", MARK(LOWEST, LOWEST, "x'01'"), MT_OK},
-    {"marks behind all records", MARK(MOST, MOST, "x'01'"), MT_OK},
+    {"a keyframe that is text", MARK("2", "1", "'blocks'"), MT_OK},
+    {"a keyframe that is a number", MARK("2", "1", "77"), MT_OK},
+    {"keyframes before all records", MARK(LOWEST, LOWEST, "x'01'"), MT_OK},
+    {"keyframes behind all records", MARK(MOST, MOST, "x'01'"), MT_OK},
     {"a next block behind the last", MARK("2", "50", "x'01'"), MT_OK},
     {"a next block beyond all", MARK("2", MOST, "x'01'"), MT_OK},
     {"a next block below all", MARK("2", LOWEST, "x'01'"), MT_OK},
@@ -104,13 +106,13 @@ static const struct strange strange[] = {
     {"holdings that are text", "UPDATE holding SET bytes_b = 'x', blocks_n = 'y'", MT_OK},
     {"holdings of nodes far away", "UPDATE holding SET node_id = node_id + (" MOST " - 1000)",
      MT_OK},
-    {"no patience", "DELETE FROM patience", MT_OK},
-    {"patience beyond all steps", "UPDATE patience SET life_n = " MOST, MT_OK},
-    {"patience below nothing", "UPDATE patience SET life_n = " LOWEST, MT_OK},
-    {"patience of steps far away", "UPDATE patience SET born_step = " MOST, MT_OK},
-    {"patience that is text", "UPDATE patience SET life_n = 'x', born_step = 'y'", MT_OK},
-    {"patience of nodes far away", "UPDATE patience SET node_id = node_id + (" MOST " - 1000)",
-     MT_OK},
+    {"no max_lifetime", "DELETE FROM max_lifetime", MT_OK},
+    {"max_lifetime beyond all steps", "UPDATE max_lifetime SET life_n = " MOST, MT_OK},
+    {"max_lifetime below nothing", "UPDATE max_lifetime SET life_n = " LOWEST, MT_OK},
+    {"max_lifetime of steps far away", "UPDATE max_lifetime SET alloc_step = " MOST, MT_OK},
+    {"max_lifetime that is text", "UPDATE max_lifetime SET life_n = 'x', alloc_step = 'y'", MT_OK},
+    {"max_lifetime of nodes far away",
+     "UPDATE max_lifetime SET node_id = node_id + (" MOST " - 1000)", MT_OK},
 };
 
 /* Leaves out NOT NULL, as a database with a schema of its own may, and does the damage. That
@@ -201,7 +203,7 @@ static void read_buckets(struct mt_allocations *lives, const struct mt_run_devic
     mt_buckets_free(&buckets);
 }
 
-/* What stretches, marks, holdings and patience are read for. */
+/* What chunks, keyframes, holdings and max_lifetime are read for. */
 static void read_history(struct mt_db *db, const struct mt_run *run,
                          const struct mt_run_device *device)
 {

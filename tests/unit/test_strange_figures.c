@@ -27,9 +27,9 @@
     ", self_at_peak_b = " v ", self_at_end_b = " v ", self_at_peak_n = " v ", self_at_end_n = " v  \
     ", alloc_b = " v ", freed_b = -1 - " v ", alloc_n = " v ", at_peak_b = " v ", at_end_b = " v   \
     ", at_peak_n = " v ", at_end_n = " v
-#define STRETCHES(v)                                                                               \
-    "UPDATE stretch SET start_b = " v ", first_ns = -1 - " v ", min_b = -1 - " v ", min_ns = " v   \
-    ", max_b = " v ", max_ns = " v ", last_b = " v ", last_ns = -1 - " v
+#define CHUNKS(v)                                                                                  \
+    "UPDATE usage_chunk SET start_b = " v ", first_ns = -1 - " v ", min_b = -1 - " v               \
+    ", min_ns = " v ", max_b = " v ", max_ns = " v ", last_b = " v ", last_ns = -1 - " v
 
 /* Several statements of one row spoil what does not hide one another. */
 static const struct strange {
@@ -46,8 +46,8 @@ static const struct strange {
      "UPDATE alloc SET bytes_b = " EITHER("id") ";" STATS(EITHER("node_id"))},
     {"devices of most", DEVICES(MOST)},
     {"devices of least", DEVICES("(" LOWEST " + 1)")},
-    {"stretches of most", STRETCHES(MOST)},
-    {"stretches of least", STRETCHES("(" LOWEST " + 1)")},
+    {"chunks of most", CHUNKS(MOST)},
+    {"chunks of least", CHUNKS("(" LOWEST " + 1)")},
     {"ops that never end",
      "UPDATE op SET dur_ns = " MOST ";"
      "UPDATE node SET calls_n = " MOST ", time_ns = " MOST ", self_time_ns = " MOST},
@@ -58,8 +58,8 @@ static const struct strange {
      "UPDATE op SET start_ns = " EITHER("id") ", dur_ns = " EITHER("(id / 2)")},
     {"threads of ops beyond all", "UPDATE thread SET op_first = op_first + 1, op_n = " MOST},
     {"threads of ops before all", "UPDATE thread SET op_first = " LOWEST ", op_n = " LOWEST},
-    {"blocks that live for ever", "UPDATE alloc SET born_ns = " LOWEST ", freed_ns = " MOST},
-    {"blocks that die before all", "UPDATE alloc SET born_ns = " MOST ", freed_ns = " LOWEST ";"
+    {"blocks that live for ever", "UPDATE alloc SET alloc_ns = " LOWEST ", freed_ns = " MOST},
+    {"blocks that die before all", "UPDATE alloc SET alloc_ns = " MOST ", freed_ns = " LOWEST ";"
                                    "UPDATE sample SET time_ns = " EITHER("position")},
     {"steps without end",
      "UPDATE step SET start_ns = " LOWEST ", end_ns = " MOST ", number = " MOST " - position"},
@@ -71,7 +71,7 @@ static const struct strange {
     {"fewest bytes in segments", "UPDATE segment SET size_b = " LOWEST ", allocated_b = " LOWEST
                                  ";UPDATE block SET size_b = " LOWEST},
     {"segments at the last address",
-     "UPDATE segment SET address = -1, stream = " MOST ", born_ns = " EITHER(
+     "UPDATE segment SET address = -1, stream = " MOST ", alloc_ns = " EITHER(
          "id") ", freed_ns = " EITHER("(id / 2)") ";"
                                                   "UPDATE block SET address = -1 - address % 2"},
     {"runs without end", "UPDATE run SET start_ns = " MOST ", dur_ns = " MOST ", event_n = " MOST

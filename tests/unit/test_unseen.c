@@ -60,26 +60,26 @@ static const struct told records[] = {
 };
 
 /* Frees of memory that the recording handed out before: of blocks born since. */
-static const struct told born_unseen[] = {
+static const struct told alloc_unseen[] = {
     {"a block is born as soon as its memory was free",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 9 -8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 in a, mate 1\n2 +8 unseen, mate 9\n3 +4 in a\n9 -8 in a, mate 2\n",
-     "born_unseen 1"},
+     "alloc_unseen 1"},
     {"of any size, when the last of it was",
      "1 op 0 9 a\n1 mem 1 8 1000 cpu\n1 mem 2 8 1008 cpu\n1 mem 3 -8 1008 cpu\n"
      "1 mem 4 -8 1000 cpu\n1 mem 9 -12 1004 cpu",
      "1 +8 in a, mate 4\n2 +8 in a, mate 3\n3 -8 in a, mate 2\n4 -8 in a, mate 1\n"
      "4 +12 unseen, mate 9\n9 -12 in a, mate 4\n",
-     "born_unseen 1"},
+     "alloc_unseen 1"},
     {"a block that still lies there ends then, as late as can be",
      "1 op 0 9 a\n1 mem 1 8 1000 cpu\n1 mem 3 2 2 cpu\n1 mem 9 -12 1004 cpu",
      "1 +8 in a, mate 9\n3 +2 in a\n9 -8 unseen, mate 1\n9 +12 unseen, mate 9\n"
      "9 -12 in a, mate 9\n",
-     "freed_unseen 1, born_unseen 1"},
+     "freed_unseen 1, alloc_unseen 1"},
     {"a place can be freed twice, but only once of a block older than the recording",
      "1 op 0 9 a\n1 mem 1 -8 1 cpu\n1 mem 4 -4 1 cpu\n1 mem 6 -2 1 cpu",
      "1 -8 in a\n1 +4 unseen, mate 4\n4 -4 in a, mate 1\n4 +2 unseen, mate 6\n6 -2 in a, mate 4\n",
-     "before_trace 1, born_unseen 2"},
+     "before_trace 1, alloc_unseen 2"},
     {"memory beside it says nothing, nor that of others",
      "1 op 0 9 a\n2:1 op 0 9 b\n1 mem 1 8 1000 cpu\n1 mem 2 -8 1000 cpu\n1 mem 3 -8 1008 cpu\n"
      "1 mem 4 -8 ff8 cpu\n1 mem 5 -8 1000 cuda0\n2:1 mem 6 -8 1000 cpu",
@@ -98,12 +98,12 @@ static const struct told devices[] = {
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 3 8 1 cpu\n1 mem 5 -8 1 cpu\n1 mem 7 -8 1 cpu",
      "cpu +24 -24 end 0 peak 8 at 1, outside 1 (+8 -0 peak 0), before 0 (peak 0), "
      "unseen 1 (8), born 1 (8), doubt 0 and 0\n",
-     "freed_unseen 1, born_unseen 1"},
+     "freed_unseen 1, alloc_unseen 1"},
     {"what is born unseen is outside ops, and perhaps not there yet",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 7 -8 1 cpu",
      "cpu +20 -16 end 4 peak 12 at 3, outside 1 (+8 -0 peak 8), before 0 (peak 0), "
      "unseen 0 (0), born 1 (8), doubt 8 and 0\n",
-     "born_unseen 1"},
+     "alloc_unseen 1"},
     {"levels and peaks know it, what is outside ops does not",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 3 8 1 cpu\n1 mem 20 8 1 cpu\n1 mem 21 2 2 cpu",
      "cpu +26 -16 end 10 peak 10 at 21, outside 2 (+10 -0 peak 10), before 0 (peak 0), "
@@ -259,7 +259,7 @@ int main(void)
     static const struct CMUnitTest random_test = cmocka_unit_test(test_random);
     static struct row_tests tests;
     ROWS_ADD(&tests, test_records, records);
-    ROWS_ADD(&tests, test_records, born_unseen);
+    ROWS_ADD(&tests, test_records, alloc_unseen);
     ROWS_ADD(&tests, test_devices, devices);
     tests.v[tests.n++] = random_test;
     return ROWS_RUN(&tests, "unseen");
