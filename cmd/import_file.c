@@ -68,7 +68,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
                                 .progress = show_progress,
                                 .closure = &progress};
     MT_TRY_OUT(mt_reader_of(in, &format, err));
-    MT_TRY_OUT(format->read(in, &opts, rec, err));
+    MT_TRY_OUT(mt_reader_read(format, in, &opts, rec, err));
     mt_stream_hash(in, hash);
 out:
     mt_progress_end(&progress.line);

@@ -289,7 +289,6 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *
     add_notes(r, root, settings);
     r->rec->event_n = r->objects.events.n;
     r->rec->whole_us = true;
-    r->rec->format = mt_reader_cuda_snapshot.name;
     return mt_snap_replay(&r->objects, mt_pickle_strings(r->p), r->sources.v, r->sources.n, r->rec,
                           err);
 }
@@ -382,6 +381,7 @@ static int snapshot_probe(const char *head, size_t n)
 const struct mt_reader mt_reader_cuda_snapshot = {
     .name = "cuda-snapshot",
     .summary = "CUDA allocator snapshot (pickle of torch.cuda.memory._dump_snapshot)",
+    .kind = MT_RUN_SNAPSHOT,
     .binary = true,
     .probe = snapshot_probe,
     .read = snapshot_read,

@@ -29,6 +29,7 @@ struct mt_read_opts {
 
 struct mt_reader {
     const char *name, *summary;
+    enum mt_run_kind kind;
     bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
     int (*probe)(const char *head, size_t n);
@@ -36,6 +37,11 @@ struct mt_reader {
     enum mt_status (*read)(struct mt_stream *in, const struct mt_read_opts *opts,
                            struct mt_recording *rec, struct mt_err *err);
 };
+
+/* Reads with a reader, and notes in rec which. As mt_reader.read. */
+enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *in,
+                              const struct mt_read_opts *opts, struct mt_recording *rec,
+                              struct mt_err *err);
 
 extern const struct mt_reader mt_reader_pytorch_trace, mt_reader_cuda_snapshot;
 

@@ -77,3 +77,12 @@ enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, 
         return MT_FAIL(err, MT_EINPUT, "looks equally like %s and %s", (*out)->name, tied->name);
     return *out ? MT_OK : not_recognised(head, n, err);
 }
+
+enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *in,
+                              const struct mt_read_opts *opts, struct mt_recording *rec,
+                              struct mt_err *err)
+{
+    rec->format = reader->name;
+    rec->kind = reader->kind;
+    return reader->read(in, opts, rec, err);
+}

@@ -6,7 +6,6 @@
 void mt_trace_builder_init(struct mt_trace_builder *in, struct mt_recording *rec)
 {
     *in = (struct mt_trace_builder){.rec = rec, .last_thread = MT_NONE};
-    rec->format = "pytorch-trace";
 }
 
 void mt_trace_builder_release(struct mt_trace_builder *in)

@@ -253,7 +253,9 @@ void mt_device_name(int type, int index, char out[32])
                                         [MT_DEVICE_HOST] = "host",
                                         [MT_DEVICE_NPU] = "npu",
                                         [MT_DEVICE_MLU] = "mlu",
-                                        [MT_DEVICE_MUSA] = "musa"};
+                                        [MT_DEVICE_MUSA] = "musa",
+                                        [MT_DEVICE_HEAP] = "heap",
+                                        [MT_DEVICE_PROCESS] = "process"};
     const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
     char number[16];
     if (!name) {

@@ -14,6 +14,7 @@
 #include "lib/base/strtab.h"
 #include "lib/base/wrap.h"
 #include "lib/model/history.h"
+#include "lib/model/knows.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -100,6 +101,7 @@ extern const char *const mt_kept_names[MT_KEPT_N]; /* NULL for the first */
 
 struct mt_device {
     int type, index; /* c10::DeviceType number; index -1 for cpu */
+    unsigned knows;  /* enum mt_knows; of traces and snapshots the build sets it */
     /* What the recorder itself says: its running total after the first and the last record. */
     bool has_total;
     int64_t first_total_b, first_bytes, last_total_b;
@@ -330,7 +332,8 @@ struct mt_recording {
         *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
     MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
     struct mt_note notes[MT_NOTE_N];
-    const char *format;       /* static: "pytorch-trace", "cuda-snapshot" */
+    const char *format;       /* static: the reader's name; set where it is chosen */
+    enum mt_run_kind kind;    /* the reader's, as the format */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
@@ -401,7 +404,9 @@ enum {
     MT_DEVICE_HOST = 100,
     MT_DEVICE_NPU,
     MT_DEVICE_MLU,
-    MT_DEVICE_MUSA
+    MT_DEVICE_MUSA,
+    MT_DEVICE_HEAP = 110,   /* malloc and its like, native or of Python */
+    MT_DEVICE_PROCESS = 111 /* what the system counts of a process */
 };
 
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             return 0;
         mt_rec_init(&rec);
         rec.max_bytes = 64 << 20;
-        enum mt_status st = mt_reader_cuda_snapshot.read(in, &opts, &rec, &err);
+        enum mt_status st = mt_reader_read(&mt_reader_cuda_snapshot, in, &opts, &rec, &err);
         assert((st == MT_OK) == (err.code == MT_OK));
         if (st == MT_OK && mt_build(&rec, NULL, &err) == MT_OK)
             check_sums(&rec);

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             return 0;
         mt_rec_init(&rec);
         rec.max_bytes = 64 << 20;
-        if (mt_reader_pytorch_trace.read(in, &opts, &rec, &err) == MT_OK &&
+        if (mt_reader_read(&mt_reader_pytorch_trace, in, &opts, &rec, &err) == MT_OK &&
             mt_build(&rec, NULL, &err) == MT_OK)
             check_sums(&rec);
         mt_rec_free(&rec);

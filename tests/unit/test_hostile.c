@@ -158,7 +158,7 @@ static enum mt_status read_input(int fd, struct mt_recording *rec, struct mt_err
     close(fd);
     enum mt_status st = mt_reader_of(s, &format, err);
     if (st == MT_OK)
-        st = format->read(s, &opts, rec, err);
+        st = mt_reader_read(format, s, &opts, rec, err);
     mt_stream_close(s);
     return st;
 }

@@ -277,7 +277,8 @@ static void test_truncation(void **state)
         memcpy(part, whole, cut);
         assert_int_equal(mt_stream_open_memory(part, cut, &in, &err), MT_OK);
         mt_rec_init(&rec);
-        enum mt_status st = mt_reader_cuda_snapshot.read(in, &(struct mt_read_opts){0}, &rec, &err);
+        enum mt_status st =
+            mt_reader_read(&mt_reader_cuda_snapshot, in, &(struct mt_read_opts){0}, &rec, &err);
         assert_int_equal(st, cut == n ? MT_OK : MT_EINPUT);
         if (cut < n) {
             assert_non_null(strstr(err.what, "cut off"));

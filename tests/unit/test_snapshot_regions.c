@@ -97,7 +97,7 @@ static void read_pickle(const struct mt_buf *pickle, struct mt_recording *rec)
     struct mt_stream *in;
     OK(mt_stream_open_memory(pickle->s, pickle->n, &in, &err));
     mt_rec_init(rec);
-    OK(mt_reader_cuda_snapshot.read(in, &opts, rec, &err));
+    OK(mt_reader_read(&mt_reader_cuda_snapshot, in, &opts, rec, &err));
     mt_stream_close(in);
     OK(mt_build(rec, NULL, &err));
 }

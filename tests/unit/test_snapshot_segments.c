@@ -251,7 +251,7 @@ static void import(struct imported *to, const struct mt_buf *pickle)
     int others;
     OK(mt_stream_open_memory(pickle->s, pickle->n, &in, &err));
     mt_rec_init(&rec);
-    OK(mt_reader_cuda_snapshot.read(in, &opts, &rec, &err));
+    OK(mt_reader_read(&mt_reader_cuda_snapshot, in, &opts, &rec, &err));
     mt_stream_close(in);
     OK(mt_build(&rec, NULL, &err));
     snprintf(to->path, sizeof to->path, "%s/segments-%d.db", tmp ? tmp : "/tmp", (int)getpid());

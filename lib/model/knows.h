@@ -1,0 +1,34 @@
+/*
+ * knows.h - what a recording can answer. Formats differ: a trace has every block, a heap log has
+ * sums by call path, a process log only a curve. No code asks for a format's name; it asks what a
+ * device knows. What is not known is MT_UNKNOWN, NULL in the database, and never 0.
+ */
+#ifndef MT_KNOWS_H
+#define MT_KNOWS_H
+
+#include <stdint.h>
+
+#define MT_UNKNOWN INT64_MIN
+
+/* What kind of recording it is: for words only. The numbers stand in the database. */
+enum mt_run_kind { MT_RUN_TRACE, MT_RUN_SNAPSHOT, MT_RUN_HEAP, MT_RUN_PROCESS, MT_RUN_KIND_N };
+
+/* What is known of a device, as bits of mt_device.knows. The numbers stand in the database. */
+enum mt_knows {
+    MT_KNOWS_ALLOC = 1 << 0,   /* bytes and blocks ever allocated */
+    MT_KNOWS_PEAK = 1 << 1,    /* the highest level */
+    MT_KNOWS_AT_PEAK = 1 << 2, /* what each call path held at that moment */
+    MT_KNOWS_AT_END = 1 << 3,  /* what is alive at the end */
+    MT_KNOWS_LEVEL = 1 << 4,   /* a curve over time */
+    MT_KNOWS_MOMENTS = 1 << 5, /* what each call path held at several moments */
+    MT_KNOWS_BLOCKS = 1 << 6,  /* single blocks: lifetimes, sizes */
+    MT_KNOWS_COUNTS = 1 << 7,  /* numbers of blocks */
+    MT_KNOWS_FREED_IN =
+        1 << 8,            /* freed_b is what a node freed itself, else what was freed of its own */
+    MT_KNOWS_OPS = 1 << 9, /* single ops */
+    MT_KNOWS_THREADS = 1 << 10,
+    MT_KNOWS_SEGMENTS = 1 << 11, /* what the caching allocator holds from the driver */
+    MT_KNOWS_STEPS = 1 << 12
+};
+
+#endif
