@@ -2,12 +2,9 @@
 # .ci/deps, with an apt-get that only pretends: what it asks for where clang, and what belongs to it, is
 # missing, that it looks again at what it has installed, and that it stops where that does not help.
 set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
 root=$(dirname "$SAMPLES")
-fails=0
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 command -v pkg-config >/dev/null 2>&1 || { echo "skipped: no pkg-config"; exit 77; }
 mkdir bin
 ln -s /usr/bin/* bin
@@ -56,5 +53,4 @@ expect 'the runtime alone' 'libclang-rt-14-dev '
 deps check && complain 'zsh is installed and not there, and that is no failure'
 grep -q 'installed, but not found:.* zsh' said || complain "zsh: $(cat said)"
 deps nonsense && complain 'an unknown group'
-echo "$fails complaints"
-[ $fails = 0 ]
+complained ""

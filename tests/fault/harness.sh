@@ -2,12 +2,9 @@
 # The test runner itself, on a small tree of programs that pass, fail, are skipped, say nothing and die:
 # each must be counted as what it is, and nothing that was to run may be missed.
 set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
 root=$(dirname "$SAMPLES")
-fails=0
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 
 mkdir -p tree/tests/golden tree/tests/fault tree/tests/fuzz tree/tests/matrix tree/tests/unit \
     tree/build/tests/unit tree/samples
@@ -117,5 +114,4 @@ for name in invariants snapshot_samples shuffled scopes; do
     done <questions
 done
 
-echo "$fails complaints"
-[ $fails = 0 ]
+complained ""

@@ -3,13 +3,10 @@
 # inclusive = self + children's inclusive; at-end = unfreed blocks; peak = largest running sum; the rows
 # of a table add up however they are grouped.
 set -u
-fails=0 seen=0
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
+seen=0
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
-
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 
 query() { # SQL: its rows, in the file rows
     rm -f rows
@@ -70,5 +67,4 @@ for run in basic fork_join leak_steps list_and_threads_same_site; do
     done
 done
 [ $seen -ge 5 ] || complain "only $seen recordings seen"
-echo "$seen recordings, $fails complaints"
-[ $fails = 0 ]
+complained "$seen recordings"

@@ -2,12 +2,9 @@
 # The Makefile, on a small program in place of memtool: what is built again when files, flags and the
 # compiler change, which program build/memtool is, and what is installed and removed again.
 set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
 root=$(dirname "$SAMPLES")
-fails=0
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 mkdir -p tree/lib/room tree/formats tree/cmd tree/queries tree/docs/man tree/tests/unit tree/tests/fuzz
 cp "$root/Makefile" tree
 cp "$root/queries/embed.awk" tree/queries
@@ -128,5 +125,4 @@ left=$(cd "$dest" && find . -type f)
 [ "$left" = './opt/my tools/bin/other' ] || complain "uninstall leaves or takes: $left"
 quietly help
 grep -q '^  make check ' log || complain 'help'
-echo "$fails complaints"
-[ $fails = 0 ]
+complained ""

@@ -2,12 +2,9 @@
 # The manual pages: every command has one, and the examples in docs/man/*.mdoc print what the pages
 # say. UPDATE=1 writes into the pages what they print now (then review the diff).
 set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-fails=0
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 
 # A page with the output of its examples as it is now. Examples are the lines "$ COMMAND" between .Bd
 # and .Ed; what follows one is its standard output.
@@ -46,5 +43,4 @@ for name in '' $commands; do
     diff -u --label "$page" --label now "$page" now || complain "$page: the examples print something else"
     cd ..
 done
-echo "$fails complaints"
-[ $fails = 0 ]
+complained ""

@@ -2,14 +2,11 @@
 # Real snapshots of GPUs against what an independent program says of them: levels, their moments, reserved
 # bytes, segments, and who holds the peak. Skipped where the recordings are not there.
 set -u
-fails=0 seen=0
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
+seen=0
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
 [ -d "$DATA/snapshots" ] || { echo "needs $DATA/snapshots"; exit 77; }
-
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 
 query() {
     "$MEMTOOL" query --db t.db --format csv "$1" | tail -n +2
@@ -71,5 +68,4 @@ for run in profile_grad profile_no_grad; do
         awk -F, '{ gsub(/"/, "", $1); sub(/<module>/, " <module>", $1); print $1, $2 }' >theirs
     diff theirs ours || complain "$run: sites at the peak differ (< truth, > memtool)"
 done
-echo "$seen snapshots, $fails complaints"
-[ $fails = 0 ]
+complained "$seen snapshots"

@@ -1,13 +1,10 @@
 #!/bin/sh
 # What a terminal gets that a file does not: the progress line, colours, the pager, narrow tables.
 set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
 script -qec true /dev/null >/dev/null 2>&1 </dev/null || { echo "skipped: no script(1)"; exit 77; }
 escape=$(printf '\033')
-fails=0
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 on_terminal() { # COMMAND: its output as a terminal sees it
     TERM=xterm script -qec "$1" /dev/null </dev/null >out 2>&1
 }
@@ -115,5 +112,4 @@ import '$evil' --replace
 import '$evil/$evil.json' --db '$evil.db'
 runs --db '$evil/$evil.db'
 LIST
-echo "$fails complaints"
-[ $fails = 0 ]
+complained ""

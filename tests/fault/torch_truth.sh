@@ -3,13 +3,10 @@
 # key_averages.json and by_shape.json (names, counts, bytes, nanoseconds), and its printed tables byte
 # for byte. Whole-microsecond recordings (1.13, 2.3) cannot be exact: how many rows are is pinned here.
 set -u
-fails=0 seen=0
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
+seen=0
 DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
-
-complain() {
-    echo "FAIL $*"
-    fails=$((fails + 1))
-}
 
 # name, count, inclusive and self bytes, inclusive and self time in ns: one line a row
 figures() {
@@ -69,5 +66,4 @@ for folder in "$SAMPLES"/*/ "$DATA"/torch/*/*/; do
     esac
 done
 [ $seen -ge 5 ] || complain "only $seen recordings seen"
-echo "$seen recordings, $fails complaints"
-[ $fails = 0 ]
+complained "$seen recordings"
