@@ -1,5 +1,6 @@
 #include "formats/snapshot_frames.h"
 
+#include "formats/native_frames.h"
 #include "lib/model/recording.h"
 #include <string.h>
 
@@ -206,57 +207,6 @@ struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t lin
     return look;
 }
 
-/* "operator<", "operator()" at the end of out: what follows belongs to the name. */
-static bool ends_in_operator(const struct mt_buf *out)
-{
-    static const char word[] = "operator";
-    return out->n >= sizeof word - 1 &&
-           memcmp(out->s + out->n - (sizeof word - 1), word, sizeof word - 1) == 0;
-}
-
-/* Skips a bracketed part at s; returns what follows it (the end if it is not closed). */
-static const char *skip_brackets(const char *s)
-{
-    int depth = 0;
-    for (; *s; s++) {
-        if (strchr("<({[", *s))
-            depth++;
-        else if (strchr(">)}]", *s) && !(*s == '>' && s[-1] == '-') && --depth == 0)
-            return s + 1;
-    }
-    return s;
-}
-
-/* A C++ name without return type, template arguments, parameters and compiler suffixes. */
-static void add_native_name(struct mt_buf *out, const char *s)
-{
-    static const char anonymous[] = "(anonymous namespace)::";
-    size_t start = out->n;
-    while (*s) {
-        if (strncmp(s, anonymous, sizeof anonymous - 1) == 0) {
-            s += sizeof anonymous - 1;
-        } else if (ends_in_operator(out) && strchr("<>(-", *s)) {
-            size_t n = *s == '(' ? 2 : strspn(s, "<>-=");
-            mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
-            s += n < strlen(s) ? n : strlen(s);
-        } else if (*s == '<') {
-            s = skip_brackets(s);
-        } else if (*s == '{') {
-            mt_buf_adds(out, strncmp(s, "{lambda", 7) == 0 ? "{lambda}" : "{}");
-            s = skip_brackets(s);
-        } else if (*s == '(' || *s == '[' || strncmp(s, ".llvm.", 6) == 0) {
-            break;
-        } else if (*s == ' ' && !ends_in_operator(out)) {
-            out->n = start; /* what came was the return type */
-            s++;
-        } else {
-            mt_buf_addc(out, *s++);
-        }
-    }
-    if (out->s)
-        out->s[out->n] = '\0';
-}
-
 void mt_snap_frame_text(struct mt_buf *out, const char *name, const char *file, int64_t line)
 {
     const char *slash = strrchr(file, '/');
@@ -266,7 +216,7 @@ void mt_snap_frame_text(struct mt_buf *out, const char *name, const char *file, 
         return;
     }
     size_t before = out->n;
-    add_native_name(out, name);
+    mt_native_plain_name(out, name);
     if (out->n == before)
         mt_buf_adds(out, *name ? name : "[unknown function]");
 }

@@ -1,0 +1,340 @@
+#include "formats/native_frames.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* The word "operator" at the end of the name that starts there: what follows belongs to it. */
+static bool ends_in_operator(const struct mt_buf *out, size_t start)
+{
+    static const char word[] = "operator";
+    const size_t k = sizeof word - 1;
+    if (out->n - start < k || memcmp(out->s + out->n - k, word, k) != 0)
+        return false;
+    unsigned char before = out->n - start > k ? (unsigned char)out->s[out->n - k - 1] : ' ';
+    return !isalnum(before) && before != '_';
+}
+
+/* Skips a bracketed part at s; returns what follows it (the end if it is not closed). */
+static const char *skip_brackets(const char *s)
+{
+    int depth = 0;
+    for (; *s; s++) {
+        if (strchr("<({[", *s))
+            depth++;
+        else if (strchr(">)}]", *s) && !(*s == '>' && s[-1] == '-') && --depth == 0)
+            return s + 1;
+    }
+    return s;
+}
+
+/* A function without a name, as s has it in braces. */
+static const char *local_function(const char *s)
+{
+    if (strncmp(s, "{lambda", 7) == 0)
+        return "{lambda}";
+    return strncmp(s + strspn(s, "{"), "closure", 7) == 0 ? "{closure}" : "{}";
+}
+
+void mt_native_plain_name(struct mt_buf *out, const char *s)
+{
+    static const char anonymous[] = "(anonymous namespace)::";
+    size_t start = out->n;
+    while (*s) {
+        if (strncmp(s, anonymous, sizeof anonymous - 1) == 0) {
+            s += sizeof anonymous - 1;
+        } else if (ends_in_operator(out, start) && strchr("<>(-", *s)) {
+            size_t n = *s == '(' ? 2 : strspn(s, "<>-=");
+            mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
+            s += n < strlen(s) ? n : strlen(s);
+        } else if (*s == '<') {
+            s = skip_brackets(s);
+        } else if (*s == '{') {
+            mt_buf_adds(out, local_function(s));
+            s = skip_brackets(s);
+        } else if (*s == '(' || *s == '[' || strncmp(s, ".llvm.", 6) == 0) {
+            break;
+        } else if (*s == ' ' && !ends_in_operator(out, start)) {
+            out->n = start; /* what came was the return type */
+            s++;
+        } else {
+            mt_buf_addc(out, *s++);
+        }
+    }
+    if (out->s)
+        out->s[out->n] = '\0';
+}
+
+/* Length of s without the parts that compilers add to the names of C: "f.part.0.cold" is f. */
+static size_t without_parts(const char *s, size_t n)
+{
+    static const struct part {
+        const char *text;
+        bool numbered;
+    } parts[] = {{".cold", false},      {".localalias", false}, {".part.", true}, {".isra.", true},
+                 {".constprop.", true}, {".lto_priv.", true},   {".llvm.", true}};
+    for (size_t at = 1; at < n; at++)
+        for (size_t i = 0; s[at] == '.' && i < MT_ARRAY_LEN(parts); i++) {
+            size_t k = strlen(parts[i].text);
+            if (at + k > n || memcmp(s + at, parts[i].text, k) != 0)
+                continue;
+            char next = at + k < n ? s[at + k] : '\0';
+            if (parts[i].numbered ? isdigit((unsigned char)next) : !next || next == '.')
+                return at;
+        }
+    return n;
+}
+
+/* Length of s without Rust's hash: "f::h0123456789abcdef" is f. */
+static size_t without_hash(const char *s, size_t n)
+{
+    enum { HASH = 3 + 16 };
+    if (n <= HASH || memcmp(s + n - HASH, "::h", 3) != 0)
+        return n;
+    for (size_t i = n - HASH + 3; i < n; i++)
+        if (!isxdigit((unsigned char)s[i]))
+            return n;
+    return n - HASH;
+}
+
+/* Length of s without the version of a symbol: "f@@GLIBC_2.34", "f@plt" are f. */
+static size_t without_version(const char *s, size_t n)
+{
+    const char *at = n > 1 ? memchr(s + 1, '@', n - 1) : NULL;
+    return at ? (size_t)(at - s) : n;
+}
+
+/* "<T as Trait>::f" of Rust is T::f, "<T>::f" too; *s goes behind the bracket. */
+static void add_rust_type(struct mt_buf *out, const char **s)
+{
+    const char *end = skip_brackets(*s);
+    size_t n = (size_t)(end - *s);
+    if (n < 3 || end[-1] != '>' || strncmp(end, "::", 2) != 0)
+        return;
+    struct mt_buf type = {0};
+    mt_buf_add(&type, *s + 1, n - 2);
+    char *as = strstr(type.s, " as ");
+    if (as)
+        *as = '\0';
+    mt_native_plain_name(out, type.s);
+    mt_buf_free(&type);
+    *s = end;
+}
+
+/* "main.(*T).f" of Go is its name; Objective-C's "-[T f:]" too. */
+static bool is_whole(const char *s)
+{
+    return strncmp(s, "-[", 2) == 0 || strncmp(s, "+[", 2) == 0 || strstr(s, ".(*");
+}
+
+static bool is_unknown(const char *name)
+{
+    size_t n = strlen(name);
+    return n == strspn(name, "?") ||
+           (strncmp(name, "0x", 2) == 0 && n == 2 + strspn(name + 2, "0123456789abcdefABCDEF"));
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void add_unknown(struct mt_buf *out, const char *object)
+{
+    object = base_name(object);
+    if (*object)
+        mt_buf_addf(out, "[%s]", object);
+    else
+        mt_buf_adds(out, "[unknown function]");
+}
+
+void mt_native_name(struct mt_buf *out, const char *name, const char *object)
+{
+    static const char internal[] = "__GI_"; /* of glibc: the same function */
+    size_t start = out->n;
+    if (is_unknown(name)) {
+        add_unknown(out, object);
+        return;
+    }
+    if (is_whole(name)) {
+        mt_buf_adds(out, name);
+        return;
+    }
+    const char *s = name;
+    if (strncmp(s, internal, sizeof internal - 1) == 0 && s[sizeof internal - 1])
+        s += sizeof internal - 1;
+    if (*s == '<')
+        add_rust_type(out, &s);
+    mt_native_plain_name(out, s);
+    if (out->n == start) {
+        mt_buf_adds(out, name);
+        return;
+    }
+    size_t n = out->n - start;
+    n = without_parts(out->s + start, n);
+    n = without_version(out->s + start, n);
+    n = without_hash(out->s + start, n);
+    out->s[out->n = start + n] = '\0';
+}
+
+/* ---- kinds ---- */
+
+/* Names as a whole, or their beginnings, or ends, or objects' beginnings. */
+struct mark {
+    enum { IS, STARTS, ENDS, OBJECT } how;
+    const char *text;
+};
+
+static const struct mark allocators[] = {
+    /* C */
+    {IS, "malloc"},
+    {IS, "calloc"},
+    {IS, "realloc"},
+    {IS, "reallocarray"},
+    {IS, "memalign"},
+    {IS, "posix_memalign"},
+    {IS, "aligned_alloc"},
+    {IS, "valloc"},
+    {IS, "pvalloc"},
+    {IS, "strdup"},
+    {IS, "strndup"},
+    {IS, "__strdup"},
+    {IS, "__strndup"},
+    {STARTS, "__libc_malloc"},
+    {IS, "__libc_calloc"},
+    {IS, "__libc_realloc"},
+    {IS, "__libc_reallocarray"},
+    {IS, "__libc_memalign"},
+    {IS, "__libc_valloc"},
+    {IS, "__libc_pvalloc"},
+    {IS, "__posix_memalign"},
+    {IS, "_int_malloc"},
+    {IS, "_int_realloc"},
+    {IS, "_int_memalign"},
+    {IS, "sysmalloc"},
+    {STARTS, "__interceptor_"},
+    /* C++ */
+    {IS, "operator new"},
+    {ENDS, "::operator new"},
+    {ENDS, "new_allocator::allocate"},
+    {IS, "std::allocator::allocate"},
+    {IS, "std::allocator_traits::allocate"},
+    {IS, "__gnu_cxx::__alloc_traits::allocate"},
+    {IS, "std::__libcpp_allocate"},
+    {IS, "std::__libcpp_operator_new"},
+    /* Rust */
+    {IS, "__rust_alloc"},
+    {IS, "__rust_alloc_zeroed"},
+    {IS, "__rust_realloc"},
+    {STARTS, "__rdl_"},
+    {STARTS, "__rg_"},
+    {STARTS, "alloc::alloc::"},
+    /* Go */
+    {IS, "runtime.mallocgc"},
+    {IS, "runtime.newobject"},
+    /* Python */
+    {IS, "PyMem_Malloc"},
+    {IS, "PyMem_Calloc"},
+    {IS, "PyMem_Realloc"},
+    {STARTS, "PyMem_Raw"},
+    {STARTS, "_PyMem_Raw"},
+    {STARTS, "_PyMem_Debug"},
+    {IS, "PyObject_Malloc"},
+    {IS, "PyObject_Calloc"},
+    {IS, "PyObject_Realloc"},
+    {IS, "_PyObject_Malloc"},
+    {IS, "_PyObject_Calloc"},
+    {IS, "_PyObject_Realloc"},
+    /* allocators of their own, linked into the program or as a library */
+    {IS, "je_malloc"},
+    {IS, "je_calloc"},
+    {IS, "je_realloc"},
+    {IS, "je_mallocx"},
+    {IS, "je_rallocx"},
+    {IS, "je_memalign"},
+    {IS, "je_posix_memalign"},
+    {IS, "je_aligned_alloc"},
+    {STARTS, "je_malloc_default"},
+    {STARTS, "je_prof_"},
+    {STARTS, "je_arena_"},
+    {STARTS, "_rjem_"},
+    {IS, "tc_malloc"},
+    {IS, "tc_calloc"},
+    {IS, "tc_realloc"},
+    {IS, "tc_memalign"},
+    {IS, "tc_posix_memalign"},
+    {STARTS, "tc_new"},
+    {STARTS, "tcmalloc::"},
+    {STARTS, "mi_malloc"},
+    {IS, "mi_calloc"},
+    {IS, "mi_zalloc"},
+    {IS, "mi_realloc"},
+    {STARTS, "mi_heap_malloc"},
+    {STARTS, "mi_new"},
+    {OBJECT, "libjemalloc"},
+    {OBJECT, "libtcmalloc"},
+    {OBJECT, "libmimalloc"},
+    {OBJECT, "libc_malloc_debug"},
+    {OBJECT, "libheaptrack"},
+    {OBJECT, "vgpreload_"},
+    {OBJECT, "libasan"},
+    {OBJECT, "liblsan"},
+};
+
+static const struct mark mains[] = {
+    {IS, "main"}, {IS, "main.main"}, {IS, "__static_initialization_and_destruction_0"}};
+
+static const struct mark starts[] = {
+    {IS, "_start"},
+    {IS, "(below main)"},
+    {STARTS, "__libc_start_"},
+    {IS, "clone"},
+    {IS, "clone3"},
+    {IS, "__clone"},
+    {IS, "__clone3"},
+    {IS, "__clone_internal"},
+    {IS, "start_thread"},
+    {IS, "thread_start"},
+    {IS, "execute_native_thread_routine"},
+    {STARTS, "std::thread::_"},
+    {STARTS, "std::__invoke"},
+    {IS, "runtime.main"},
+    {IS, "runtime.goexit"},
+};
+
+static bool any(const struct mark *marks, size_t n, const char *name, const char *object)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = strlen(marks[i].text);
+        const char *in = marks[i].how == OBJECT ? object : name;
+        switch (marks[i].how) {
+        case IS:
+            if (strcmp(in, marks[i].text) == 0)
+                return true;
+            break;
+        case STARTS:
+        case OBJECT:
+            if (strncmp(in, marks[i].text, k) == 0)
+                return true;
+            break;
+        case ENDS:
+            if (length >= k && strcmp(in + length - k, marks[i].text) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+enum mt_native_kind mt_native_kind(const char *name, const char *object)
+{
+    object = base_name(object);
+    if (any(allocators, MT_ARRAY_LEN(allocators), name, object))
+        return MT_NATIVE_ALLOCATOR;
+    if (any(mains, MT_ARRAY_LEN(mains), name, object))
+        return MT_NATIVE_MAIN;
+    return any(starts, MT_ARRAY_LEN(starts), name, object) ? MT_NATIVE_START : MT_NATIVE_CODE;
+}
