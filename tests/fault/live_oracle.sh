@@ -4,7 +4,7 @@
 # On all samples, traces and snapshots, and where present all other recordings; windows and moments are pseudo-random.
 set -u
 fails=0 seen=0 compared=0 random=1
-DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+DATA=${DATA:-$(dirname "$SAMPLES")/tests/recordings}
 chunk=$(sed -n 's/^#define MT_CHUNK_CHANGES \([0-9]*\).*/\1/p' "$SAMPLES/../lib/model/curve.h")
 
 fail() { echo "FAIL $run $device: $*"; fails=$((fails + 1)); }

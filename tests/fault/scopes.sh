@@ -3,7 +3,7 @@
 # and optimizer step are those of PyTorch's own table (compat torch), whose rule of nesting is another.
 # On all samples, and where present all other recordings, of a single thread and in nanoseconds.
 set -u
-DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+DATA=${DATA:-$(dirname "$SAMPLES")/tests/recordings}
 fails=0 scopes=0
 export MEMTOOL_DB=t.db
 own="SELECT name, sum(net_b), sum(calls_n), sum(time_ns) FROM v_node

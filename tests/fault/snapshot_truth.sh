@@ -1,11 +1,12 @@
 #!/bin/sh
 # Real snapshots of GPUs against what an independent program says of them: levels, their moments, reserved
-# bytes, segments, and who holds the peak. Skipped where the recordings are not there.
+# bytes, segments, and who holds the peak. Skipped where the recordings,
+# which are not ours to copy, are not there.
 set -u
 # shellcheck source=tests/complain.sh
 . "$(dirname "$0")/../complain.sh"
 seen=0
-DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+DATA=${DATA:-$(dirname "$SAMPLES")/tests/recordings}
 [ -d "$DATA/snapshots" ] || { echo "needs $DATA/snapshots"; exit 77; }
 
 query() {

@@ -3,7 +3,7 @@
 # scripts or references, and with nothing in them that the names brought.
 set -u
 fails=0 seen=0
-DATA=${DATA:-$(dirname "$SAMPLES")/../shared/data}
+DATA=${DATA:-$(dirname "$SAMPLES")/tests/recordings}
 
 fail() { echo "FAIL $*"; fails=$((fails + 1)); }
 
@@ -34,7 +34,7 @@ for trace in "$SAMPLES"/*/trace.json.gz "$DATA"/torch/*/*/trace.json.gz "$DATA"/
         for by in site path,step; do check "r$seen" --by $by --top 60 --width 3000; done
     seen=$((seen + 1))
 done
-[ $seen -ge 5 ] || fail "only $seen recordings seen"
+[ $seen -ge 40 ] || fail "only $seen recordings seen"
 
 # Names that try to be markup, end a tag, hide, or are no text at all.
 name=0

@@ -2,13 +2,12 @@
 # Golden tests: whole commands, compared by stdout, stderr and exit code. `sh tests/golden/run.sh [NAME...]`
 #
 # A case is a folder beside this script:
-#   cmd          shell lines that use $MEMTOOL, $SAMPLES, $DATA
+#   cmd          shell lines that use $MEMTOOL and $SAMPLES
 #   stdout       what they must print, exactly; missing: nothing
 #   stderr       the same
 #   exit         their exit code; missing: 0
-#   needs-data   if there, the case is skipped where ../shared/data is missing
 #
-# Each runs in an empty folder without a terminal, pager or database, in UTC. $SAMPLES and $DATA are
+# Each runs in an empty folder without a terminal, pager or database, in UTC. $SAMPLES is
 # relative ("../samples"), so that messages that name a file are the same everywhere; the folder's
 # own absolute path is shown as $PWD.
 # MEMTOOL=PROGRAM chooses the program (build/debug/memtool). UPDATE=1 rewrites what is expected.
@@ -27,15 +26,11 @@ compare() { # CASE-DIR TMP OUTPUT
     diff -u --label "expected $3" --label "came $3" "$expected" "$2/$3"
 }
 
-# Runs one case; prints "ok NAME", "FAIL NAME" with the differences, or "skip NAME: why".
+# Runs one case; prints "ok NAME", or "FAIL NAME" with the differences.
 run_case() { # NAME
     case_dir=$here/$1
     if [ ! -f "$case_dir/cmd" ]; then
         echo "FAIL $1: the folder has no file 'cmd'"
-        return
-    fi
-    if [ -e "$case_dir/needs-data" ] && [ ! -d "$root/../shared/data" ]; then
-        echo "skip $1: needs ../shared/data, which is not here"
         return
     fi
     tmp=$(mktemp -d)
@@ -43,10 +38,9 @@ run_case() { # NAME
     touch "$tmp/default/stdout" "$tmp/default/stderr"
     echo 0 >"$tmp/default/exit"
     ln -s "$root/samples" "$tmp/samples"
-    ln -s "$root/../shared/data" "$tmp/data"
     (cd "$tmp/work" && exec env -i PATH="$PATH" HOME="$tmp/home" TMPDIR="$tmp/tmp" \
         LC_ALL=C.UTF-8 TZ=UTC UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-        MEMTOOL="$MEMTOOL" SAMPLES=../samples DATA=../data \
+        MEMTOOL="$MEMTOOL" SAMPLES=../samples \
         timeout 60 sh "$case_dir/cmd") >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
     echo $? >"$tmp/exit"
     sed -i "s|$tmp/work|\$PWD|g" "$tmp/stdout" "$tmp/stderr"
@@ -91,10 +85,7 @@ cat /dev/null "$results"/* 2>/dev/null | awk '
     { print }
     /^ok / { passed++ }
     /^FAIL / { failed++ }
-    /^skip / { skipped++ }
     END {
-        printf "%d passed, %d failed", passed, failed
-        if (skipped) printf ", %d skipped", skipped
-        print ""
+        printf "%d passed, %d failed\n", passed, failed
         exit failed > 0
     }'
