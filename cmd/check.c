@@ -184,7 +184,7 @@ const struct mt_cmd mt_cmd_check = {
                 "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,
     .words = words,
-    .formats = "table, csv, tsv, json, markdown, github, junit",
+    .more_formats = "github, junit",
     .args_max = (size_t)-1,
     .run = run,
 };

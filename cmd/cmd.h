@@ -74,8 +74,9 @@ struct mt_cmd {
     const struct mt_glossary *words; /* shown below the options; NULL: none */
     const struct mt_values *values;  /* of its options, for completion; NULL: none to choose from */
     size_t args_min, args_max;
-    const char *formats; /* names for --format, ", " between them; NULL: of the option's help.
-                            Without that option: what endings of -o may say; NULL: none */
+    const char *more_formats; /* for --format beside those of every report, ", " between them; NULL:
+                                 none */
+    const char *formats; /* of a command without --format: what endings of -o may say; NULL: none */
     const char
         *without; /* names of common options it has no use for, blanks between them; such an
                      option is refused, and neither help nor completion shows it. NULL: none */

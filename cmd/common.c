@@ -18,12 +18,10 @@
 
 struct mt_common mt_common;
 
-static const char formats_of_reports[] = "table, csv, tsv, json, markdown";
-
 const struct mt_opt mt_common_opts[] = {
     {"db", 'd', MT_OPT_STRING, &mt_common.db, "FILE",
      "database (default: $MEMTOOL_DB, else .memtool.db here or above)"},
-    {"format", 0, MT_OPT_STRING, &mt_common.format, "F", formats_of_reports},
+    {"format", 0, MT_OPT_STRING, &mt_common.format, "F", "output format"},
     {"output", 'o', MT_OPT_STRING, &mt_common.output, "FILE",
      "write there instead of standard output; .csv, .tsv, .json, .md and .svg say the format"},
     {"bytes", 0, MT_OPT_FLAG, &mt_common.bytes, NULL, "exact figures instead of KiB and ms"},
@@ -182,23 +180,11 @@ void mt_show_notes(const struct mt_report *report)
         show_note(report->notes.v[i]);
 }
 
-/* The format that the ending of a file's name stands for, NULL = none. */
+/* The name of the format that the ending of a file stands for; NULL: none. */
 static const char *format_of_file(const char *path)
 {
-    static const struct {
-        const char *ending, *format;
-    } endings[] = {
-        {".csv", "csv"}, {".tsv", "tsv"}, {".json", "json"}, {".md", "markdown"}, {".svg", "svg"}};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
-        if (strcmp(dot, endings[i].ending) == 0)
-            return endings[i].format;
-    return NULL;
-}
-
-const char *mt_formats_of(const struct mt_cmd *cmd)
-{
-    return cmd->formats ? cmd->formats : formats_of_reports;
+    const struct mt_output_format *format = mt_format_by_ending(path);
+    return format ? format->name : NULL;
 }
 
 /* The ending of the file names no format that a command with a form of its own does not write. */
@@ -223,8 +209,8 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
         return check_ending(cmd, err);
     if (!mt_common.format && !mt_output_is_stdout())
         mt_common.format = format_of_file(mt_common.output);
-    if (mt_common.format && strcmp(mt_common.format, "md") == 0)
-        mt_common.format = "markdown";
+    if (mt_common.format && mt_format_by_name(mt_common.format))
+        mt_common.format = mt_format_by_name(mt_common.format)->name;
     if (!mt_common.format || mt_has_word(formats, mt_common.format))
         return MT_OK;
     if (!asked)
@@ -236,27 +222,27 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
 }
 
 /* The format for reports; of a text or picture that the command makes itself, the table's. */
-static enum mt_format format_of_reports(void)
+static const struct mt_output_format *format_of_reports(void)
 {
-    int format = mt_common.format ? mt_format_by_name(mt_common.format) : -1;
-    return format < 0 ? MT_FORMAT_TABLE : (enum mt_format)format;
+    const struct mt_output_format *asked =
+        mt_common.format ? mt_format_by_name(mt_common.format) : NULL;
+    return asked && asked->write ? asked : &mt_output_formats[MT_FORMAT_TABLE];
 }
 
 bool mt_people_read(void)
 {
-    enum mt_format format = format_of_reports();
-    return format == MT_FORMAT_TABLE || format == MT_FORMAT_MARKDOWN;
+    return format_of_reports()->people;
 }
 
 static struct mt_render how_to_show(struct mt_term *term)
 {
-    enum mt_format format = format_of_reports();
-    bool people = mt_output_is_stdout() && format == MT_FORMAT_TABLE;
+    const struct mt_output_format *format = format_of_reports();
+    bool screen = mt_output_is_stdout() && format->screen;
     *term = mt_term_probe(mt_common.no_color ? MT_COLOR_NEVER : MT_COLOR_AUTO);
-    return (struct mt_render){.format = format,
-                              .width = people ? term->width : 0,
+    return (struct mt_render){.format = (enum mt_format)(format - mt_output_formats),
+                              .width = screen ? term->width : 0,
                               .bytes = mt_common.bytes,
-                              .color = people && term->color,
+                              .color = screen && term->color,
                               .ascii = mt_common.ascii || !term->utf8};
 }
 
@@ -285,7 +271,7 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     struct mt_render how = how_to_show(&term);
     MT_TRY(mt_output_open(&out, err));
     how.terminal = isatty(fileno(out));
-    if (mt_output_is_stdout() && how.format == MT_FORMAT_TABLE && !mt_common.no_pager)
+    if (mt_output_is_stdout() && mt_output_formats[how.format].screen && !mt_common.no_pager)
         mt_pager_start(&term);
     for (size_t i = 0; i < n; i++) {
         if (i)
@@ -301,7 +287,7 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
                     out == stdout ? "What was written is not all. " : "");
     st = mt_output_close(out, ended == MT_OK, err);
     st = ended == MT_OK ? st : ended;
-    for (size_t i = 0; i < n && how.format != MT_FORMAT_JSON; i++) {
+    for (size_t i = 0; i < n && !mt_output_formats[how.format].notes_inside; i++) {
         mt_show_notes(reports[i]);
         if (!mt_people_read() && reports[i]->left_out) /* csv and tsv have no place for it */
             show_note(reports[i]->left_out);
@@ -311,7 +297,8 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
 
 bool mt_show_wants_svg(void)
 {
-    return mt_common.format && strcmp(mt_common.format, "svg") == 0;
+    return mt_common.format &&
+           mt_format_by_name(mt_common.format) == &mt_output_formats[MT_FORMAT_SVG];
 }
 
 /* Most such texts are safe already; escaping twice changes nothing. */

@@ -46,9 +46,6 @@ enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, 
 /* Columns that help is written in: of the terminal, 80 where there is none. */
 int mt_help_width(void);
 
-/* Names for --format of a command, ", " between them. */
-const char *mt_formats_of(const struct mt_cmd *cmd);
-
 /* Before a command runs: the format the ending of -o asks for, where --format names none. Errors:
  * MT_EUSAGE: a format the command does not have. */
 enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err);

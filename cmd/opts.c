@@ -1,6 +1,7 @@
 #include "cmd/opts.h"
 
 #include "lib/base/human.h"
+#include "lib/render/render.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,6 +19,25 @@ struct parser {
     bool help; /* the flag `help` was given */
     struct mt_err *err;
 };
+
+static void add_format(struct mt_buf *list, const char *name)
+{
+    mt_buf_addf(list, "%s%s", list->n ? ", " : "", name);
+}
+
+const char *mt_formats_of(const struct mt_cmd *cmd)
+{
+    static struct mt_buf list;
+    if (cmd->formats)
+        return cmd->formats;
+    mt_buf_clear(&list);
+    for (size_t i = 0; i < MT_FORMAT_N; i++)
+        if (mt_output_formats[i].write)
+            add_format(&list, mt_output_formats[i].name);
+    if (cmd->more_formats)
+        add_format(&list, cmd->more_formats);
+    return list.s;
+}
 
 bool mt_has_word(const char *list, const char *word)
 {

@@ -42,4 +42,7 @@ void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, int wid
  * NULL. The text is valid until the next call. For the tests. */
 const char *mt_opts_check(const struct mt_opt *opts);
 
+/* The formats a command writes reports in, ", " between them; static, until the next call. */
+const char *mt_formats_of(const struct mt_cmd *cmd);
+
 #endif

@@ -52,8 +52,8 @@ static void put_words(const struct page *p, const char *words, int indent)
 /* What an option that all commands have means to this one. */
 static const char *common_help(const struct mt_cmd *cmd, const struct mt_opt *opt)
 {
-    if (cmd->formats && strcmp(opt->name, "format") == 0)
-        return cmd->formats;
+    if (strcmp(opt->name, "format") == 0)
+        return mt_formats_of(cmd);
     if (strcmp(opt->name, "output") == 0 && !mt_cmd_takes(cmd, "format"))
         return "write there instead of standard output";
     return opt->help;

@@ -353,7 +353,7 @@ const struct mt_cmd mt_cmd_timeline = {
     .opts = opts,
     .values = values,
     .words = words,
-    .formats = "table, csv, tsv, json, markdown, svg",
+    .more_formats = "svg",
     .args_max = 1,
     .run = run,
 };

@@ -7,43 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mt_format_by_name(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum mt_format format;
-    } names[] = {
-        {"table", MT_FORMAT_TABLE}, {"csv", MT_FORMAT_CSV},           {"tsv", MT_FORMAT_TSV},
-        {"json", MT_FORMAT_JSON},   {"markdown", MT_FORMAT_MARKDOWN}, {"md", MT_FORMAT_MARKDOWN},
-    };
-    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++) {
-        if (strcmp(name, names[i].name) == 0)
-            return (int)names[i].format;
-    }
-    return -1;
-}
-
-void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out)
-{
-    switch (how->format) {
-    case MT_FORMAT_TABLE:
-        mt_render_table(r, how, out);
-        break;
-    case MT_FORMAT_CSV:
-        mt_render_csv(r, how, out);
-        break;
-    case MT_FORMAT_TSV:
-        mt_render_tsv(r, how, out);
-        break;
-    case MT_FORMAT_JSON:
-        mt_render_json(r, out);
-        break;
-    case MT_FORMAT_MARKDOWN:
-        mt_render_markdown(r, how, out);
-        break;
-    }
-}
-
 static bool names_the_row(const struct mt_column *c)
 {
     return c->unit == MT_UNIT_TREE || strcmp(c->name, "name") == 0;

@@ -23,6 +23,8 @@ enum mt_format {
     MT_FORMAT_JSON,     /* one object: schema, version, runs, params, totals, rows, left_out_n,
                            notes; one row a line */
     MT_FORMAT_MARKDOWN, /* a pipe table with human figures, title above, footer below */
+    MT_FORMAT_SVG,      /* a picture, of commands that draw one */
+    MT_FORMAT_N
 };
 
 struct mt_render {
@@ -34,11 +36,24 @@ struct mt_render {
     bool ascii;    /* tree lines and the cut mark in ASCII: not a UTF-8 terminal */
 };
 
-/* The format of that name ("table", "csv", "tsv", "json", "markdown", also "md"), or -1. */
-int mt_format_by_name(const char *name);
+/* What an output format is. To add one: a name in the enum, a row in output_formats.c, a writer. */
+struct mt_output_format {
+    const char *name, *alias; /* for --format; alias NULL: none */
+    const char *ending;       /* of a file that is to be written so; NULL: none */
+    bool people;       /* people read it: human figures, and what is left out is said in it */
+    bool screen;       /* fits the width of a terminal, through a pager */
+    bool notes_inside; /* has a place for notes, which else go to standard error */
+    /* NULL: reports have no such form, the command makes it itself. */
+    void (*write)(const struct mt_report *r, const struct mt_render *how, FILE *out);
+};
+extern const struct mt_output_format mt_output_formats[MT_FORMAT_N]; /* by enum mt_format */
 
-/* Writes the report. Output errors stay in the FILE's error flag; the caller checks it once.
- * Rows are no longer written once it is set. */
+/* The format of that name or alias, or of a file whose name ends so; NULL: none. */
+const struct mt_output_format *mt_format_by_name(const char *name);
+const struct mt_output_format *mt_format_by_ending(const char *path);
+
+/* Writes the report; its format has a writer. Output errors stay in the FILE's error flag; the
+ * caller checks it once. Rows are no longer written once it is set. */
 void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out);
 
 #endif

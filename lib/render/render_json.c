@@ -102,8 +102,9 @@ static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *ou
     free(cells);
 }
 
-void mt_render_json(const struct mt_report *r, FILE *out)
+void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE *out)
 {
+    (void)how;
     struct mt_buf scratch = {0};
     use_cjson();
     put(json_text(r->schema, &scratch), "{\"schema\":", "", out);

@@ -41,6 +41,6 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
 void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_csv(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_tsv(const struct mt_report *r, const struct mt_render *how, FILE *out);
-void mt_render_json(const struct mt_report *r, FILE *out);
+void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE *out);
 
 #endif

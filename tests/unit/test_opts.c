@@ -230,7 +230,7 @@ static const struct help_row help_rows[] = {
      "\n"
      "Common options:\n"
      "      --fit SIZE  would an allocation of that size fit, and why not\n"
-     "      --format F  table, svg\n",
+     "      --format F  table, csv, tsv, json, markdown, svg\n",
      0},
 
     {"help: all parts", own_opts, common_opts, "  memtool table base --limit 6\n",
@@ -282,7 +282,7 @@ static void test_help(void **state)
     struct mt_cmd cmd = command;
     cmd.opts = row->own;
     cmd.examples = row->examples;
-    cmd.formats = "table, svg";
+    cmd.more_formats = "svg";
     cmd.without = NULL;
     char *text = NULL;
     size_t n = 0;

@@ -25,7 +25,8 @@ static const struct name_row name_rows[] = {
 static void test_format(void **state)
 {
     const struct name_row *row = *state;
-    assert_int_equal(mt_format_by_name(row->format), row->expected);
+    const struct mt_output_format *found = mt_format_by_name(row->format);
+    assert_int_equal(found ? found - mt_output_formats : -1, row->expected);
 }
 
 struct select_row {
