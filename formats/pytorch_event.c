@@ -135,6 +135,21 @@ static void classify_interval(struct mt_event *ev, enum mt_event_class cls)
         ev->kind = MT_FRAME_ANNOTATION;
 }
 
+/* Whether a ph is one that Chrome traces have, for us or not. */
+static bool is_phase(char ph)
+{
+    return ph && strchr("XBEiIMstfCbneSTpFNODPRcvVa(),=L", ph);
+}
+
+static enum mt_event_class instant_class(const struct mt_event *ev)
+{
+    if (!(ev->seen & MT_HAS_NAME))
+        return MT_EVENT_BROKEN;
+    return MT_TEXT_IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
+           : MT_TEXT_IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
+                                                   : MT_EVENT_NONE;
+}
+
 static void classify(struct mt_event *ev)
 {
     switch (ev->ph) {
@@ -149,16 +164,13 @@ static void classify(struct mt_event *ev)
         break;
     case 'i':
     case 'I':
-        if (ev->seen & MT_HAS_NAME)
-            ev->cls = MT_TEXT_IS(ev->name, "[memory]")        ? MT_EVENT_MEMORY
-                      : MT_TEXT_IS(ev->name, "[OutOfMemory]") ? MT_EVENT_OOM
-                                                              : MT_EVENT_NONE;
+        ev->cls = instant_class(ev);
         break;
     case 'M':
         ev->cls = MT_EVENT_META;
         break;
     default:
-        ev->cls = MT_EVENT_NONE;
+        ev->cls = is_phase(ev->ph) ? MT_EVENT_NONE : MT_EVENT_BROKEN;
     }
 }
 

@@ -12,6 +12,7 @@
 /* What the event's ph and cat make of it. */
 enum mt_event_class {
     MT_EVENT_NONE,   /* not for us: flows, counters, frames of the viewer */
+    MT_EVENT_BROKEN, /* without what says which of these it is */
     MT_EVENT_OP,     /* an interval on a host thread; `kind` says which */
     MT_EVENT_BEGIN,  /* ph B */
     MT_EVENT_END,    /* ph E */

@@ -372,7 +372,9 @@ static enum mt_status read_rest(struct reader *r, struct mt_err *err)
                 continue;
             if (!note->count && (*r->p == '{' || *r->p == '[') && !r->opts->partial)
                 return two_documents(r, err);
-            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)offset_of(r, r->p), 0);
+            if (!note->count)
+                note->first_offset = (int64_t)offset_of(r, r->p);
+            note->count = offset_of(r, r->p) + 1 - (uint64_t)note->first_offset;
         }
         MT_TRY(more(r, &got, err));
     }

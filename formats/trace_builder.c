@@ -301,6 +301,8 @@ enum mt_status mt_trace_builder_event(struct mt_trace_builder *in, const struct 
     case MT_EVENT_META:
         take_meta(in, ev);
         return MT_OK;
+    case MT_EVENT_BROKEN:
+        return skip_damaged(in, offset);
     default:
         return MT_OK;
     }
