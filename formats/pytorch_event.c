@@ -170,7 +170,7 @@ static void classify(struct mt_event *ev)
         ev->cls = MT_EVENT_META;
         break;
     default:
-        ev->cls = is_phase(ev->ph) ? MT_EVENT_NONE : MT_EVENT_BROKEN;
+        ev->cls = is_phase(ev->ph) || !ev->seen ? MT_EVENT_NONE : MT_EVENT_BROKEN;
     }
 }
 

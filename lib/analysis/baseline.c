@@ -111,7 +111,7 @@ static uint32_t add_site_name(struct mt_strtab *names, const char *op, const cha
     return id;
 }
 
-/* The names of the sites that lose frees. */
+/* The names of the sites that lose frees, or have blocks that nobody saw born. */
 static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *names,
                                   struct mt_err *err)
 {
@@ -125,7 +125,7 @@ static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *name
                           n->scope == MT_NONE ? "[no scope]"
                                               : mt_strtab_get(&t->strings, n->scope));
     }
-    if (mt_doubt_loses(&doubt, MT_NONE))
+    if (mt_doubt_loses(&doubt, MT_NONE) || s->device.alloc_unseen_n)
         add_site_name(names, "[outside ops]", "[outside ops]");
     mt_doubt_free(&doubt);
     return st;
@@ -291,9 +291,10 @@ int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *whic
     return median;
 }
 
-/* From the least of any repeat to the most of any. */
-static void fold_older(const struct mt_baseline *repeats, size_t n, struct mt_baseline_device *to)
+void mt_baseline_fold_older(const struct mt_baseline *repeats, size_t n,
+                            struct mt_baseline_device *to)
 {
+    to->older_b = MT_BASELINE_UNKNOWN;
     to->older_least_b = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
         const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], to->name);
@@ -304,6 +305,7 @@ static void fold_older(const struct mt_baseline *repeats, size_t n, struct mt_ba
         int64_t most_b = d->older_left_out ? d->older_most_b : 0;
         bool open = most_b < 0 || to->older_most_b < 0;
         to->older_left_out |= d->older_left_out;
+        to->older_unsaid |= d->older_unsaid;
         to->older_least_b = least_b < to->older_least_b ? least_b : to->older_least_b;
         to->older_most_b = open                        ? MT_BASELINE_UNKNOWN
                            : most_b > to->older_most_b ? most_b
@@ -319,9 +321,9 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     int64_t *values = mt_alloc(n * sizeof *values);
     size_t which = 0;
     struct mt_baseline_device *to = mt_vec_push(&out->devices);
-    *to = (struct mt_baseline_device){.older_b = MT_BASELINE_UNKNOWN};
+    *to = (struct mt_baseline_device){0};
     snprintf(to->name, sizeof to->name, "%s", name);
-    fold_older(repeats, n, to);
+    mt_baseline_fold_older(repeats, n, to);
     for (int f = MT_BASELINE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
             const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], name);

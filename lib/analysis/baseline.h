@@ -59,7 +59,8 @@ struct mt_baseline_site {
     const char *op, *scope;   /* scope NULL: none. Borrowed from the baseline */
     bool explicit_row;        /* [outside ops], [before trace], [no addresses]; [other]: what a file
                                  lumps together */
-    bool unseen;              /* it loses frees (doubt.h): what is alive of it may be dead */
+    bool unseen;              /* it loses frees (doubt.h): what is alive of it may be dead; or its
+                                 blocks were born unseen, and may not have been there yet */
     int64_t v[MT_BASELINE_N]; /* 0 where sites have no such figure */
     double per_step, suspect; /* growth of leaks, and of leaks and candidates, before rounding */
     int64_t *each; /* of several repeats: MT_BASELINE_N figures of each; NULL: v in all of them */
@@ -107,6 +108,12 @@ enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, i
 /* Makes one of n >= 1 repeats. Devices are those of any; a figure that one repeat does not know, or
  * knows of a part only, is unknown. */
 void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out);
+
+/* What repeats say together of what is older than they are, on the device called to->name: told or
+ * left out where it is in any, from the least of any estimate to the most of any. to: with zeros.
+ */
+void mt_baseline_fold_older(const struct mt_baseline *repeats, size_t n,
+                            struct mt_baseline_device *to);
 
 /* Lumps together as [other] the sites that no figure needs to reach 99 % of its sum. */
 void mt_baseline_trim(struct mt_baseline *b);

@@ -196,21 +196,31 @@ static bool measure(const struct mt_rule *rule, enum mt_baseline_figure figure,
 
 /* ---- comparing with a baseline ---- */
 
-static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
-                       const struct mt_repeats *base, struct mt_checked *c)
+/* Opens what does not compare between one repeat of the baseline and one of the run. */
+static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *a,
+                          const struct mt_baseline *b, struct mt_checked *c)
 {
-    const struct mt_baseline *a = &base->v.v[c->base_index], *b = &new->v.v[c->new_index];
-    const struct mt_baseline_device *da = mt_baseline_same_device(a, c->device);
-    const struct mt_baseline_device *db = mt_baseline_same_device(b, c->device);
-    int64_t steps_a = da->v[MT_BASELINE_STEP_N], steps_b = db->v[MT_BASELINE_STEP_N];
+    const struct mt_baseline_device *from = mt_baseline_same_device(a, c->device);
+    int64_t steps_a = from->v[MT_BASELINE_STEP_N];
+    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_BASELINE_STEP_N];
     if (strcmp(a->format, b->format) != 0)
         mt_check_open(c, "the baseline was read from a %s, the run from a %s", a->format,
                       b->format);
     else if (rule->kind->steps && steps_a != steps_b)
         mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
                       (long long)steps_a, (long long)steps_b, rule->kind->what);
-    else
-        mt_check_older_differs(rule, da, db, c);
+    else if (rule->kind->steps && from->spread[MT_BASELINE_STEP_N])
+        mt_check_open(c, "the repeats of the baseline differ in their steps: %s do not compare",
+                      rule->kind->what);
+}
+
+static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
+                       const struct mt_repeats *base, struct mt_checked *c)
+{
+    for (size_t i = 0; i < base->v.n; i++)
+        for (size_t k = 0; k < new->v.n; k++)
+            compare_kinds(rule, &base->v.v[i], &new->v.v[k], c);
+    mt_check_older_differs(rule, new, base, c);
     return !c->why[0];
 }
 
@@ -253,8 +263,11 @@ static void judge(struct mt_checked *c)
     else if ((double)(c->measured - c->doubt - c->limit) > noise)
         c->verdict = MT_CHECK_FAIL;
     else if ((double)(c->measured - c->limit) > noise)
-        mt_check_open(c, "%s of it may have been freed where the profiler did not see it",
-                      mt_human_bytes(c->doubt, text));
+        mt_check_open(
+            c,
+            "%s of it may not have been alive then: blocks were freed, or allocated, where the "
+            "profiler did not see it",
+            mt_human_bytes(c->doubt, text));
     else
         mt_check_open(c, "the repeats differ by more than the limit is exceeded by");
 }

@@ -4,6 +4,7 @@
 #include "lib/analysis/older_levels.h"
 #include "lib/base/human.h"
 #include <math.h>
+#include <stdio.h>
 
 static bool is_told(const struct mt_baseline_device *d)
 {
@@ -18,16 +19,36 @@ static bool counts_older(const struct mt_rule *rule)
     return (f == MT_BASELINE_PEAK || f == MT_BASELINE_AT_END) && mt_rule_is_about(rule, &older);
 }
 
-void mt_check_older_differs(const struct mt_rule *rule, const struct mt_baseline_device *base,
-                            const struct mt_baseline_device *new, struct mt_checked *c)
+/* What all repeats of a side say: the median is of one of them, but which is no matter of that. */
+static struct mt_baseline_device older_of(const struct mt_repeats *side, const struct mt_checked *c)
 {
-    bool in_base = is_told(base) && new->older_left_out;
+    struct mt_baseline_device all = {0};
+    snprintf(all.name, sizeof all.name, "%s", c->device);
+    mt_baseline_fold_older(side->v.v, side->v.n, &all);
+    return all;
+}
+
+static bool is_mixed(const struct mt_baseline_device *side)
+{
+    return is_told(side) && side->older_left_out;
+}
+
+void mt_check_older_differs(const struct mt_rule *rule, const struct mt_repeats *new,
+                            const struct mt_repeats *base, struct mt_checked *c)
+{
+    const struct mt_baseline_device a = older_of(base, c), b = older_of(new, c);
+    bool in_base = is_told(&a) && b.older_left_out;
     if (!counts_older(rule))
         return;
-    if (base->older_unsaid && (new->older_left_out || (is_told(new) && new->older_b)))
+    if (a.older_unsaid && (b.older_left_out || (is_told(&b) && b.older_b)))
         mt_check_open(c, "the baseline does not say whether it counts what is older than the "
                          "recording; write it anew with memtool export");
-    else if (in_base || (is_told(new) && base->older_left_out))
+    else if (is_mixed(&a) || is_mixed(&b))
+        mt_check_open(c,
+                      "what is older than the recording is in the figures of some repeats of the "
+                      "%s, but not of others; import all with --base",
+                      is_mixed(&a) ? "baseline" : "run");
+    else if (in_base || (is_told(&b) && a.older_left_out))
         mt_check_open(c,
                       "what is older than the recording is in the figure of the %s, but not of "
                       "the %s; import both with --base",
@@ -74,9 +95,8 @@ static bool verdict_turns(const struct mt_checked *c, const struct mt_older_part
 static void doubt_growth(const struct mt_repeats *new, const struct mt_repeats *base,
                          struct mt_checked *c)
 {
-    const struct mt_older_part part[2] = {
-        part_of(mt_baseline_same_device(&base->v.v[c->base_index], c->device)),
-        part_of(mt_baseline_same_device(&new->v.v[c->new_index], c->device))};
+    const struct mt_baseline_device all[2] = {older_of(base, c), older_of(new, c)};
+    const struct mt_older_part part[2] = {part_of(&all[0]), part_of(&all[1])};
     const double level[2] = {(double)c->base, (double)c->measured};
     struct mt_buf text = {0};
     if (!verdict_turns(c, part, false) && !verdict_turns(c, part, true))

@@ -15,10 +15,9 @@ static inline bool mt_check_is_partial(const struct mt_rule *rule)
 
 /* ---- what is older than the recording (docs/older.md) ---- */
 
-/* Of a growth rule, once base_index and new_index are known: opens it where one side counts what
- * the other leaves out. */
-void mt_check_older_differs(const struct mt_rule *rule, const struct mt_baseline_device *base,
-                            const struct mt_baseline_device *new, struct mt_checked *c);
+/* Of a growth rule: opens it where some repeats count what others leave out, of either side. */
+void mt_check_older_differs(const struct mt_rule *rule, const struct mt_repeats *new,
+                            const struct mt_repeats *base, struct mt_checked *c);
 
 /* Opens a verdict that the estimates turn; base NULL: none. */
 void mt_check_doubt_older(const struct mt_repeats *new, const struct mt_repeats *base,

@@ -66,6 +66,30 @@ def told():
     m.check("anew" in out, "an old file", "is not said to be old\n", out)
 
 
+def repeats():
+    """Of several repeats each is asked, not only the one in the middle; a file of them says the same."""
+    for name, peak, base in (("b0", 8, None), ("b1", 8, 100), ("n1", 8, 100), ("n2", 30, None), ("n3", 9, None), ("n4", 107, 0)):
+        trace = inputs.Trace()
+        trace.op("aten::linear", 1, 10.5)
+        trace.op(f"aten::{name}", 20, 10.5)
+        trace.record(2, peak << 20, 1 << 30)
+        trace.record(6, -(peak << 20), 1 << 30)
+        trace.write(f"{name}.json")
+        m.run("import", f"{name}.json", "--name", name, *(() if base is None else ("--base", f"{base}MiB")))
+    grows = ("--max-peak-growth", "5%")
+    for new in (("n1",), ("n2",), ("n1", "n2"), ("n1", "n2", "n3"), ("n1", "n4"), ("b0", "b1")):
+        for base in (("b0",), ("b1",), ("b0", "b1"), ("b1", "n4"), ("n4", "n3", "n1")):
+            if set(new) & set(base):
+                continue
+            told = set(new + base) <= {"b1", "n1", "n4"}
+            judged = (0,) if told else (3,)
+            m.run("export", "--baseline", *base, "-o", "several.json")
+            for against in (base, ("several.json",)):
+                line = ("check", *new, *(word for name in against for word in ("--baseline", name)), *grows)
+                out = exits(judged[0], *line)
+                m.check(told or "older" in out, " ".join(line), "does not say why\n", out)
+
+
 def unknown_ends():
     """A damaged record may have been a free."""
     with gzip.open(os.path.join(LOOPS, "plain_scheduled.json.gz"), "rt") as f:
@@ -132,6 +156,7 @@ def main():
     loop("data_workers_open", 100001)
     estimates()
     told()
+    repeats()
     ends()
     unknown_ends()
     accelerators()

@@ -174,6 +174,17 @@ def halves():
     return trace
 
 
+def freed_elsewhere(size):
+    """A block of that size is freed where a smaller one lay: nobody saw it allocated."""
+    trace = inputs.Trace()
+    trace.op("aten::add", 0, 10.5)
+    trace.op("aten::mul", 100, 1.5)
+    events = ((1, 10, 0x1000), (2, -10, 0x1000), *(((50, -size, 0x1000),) if size else ()), (51, 10, 0x9000000), (52, -10, 0x9000000))
+    for t, n, address in events:
+        trace.record(t, n, address)
+    return trace
+
+
 def beside(kept, peak=0, busy=inputs.CPU, quiet=inputs.CUDA0):
     """A busy device that keeps nothing, and a quiet one that keeps so much in each step, or once holds a large block."""
     trace = inputs.Trace()
@@ -344,5 +355,11 @@ cut_quiet = write("beside_cut", cut(0.6)(beside(0)))
 verdict(CANNOT, "diff", calm, cut_quiet, "--exit-code")
 verdict(CANNOT, "leaks", only_cpu, calm, cut_quiet, "--fail")
 verdict(CANNOT, "leaks", cut_quiet, "--fail")
+
+born, none = (write(f"born_{size}", document(lines(freed_elsewhere(size)))) for size in (10**6, 0))
+for site in [], ["--op", "outside ops"], ["--op", "."]:
+    for rule in ("--max-peak", "500KB"), ("--baseline", none, "--max-peak-growth", "5%"):
+        verdict(CANNOT, "check", born, *rule, *site)
+    verdict((0,), "check", born, "--max-peak", "2MB", *site)
 
 m.finish(at_least=4000)

@@ -299,6 +299,27 @@ static void doubt_test(void **state)
     mt_rules_free(&rules);
 }
 
+/* What is freed twice was allocated in between, outside of every op. */
+static void measured_birth_test(void **state)
+{
+    (void)state;
+    struct program p;
+    struct mt_baseline b;
+    struct mt_err err = MT_ERR_INIT;
+    program_start(&p);
+    int block = program_alloc(&p, "other", 40);
+    program_free(&p, block);
+    program_free(&p, block);
+    program_finish(&p);
+    assert_int_equal(p.device.alloc_unseen_n, 1);
+    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, &b, &err), MT_OK);
+    const struct mt_baseline_device *d = &b.devices.v[0];
+    for (size_t i = 0; i < d->sites.n; i++)
+        assert_int_equal(d->sites.v[i].unseen, strcmp(d->sites.v[i].op, "[outside ops]") == 0);
+    mt_baseline_free(&b);
+    program_end(&p);
+}
+
 /* What a run says of it: a thread drops what `losing` makes, some of which comes back. */
 static void measured_doubt_test(void **state)
 {
@@ -545,6 +566,7 @@ int main(void)
                   {"baseline: ops called like rows that are none", bracket_test},
                   {"verdict: figures of a part are no pass", part_test},
                   {"doubt: of a run", measured_doubt_test},
+                  {"doubt: of a birth that nobody saw", measured_birth_test},
                   {"verdict: what a baseline lumps together is doubt", other_test}};
     ROWS_ADD(&t, median_test, median_rows);
     ROWS_ADD(&t, limit_test, limit_rows);
