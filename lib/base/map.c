@@ -53,6 +53,26 @@ uint32_t *mt_map_at(struct mt_map *m, uint64_t key)
     return &s->value;
 }
 
+/* What stands behind the gap moves into it, unless it would then stand before its place. */
+void mt_map_remove(struct mt_map *m, uint64_t key)
+{
+    if (!m->slot_n)
+        return;
+    const uint64_t mask = m->slot_n - 1;
+    uint64_t gap = (uint64_t)(find(m, key) - m->slot);
+    if (m->slot[gap].value == MT_MAP_NONE)
+        return;
+    for (uint64_t i = (gap + 1) & mask; m->slot[i].value != MT_MAP_NONE; i = (i + 1) & mask) {
+        uint64_t home = mix(m->slot[i].key) & mask;
+        if (((i - home) & mask) < ((i - gap) & mask))
+            continue;
+        m->slot[gap] = m->slot[i];
+        gap = i;
+    }
+    m->slot[gap] = (struct mt_map_slot){UINT64_MAX, MT_MAP_NONE};
+    m->n--;
+}
+
 uint32_t mt_map_get(const struct mt_map *m, uint64_t key)
 {
     return m->slot_n ? find(m, key)->value : MT_MAP_NONE;

@@ -26,6 +26,8 @@ static void include_moments(struct mt_recording *r)
 enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     MT_TRY(mt_build_bounds(r, err));
+    if (r->summed)
+        return mt_rec_check_memory(r, err);
     mt_base_read_meta(r);
     mt_build_calltree(r);
     include_moments(r);
@@ -37,6 +39,10 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
 
 void mt_build_memory(struct mt_recording *r)
 {
+    if (r->summed) {
+        mt_build_totals(r);
+        return;
+    }
     mt_build_attribution(r);
     mt_build_rollup(r);
     mt_build_older(r);

@@ -129,14 +129,23 @@ static void sum_total(struct mt_recording *r, struct mt_map *index, uint16_t dev
     free(touched);
 }
 
-void mt_build_rollup(struct mt_recording *r)
+void mt_build_totals(struct mt_recording *r)
 {
     struct mt_map index = {0};
-    sum_self(r, &index);
-    sum_older(r, &index);
+    for (size_t i = 0; i < r->stats.n; i++)
+        *mt_map_at(&index, (uint64_t)r->stats.v[i].node << 16 | r->stats.v[i].device) = (uint32_t)i;
     for (size_t d = 0; d < r->devices.n; d++)
         sum_total(r, &index, (uint16_t)d);
     if (r->stats.n)
         qsort(r->stats.v, r->stats.n, sizeof *r->stats.v, stat_cmp);
     mt_map_free(&index);
+}
+
+void mt_build_rollup(struct mt_recording *r)
+{
+    struct mt_map index = {0};
+    sum_self(r, &index);
+    sum_older(r, &index);
+    mt_map_free(&index);
+    mt_build_totals(r);
 }

@@ -2,6 +2,7 @@
 
 void mt_history_free(struct mt_history *h)
 {
+    mt_vec_free(&h->moments);
     mt_curve_free(&h->curve);
     mt_vec_free(&h->keyframes);
     mt_buf_free(&h->live);

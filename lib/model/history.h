@@ -2,7 +2,7 @@
  * history.h - what reports need of the lives of blocks without reading every block: the curve of
  * each device, which blocks are live at some marked moments, and what each site keeps from step to
  * step. Built with a recording (lib/build/build.h), stored in the tables usage_chunk,
- * live_keyframe, holding, max_lifetime.
+ * live_keyframe, moment, holding, max_lifetime.
  */
 #ifndef MT_HISTORY_H
 #define MT_HISTORY_H
@@ -36,7 +36,21 @@ struct mt_max_lifetime {
     int64_t life, born;
 };
 
+/* A time at which it is known what call paths hold: holdings name it by its number. */
+struct mt_moment {
+    int64_t t_ns;
+    uint16_t device;
+    uint8_t kind; /* enum mt_moment_kind */
+};
+/* The numbers stand in the database. */
+enum mt_moment_kind {
+    MT_MOMENT_STEP,     /* the end of a step */
+    MT_MOMENT_TICK,     /* between two times of a log */
+    MT_MOMENT_SNAPSHOT, /* the recorder looked at it then */
+};
+
 struct mt_history {
+    MT_VEC(struct mt_moment) moments; /* where a reader gives them; else the ends of steps are it */
     struct mt_curve curve;
     MT_VEC(struct mt_live_keyframe) keyframes;
     struct mt_buf live;

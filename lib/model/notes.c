@@ -45,6 +45,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
     [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
     [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
+    [MT_NOTE_MOMENT_SUM] = "moment_sum",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -62,6 +63,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_BORN_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
                             "see it, and taken to be "
                             "alive ever since what lay there before was gone",
+    [MT_NOTE_MOMENT_SUM] = "at %N moment/moments call paths hold %B more than the file's own "
+                           "total, which was raised",
     [MT_NOTE_NO_ADDRESS] =
         "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
     [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its/their other half",

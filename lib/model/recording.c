@@ -8,7 +8,8 @@
 
 void mt_rec_init(struct mt_recording *r)
 {
-    *r = (struct mt_recording){.whole_us = true, .last_thread = MT_NONE, .trace_start_ns = MT_GONE};
+    *r = (struct mt_recording){
+        .whole_us = true, .last_thread = MT_NONE, .trace_start_ns = MT_GONE, .time_unit = "ns"};
     mt_strtab_init(&r->strings);
     mt_strtab_init(&r->thread_keys);
     mt_strtab_init(&r->process_keys);
@@ -39,6 +40,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->blocks);
     mt_vec_free(&r->nodes);
     mt_vec_free(&r->stats);
+    mt_vec_free(&r->extras);
     mt_history_free(&r->history);
     mt_vec_free(&r->unseen);
     mt_map_free(&r->losing);
@@ -129,8 +131,11 @@ static uint32_t frame_of(struct mt_recording *r, uint32_t recorded, enum mt_fram
     uint32_t *frame = mt_map_at(&r->frame_of, key);
     if (*frame == MT_NONE) {
         *frame = (uint32_t)r->frames.n;
-        *mt_vec_push(&r->frames) =
-            (struct mt_frame){.name = name, .instance = instance, .kind = (uint8_t)kind};
+        *mt_vec_push(&r->frames) = (struct mt_frame){.name = name,
+                                                     .object = MT_NONE,
+                                                     .file = MT_NONE,
+                                                     .instance = instance,
+                                                     .kind = (uint8_t)kind};
     }
     return *frame;
 }
@@ -165,8 +170,8 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
     return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
            r->records.n * pairing + BYTES(r->records) + BYTES(r->reserved_b) + BYTES(r->samples) +
            BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
-           BYTES(r->nodes) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
-           BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
+           BYTES(r->nodes) + BYTES(r->stats) + BYTES(r->extras) + BYTES(r->steps) + BYTES(r->meta) +
+           BYTES(r->frames) + BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
            mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
            mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) +
            r->beside_bytes;

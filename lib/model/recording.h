@@ -34,9 +34,10 @@ enum mt_frame_kind {
 
 /* A function as call paths name it: run-specific parts (addresses, step numbers) are cut off. */
 struct mt_frame {
-    uint32_t name;    /* string id */
-    int32_t instance; /* nn.Module frames: the number behind the name, else -1 */
-    uint8_t kind;     /* enum mt_frame_kind */
+    uint32_t name;         /* string id */
+    uint32_t object, file; /* string ids: shared library or program, source; MT_NONE = unknown */
+    int32_t instance;      /* nn.Module frames: the number behind the name, else -1 */
+    uint8_t kind;          /* enum mt_frame_kind */
 };
 
 /* A name as recorded, and the frame it belongs to. */
@@ -235,6 +236,7 @@ enum mt_note_kind {
     MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
     MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
     MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
+    MT_NOTE_MOMENT_SUM,     /* moments whose paths hold more than is held in all */
     MT_NOTE_N
 };
 struct mt_note {
@@ -250,6 +252,7 @@ struct mt_node {
     uint32_t frame;
     uint32_t top, scope, module; /* frames on the path; MT_NONE = none */
     uint8_t phase;               /* enum mt_phase */
+    int32_t line; /* where the path goes on in the frame's file; 0 = unknown, or several */
     int64_t calls_n, time_ns, self_time_ns;
 };
 enum mt_phase {
@@ -289,6 +292,14 @@ struct mt_node_stat {
     struct mt_sums self, total;
 };
 
+/* A further figure of a node, which only some formats have. */
+struct mt_node_extra {
+    uint32_t node;
+    uint16_t device;
+    uint32_t figure; /* string id: temporary_n, read_b ... */
+    int64_t value;
+};
+
 #define MT_STEPS_OF_OPTIMIZERS "Optimizer.step#" /* a step_marker */
 struct mt_step {
     int64_t number, start_ns, end_ns;
@@ -323,6 +334,7 @@ struct mt_recording {
                their order, then older */
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
+    MT_VEC(struct mt_node_extra) extras;
     struct mt_history history;
     uint64_t unseen_n; /* of the records: those that are none of the file */
     MT_VEC(struct mt_unseen) unseen;
@@ -336,6 +348,12 @@ struct mt_recording {
     enum mt_run_kind kind;    /* the reader's, as the format */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
+    bool summed;              /* the reader gave sums of nodes and devices, curve and moments
+                                 (heap.h) instead of records: nothing but totals is to be built */
+    uint64_t summed_n;        /* then, the memory records these are of */
+    const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
+                                 events; NULL = the recording knows no time */
+    int64_t resolution_ns;    /* times are known to that, in their unit; 0 = not said */
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
                                  in order of time and paired: mate is set */
     uint64_t op_n, event_n;   /* ops kept; events seen */

@@ -1,0 +1,99 @@
+/*
+ * fields.h - what stands in a line: numbers, words and the rest, taken from its start, never past
+ * its end. (strtoll and its like go on into the next line.)
+ *
+ * Each function takes blanks before the field (spaces and tabs) and the field, and says whether it
+ * was there as asked for; if not, nothing is taken. Numbers end at the line's end or at a byte that
+ * cannot be part of them, which the caller may look at. One that leaves its type is not there.
+ */
+#ifndef MT_FIELDS_H
+#define MT_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct mt_fields {
+    const char *p, *end;
+};
+
+static inline struct mt_fields mt_fields_of(const char *s, size_t n)
+{
+    return (struct mt_fields){s, s + n};
+}
+
+static inline void mt_field_blanks(struct mt_fields *f)
+{
+    while (f->p < f->end && (*f->p == ' ' || *f->p == '\t'))
+        f->p++;
+}
+
+/* Whether nothing but blanks is left. */
+static inline bool mt_field_end(struct mt_fields *f)
+{
+    mt_field_blanks(f);
+    return f->p == f->end;
+}
+
+/* Value of a hex digit, 16 or more for others. */
+static inline unsigned mt_hex_digit(char c)
+{
+    unsigned d = (unsigned char)c - '0';
+    if (d < 10)
+        return d;
+    d = ((unsigned char)c | 0x20u) - 'a';
+    return d < 6 ? d + 10 : 16;
+}
+
+/* Hex digits without "0x". */
+static inline bool mt_field_hex(struct mt_fields *f, uint64_t *v)
+{
+    const char *p = f->p;
+    uint64_t sum = 0;
+    unsigned d;
+    while (p < f->end && (*p == ' ' || *p == '\t'))
+        p++;
+    const char *first = p;
+    for (; p < f->end && (d = mt_hex_digit(*p)) < 16; p++) {
+        if (sum >> 60)
+            return false;
+        sum = sum << 4 | d;
+    }
+    if (p == first)
+        return false;
+    f->p = p;
+    *v = sum;
+    return true;
+}
+
+/* A text that stands there literally. */
+static inline bool mt_field_take(struct mt_fields *f, const char *text)
+{
+    size_t n = strlen(text);
+    const char *p = f->p;
+    while (p < f->end && (*p == ' ' || *p == '\t'))
+        p++;
+    if ((size_t)(f->end - p) < n || memcmp(p, text, n) != 0)
+        return false;
+    f->p = p + n;
+    return true;
+}
+
+/* Hex digits behind "0x"; "(nil)" is 0, as glibc prints a null pointer. */
+bool mt_field_address(struct mt_fields *f, uint64_t *v);
+/* Decimal digits, with a sign before them or none. */
+bool mt_field_decimal(struct mt_fields *f, int64_t *v);
+/* The same with commas between thousands: 1,234,567. */
+bool mt_field_thousands(struct mt_fields *f, int64_t *v);
+/* A decimal number with or without a fraction, times 10^digits, cut to a whole number: 1.5 with 3
+ * digits is 1500. Exponents are not read. */
+bool mt_field_fraction(struct mt_fields *f, int digits, int64_t *v);
+/* Bytes up to the next blank. */
+bool mt_field_word(struct mt_fields *f, const char **s, size_t *n);
+/* Bytes up to the next c, which is taken too. They may be none. */
+bool mt_field_until(struct mt_fields *f, char c, const char **s, size_t *n);
+/* All that is left, without blanks at its start and end. */
+void mt_field_rest(struct mt_fields *f, const char **s, size_t *n);
+
+#endif

@@ -1,0 +1,289 @@
+/* The sink of heap logs: opened, checked, and closed into the recording. */
+#include "lib/model/heap_parts.h"
+
+#include <string.h>
+
+enum {
+    MOMENT_BITS = 62, /* as in lib/build/validate.c */
+    SUM_BITS = 60,
+    SUM_FIELDS = sizeof(struct mt_sums) / sizeof(int64_t)
+};
+
+/* The fields of struct mt_sums, in order, and what they are known by. */
+enum { ALLOC_B, FREED_B, ALLOC_N, AT_PEAK_B, AT_END_B, AT_PEAK_N, AT_END_N };
+
+struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
+{
+    struct mt_heap *h = mt_alloc(sizeof *h);
+    *h = (struct mt_heap){.rec = rec,
+                          .device = (uint16_t)mt_rec_device(rec, device_type, -1),
+                          .peak_event = -1,
+                          .stride = 1,
+                          .change_limit = MT_HEAP_CHANGES,
+                          .free_block = MT_NONE,
+                          .sums_known = (1u << SUM_FIELDS) - 1};
+    h->min.record = -1;
+    mt_strtab_init(&h->extra_keys);
+    rec->summed = rec->without_ops = true;
+    mt_packer_start(&h->packer, h->device, 0);
+    return h;
+}
+
+void mt_heap_free(struct mt_heap *h)
+{
+    if (!h)
+        return;
+    h->rec->beside_bytes -= h->beside;
+    mt_buf_free(&h->packer.packed);
+    mt_vec_free(&h->slots);
+    mt_vec_free(&h->touched);
+    mt_vec_free(&h->held);
+    mt_vec_free(&h->changes);
+    mt_vec_free(&h->moments);
+    mt_vec_free(&h->blocks);
+    mt_vec_free(&h->sums);
+    mt_vec_free(&h->extra_at);
+    mt_strtab_free(&h->extra_keys);
+    mt_map_free(&h->block_of);
+    free(h);
+}
+
+enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, struct mt_err *err)
+{
+    (void)h;
+    const int64_t most = (int64_t)1 << SUM_BITS;
+    if (more >= 0 && more <= most && *sum <= most - more) {
+        *sum += more;
+        return MT_OK;
+    }
+    MT_FAIL(err, MT_EINPUT, "the allocations are of more than 1 EiB, or of less than nothing");
+    mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
+    return MT_EINPUT;
+}
+
+enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *err)
+{
+    (void)h;
+    if (t >= 0 && t < (int64_t)1 << MOMENT_BITS)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "a time in the file lies further off than there can be");
+    mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
+    return MT_EINPUT;
+}
+
+enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
+{
+#define BYTES(vec) ((uint64_t)(vec).cap * sizeof *(vec).v)
+    uint64_t now = BYTES(h->slots) + BYTES(h->touched) + BYTES(h->held) + BYTES(h->changes) +
+                   BYTES(h->blocks) + BYTES(h->sums) + mt_map_bytes(&h->block_of) +
+                   h->rec->history.curve.packed.n;
+#undef BYTES
+    h->rec->beside_bytes += now - h->beside;
+    h->beside = now;
+    return mt_rec_check_memory(h->rec, err);
+}
+
+int64_t mt_heap_level(const struct mt_heap *h)
+{
+    return h->level;
+}
+
+void mt_heap_until(struct mt_heap *h, int64_t t)
+{
+    if (t > h->rec->end_ns && t < (int64_t)1 << MOMENT_BITS)
+        h->rec->end_ns = t;
+}
+
+void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value)
+{
+    struct mt_recording *r = h->rec;
+    uint32_t name = mt_strtab_add(&r->strings, figure, strlen(figure));
+    const uint32_t key[] = {node, h->device, name};
+    uint32_t id = mt_strtab_add(&h->extra_keys, (const char *)key, sizeof key);
+    if (id == h->extra_at.n) {
+        *mt_vec_push(&h->extra_at) = (uint32_t)r->extras.n;
+        *mt_vec_push(&r->extras) = (struct mt_node_extra){node, h->device, name, 0};
+    }
+    mt_wrap_inc(&r->extras.v[h->extra_at.v[id]].value, value);
+}
+
+/* ---- sums ---- */
+
+enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_sums *s,
+                            struct mt_err *err)
+{
+    const int64_t *from = &s->alloc_b;
+    while (h->sums.n <= node + 1u)
+        *mt_vec_push(&h->sums) = (struct mt_sums){0};
+    int64_t *to = &h->sums.v[node + 1u].alloc_b, *total = &h->sums_total.alloc_b;
+    h->by_sums = true;
+    for (int i = 0; i < SUM_FIELDS; i++) {
+        bool known = from[i] != MT_UNKNOWN;
+        h->sums_known &= known ? ~0u : ~(1u << i);
+        MT_TRY(mt_heap_add_to(h, &total[i], known ? from[i] : 0, err));
+        to[i] += known ? from[i] : 0;
+    }
+    return h->rec->event_n++ & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
+}
+
+enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
+{
+    MT_TRY(mt_heap_check_time(h, t, err));
+    h->has_peak_t = true;
+    h->peak_t = t;
+    mt_heap_until(h, t);
+    return MT_OK;
+}
+
+/* ---- into the recording ---- */
+
+static void add_stat(struct mt_heap *h, size_t slot, const struct mt_sums *s)
+{
+    struct mt_device *d = &h->rec->devices.v[h->device];
+    if (!(s->alloc_b | s->freed_b | s->alloc_n | s->at_peak_b | s->at_end_b | s->at_peak_n |
+          s->at_end_n))
+        return;
+    if (slot) {
+        *mt_vec_push(&h->rec->stats) =
+            (struct mt_node_stat){.node = (uint32_t)slot - 1, .device = h->device, .self = *s};
+        return;
+    }
+    d->outside_n = s->alloc_n;
+    d->outside_alloc_b = s->alloc_b;
+    d->outside_freed_b = s->freed_b;
+    d->outside_alloc_n = s->alloc_n;
+    d->outside_at_peak_b = s->at_peak_b;
+    d->outside_at_end_b = s->at_end_b;
+}
+
+static void put_peak(struct mt_heap *h, struct mt_device *d)
+{
+    d->peak_b = h->peak;
+    d->peak_ns = h->peak_t;
+    d->peak_record = h->peak_event >= 0 ? (size_t)h->peak_event : SIZE_MAX;
+}
+
+static void close_events(struct mt_heap *h)
+{
+    struct mt_device *d = &h->rec->devices.v[h->device];
+    bool timed = h->rec->time_unit;
+    mt_heap_end_window(h);
+    mt_heap_end_moment(h);
+    for (size_t i = 0; i < h->slots.n; i++) {
+        const struct mt_heap_node *n = &h->slots.v[i];
+        bool still = n->epoch != h->epoch; /* unchanged since the peak */
+        add_stat(h, i,
+                 &(struct mt_sums){.alloc_b = n->alloc_b,
+                                   .freed_b = n->alloc_b - n->live_b,
+                                   .alloc_n = n->alloc_n,
+                                   .at_peak_b = still ? n->live_b : n->peak_b,
+                                   .at_peak_n = still ? n->live_n : n->peak_n,
+                                   .at_end_b = n->live_b,
+                                   .at_end_n = n->live_n});
+    }
+    put_peak(h, d);
+    d->alloc_b = h->alloc_b;
+    d->alloc_n = h->alloc_n;
+    d->freed_b = h->freed_b;
+    d->freed_n = h->freed_n;
+    d->at_end_b = h->level;
+    d->at_end_n = h->alloc_n - h->freed_n;
+    d->knows = MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |
+               MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
+}
+
+static int64_t known(const struct mt_heap *h, int field, int64_t value)
+{
+    return h->sums_known >> field & 1 ? value : MT_UNKNOWN;
+}
+
+static void close_sums(struct mt_heap *h)
+{
+    struct mt_device *d = &h->rec->devices.v[h->device];
+    const struct mt_sums *t = &h->sums_total;
+    const unsigned k = h->sums_known;
+    bool alloc = k >> ALLOC_B & 1, end = k >> AT_END_B & 1, peak = k >> AT_PEAK_B & 1;
+    bool freed = k >> FREED_B & 1, counts = k >> ALLOC_N & 1 || k >> AT_END_N & 1;
+    for (size_t i = 0; i < h->sums.n; i++) {
+        struct mt_sums s = h->sums.v[i];
+        for (int f = 0; f < SUM_FIELDS; f++)
+            (&s.alloc_b)[f] = k >> f & 1 ? (&s.alloc_b)[f] : 0;
+        if (!freed && alloc && end)
+            s.freed_b = s.alloc_b - s.at_end_b;
+        add_stat(h, i, &s);
+    }
+    d->alloc_b = known(h, ALLOC_B, t->alloc_b);
+    d->alloc_n = known(h, ALLOC_N, t->alloc_n);
+    d->at_end_b = known(h, AT_END_B, t->at_end_b);
+    d->at_end_n = known(h, AT_END_N, t->at_end_n);
+    d->freed_b = freed ? t->freed_b : alloc && end ? t->alloc_b - t->at_end_b : MT_UNKNOWN;
+    d->freed_n = k >> ALLOC_N & 1 && k >> AT_END_N & 1 ? t->alloc_n - t->at_end_n : MT_UNKNOWN;
+    h->peak_event = h->has_peak_t ? 0 : -1;
+    put_peak(h, d);
+    d->peak_b = known(h, AT_PEAK_B, t->at_peak_b);
+    d->knows = (alloc ? MT_KNOWS_ALLOC : 0) | (peak ? MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK : 0) |
+               (end ? MT_KNOWS_AT_END : 0) | (counts ? MT_KNOWS_COUNTS : 0);
+}
+
+static void close_moments(struct mt_heap *h)
+{
+    struct mt_device *d = &h->rec->devices.v[h->device];
+    bool end = h->last_is_end && h->last_tree, trees = h->moments.n;
+    for (size_t i = 0; i < h->slots.n; i++) {
+        const struct mt_heap_node *n = &h->slots.v[i];
+        bool peak = h->peak_tree && n->epoch == h->epoch;
+        add_stat(h, i,
+                 &(struct mt_sums){.at_peak_b = peak ? n->peak_b : 0,
+                                   .at_peak_n = peak ? n->peak_n : 0,
+                                   .at_end_b = end ? n->last_b : 0,
+                                   .at_end_n = end ? n->last_n : 0});
+        d->at_end_n += end ? n->last_n : 0;
+    }
+    put_peak(h, d);
+    d->alloc_b = d->alloc_n = d->freed_b = d->freed_n = MT_UNKNOWN;
+    d->at_end_b = h->last_is_end ? h->level : MT_UNKNOWN;
+    d->at_end_n = end && !h->no_blocks ? d->at_end_n : MT_UNKNOWN;
+    d->knows = MT_KNOWS_PEAK | MT_KNOWS_LEVEL | (h->peak_tree ? MT_KNOWS_AT_PEAK : 0) |
+               (end ? MT_KNOWS_AT_END : 0) | (trees ? MT_KNOWS_MOMENTS : 0) |
+               (h->no_blocks ? 0 : MT_KNOWS_COUNTS);
+}
+
+/* Moments, and what changes with each, as the history has it. */
+static void put_history(struct mt_heap *h)
+{
+    struct mt_history *to = &h->rec->history;
+    int64_t first = (int64_t)to->moments.n;
+    uint8_t kind = h->by_moments ? MT_MOMENT_SNAPSHOT : MT_MOMENT_TICK;
+    mt_packer_end(&h->packer, &to->curve);
+    if (!(h->rec->devices.v[h->device].knows & MT_KNOWS_MOMENTS))
+        return;
+    for (size_t i = 0; i < h->moments.n; i++)
+        *mt_vec_push(&to->moments) = (struct mt_moment){h->moments.v[i], h->device, kind};
+    for (size_t i = 0; i < h->slots.n; i++)
+        h->slots.v[i].at = 0;
+    for (size_t i = 0; i < h->changes.n; i++) {
+        const struct mt_heap_change *c = &h->changes.v[i];
+        uint32_t *site = &h->slots.v[c->slot].at; /* and 1 more */
+        if (!*site) {
+            *mt_vec_push(&to->sites) = (struct mt_site){.node = c->slot - 1u, .device = h->device};
+            *site = (uint32_t)to->sites.n;
+        }
+        *mt_vec_push(&to->holdings.all) =
+            (struct mt_retained_change){*site - 1, first + c->moment, c->bytes, c->blocks};
+    }
+}
+
+enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
+{
+    MT_TRY(mt_heap_end_held(h, err));
+    if (h->by_moments)
+        close_moments(h);
+    else if (h->by_sums)
+        close_sums(h);
+    else
+        close_events(h);
+    put_history(h);
+    h->rec->summed_n += h->by_sums ? 0 : h->event_n;
+    mt_heap_until(h, h->now);
+    return mt_heap_check_memory(h, err);
+}

@@ -1,0 +1,93 @@
+/*
+ * heap.h - where readers of heap logs and profiles put what they read: by events, as sums of call
+ * paths, or as what paths hold at moments. Nothing is kept per event: memory depends on call paths,
+ * on live blocks where these have addresses, and on moments, of which there are few.
+ *
+ * A reader opens one for each device of the recording, makes nodes (paths.h), calls one of the
+ * three families, and closes it. Closing leaves sums of nodes (rec->stats), figures of the device,
+ * its curve, moments with what paths hold, notes, and what all that knows (knows.h). Figures that
+ * are not known are MT_UNKNOWN in struct mt_device, and 0 in rec->stats: mt_device.knows tells.
+ *
+ * Of a device, the self figures of all nodes and those of "no call path" add up to the device's,
+ * allocated, at the peak and at the end. node MT_NONE is no call path everywhere.
+ *
+ * Times are in rec->time_unit ("ns" unless the reader sets another; NULL: none), from the file's
+ * own zero, and never fall. Errors: MT_EINPUT for figures that cannot be true (1 EiB in all, times
+ * beyond 2^62), MT_ELIMIT.
+ */
+#ifndef MT_HEAP_H
+#define MT_HEAP_H
+
+#include "lib/model/recording.h"
+
+struct mt_heap;
+
+/* device_type: MT_DEVICE_HEAP and the like. The recording is then one of sums (rec->summed). */
+struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type);
+/* Accepts NULL. Without mt_heap_close what was given is lost. */
+void mt_heap_free(struct mt_heap *h);
+
+/* ---- events, in order. rec->event_n counts them ---- */
+
+/* The log says the path of what it frees. One that was never allocated there counts as older than
+ * the recording (MT_NOTE_BEFORE), and is in no figure. bytes >= 0. */
+enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
+enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
+
+/*
+ * Or it says addresses. Where a block still lies, it ends (MT_NOTE_REUSED_ADDRESS); a free where
+ * none lies is of an older one. Address 0 is no block. A realloc that moves to 0 has failed and
+ * left the block, unless it asked for 0 bytes, which frees it.
+ */
+enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node, int64_t bytes,
+                                struct mt_err *err);
+enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *err);
+enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
+                                  int64_t bytes, struct mt_err *err);
+
+/* Time moves on to t: what comes next happens then. Between, what paths hold becomes a moment,
+ * unless there are too many: then of every second one, and so on. A log without times calls it
+ * every few events with their number. A time before the last one is that one (MT_NOTE_CLOCK). */
+enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err);
+
+/* Forgets all events so far: the recorder says that it began here. */
+void mt_heap_restart(struct mt_heap *h);
+
+/* ---- sums of paths ---- */
+
+/* What a path did itself; adds up where it comes twice. MT_UNKNOWN: the file does not say, which
+ * must hold for all paths, else none knows it. freed_b: MT_UNKNOWN where it is allocated less at
+ * the end. None negative. */
+enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_sums *s,
+                            struct mt_err *err);
+/* When the peak of the sums was. */
+enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err);
+
+/* ---- totals at moments, for some of them what paths hold ---- */
+
+/* What follows is held at t. total_b: all of it; has_tree: mt_heap_held follows for all paths, and
+ * what is then missing of the total has no call path. */
+enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, bool has_tree,
+                              struct mt_err *err);
+/* What the path itself holds; adds up. blocks MT_UNKNOWN: the file does not say. */
+enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                            struct mt_err *err);
+/* The last moment is the end of the recording, or none is later: what it holds is alive at the end.
+ */
+void mt_heap_last_is_end(struct mt_heap *h);
+
+/* ---- all of them ---- */
+
+/* A further figure of a path; adds up. figure: static text, ending in its unit: temporary_n,
+ * read_b.
+ */
+void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value);
+/* The recording goes on until t, if that is later than all else. */
+void mt_heap_until(struct mt_heap *h, int64_t t);
+
+/* Level and highest level so far, by events. */
+int64_t mt_heap_level(const struct mt_heap *h);
+
+enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err);
+
+#endif

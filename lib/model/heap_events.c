@@ -1,0 +1,181 @@
+/* Events of a heap log: what each path holds, and the highest level, without a row per event. */
+#include "lib/model/heap_parts.h"
+
+/* A slot whose figures are about to change. */
+static struct mt_heap_node *touch(struct mt_heap *h, uint32_t node)
+{
+    uint32_t slot = node + 1u;
+    struct mt_heap_node *n = mt_heap_slot(h, slot);
+    if (n->epoch != h->epoch) {
+        n->peak_b = n->live_b;
+        n->peak_n = n->live_n;
+        n->epoch = h->epoch;
+    }
+    if (!n->at) {
+        n->at = 1;
+        *mt_vec_push(&h->touched) = slot;
+    }
+    return n;
+}
+
+static void window(struct mt_heap *h, int64_t event)
+{
+    struct mt_level l = {h->now, h->level, event};
+    if (h->min.record < 0)
+        h->min = h->max = l;
+    else if (h->level > h->max.level_b)
+        h->max = l;
+    else if (h->level < h->min.level_b)
+        h->min = l;
+}
+
+/* An event has happened. */
+static enum mt_status count(struct mt_heap *h, struct mt_err *err)
+{
+    h->rec->event_n++;
+    window(h, (int64_t)h->event_n++);
+    return h->event_n & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
+}
+
+enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+{
+    MT_TRY(mt_heap_add_to(h, &h->alloc_b, bytes, err));
+    struct mt_heap_node *n = touch(h, node);
+    h->by_events = true;
+    n->alloc_b += bytes;
+    n->alloc_n++;
+    n->live_b += bytes;
+    n->live_n++;
+    h->alloc_n++;
+    h->level += bytes;
+    if (h->level > h->peak) {
+        h->peak = h->level;
+        h->peak_t = h->now;
+        h->peak_event = (int64_t)h->event_n;
+        h->epoch++;
+    }
+    return count(h, err);
+}
+
+/* Something ends that is older than the log. */
+static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err)
+{
+    h->by_events = true;
+    mt_rec_note(h->rec, MT_NOTE_BEFORE, -1, bytes);
+    return count(h, err);
+}
+
+enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+{
+    const struct mt_heap_node *before = mt_heap_slot(h, node + 1u);
+    if (!before->live_n || before->live_b < bytes)
+        return older(h, bytes, err);
+    struct mt_heap_node *n = touch(h, node);
+    n->live_b -= bytes;
+    n->live_n--;
+    h->freed_b += bytes;
+    h->freed_n++;
+    h->level -= bytes;
+    return count(h, err);
+}
+
+/* ---- by address ---- */
+
+static uint32_t new_block(struct mt_heap *h)
+{
+    uint32_t block = h->free_block;
+    if (block == MT_NONE) {
+        block = (uint32_t)h->blocks.n;
+        mt_vec_push(&h->blocks);
+    } else {
+        h->free_block = h->blocks.v[block].next;
+    }
+    return block;
+}
+
+/* Takes away the block at an address; false: none lies there. */
+static bool take_block(struct mt_heap *h, uint64_t addr, struct mt_heap_block *out)
+{
+    uint32_t block = mt_map_get(&h->block_of, addr);
+    if (block == MT_MAP_NONE)
+        return false;
+    mt_map_remove(&h->block_of, addr);
+    *out = h->blocks.v[block];
+    h->blocks.v[block].next = h->free_block;
+    h->free_block = block;
+    return true;
+}
+
+enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node, int64_t bytes,
+                                struct mt_err *err)
+{
+    struct mt_heap_block old;
+    if (!addr)
+        return MT_OK;
+    if (take_block(h, addr, &old)) {
+        mt_rec_note(h->rec, MT_NOTE_REUSED_ADDRESS, -1, old.bytes);
+        MT_TRY(mt_heap_dealloc(h, old.node, old.bytes, err));
+    }
+    uint32_t block = new_block(h);
+    h->blocks.v[block] = (struct mt_heap_block){bytes, node, MT_NONE};
+    *mt_map_at(&h->block_of, addr) = block;
+    return mt_heap_alloc(h, node, bytes, err);
+}
+
+enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *err)
+{
+    struct mt_heap_block old;
+    if (!addr)
+        return MT_OK;
+    if (!take_block(h, addr, &old))
+        return older(h, 0, err);
+    return mt_heap_dealloc(h, old.node, old.bytes, err);
+}
+
+enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
+                                  int64_t bytes, struct mt_err *err)
+{
+    if (!addr && bytes)
+        return MT_OK;
+    MT_TRY(mt_heap_free_at(h, old, err));
+    return mt_heap_alloc_at(h, addr, node, bytes, err);
+}
+
+/* ---- time ---- */
+
+enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
+{
+    MT_TRY(mt_heap_check_time(h, t, err));
+    if (t < h->now) {
+        mt_rec_note(h->rec, MT_NOTE_CLOCK, -1, 0);
+        return MT_OK;
+    }
+    if (t == h->now)
+        return MT_OK;
+    if (++h->window_ticks > h->packed_n / MT_HEAP_LEVELS)
+        mt_heap_end_window(h);
+    if (++h->ticks >= h->stride)
+        mt_heap_end_moment(h);
+    h->now = t;
+    return mt_heap_check_memory(h, err);
+}
+
+void mt_heap_restart(struct mt_heap *h)
+{
+    for (size_t i = 0; i < h->slots.n; i++)
+        h->slots.v[i] = (struct mt_heap_node){0};
+    for (size_t i = 0; i < h->blocks.n; i++)
+        h->blocks.v[i].next = (uint32_t)i + 1 < h->blocks.n ? (uint32_t)i + 1 : MT_NONE;
+    h->free_block = h->blocks.n ? 0 : MT_NONE;
+    mt_map_free(&h->block_of);
+    mt_buf_free(&h->packer.packed);
+    mt_packer_start(&h->packer, h->device, 0);
+    h->rec->history.curve.chunks.n = 0;
+    mt_buf_clear(&h->rec->history.curve.packed);
+    h->touched.n = h->changes.n = h->moments.n = 0;
+    h->event_n = h->ticks = h->packed_n = 0;
+    h->stride = 1;
+    h->level = h->peak = h->peak_t = 0;
+    h->min.record = h->peak_event = -1;
+    h->alloc_b = h->alloc_n = h->freed_b = h->freed_n = 0;
+}

@@ -1,0 +1,227 @@
+/* What paths hold at moments, and the level over time. */
+#include "lib/model/heap_parts.h"
+
+/* ---- level ---- */
+
+void mt_heap_put_level(struct mt_heap *h, struct mt_level level)
+{
+    int64_t change = level.level_b - h->packer.now.last.level_b;
+    h->packed_n += change != 0;
+    mt_packer_add(&h->packer, &h->rec->history.curve, level.record, level.t_ns, change,
+                  MT_BORN_OUTSIDE);
+}
+
+void mt_heap_end_window(struct mt_heap *h)
+{
+    const struct mt_level last = {h->now, h->level, (int64_t)h->event_n - 1};
+    h->window_ticks = 0;
+    if (h->min.record < 0)
+        return;
+    bool min_first = h->min.record < h->max.record;
+    mt_heap_put_level(h, min_first ? h->min : h->max);
+    mt_heap_put_level(h, min_first ? h->max : h->min);
+    mt_heap_put_level(h, last);
+    h->min.record = -1;
+}
+
+/* ---- moments ---- */
+
+/* Adds the changes from..to to those of moment `into`, first..n; returns its new end. */
+static size_t merge_into(struct mt_heap *h, uint32_t into, size_t first, size_t n, size_t from,
+                         size_t to)
+{
+    struct mt_heap_change *v = h->changes.v;
+    for (size_t i = first; i < n; i++)
+        h->slots.v[v[i].slot].at = (uint32_t)i + 1;
+    for (size_t i = from; i < to; i++) {
+        uint32_t *at = &h->slots.v[v[i].slot].at;
+        if (*at) {
+            v[*at - 1].bytes += v[i].bytes;
+            v[*at - 1].blocks += v[i].blocks;
+        } else {
+            v[n] = v[i];
+            v[n].moment = into;
+            n++;
+        }
+    }
+    size_t kept = first;
+    for (size_t i = first; i < n; i++) {
+        h->slots.v[v[i].slot].at = 0;
+        if (v[i].bytes || v[i].blocks)
+            v[kept++] = v[i];
+    }
+    return kept;
+}
+
+/* Every second moment goes, its changes come with the next one. */
+static void thin(struct mt_heap *h)
+{
+    struct mt_heap_change *v = h->changes.v;
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < h->changes.n;) {
+        uint32_t pair = v[i].moment / 2;
+        size_t first = n, from;
+        for (uint32_t half = v[i].moment; i < h->changes.n && v[i].moment == half; i++) {
+            v[n] = v[i];
+            v[n++].moment = pair;
+        }
+        for (from = i; i < h->changes.n && v[i].moment / 2 == pair;)
+            i++;
+        n = merge_into(h, pair, first, n, from, i);
+    }
+    h->changes.n = n;
+    for (size_t i = 1; i < h->moments.n; i += 2)
+        h->moments.v[kept++] = h->moments.v[i];
+    if (h->moments.n % 2)
+        h->moments.v[kept++] = h->moments.v[h->moments.n - 1];
+    h->moments.n = kept;
+    h->stride *= 2;
+}
+
+void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_t blocks)
+{
+    if (bytes || blocks)
+        *mt_vec_push(&h->changes) =
+            (struct mt_heap_change){slot, (uint32_t)h->moments.n, bytes, blocks};
+}
+
+void mt_heap_push_moment(struct mt_heap *h, int64_t t)
+{
+    enum { FEW = 16 };
+    *mt_vec_push(&h->moments) = t;
+    if (h->moments.n >= MT_HEAP_MOMENTS)
+        thin(h);
+    while (h->changes.n > h->change_limit && h->moments.n > FEW)
+        thin(h);
+    if (h->changes.n > h->change_limit / 2)
+        h->change_limit *= 2;
+}
+
+void mt_heap_end_moment(struct mt_heap *h)
+{
+    size_t before = h->changes.n;
+    h->ticks = 0;
+    for (size_t i = 0; i < h->touched.n; i++) {
+        struct mt_heap_node *n = &h->slots.v[h->touched.v[i]];
+        mt_heap_push_change(h, h->touched.v[i], n->live_b - n->last_b, n->live_n - n->last_n);
+        n->last_b = n->live_b;
+        n->last_n = n->live_n;
+        n->at = 0;
+    }
+    h->touched.n = 0;
+    if (h->changes.n > before)
+        mt_heap_push_moment(h, h->now);
+}
+
+/* ---- moments that the file gives ---- */
+
+enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, bool has_tree,
+                              struct mt_err *err)
+{
+    int64_t fits = 0;
+    MT_TRY(mt_heap_end_held(h, err));
+    MT_TRY(mt_heap_check_time(h, t, err));
+    MT_TRY(mt_heap_add_to(h, &fits, total_b, err));
+    if (t < h->now)
+        mt_rec_note(h->rec, MT_NOTE_CLOCK, -1, 0);
+    else
+        h->now = t;
+    h->by_moments = h->moment_open = true;
+    h->moment_tree = has_tree;
+    h->moment_total = total_b;
+    h->rec->event_n++;
+    return mt_heap_check_memory(h, err);
+}
+
+enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                            struct mt_err *err)
+{
+    uint32_t slot = node + 1u;
+    struct mt_heap_node *n = mt_heap_slot(h, slot);
+    h->no_blocks |= blocks == MT_UNKNOWN;
+    MT_TRY(mt_heap_add_to(h, &n->live_b, bytes, err));
+    MT_TRY(mt_heap_add_to(h, &n->live_n, blocks == MT_UNKNOWN ? 0 : blocks, err));
+    if (!n->at) {
+        n->at = 1;
+        *mt_vec_push(&h->touched) = slot;
+    }
+    return MT_OK;
+}
+
+/* The total of the moment under way, no less than what its paths hold; the rest has no path. */
+static enum mt_status settle_total(struct mt_heap *h, struct mt_err *err)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < h->touched.n; i++)
+        MT_TRY(mt_heap_add_to(h, &sum, h->slots.v[h->touched.v[i]].live_b, err));
+    if (sum > h->moment_total) {
+        mt_rec_note(h->rec, MT_NOTE_MOMENT_SUM, -1, sum - h->moment_total);
+        h->moment_total = sum;
+    }
+    return sum < h->moment_total ? mt_heap_held(h, MT_NONE, h->moment_total - sum, 0, err) : MT_OK;
+}
+
+static void settle_peak(struct mt_heap *h)
+{
+    bool higher = h->level > h->peak, told = h->level == h->peak && h->moment_tree && !h->peak_tree;
+    if (h->peak_event >= 0 && !higher && !told)
+        return;
+    h->peak = h->level;
+    h->peak_t = h->now;
+    h->peak_event = (int64_t)h->event_n;
+    h->peak_tree = h->moment_tree;
+    h->epoch++;
+    for (size_t i = 0; h->moment_tree && i < h->touched.n; i++) {
+        struct mt_heap_node *n = &h->slots.v[h->touched.v[i]];
+        n->peak_b = n->live_b;
+        n->peak_n = n->live_n;
+        n->epoch = h->epoch;
+    }
+}
+
+/* What the paths of the moment hold otherwise than at the last one with a tree, and what those of
+ * that one hold no more. */
+static void settle_changes(struct mt_heap *h)
+{
+    for (size_t i = 0; i < h->held.n; i++) {
+        struct mt_heap_node *n = &h->slots.v[h->held.v[i]];
+        if (n->at)
+            continue;
+        mt_heap_push_change(h, h->held.v[i], -n->last_b, -n->last_n);
+        n->last_b = n->last_n = 0;
+    }
+    h->held.n = 0;
+    for (size_t i = 0; i < h->touched.n; i++) {
+        struct mt_heap_node *n = &h->slots.v[h->touched.v[i]];
+        mt_heap_push_change(h, h->touched.v[i], n->live_b - n->last_b, n->live_n - n->last_n);
+        n->last_b = n->live_b;
+        n->last_n = n->live_n;
+        n->live_b = n->live_n = 0;
+        n->at = 0;
+        *mt_vec_push(&h->held) = h->touched.v[i];
+    }
+    h->touched.n = 0;
+    mt_heap_push_moment(h, h->now);
+}
+
+enum mt_status mt_heap_end_held(struct mt_heap *h, struct mt_err *err)
+{
+    if (!h->moment_open)
+        return MT_OK;
+    if (h->moment_tree)
+        MT_TRY(settle_total(h, err));
+    h->level = h->moment_total;
+    mt_heap_put_level(h, (struct mt_level){h->now, h->level, (int64_t)h->event_n});
+    settle_peak(h);
+    if (h->moment_tree)
+        settle_changes(h);
+    h->last_tree = h->moment_tree;
+    h->moment_open = false;
+    h->event_n++;
+    return MT_OK;
+}
+
+void mt_heap_last_is_end(struct mt_heap *h)
+{
+    h->last_is_end = true;
+}

@@ -1,0 +1,109 @@
+/*
+ * heap_parts.h - the insides of heap.h, shared by heap*.c.
+ */
+#ifndef MT_HEAP_PARTS_H
+#define MT_HEAP_PARTS_H
+
+#include "lib/model/heap.h"
+
+enum {
+    MT_HEAP_MOMENTS = 512,        /* at most */
+    MT_HEAP_CHANGES = 1 << 18,    /* of what paths hold, before there are fewer moments */
+    MT_HEAP_LEVELS = 1 << 16,     /* changes of the level, before windows grow */
+    MT_HEAP_CHECK = (1 << 16) - 1 /* events between two looks at memory */
+};
+
+/* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
+ * what it holds at the one under way. */
+struct mt_heap_node {
+    int64_t alloc_b, alloc_n;
+    int64_t live_b, live_n;
+    int64_t peak_b, peak_n; /* held at the peak of `epoch` */
+    int64_t last_b, last_n; /* held at the last moment */
+    uint64_t epoch; /* number of the highest peak when it was looked at last: while it has not
+                       changed since the peak, what it holds is what it held then */
+    uint32_t at;    /* in events and moments: 1 = it is in `touched`; in thin(): place + 1 */
+};
+
+/* What a path holds changes by so much with a moment. */
+struct mt_heap_change {
+    uint32_t slot, moment;
+    int64_t bytes, blocks;
+};
+
+struct mt_heap_block {
+    int64_t bytes;
+    uint32_t node;
+    uint32_t next; /* free entries are a list */
+};
+
+struct mt_heap {
+    struct mt_recording *rec;
+    uint16_t device;
+    MT_VEC(struct mt_heap_node) slots; /* of node + 1: the first is "no call path" */
+    uint64_t beside;                   /* counted in rec->beside_bytes */
+
+    /* level */
+    uint64_t event_n; /* events or moments so far */
+    int64_t now;
+    int64_t level, peak, peak_t;
+    int64_t peak_event; /* -1 = none */
+    uint64_t epoch;
+    struct mt_packer packer;
+    struct mt_level min, max; /* of the window; record -1 = nothing happened in it */
+    uint64_t window_ticks, packed_n;
+
+    /* moments */
+    MT_VEC(uint32_t) touched; /* slots since the last moment */
+    MT_VEC(uint32_t) held;    /* by moments: slots of the last one */
+    MT_VEC(struct mt_heap_change) changes;
+    MT_VEC(int64_t) moments; /* times */
+    uint64_t ticks, stride;  /* since the last moment; a moment after so many */
+    size_t change_limit;
+
+    /* events */
+    bool by_events;
+    int64_t alloc_b, alloc_n, freed_b, freed_n;
+    struct mt_map block_of; /* address -> blocks */
+    MT_VEC(struct mt_heap_block) blocks;
+    uint32_t free_block; /* MT_NONE = none */
+
+    /* sums */
+    bool by_sums, has_peak_t;
+    unsigned sums_known;         /* bit of each field, in order, that all paths know */
+    MT_VEC(struct mt_sums) sums; /* like slots */
+    struct mt_sums sums_total;
+
+    /* moments given */
+    bool by_moments, moment_open, moment_tree, peak_tree, last_tree, last_is_end, no_blocks;
+    int64_t moment_total;
+
+    struct mt_strtab extra_keys; /* node and figure -> index into extra_at */
+    MT_VEC(uint32_t) extra_at;   /* index into rec->extras */
+};
+
+/* Whether times and figures can be true (heap.h); adds to *sum. */
+enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, struct mt_err *err);
+enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *err);
+enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err);
+
+static inline struct mt_heap_node *mt_heap_slot(struct mt_heap *h, uint32_t slot)
+{
+    while (h->slots.n <= slot)
+        *mt_vec_push(&h->slots) = (struct mt_heap_node){0};
+    return &h->slots.v[slot];
+}
+
+/* Puts the level after event number `event` in the curve. */
+void mt_heap_put_level(struct mt_heap *h, struct mt_level level);
+/* The extremes of the window and the level now go into the curve; a new window begins. */
+void mt_heap_end_window(struct mt_heap *h);
+/* What `touched` holds differently from the last moment becomes a moment at h->now. */
+void mt_heap_end_moment(struct mt_heap *h);
+/* Adds a change of what a slot holds to the moment that mt_heap_push_moment will make. */
+void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_t blocks);
+void mt_heap_push_moment(struct mt_heap *h, int64_t t);
+/* By moments: the one under way is complete. */
+enum mt_status mt_heap_end_held(struct mt_heap *h, struct mt_err *err);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * paths.h - call paths of recordings that tell them frame by frame: heap logs and profiles.
+ *
+ * A frame is a function as a path names it, with the line where it calls on (or allocates). Frames
+ * of one function in one object and file that differ in the line only are one frame of the
+ * recording, and paths that differ in lines only are one node: builds differ in lines.
+ *
+ * A node gets its `top`, the innermost function of the path that is not aside, and its `scope`, the
+ * nearest other one around that: "leaf in phase". A function that calls itself, and nothing
+ * between, is one node: recursion makes no deeper paths.
+ */
+#ifndef MT_PATHS_H
+#define MT_PATHS_H
+
+#include "lib/model/recording.h"
+
+/* What a frame is, beside a native function. */
+enum mt_path_flags {
+    MT_PATH_ASIDE = 1 << 0, /* says nothing of who allocates: malloc, operator new. Never the top,
+                               unless the path has nothing else */
+    MT_PATH_PYTHON = 1 << 1 /* a Python function */
+};
+
+/* Who uses it makes no other frames of the recording meanwhile. */
+struct mt_path_tree {
+    struct mt_recording *rec;
+    uint32_t first;             /* frame of the recording */
+    struct mt_strtab keys;      /* what mt_path_frame was asked for -> number */
+    struct mt_strtab functions; /* without the line -> frame of the recording */
+    MT_VEC(struct mt_path_frame {
+        uint32_t frame; /* of the recording */
+        int32_t line;   /* 0 = unknown */
+    })
+    frames;
+    MT_VEC(uint8_t) flags;  /* of the recording's frames from `first` on */
+    struct mt_map children; /* parent node, frame -> node */
+};
+
+void mt_path_tree_init(struct mt_path_tree *p, struct mt_recording *rec);
+void mt_path_tree_free(struct mt_path_tree *p);
+/* Memory in use beside the recording, about. */
+uint64_t mt_path_tree_bytes(const struct mt_path_tree *p);
+
+/*
+ * Number of a frame. name: as shown. object (shared library or program), file: "" = unknown; as
+ * recorded, with folders. line <= 0 = unknown. flags: of mt_path_flags.
+ */
+uint32_t mt_path_frame(struct mt_path_tree *p, const char *name, const char *object,
+                       const char *file, int64_t line, unsigned flags);
+
+/*
+ * The node of a frame (a number of mt_path_frame) called from a node (MT_NONE: a root), made if
+ * need be: an index into rec->nodes. mt_node.line is the frame's line, 0 where calls of one node
+ * come from several.
+ */
+uint32_t mt_path_node(struct mt_path_tree *p, uint32_t parent, uint32_t frame);
+
+#endif
