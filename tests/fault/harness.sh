@@ -106,6 +106,12 @@ for file in "$root"/tests/fault/*.sh; do
         script "$name" "$PWD/tree/$what" && complain "$name passes with a program that is $what"
     done
 done
+for file in "$root"/tests/matrix/test_*.py; do
+    case $file in *_recipes.py) continue ;; esac # records with PyTorch first, which takes minutes
+    rm -rf script && mkdir script
+    (cd script && MEMTOOL=$PWD/../tree/failing timeout 60 python3 -B "$file") >log 2>&1 &&
+        complain "$(basename "$file") passes with a program that is failing"
+done
 for name in invariants snapshot_samples shuffled scopes; do
     script $name "$PWD/tree/unanswering" && complain "$name passes without an answer to its questions"
     sed -n "s/^none '\([^']*\)' .*/\1/p" "$root/tests/fault/$name.sh" >questions

@@ -33,6 +33,7 @@ class Matrix:
         self.memtool = os.environ["MEMTOOL"]
         self.db = os.path.abspath("matrix.memtool.db")
         self.passed = self.failed = self.commands = 0
+        self.offered = self.taken = 0  # inputs, and those that were imported
         self.known = {}  # answers as JSON, by command line
         self.shown = {}  # how many failures were shown, by their first two words
 
@@ -90,12 +91,15 @@ class Matrix:
     def imported(self, inputs):
         """Imports (NAME, PATH) and yields a Run for each that memtool takes; odd ones may be refused."""
         for name, path in inputs:
+            self.offered += 1
             code, _, _ = self.run("import", path, "--name", name, codes=(0, 2))
             if code == 0:
+                self.taken += 1
                 yield Run(self, name)
 
     def finish(self, at_least):
         self.check(self.passed >= at_least, f"only {self.passed} checks, fewer than {at_least}")
+        self.check(2 * self.taken >= self.offered, f"only {self.taken} of {self.offered} inputs were imported")
         print(f"{self.commands} commands; {self.failed} failed in all, a few of each kind are shown")
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(self.failed > 0)
