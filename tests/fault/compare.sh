@@ -26,6 +26,7 @@ differs() { # NAME WHAT: the comparison says so
 
 changed same '{ print }'
 python3 -B "$compare" "$MEMTOOL" ./same "$SAMPLES/nested" >log 2>&1 || complain "memtool and itself: $(cat log)"
+# shellcheck disable=SC2016 # a program of awk
 changed more '{ print $0 (NR == 1 ? ",more_n" : ",1") }'
 python3 -B "$compare" "$MEMTOOL" ./more "$SAMPLES/nested" >log 2>&1 || complain "a column more: $(cat log)"
 changed figure '{ sub(/4000000/, "4000001"); print }'
