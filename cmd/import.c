@@ -148,6 +148,16 @@ static void tell_created(struct target *t)
     t->created = false;
 }
 
+static void add_groups(struct mt_buf *out, const char *before, const struct mt_buf *groups,
+                       const char *after)
+{
+    if (!groups->n)
+        return;
+    mt_buf_addf(out, "%s group%s ", before, strstr(groups->s, ", ") ? "s" : "");
+    mt_escape_terminal(out, groups->s);
+    mt_buf_adds(out, after);
+}
+
 static void tell_existed(const char *path, const struct mt_store_result *result)
 {
     struct mt_buf out = {0};
@@ -155,17 +165,11 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
     mt_buf_adds(&out, ": already imported as run '");
     mt_escape_terminal(&out, result->name);
     mt_buf_addf(&out, "' (id %lld); ", (long long)result->run_id);
-    if (result->grouped) {
-        mt_buf_adds(&out, "now in group '");
-        mt_escape_terminal(&out, how.group);
-        mt_buf_adds(&out, "' too");
-    } else if (result->latest) {
-        mt_buf_adds(&out, "now the latest of group '");
-        mt_escape_terminal(&out, how.group);
-        mt_buf_adds(&out, "'");
-    } else {
+    add_groups(&out, "now in", &result->joined, " too");
+    mt_buf_adds(&out, result->joined.n && result->latest.n ? ", " : "");
+    add_groups(&out, "now the latest of", &result->latest, "");
+    if (!result->joined.n && !result->latest.n)
         mt_buf_adds(&out, "nothing changed");
-    }
     puts(out.s);
     mt_buf_free(&out);
 }
@@ -181,7 +185,7 @@ static void tell_replaced(const char *run)
 static enum mt_status import_file(struct target *t, const char *path, struct mt_err *err)
 {
     struct mt_recording rec;
-    struct mt_store_result result;
+    struct mt_store_result result = {0};
     char hash[33];
     enum mt_status st = mt_import_read(path, &how, &rec, hash, err);
     if (st == MT_OK)
@@ -196,6 +200,8 @@ static enum mt_status import_file(struct target *t, const char *path, struct mt_
         summarise(&rec, result.name);
     for (int i = 0; st == MT_OK && i < result.replaced_n; i++)
         tell_replaced(result.replaced[i]);
+    mt_buf_free(&result.joined);
+    mt_buf_free(&result.latest);
     mt_rec_free(&rec);
     return st;
 }
@@ -334,8 +340,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_db_path(mt_common.db, &target.path, err));
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
-    if (how.group)
-        MT_TRY_OUT(mt_store_check_group(how.group, err));
+    for (size_t i = 0; i < how.groups.n; i++)
+        MT_TRY_OUT(mt_store_check_group(how.groups.v[i], err));
     MT_TRY_OUT(mt_import_cpp_frames(cpp_frames, &how.cpp_frames, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
@@ -349,6 +355,7 @@ out:
     close_database(&target);
     free_paths(&inputs);
     mt_vec_free(&bases);
+    mt_vec_free(&how.groups);
     mt_vec_free(&how.bases);
     return st;
 }
@@ -356,8 +363,8 @@ out:
 static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &how.name, "NAME",
      "name of the run (default: the file's, or its folder's when that says more)"},
-    {"group", 0, MT_OPT_STRING, &how.group, "NAME",
-     "group the run belongs to, e.g. the ranks of a job; it may be in several"},
+    {"group", 0, MT_OPT_LIST, &how.groups, "NAME",
+     "group the run belongs to, e.g. the ranks of a job; give it again for another"},
     {"replace", 0, MT_OPT_FLAG, &how.replace, NULL,
      "replace a run of that name or content, or, without --name, of that file"},
     {"partial", 0, MT_OPT_FLAG, &how.partial, NULL,

@@ -132,7 +132,8 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
     struct mt_beside memory;
     char *key = content_key(hash, how, rec);
     struct mt_store_opts opts = {.name = how->name,
-                                 .group = how->group,
+                                 .groups = how->groups.v,
+                                 .group_n = how->groups.n,
                                  .source = how->source ? how->source : path,
                                  .hash = key,
                                  .replace = how->replace,

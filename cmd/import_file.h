@@ -4,12 +4,14 @@
 #ifndef MT_IMPORT_FILE_H
 #define MT_IMPORT_FILE_H
 
+#include "cmd/cmd.h"
 #include "formats/format.h"
 #include "lib/build/told_base.h"
 #include "lib/store/store.h"
 
 struct mt_import_opts {
-    const char *name, *group; /* of the run; NULL = made up, none */
+    const char *name;         /* of the run; NULL = made up */
+    struct mt_strings groups; /* of the run */
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;

@@ -14,6 +14,7 @@ struct parser {
     const struct mt_cmd *cmd;
     opt_list all;     /* the command's own, then the common ones */
     opt_list useless; /* common ones it is without */
+    opt_list given;   /* those that have their one value */
     int argc, next;   /* next: first argument not looked at yet */
     char **argv;
     bool help; /* the flag `help` was given */
@@ -156,12 +157,31 @@ static enum mt_status refuse_empty(struct parser *p, const struct mt_opt *opt)
     return MT_EUSAGE;
 }
 
+/* Of two values one would be dropped unheard, and with it a rule, a device, a group. */
+static enum mt_status refuse_repeat(struct parser *p, const struct mt_opt *opt)
+{
+    if (opt->kind == MT_OPT_FLAG || opt->kind == MT_OPT_LIST)
+        return MT_OK;
+    for (size_t i = 0; i < p->given.n; i++)
+        if (p->given.v[i] == opt) {
+            MT_FAIL(p->err, MT_EUSAGE, "--%s is given twice", opt->name);
+            mt_err_hint(p->err,
+                        "Nothing was done. It takes one value: leave the other out. All options: "
+                        "memtool help %s",
+                        p->cmd->name);
+            return MT_EUSAGE;
+        }
+    *mt_vec_push(&p->given) = opt;
+    return MT_OK;
+}
+
 /* Stores a value; NULL for a flag, or an optional value that is left out. */
 static enum mt_status set(struct parser *p, const struct mt_opt *opt, const char *value)
 {
     bool text = opt->kind == MT_OPT_STRING || opt->kind == MT_OPT_LIST;
     if ((text || opt->kind == MT_OPT_OPTIONAL) && value && !*value)
         return refuse_empty(p, opt);
+    MT_TRY(refuse_repeat(p, opt));
     switch (opt->kind) {
     case MT_OPT_FLAG:
         *(bool *)opt->value = true;
@@ -289,6 +309,7 @@ enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *comm
     }
     mt_vec_free(&p.all);
     mt_vec_free(&p.useless);
+    mt_vec_free(&p.given);
     return st;
 }
 

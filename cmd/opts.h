@@ -14,11 +14,11 @@
  * may be mixed; "--" ends options; "-" is positional; --name=VALUE, --name VALUE, -nVALUE,
  * -n VALUE; flags of one letter may stand together; unique prefixes of long names are accepted. A
  * value that looks like an option ("-x", not "-" or "-5") must be joined by "=" or to the letter.
- * After the flag `help` the number of arguments does not matter.
- * args->v is allocated (free it), as is the array of a MT_OPT_LIST.
- * Errors: MT_EUSAGE: unknown option (nearest names in the hint), one the command is without,
- * missing or bad value, too few or many arguments; the hint ends with "memtool help NAME". args is
- * empty then; options before the wrong one are set.
+ * An option of one value is given once; a flag may stand there again. After the flag `help` the
+ * number of arguments does not matter. args->v is allocated (free it), as is the array of a
+ * MT_OPT_LIST. Errors: MT_EUSAGE: unknown option (nearest names in the hint), one the command is
+ * without, missing, bad or second value, too few or many arguments; the hint ends with "memtool
+ * help NAME". args is empty then; options before the wrong one are set.
  */
 enum mt_status mt_opts_parse(const struct mt_cmd *cmd, const struct mt_opt *common, int argc,
                              char **argv, struct mt_args *args, struct mt_err *err);

@@ -362,7 +362,7 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
     if (!out->existed) {
         MT_TRY_OUT(mt_store_choose_name(db, opts, &kept, out, err));
         MT_TRY_OUT(write_all(&w, opts, out->name, err));
-        MT_TRY_OUT(mt_store_take_groups(db, w.run, opts->group, err));
+        MT_TRY_OUT(mt_store_take_groups(db, w.run, opts, err));
         if (out->replaced_n)
             MT_TRY_OUT(mt_store_sweep(db, err));
         out->run_id = w.run;

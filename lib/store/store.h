@@ -4,6 +4,7 @@
 #ifndef MT_STORE_H
 #define MT_STORE_H
 
+#include "lib/base/mem.h"
 #include "lib/db/db.h"
 #include "lib/model/recording.h"
 
@@ -11,7 +12,8 @@ struct mt_store_opts {
     const char
         *name; /* of the run; NULL: made from the source's name, without endings and the time of
                   export that tensorboard_trace_handler adds; "-2" etc. added when taken */
-    const char *group;  /* NULL = none; a run that is there already joins it */
+    const char *const *groups; /* to be in; a run that is there already joins them */
+    size_t group_n;
     const char *source; /* file name */
     const char *hash;   /* content hash */
     bool replace; /* a run of that name or content is replaced, or, where no name is given, one
@@ -25,9 +27,9 @@ struct mt_store_opts {
 struct mt_store_result {
     int64_t run_id;
     char name[256];
-    bool existed;   /* the same content was there already: nothing was changed, */
-    bool grouped;   /* but that it is in one more group now, */
-    bool latest;    /* or is now the latest run of a group it was in */
+    bool existed;                 /* the same content was there already: nothing was changed, */
+    struct mt_buf joined, latest; /* but that it is in these groups now, or their latest run:
+                                     'a', 'b'; with or without an error to be freed */
     int replaced_n; /* runs that were deleted for it: that of its content, that of its name */
     char replaced[2][256]; /* what they were called */
 };

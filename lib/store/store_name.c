@@ -99,13 +99,15 @@ static enum mt_status leave_groups(struct mt_db *db, int64_t run, struct mt_err 
     return mt_stmt_run(s, err);
 }
 
-enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *group,
+enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const struct mt_store_opts *o,
                                     struct mt_err *err)
 {
-    if (!group)
+    if (!o->group_n)
         return move_groups(db, COMING, run, err);
     MT_TRY(leave_groups(db, COMING, err));
-    return add_group(db, run, group, err);
+    for (size_t i = 0; i < o->group_n; i++)
+        MT_TRY(add_group(db, run, o->groups[i], err));
+    return MT_OK;
 }
 
 enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
@@ -209,8 +211,8 @@ static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_
     mt_stmt_end(s);
     if (latest)
         return MT_OK;
-    run->grouped = !there;
-    run->latest = there;
+    struct mt_buf *names = there ? &run->latest : &run->joined;
+    mt_buf_addf(names, "%s'%s'", names->n ? ", " : "", group);
     return add_group(db, run->run_id, group, err);
 }
 
@@ -237,5 +239,7 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
         return MT_EUSAGE;
     }
     out->existed = true;
-    return o->group ? join_group(db, o->group, out, err) : MT_OK;
+    for (size_t i = 0; i < o->group_n; i++)
+        MT_TRY(join_group(db, o->groups[i], out, err));
+    return MT_OK;
 }

@@ -30,8 +30,9 @@ struct mt_kept {
     char name[256]; /* "": none */
 };
 
-/* Puts a new run in the group; NULL: in those of the runs it replaces. */
-enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const char *group,
+/* Puts a new run in the groups asked for; where there are none, in those of the runs it replaces.
+ */
+enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const struct mt_store_opts *o,
                                     struct mt_err *err);
 
 /* Whether the content is there: sets *out, or deletes that run where it is to be replaced. Errors:

@@ -53,6 +53,10 @@ struct parse_row {
     "--" option " is given an empty " arg ": Nothing was done. Is a variable not set? Leave "      \
     "--" option " out, or give it a value. All options: memtool help table"
 
+#define TWICE(option)                                                                              \
+    "--" option " is given twice: Nothing was done. It takes one value: leave the other out. All " \
+    "options: memtool help table"
+
 static const struct parse_row parse_rows[] = {
     {"an option the command is without", "base --loud",
      "table has no use for --loud: Nothing was done. Leave it out."},
@@ -77,7 +81,13 @@ static const struct parse_row parse_rows[] = {
     {"an exact name that is a prefix too", "--device cpu base", "base | limit 20 device cpu"},
     {"flags together", "-rq base", "base | limit 20 reverse quiet"},
     {"flags, then a value", "-rn5 base", "base | limit 5 reverse"},
-    {"the last one wins", "-n 5 base -n 6", "base | limit 6"},
+    {"twice", "-n 5 base -n 6", TWICE("limit")},
+    {"twice the same", "--sort a --sort=a base", TWICE("sort")},
+    {"twice, of a size", "--min 1 base --min 2", TWICE("min")},
+    {"twice, a text, once empty", "--title _ base --title x", TWICE("title")},
+    {"twice, by name and by letter", "--db x base -dy", TWICE("db")},
+    {"twice, optional", "--color base -c", TWICE("color")},
+    {"a flag twice", "-q base -rq --reverse", "base | limit 20 reverse quiet"},
     {"a list", "--device cpu base --device cuda:0", "base | limit 20 device cpu device cuda:0"},
     {"optional, left out", "--color base", "base | limit 20 color "},
     {"optional, given", "--color=never base", "base | limit 20 color never"},
