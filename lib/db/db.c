@@ -64,13 +64,23 @@ static void distrust(struct mt_db *db)
         sqlite3_db_config(db->sql, settings[i].what, settings[i].on, NULL);
 }
 
+/* A name of a file and nothing else: ":memory:" and "file:x?mode=memory" mean something to SQLite,
+ * what begins with a folder does not. */
+static int open_file(struct mt_db *db, int flags)
+{
+    char *name = mt_asprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
+    int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    free(name);
+    return rc;
+}
+
 static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bool *created,
                                       struct mt_err *err)
 {
     /* Readers too must be able to roll back what a killed importer left; query_only keeps them
      * from anything else. */
     int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(db->path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (open_file(db, flags) != SQLITE_OK)
         return mt_db_open_failed(db->path, mode, err);
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     distrust(db);

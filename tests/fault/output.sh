@@ -12,6 +12,19 @@ memtool export --baseline x --db t.db -o base.json || complain export
 echo "SELECT name FROM run" >names.sql
 echo '{"schema":"memtool.rules","version":1,"rules":[{"max-peak":"1GiB"}]}' >rules.json
 memtool check x --db t.db --rules rules.json || complain "check: $(cat err)"
+# Names that SQLite takes for something else than a file are names of files.
+for name in :memory: file:uri.db 'file:m?mode=memory' 'file:t.db?nolock=1' file:///tmp/none.db/t.db; do
+    case $name in
+    *///*) # a folder that is not there
+        memtool import in.json.gz --db "$name" && complain "$name is made"
+        continue
+        ;;
+    esac
+    memtool import in.json.gz --db "$name" --name x || complain "import --db $name: $(cat err)"
+    [ -s "$name" ] || complain "$name is no file: $(ls)"
+    memtool table x --db "$name" || complain "table --db $name: $(cat err)"
+done
+[ -e uri.db ] && complain "file:uri.db made uri.db"
 ln t.db hard.db
 ln -s t.db soft.db
 memtool table ./in.json.gz || complain "a file"
@@ -29,6 +42,9 @@ table x --db t.db -o t.db
 table x --db t.db -o ./t.db
 table x --db t.db -o hard.db
 table x --db hard.db -o soft.db --format csv
+table x --db file:uri.db -o file:uri.db
+table x --db file:uri.db -o ./file:uri.db-journal
+table x --db :memory: -o ./:memory:
 table x --db t.db -o t.db-journal
 table x --db t.db -o t.db-wal
 table x --db t.db -o t.db-shm
