@@ -143,6 +143,21 @@ static enum mt_status bind_params(struct mt_stmt *s, struct mt_err *err)
     return st;
 }
 
+/* What lies behind rows that come one by one is counted, and told, only when these are written. */
+static enum mt_status show_rows(struct mt_report *report, struct mt_err *err)
+{
+    const struct mt_rows shown = {.limit = limit};
+    mt_rows_footer(&shown, report, NULL, "");
+    const bool told = report->left_out;
+    MT_TRY(mt_show(report, err));
+    if (told)
+        return MT_OK;
+    mt_rows_footer(&shown, report, NULL, "");
+    if (report->left_out && mt_show_how().format != MT_FORMAT_JSON)
+        mt_show_note("%s", report->left_out);
+    return MT_OK;
+}
+
 static enum mt_status run_sql(const char *what, struct mt_err *err)
 {
     struct mt_db *db = NULL;
@@ -162,8 +177,7 @@ static enum mt_status run_sql(const char *what, struct mt_err *err)
     signal(SIGINT, on_interrupt);
     MT_TRY_OUT(
         mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
-    mt_rows_footer(&(struct mt_rows){.limit = limit}, &report, NULL, "");
-    st = mt_show(&report, err);
+    st = show_rows(&report, err);
 out:
     signal(SIGINT, SIG_DFL);
     running = NULL;

@@ -152,13 +152,23 @@ static const char *some_left_out(const struct mt_rows *rows, struct mt_report *r
     return mt_report_textf(r, "%s%s. --limit 0 shows all%s.", n, before, advice);
 }
 
+/* The same of rows that were not all counted, for which only a query gives up. */
+static const char *more_left_out(struct mt_report *r)
+{
+    char n[MT_HUMAN_LONG];
+    if (!r->left_out_n)
+        return "perhaps more rows; the search for them was given up. --limit 0 waits for all.";
+    return mt_report_textf(r, "at least %s; not all were counted. --limit 0 waits for all.",
+                           mt_human_plural(r->left_out_n, "more row", n));
+}
+
 void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
                     const char *advice)
 {
-    if (!r->left_out_n)
+    if (!r->left_out_n && !r->left_out_more)
         return;
     if (r->rows.n) {
-        r->left_out = some_left_out(rows, r, sum, advice);
+        r->left_out = r->left_out_more ? more_left_out(r) : some_left_out(rows, r, sum, advice);
         mt_report_footer(r, "%s", r->left_out);
         return;
     }

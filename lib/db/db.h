@@ -72,6 +72,9 @@ int mt_stmt_bind_name(struct mt_stmt *s, const char *name, const char *value);
 
 /* Next row. *row = false after the last one; the statement is then reset. */
 enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err);
+/* Ends the query, and counts the rows that were left. It gives up after about a second, as some
+ * queries have no end: *all = false, *n is then how many there are at least. */
+enum mt_status mt_stmt_count_rest(struct mt_stmt *s, int64_t *n, bool *all, struct mt_err *err);
 /* bind + step for statements without rows. */
 enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err);
 

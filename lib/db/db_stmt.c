@@ -156,6 +156,30 @@ enum mt_status mt_stmt_step(struct mt_stmt *s, bool *row, struct mt_err *err)
     return st;
 }
 
+enum { COUNT_CALL_OPS = 1000000, COUNT_CALLS = 64 }; /* of SQLite's machine: about a second */
+
+static int count_call(void *closure)
+{
+    int *left = closure;
+    return --*left <= 0;
+}
+
+enum mt_status mt_stmt_count_rest(struct mt_stmt *s, int64_t *n, bool *all, struct mt_err *err)
+{
+    int left = COUNT_CALLS, rc;
+    enum mt_status st = MT_OK;
+    *n = 0;
+    sqlite3_progress_handler(s->db->sql, COUNT_CALL_OPS, count_call, &left);
+    while ((rc = sqlite3_step(s->s)) == SQLITE_ROW)
+        ++*n;
+    sqlite3_progress_handler(s->db->sql, 0, NULL, NULL);
+    *all = left > 0;
+    if (rc != SQLITE_DONE && *all)
+        st = mt_db_fail(s->db, s->query < 0 ? "SQL" : mt_queries[s->query].name, err);
+    sqlite3_reset(s->s);
+    return st;
+}
+
 enum mt_status mt_stmt_run(struct mt_stmt *s, struct mt_err *err)
 {
     bool row = true;

@@ -113,7 +113,8 @@ void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE
     put(json_params(r->params.v, r->params.n, &scratch), "\"params\":", ",\n", out);
     put(json_params(r->totals.v, r->totals.n, &scratch), "\"totals\":", ",\n", out);
     put_rows(r, &scratch, out);
-    fprintf(out, "\"left_out_n\":%lld,\n", (long long)r->left_out_n);
+    struct mt_cell left_out = r->left_out_more ? (struct mt_cell){0} : mt_cell_int(r->left_out_n);
+    put(json_cell(&left_out, &scratch), "\"left_out_n\":", ",\n", out);
     cJSON *notes = cJSON_CreateArray();
     for (size_t i = 0; i < r->notes.n; i++)
         cJSON_AddItemToArray(notes, json_text(r->notes.v[i], &scratch));

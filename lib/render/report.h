@@ -81,6 +81,7 @@ struct mt_report {
     /* After the last row of `next`: whether all came, with the error if not. NULL: always. */
     enum mt_status (*ended)(void *closure, struct mt_err *err);
     int64_t left_out_n;    /* rows not shown: cut by --limit, --min, --name, or not looked at */
+    bool left_out_more;    /* or perhaps more than these: not all were counted */
     int64_t cut_n;         /* of these: cut by mt_report_limit (cmd/common.h) */
     const char *left_out;  /* what is said of them (mt_rows_footer); NULL: nothing */
     MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */

@@ -43,18 +43,18 @@ static void keep_row(struct mt_report *r, const struct mt_stmt *s)
 /* The next row within the limit; those behind it are counted. */
 static bool step(struct mt_stmt_rows *rows)
 {
-    bool row = true;
-    while (row && rows->status == MT_OK) {
+    bool row = false, all;
+    if (rows->over)
+        return false;
+    if (rows->limit > 0 && rows->row_n == rows->limit) {
+        rows->status = mt_stmt_count_rest(rows->stmt, &rows->report->left_out_n, &all, &rows->err);
+        rows->report->left_out_more = rows->status == MT_OK && !all;
+    } else {
         rows->status = mt_stmt_step(rows->stmt, &row, &rows->err);
-        if (!row || rows->status != MT_OK)
-            return false;
-        if (rows->limit <= 0 || rows->row_n < rows->limit) {
-            rows->row_n++;
-            return true;
-        }
-        rows->report->left_out_n++;
     }
-    return false;
+    rows->row_n += row;
+    rows->over = !row;
+    return row;
 }
 
 static bool next_row(void *closure, struct mt_cell *cells)
@@ -109,7 +109,7 @@ static const char *own_name(struct mt_report *r, const struct mt_stmt *s, int co
 enum mt_status mt_report_stream(struct mt_report *r, struct mt_stmt *s, int64_t limit,
                                 int64_t held_n, struct mt_stmt_rows *rows, struct mt_err *err)
 {
-    *rows = (struct mt_stmt_rows){r, s, limit, 0, MT_OK, MT_ERR_INIT};
+    *rows = (struct mt_stmt_rows){r, s, limit, 0, false, MT_OK, MT_ERR_INIT};
     for (int c = 0; c < mt_stmt_column_n(s); c++) {
         const char *name = mt_stmt_column_name(s, c);
         enum mt_unit unit = mt_unit_of_name(name);

@@ -8,7 +8,8 @@
 #include "lib/render/report.h"
 
 /* Adds the statement's columns (units by their names' endings: _b, _ns, _n) and its rows, at most
- * `limit` (0 = all); further rows are counted in left_out_n. */
+ * `limit` (0 = all); further rows are counted in left_out_n, as far as that takes no longer than a
+ * second (left_out_more). */
 enum mt_status mt_report_from_stmt(struct mt_report *r, struct mt_stmt *s, int64_t limit,
                                    struct mt_err *err);
 
@@ -21,6 +22,7 @@ struct mt_stmt_rows {
     struct mt_report *report;
     struct mt_stmt *stmt;
     int64_t limit, row_n;
+    bool over; /* the last row was read */
     enum mt_status status;
     struct mt_err err;
 };

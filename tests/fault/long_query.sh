@@ -18,6 +18,7 @@ cmp -s out want || fail "csv: other rows"
 head -n 20001 want >some
 query "$numbers i, 'n' || i AS name FROM c" --format csv --limit 20000 || fail "a limit: exit $?"
 cmp -s out some || fail "a limit: other rows"
+grep -q '^note: 5,000 more rows' err || fail "a limit: no word of the rows left out: $(cat err)"
 query "$numbers i FROM c" --format json --limit 20000 || fail "json: exit $?"
 [ "$(grep -c '^{"i":' out)" = 20000 ] || fail "json: other rows"
 grep -q '^"left_out_n":5000,$' out || fail "json: the rows left out are not counted"
@@ -30,4 +31,24 @@ status=$?
 [ "$(wc -l <out)" = 20000 ] || fail "an error in the middle: $(wc -l <out) lines"
 grep -q 'integer overflow' err || fail "the error is not told"
 grep -q 'is not all' err || fail "it is not told that rows are missing"
+
+# A query without end: with a limit it ends, and what was not counted is not known.
+endless="WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i FROM c"
+ended() { # SQL OPTION...
+    timeout 120 "$MEMTOOL" query --db t.db "$@" >out 2>err || fail "endless, $*: exit $?"
+}
+ended "$endless" --limit 3
+{ sed -n 2,4p out | tr -d '\n ' | grep -qx 123; } || fail "endless: other rows: $(head out)"
+grep -qE '^at least [1-9][0-9,]+ more rows; not all were counted\. --limit 0 waits for all\.$' out ||
+    fail "endless: what is left out: $(tail -n 1 out)"
+ended "$endless WHERE i < 4" --limit 3
+grep -q '^perhaps more rows; the search for them was given up\. --limit 0 waits for all\.$' out ||
+    fail "endless without a row: what is left out: $(tail -n 1 out)"
+ended "$endless" --limit 3 --format json
+grep -q '^"left_out_n":null,$' out || fail "endless, json: $(grep left out)"
+ended "$endless" --limit 3 --format csv
+grep -q '^note: at least' err || fail "endless, csv: $(cat err)"
+ended "$endless" --limit 20000 --format tsv
+[ "$(wc -l <out)" = 20001 ] || fail "endless, tsv: $(wc -l <out) lines"
+grep -q '^note: at least' err || fail "endless, tsv: $(cat err)"
 echo ok

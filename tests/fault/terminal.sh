@@ -84,7 +84,7 @@ cp "$SAMPLES/nested/trace.json.gz" "$evil.json.gz"
 "$MEMTOOL" import "$evil/$evil.json" --db h.db --name "$evil" >/dev/null 2>&1 || complain import
 ops="SELECT DISTINCT name FROM v_node"
 while read -r line; do
-    on_terminal "$MEMTOOL --db h.db --no-pager --no-color $line"
+    on_terminal "MEMTOOL_DB=h.db $MEMTOOL --no-pager --no-color $line"
     grep -q "$escape" out && complain "$line: an escape sequence reaches the terminal"
     grep -q 'x1b\|u001b' out || complain "$line: the name is not there: $(cat out)"
 done <<LIST
