@@ -177,6 +177,8 @@ static enum mt_status run_sql(const char *what, struct mt_err *err)
     signal(SIGINT, on_interrupt);
     MT_TRY_OUT(
         mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
+    for (size_t c = 0; c < report.columns.n; c++)
+        report.columns.v[c].wanted = true;
     st = show_rows(&report, err);
 out:
     signal(SIGINT, SIG_DFL);

@@ -225,9 +225,7 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
         add_segment(r, run, d, s, &s->all.v[i], mt_common.ascii || !term.utf8);
     const char *usual = holders ? "holds_b" : "inactive_b";
     const char *column = sort_key ? sort_key : usual;
-    struct mt_column *sorted = &r->columns.v[mt_report_find_column(r, column)];
-    bool text = sorted->unit == MT_UNIT_NONE;
-    sorted->spare = 0;
+    bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
     mt_table_sort(r, &(struct mt_sort){column, !text, NULL});
     MT_TRY(mt_rows_apply(&rows, r, mt_rows_size(r, column, usual), err));
     describe(r, run, d, s);

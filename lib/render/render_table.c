@@ -6,8 +6,9 @@
 
 #define GAP       2   /* blanks between columns */
 #define TEXT_MIN  8   /* a text column is never cut below, */
-#define TEXT_FAIR 24  /* nor below this while there are columns to leave out */
-#define WORDS_MIN 20  /* sentences are never wrapped to fewer */
+#define TEXT_FAIR 24  /* nor below this while there are spare columns to leave out, */
+#define TEXT_POOR 14  /* nor below this while there are others */
+#define WORDS_MIN 24  /* sentences are never wrapped to fewer */
 #define TREE_STEP 3   /* columns of one tree level */
 #define PAD_MOST  200 /* a column is not padded beyond, however long its longest cell */
 
@@ -71,28 +72,46 @@ static void measure(struct table *t)
     }
 }
 
-/* The columns the table takes when its texts are cut as far as reads well. */
-static int fair_width(const struct table *t)
+/* Whether the table has room when its texts are cut to that width. */
+static bool has_room(const struct table *t, int text)
 {
     int width = -GAP;
     for (size_t k = 0; k < t->n; k++) {
         const struct mt_shown *s = &t->shown[k];
-        bool cut = s->text && !column_of(t, s)->whole && s->width > TEXT_FAIR;
-        width += GAP + (cut ? TEXT_FAIR : s->width);
+        int cut = s->least > text ? s->least : text;
+        bool is_cut = s->text && !column_of(t, s)->whole && s->width > cut;
+        width += GAP + (is_cut ? cut : s->width);
     }
-    return width;
+    return width <= t->how->width;
+}
+
+/* The column that the report can best do without: the most spare one; else the last figure, as long
+ * as there is another. SIZE_MAX: none. */
+static size_t lesser_column(const struct table *t)
+{
+    size_t spare = SIZE_MAX, figure = SIZE_MAX;
+    int most = 0, figure_n = 0;
+    for (size_t k = 0; k < t->n; k++) {
+        const struct mt_column *column = column_of(t, &t->shown[k]);
+        figure_n += !t->shown[k].text;
+        if (column->wanted)
+            continue;
+        if (!t->shown[k].text)
+            figure = k;
+        if (column->spare > most) {
+            most = column->spare;
+            spare = k;
+        }
+    }
+    return spare != SIZE_MAX ? spare : figure_n > 1 ? figure : SIZE_MAX;
 }
 
 /* Leaves out what the report can do without, until the rest has room. */
 static void leave_out(struct table *t)
 {
-    while (fair_width(t) > t->how->width) {
-        size_t out = 0;
-        for (size_t k = 1; k < t->n; k++)
-            if (column_of(t, &t->shown[k])->spare > column_of(t, &t->shown[out])->spare)
-                out = k;
+    for (size_t out; (out = lesser_column(t)) != SIZE_MAX;) {
         const struct mt_column *column = column_of(t, &t->shown[out]);
-        if (!column->spare)
+        if (has_room(t, column->spare ? TEXT_FAIR : TEXT_POOR))
             return;
         mt_buf_addf(&t->left_out, "%s%s", t->left_out.n ? ", " : "", column->name);
         t->n--;

@@ -214,7 +214,7 @@ char *mt_report_select(struct mt_report *r, const char *names)
     for (size_t i = 0; i < n; i++) {
         columns[i] = r->columns.v[kept[i]];
         columns[i].hidden = false;
-        columns[i].spare = 0;
+        columns[i].wanted = true;
     }
     free(r->columns.v);
     r->columns.v = columns;

@@ -53,8 +53,10 @@ struct mt_column {
     enum mt_text text;
     bool hidden; /* only in csv, tsv and json */
     bool whole;  /* text that is cut only where nothing else can be */
-    int spare;   /* not 0: left out of a table wider than its terminal, the highest first; a line
-                    below says which */
+    int spare;   /* what is left out of a table wider than its terminal: the highest first, those
+                    of 0 only when it is still too wide, figures from the right; a line below says
+                    which */
+    bool wanted; /* somebody asked for it, or rows are sorted by it: it stays */
 };
 
 struct mt_row {

@@ -199,6 +199,7 @@ void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
     int column = mt_report_find_column(r, sort->column);
     if (column < 0)
         column = (int)r->columns.n - 1;
+    r->columns.v[column].wanted = true;
     struct order *order = mt_alloc((r->rows.n + 1) * sizeof *order);
     struct mt_row *rows = mt_alloc((r->rows.n + 1) * sizeof *rows);
     for (size_t i = 0; i < r->rows.n; i++) {

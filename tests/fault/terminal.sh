@@ -65,14 +65,27 @@ COLUMNS=70 on_terminal "$table --no-pager --no-color --ascii"
 tr -d '\r' <out | awk 'length($0) > 70 { bad = 1 } END { exit bad }' ||
     complain "a table is wider than the terminal"
 "$MEMTOOL" import "$SAMPLES/snapshots/fragmented.pickle" --db t.db --name gpu >/dev/null 2>&1 || complain import
+check_width() { # COLUMNS REPORT
+    COLUMNS=$1 on_terminal "$MEMTOOL --db t.db --no-pager $2"
+    # Commands to copy, examples and paths are not wrapped.
+    tr -d '\r' <out | sed "s/$escape\[[0-9;]*m//g; /^ *look: /d; /^  memtool /d; /^source /d" >plain
+    [ "$(LC_ALL=C.UTF-8 wc -L <plain)" -le "$1" ] || complain "$2 is wider than $1 columns"
+}
 for report in runs 'info gpu' 'table base' 'tree base' 'peak gpu' 'leaks base' 'memory gpu' 'segments gpu' \
     'fragmentation gpu --fit 40MiB' 'fragmentation gpu' 'diff base gpu' 'timeline base' \
     'check base --max-peak 1MiB' 'table --help' 'timeline --help' help; do
-    COLUMNS=80 on_terminal "$MEMTOOL --db t.db --no-pager $report"
-    # Commands to copy, examples and paths are not wrapped.
-    tr -d '\r' <out | sed "s/$escape\[[0-9;]*m//g; /^ *look: /d; /^  memtool /d; /^source /d" >plain
-    [ "$(LC_ALL=C.UTF-8 wc -L <plain)" -le 80 ] || complain "$report is wider than 80 columns"
+    check_width 80 "$report"
 done
+for report in runs 'table base' 'table base --by step,name --sort calls_n' 'tree base' 'peak gpu' 'peak base --per step' \
+    'peak base --per name' 'peak base --at 1ms --at 2ms' 'leaks base' 'memory gpu' 'segments gpu' 'fragmentation gpu' \
+    'timeline base --by site'; do
+    check_width 60 "$report"
+    check_width 40 "$report"
+done
+check_width 60 'fragmentation gpu --fit 40MiB'
+check_width 60 'diff base gpu'
+COLUMNS=40 on_terminal "$MEMTOOL --db t.db --no-pager table base --sort calls_n"
+{ has 'CALLS' && has 'self_alloc_b, net_b:'; } || complain "what rows are sorted by is left out: $(cat out)"
 
 # Hostile names: of a file, a folder, a database, a run, an op; nothing of them acts on the terminal.
 evil=$(printf 'a\033]0;pwned\007b')

@@ -208,6 +208,14 @@ void build_sentences(struct mt_report *r)
     c[2] = mt_cell_text("it fits");
 }
 
+/* The table of a run, in which some columns were asked for. */
+void build_wanted(struct mt_report *r)
+{
+    build_table(r);
+    r->columns.v[2].wanted = true;
+    r->columns.v[3].wanted = true;
+}
+
 /* Columns of which some may be left out, and one in which nothing is known. */
 void build_spare(struct mt_report *r)
 {

@@ -54,29 +54,47 @@ static const struct render_row render_rows[] = {
      {.format = MT_FORMAT_TABLE, .width = 41, .bytes = true, .ascii = true},
      "base - cpu - net 0 B\n"
      "sorted by self_net_b\n"
-     " CALLS   SELF NET    TIME_NS  NAME\n"
-     "12,838  138621747  165700000  aten::empty\n"
-     "    35  -94371840       2233  com...ward0\n"
-     "     -  -85553152          -  [ou... ops]\n"
-     "67 more rows; --limit 0 shows all\n"},
+     " CALLS   SELF NET  NAME\n"
+     "12,838  138621747  aten::empty\n"
+     "    35  -94371840  compiled...onBackward0\n"
+     "     -  -85553152  [outside ops]\n"
+     "67 more rows; --limit 0 shows all\n"
+     "no room for time_ns: --format csv has all\n"
+     "columns\n"},
     {"table: narrower than the figures",
      build_table,
      {.format = MT_FORMAT_TABLE, .width = 5},
      "base · cpu · net 0 B\n"
      "sorted by self_net_b\n"
-     " CALLS    SELF NET   TIME_NS  NAME\n"
-     "12,838   132.2 MiB  165.7 ms  at…empty\n"
-     "    35     -90 MiB  2.233 us  co…ward0\n"
-     "     -  -81.59 MiB         -  [o… ops]\n"
-     "67 more rows;\n"
-     "--limit 0 shows all\n"},
+     " CALLS  NAME\n"
+     "12,838  at…empty\n"
+     "    35  co…ward0\n"
+     "     -  [o… ops]\n"
+     "67 more rows; --limit 0\n"
+     "shows all\n"
+     "no room for time_ns,\n"
+     "self_net_b: --format csv\n"
+     "has all columns\n"},
+    {"table: what was asked for stays",
+     build_wanted,
+     {.format = MT_FORMAT_TABLE, .width = 30},
+     "base · cpu · net 0 B\n"
+     "sorted by self_net_b\n"
+     "  SELF NET   TIME_NS  NAME\n"
+     " 132.2 MiB  165.7 ms  at…empty\n"
+     "   -90 MiB  2.233 us  co…ward0\n"
+     "-81.59 MiB         -  [o… ops]\n"
+     "67 more rows; --limit 0 shows\n"
+     "all\n"
+     "no room for calls_n: --format\n"
+     "csv has all columns\n"},
     {"table: sentences are wrapped, whole texts cut last",
      build_sentences,
-     {.format = MT_FORMAT_TABLE, .width = 43},
+     {.format = MT_FORMAT_TABLE, .width = 47},
      "a run of which there is much to say\n"
      "GIVES  ADDRESS         WHY\n"
-     "  2 B  0x7fdb60000000  the driver has 2 B\n"
-     "                       left of what it had\n"
+     "  2 B  0x7fdb60000000  the driver has 2 B left\n"
+     "                       of what it had\n"
      "  3 B  0x7fdb68000000  it fits\n"},
     {"table: spare columns go, the highest first",
      build_spare,
