@@ -1,7 +1,6 @@
 /* What memtool check found, for the programs that run it: GitHub annotations, JUnit. */
 #include "cmd/check.h"
 #include "lib/base/human.h"
-#include "lib/base/utf8.h"
 #include <string.h>
 
 /* ---- GitHub's workflow commands ---- */
@@ -72,32 +71,10 @@ void mt_check_github(const struct mt_findings *f, struct mt_buf *out)
 
 /* ---- JUnit ---- */
 
-/* For text and attributes. XML knows no control characters and no U+FFFE and U+FFFF at all. */
-static void add_xml(struct mt_buf *out, const char *text)
-{
-    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&apos;"};
-    struct mt_buf safe = {0};
-    mt_escape_terminal(&safe, text);
-    for (const char *s = safe.s; *s;) {
-        uint32_t cp;
-        size_t n = (size_t)mt_utf8_next(s, &cp), e = 0;
-        while (e < MT_ARRAY_LEN(entities) && entities[e][0] != *s)
-            e++;
-        if (e < MT_ARRAY_LEN(entities))
-            mt_buf_adds(out, entities[e] + 1);
-        else if (cp == 0xfffe || cp == 0xffff)
-            mt_buf_addf(out, "\\u%04x", cp);
-        else
-            mt_buf_add(out, s, n);
-        s += n;
-    }
-    mt_buf_free(&safe);
-}
-
 static void add_attribute(struct mt_buf *out, const char *name, const char *value)
 {
     mt_buf_addf(out, " %s=\"", name);
-    add_xml(out, value);
+    mt_escape_xml(out, value);
     mt_buf_addc(out, '"');
 }
 
@@ -137,11 +114,11 @@ static void add_testcase(const struct mt_findings *f, const struct mt_checked *c
         if (c->verdict == MT_CHECK_FAIL) {
             mt_buf_addc(out, '>');
             mt_finding_explained(c, &more);
-            add_xml(out, more.s);
+            mt_escape_xml(out, more.s);
             mt_buf_clear(&more);
             mt_finding_look(f, c, &more);
             mt_buf_adds(out, "\nlook: ");
-            add_xml(out, more.s);
+            mt_escape_xml(out, more.s);
             mt_buf_adds(out, "</failure>\n    </testcase>\n");
         } else
             mt_buf_adds(out, "/>\n    </testcase>\n");

@@ -93,6 +93,9 @@ extern const struct mt_cmd mt_cmd_import, mt_cmd_runs, mt_cmd_info, mt_cmd_table
 /* All commands in help's order, NULL-terminated (dispatch.c). */
 extern const struct mt_cmd *const mt_commands[];
 
+/* The command of that name; NULL: none, MT_EUSAGE, with those of like names. */
+const struct mt_cmd *mt_cmd_find(const char *name, struct mt_err *err);
+
 /*
  * Runs one command line, argv[0] the program's name; output goes to stdout, notes to stderr.
  * *code, 0 before: the exit code unless it fails. What options set stays set. Errors: those of the

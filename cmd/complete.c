@@ -279,9 +279,8 @@ static void pass_word(struct line *l, const char *word)
     } else if (l->cmd) {
         l->arg_n++;
     } else {
-        for (size_t i = 0; mt_commands[i]; i++)
-            if (strcmp(mt_commands[i]->name, word) == 0)
-                l->cmd = mt_commands[i];
+        struct mt_err none = MT_ERR_INIT;
+        l->cmd = mt_cmd_find(word, &none);
         l->unknown |= !l->cmd;
     }
 }

@@ -31,7 +31,7 @@ static int arrange(int argc, char **argv, char ***out)
     return argc - 1;
 }
 
-static const struct mt_cmd *find_command(const char *name, struct mt_err *err)
+const struct mt_cmd *mt_cmd_find(const char *name, struct mt_err *err)
 {
     const char *names[MT_ARRAY_LEN(mt_commands)];
     size_t n = 0;
@@ -88,7 +88,7 @@ enum mt_status mt_dispatch(int argc, char **argv, int *code, struct mt_err *err)
 {
     char **words;
     int n = arrange(argc, argv, &words);
-    const struct mt_cmd *cmd = n ? find_command(words[0], err) : no_command(argc, argv, err);
+    const struct mt_cmd *cmd = n ? mt_cmd_find(words[0], err) : no_command(argc, argv, err);
     enum mt_status st = cmd ? run_command(cmd, n, words, code, err) : err->code;
     if (st == MT_OK)
         st = mt_check_stdout(err);

@@ -4,7 +4,6 @@
 #include "lib/base/human.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool man;
 
@@ -37,29 +36,10 @@ static void overview(int width, FILE *out)
     mt_buf_free(&rest);
 }
 
-static const struct mt_cmd *find(const char *name, struct mt_err *err)
-{
-    const char *names[64];
-    size_t n = 0;
-    for (; mt_commands[n]; n++) {
-        names[n] = mt_commands[n]->name;
-        if (strcmp(names[n], name) == 0)
-            return mt_commands[n];
-    }
-    struct mt_buf near = {0};
-    MT_FAIL(err, MT_EUSAGE, "there is no command '%s'", name);
-    mt_nearest(name, names, n, &near);
-    if (near.n)
-        mt_err_hint(err, "Did you mean %s?", near.s);
-    mt_err_hint(err, "`memtool help` lists the commands.");
-    mt_buf_free(&near);
-    return NULL;
-}
-
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_cmd *cmd = args->n ? find(args->v[0], err) : NULL;
+    const struct mt_cmd *cmd = args->n ? mt_cmd_find(args->v[0], err) : NULL;
     struct mt_buf page = {0};
     char *text = NULL;
     size_t n = 0;

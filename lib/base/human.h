@@ -57,6 +57,9 @@ void mt_escape_terminal(struct mt_buf *out, const char *s);
  * autograd's node is called. Machine formats and --name have the whole name. */
 void mt_escape_short(struct mt_buf *out, const char *s);
 
+/* The same as mt_escape_terminal, for text and attributes of XML. */
+void mt_escape_xml(struct mt_buf *out, const char *s);
+
 /* What that reads in a list of ops: "X (engine)", since the node's own op X is another row. */
 void mt_escape_op(struct mt_buf *out, const char *s);
 

@@ -56,6 +56,31 @@ void mt_escape_op(struct mt_buf *out, const char *s)
         mt_buf_adds(out, " (engine)");
 }
 
+void mt_escape_xml(struct mt_buf *out, const char *s)
+{
+    static const struct {
+        char c;
+        const char *entity;
+    } special[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    struct mt_buf safe = {0};
+    mt_escape_terminal(&safe, s);
+    for (const char *p = safe.s; *p;) {
+        uint32_t cp;
+        int n = mt_utf8_next(p, &cp);
+        size_t i = 0;
+        while (i < MT_ARRAY_LEN(special) && special[i].c != *p)
+            i++;
+        if (i < MT_ARRAY_LEN(special))
+            mt_buf_adds(out, special[i].entity);
+        else if ((cp & 0xfffe) == 0xfffe) /* U+FFFE and the like are no XML characters */
+            mt_buf_addf(out, "\\u%x", cp);
+        else
+            mt_buf_add(out, p, (size_t)n);
+        p += n;
+    }
+    mt_buf_free(&safe);
+}
+
 void mt_escape_json(struct mt_buf *out, const char *s)
 {
     mt_buf_adds(out, "");

@@ -1,7 +1,6 @@
 #include "lib/render/svg.h"
 
 #include "lib/base/human.h"
-#include "lib/base/utf8.h"
 #include <stdlib.h>
 
 static const char style[] =
@@ -32,27 +31,10 @@ static void add_attribute(struct mt_buf *out, const char *name, double v)
 
 static void escape(struct mt_buf *out, const char *s)
 {
-    static const struct {
-        char c;
-        const char *entity;
-    } special[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    struct mt_buf safe = {0};
-    mt_escape_short(&safe, s);
-    for (const char *p = safe.s; *p;) {
-        uint32_t cp;
-        int n = mt_utf8_next(p, &cp);
-        size_t i = 0;
-        while (i < MT_ARRAY_LEN(special) && special[i].c != *p)
-            i++;
-        if (i < MT_ARRAY_LEN(special))
-            mt_buf_adds(out, special[i].entity);
-        else if ((cp & 0xfffe) == 0xfffe) /* U+FFFE and the like are no XML characters */
-            mt_buf_addf(out, "\\u%x", cp);
-        else
-            mt_buf_add(out, p, (size_t)n);
-        p += n;
-    }
-    mt_buf_free(&safe);
+    struct mt_buf words = {0};
+    mt_escape_short(&words, s);
+    mt_escape_xml(out, words.s);
+    mt_buf_free(&words);
 }
 
 static void add_title(struct mt_buf *out, const char *title)
