@@ -1,17 +1,18 @@
 #include "lib/analysis/leaks.h"
 
-#include "gen/queries.h"
-#include "lib/analysis/doubt.h"
+#include "lib/analysis/leaks_parts.h"
 #include "lib/base/hash.h"
 #include "lib/base/wrap.h"
-#include "lib/model/retained.h"
 #include "lib/usage/gaps.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     GROWTHS_MIN = 3, /* steps in which a leak grows */
-    RISES_MIN = 4    /* steps in which a site holds more than before, to be a candidate for that */
+    RISES_MIN = 4,   /* steps in which a site holds more than before, to be a candidate for that */
+    EVEN_MIN = 3,    /* such steps in the later half, to tell the growth by them alone */
+    LOWS_STEPS = 6,  /* after the warm-up, to see a site grow between falls by its lows, */
+    HIGHS_STEPS = 8  /* and by its lows and highs alone */
 };
 
 const char *const mt_verdict_names[MT_VERDICT_N] = {
@@ -20,183 +21,9 @@ const char *const mt_verdict_names[MT_VERDICT_N] = {
     [MT_VERDICT_LAST_STEP] = "last step",
 };
 
-/* A block that is alive at the end. */
-struct survivor {
-    uint32_t group;
-    int64_t step; /* index of its birth's step, -1 = before the first */
-    int64_t bytes;
-    bool older;    /* than the recording */
-    bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
-    bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
-    bool overdue;
-    bool alike; /* of the size of an overdue block born after the warm-up */
-};
-
-struct finder {
-    struct mt_allocations *lives;
-    struct mt_grouper *grouper;
-    mt_leak_use *use;
-    void *closure;
-    int64_t step_n, warmup;
-    bool can_tell; /* steps enough, and no frees lost */
-    MT_VEC(struct survivor) survivors;
-    MT_VEC(int64_t) max_lifetime; /* by group */
-    struct mt_doubt doubt;
-    struct mt_retained holdings; /* by group_part */
-};
-
-static int64_t step_of(const struct finder *f, int64_t t_ns)
-{
-    const struct mt_steps *steps = &f->lives->steps;
-    return mt_step_dating(steps->all.v, steps->all.n, steps->dur_ns, t_ns);
-}
-
-/* Makes room for the max_lifetime of a site. */
-static uint32_t with_max_lifetime(struct finder *f, uint32_t group)
-{
-    while (f->max_lifetime.n <= group)
-        *mt_vec_push(&f->max_lifetime) = -1;
-    return group;
-}
-
-static uint32_t group_of_life(struct finder *f, const struct mt_allocation *life)
-{
-    return with_max_lifetime(f, mt_allocation_group(f->grouper, life));
-}
-
-/* What is in doubt of a group, and what is not, hold memory apart. */
-static uint32_t group_part(uint32_t group, bool doubtful)
-{
-    return 2 * group + doubtful;
-}
-
-static bool is_of_optimizer(const struct finder *f, const struct mt_allocation *life)
-{
-    uint32_t node = life->born.node;
-    return node < f->lives->tree.nodes.n &&
-           f->lives->tree.nodes.v[node].phase == MT_PHASE_OPTIMIZER;
-}
-
-/* step: of its birth. */
-static void add_survivor(struct finder *f, uint32_t group, const struct mt_allocation *life,
-                         int64_t step)
-{
-    bool doubtful = mt_doubt_life(&f->doubt, life);
-    if (!life->bytes)
-        return;
-    *mt_vec_push(&f->survivors) = (struct survivor){.group = group,
-                                                    .step = step,
-                                                    .bytes = life->bytes,
-                                                    .older = mt_allocation_is_older(life),
-                                                    .learning = is_of_optimizer(f, life),
-                                                    .doubtful = doubtful};
-}
-
-static enum mt_status use_life(void *closure, const struct mt_allocation *life, struct mt_err *err)
-{
-    struct finder *f = closure;
-    (void)err;
-    bool alive = life->freed_record == INT64_MAX;
-    int64_t born = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
-    int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
-    uint32_t group = group_of_life(f, life);
-    if (life->alloc_unseen) /* nobody knows its site, nor how long it lived */
-        return MT_OK;
-    if (!mt_allocation_is_older(life)) /* older ones tell nothing of the site that holds them */
-        mt_retained_add(&f->holdings, group_part(group, mt_doubt_life(&f->doubt, life)),
-                        life->bytes, born < 0 ? 0 : born, freed);
-    if (alive)
-        add_survivor(f, group, life, born);
-    else if (life->unseen) /* who knows how long it lived */
-        return MT_OK;
-    else if (born >= f->warmup && freed < f->step_n && freed - born > f->max_lifetime.v[group])
-        f->max_lifetime.v[group] = freed - born;
-    return MT_OK;
-}
-
-/* ---- the same from what is stored of every node, for sites that are made of whole nodes ---- */
-
-static uint32_t read_node(const struct finder *f, const struct mt_stmt *s, int column)
-{
-    uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
-    return node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE;
-}
-
-static uint32_t group_of_node(struct finder *f, uint32_t node)
-{
-    const struct mt_origin born = mt_origin_of_node(node);
-    return with_max_lifetime(f, mt_grouper_of(f->grouper, &born));
-}
-
-static enum mt_status read_holdings(struct finder *f, const struct mt_run_device *device,
-                                    struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(f->lives->db, MT_Q_HOLDINGS, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint32_t node = read_node(f, s, 0);
-        bool doubtful = mt_doubt_is_on(&f->doubt, node, mt_stmt_int(s, 1));
-        int64_t step = mt_stmt_int(s, 2);
-        if (step >= 0 && step <= f->step_n) /* else: a damaged database */
-            mt_retained_change(&f->holdings, group_part(group_of_node(f, node), doubtful), step,
-                               mt_stmt_int(s, 3), mt_stmt_int(s, 4));
-    }
-}
-
-static enum mt_status read_max_lifetime(struct finder *f, const struct mt_run_device *device,
-                                        struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(f->lives->db, MT_Q_MAX_LIFETIME, &s, err));
-    mt_stmt_bind(s, "ii", device->id, f->warmup);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint32_t group = group_of_node(f, read_node(f, s, 0));
-        int64_t life = mt_stmt_int(s, 1);
-        if (life > f->max_lifetime.v[group] && life < f->step_n) /* else: a damaged database */
-            f->max_lifetime.v[group] = life;
-    }
-}
-
-static enum mt_status read_survivors(struct finder *f, const struct mt_run_device *device,
-                                     struct mt_err *err)
-{
-    struct mt_live_set live = {0};
-    enum mt_status st = mt_live_at(f->lives, device, MT_AT_END, &live, err);
-    for (size_t i = 0; i < live.blocks.n; i++) {
-        const struct mt_allocation *life = &live.blocks.v[i];
-        add_survivor(f, group_of_life(f, life), life,
-                     mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns));
-    }
-    mt_live_set_free(&live);
-    return st;
-}
-
-static enum mt_status collect(struct finder *f, const struct mt_run_device *device,
-                              struct mt_err *err)
-{
-    unsigned gaps;
-    MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, &gaps, err));
-    f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
-    MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
-    if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
-        return mt_allocations_each(f->lives, device, use_life, f, err);
-    MT_TRY(read_survivors(f, device, err));
-    MT_TRY(read_holdings(f, device, err));
-    return read_max_lifetime(f, device, err);
-}
-
 static int survivor_cmp(const void *a, const void *b)
 {
-    const struct survivor *x = a, *y = b;
+    const struct mt_survivor *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     if (x->doubtful != y->doubtful)
@@ -229,7 +56,7 @@ static bool add_birth(struct births *b, int64_t step, int64_t warmup)
     return another;
 }
 
-static void add_growth(struct growth *g, const struct survivor *s, int64_t warmup)
+static void add_growth(struct growth *g, const struct mt_survivor *s, int64_t warmup)
 {
     if (!s->learning)
         add_birth(&g->plain, s->step, warmup);
@@ -247,17 +74,18 @@ static void add_growth(struct growth *g, const struct survivor *s, int64_t warmu
 }
 
 /* Marks the survivors of one part of a site and adds up its growth. */
-static struct growth measure(const struct finder *f, struct survivor *s, struct survivor *end)
+static struct growth measure(const struct mt_leak_finder *f, struct mt_survivor *s,
+                             struct mt_survivor *end)
 {
     struct growth g = {0};
     struct mt_map sizes = {0}; /* of the overdue blocks born after the warm-up */
     int64_t max_lifetime = f->max_lifetime.v[s->group];
-    for (struct survivor *at = s; at < end; at++) {
+    for (struct mt_survivor *at = s; at < end; at++) {
         at->overdue = f->step_n - 1 - at->step > max_lifetime;
         if (at->overdue && at->step >= f->warmup)
             *mt_map_at(&sizes, (uint64_t)at->bytes) = 1;
     }
-    for (struct survivor *at = s; at < end; at++) {
+    for (struct mt_survivor *at = s; at < end; at++) {
         at->alike = at->step >= 0 && mt_map_get(&sizes, (uint64_t)at->bytes) != MT_NONE;
         if (at->alike && at->overdue)
             add_growth(&g, at, f->warmup);
@@ -268,49 +96,109 @@ static struct growth measure(const struct finder *f, struct survivor *s, struct 
 
 /* Whether growth in these steps can be called a leak. An optimizer may have had a reason: it makes
  * state for layers that begin to learn, and LBFGS fills its history. */
-static bool is_leak(const struct finder *f, const struct growth *g)
+static bool is_leak(const struct mt_leak_finder *f, const struct growth *g)
 {
     return g->plain.step_n >= GROWTHS_MIN && g->plain.after_warmup_n >= GROWTHS_MIN - 1 &&
            f->can_tell;
 }
 
+/* Whether what a part of a site holds rises though it falls at times: the least blocks that it
+ * holds in each of the last three of four parts of the steps after the warm-up are more than those
+ * of the part before. What is full, or was, exchanges its blocks and stays where it is. */
+static bool lows_rise(const struct mt_leak_finder *f, uint32_t part)
+{
+    struct mt_retained_part in[MT_RETAINED_PARTS];
+    if (f->step_n - f->warmup < LOWS_STEPS)
+        return false;
+    mt_retained_in_parts(&f->holdings, part, f->warmup, f->step_n - 1, in);
+    return in[1].least_n < in[2].least_n && in[2].least_n < in[3].least_n;
+}
+
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
  * (MT_VERDICT_N). */
-static enum mt_verdict judge(const struct finder *f, const struct growth *g,
-                             const struct survivor *s)
+static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth *g,
+                             const struct mt_survivor *s)
 {
+    uint32_t part = mt_leak_part(s->group, s->doubtful);
     int64_t newest = f->step_n - 1 - (f->max_lifetime.v[s->group] + 1); /* of what can be overdue */
     if (newest < g->last)
         newest = g->last;
     if (g->all.after_warmup_n < GROWTHS_MIN - 1 || newest - g->last > g->pause)
         return MT_VERDICT_N;
-    if (!mt_retained_higher(&f->holdings, group_part(s->group, s->doubtful), f->warmup,
-                            f->step_n - 1))
+    if (!mt_retained_higher(&f->holdings, part, f->warmup, f->step_n - 1) && !lows_rise(f, part))
         return MT_VERDICT_N;
     return is_leak(f, g) && !s->doubtful ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+}
+
+/* Whether what a part of a site holds rises evenly in the later half of the steps after the
+ * warm-up: never falls, and rises by as much after as many steps. */
+static bool rises_evenly(const struct mt_leak_finder *f, uint32_t part,
+                         struct mt_retained_trend *out)
+{
+    int64_t last = f->step_n - 1, half = f->warmup + (f->step_n - f->warmup) / 2;
+    *out = mt_retained_rises(&f->holdings, part, half, last);
+    return !out->falls && out->even && out->n >= EVEN_MIN && last - out->last <= out->pause;
+}
+
+static void grow_as_held(struct growth *g, const struct mt_retained_trend *r)
+{
+    *g = (struct growth){
+        .first = r->first, .last = r->last, .bytes = r->bytes, .blocks_n = r->blocks_n};
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b); /* wraps around, as sums do */
+}
+
+/* Where blocks of all ages are given up, those that happen to be overdue are not what the site
+ * grows by. */
+static void correct(const struct mt_leak_finder *f, uint32_t part, struct growth *g)
+{
+    struct mt_retained_trend late;
+    int64_t held_n = mt_wrap_sub(mt_retained_blocks(&f->holdings, part, g->last),
+                                 mt_retained_blocks(&f->holdings, part, g->first));
+    if (held_n == g->blocks_n || !rises_evenly(f, part, &late))
+        return;
+    if (times(late.bytes, g->last - g->first) != times(g->bytes, late.last - late.first))
+        grow_as_held(g, &late);
 }
 
 /* A site whose blocks are replaced by larger ones again and again: what is left of it may be a
  * leak. What it holds is compared from the end of the warm-up on, or, where it holds less after
  * that, from the first step. */
-static bool holds_ever_more(const struct finder *f, struct survivor *s, struct survivor *end,
-                            struct growth *g)
+static bool holds_ever_more(const struct mt_leak_finder *f, uint32_t part, struct growth *g)
 {
     int64_t last = f->step_n - 1, first = f->warmup > 0 ? f->warmup - 1 : 0;
-    uint32_t part = group_part(s->group, s->doubtful);
-    struct mt_op_peaks r = mt_retained_rises(&f->holdings, part, first, last);
+    struct mt_retained_trend r = mt_retained_rises(&f->holdings, part, first, last), late;
     if (r.falls)
         r = mt_retained_rises(&f->holdings, part, f->warmup, last);
     if (r.falls || r.n < RISES_MIN || last - r.last > r.pause)
         return false;
-    for (; s < end; s++)
-        s->alike = s->step >= f->warmup;
-    *g =
-        (struct growth){.first = r.first, .last = r.last, .bytes = r.bytes, .blocks_n = r.blocks_n};
+    grow_as_held(g, !r.alike && rises_evenly(f, part, &late) ? &late : &r);
     return true;
 }
 
-static enum mt_verdict verdict_of(const struct finder *f, const struct survivor *s,
+/* A site that gives up blocks again and again, but fewer than it gets, as a backlog does. */
+static bool climbs(const struct mt_leak_finder *f, uint32_t part, struct growth *g)
+{
+    struct mt_retained_part in[MT_RETAINED_PARTS];
+    if (f->step_n - f->warmup < HIGHS_STEPS)
+        return false;
+    mt_retained_in_parts(&f->holdings, part, f->warmup, f->step_n - 1, in);
+    for (int i = 1; i < MT_RETAINED_PARTS; i++)
+        if (in[i].least_n <= in[i - 1].least_n || in[i].most_n <= in[i - 1].most_n ||
+            in[i].least_b <= in[i - 1].least_b || in[i].most_b <= in[i - 1].most_b)
+            return false;
+    const struct mt_retained_part *from = &in[0], *to = &in[MT_RETAINED_PARTS - 1];
+    *g = (struct growth){.first = from->most_at.step,
+                         .last = to->most_at.step,
+                         .bytes = mt_wrap_sub(to->most_b, from->most_b),
+                         .blocks_n = mt_wrap_sub(to->most_at.blocks_n, from->most_at.blocks_n)};
+    return true;
+}
+
+static enum mt_verdict verdict_of(const struct mt_leak_finder *f, const struct mt_survivor *s,
                                   enum mt_verdict site)
 {
     if (f->step_n == 0)
@@ -324,14 +212,15 @@ static enum mt_verdict verdict_of(const struct finder *f, const struct survivor 
     return s->older || f->can_tell ? MT_VERDICT_STATE : MT_VERDICT_CANDIDATE;
 }
 
-static int64_t number_of(const struct finder *f, int64_t step)
+static int64_t number_of(const struct mt_leak_finder *f, int64_t step)
 {
     if (step < 0 || !f->step_n)
         return INT64_MIN;
     return f->lives->steps.all.v[step < f->step_n ? step : f->step_n - 1].number;
 }
 
-static void add_to_row(const struct finder *f, struct mt_leak *row, const struct survivor *s)
+static void add_to_row(const struct mt_leak_finder *f, struct mt_leak *row,
+                       const struct mt_survivor *s)
 {
     int64_t step = number_of(f, s->step);
     row->first_step = !row->at_end_n || step < row->first_step ? step : row->first_step;
@@ -345,11 +234,6 @@ static void add_to_row(const struct finder *f, struct mt_leak *row, const struct
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     return b ? common_divisor(b, a % b) : a;
-}
-
-static int64_t times(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b); /* wraps around, as sums do */
 }
 
 /* Two parts of a site may grow at rates of their own. */
@@ -378,7 +262,7 @@ static int row_cmp(const void *a, const void *b)
     return strcmp(x->key[0], y->key[0]);
 }
 
-static uint64_t step_and_size(const struct survivor *s)
+static uint64_t step_and_size(const struct mt_survivor *s)
 {
     const int64_t both[] = {s->step, s->bytes};
     return mt_hash_short(1, both, sizeof both);
@@ -386,7 +270,7 @@ static uint64_t step_and_size(const struct survivor *s)
 
 /* The gradient of a layer that begins to learn comes with the optimizer's state for it, in the same
  * step and of the same size, and may stay as long. */
-static void find_learning(struct finder *f)
+static void find_learning(struct mt_leak_finder *f)
 {
     struct mt_map made = {0}; /* by optimizers */
     for (size_t i = 0; i < f->survivors.n; i++)
@@ -399,13 +283,19 @@ static void find_learning(struct finder *f)
 }
 
 /* The survivors of a part of a site, up to `end`. */
-static void judge_part(struct finder *f, struct survivor *s, struct survivor *end,
+static void judge_part(struct mt_leak_finder *f, struct mt_survivor *s, struct mt_survivor *end,
                        struct mt_leak rows[MT_VERDICT_N])
 {
     struct growth g = measure(f, s, end);
+    uint32_t part = mt_leak_part(s->group, s->doubtful);
     enum mt_verdict verdict = judge(f, &g, s);
-    if (verdict == MT_VERDICT_N && holds_ever_more(f, s, end, &g))
+    if (verdict != MT_VERDICT_N && !s->doubtful)
+        correct(f, part, &g);
+    if (verdict == MT_VERDICT_N && (holds_ever_more(f, part, &g) || climbs(f, part, &g))) {
         verdict = MT_VERDICT_CANDIDATE;
+        for (struct mt_survivor *at = s; at < end; at++)
+            at->alike = at->step >= f->warmup;
+    }
     bool grows = false;
     for (; s < end; s++) {
         enum mt_verdict of = verdict_of(f, s, verdict);
@@ -416,7 +306,7 @@ static void judge_part(struct finder *f, struct survivor *s, struct survivor *en
         add_growth_to_row(&rows[verdict], &g);
 }
 
-static void use_rows(struct finder *f, uint32_t group, struct mt_leak rows[MT_VERDICT_N])
+static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak rows[MT_VERDICT_N])
 {
     const struct mt_group_name *name = &f->grouper->names.v[group];
     for (int verdict = 0; verdict < MT_VERDICT_N; verdict++) {
@@ -430,17 +320,17 @@ static void use_rows(struct finder *f, uint32_t group, struct mt_leak rows[MT_VE
     }
 }
 
-static void judge_all(struct finder *f)
+static void judge_all(struct mt_leak_finder *f)
 {
     if (!f->survivors.n)
         return;
-    struct survivor *v = f->survivors.v, *stop = v + f->survivors.n;
+    struct mt_survivor *v = f->survivors.v, *stop = v + f->survivors.n;
     find_learning(f);
     qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
-    for (struct survivor *s = v; s < stop;) {
+    for (struct mt_survivor *s = v; s < stop;) {
         struct mt_leak rows[MT_VERDICT_N] = {0};
         uint32_t group = s->group;
-        for (struct survivor *end = s; s < stop && s->group == group; s = end) {
+        for (struct mt_survivor *end = s; s < stop && s->group == group; s = end) {
             while (end < stop && end->group == group && end->doubtful == s->doubtful)
                 end++;
             judge_part(f, s, end, rows);
@@ -453,15 +343,15 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
                              struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
                              void *closure, struct mt_err *err)
 {
-    struct finder f = {.lives = l,
-                       .grouper = grouper,
-                       .use = use,
-                       .closure = closure,
-                       .step_n = (int64_t)l->steps.all.n,
-                       .warmup = warmup};
+    struct mt_leak_finder f = {.lives = l,
+                               .grouper = grouper,
+                               .use = use,
+                               .closure = closure,
+                               .step_n = (int64_t)l->steps.all.n,
+                               .warmup = warmup};
     enum mt_status st = mt_allocations_known(l->run, device, err);
     if (st == MT_OK)
-        st = collect(&f, device, err);
+        st = mt_leaks_collect(&f, device, err);
     mt_retained_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);

@@ -1,36 +1,11 @@
 /*
  * leaks.h - what is alive at the end of a run, and which of it grows from step to step.
  *
- * The rule, stated for users in docs/leaks.md:
- * - A block is dated by the step under way, or last begun, when it was born; it lived as many steps
- *   as lie between its birth and its free. The first `warmup` steps and what came before them are
- *   warm-up.
- * - The max_lifetime of a site is the longest life of those of its blocks that were born after the
- *   warm-up and freed before the last step ended; none: -1.
- * - A block alive at the end is overdue when its age, in steps, exceeds the max_lifetime of its
- * site.
- * - A site leaks when overdue blocks were born in at least 3 steps, at least 2 of them after the
- *   warm-up, and it still goes on: since the last such step no longer a time has passed than the
- *   longest pause between two of them; and the site holds more blocks at the end of a step of the
- *   later half than it ever did before, the warm-up left out. It is a candidate with 2 steps only,
- *   with fewer than MT_LEAK_STEPS steps after the warm-up, and where less than that is left without
- *   the blocks that are born in an optimizer's step, or in the same step and of the same size.
- *   A block born in the warm-up counts only if a later overdue block of its site has its size; a
- *   block too young to be overdue belongs to the leak, but not to its growth, on that condition.
- * - Blocks that may have been freed unseen (doubt.h) are judged apart from the others of their
- *   site: where they grow as a leak does, they are a candidate.
- * - Growth per step: what the overdue blocks born after the first growth step hold, divided by the
- *   steps from the first to the last growth step.
- * - A block that is alive without being part of any of this is "last step" when born in the last
- *   one, "cache" when born after the warm-up and not overdue, and else "state" - or, with fewer
- * than MT_LEAK_STEPS steps after the warm-up, a candidate, unless it is older than the recording:
- *   whether it is constant nobody can tell.
- * - Where the recording has lost frees (MT_GAPS_OF_FREES) it is as with too few steps: what leaks,
- *   and what is constant, nobody can tell.
- * - A site is a candidate as well when the bytes it holds at the ends of steps do not fall after
- * the warm-up, rise in 4 steps or more, and the last rise is no longer ago than the longest pause
- *   between two; what of it was born after the warm-up and is alive belongs to it, and its growth
- * is that of what it holds from the first of these rises to the last.
+ * docs/leaks.md has the rules, as users know them. Its words here:
+ * - max_lifetime (patience) of a site: the longest life, in steps, of those of its blocks that were
+ *   born after the warm-up and freed before the last step ended; -1 where there is none.
+ * - overdue: alive at the end, and older than that.
+ * - growth: by overdue blocks (rules 4 to 6), by ever larger ones (7), or between falls (8).
  */
 #ifndef MT_LEAKS_H
 #define MT_LEAKS_H

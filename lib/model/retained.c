@@ -91,6 +91,13 @@ static void hold(struct held *at, uint32_t site, int64_t step)
     }
 }
 
+int64_t mt_retained_blocks(const struct mt_retained *h, uint32_t site, int64_t step)
+{
+    struct held at = held_before(h, site);
+    hold(&at, site, step);
+    return at.blocks_n;
+}
+
 /* The most blocks at the end of any of these steps. */
 static int64_t most_blocks(struct held *at, uint32_t site, int64_t first, int64_t last)
 {
@@ -112,27 +119,72 @@ bool mt_retained_higher(const struct mt_retained *h, uint32_t site, int64_t firs
     return most_blocks(&at, site, half, last) > before;
 }
 
-struct mt_op_peaks mt_retained_rises(const struct mt_retained *h, uint32_t site, int64_t first,
-                                     int64_t last)
+/* One more rise, from `before` to `at`. */
+static void add_rise(struct mt_retained_trend *r, const struct held *before, const struct held *at,
+                     int64_t step, struct held *from, struct held *by)
 {
-    struct held at = held_before(h, site), from = {0};
-    struct mt_op_peaks r = {.first = -1, .last = -1};
+    const struct held rise = {.bytes = mt_wrap_sub(at->bytes, before->bytes),
+                              .blocks_n = mt_wrap_sub(at->blocks_n, before->blocks_n)};
+    if (r->first < 0) {
+        r->first = r->last = step;
+        *from = *at;
+        return;
+    }
+    int64_t pause = step - r->last;
+    bool second = r->last == r->first;
+    r->alike &= second || (rise.bytes == by->bytes && rise.blocks_n == by->blocks_n);
+    r->even &= r->alike && (second || pause == r->pause);
+    *by = rise;
+    r->pause = pause > r->pause ? pause : r->pause;
+    r->last = step;
+    r->bytes = mt_wrap_sub(at->bytes, from->bytes);
+    r->blocks_n = mt_wrap_sub(at->blocks_n, from->blocks_n);
+}
+
+struct mt_retained_trend mt_retained_rises(const struct mt_retained *h, uint32_t site,
+                                           int64_t first, int64_t last)
+{
+    struct held at = held_before(h, site), from = {0}, by = {0};
+    struct mt_retained_trend r = {.first = -1, .last = -1, .alike = true, .even = true};
     hold(&at, site, first - 1);
     for (int64_t step; (step = next_change(&at, site)) <= last;) {
-        int64_t before_b = at.bytes;
+        const struct held before = at;
         hold(&at, site, step);
-        r.falls |= step > first && at.bytes < before_b;
-        if (at.bytes <= before_b)
+        r.falls |= step > first && at.bytes < before.bytes;
+        if (at.bytes <= before.bytes)
             continue;
         r.n += step > first;
-        if (r.first < 0) {
-            r.first = step;
-            from = at;
-        } else if (step - r.last > r.pause)
-            r.pause = step - r.last;
-        r.last = step;
-        r.bytes = mt_wrap_sub(at.bytes, from.bytes);
-        r.blocks_n = mt_wrap_sub(at.blocks_n, from.blocks_n);
+        add_rise(&r, &before, &at, step, &from, &by);
     }
     return r;
+}
+
+static void add_to_part(struct mt_retained_part *p, const struct held *at, int64_t step)
+{
+    p->least_n = at->blocks_n < p->least_n ? at->blocks_n : p->least_n;
+    p->most_n = at->blocks_n > p->most_n ? at->blocks_n : p->most_n;
+    p->least_b = at->bytes < p->least_b ? at->bytes : p->least_b;
+    if (at->bytes <= p->most_b)
+        return;
+    p->most_b = at->bytes;
+    p->most_at.step = step;
+    p->most_at.blocks_n = at->blocks_n;
+}
+
+void mt_retained_in_parts(const struct mt_retained *h, uint32_t site, int64_t first, int64_t last,
+                          struct mt_retained_part parts[MT_RETAINED_PARTS])
+{
+    struct held at = held_before(h, site);
+    int64_t step_n = last - first + 1, from = first;
+    for (int i = 0; i < MT_RETAINED_PARTS; i++) {
+        int64_t to = first + step_n * (i + 1) / MT_RETAINED_PARTS;
+        hold(&at, site, from);
+        parts[i] = (struct mt_retained_part){
+            at.blocks_n, at.blocks_n, at.bytes, at.bytes, {from, at.blocks_n}};
+        for (int64_t step; (step = next_change(&at, site)) < to;) {
+            hold(&at, site, step);
+            add_to_part(&parts[i], &at, step);
+        }
+        from = to;
+    }
 }

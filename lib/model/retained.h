@@ -31,12 +31,14 @@ void mt_retained_change(struct mt_retained *h, uint32_t site, int64_t step, int6
 void mt_retained_free(struct mt_retained *h);
 
 /* How what one site holds rises from the end of one step to the end of the next. */
-struct mt_op_peaks {
+struct mt_retained_trend {
     bool falls;              /* in some step it does, or */
     int64_t n;               /* in so many it rises, not counting the first asked for */
     int64_t first, last;     /* step that rises, counting that one; -1 = none */
     int64_t pause;           /* the most steps from one of them to the next */
     int64_t bytes, blocks_n; /* held at the end of `last`, less at the end of `first` */
+    bool alike;              /* all rises after `first` are of as many bytes and blocks, and */
+    bool even;               /* as many steps apart */
 };
 
 /* Puts the changes in order and drops those that cancel out; none may be added after it. */
@@ -46,7 +48,26 @@ void mt_retained_sort(struct mt_retained *h);
  * steps it is the larger. */
 bool mt_retained_higher(const struct mt_retained *h, uint32_t site, int64_t first, int64_t last);
 /* Its rises in the steps first..last; that it falls in the first does not count. */
-struct mt_op_peaks mt_retained_rises(const struct mt_retained *h, uint32_t site, int64_t first,
-                                     int64_t last);
+struct mt_retained_trend mt_retained_rises(const struct mt_retained *h, uint32_t site,
+                                           int64_t first, int64_t last);
+
+/* Blocks that it holds at the end of a step. */
+int64_t mt_retained_blocks(const struct mt_retained *h, uint32_t site, int64_t step);
+
+enum { MT_RETAINED_PARTS = 4 };
+
+/* What a site holds at the ends of the steps of one part of several. */
+struct mt_retained_part {
+    int64_t least_n, most_n; /* blocks */
+    int64_t least_b, most_b;
+    struct {
+        int64_t step, blocks_n; /* the first that holds most_b, and how many blocks those are */
+    } most_at;
+};
+
+/* The steps first..last in parts of one length, or of two that differ by one step. At least as many
+ * steps as parts. */
+void mt_retained_in_parts(const struct mt_retained *h, uint32_t site, int64_t first, int64_t last,
+                          struct mt_retained_part parts[MT_RETAINED_PARTS]);
 
 #endif

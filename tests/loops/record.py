@@ -13,6 +13,7 @@ import gzip
 import json
 import os
 import queue
+import random
 import shutil
 import sys
 import tempfile
@@ -881,6 +882,98 @@ def validation_keeps(rec):
                 kept += validate(model)
 
 
+def sanity_check(rec, width, until, outputs_n, since=0):
+    """outputs are kept; validation outputs of the first steps are held for a while, then dropped"""
+    model, optimizer = rec.training()
+    held = []
+    for i in rec.loop():
+        if i == since:
+            with torch.no_grad():
+                held = [model(batch(width)[0]) for _ in range(outputs_n)]
+        rec.output(train(model, optimizer)[0])
+        if i == until:
+            held = []
+
+
+def validation_held(rec, every):
+    """outputs are kept; three validation outputs are held until the next validation"""
+    model, optimizer = rec.training()
+    held = []
+    for i in rec.loop():
+        rec.output(train(model, optimizer)[0])
+        if i % every == 1:
+            with torch.no_grad():
+                held = [model(batch(64)[0]) for _ in range(3)]
+    del held
+
+
+def early_outputs(rec):
+    """the first five outputs are kept, and no more"""
+    model, optimizer = rec.training()
+    kept = []
+    rec.hold(other=[kept])
+    for _ in rec.loop():
+        output, _ = train(model, optimizer)
+        if len(kept) < 5:
+            kept.append(output.detach())
+
+
+def reservoir(rec):
+    """four outputs; once they are there, each new one takes the place of any"""
+    model, optimizer = rec.training()
+    places = (0, 1, 2, 3, 1, 3, 3, 0, 1, 3, 0, 1, 3, 1)
+    kept = [None] * 4
+    rec.hold(other=[kept])
+    for i in rec.loop():
+        kept[places[i]] = train(model, optimizer)[0].detach()
+
+
+def epoch_outputs(rec, cat=False):
+    """outputs of five iterations in a list, which is cleared then"""
+    model, optimizer = rec.training()
+    kept = []
+    rec.hold(other=[kept])
+    for i in rec.loop():
+        kept.append(train(model, optimizer)[0].detach())
+        if cat:
+            kept[:] = [torch.cat(kept)]
+        if i % 5 == 4:
+            kept.clear()
+
+
+def rollouts(rec):
+    """what a policy sees and does in four iterations, then two updates by all of it"""
+    model, optimizer = rec.training()
+    seen = []
+    rec.hold(other=[seen])
+    for i in rec.loop():
+        with torch.no_grad():
+            x = torch.rand(4, 32)
+            seen.append((x, model(x)))
+        if i % 4 == 3:
+            for _ in range(2):
+                train(model, optimizer, [torch.cat(of) for of in zip(*seen)])
+            seen.clear()
+
+
+def growing_model(rec):
+    """a second and a third layer come, each with a new optimizer"""
+    layers = nn.ModuleList([linear(32, 32)])
+    optimizer = adam(layers)
+    rec.hold(layers)
+    for i in rec.loop():
+        if i in (3, 6):
+            layers.append(linear(32, 32))
+            optimizer = adam(layers)
+        x = torch.rand(8, 32)
+        for layer in layers:
+            x = torch.tanh(layer(x))
+        optimizer.zero_grad()
+        x.mean().backward()
+        optimizer.step()
+    rec.hold(optimizer)
+
+
 # ---- inference ----
 
 
@@ -931,6 +1024,66 @@ def hidden_not_detached(rec):
     rec.per_iteration = saved_by(advance, cell)
     for _ in rec.loop():
         hidden = advance()
+
+
+def ttl_cache(rec):
+    """results kept for three iterations, by a key that may come again before"""
+    model, cache = network(), {}
+    rec.hold(model, other=[cache])
+    with torch.no_grad():
+        for i in rec.loop():
+            for key in [k for k, (since, _) in cache.items() if i - since >= 3]:
+                del cache[key]
+            cache[(7, 1, 1, 4, 4, 0, 2, 9, 2, 0, 5, 8, 8, 3)[i]] = (i, model(torch.rand(8, 32)))
+
+
+def shuffle_buffer(rec):
+    """twelve inputs; each new one takes the place of any"""
+    model, buffer = network(), []
+    rec.hold(model, other=[buffer])
+    with torch.no_grad():
+        for i in rec.loop():
+            for k in range(4):
+                buffer.append(torch.rand(4, 32))
+                if len(buffer) > 12:
+                    model(buffer.pop(7 * (4 * i + k) % 13))
+
+
+def beam_search(rec):
+    """three beams of growing length in each iteration"""
+    model = linear(16, 16)
+    rec.hold(model)
+    with torch.no_grad():
+        for i in rec.loop():
+            beams = [torch.rand(1, 16)]
+            for _ in range((2, 4, 3, 5)[i % 4]):
+                beams = [torch.cat([b, model(b[-1:]) + k]) for b in beams for k in range(2)][-3:]
+            del beams
+
+
+def early_rollout(rec):
+    """results are kept; beside them five more in each of four iterations, which are then dropped"""
+    model, seen = network(), []
+    rec.hold(model)
+    with torch.no_grad():
+        for i in rec.loop():
+            if i < 4:
+                seen += [model(torch.rand(4, 32)) for _ in range(5)]
+            elif i == 4:
+                seen.clear()
+            rec.output(model(torch.rand(4, 32)))
+
+
+def backlog(rec, come, every, go, pick=lambda n: 0):
+    """requests wait until they are served, and more come than are served"""
+    model, waiting, i = network(), rec.keep([]), 0
+    rec.hold(model)
+    rec.per_iteration = [128 * (come - go / every), come - go / every]
+    with torch.no_grad():
+        for i in rec.loop():
+            waiting += [model(torch.rand(4, 32)) for _ in range(come)]
+            for _ in range(go if i % every == every - 1 else 0):
+                waiting.pop(pick(len(waiting)))
 
 
 # ---- threads: what they free is in no record ----
@@ -1111,6 +1264,15 @@ entry("inference", inference, NO_LEAK, LATE_OPEN)
 entry("kv_cache_reset", kv_cache, NO_LEAK, LATE_OPEN, 16, "reset after four", {"reset": 4})
 entry("prefetch", prefetch, NO_LEAK)
 entry("prefetch_open", prefetch, NO_LEAK, LATE_OPEN)
+entry("early_outputs", early_outputs, NO_LEAK, ALL_OPEN, 12)
+entry("reservoir", reservoir, NO_LEAK, ALL_OPEN, 14)
+entry("epoch_outputs", epoch_outputs, NO_LEAK, LATE_OPEN, 14)
+entry("epoch_outputs_in_one", epoch_outputs, NO_LEAK, LATE_OPEN, 14, "in one tensor", {"cat": True})
+entry("rollouts", rollouts, NO_LEAK, ALL_OPEN, 16)
+entry("growing_model", growing_model, NO_LEAK, ALL_OPEN, 12)
+entry("ttl_cache", ttl_cache, NO_LEAK, ALL_OPEN, 14)
+entry("shuffle_buffer", shuffle_buffer, NO_LEAK, ALL_OPEN, 14)
+entry("beam_search", beam_search, NO_LEAK, ALL_OPEN, 12)
 unsure = {"accept": [CANNOT_TELL]}
 large, small, late = {"width": 512}, {"width": 8}, {"width": 192, "lag": 4}
 entry("writer_large", writer, NO_LEAK, LATE_OPEN, 10, "32 KiB each", large, **unsure)
@@ -1141,6 +1303,13 @@ entry("list_optimizer_subclass", optimizer_subclass, LEAK, BARE, 8, "outputs are
 entry("list_lookahead", lookahead, LEAK, BARE, 8, "outputs are kept", **KEEP)
 entry("list_inference", inference, LEAK, LATE_OPEN, 8, "results are kept", **KEEP)
 entry("list_prefetch", prefetch, LEAK, LATE_OPEN, 8, "outputs are kept", **KEEP)
+entry("list_sanity_check", sanity_check, LEAK, ALL, 8, "eight, larger ones, for two steps",
+      {"width": 64, "until": 2, "outputs_n": 8}, **KEEP)  # fmt: skip
+entry("list_sanity_check_long", sanity_check, LEAK, ALL_OPEN, 40, "forty, larger ones, for a step",
+      {"width": 64, "since": 1, "until": 2, "outputs_n": 40}, **KEEP)  # fmt: skip
+entry("list_sanity_check_alike", sanity_check, LEAK, ALL_OPEN, 14, "sixteen of the same size",
+      {"width": 16, "since": 1, "until": 2, "outputs_n": 16}, **KEEP)  # fmt: skip
+entry("list_early_rollout", early_rollout, LEAK, ALL_OPEN, 16, **KEEP)
 entry("losses", losses, LEAK)
 entry("losses_open", losses, LEAK, ALL_OPEN)
 entry("hooks_not_removed", hooks_not_removed, LEAK, LATE_OPEN)
@@ -1174,6 +1343,19 @@ entry("cat_own_marker", own_marker, CANNOT_TELL, BARE, 8, "outputs in one tensor
       **MARKED, **leak)  # fmt: skip
 entry("cat_in_function", in_function, CANNOT_TELL, LATE_OPEN, 8, "outputs in one tensor", {"cat": True},
       **leak)  # fmt: skip
+entry("list_validation_held", validation_held, CANNOT_TELL, ALL, 8, "", {"every": 6}, **KEEP, **leak)
+entry("list_validation_held_long", validation_held, CANNOT_TELL, ALL_OPEN, 12, "", {"every": 9},
+      **KEEP, **leak)  # fmt: skip
+entry("backlog", backlog, CANNOT_TELL, ALL_OPEN, 16, "4 come, after every third iteration 9 go",
+      {"come": 4, "every": 3, "go": 9}, **leak)  # fmt: skip
+entry("backlog_of_pairs", backlog, CANNOT_TELL, ALL_OPEN, 16, "2 come, after every second 3 go",
+      {"come": 2, "every": 2, "go": 3}, **leak)  # fmt: skip
+entry("backlog_of_a_server", backlog, CANNOT_TELL, ALL_OPEN, 24, "3 come, after every third 8 go",
+      {"come": 3, "every": 3, "go": 8}, **leak)  # fmt: skip
+entry("backlog_in_any_order", backlog, CANNOT_TELL, ALL_OPEN, 16, "3 come, any 2 of all go",
+      {"come": 3, "every": 1, "go": 2, "pick": random.Random(0).randrange}, **leak)  # fmt: skip
+entry("backlog_in_any_order_long", backlog, CANNOT_TELL, ALL_OPEN, 30, "3 come, any 2 of all go",
+      {"come": 3, "every": 1, "go": 2, "pick": random.Random(2).randrange}, **leak)  # fmt: skip
 entry("kv_cache_never_reset", kv_cache, CANNOT_TELL, LATE_OPEN, 12, **leak)
 entry("curriculum", curriculum, CANNOT_TELL, ALL_OPEN, 10, **none)
 entry("unfreezing", unfreezing, CANNOT_TELL, ALL_OPEN, 11, **none)

@@ -299,6 +299,58 @@ static void writer_and_larger(struct program *p, int step, int *kept)
     program_alloc(p, "leak", 1000 + step);
 }
 
+/* Twenty blocks of the first steps go in the fourth; one block of each step stays. */
+static void after_a_check(struct program *p, int step, int *kept)
+{
+    for (int i = 0; i < 20 && step == 1; i++)
+        kept[i] = program_alloc(p, "leak", 64);
+    for (int i = 0; i < 20 && step == 3; i++)
+        program_free(p, kept[i]);
+    program_alloc(p, "leak", 64);
+}
+
+/* `come` requests in a step; after every `every` steps the `go` oldest of all go. */
+static void serve(struct program *p, int step, int *kept, int come, int every, int go)
+{
+    for (int i = 0; i < come; i++)
+        kept[step * come + i] = program_alloc(p, "leak", 100);
+    int served = step / every * go;
+    for (int i = 0; i < go && step % every == every - 1; i++)
+        program_free(p, kept[served + i]);
+}
+
+static void backlog(struct program *p, int step, int *kept)
+{
+    serve(p, step, kept, 4, 3, 9);
+}
+
+static void no_backlog(struct program *p, int step, int *kept)
+{
+    serve(p, step, kept, 4, 3, 12);
+}
+
+/* Two come and one goes, of any age: kept[] is what is there, in no order. */
+static void any_goes(struct program *p, int step, int *kept)
+{
+    int n = step;
+    kept[n++] = program_alloc(p, "leak", 100);
+    kept[n++] = program_alloc(p, "leak", 100);
+    int gone = step * 7 % 5 * n / 5;
+    program_free(p, kept[gone]);
+    kept[gone] = kept[n - 1];
+}
+
+/* A list; beside it one large block that is replaced now and then. */
+static void beside_a_change(struct program *p, int step, int *kept)
+{
+    program_alloc(p, "leak", 10);
+    if (step % 9 != 2)
+        return;
+    if (step > 2)
+        program_free(p, kept[0]);
+    kept[0] = program_alloc(p, "leak", 5000);
+}
+
 static const struct known programs[] = {
     {"linear", 10, linear, "leak", MT_VERDICT_LEAK, 9 * 512, 9, 0},
     {"every second step", 20, second_step, "leak", MT_VERDICT_LEAK, 9 * 100, 18, 1},
@@ -338,6 +390,13 @@ static const struct known programs[] = {
      MT_VERDICT_CANDIDATE, 900, 9, 11},
     {"larger for a while", 12, handed_in, "leak", MT_VERDICT_N, 0, 0, 0},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
+    {"after many blocks of the first steps", 10, after_a_check, "leak", MT_VERDICT_LEAK, 6 * 64, 6,
+     0},
+    {"the same, longer", 40, after_a_check, "leak", MT_VERDICT_LEAK, 36 * 64, 36, 0},
+    {"backlog", 16, backlog, "leak", MT_VERDICT_CANDIDATE, 12 * 100, 12, 11},
+    {"served in time", 16, no_backlog, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"any goes", 16, any_goes, "leak", MT_VERDICT_LEAK, 700, 7, 3},
+    {"beside a change of a step", 12, beside_a_change, "leak", MT_VERDICT_CANDIDATE, 50, 5, 1},
     {"two steps after the warm-up", 3, growing_sizes, "leak", MT_VERDICT_CANDIDATE, 102, 1, 0},
     {"a leak in two steps after the warm-up", 3, linear, "leak", MT_VERDICT_CANDIDATE, 1024, 2, 0},
     {"a leak in three of them", 4, linear, "leak", MT_VERDICT_LEAK, 3 * 512, 3, 0},

@@ -1,0 +1,149 @@
+/* What leaks are judged by: the blocks alive at the end, how long others of their sites lived, and
+ * what each site held at the ends of steps. */
+#include "lib/analysis/leaks_parts.h"
+
+#include "gen/queries.h"
+#include "lib/usage/gaps.h"
+
+static int64_t step_of(const struct mt_leak_finder *f, int64_t t_ns)
+{
+    const struct mt_steps *steps = &f->lives->steps;
+    return mt_step_dating(steps->all.v, steps->all.n, steps->dur_ns, t_ns);
+}
+
+/* Makes room for the max_lifetime of a site. */
+static uint32_t with_max_lifetime(struct mt_leak_finder *f, uint32_t group)
+{
+    while (f->max_lifetime.n <= group)
+        *mt_vec_push(&f->max_lifetime) = -1;
+    return group;
+}
+
+static uint32_t group_of_life(struct mt_leak_finder *f, const struct mt_allocation *life)
+{
+    return with_max_lifetime(f, mt_allocation_group(f->grouper, life));
+}
+
+static bool is_of_optimizer(const struct mt_leak_finder *f, const struct mt_allocation *life)
+{
+    uint32_t node = life->born.node;
+    return node < f->lives->tree.nodes.n &&
+           f->lives->tree.nodes.v[node].phase == MT_PHASE_OPTIMIZER;
+}
+
+/* step: of its birth. */
+static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct mt_allocation *life,
+                         int64_t step)
+{
+    bool doubtful = mt_doubt_life(&f->doubt, life);
+    if (!life->bytes)
+        return;
+    *mt_vec_push(&f->survivors) = (struct mt_survivor){.group = group,
+                                                       .step = step,
+                                                       .bytes = life->bytes,
+                                                       .older = mt_allocation_is_older(life),
+                                                       .learning = is_of_optimizer(f, life),
+                                                       .doubtful = doubtful};
+}
+
+static enum mt_status use_life(void *closure, const struct mt_allocation *life, struct mt_err *err)
+{
+    struct mt_leak_finder *f = closure;
+    (void)err;
+    bool alive = life->freed_record == INT64_MAX;
+    int64_t born = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
+    int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
+    uint32_t group = group_of_life(f, life);
+    if (life->alloc_unseen) /* nobody knows its site, nor how long it lived */
+        return MT_OK;
+    if (!mt_allocation_is_older(life)) /* older ones tell nothing of the site that holds them */
+        mt_retained_add(&f->holdings, mt_leak_part(group, mt_doubt_life(&f->doubt, life)),
+                        life->bytes, born < 0 ? 0 : born, freed);
+    if (alive)
+        add_survivor(f, group, life, born);
+    else if (life->unseen) /* who knows how long it lived */
+        return MT_OK;
+    else if (born >= f->warmup && freed < f->step_n && freed - born > f->max_lifetime.v[group])
+        f->max_lifetime.v[group] = freed - born;
+    return MT_OK;
+}
+
+/* ---- the same from what is stored of every node, for sites that are made of whole nodes ---- */
+
+static uint32_t read_node(const struct mt_leak_finder *f, const struct mt_stmt *s, int column)
+{
+    uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
+    return node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE;
+}
+
+static uint32_t group_of_node(struct mt_leak_finder *f, uint32_t node)
+{
+    const struct mt_origin born = mt_origin_of_node(node);
+    return with_max_lifetime(f, mt_grouper_of(f->grouper, &born));
+}
+
+static enum mt_status read_holdings(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                    struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_HOLDINGS, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint32_t node = read_node(f, s, 0);
+        bool doubtful = mt_doubt_is_on(&f->doubt, node, mt_stmt_int(s, 1));
+        int64_t step = mt_stmt_int(s, 2);
+        if (step >= 0 && step <= f->step_n) /* else: a damaged database */
+            mt_retained_change(&f->holdings, mt_leak_part(group_of_node(f, node), doubtful), step,
+                               mt_stmt_int(s, 3), mt_stmt_int(s, 4));
+    }
+}
+
+static enum mt_status read_max_lifetime(struct mt_leak_finder *f,
+                                        const struct mt_run_device *device, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_MAX_LIFETIME, &s, err));
+    mt_stmt_bind(s, "ii", device->id, f->warmup);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint32_t group = group_of_node(f, read_node(f, s, 0));
+        int64_t life = mt_stmt_int(s, 1);
+        if (life > f->max_lifetime.v[group] && life < f->step_n) /* else: a damaged database */
+            f->max_lifetime.v[group] = life;
+    }
+}
+
+static enum mt_status read_survivors(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                     struct mt_err *err)
+{
+    struct mt_live_set live = {0};
+    enum mt_status st = mt_live_at(f->lives, device, MT_AT_END, &live, err);
+    for (size_t i = 0; i < live.blocks.n; i++) {
+        const struct mt_allocation *life = &live.blocks.v[i];
+        add_survivor(f, group_of_life(f, life), life,
+                     mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns));
+    }
+    mt_live_set_free(&live);
+    return st;
+}
+
+enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                struct mt_err *err)
+{
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, &gaps, err));
+    f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
+    MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
+    if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
+        return mt_allocations_each(f->lives, device, use_life, f, err);
+    MT_TRY(read_survivors(f, device, err));
+    MT_TRY(read_holdings(f, device, err));
+    return read_max_lifetime(f, device, err);
+}

@@ -1,0 +1,47 @@
+/*
+ * leaks_parts.h - shared by the parts of lib/analysis/leaks: what is collected, and judged by it.
+ */
+#ifndef MT_LEAKS_PARTS_H
+#define MT_LEAKS_PARTS_H
+
+#include "lib/analysis/doubt.h"
+#include "lib/analysis/leaks.h"
+#include "lib/model/retained.h"
+
+/* A block that is alive at the end. */
+struct mt_survivor {
+    uint32_t group;
+    int64_t step; /* index of its birth's step, -1 = before the first */
+    int64_t bytes;
+    bool older;    /* than the recording */
+    bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
+    bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
+    bool overdue;
+    bool alike; /* of the size of an overdue block born after the warm-up */
+};
+
+struct mt_leak_finder {
+    struct mt_allocations *lives;
+    struct mt_grouper *grouper;
+    mt_leak_use *use;
+    void *closure;
+    int64_t step_n, warmup;
+    bool can_tell; /* steps enough, and no frees lost */
+    MT_VEC(struct mt_survivor) survivors;
+    MT_VEC(int64_t) max_lifetime; /* by group */
+    struct mt_doubt doubt;
+    struct mt_retained holdings; /* by group_part */
+};
+
+/* What is in doubt of a group, and what is not, hold memory apart. */
+static inline uint32_t mt_leak_part(uint32_t group, bool doubtful)
+{
+    return 2 * group + doubtful;
+}
+
+/* Fills survivors, max_lifetime, doubt and holdings, all in no order, and can_tell. Errors: MT_EDB.
+ */
+enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                struct mt_err *err);
+
+#endif
