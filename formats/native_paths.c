@@ -1,0 +1,45 @@
+#include "formats/native_paths.h"
+
+struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f)
+{
+    struct mt_buf name = {0};
+    mt_native_name(&name, f->name, f->object);
+    enum mt_native_kind kind = mt_native_kind(name.s, f->object);
+    unsigned flags = kind == MT_NATIVE_ALLOCATOR ? MT_PATH_ASIDE : 0;
+    uint32_t frame = mt_path_frame(p, name.s, f->object, f->file, f->line, flags);
+    mt_buf_free(&name);
+    return (struct mt_native_step){frame, kind};
+}
+
+struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *name)
+{
+    return (struct mt_native_step){mt_path_frame(p, name, "", "", 0, MT_PATH_ASIDE),
+                                   MT_NATIVE_CODE};
+}
+
+bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n)
+{
+    return n && (stack[n - 1].kind == MT_NATIVE_MAIN || stack[n - 1].kind == MT_NATIVE_START);
+}
+
+/* How many frames of a stack are the program's own. At least one is left. */
+static size_t without_root(const struct mt_native_step *stack, size_t n)
+{
+    for (size_t i = n; i-- > 0;)
+        if (stack[i].kind == MT_NATIVE_MAIN)
+            return i + 1;
+    while (n > 1 && stack[n - 1].kind == MT_NATIVE_START)
+        n--;
+    return n;
+}
+
+uint32_t mt_native_path(struct mt_path_tree *p, uint32_t around, const struct mt_native_step *stack,
+                        size_t n, bool all)
+{
+    size_t end = all ? n : without_root(stack, n), first = 0;
+    while (!all && first + 1 < end && stack[first].kind == MT_NATIVE_ALLOCATOR)
+        first++;
+    for (size_t i = end; i-- > first;)
+        around = mt_path_node(p, around, stack[i].frame);
+    return around;
+}

@@ -1,0 +1,39 @@
+/*
+ * native_paths.h - stacks of C and C++ functions made call paths. docs/formats/native-frames.md has
+ * the rules.
+ */
+#ifndef MT_NATIVE_PATHS_H
+#define MT_NATIVE_PATHS_H
+
+#include "formats/native_frames.h"
+#include "lib/model/paths.h"
+
+#define MT_STACK_CUT "[stack cut]" /* the root of paths whose outer functions the recorder cut */
+
+/* A frame of a stack as recorded; "" and 0 are unknown. */
+struct mt_native_frame {
+    const char *name, *object, *file;
+    int64_t line;
+};
+
+/* A frame of a stack, made ready for many stacks. */
+struct mt_native_step {
+    uint32_t frame; /* number of mt_path_frame */
+    enum mt_native_kind kind;
+};
+
+struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f);
+
+/* A frame that is no function, such as MT_STACK_CUT. */
+struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *name);
+
+/* Whether the stack goes out to where programs and threads begin. */
+bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n);
+
+/* The node of a stack of n > 0 frames, innermost first, below the node `around` (MT_NONE: a root).
+ * Without `all`, frames outside main and outside the first function of a thread are left out, and
+ * so are the innermost ones as long as they are allocators. One frame is left. */
+uint32_t mt_native_path(struct mt_path_tree *p, uint32_t around, const struct mt_native_step *stack,
+                        size_t n, bool all);
+
+#endif
