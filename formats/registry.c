@@ -3,8 +3,8 @@
 #include "lib/base/mem.h"
 #include <string.h>
 
-static const struct mt_reader *const formats[] = {&mt_reader_pytorch_trace,
-                                                  &mt_reader_cuda_snapshot};
+static const struct mt_reader *const formats[] = {
+    &mt_reader_pytorch_trace, &mt_reader_cuda_snapshot, &mt_reader_massif, &mt_reader_dhat};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {

@@ -46,6 +46,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
     [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
     [MT_NOTE_MOMENT_SUM] = "moment_sum",
+    [MT_NOTE_NO_PEAK] = "no_peak",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -124,6 +125,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",
+    [MT_NOTE_NO_PEAK] =
+        "massif marks no moment as the peak: the program freed nothing, or the file "
+        "was cut off behind one of them",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the one recorded is no larger than that of the "
         "step before, or no number",

@@ -1,0 +1,555 @@
+/*
+ * Reader of what massif writes (valgrind --tool=massif): totals at moments, and of some of them
+ * what call paths hold. docs/formats/massif.md says what is read and how a file that is cut off
+ * shows.
+ */
+#include "formats/format.h"
+#include "formats/valgrind_frames.h"
+#include "lib/base/human.h"
+#include "lib/input/fields.h"
+#include "lib/input/json.h"
+#include "lib/input/lines.h"
+#include "lib/model/heap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DEPTH_MAX = 1024,   /* frames of a path */
+    DEPTH_DEFAULT = 30, /* massif's --depth */
+    SECONDS = 9,        /* digits of times in seconds */
+};
+#define BELOW "[below threshold]"
+
+/* A level of the tree that is being read. */
+struct level {
+    int64_t bytes, sum; /* of the node, and of its children so far */
+    int64_t children;   /* still to come */
+};
+
+/* What a path holds. */
+struct held {
+    uint32_t node;
+    int64_t bytes;
+};
+
+enum tree {
+    TREE_UNKNOWN, /* nothing said of it (yet) */
+    TREE_EMPTY,   /* there is none */
+    TREE_BEGINS,  /* its first line comes next */
+    TREE_OPEN,
+    TREE_DONE,
+    TREE_BROKEN /* some line made no sense: the snapshot has none */
+};
+
+struct snapshot {
+    bool open; /* began, and is not given to the heap */
+    uint64_t offset;
+    int64_t time, heap, extra, stacks; /* MT_UNKNOWN: not there (yet) */
+    bool peak, broken;
+    enum tree tree;
+};
+
+struct reader {
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_lines lines;
+    struct mt_path_tree paths;
+    struct mt_heap *heap;
+    struct mt_native_step below, cut;
+    struct snapshot now;
+    MT_VEC(struct held) held;            /* of the snapshot's tree */
+    MT_VEC(struct level) levels;         /* of the tree, the root first; empty: none is open */
+    MT_VEC(struct mt_native_step) stack; /* of these but the root: innermost first */
+    struct mt_buf text;                  /* scratch */
+    int64_t depth, digits;               /* massif's --depth; of the fraction of times */
+    int64_t last_time, last_heap;
+    int64_t next, good_n;    /* number of the next snapshot; those given to the heap */
+    struct snapshot highest; /* of them */
+    uint64_t beside;         /* counted in rec->beside_bytes */
+    bool marked, fell;       /* a snapshot is marked as the peak; some level fell */
+    bool has_unit;           /* the file says what its times are */
+};
+
+/* ---- trees ---- */
+
+/* A line of a tree that makes no sense: the snapshot has no tree. */
+static void break_tree(struct reader *r, uint64_t offset)
+{
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset, 0);
+    r->now.tree = TREE_BROKEN;
+    r->held.n = r->levels.n = r->stack.n = 0;
+}
+
+static uint32_t path_of(struct reader *r, struct mt_native_step around)
+{
+    bool has = around.frame != MT_NONE;
+    uint32_t root = has ? mt_path_node(&r->paths, MT_NONE, around.frame) : MT_NONE;
+    if (!r->stack.n)
+        return root;
+    return mt_native_path(&r->paths, root, r->stack.v, r->stack.n,
+                          r->opts->cpp_frames == MT_CPP_ALL);
+}
+
+static void hold(struct reader *r, struct mt_native_step around, int64_t bytes)
+{
+    if (bytes)
+        *mt_vec_push(&r->held) = (struct held){path_of(r, around), bytes};
+}
+
+/* The node's children are all read: what they do not hold is its own. */
+static bool close_level(struct reader *r)
+{
+    static const struct mt_native_step nothing = {MT_NONE, MT_NATIVE_CODE};
+    struct level done = r->levels.v[--r->levels.n];
+    if (done.sum > done.bytes)
+        return false;
+    if (done.bytes > done.sum) {
+        bool cut = !done.sum && (int64_t)r->stack.n >= r->depth &&
+                   !mt_native_is_rooted(r->stack.v, r->stack.n);
+        hold(r, cut ? r->cut : nothing, done.bytes - done.sum);
+    }
+    if (r->stack.n)
+        r->stack.n--;
+    if (r->levels.n)
+        r->levels.v[r->levels.n - 1].sum += done.bytes;
+    return true;
+}
+
+/* Closes what has no more children to come. */
+static bool close_levels(struct reader *r)
+{
+    while (r->levels.n && !r->levels.v[r->levels.n - 1].children)
+        if (!close_level(r))
+            return false;
+    return true;
+}
+
+/* A node below another: n bytes at s are its text. */
+static void add_child(struct reader *r, const char *s, size_t n, const struct level *node)
+{
+    r->levels.v[r->levels.n - 1].children--;
+    mt_buf_clear(&r->text);
+    mt_buf_add(&r->text, s, n);
+    mt_buf_adds(&r->text, "");
+    struct mt_native_frame frame = mt_valgrind_frame(r->text.s);
+    *mt_vec_push(&r->stack) = mt_native_step(&r->paths, &frame);
+    *mt_vec_push(&r->levels) = *node;
+}
+
+/* "in 3 places, all below massif's threshold (1.00%)" */
+static bool add_below(struct reader *r, const struct level *node)
+{
+    struct level *around = &r->levels.v[r->levels.n - 1];
+    hold(r, r->below, node->bytes);
+    around->children--;
+    around->sum += node->bytes;
+    return !node->children;
+}
+
+/* " n2: 67236864 0x1091D1: leaf_alloc (alloclab.c:14)"; false: it cannot be so. */
+static bool add_node(struct reader *r, const struct mt_line *line)
+{
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    struct level node = {0};
+    const char *s;
+    size_t n, blanks = 0;
+    while (blanks < line->n && line->s[blanks] == ' ')
+        blanks++;
+    if (blanks != r->levels.n || blanks > DEPTH_MAX || !mt_field_take(&f, "n") ||
+        !mt_field_decimal(&f, &node.children) || node.children < 0 || !mt_field_take(&f, ":") ||
+        !mt_field_decimal(&f, &node.bytes) || node.bytes < 0)
+        return false;
+    mt_field_rest(&f, &s, &n);
+    if (!blanks) {
+        *mt_vec_push(&r->levels) = node;
+        return close_levels(r);
+    }
+    const struct level *around = &r->levels.v[r->levels.n - 1];
+    if (node.bytes > around->bytes - around->sum)
+        return false;
+    if (n > 3 && memcmp(s, "in ", 3) == 0)
+        return add_below(r, &node) && close_levels(r);
+    add_child(r, s, n, &node);
+    return close_levels(r);
+}
+
+static void read_node(struct reader *r, const struct mt_line *line)
+{
+    struct snapshot *s = &r->now;
+    if (s->tree == TREE_BROKEN)
+        return;
+    if ((s->tree != TREE_BEGINS && s->tree != TREE_OPEN) || !add_node(r, line))
+        break_tree(r, line->offset);
+    else
+        s->tree = r->levels.n ? TREE_OPEN : TREE_DONE;
+}
+
+/* ---- snapshots ---- */
+
+static bool is_complete(const struct snapshot *s)
+{
+    return !s->broken && s->time != MT_UNKNOWN && s->heap != MT_UNKNOWN &&
+           s->tree != TREE_UNKNOWN && s->tree != TREE_BEGINS && s->tree != TREE_OPEN;
+}
+
+static enum mt_status check_memory(struct reader *r, struct mt_err *err)
+{
+    uint64_t now = r->held.cap * sizeof *r->held.v + mt_path_tree_bytes(&r->paths);
+    r->rec->beside_bytes += now - r->beside;
+    r->beside = now;
+    return mt_rec_check_memory(r->rec, err);
+}
+
+/* What is remembered of the snapshots, to judge the file by. */
+static void look_at(struct reader *r, const struct snapshot *s)
+{
+    bool tree = s->tree == TREE_DONE;
+    r->fell |= s->heap < r->last_heap;
+    r->marked |= s->peak;
+    r->last_time = s->time;
+    r->last_heap = s->heap;
+    if (!r->good_n++ || s->heap > r->highest.heap ||
+        (s->heap == r->highest.heap && tree && r->highest.tree != TREE_DONE))
+        r->highest = *s;
+}
+
+static enum mt_status give(struct reader *r, const struct snapshot *s, struct mt_err *err)
+{
+    MT_TRY(mt_heap_moment(r->heap, s->time, s->heap, s->tree == TREE_DONE, err));
+    for (size_t i = 0; i < r->held.n; i++)
+        MT_TRY(mt_heap_held(r->heap, r->held.v[i].node, r->held.v[i].bytes, MT_UNKNOWN, err));
+    return check_memory(r, err);
+}
+
+/* The snapshot before is as complete as it gets. */
+static enum mt_status close_snapshot(struct reader *r, struct mt_err *err)
+{
+    struct snapshot *s = &r->now;
+    if (!s->open)
+        return MT_OK;
+    s->open = false;
+    if (s->tree == TREE_BEGINS || s->tree == TREE_OPEN) /* fewer children than the tree says */
+        break_tree(r, s->offset);
+    if (!is_complete(s)) {
+        if (!s->broken)
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)s->offset, 0);
+        r->held.n = 0;
+        return MT_OK;
+    }
+    if (s->time < r->last_time) {
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)s->offset, 0);
+        s->time = r->last_time;
+    }
+    look_at(r, s);
+    enum mt_status st = give(r, s, err);
+    if (st == MT_EINPUT && err->offset < 0)
+        err->offset = (int64_t)s->offset;
+    r->held.n = 0;
+    return st;
+}
+
+/* "snapshot=12". Some are missing where the number is not the next one. */
+static enum mt_status open_snapshot(struct reader *r, struct mt_fields *f,
+                                    const struct mt_line *line, struct mt_err *err)
+{
+    int64_t number;
+    MT_TRY(close_snapshot(r, err));
+    if (!r->has_unit) { /* the head comes last, as heaptrack_print -M writes it */
+        r->rec->time_unit = "ns";
+        r->digits = SECONDS;
+    }
+    r->now = (struct snapshot){.open = true,
+                               .offset = line->offset,
+                               .time = MT_UNKNOWN,
+                               .heap = MT_UNKNOWN,
+                               .extra = MT_UNKNOWN,
+                               .stacks = MT_UNKNOWN};
+    r->held.n = r->levels.n = r->stack.n = 0;
+    if (!mt_field_decimal(f, &number) || !mt_field_end(f) || number != r->next)
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
+    else
+        number = r->next;
+    r->next = number + 1;
+    return MT_OK;
+}
+
+static bool read_tree_kind(struct reader *r, struct mt_fields *f)
+{
+    r->now.peak = mt_field_take(f, "peak");
+    if (r->now.peak || mt_field_take(f, "detailed"))
+        r->now.tree = TREE_BEGINS;
+    else if (mt_field_take(f, "empty"))
+        r->now.tree = TREE_EMPTY;
+    return r->now.tree != TREE_UNKNOWN;
+}
+
+/* ---- the head ---- */
+
+static void add_meta(struct reader *r, const char *key, const char *s, size_t n)
+{
+    struct mt_strtab *t = &r->rec->strings;
+    struct mt_buf value = {0};
+    mt_json_quote(&value, s, n);
+    *mt_vec_push(&r->rec->meta) =
+        (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, value.s, value.n)};
+    mt_buf_free(&value);
+}
+
+/* The options that massif was run with. */
+static void read_options(struct reader *r, const char *s, size_t n)
+{
+    static const char depth[] = "--depth=";
+    const char *at = memmem(s, n, depth, sizeof depth - 1);
+    add_meta(r, "desc", s, n);
+    if (!at)
+        return;
+    struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
+    int64_t v;
+    if (mt_field_take(&f, depth) && mt_field_decimal(&f, &v) && v > 0)
+        r->depth = v;
+}
+
+static bool read_unit(struct reader *r, struct mt_fields *f)
+{
+    static const struct unit {
+        const char *word, *unit;
+        int digits;
+        int64_t resolution_ns;
+    } units[] = {{"ms", "ns", 6, 1000000},
+                 {"i", "instructions", 0, 0},
+                 {"B", "bytes", 0, 0},
+                 {"s", "ns", SECONDS, 0}}; /* heaptrack_print -M */
+    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
+        if (mt_field_take(f, units[i].word)) {
+            if (r->next && units[i].digits != r->digits)
+                return false; /* what came was read as another one */
+            r->has_unit = true;
+            r->rec->time_unit = units[i].unit;
+            r->rec->resolution_ns = units[i].resolution_ns;
+            r->digits = units[i].digits;
+            return true;
+        }
+    return false;
+}
+
+static bool read_head(struct reader *r, struct mt_fields *f, bool *is)
+{
+    const char *s;
+    size_t n;
+    *is = true;
+    if (mt_field_take(f, "desc:")) {
+        mt_field_rest(f, &s, &n);
+        read_options(r, s, n);
+        return true;
+    }
+    if (mt_field_take(f, "cmd:")) {
+        mt_field_rest(f, &s, &n);
+        add_meta(r, "cmd", s, n);
+        return true;
+    }
+    if (mt_field_take(f, "time_unit:"))
+        return read_unit(r, f) && mt_field_end(f);
+    return *is = false;
+}
+
+/* ---- lines ---- */
+
+/* A line of a snapshot that is none of its tree; false: it is none. */
+static bool read_figure(struct reader *r, struct mt_fields *f)
+{
+    struct snapshot *s = &r->now;
+    if (mt_field_take(f, "time="))
+        return mt_field_fraction(f, (int)r->digits, &s->time) && s->time >= 0;
+    if (mt_field_take(f, "mem_heap_B="))
+        return mt_field_decimal(f, &s->heap) && s->heap >= 0;
+    if (mt_field_take(f, "mem_heap_extra_B="))
+        return mt_field_decimal(f, &s->extra) && s->extra >= 0;
+    if (mt_field_take(f, "mem_stacks_B="))
+        return mt_field_decimal(f, &s->stacks) && s->stacks >= 0;
+    return mt_field_take(f, "heap_tree=") && read_tree_kind(r, f);
+}
+
+static enum mt_status read_line(struct reader *r, const struct mt_line *line, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(line->s, line->n), again = f;
+    bool head;
+    if (!line->n || line->s[0] == '#')
+        return MT_OK;
+    if (line->s[0] == ' ' || line->s[0] == 'n') {
+        read_node(r, line);
+        return r->held.n % 256 ? MT_OK : check_memory(r, err);
+    }
+    if (mt_field_take(&f, "snapshot="))
+        return open_snapshot(r, &f, line, err);
+    bool good = read_head(r, &again, &head);
+    if (!head)
+        good = r->now.open && read_figure(r, &f) && mt_field_end(&f);
+    if (!good) {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
+        r->now.broken = true;
+    }
+    return MT_OK;
+}
+
+/* ---- the end ---- */
+
+/* The file ends early. */
+static enum mt_status cut_off(struct reader *r, uint64_t offset, const char *why,
+                              struct mt_err *err)
+{
+    char snapshots[MT_HUMAN_LONG];
+    if (r->opts->partial && r->good_n) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset, 0);
+        return MT_OK;
+    }
+    if (err->code == MT_OK) {
+        err->offset = (int64_t)offset;
+        MT_FAIL(err, MT_EINPUT, "%s: the file was cut off", why);
+    }
+    if (r->good_n)
+        mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
+                    mt_human_plural(r->good_n, "snapshot", snapshots));
+    else
+        mt_err_hint(err, "Nothing was imported: there is no snapshot before that place.");
+    return MT_EINPUT;
+}
+
+/* massif writes no end. Yet it marks the peak of every program that frees anything. What
+ * heaptrack_print -M writes has no mark, but its head last. */
+static enum mt_status check_end(struct reader *r, struct mt_err *err)
+{
+    uint64_t end = mt_lines_offset(&r->lines);
+    if (!r->good_n)
+        return MT_OK;
+    if (!r->has_unit)
+        return cut_off(r, end, "it does not say what its times are", err);
+    if (r->marked || r->digits == SECONDS)
+        return MT_OK;
+    if (r->fell)
+        return cut_off(r, end, "no snapshot is marked as the peak, though memory was freed", err);
+    mt_rec_note(r->rec, MT_NOTE_NO_PEAK, (int64_t)end, 0);
+    return MT_OK;
+}
+
+/* Of the snapshot in which the file was cut off, the level, if it stands there; all of it, if the
+ * cut is behind it. */
+static enum mt_status salvage(struct reader *r, struct mt_err *err)
+{
+    struct snapshot *s = &r->now;
+    if (s->tree == TREE_BEGINS || s->tree == TREE_OPEN) {
+        s->tree = TREE_BROKEN;
+        r->held.n = 0;
+    }
+    s->open &= is_complete(s);
+    return close_snapshot(r, err);
+}
+
+static enum mt_status read_lines(struct reader *r, struct mt_err *err)
+{
+    struct mt_line line;
+    for (;;) {
+        bool any;
+        enum mt_status st = mt_lines_next(&r->lines, &line, &any, err);
+        if (st == MT_EINPUT) {
+            struct mt_err why = *err;
+            *err = (struct mt_err)MT_ERR_INIT;
+            MT_TRY(salvage(r, err));
+            *err = why;
+            return cut_off(r, mt_lines_offset(&r->lines), "", err);
+        }
+        MT_TRY(st);
+        bool cut = any && line.cut;
+        if (any && !cut) {
+            MT_TRY(read_line(r, &line, err));
+        } else if (cut || (r->now.open && !r->now.broken && !is_complete(&r->now))) {
+            MT_TRY(salvage(r, err));
+            return cut_off(r, cut ? line.offset + line.n : mt_lines_offset(&r->lines),
+                           "ends inside a snapshot", err);
+        } else {
+            MT_TRY(close_snapshot(r, err));
+            return check_end(r, err);
+        }
+    }
+}
+
+static void add_figure(struct reader *r, const char *key, int64_t v)
+{
+    struct mt_strtab *t = &r->rec->strings;
+    char text[24];
+    if (v == MT_UNKNOWN)
+        return;
+    int n = snprintf(text, sizeof text, "%lld", (long long)v);
+    *mt_vec_push(&r->rec->meta) =
+        (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, text, (size_t)n)};
+}
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    MT_TRY(read_lines(r, err));
+    if (!r->good_n) {
+        const struct mt_note *skipped = &r->rec->notes[MT_NOTE_SKIPPED];
+        err->offset = skipped->count ? skipped->first_offset : -1;
+        MT_FAIL(err, MT_EINPUT, "holds no snapshot that can be read");
+        mt_err_hint(err, "Nothing was imported. Copy the file again, or record it again.");
+        return MT_EINPUT;
+    }
+    add_figure(r, "extra_at_peak_b", r->highest.extra);
+    add_figure(r, "stacks_at_peak_b", r->highest.stacks);
+    return mt_heap_close(r->heap, err);
+}
+
+static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                  struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.opts = opts,
+                       .rec = rec,
+                       .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+                       .depth = DEPTH_DEFAULT};
+    rec->time_unit = "instructions";
+    mt_path_tree_init(&r.paths, rec);
+    r.below = mt_native_explicit(&r.paths, BELOW);
+    r.cut = mt_native_explicit(&r.paths, MT_STACK_CUT);
+    r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
+    enum mt_status st = read_all(&r, err);
+    mt_heap_free(r.heap);
+    rec->beside_bytes -= r.beside;
+    mt_path_tree_free(&r.paths);
+    mt_vec_free(&r.held);
+    mt_vec_free(&r.levels);
+    mt_vec_free(&r.stack);
+    mt_buf_free(&r.text);
+    return st;
+}
+
+static bool has_line(const char *head, size_t n, const char *begins)
+{
+    size_t k = strlen(begins);
+    for (const char *at = head; at && (size_t)(head + n - at) >= k;) {
+        if (memcmp(at, begins, k) == 0)
+            return true;
+        at = memchr(at, '\n', (size_t)(head + n - at));
+        at += at != NULL;
+    }
+    return false;
+}
+
+static int massif_probe(const char *head, size_t n)
+{
+    bool described = n > 5 && (memcmp(head, "desc:", 5) == 0 || memcmp(head, "cmd: ", 5) == 0);
+    bool snapshots = has_line(head, n, "snapshot=");
+    if (snapshots && has_line(head, n, "mem_heap_B="))
+        return 95;
+    if (described && has_line(head, n, "time_unit:"))
+        return 92;
+    return described || (snapshots && head[0] == '#') ? 60 : 0;
+}
+
+const struct mt_reader mt_reader_massif = {
+    .name = "massif",
+    .summary = "massif profile (valgrind --tool=massif)",
+    .kind = MT_RUN_HEAP,
+    .probe = massif_probe,
+    .read = massif_read,
+};
