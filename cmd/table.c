@@ -23,7 +23,6 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
         .thread = thread, .by_step = steps != NULL, .keys = keys->v, .key_n = keys->n};
-    bool lifetimes = d && mt_allocations_are_known(d);
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
@@ -31,7 +30,8 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(db, run, d, keys->v, keys->n, &tree, &groups, err));
-    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL, lifetimes, net_b);
+    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL, d ? d->knows : 0,
+                  net_b);
 out:
     mt_groups_free(&groups);
     mt_tree_free(&tree);
@@ -130,10 +130,10 @@ static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const stru
                                const struct devices *d, const struct mt_by *keys, int64_t *net_b,
                                struct mt_err *err)
 {
-    bool lifetimes = false;
+    unsigned knows = 0;
     for (size_t i = 0; i < d->n; i++)
-        lifetimes |= mt_allocations_are_known(&d->v[i]) && !d->v[i].one_moment;
-    mt_table_columns(r, keys->v, keys->n, keys->device, lifetimes);
+        knows |= d->v[i].one_moment ? d->v[i].knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->v[i].knows;
+    mt_table_columns(r, keys->v, keys->n, keys->device, knows);
     *net_b = 0;
     if (!d->n)
         return add_device(r, db, run, NULL, keys, net_b, err);

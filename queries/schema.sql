@@ -12,7 +12,7 @@ CREATE TABLE run (
   content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
   imported_at TEXT NOT NULL,       -- UTC, ISO 8601
   start_ns INTEGER NOT NULL,       -- first moment, ns since the Unix epoch where the file knows it
-  dur_ns INTEGER NOT NULL,         -- first to last moment of whatever is recorded
+  dur_ns INTEGER,                  -- first to last moment of whatever is recorded; NULL: it knows no time
   whole_us INTEGER NOT NULL,       -- 1: times in the file are whole microseconds
   step_marker TEXT,                -- what the steps were taken from; NULL = no steps
   event_n INTEGER NOT NULL,        -- events in the file
@@ -22,7 +22,10 @@ CREATE TABLE run (
   node_n INTEGER NOT NULL,
   op_first INTEGER NOT NULL,       -- ids of this run: op_first .. op_first + op_n - 1, and so on
   alloc_first INTEGER NOT NULL,
-  node_first INTEGER NOT NULL
+  node_first INTEGER NOT NULL,
+  kind INTEGER NOT NULL,           -- 0 trace of a profiler, 1 snapshot of an allocator, 2 heap log, 3 process
+  time_unit TEXT                   -- what its times count: 'ns', 'instructions', 'bytes', 'events'; columns that end
+                                   -- in _ns count that. NULL: it knows no time
 );
 
 -- Runs that belong together, such as the ranks of a job or repeats; a run may be in several.
@@ -40,7 +43,10 @@ CREATE TABLE meta (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
--- Where bytes live. The level of a device is start_b plus the running sum of its records and of the frees
+-- Where bytes live. What a recording knows of a device is in `knows`, as bits: 1 bytes and blocks ever allocated,
+-- 2 the peak, 4 what each call path held at it, 8 what is alive at the end, 16 a curve over time, 32 what each
+-- path held at several moments, 64 single blocks, 128 numbers of blocks, 256 what ops freed themselves, 512 single
+-- ops, 1024 threads, 2048 segments, 4096 steps. Figures that it does not know are NULL. The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
 -- long: levels, peaks and what is alive are upper bounds then, by the doubt_ at most.
@@ -49,10 +55,10 @@ CREATE TABLE device (
   run_id INTEGER NOT NULL,
   name TEXT NOT NULL,              -- cpu, cuda:0
   type INTEGER NOT NULL, device_index INTEGER NOT NULL, -- c10::DeviceType; -1 = no index
-  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, net_b INTEGER NOT NULL,
-  alloc_n INTEGER NOT NULL, freed_n INTEGER NOT NULL,
+  alloc_b INTEGER, freed_b INTEGER, net_b INTEGER, -- these and all below: NULL = unknown
+  alloc_n INTEGER, freed_n INTEGER,
   start_b INTEGER NOT NULL,        -- level before the first record: blocks known to be older than the recording
-  peak_b INTEGER NOT NULL,         -- largest level
+  peak_b INTEGER,                  -- largest level; of snapshots without history, of what there was
   peak_ns INTEGER,                 -- its first moment; NULL: never above the start
   peak_record INTEGER,             -- the record that reaches it (see alloc); NULL like peak_ns
   at_end_b INTEGER, at_end_n INTEGER, -- blocks never freed; NULL: most records have no address, unknown. How many
@@ -75,7 +81,8 @@ CREATE TABLE device (
                                    -- total, or list of blocks); NULL: nobody, and they are in no figure
   older_least_b INTEGER, older_most_b INTEGER, -- then, an estimate of them; NULL: unknown (see docs/older.md)
   older_used INTEGER NOT NULL,     -- 1: nobody knows of them, but the recording shows that there are some
-  alloc_unseen_b INTEGER NOT NULL, alloc_unseen_n INTEGER NOT NULL -- of alloc_b, alloc_n: allocations that nobody saw
+  alloc_unseen_b INTEGER NOT NULL, alloc_unseen_n INTEGER NOT NULL, -- of alloc_b, alloc_n: allocations that nobody saw
+  knows INTEGER NOT NULL           -- what is known of it, bits as above
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -113,14 +120,15 @@ CREATE TABLE node (
   time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL
 );
 
--- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing.
+-- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing. NULL: unknown
+-- (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
 CREATE TABLE node_stat (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
-  self_alloc_b INTEGER NOT NULL, self_freed_b INTEGER NOT NULL, self_alloc_n INTEGER NOT NULL,
-  self_at_peak_b INTEGER NOT NULL, self_at_end_b INTEGER NOT NULL,
-  self_at_peak_n INTEGER NOT NULL, self_at_end_n INTEGER NOT NULL, -- blocks
-  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, alloc_n INTEGER NOT NULL,
-  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL,
+  self_alloc_b INTEGER, self_freed_b INTEGER, self_alloc_n INTEGER,
+  self_at_peak_b INTEGER, self_at_end_b INTEGER,
+  self_at_peak_n INTEGER, self_at_end_n INTEGER, -- blocks
+  alloc_b INTEGER, freed_b INTEGER, alloc_n INTEGER,
+  at_peak_b INTEGER, at_end_b INTEGER, at_peak_n INTEGER, at_end_n INTEGER,
   PRIMARY KEY (node_id, device_id)
 ) WITHOUT ROWID;
 

@@ -45,6 +45,7 @@ void mt_build_memory(struct mt_recording *r)
     }
     mt_build_attribution(r);
     mt_build_rollup(r);
+    mt_build_knows(r);
     mt_build_older(r);
     mt_build_history(r);
 }

@@ -102,7 +102,9 @@ extern const char *const mt_kept_names[MT_KEPT_N]; /* NULL for the first */
 
 struct mt_device {
     int type, index; /* c10::DeviceType number; index -1 for cpu */
-    unsigned knows;  /* enum mt_knows; of traces and snapshots the build sets it */
+    /* enum mt_knows. Of recordings of sums (mt_recording.summed) it comes with the figures below,
+     * MT_UNKNOWN what is not known; of others the build sets it. */
+    unsigned knows;
     /* What the recorder itself says: its running total after the first and the last record. */
     bool has_total;
     int64_t first_total_b, first_bytes, last_total_b;

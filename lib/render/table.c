@@ -124,12 +124,12 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 }
 
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
-                      bool lifetimes)
+                      unsigned knows)
 {
     for (int i = 0; i < FIGURE_N; i++) {
         mt_report_column(r, figures[i].name, figures[i].title, figures[i].unit);
         r->columns.v[r->columns.n - 1].hidden =
-            figures[i].hidden || (i == SELF_AT_PEAK && !lifetimes);
+            figures[i].hidden || (i == SELF_AT_PEAK && !(knows & MT_KNOWS_AT_PEAK));
     }
     if (device)
         mt_report_column(r, "device", "DEVICE", MT_UNIT_NONE);
@@ -141,7 +141,7 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
 }
 
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
-                   bool lifetimes, int64_t *net_b)
+                   unsigned knows, int64_t *net_b)
 {
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_group *from = &g->rows.v[i];
@@ -159,8 +159,10 @@ void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, co
             row->cells[f] = mt_cell_int(v[f]);
         if (!from->has_calls || !from->calls_n) /* call paths of snapshots have none */
             row->cells[CALLS] = row->cells[TIME] = row->cells[SELF_TIME] = (struct mt_cell){0};
-        if (!lifetimes)
-            row->cells[SELF_AT_PEAK] = row->cells[SELF_AT_END] = (struct mt_cell){0};
+        if (!(knows & MT_KNOWS_AT_PEAK))
+            row->cells[SELF_AT_PEAK] = (struct mt_cell){0};
+        if (!(knows & MT_KNOWS_AT_END))
+            row->cells[SELF_AT_END] = (struct mt_cell){0};
         int at = FIGURE_N;
         if (device)
             row->cells[at++] = mt_cell_text(mt_report_text(r, device));

@@ -21,13 +21,15 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 void mt_table_column_names(struct mt_buf *out);
 void mt_table_sort_names(struct mt_buf *out);
 
-/* Adds the columns: figures, the grouping keys, `device` where asked for. */
+/* Adds the columns: figures, the grouping keys, `device` where asked for. knows: enum mt_knows, of
+ * any device of the table. */
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
-                      bool lifetimes);
+                      unsigned knows);
 
-/* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. */
+/* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. knows:
+ * of the device of the groups. */
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
-                   bool lifetimes, int64_t *net_b);
+                   unsigned knows, int64_t *net_b);
 
 void mt_table_sort(struct mt_report *r, const struct mt_sort *sort);
 

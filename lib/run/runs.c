@@ -281,6 +281,12 @@ static enum mt_status check_counts(const struct mt_run *r, struct mt_err *err)
     return MT_EDB;
 }
 
+/* A damaged database may say anything. */
+static enum mt_run_kind kind_of(int64_t kind)
+{
+    return kind >= 0 && kind < MT_RUN_KIND_N ? (enum mt_run_kind)kind : MT_RUN_TRACE;
+}
+
 enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -292,7 +298,7 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
         return MT_FAIL(err, MT_EUSAGE, "there is no run %lld", (long long)id);
     *out = (struct mt_run){.id = mt_stmt_int(s, 0),
                            .start_ns = mt_stmt_int(s, 5),
-                           .dur_ns = mt_stmt_int(s, 6),
+                           .dur_ns = mt_stmt_int_or(s, 6, 0),
                            .whole_us = mt_stmt_int(s, 7) != 0,
                            .event_n = mt_stmt_int(s, 8),
                            .op_n = mt_stmt_int(s, 9),
@@ -303,7 +309,8 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .alloc_first = mt_stmt_int(s, 14),
                            .node_first = mt_stmt_int(s, 15),
                            .record_end = mt_stmt_int(s, 17),
-                           .unwritten = mt_stmt_int(s, 21) != 0};
+                           .unwritten = mt_stmt_int(s, 21) != 0,
+                           .kind = kind_of(mt_stmt_int(s, 22))};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
@@ -312,6 +319,7 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
     snprintf(out->notes.unseen, sizeof out->notes.unseen, "%s", mt_stmt_text(s, 18));
     snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
     snprintf(out->notes.older, sizeof out->notes.older, "%s", mt_stmt_text(s, 20));
+    snprintf(out->time_unit, sizeof out->time_unit, "%s", mt_stmt_text(s, 23));
     mt_stmt_end(s);
     return check_counts(out, err);
 }
@@ -341,6 +349,7 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
+    d->knows = (unsigned)mt_stmt_int(s, c++);
     snprintf(d->older_from, sizeof d->older_from, "%s", mt_stmt_text(s, c));
 }
 

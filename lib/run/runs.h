@@ -6,12 +6,15 @@
 
 #include "lib/base/human.h"
 #include "lib/db/db.h"
+#include "lib/model/knows.h"
 #include "lib/model/notes.h"
 
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
     int64_t record_end; /* records are numbered up to but without it, with those that nobody saw */
     int64_t op_first, alloc_first, node_first;
+    enum mt_run_kind kind; /* for words only (lib/model/knows.h) */
+    char time_unit[16];    /* what times count: "ns" ...; "": it knows no time, dur_ns is 0 */
     bool whole_us;
     bool unwritten; /* no memory records, though the profiler was to write them */
     char name[256], source[512], format[64], step_marker[128];
@@ -34,9 +37,10 @@ struct mt_run_device {
     int64_t id;
     char name[32];
     int type;
+    unsigned knows; /* enum mt_knows; figures it does not know are MT_UNKNOWN */
     int64_t alloc_b, freed_b, net_b, alloc_n, freed_n, start_b;
-    int64_t peak_b, peak_ns, peak_record; /* INT64_MIN: never above start_b */
-    int64_t at_end_b, at_end_n;           /* INT64_MIN: unknown */
+    int64_t peak_b, peak_ns, peak_record; /* the latter MT_UNKNOWN: never above start_b, too */
+    int64_t at_end_b, at_end_n;
     int64_t before_freed_b, before_at_peak_b;
     int64_t outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b,
         outside_at_end_b;

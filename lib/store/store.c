@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/mem.h"
 #include "lib/store/store_parts.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,6 +70,19 @@ static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
+/* What it takes to know how many blocks. */
+enum {
+    ALLOC_N = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS,
+    AT_PEAK_N = MT_KNOWS_AT_PEAK | MT_KNOWS_COUNTS,
+    AT_END_N = MT_KNOWS_AT_END | MT_KNOWS_COUNTS
+};
+
+/* A figure of a device that knows so much. */
+static int64_t known(unsigned knows, unsigned need, int64_t v)
+{
+    return (knows & need) == need ? v : MT_UNKNOWN;
+}
+
 static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -90,11 +104,19 @@ static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
     for (size_t i = 0; i < w->r->stats.n; i++) {
         const struct mt_node_stat *st = &w->r->stats.v[i];
         const struct mt_sums *a = &st->self, *b = &st->total;
+        unsigned k = w->r->devices.v[st->device].knows;
+        bool freed = w->r->devices.v[st->device].freed_b != MT_UNKNOWN;
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
-        mt_stmt_bind(s, "iiiiiiiiiiiiiiii", w->node + (int64_t)st->node,
-                     w->device + (int64_t)st->device, a->alloc_b, a->freed_b, a->alloc_n,
-                     a->at_peak_b, a->at_end_b, a->at_peak_n, a->at_end_n, b->alloc_b, b->freed_b,
-                     b->alloc_n, b->at_peak_b, b->at_end_b, b->at_peak_n, b->at_end_n);
+        mt_stmt_bind(s, "iiIIIIIIIIIIIIII", w->node + (int64_t)st->node,
+                     w->device + (int64_t)st->device, known(k, MT_KNOWS_ALLOC, a->alloc_b),
+                     known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, a->freed_b),
+                     known(k, ALLOC_N, a->alloc_n), known(k, MT_KNOWS_AT_PEAK, a->at_peak_b),
+                     known(k, MT_KNOWS_AT_END, a->at_end_b), known(k, AT_PEAK_N, a->at_peak_n),
+                     known(k, AT_END_N, a->at_end_n), known(k, MT_KNOWS_ALLOC, b->alloc_b),
+                     known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, b->freed_b),
+                     known(k, ALLOC_N, b->alloc_n), known(k, MT_KNOWS_AT_PEAK, b->at_peak_b),
+                     known(k, MT_KNOWS_AT_END, b->at_end_b), known(k, AT_PEAK_N, b->at_peak_n),
+                     known(k, AT_END_N, b->at_end_n));
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -106,27 +128,31 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
     for (size_t i = 0; i < w->r->devices.n; i++) {
         const struct mt_device *d = &w->r->devices.v[i];
         char name[32];
-        int64_t net = d->alloc_b - d->freed_b, none = INT64_MIN;
-        int64_t recorded = mt_device_recorded(d);
+        unsigned k = d->knows;
+        int64_t none = MT_UNKNOWN, recorded = d->has_total ? mt_device_recorded(d) : 0;
+        int64_t alloc_b = known(k, MT_KNOWS_ALLOC, d->alloc_b);
+        int64_t freed_b = known(k, MT_KNOWS_ALLOC, d->freed_b);
+        int64_t net_b = alloc_b == none || freed_b == none ? none : alloc_b - freed_b;
         bool peaked = d->peak_record != SIZE_MAX;
         /* the recorder of the CPU does not count what profilers never saw */
         int64_t counted = d->type == MT_DEVICE_CPU ? d->start_b - d->kept_b : d->start_b;
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
         mt_stmt_bind(
-            s, "iisiiiiiiiiiIIIIiiiiiiiiiIIiiiiisIIiii", w->device + (int64_t)i, w->run, name,
-            (int64_t)d->type, (int64_t)d->index, d->alloc_b, d->freed_b, net, d->alloc_n,
-            d->freed_n, d->start_b, d->peak_b, peaked ? d->peak_ns - w->r->start_ns : none,
-            peaked ? (int64_t)d->peak_record : none, d->no_addresses ? none : d->at_end_b,
-            d->no_addresses ? none : d->at_end_n, d->before_freed_b, d->before_freed_n,
-            d->before_at_peak_b, d->outside_n, d->outside_alloc_b, d->outside_freed_b,
-            d->outside_alloc_n, d->outside_at_peak_b, d->outside_at_end_b,
-            d->has_total ? d->first_total_b - d->first_bytes - counted : none,
+            s, "iisiiIIIIIiIIIIIiiiiiiiiiIIiiiiisIIiiii", w->device + (int64_t)i, w->run, name,
+            (int64_t)d->type, (int64_t)d->index, alloc_b, freed_b, net_b,
+            known(k, ALLOC_N, d->alloc_n), known(k, ALLOC_N, d->freed_n), d->start_b,
+            k & (MT_KNOWS_PEAK | MT_KNOWS_BLOCKS) ? d->peak_b : none,
+            peaked ? d->peak_ns - w->r->start_ns : none, peaked ? (int64_t)d->peak_record : none,
+            known(k, MT_KNOWS_AT_END, d->at_end_b), known(k, AT_END_N, d->at_end_n),
+            d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
+            d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n, d->outside_at_peak_b,
+            d->outside_at_end_b, d->has_total ? d->first_total_b - d->first_bytes - counted : none,
             d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded : none,
             d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b,
             w->r->without_ops ? mt_kept_names[MT_KEPT_RECORDER] : mt_kept_names[d->kept_from],
             d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept, d->alloc_unseen_b,
-            d->alloc_unseen_n);
+            d->alloc_unseen_n, (int64_t)d->knows);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
@@ -309,11 +335,12 @@ static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts 
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
     MT_TRY(mt_db_query(w->db, MT_Q_RUN_ADD, &s, err));
-    mt_stmt_bind(s, "issssiiisiiiiiiii", w->run, name, o->source, r->format, o->hash,
-                 r->start_ns + r->base_ns, r->end_ns - r->start_ns, (int64_t)r->whole_us,
-                 r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n,
-                 (int64_t)(r->records.n - r->unseen_n), (int64_t)w->alloc_n, (int64_t)r->nodes.n,
-                 w->op, w->alloc, w->node);
+    mt_stmt_bind(s, "issssiIisiiiiiiiiis", w->run, name, o->source, r->format, o->hash,
+                 r->start_ns + r->base_ns, r->time_unit ? r->end_ns - r->start_ns : MT_UNKNOWN,
+                 (int64_t)r->whole_us, r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n,
+                 (int64_t)(r->summed ? r->summed_n : r->records.n - r->unseen_n),
+                 (int64_t)w->alloc_n, (int64_t)r->nodes.n, w->op, w->alloc, w->node,
+                 (int64_t)r->kind, r->time_unit);
     return mt_stmt_run(s, err);
 }
 

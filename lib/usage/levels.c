@@ -15,7 +15,8 @@ static void use_change(void *closure, const struct mt_change *change)
 {
     struct collector *c = closure;
     int64_t record = change->level.record;
-    if (record >= 0 && record < c->run->record_end) /* else: a damaged database */
+    bool of_records = c->run->record_end > 0;                        /* else moments are numbered */
+    if (record >= 0 && (!of_records || record < c->run->record_end)) /* else: a damaged database */
         *mt_vec_push(&c->out->all) = change->level;
 }
 
