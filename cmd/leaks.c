@@ -370,6 +370,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
                                                .key_n = keys.n,
                                                .min_b = min_b,
                                                .all = all || !mt_people_read(),
+                                               .warmup = WARMUP,
                                                .rows = &rows};
         MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
     }

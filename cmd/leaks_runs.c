@@ -36,6 +36,10 @@ struct sites {
     const char *counts,
         *leaves_out; /* runs that know what is older than they are, and that do not */
     bool beside;     /* of a device that is not shown */
+    /* Runs that leak from step to step; the last of them, and by how much a step. */
+    size_t leaking_n;
+    const char *leaking;
+    double leaking_b;
 };
 
 static struct mt_match_key *names_of(const struct sites *s)
@@ -130,14 +134,15 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
     return MT_OK;
 }
 
-/* Where one run counts what is older than itself and another has some and does not, ends do not
- * compare. */
+/* Ends do not compare where blocks older than the runs are left out: what one run leaves is older
+ * than the next. Nor where some runs count them and others do not. */
 static void note_older(struct sites *s, const struct mt_run *run)
 {
     const char **first = s->device.older_from[0] ? &s->counts
                          : s->device.older_used  ? &s->leaves_out
                                                  : NULL;
     bool known = s->counts && s->leaves_out;
+    mt_report_older(s->r, run, &s->device);
     if (first && !*first)
         *first = mt_report_text(s->r, run->name);
     if (known || !s->counts || !s->leaves_out)
@@ -147,6 +152,34 @@ static void note_older(struct sites *s, const struct mt_run *run)
                    "%s counts what is older than itself, %s leaves it out: what is alive at their "
                    "ends does not compare. Import all with --base.",
                    s->counts, s->leaves_out);
+}
+
+/* Whether the run leaks from step to step, whatever the others do. */
+static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *lives,
+                                    struct mt_err *err)
+{
+    const struct mt_leaks_wanted *w = s->wanted;
+    struct mt_leaks found = {0};
+    double leaking_b = 0;
+    enum mt_status st = mt_leaks_find(lives, &s->device, w->keys, w->key_n, w->warmup, &found, err);
+    for (size_t i = 0; i < found.rows.n; i++) {
+        const struct mt_leak *l = &found.rows.v[i];
+        if (l->verdict == MT_VERDICT_LEAK && mt_leaks_large_enough(l, w->min_b))
+            leaking_b += mt_leak_rate_b(l);
+    }
+    mt_leaks_free(&found);
+    if (leaking_b <= 0)
+        return st;
+    s->leaking_n++;
+    s->leaking = mt_report_text(s->r, lives->run->name);
+    s->leaking_b = leaking_b;
+    return st;
+}
+
+/* Whether there may be a leak that the ends do not show. */
+static bool ends_hide(const struct sites *s)
+{
+    return s->ends_unknown || s->leaves_out || s->leaking_n;
 }
 
 /* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
@@ -202,6 +235,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     note_older(s, &run);
     MT_TRY_OUT(mt_allocations_known(&run, &s->device, err));
     MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
+    MT_TRY_OUT(look_at_steps(s, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, mt_wrap_add(live.sum_b, mt_run_kept(&run, &s->device)), 0);
@@ -326,6 +360,17 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     if (answer->unknown && s->run_n < RUNS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        RUNS_MIN);
+    if (s->leaves_out)
+        mt_report_note(r,
+                       "Blocks older than the runs are left out: what one run leaves is older than "
+                       "the next, so that no leak from run to run can be ruled out. --base at "
+                       "import counts them.");
+    if (s->leaking_n)
+        mt_report_note(r,
+                       "%zu of %zu runs leak%s from step to step; %s grows %s a step. memtool "
+                       "leaks %s shows it.",
+                       s->leaking_n, s->run_n, s->leaking_n == 1 ? "s" : "", s->leaking,
+                       mt_human_bytes((int64_t)(s->leaking_b + 0.5), first), s->leaking);
     mt_report_total(r, "first_at_end_b", known_cell(!s->unknown[0], mt_cell_int(sum[0])));
     mt_report_total(r, "at_end_b", known_cell(!s->unknown[1], mt_cell_int(sum[1])));
 }
@@ -343,14 +388,14 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     describe(s, answer);
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
-    if (s->ends_unknown)
+    if (s->ends_unknown || s->leaves_out)
         s->r->empty = "what grows from run to run cannot be told";
     else if (s->rest.n)
         s->r->empty = "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
     if (s->rest.n)
         mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",
-                         s->ends_unknown ? "alive at the end" : "no leak",
+                         ends_hide(s) ? "alive at the end" : "no leak",
                          mt_human_bytes(s->rest.bytes, bytes),
                          mt_human_plural(s->rest.n, "site", sites));
     return MT_OK;
@@ -380,7 +425,7 @@ static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_l
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
     for (size_t i = 0; i < s.all.n; i++)
         use_site(&s, &s.all.v[i], &one);
-    one.unknown |= s.ends_unknown;
+    one.unknown |= ends_hide(&s);
     mt_leaks_note_device(r, device, &one);
     mt_leaks_answer_add(answer, &one);
 out:
@@ -431,7 +476,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
     MT_TRY_OUT(show_sites(&s, answer, err));
-    answer->unknown |= s.ends_unknown;
+    answer->unknown |= ends_hide(&s);
     if (!wanted->device)
         st = judge_others(refs, &s, answer, err);
 out:

@@ -114,6 +114,15 @@ def ends():
     for key, run in (("first_at_end_b", runs[0]), ("at_end_b", runs[2])):
         at_end_b = m.query(f"SELECT at_end_b FROM v_device WHERE run = '{run}'")[0]["at_end_b"]
         m.check(answer["totals"][key] == at_end_b == mt.total(answer["rows"], key), "leaks of runs", key, answer["totals"], at_end_b)
+    runs_alike = ("leaks", "plain_scheduled", "plain_scheduled", "plain_scheduled", "--fail")
+    out = exits(3, *runs_alike)
+    m.check("no leak" not in out, "leaks of runs", "no leak, though what is older is left out\n", out)
+    notes = " ".join(m.json(*runs_alike[:-1])["notes"])
+    m.check("estimated from" in notes and "Blocks older than the runs are left out" in notes, "leaks of runs", "what is older", notes)
+    exits(0, "leaks", "told-100000", "told-100000", "told-100000", "--fail")
+    exits(3, "leaks", "told-leak", "told-leak", "told-leak", "--fail")
+    notes = " ".join(m.json("leaks", "told-100000", "told-leak", "told-leak")["notes"])
+    m.check("2 of 3 runs leak from step to step; told-leak grows 512 B a step" in notes, "leaks of runs", "each leaks", notes)
     out = exits(3, "leaks", "data_workers_open", *runs, "--fail")
     m.check("not known" not in out, "leaks of runs", "an end is not known\n", out)
     exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%")
@@ -154,6 +163,7 @@ def main():
     for base in (0, 100000, 200000, 300000):
         loop("plain_scheduled", base)
     loop("data_workers_open", 100001)
+    m.run("import", os.path.join(LOOPS, "list_scheduled.json.gz"), "--name", "told-leak", "--base", "100000")
     estimates()
     told()
     repeats()
