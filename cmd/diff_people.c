@@ -3,6 +3,7 @@
 #include "cmd/diff_parts.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,21 +89,18 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
 static void people_columns(const struct mt_diff *d, struct mt_report *r,
                            enum mt_diff_section section)
 {
-    static const char *const change[MT_SECTION_N] = {[MT_SECTION_PEAK] = "AT PEAK",
-                                                     [MT_SECTION_OP] = "SELF ALLOC",
-                                                     [MT_SECTION_LEAK] = "PER STEP"};
-    mt_report_column(r, "change_b", change[section], MT_UNIT_CHANGE);
-    mt_report_column(r, "base_b", "BASE", MT_UNIT_BYTES);
-    mt_report_column(r, "new_b", "NEW", MT_UNIT_BYTES);
-    if (section == MT_SECTION_OP)
-        mt_report_column(r, "inclusive_b", "INCLUSIVE", MT_UNIT_CHANGE);
-    mt_report_column(r, "count", section == MT_SECTION_OP ? "CALLS" : "BLOCKS", MT_UNIT_NONE);
+    static const char *const change[MT_SECTION_N] = {[MT_SECTION_PEAK] = "change_b=AT_PEAK",
+                                                     [MT_SECTION_OP] = "change_b=SELF_ALLOC",
+                                                     [MT_SECTION_LEAK] = "change_b=PER_STEP"};
+    mt_report_columns(r, change[section]);
+    mt_report_columns(r, section == MT_SECTION_OP ? "base_b new_b inclusive_b count=CALLS"
+                                                  : "base_b new_b count=BLOCKS");
     for (int k = 0; k < d->key_n; k++) {
         mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
         if (d->keys[k] == MT_BY_NAME)
             r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
     }
-    mt_report_column(r, "note", "", MT_UNIT_NONE);
+    mt_report_columns(r, "note");
     r->keep_order = true;
 }
 
@@ -319,13 +317,7 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
                           struct mt_diff_reports *out)
 {
     struct mt_report *r = mt_diff_new_report(d, w, out);
-    mt_report_column(r, "peak_b", "PEAK", MT_UNIT_BYTES);
-    mt_report_column(r, "at_end_b", "AT END", MT_UNIT_BYTES);
-    mt_report_column(r, "per_step_b", "PER STEP", MT_UNIT_BYTES);
-    mt_report_column(r, "alloc_b", "ALLOC", MT_UNIT_BYTES);
-    mt_report_column(r, "time_ns", "TIME", MT_UNIT_NS);
-    mt_report_column(r, "step_n", "STEPS", MT_UNIT_COUNT);
-    mt_report_column(r, "run", "RUN", MT_UNIT_NONE);
+    mt_report_columns(r, "peak_b at_end_b per_step_b alloc_b time_ns step_n run");
     r->keep_order = true;
     r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.name,
                            w->per_step ? " · per step" : "");

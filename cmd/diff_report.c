@@ -3,6 +3,7 @@
 #include "cmd/diff_parts.h"
 #include "cmd/opts.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/stmt_report.h"
 #include <math.h>
 #include <stdio.h>
@@ -187,8 +188,7 @@ static void machine_columns(struct machine *m, const struct mt_diff *live, const
     unsigned asked = w->trend.n ? 1u << MT_SECTION_TOTAL : 0;
     for (int s = 0; s < MT_SECTION_N; s++)
         asked |= w->section[s] ? 1u << s : 0;
-    mt_report_column(m->r, "section", NULL, MT_UNIT_NONE);
-    mt_report_column(m->r, "match", NULL, MT_UNIT_NONE);
+    mt_report_columns(m->r, "section match");
     add_keys(m, live);
     add_keys(m, op);
     add_figures(m, asked);

@@ -4,6 +4,7 @@
 #include "lib/analysis/oom_advice.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -163,12 +164,7 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
     const struct moment end = {"end", MT_SEG_AT_END, INT64_MIN, INT64_MIN, INT64_MIN, NULL};
     struct moment peak;
     bool known;
-    mt_report_column(r, "moment", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "what", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "bytes_b", "BYTES", MT_UNIT_BYTES);
-    mt_report_column(r, "share_pct", "% OF RESERVED", MT_UNIT_NONE);
-    mt_report_column(r, "count_n", "COUNT", MT_UNIT_COUNT);
-    mt_report_column(r, "site", NULL, MT_UNIT_NONE);
+    mt_report_columns(r, "moment what bytes_b share_pct count_n site");
     MT_TRY(look(v, &end, err));
     MT_TRY(find_peak(v, &peak, &known, err));
     if (known)
@@ -214,11 +210,8 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
     struct mt_oom_advices all = {0};
     char size[MT_HUMAN_MAX];
     const struct moment *oom = ooms->n ? &ooms->v[0] : NULL;
-    mt_report_column(r, "fits", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "gives_b", "GIVES", MT_UNIT_BYTES);
-    mt_report_column(r, "remedy", NULL, MT_UNIT_NONE);
+    mt_report_columns(r, "fits gives_b remedy why");
     r->columns.v[2].whole = true;
-    mt_report_column(r, "why", NULL, MT_UNIT_WORDS);
     enum mt_status st =
         mt_segments_load(v->db, &v->run, &v->device, oom ? oom->at : MT_SEG_AT_END, &s, err);
     if (st == MT_OK) {

@@ -2,8 +2,10 @@
 #include "cmd/man.h"
 #include "cmd/opts.h"
 #include "lib/base/human.h"
+#include "lib/render/columns.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool man;
 
@@ -27,7 +29,8 @@ static void overview(int width, FILE *out)
     mt_wrap_words(
         &rest,
         "`memtool help COMMAND` shows its options and explains its words (site, phase, "
-        "verdicts ...). A RUN is a name, an id, the beginning of a name, @latest, "
+        "verdicts ...), `memtool help columns` the columns of reports. A RUN is a name, an id, the "
+        "beginning of a name, @latest, "
         "@latest~1, baseline:GROUP (the latest of a group), or a file (kept in a cache: "
         "memtool help runs). Exit codes: 0 done, 1 a condition you asked for is true, 2 an "
         "error, 3 it cannot be told whether it is true.",
@@ -36,14 +39,28 @@ static void overview(int width, FILE *out)
     mt_buf_free(&rest);
 }
 
+static void columns(int width, FILE *out)
+{
+    enum { INDENT = 20 };
+    fputs("Columns of reports, by the names that csv, json, --columns and --sort have:\n", out);
+    for (const struct mt_column_def *d = mt_column_defs; d->name; d++) {
+        struct mt_buf meaning = {0};
+        mt_wrap_words(&meaning, d->meaning, width, INDENT);
+        fprintf(out, "  %-17s %s\n", d->name, meaning.s);
+        mt_buf_free(&meaning);
+    }
+    fputs("\nEndings: _b bytes, _ns nanoseconds, _n a number, _pct percent.\n", out);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_cmd *cmd = args->n ? mt_cmd_find(args->v[0], err) : NULL;
+    bool about_columns = args->n && strcmp(args->v[0], "columns") == 0;
+    const struct mt_cmd *cmd = args->n && !about_columns ? mt_cmd_find(args->v[0], err) : NULL;
     struct mt_buf page = {0};
     char *text = NULL;
     size_t n = 0;
-    if (args->n && !cmd)
+    if (args->n && !cmd && !about_columns)
         return err->code;
     FILE *out = open_memstream(&text, &n);
     if (!out)
@@ -53,6 +70,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         fputs(page.s, out);
     } else if (cmd)
         mt_opts_help(cmd, mt_common_opts, mt_help_width(), out);
+    else if (about_columns)
+        columns(mt_help_width(), out);
     else
         overview(mt_help_width(), out);
     fclose(out);
@@ -70,7 +89,7 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_help = {
     .name = "help",
     .summary = "show the commands, or the options of one",
-    .usage = "[options] [COMMAND]",
+    .usage = "[options] [COMMAND | columns]",
     .opts = opts,
     .without = "format bytes",
     .args_max = 1,

@@ -2,6 +2,7 @@
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/stmt_report.h"
 #include "lib/usage/gaps.h"
@@ -239,8 +240,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
 {
     r->version = 2; /* 1 had blanks in its keys, and the devices among the other totals */
     r->keep_order = true;
-    mt_report_column(r, "what", "WHAT", MT_UNIT_NONE);
-    mt_report_column(r, "value", "VALUE", MT_UNIT_WORDS);
+    mt_report_columns(r, "what value");
     r->columns.v[0].whole = true;
     struct mt_run told = *run;
     told.notes.lost[0] = '\0'; /* its notes are rows */

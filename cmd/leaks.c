@@ -6,6 +6,7 @@
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/usage/gaps.h"
 #include <math.h>
 
@@ -15,21 +16,8 @@ static int64_t warmup = -1, min_b; /* -1: not given */
 static bool fail, all;
 static struct mt_rows rows = MT_ROWS(20);
 
+/* In the order of add_columns. */
 enum column { PER_STEP_B, PER_STEP_N, SINCE, LAST, AT_END_B, AT_END_N, VERDICT, COLUMN_N };
-static const struct {
-    const char *name, *title;
-    enum mt_unit unit;
-    bool hidden;
-} columns[COLUMN_N] = {
-    [PER_STEP_B] = {"per_step_b", "PER STEP", MT_UNIT_BYTES, false},
-    [PER_STEP_N] = {"per_step_n", "BLOCKS/STEP", MT_UNIT_COUNT, false},
-    [SINCE] = {"since_step", "SINCE", MT_UNIT_NONE, false},
-    [LAST] = {"last_step", "LAST", MT_UNIT_NONE, true},
-    [AT_END_B] = {"at_end_b", "AT END", MT_UNIT_BYTES, false},
-    [AT_END_N] = {"at_end_n", "BLOCKS", MT_UNIT_COUNT, false},
-    [VERDICT] = {"verdict", "VERDICT", MT_UNIT_NONE, false},
-};
-
 /* Whole where it can be: integers stay exact. */
 static struct mt_cell rate(int64_t amount, int64_t steps)
 {
@@ -57,14 +45,12 @@ static bool large_enough(const struct mt_leak *l)
 
 static void add_columns(struct mt_report *r, const struct mt_by *keys, bool steps)
 {
-    for (int i = 0; i < COLUMN_N; i++) {
-        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
-        r->columns.v[i].hidden = columns[i].hidden || (i <= SINCE && !steps);
-    }
+    mt_report_columns(r, steps ? "per_step_b per_step_n since_step"
+                               : "-per_step_b -per_step_n -since_step");
+    mt_report_columns(r, "-last_step at_end_b at_end_n verdict");
     for (int k = 0; k < keys->n; k++)
         mt_report_column(r, mt_group_key_names[keys->v[k]], NULL, MT_UNIT_NONE);
-    mt_report_column(r, "doubt_at_end_b", "IN DOUBT", MT_UNIT_BYTES);
-    r->columns.v[r->columns.n - 1].hidden = true;
+    mt_report_columns(r, "-doubt_at_end_b");
     r->keep_order = true;
     r->empty = steps ? "nothing grows from step to step" : "nothing is alive at the end";
 }
@@ -414,14 +400,11 @@ static const struct mt_glossary_entry verdicts[] = {
 static const struct mt_glossary words[] = {
     {"Verdicts", verdicts, NULL}, MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
 
-static void add_column_names(struct mt_buf *out)
-{
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
-        mt_buf_addf(out, "%s ", columns[i].name);
-    mt_buf_adds(out, "site doubt_at_end_b");
-}
-
-static const struct mt_values values[] = {{"columns", NULL, add_column_names}, {0}};
+static const struct mt_values values[] = {
+    {"columns",
+     "per_step_b per_step_n since_step last_step at_end_b at_end_n verdict site doubt_at_end_b",
+     NULL},
+    {0}};
 
 const struct mt_cmd mt_cmd_leaks = {
     .name = "leaks",

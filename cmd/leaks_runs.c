@@ -5,6 +5,7 @@
 #include "lib/analysis/leaks.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
 #include "lib/run/match.h"
@@ -297,11 +298,7 @@ static void add_row(struct mt_report *r, const struct site *site, size_t run_n, 
 
 static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
 {
-    mt_report_column(r, "change_b", "CHANGE", MT_UNIT_CHANGE);
-    mt_report_column(r, "per_run_b", "PER RUN", MT_UNIT_CHANGE);
-    mt_report_column(r, "first_at_end_b", "FIRST", MT_UNIT_BYTES);
-    mt_report_column(r, "at_end_b", "LAST", MT_UNIT_BYTES);
-    mt_report_column(r, "verdict", "VERDICT", MT_UNIT_NONE);
+    mt_report_columns(r, "change_b per_run_b first_at_end_b at_end_b=LAST verdict");
     for (int k = 0; k < w->key_n; k++)
         mt_report_column(r, mt_group_key_names[w->keys[k]], NULL, MT_UNIT_NONE);
     r->keep_order = true;

@@ -3,6 +3,7 @@
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/usage/memstats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,15 @@
 static const char *device_name, *from, *to, *step;
 
 static const struct column {
-    const char *name, *title;
-    enum mt_unit unit;
+    const char *name;
     int spare;
     size_t offset;
 } columns[] = {
 #define AT(member) offsetof(struct mt_memstat_row, member)
-    {"current_b", "CURRENT", MT_UNIT_BYTES, 0, AT(current_b)},
-    {"peak_b", "PEAK", MT_UNIT_BYTES, 0, AT(peak_b)},
-    {"total_alloc_b", "ALLOC", MT_UNIT_BYTES, 0, AT(total_alloc_b)},
-    {"total_freed_b", "FREED", MT_UNIT_BYTES, 0, AT(total_freed_b)},
-    {"current_n", "COUNT", MT_UNIT_COUNT, 1, AT(current_n)},
-    {"peak_n", "PEAK #", MT_UNIT_COUNT, 2, AT(peak_n)},
-    {"total_alloc_n", "ALLOC #", MT_UNIT_COUNT, 3, AT(total_alloc_n)},
-    {"total_freed_n", "FREED #", MT_UNIT_COUNT, 4, AT(total_freed_n)},
+    {"current_b", 0, AT(current_b)},         {"peak_b", 0, AT(peak_b)},
+    {"total_alloc_b", 0, AT(total_alloc_b)}, {"total_freed_b", 0, AT(total_freed_b)},
+    {"current_n", 1, AT(current_n)},         {"peak_n", 2, AT(peak_n)},
+    {"total_alloc_n", 3, AT(total_alloc_n)}, {"total_freed_n", 4, AT(total_freed_n)},
 #undef AT
 };
 
@@ -113,11 +109,10 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     int others;
     enum mt_status st = MT_OK;
     r->keep_order = true;
-    mt_report_column(r, "device", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "metric", NULL, MT_UNIT_NONE);
+    mt_report_columns(r, "device metric");
     r->columns.v[1].whole = true;
     for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++) {
-        mt_report_column(r, columns[c].name, columns[c].title, columns[c].unit);
+        mt_report_columns(r, columns[c].name);
         r->columns.v[2 + c].spare = columns[c].spare;
     }
     describe(r, run);

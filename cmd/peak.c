@@ -6,6 +6,7 @@
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,10 +141,8 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
 {
     struct mt_report *r = p->report;
     bool peak = !f->text;
-    mt_report_column(r, peak ? "at_peak_b" : "live_b", peak ? "AT PEAK" : "LIVE", MT_UNIT_BYTES);
-    mt_report_column(r, peak ? "at_peak_n" : "live_n", "BLOCKS", MT_UNIT_COUNT);
-    mt_report_column(r, "largest_b", "LARGEST", MT_UNIT_BYTES);
-    mt_report_column(r, "age_ns", "OLDEST", MT_UNIT_NS);
+    mt_report_columns(r, peak ? "at_peak_b at_peak_n" : "live_b live_n");
+    mt_report_columns(r, "largest_b age_ns=OLDEST");
     key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *from_group = &g->rows.v[i];
@@ -164,17 +163,8 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
 
 static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const struct mt_by *keys)
 {
-    static const struct {
-        const char *name, *title;
-        enum mt_unit unit;
-    } columns[] = {{"change_b", "CHANGE", MT_UNIT_CHANGE},
-                   {"before_b", "BEFORE", MT_UNIT_BYTES},
-                   {"after_b", "AFTER", MT_UNIT_BYTES},
-                   {"before_n", "BLOCKS", MT_UNIT_COUNT},
-                   {"after_n", "BLOCKS AFTER", MT_UNIT_COUNT}};
     struct mt_report *r = p->report;
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
-        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
+    mt_report_columns(r, "change_b before_b after_b before_n after_n");
     key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *group = &g->rows.v[i];

@@ -3,6 +3,7 @@
 #include "cmd/peak.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/usage/op_peak.h"
 #include <stdlib.h>
@@ -104,20 +105,8 @@ static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
 
 static void step_columns(struct mt_report *r)
 {
-    static const struct {
-        const char *name, *title;
-        enum mt_unit unit;
-        bool hidden;
-    } columns[] = {
-        {"step", "STEP", MT_UNIT_NONE, false},         {"start_b", "START", MT_UNIT_BYTES, false},
-        {"peak_b", "PEAK", MT_UNIT_BYTES, false},      {"end_b", "END", MT_UNIT_BYTES, false},
-        {"change_b", "CHANGE", MT_UNIT_CHANGE, false}, {"peak_ns", "PEAK AT", MT_UNIT_NS, false},
-        {"start_ns", "FROM", MT_UNIT_NS, true},        {"end_ns", "TO", MT_UNIT_NS, true},
-        {"grew_b", "GREW MOST", MT_UNIT_BYTES, false}, {"site", "BORN IN", MT_UNIT_NONE, false}};
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++) {
-        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
-        r->columns.v[i].hidden = columns[i].hidden;
-    }
+    mt_report_columns(r, "step start_b peak_b end_b change_b peak_ns -start_ns -end_ns grew_b "
+                         "site=BORN_IN");
 }
 
 static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
@@ -183,11 +172,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     for (size_t i = 0; i < tree.items.n; i++)
         if (rises[tree.items.v[i].node].rise_b > best[tree.items.v[i].group].rise_b)
             best[tree.items.v[i].group] = rises[tree.items.v[i].node];
-    mt_report_column(p->report, "rise_b", "RISE", MT_UNIT_BYTES);
-    mt_report_column(p->report, "kept_b", "KEPT", MT_UNIT_BYTES);
-    mt_report_column(p->report, "at_ns", "AT", MT_UNIT_NS);
-    mt_report_column(p->report, "calls_n", "CALLS", MT_UNIT_COUNT);
-    mt_report_column(p->report, "name", "NAME", MT_UNIT_NONE);
+    mt_report_columns(p->report, "rise_b kept_b at_ns calls_n name");
     p->report->columns.v[p->report->columns.n - 1].text = MT_TEXT_OPS;
     for (size_t i = 0; i < groups.rows.n; i++)
         if (best[i].rise_b > 0)

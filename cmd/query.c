@@ -3,6 +3,7 @@
 #include "cmd/rows.h"
 #include "gen/queries.h"
 #include "lib/base/human.h"
+#include "lib/render/columns.h"
 #include "lib/render/stmt_report.h"
 #include <errno.h>
 #include <signal.h>
@@ -197,8 +198,7 @@ static enum mt_status show_statements(struct mt_err *err)
     struct mt_report report;
     mt_report_init(&report, "memtool.statements", 1);
     report.keep_order = true;
-    mt_report_column(&report, "statement", "STATEMENT", MT_UNIT_NONE);
-    mt_report_column(&report, "about", "ABOUT", MT_UNIT_WORDS);
+    mt_report_columns(&report, "statement about");
     for (int q = 0; q < MT_QUERY_N; q++) {
         if (strncmp(mt_queries[q].sql, "SELECT", 6) != 0)
             continue;

@@ -4,6 +4,7 @@
 #include "cmd/cache.h"
 #include "cmd/common.h"
 #include "lib/base/human.h"
+#include "lib/render/columns.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -41,10 +42,7 @@ enum mt_status mt_show_cache(struct mt_err *err)
     mt_report_init(&r, "memtool.cache", 1);
     r.keep_order = true;
     r.empty = "the cache is empty";
-    mt_report_column(&r, "source", "SOURCE", MT_UNIT_NONE);
-    mt_report_column(&r, "size_b", "SIZE", MT_UNIT_BYTES);
-    mt_report_column(&r, "used_at", "USED AT", MT_UNIT_NONE);
-    mt_report_column(&r, "database", "DATABASE", MT_UNIT_NONE);
+    mt_report_columns(&r, "source size_b used_at database");
     enum mt_status st = mt_cache_list(&all, err);
     for (size_t i = 0; i < all.n; i++) {
         const struct mt_cell cells[] = {mt_cell_text(source_of(&r, &all.v[i])),

@@ -5,6 +5,7 @@
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/render/term.h"
 #include <stdio.h>
@@ -17,28 +18,21 @@ static const char *device_name, *sort_key, *by;
 static struct mt_rows rows = MT_ROWS(20);
 
 static const struct column {
-    const char *name, *title;
-    enum mt_unit unit;
+    const char *name;
     int spare; /* this and what follows: of struct mt_column */
     bool whole, hidden;
-} columns[] = {{"size_b", "SIZE", MT_UNIT_BYTES, 0, false, false},
-               {"allocated_b", "IN USE", MT_UNIT_BYTES, 0, false, false},
-               {"inactive_b", "FREE", MT_UNIT_BYTES, 0, false, false},
-               {"largest_hole_b", "HOLE", MT_UNIT_BYTES, 1, false, false},
-               {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 4, false, false},
-               {"age_ns", "AGE", MT_UNIT_NS, 3, false, false},
-               {"stream", NULL, MT_UNIT_NONE, 6, false, false},
-               {"pool", NULL, MT_UNIT_NONE, 5, false, false},
-               {"address", NULL, MT_UNIT_NONE, 2, true, false},
-               {"map", NULL, MT_UNIT_NONE, 0, true, false},
-               {"held_by", "HELD BY", MT_UNIT_NONE, 0, false, false},
-               {"device", NULL, MT_UNIT_NONE, 0, false, true},
-               {"pending_b", "LET GO", MT_UNIT_BYTES, 0, false, true}},
-  holder_columns[] = {{"holds_b", "HOLDS OPEN", MT_UNIT_BYTES, 0, false, false},
-                      {"segments_n", "SEGMENTS", MT_UNIT_COUNT, 0, false, false},
-                      {"allocated_b", "IN USE", MT_UNIT_BYTES, 0, false, false},
-                      {"blocks_n", "BLOCKS", MT_UNIT_COUNT, 0, false, false},
-                      {"site", NULL, MT_UNIT_NONE, 0, false, false}};
+} columns[] = {{"size_b", 0, false, false},     {"allocated_b", 0, false, false},
+               {"inactive_b", 0, false, false}, {"largest_hole_b", 1, false, false},
+               {"blocks_n", 4, false, false},   {"age_ns", 3, false, false},
+               {"stream", 6, false, false},     {"pool", 5, false, false},
+               {"address", 2, true, false},     {"map", 0, true, false},
+               {"held_by", 0, false, false},    {"device", 0, false, true},
+               {"pending_b", 0, false, true}},
+  holder_columns[] = {{"holds_b", 0, false, false},
+                      {"segments_n", 0, false, false},
+                      {"allocated_b", 0, false, false},
+                      {"blocks_n", 0, false, false},
+                      {"site", 0, false, false}};
 
 /* How full each sixteenth of a segment is. */
 static const char *map_of(struct mt_report *r, const struct mt_segments *s, const struct mt_seg *g,
@@ -194,7 +188,7 @@ static enum mt_status check_options(bool *holders, struct mt_err *err)
         if (strcmp(sort_key, holder_columns[i].name) == 0)
             return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "there is no column '%s' to sort by", sort_key);
-    mt_err_hint(err, "`memtool segments --format csv` names the columns.");
+    mt_err_hint(err, "`memtool help columns` lists them.");
     return MT_EUSAGE;
 }
 
@@ -204,7 +198,7 @@ static void add_columns(struct mt_report *r, bool holders)
     size_t n = holders ? MT_ARRAY_LEN(holder_columns) : MT_ARRAY_LEN(columns);
     r->keep_order = true;
     for (size_t i = 0; i < n; i++) {
-        mt_report_column(r, v[i].name, v[i].title, v[i].unit);
+        mt_report_columns(r, v[i].name);
         r->columns.v[i].spare = v[i].spare;
         r->columns.v[i].whole = v[i].whole;
         r->columns.v[i].hidden = v[i].hidden;

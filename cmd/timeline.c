@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
+#include "lib/render/columns.h"
 #include "lib/render/term.h"
 #include <stdlib.h>
 #include <string.h>
@@ -120,17 +121,9 @@ static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
 /* One row per bucket. */
 static void bucket_rows(struct mt_timeline *t)
 {
-    static const struct {
-        const char *name;
-        enum mt_unit unit;
-    } columns[] = {{"start_ns", MT_UNIT_NS},          {"end_ns", MT_UNIT_NS},
-                   {"min_b", MT_UNIT_BYTES},          {"max_b", MT_UNIT_BYTES},
-                   {"last_b", MT_UNIT_BYTES},         {"max_ns", MT_UNIT_NS},
-                   {"reserved_min_b", MT_UNIT_BYTES}, {"reserved_max_b", MT_UNIT_BYTES},
-                   {"reserved_last_b", MT_UNIT_BYTES}};
-    size_t n = t->second.all.n ? MT_ARRAY_LEN(columns) : MT_ARRAY_LEN(columns) - 3;
-    for (size_t c = 0; c < n; c++)
-        mt_report_column(t->report, columns[c].name, NULL, columns[c].unit);
+    mt_report_columns(t->report, "start_ns end_ns min_b max_b last_b max_ns");
+    if (t->second.all.n)
+        mt_report_columns(t->report, "reserved_min_b reserved_max_b reserved_last_b");
     for (size_t k = 0; k < t->buckets.all.n; k++) {
         const struct mt_bucket *b = &t->buckets.all.v[k];
         const int64_t figures[] = {b->start_ns, b->end_ns, b->min_b,
@@ -151,11 +144,7 @@ static void bucket_rows(struct mt_timeline *t)
 static void band_rows(struct mt_timeline *t)
 {
     struct mt_report *r = t->report;
-    mt_report_column(r, "start_ns", NULL, MT_UNIT_NS);
-    mt_report_column(r, "end_ns", NULL, MT_UNIT_NS);
-    mt_report_column(r, "max_ns", NULL, MT_UNIT_NS);
-    mt_report_column(r, "max_b", NULL, MT_UNIT_BYTES);
-    mt_report_column(r, "live_b", NULL, MT_UNIT_BYTES);
+    mt_report_columns(r, "start_ns end_ns max_ns max_b live_b");
     for (int i = 0; i < t->bands.key_n; i++)
         mt_report_column(r, mt_group_key_names[t->by.v[i]], NULL, MT_UNIT_NONE);
     for (size_t k = 0; k < t->buckets.all.n; k++)

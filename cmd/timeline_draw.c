@@ -3,6 +3,7 @@
 
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 
 #define SPARK_CELLS 24
 
@@ -86,9 +87,8 @@ static void add_legend(struct mt_timeline *t, bool ascii)
 {
     struct mt_report *r = t->report;
     struct mt_buf spark = {0};
-    mt_report_column(r, "at_peak_b", t->device.one_moment ? "LIVE" : "AT PEAK", MT_UNIT_BYTES);
-    mt_report_column(r, "most_b", "MOST", MT_UNIT_BYTES);
-    mt_report_column(r, "over_time", "OVER TIME", MT_UNIT_NONE);
+    mt_report_columns(r, t->device.one_moment ? "at_peak_b=LIVE most_b over_time"
+                                              : "at_peak_b most_b over_time");
     for (int k = 0; k < t->bands.key_n; k++)
         mt_report_column(r, mt_group_key_names[t->by.v[k]],
                          t->by.v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);

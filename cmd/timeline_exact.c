@@ -3,6 +3,7 @@
 
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include <stdlib.h>
 
 struct mt_timeline_changes {
@@ -46,11 +47,7 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
                                       .last = mt_levels_before(&t->levels, t->asked.to_ns)};
     if (t->metric[0] == 'a')
         MT_TRY(mt_levels_nodes(t->lives.db, &t->run, &t->device, &c->nodes, err));
-    mt_report_column(r, "time_ns", NULL, MT_UNIT_NS);
-    mt_report_column(r, "change_b", NULL, MT_UNIT_CHANGE);
-    mt_report_column(r, "level_b", NULL, MT_UNIT_BYTES);
-    mt_report_column(r, "name", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "step", NULL, MT_UNIT_NONE);
+    mt_report_columns(r, "time_ns change_b level_b name step");
     r->keep_order = true;
     r->next = next_change;
     r->closure = c;

@@ -2,6 +2,7 @@
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include "lib/run/invert.h"
 #include "lib/run/load.h"
 #include <regex.h>
@@ -179,26 +180,9 @@ static void turn_round(struct mt_tree *t, struct mt_report *r)
 
 static void add_columns(struct mt_report *r)
 {
-    static const struct {
-        const char *name, *title;
-        enum mt_unit unit;
-        bool hidden;
-    } columns[] = {{"net_b", "NET", MT_UNIT_BYTES, false},
-                   {"self_net_b", "SELF NET", MT_UNIT_BYTES, false},
-                   {"alloc_b", "ALLOC", MT_UNIT_BYTES, false},
-                   {"self_alloc_b", "SELF ALLOC", MT_UNIT_BYTES, true},
-                   {"freed_b", "FREED", MT_UNIT_BYTES, true},
-                   {"calls_n", "CALLS", MT_UNIT_COUNT, false},
-                   {"time_ns", "TIME", MT_UNIT_NS, true},
-                   {"self_time_ns", "SELF TIME", MT_UNIT_NS, true},
-                   {"depth", NULL, MT_UNIT_NONE, true},
-                   {"parent", NULL, MT_UNIT_NONE, true},
-                   {"node", NULL, MT_UNIT_NONE, true},
-                   {"name", "NAME", MT_UNIT_TREE, false}};
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++) {
-        mt_report_column(r, columns[i].name, columns[i].title, columns[i].unit);
-        r->columns.v[i].hidden = columns[i].hidden;
-    }
+    mt_report_columns(r, "net_b self_net_b alloc_b -self_alloc_b -freed_b calls_n -time_ns "
+                         "-self_time_ns -depth -parent -node");
+    mt_report_column(r, "name", NULL, MT_UNIT_TREE);
     if (invert) /* an engine's op and the op it runs both stand at the root */
         r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
 }

@@ -2,6 +2,7 @@
 
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/columns.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,22 +24,21 @@ enum figure {
 };
 
 static const struct {
-    const char *name, *title;
-    enum mt_unit unit;
-    bool hidden; /* in tables for people */
+    const char *name; /* a column */
+    bool hidden;      /* in tables for people */
 } figures[FIGURE_N] = {
-    [SELF_NET] = {"self_net_b", "SELF NET", MT_UNIT_BYTES, false},
-    [NET] = {"net_b", "NET", MT_UNIT_BYTES, false},
-    [SELF_ALLOC] = {"self_alloc_b", "SELF ALLOC", MT_UNIT_BYTES, false},
-    [ALLOC] = {"alloc_b", "ALLOC", MT_UNIT_BYTES, true},
-    [SELF_FREED] = {"self_freed_b", "SELF FREED", MT_UNIT_BYTES, true},
-    [FREED] = {"freed_b", "FREED", MT_UNIT_BYTES, true},
-    [SELF_ALLOC_N] = {"self_alloc_n", "SELF ALLOCS", MT_UNIT_COUNT, true},
-    [SELF_AT_PEAK] = {"self_at_peak_b", "SELF AT PEAK", MT_UNIT_BYTES, false},
-    [SELF_AT_END] = {"self_at_end_b", "SELF AT END", MT_UNIT_BYTES, true},
-    [SELF_TIME] = {"self_time_ns", "SELF TIME", MT_UNIT_NS, true},
-    [TIME] = {"time_ns", "TIME", MT_UNIT_NS, true},
-    [CALLS] = {"calls_n", "CALLS", MT_UNIT_COUNT, false},
+    [SELF_NET] = {"self_net_b", false},
+    [NET] = {"net_b", false},
+    [SELF_ALLOC] = {"self_alloc_b", false},
+    [ALLOC] = {"alloc_b", true},
+    [SELF_FREED] = {"self_freed_b", true},
+    [FREED] = {"freed_b", true},
+    [SELF_ALLOC_N] = {"self_alloc_n", true},
+    [SELF_AT_PEAK] = {"self_at_peak_b", false},
+    [SELF_AT_END] = {"self_at_end_b", true},
+    [SELF_TIME] = {"self_time_ns", true},
+    [TIME] = {"time_ns", true},
+    [CALLS] = {"calls_n", false},
 };
 
 /* PyTorch's names, of all versions, for our columns. */
@@ -127,12 +127,12 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
                       unsigned knows)
 {
     for (int i = 0; i < FIGURE_N; i++) {
-        mt_report_column(r, figures[i].name, figures[i].title, figures[i].unit);
+        mt_report_columns(r, figures[i].name);
         r->columns.v[r->columns.n - 1].hidden =
             figures[i].hidden || (i == SELF_AT_PEAK && !(knows & MT_KNOWS_AT_PEAK));
     }
     if (device)
-        mt_report_column(r, "device", "DEVICE", MT_UNIT_NONE);
+        mt_report_columns(r, "device");
     for (int i = 0; i < key_n; i++) {
         mt_report_column(r, mt_group_key_names[keys[i]], NULL, MT_UNIT_NONE);
         if (keys[i] == MT_BY_NAME)

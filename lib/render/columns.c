@@ -1,0 +1,185 @@
+/* The table of columns. */
+#include "lib/render/columns.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define BYTES  MT_UNIT_BYTES
+#define CHANGE MT_UNIT_CHANGE
+#define COUNT  MT_UNIT_COUNT
+#define NS     MT_UNIT_NS
+#define PLAIN  MT_UNIT_NONE
+#define WORDS  MT_UNIT_WORDS
+
+const struct mt_column_def mt_column_defs[] = {
+    /* of ops and call paths */
+    {"self_net_b", "SELF NET", BYTES, "allocated less freed, without what the op calls"},
+    {"net_b", "NET", BYTES, "allocated less freed, with what the op calls"},
+    {"self_alloc_b", "SELF ALLOC", BYTES, "allocated, without what the op calls"},
+    {"alloc_b", "ALLOC", BYTES, "allocated, with what the op calls"},
+    {"self_freed_b", "SELF FREED", BYTES, "freed, without what the op calls"},
+    {"freed_b", "FREED", BYTES, "freed, with what the op calls"},
+    {"self_alloc_n", "SELF ALLOCS", COUNT, "allocations, without what the op calls"},
+    {"self_at_peak_b", "SELF AT PEAK", BYTES, "allocated here and in use at the device's peak"},
+    {"self_at_end_b", "SELF AT END", BYTES, "allocated here and in use at the end"},
+    {"self_time_ns", "SELF TIME", NS, "time in the op, without what it calls"},
+    {"time_ns", "TIME", NS, "time in the op; of a record, when it was made"},
+    {"calls_n", "CALLS", COUNT, "how often it ran"},
+    {"depth", NULL, PLAIN, "level in the call tree; the root is 0"},
+    {"parent", NULL, PLAIN, "node of the caller"},
+    {"node", NULL, PLAIN, "number of the call path, as in v_node"},
+
+    /* of what is in use */
+    {"at_peak_b", "AT PEAK", BYTES, "in use at the device's peak"},
+    {"at_peak_n", "BLOCKS", COUNT, "blocks in use at the device's peak"},
+    {"live_b", "LIVE", BYTES, "in use at the time asked for"},
+    {"live_n", "BLOCKS", COUNT, "blocks in use at the time asked for"},
+    {"at_end_b", "AT END", BYTES, "in use at the end"},
+    {"at_end_n", "BLOCKS", COUNT, "blocks in use at the end"},
+    {"doubt_at_end_b", "IN DOUBT", BYTES, "of that, what may have been freed unrecorded"},
+    {"largest_b", "LARGEST", BYTES, "the largest block"},
+    {"age_ns", "AGE", NS, "how long it has been in use; of several, the oldest"},
+    {"change_b", "CHANGE", CHANGE, "the second figure less the first"},
+    {"before_b", "BEFORE", BYTES, "in use at the first time"},
+    {"after_b", "AFTER", BYTES, "in use at the second time"},
+    {"before_n", "BLOCKS", COUNT, "blocks in use at the first time"},
+    {"after_n", "BLOCKS AFTER", COUNT, "blocks in use at the second time"},
+
+    /* of steps and ops, by peak --per */
+    {"start_b", "START", BYTES, "in use when the step begins"},
+    {"peak_b", "PEAK", BYTES, "the most in use"},
+    {"end_b", "END", BYTES, "in use when the step ends"},
+    {"peak_ns", "PEAK AT", NS, "time of the peak"},
+    {"start_ns", "FROM", NS, "where it begins"},
+    {"end_ns", "TO", NS, "where it ends"},
+    {"grew_b", "GREW MOST", BYTES, "how much the site that grew most from START to PEAK grew"},
+    {"rise_b", "RISE", BYTES, "the most in use while the op runs, above its start"},
+    {"kept_b", "KEPT", BYTES, "of that, what is still in use when the op ends"},
+    {"at_ns", "AT", NS, "when that was reached"},
+
+    /* of leaks */
+    {"per_step_b", "PER STEP", BYTES, "growth per step"},
+    {"per_step_n", "BLOCKS/STEP", COUNT, "growth per step in blocks"},
+    {"since_step", "SINCE", PLAIN, "the first step that allocated what is in use"},
+    {"last_step", "LAST", PLAIN, "the last step that did"},
+    {"verdict", "VERDICT", PLAIN, "see the words of the command's help"},
+    {"per_run_b", "PER RUN", CHANGE, "change from run to run"},
+    {"first_at_end_b", "FIRST", BYTES, "in use at the end of the first run"},
+
+    /* of two runs */
+    {"base_b", "BASE", BYTES, "the figure of the first run"},
+    {"new_b", "NEW", BYTES, "the figure of the second run"},
+    {"inclusive_b", "INCLUSIVE", CHANGE, "the change with what the op calls"},
+    {"count", NULL, PLAIN, "blocks or calls, in both runs where they differ"},
+    {"note", "", PLAIN, "why it changed, where that can be said"},
+    {"section", NULL, PLAIN, "total, peak, leak or op"},
+    {"match", NULL, PLAIN, "how the rows of the two runs were matched"},
+    {"step_n", "STEPS", COUNT, "steps of the run"},
+    {"run", "RUN", PLAIN, "name of the run"},
+
+    /* of a timeline */
+    {"min_b", "LEAST", BYTES, "the least in use in the interval"},
+    {"max_b", "MOST", BYTES, "the most in use in the interval"},
+    {"last_b", "LAST", BYTES, "in use when the interval ends"},
+    {"max_ns", "MOST AT", NS, "time of the most"},
+    {"reserved_min_b", "RESERVED LEAST", BYTES,
+     "the least that the allocator held from the driver"},
+    {"reserved_max_b", "RESERVED MOST", BYTES, "the most that it held"},
+    {"reserved_last_b", "RESERVED LAST", BYTES, "what it held when the interval ends"},
+    {"level_b", "LEVEL", BYTES, "in use after the change"},
+    {"most_b", "MOST", BYTES, "the most in use at any time"},
+    {"over_time", "OVER TIME", PLAIN, "in use over time, as a line of blocks"},
+
+    /* of memory statistics, as torch.cuda.memory_stats() counts */
+    {"metric", NULL, PLAIN, "which bytes: allocated, reserved, active ..."},
+    {"current_b", "CURRENT", BYTES, "at the end of the window"},
+    {"total_alloc_b", "ALLOC", BYTES, "all that was allocated in it"},
+    {"total_freed_b", "FREED", BYTES, "all that was freed in it"},
+    {"current_n", "COUNT", COUNT, "number at the end of the window"},
+    {"peak_n", "PEAK #", COUNT, "the largest number in it"},
+    {"total_alloc_n", "ALLOC #", COUNT, "allocations in it"},
+    {"total_freed_n", "FREED #", COUNT, "frees in it"},
+
+    /* of segments and fragmentation */
+    {"size_b", "SIZE", BYTES, "its size"},
+    {"allocated_b", "IN USE", BYTES, "of its blocks in use"},
+    {"inactive_b", "FREE", BYTES, "of its free blocks"},
+    {"largest_hole_b", "HOLE", BYTES, "its largest free block"},
+    {"blocks_n", "BLOCKS", COUNT, "blocks in use"},
+    {"stream", NULL, PLAIN, "CUDA stream whose allocations it serves"},
+    {"pool", NULL, PLAIN, "memory pool; 0,0 is the default one"},
+    {"address", NULL, PLAIN, "where it begins"},
+    {"map", NULL, PLAIN, "how full each sixteenth of it is"},
+    {"held_by", "HELD BY", PLAIN, "the site whose blocks keep it from being freed"},
+    {"pending_b", "LET GO", BYTES, "freed, but still used by a stream"},
+    {"holds_b", "HOLDS OPEN", BYTES, "segments that could be freed but for this site"},
+    {"segments_n", "SEGMENTS", COUNT, "how many these are"},
+    {"moment", NULL, PLAIN, "where in the recording"},
+    {"what", NULL, PLAIN, "what the row is about"},
+    {"bytes_b", "BYTES", BYTES, "how much"},
+    {"share_pct", "% OF RESERVED", PLAIN, "share of what the allocator holds"},
+    {"count_n", "COUNT", COUNT, "how many"},
+    {"fits", NULL, PLAIN, "whether the allocation would have fit"},
+    {"gives_b", "GIVES", BYTES, "how much that makes available"},
+    {"remedy", NULL, PLAIN, "what to do"},
+    {"why", NULL, WORDS, "why it would, or would not, have fit"},
+
+    /* of lists */
+    {"value", NULL, WORDS, "what is known of it"},
+    {"statement", NULL, PLAIN, "name of a stored statement"},
+    {"about", NULL, WORDS, "what it answers"},
+    {"source", NULL, PLAIN, "file that was read"},
+    {"used_at", "USED AT", PLAIN, "when it was used last"},
+    {"database", NULL, PLAIN, "file that holds it"},
+
+    /* keys of --by */
+    {"name", NULL, PLAIN, "the op, or the call path to it"},
+    {"device", NULL, PLAIN, "cpu, cuda:0 ..."},
+    {"site", NULL, PLAIN, "the top op in its scope"},
+    {"step", NULL, PLAIN, "number of the step"},
+    {0},
+};
+
+const struct mt_column_def *mt_column_def(const char *name)
+{
+    for (const struct mt_column_def *d = mt_column_defs; d->name; d++)
+        if (strcmp(d->name, name) == 0)
+            return d;
+    return NULL;
+}
+
+/* "IN_DOUBT" as a heading. */
+static const char *heading(struct mt_report *r, const char *text, size_t n)
+{
+    char *own = (char *)mt_report_textf(r, "%.*s", (int)n, text);
+    for (char *p = own; *p; p++)
+        if (*p == '_')
+            *p = ' ';
+    return own;
+}
+
+static void add_column(struct mt_report *r, const char *word, size_t n)
+{
+    bool hidden = word[0] == '-';
+    const char *from = word + hidden, *title = memchr(from, '=', n - hidden);
+    size_t name_n = title ? (size_t)(title - from) : n - hidden;
+    char name[64] = "";
+    assert(name_n < sizeof name);
+    memcpy(name, from, name_n);
+    const struct mt_column_def *d = mt_column_def(name);
+    assert(d);
+    mt_report_column(r, d->name,
+                     title ? heading(r, title + 1, n - (size_t)(title + 1 - word)) : d->title,
+                     d->unit);
+    r->columns.v[r->columns.n - 1].hidden = hidden;
+}
+
+void mt_report_columns(struct mt_report *r, const char *names)
+{
+    for (const char *p = names; *p;) {
+        size_t n = strcspn(p, " ");
+        if (n)
+            add_column(r, p, n);
+        p += n + (p[n] == ' ');
+    }
+}
