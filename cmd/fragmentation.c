@@ -222,9 +222,9 @@ static enum mt_status show_fit(struct view *v, const moments *ooms, int64_t size
         if (asked.stream == INT64_MIN)
             note_stream(r, &s);
         free(r->title);
-        r->title = mt_asprintf("%s · %s · %s, %s: %s", v->run.name, v->device.name,
-                               mt_human_bytes(size_b, size), oom ? oom->name : "at the end",
-                               all.rows.v[0].fits == MT_FITS_YES ? "fits" : "does not fit");
+        r->title =
+            mt_asprintf("%s · %s · %s, %s: %s", v->run.name, v->device.name,
+                        mt_human_bytes(size_b, size), oom ? oom->name : "at the end", all.verdict);
     }
     for (size_t i = 0; i < all.rows.n; i++) {
         struct mt_cell *c = mt_report_row(r)->cells;

@@ -1,5 +1,6 @@
 #include "lib/analysis/oom_advice.h"
 
+#include "lib/analysis/oom_parts.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -10,16 +11,16 @@
 
 /* The request, as the allocator would treat it. */
 struct request {
+    struct mt_oom_place place;
     const struct mt_segments *s;
     int64_t block_b;   /* rounded */
-    int64_t segment_b; /* what the driver would be asked for */
+    int64_t segment_b; /* what the driver would be asked for, where no segment is expandable */
     int64_t device_free_b;
-    int64_t stream; /* where it is made */
-    const char *pool;
     bool small;
+    bool expandable; /* it would come from an expandable segment */
 };
 
-static int64_t up_to(int64_t size, int64_t step)
+int64_t mt_oom_up_to(int64_t size, int64_t step)
 {
     return (size + step - 1) / step * step;
 }
@@ -41,17 +42,20 @@ int64_t mt_oom_advice_busiest_stream(const struct mt_segments *s)
     return best;
 }
 
-/* Whether the allocator would look for the block in this segment. */
-static bool serves(const struct request *r, const struct mt_seg *g)
+bool mt_oom_serves(const struct mt_oom_place *p, const struct mt_seg *g)
 {
-    return g->small == r->small && g->stream == r->stream &&
-           strcmp(mt_strtab_get(&r->s->strings, g->pool), r->pool) == 0;
+    return g->small == p->small && g->stream == p->stream &&
+           strcmp(mt_strtab_get(&p->s->strings, g->pool), p->pool) == 0;
 }
 
-/* Private pools keep what they hold as long as they are used, by a CUDA graph for instance. */
-static bool is_private(const struct request *r, const struct mt_seg *g)
+static bool serves(const struct request *r, const struct mt_seg *g)
 {
-    return strcmp(mt_strtab_get(&r->s->strings, g->pool), MT_SEG_DEFAULT_POOL) != 0;
+    return mt_oom_serves(&r->place, g);
+}
+
+bool mt_oom_is_private(const struct mt_segments *s, const struct mt_seg *g)
+{
+    return strcmp(mt_strtab_get(&s->strings, g->pool), MT_SEG_DEFAULT_POOL) != 0;
 }
 
 static struct mt_oom_advice *add(struct mt_oom_advices *out, const char *remedy,
@@ -63,13 +67,13 @@ static struct mt_oom_advice *add(struct mt_oom_advices *out, const char *remedy,
 }
 
 /* Memory for the driver to give: enough by itself, or with what it has left, if that is known. */
-static enum mt_oom_advice_fits by_driver(const struct request *r, int64_t gives_b)
+static enum mt_oom_advice_fits by_driver(const struct request *r, int64_t gives_b, int64_t need_b)
 {
-    if (gives_b >= r->segment_b)
+    if (gives_b >= need_b)
         return MT_FITS_YES;
     if (r->device_free_b == INT64_MIN)
         return MT_FITS_UNKNOWN;
-    return mt_wrap_add(gives_b, r->device_free_b) >= r->segment_b ? MT_FITS_YES : MT_FITS_NO;
+    return mt_wrap_add(gives_b, r->device_free_b) >= need_b ? MT_FITS_YES : MT_FITS_NO;
 }
 
 static bool as_it_is(const struct request *r, struct mt_oom_advices *out)
@@ -99,79 +103,144 @@ static bool as_it_is(const struct request *r, struct mt_oom_advices *out)
 
 static void from_driver(const struct request *r, struct mt_oom_advices *out)
 {
-    char need[MT_HUMAN_MAX], left[MT_HUMAN_MAX];
+    char need[MT_HUMAN_MAX], left[MT_HUMAN_MAX], unit[MT_HUMAN_MAX], before[MT_HUMAN_MAX];
     bool known = r->device_free_b != INT64_MIN;
-    struct mt_oom_advice *f =
-        add(out, "a new segment", by_driver(r, 0), known ? r->device_free_b : 0);
-    mt_human_bytes(r->segment_b, need);
-    f->why = known ? mt_asprintf("the driver is asked for %s and has %s left", need,
-                                 mt_human_bytes(r->device_free_b, left))
-                   : mt_asprintf("the driver is asked for %s; what it has left is not in the file",
-                                 need);
+    int64_t free_b,
+        need_b = r->expandable ? mt_oom_to_map(&r->place, false, &free_b) : r->segment_b;
+    struct mt_oom_advice *f = add(out, r->expandable ? "a longer segment" : "a new segment",
+                                  by_driver(r, 0, need_b), known ? r->device_free_b : 0);
+    mt_human_bytes(need_b, need);
+    struct mt_buf why = {0};
+    mt_buf_addf(&why, "the driver is asked for %s", need);
+    if (r->expandable)
+        mt_buf_addf(&why, ", in units of %s", mt_human_bytes(mt_seg_unit(r->small), unit));
+    if (r->expandable && free_b)
+        mt_buf_addf(&why, " behind %s that are free", mt_human_bytes(free_b, before));
+    if (known)
+        mt_buf_addf(&why, "%s and has %s left", r->expandable ? "," : "",
+                    mt_human_bytes(r->device_free_b, left));
+    else
+        mt_buf_adds(&why, "; what it has left is not in the file");
+    f->why = why.s;
 }
 
-/* What it would take of private pools to be enough, if only these were not used any more. */
-static enum mt_oom_advice_fits with_private(const struct request *r, int64_t gives_b,
-                                            int64_t private_b)
+/* What PyTorch gives back to the driver before it reports out of memory. */
+struct cache {
+    int64_t n, private_n; /* segments without a block in use, of private pools apart */
+    int64_t units_b;      /* whole units of expandable segments */
+    int64_t b, private_b; /* bytes of all */
+    bool any_expandable;
+};
+
+static struct cache cached(const struct request *r)
 {
-    enum mt_oom_advice_fits sure = by_driver(r, gives_b);
-    if (sure == MT_FITS_NO && by_driver(r, mt_wrap_add(gives_b, private_b)) != MT_FITS_NO)
-        return MT_FITS_UNKNOWN;
-    return sure;
+    struct cache c = {0};
+    for (size_t i = 0; i < r->s->all.n; i++) {
+        const struct mt_seg *g = &r->s->all.v[i];
+        bool is_kept = mt_oom_is_private(r->s, g);
+        int64_t gives = g->expandable ? g->units_b : g->block_n ? 0 : g->size_b;
+        mt_wrap_inc(is_kept ? &c.private_b : &c.b, gives);
+        mt_wrap_inc(&c.units_b, g->expandable && !is_kept ? gives : 0);
+        c.private_n += is_kept && gives > 0;
+        c.n += !is_kept && !g->expandable && !g->block_n;
+        c.any_expandable |= g->expandable;
+    }
+    return c;
 }
 
-static char *why_cache(const struct request *r, int64_t n, int64_t private_n)
+/* "1 segment without a block in use and 60 MiB of expandable segments, in whole units" */
+static void add_cached(struct mt_buf *out, const struct cache *c)
 {
-    char segments[MT_HUMAN_LONG], kept[MT_HUMAN_LONG];
-    mt_human_plural(private_n, "segment", kept);
-    if (n && private_n)
-        return mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before "
-                           "it reports out of memory; %s more, in private pools, only if no CUDA "
-                           "graph uses these any more",
-                           mt_human_plural(n, "segment", segments), kept);
-    if (n)
-        return mt_asprintf("gives back %s without a block in use; PyTorch does so by itself before "
-                           "it reports out of memory",
-                           mt_human_plural(n, "segment", segments));
-    if (private_n)
+    char segments[MT_HUMAN_LONG], units[MT_HUMAN_MAX];
+    if (c->n)
+        mt_buf_addf(out, "%s without a block in use", mt_human_plural(c->n, "segment", segments));
+    if (c->units_b)
+        mt_buf_addf(out, "%s%s of expandable segments, in whole units", c->n ? " and " : "",
+                    mt_human_bytes(c->units_b, units));
+}
+
+static char *why_cache(const struct request *r, const struct cache *c)
+{
+    struct mt_buf why = {0};
+    char kept[MT_HUMAN_LONG];
+    bool any = c->n || c->units_b;
+    mt_human_plural(c->private_n, "segment", kept);
+    if (!any && !c->private_n)
+        return mt_asprintf(!r->s->all.n ? "there is no segment"
+                           : c->any_expandable
+                               ? "no segment is without a block in use, nor is a whole unit of an "
+                                 "expandable one"
+                               : "every segment has a block in use");
+    if (!any)
         return mt_asprintf("gives back %s without a block in use, but in private pools, only if no "
                            "CUDA graph uses these any more",
                            kept);
-    return mt_asprintf(r->s->all.n ? "every segment has a block in use" : "there is no segment");
+    mt_buf_adds(&why, "gives back ");
+    add_cached(&why, c);
+    mt_buf_adds(&why, "; PyTorch does so by itself before it reports out of memory");
+    if (c->private_n)
+        mt_buf_addf(&why, "; %s more, in private pools, only if no CUDA graph uses these any more",
+                    kept);
+    return why.s;
 }
 
+/* Private pools count only if they are not used any more. */
 static void empty_cache(const struct request *r, struct mt_oom_advices *out)
 {
-    int64_t n = 0, gives = 0, private_n = 0, private_b = 0;
-    for (size_t i = 0; i < r->s->all.n; i++) {
-        const struct mt_seg *g = &r->s->all.v[i];
-        bool is_kept = is_private(r, g);
-        if (g->block_n)
-            continue;
-        *(is_kept ? &private_n : &n) += 1;
-        mt_wrap_inc(is_kept ? &private_b : &gives, g->size_b);
-    }
-    struct mt_oom_advice *f =
-        add(out, "torch.cuda.empty_cache()",
-            n || private_n ? with_private(r, gives, private_b) : MT_FITS_NO, gives);
-    f->why = why_cache(r, n, private_n);
+    const struct cache c = cached(r);
+    int64_t free_b, need_b = r->expandable ? mt_oom_to_map(&r->place, true, &free_b) : r->segment_b;
+    enum mt_oom_advice_fits fits = c.b || c.private_b ? by_driver(r, c.b, need_b) : MT_FITS_NO;
+    if (fits == MT_FITS_NO && c.private_b &&
+        by_driver(r, mt_wrap_add(c.b, c.private_b), need_b) != MT_FITS_NO)
+        fits = MT_FITS_UNKNOWN;
+    struct mt_oom_advice *f = add(out, "torch.cuda.empty_cache()", fits, c.b);
+    f->why = why_cache(r, &c);
+}
+
+/* Of a run that had no such segments: whether it would do as the blocks lie, or at best. */
+static enum mt_oom_advice_fits if_expandable(const struct request *r, int64_t gives_b,
+                                             int64_t least_b)
+{
+    enum mt_oom_advice_fits as_they_lie =
+        by_driver(r, gives_b, mt_oom_up_to(r->block_b, mt_seg_unit(r->small)));
+    enum mt_oom_advice_fits at_best = by_driver(r, r->s->size_b, least_b);
+    return as_they_lie == MT_FITS_YES || at_best == MT_FITS_NO ? as_they_lie : MT_FITS_UNKNOWN;
+}
+
+static char *why_expandable(const struct request *r, enum mt_oom_advice_fits fits, int64_t least_b)
+{
+    static const char set[] = "set it in PYTORCH_CUDA_ALLOC_CONF before the run";
+    char unit[MT_HUMAN_MAX], least[MT_HUMAN_MAX], all[MT_HUMAN_MAX];
+    mt_human_bytes(mt_seg_unit(r->small), unit);
+    mt_human_bytes(least_b, least);
+    if (fits == MT_FITS_YES)
+        return mt_asprintf("units of %s that are wholly free could be mapped anew, wherever they "
+                           "lie; %s",
+                           unit, set);
+    if (fits == MT_FITS_UNKNOWN)
+        return mt_asprintf("memory is mapped in units of %s: too few are wholly free as blocks lie "
+                           "now; side by side, with this one, they would take %s; %s to see",
+                           unit, least, set);
+    int64_t all_b = mt_wrap_add(r->s->size_b, r->device_free_b);
+    return mt_asprintf(
+        "memory is mapped in units of %s: even side by side blocks would, with this one, take "
+        "%s of the %s there are",
+        unit, least, mt_human_bytes(all_b, all));
 }
 
 static void expandable(const struct request *r, struct mt_oom_advices *out)
 {
-    int64_t gives = 0, already = 0, private_n = 0;
+    int64_t gives = 0, least = mt_oom_side_by_side(&r->place);
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
-        mt_wrap_inc(&gives, is_private(r, g) ? 0 : g->block_n ? g->pages_b : g->size_b);
-        private_n += is_private(r, g);
-        already += g->expandable;
+        bool is_kept = mt_oom_is_private(r->s, g);
+        if (g->expandable && (!is_kept || r->expandable))
+            return; /* the run has them already */
+        mt_wrap_inc(&gives, is_kept ? 0 : g->block_n ? g->units_b : g->size_b);
     }
-    if (already && already == (int64_t)r->s->all.n)
-        return;
-    struct mt_oom_advice *f = add(out, "expandable_segments:True", by_driver(r, gives), gives);
-    f->why = mt_asprintf("free pages of 2 MiB could be mapped anew, wherever they lie%s; set it in "
-                         "PYTORCH_CUDA_ALLOC_CONF before the run",
-                         private_n ? " outside private pools" : "");
+    enum mt_oom_advice_fits fits = if_expandable(r, gives, least);
+    struct mt_oom_advice *f = add(out, "expandable_segments:True", fits, gives);
+    f->why = why_expandable(r, fits, least);
 }
 
 /* With a limit, blocks below it stay out of segments above it: what is free in segments that only
@@ -201,8 +270,8 @@ static void max_split_size(const struct request *r, struct mt_oom_advices *out)
             best_b = gives;
         }
     }
-    struct mt_oom_advice *f =
-        add(out, "max_split_size_mb", best_b ? by_driver(r, best_b) : MT_FITS_NO, best_b);
+    struct mt_oom_advice *f = add(out, "max_split_size_mb",
+                                  best_b ? by_driver(r, best_b, r->segment_b) : MT_FITS_NO, best_b);
     f->why =
         best_b ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of that "
                              "size and more; with it they could be given back whole",
@@ -236,25 +305,44 @@ static void order_of_frees(const struct request *r, struct mt_oom_advices *out)
     mt_vec_free(&sites.rows);
 }
 
+/* Of the first rows, which PyTorch goes through by itself. */
+static const char *verdict(const struct mt_oom_advices *a)
+{
+    enum { AS_IT_IS, FROM_DRIVER, EMPTY_CACHE, N };
+    static const char *const words[] = {[AS_IT_IS] = "fits",
+                                        [FROM_DRIVER] = "fits, with what the driver has left",
+                                        [EMPTY_CACHE] = "fits, once what is cached is given back"};
+    bool unknown = false;
+    for (size_t i = 0; i < N && i < a->rows.n; i++) {
+        if (a->rows.v[i].fits == MT_FITS_YES)
+            return words[i];
+        unknown |= a->rows.v[i].fits == MT_FITS_UNKNOWN;
+    }
+    return unknown ? "does not fit in what is held" : "does not fit";
+}
+
 void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
                    struct mt_oom_advices *out)
 {
-    int64_t block = up_to(asked->size_b > 0 ? asked->size_b : 1, 512);
-    struct request r = {.s = s,
-                        .block_b = block,
-                        .device_free_b = asked->device_free_b,
-                        .stream = asked->stream == INT64_MIN ? mt_oom_advice_busiest_stream(s)
-                                                             : asked->stream,
-                        .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
-                        .small = block <= MIB};
-    r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : up_to(block, 2 * MIB);
-    if (as_it_is(&r, out))
-        return;
-    from_driver(&r, out);
-    empty_cache(&r, out);
-    expandable(&r, out);
-    max_split_size(&r, out);
-    order_of_frees(&r, out);
+    int64_t block = mt_oom_up_to(asked->size_b > 0 ? asked->size_b : 1, 512);
+    struct request r = {
+        .s = s, .block_b = block, .device_free_b = asked->device_free_b, .small = block <= MIB};
+    r.place = (struct mt_oom_place){
+        .s = s,
+        .block_b = block,
+        .stream = asked->stream == INT64_MIN ? mt_oom_advice_busiest_stream(s) : asked->stream,
+        .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
+        .small = r.small};
+    r.expandable = mt_oom_is_expandable(&r.place);
+    r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : mt_oom_up_to(block, 2 * MIB);
+    if (!as_it_is(&r, out)) {
+        from_driver(&r, out);
+        empty_cache(&r, out);
+        expandable(&r, out);
+        max_split_size(&r, out);
+        order_of_frees(&r, out);
+    }
+    out->verdict = verdict(out);
 }
 
 void mt_oom_advices_free(struct mt_oom_advices *f)

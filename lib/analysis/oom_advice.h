@@ -3,6 +3,7 @@
  *
  * Sizes follow PyTorch's caching allocator: up to 1 MiB comes from segments of 2 MiB for small
  * blocks, up to 10 MiB from segments of 20 MiB, more from segments of its own in steps of 2 MiB.
+ * Expandable segments grow and shrink by whole units (mt_seg_unit).
  */
 #ifndef MT_OOM_ADVICE_H
 #define MT_OOM_ADVICE_H
@@ -20,6 +21,8 @@ struct mt_oom_advice {
 
 struct mt_oom_advices {
     MT_VEC(struct mt_oom_advice) rows; /* the first is "as it is" */
+    const char *verdict; /* "fits", "does not fit", ...: of what PyTorch does by itself;
+                            static */
 };
 
 /* What is asked for, and where. */

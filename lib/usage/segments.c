@@ -93,30 +93,45 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
     }
 }
 
-/* What of a stretch are whole pages of the driver. */
-static int64_t whole_pages(uint64_t address, int64_t size_b)
+int64_t mt_seg_unit(bool small)
 {
-    uint64_t first = (address + MT_SEG_PAGE - 1) / MT_SEG_PAGE * MT_SEG_PAGE;
-    uint64_t end = (address + (uint64_t)size_b) / MT_SEG_PAGE * MT_SEG_PAGE;
-    return end > first ? (int64_t)(end - first) : 0;
+    return (int64_t)(small ? 2 : 20) << 20;
+}
+
+static void find_units(struct mt_seg_hole *hole, int64_t unit)
+{
+    int64_t first = hole->at / unit + (hole->at % unit != 0);
+    int64_t end = (hole->at + hole->size_b) / unit;
+    hole->units_at = end > first ? first * unit : hole->at;
+    hole->units_b = end > first ? (end - first) * unit : 0;
+}
+
+bool mt_seg_next_hole(const struct mt_segments *s, const struct mt_seg *g, struct mt_seg_hole *hole)
+{
+    while (hole->next_block <= g->block_n) {
+        bool last = hole->next_block++ == g->block_n;
+        const struct mt_seg_block *b =
+            last ? NULL : &s->blocks.v[g->first_block + hole->next_block - 1];
+        hole->at = hole->used_to;
+        hole->size_b = (last ? g->size_b : b->at) - hole->at;
+        if (!last && b->at + b->size_b > hole->used_to)
+            hole->used_to = b->at + b->size_b;
+        if (hole->size_b <= 0)
+            continue;
+        find_units(hole, mt_seg_unit(g->small));
+        return true;
+    }
+    return false;
 }
 
 /* One walk per segment: the holes between its blocks. */
 static void sum_segment(struct mt_segments *s, struct mt_seg *g)
 {
-    int64_t end = 0;
-    for (uint32_t b = 0; b <= g->block_n; b++) {
-        bool last = b == g->block_n;
-        const struct mt_seg_block *block = last ? NULL : &s->blocks.v[g->first_block + b];
-        int64_t hole = (last ? g->size_b : block->at) - end;
-        if (hole > 0) {
-            g->hole_n++;
-            g->hole_b += hole;
-            g->largest_hole_b = hole > g->largest_hole_b ? hole : g->largest_hole_b;
-            g->pages_b += whole_pages(g->address + (uint64_t)end, hole);
-        }
-        if (!last && block->at + block->size_b > end)
-            end = block->at + block->size_b;
+    for (struct mt_seg_hole hole = {0}; mt_seg_next_hole(s, g, &hole);) {
+        g->hole_n++;
+        g->hole_b += hole.size_b;
+        g->largest_hole_b = hole.size_b > g->largest_hole_b ? hole.size_b : g->largest_hole_b;
+        g->units_b += hole.units_b;
     }
     mt_wrap_inc(&s->used_b, g->used_b);
     mt_wrap_inc(&s->requested_b, g->requested_b);

@@ -28,11 +28,14 @@ struct mt_seg {
     int64_t used_b, requested_b; /* of its blocks */
     int64_t pending_b;           /* of used_b, what the program has let go of */
     int64_t hole_b, hole_n, largest_hole_b;
-    int64_t pages_b; /* of its holes, whole pages */
+    int64_t units_b; /* of its holes, whole units of mt_seg_unit, counted from its begin */
 };
 
 #define MT_SEG_DEFAULT_POOL "0,0"
-#define MT_SEG_PAGE         ((uint64_t)2 << 20) /* what the driver maps at least */
+
+/* What an expandable segment grows by and gives back: an allocator maps such units, and unmaps
+ * those that are wholly free. */
+int64_t mt_seg_unit(bool small);
 
 struct mt_segments {
     struct mt_strtab strings;
@@ -57,6 +60,17 @@ enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
                                 const struct mt_run_device *device, struct mt_seg_moment moment,
                                 struct mt_segments *out, struct mt_err *err);
 void mt_segments_free(struct mt_segments *s);
+
+/* A free stretch of a segment; zeroed: none yet. */
+struct mt_seg_hole {
+    int64_t at, size_b;        /* from the segment's begin */
+    int64_t units_at, units_b; /* the whole units in it; units_b 0: none */
+    uint32_t next_block;       /* in the segment */
+    int64_t used_to;
+};
+/* The next free stretch, in order of addresses; false: no more. */
+bool mt_seg_next_hole(const struct mt_segments *s, const struct mt_seg *g,
+                      struct mt_seg_hole *hole);
 
 /* Bytes of blocks by site. */
 struct mt_seg_site {
