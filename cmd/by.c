@@ -79,8 +79,9 @@ static bool add(struct mt_by *out, const char *key, size_t n)
 static enum mt_status add_list(const struct mt_cmd *cmd, const char *list, struct mt_by *out,
                                struct mt_err *err)
 {
-    for (const char *p = list; *p;) {
+    for (const char *p = list, *next; p; p = next) { /* the last one too, be it empty */
         size_t n = strcspn(p, ",");
+        next = p[n] ? p + n + 1 : NULL;
         if (!takes(cmd, p, n))
             return unknown_key(cmd, p, n, err);
         if (!add(out, p, n)) {
@@ -88,7 +89,6 @@ static enum mt_status add_list(const struct mt_cmd *cmd, const char *list, struc
             mt_err_hint(err, "Name each key once.");
             return MT_EUSAGE;
         }
-        p += n + (p[n] == ',');
     }
     return MT_OK;
 }

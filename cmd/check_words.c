@@ -154,22 +154,10 @@ void mt_finding_explained(const struct mt_checked *c, struct mt_buf *out)
     }
 }
 
-/* One word of a shell's command line. */
-static void add_word(struct mt_buf *out, const char *word)
+static void add_argument(struct mt_buf *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:@+,=%";
-    if (*word && !word[strspn(word, plain)]) {
-        mt_buf_addf(out, " %s", word);
-        return;
-    }
-    mt_buf_adds(out, " '");
-    for (const char *p = word; *p; p++)
-        if (*p == '\'')
-            mt_buf_adds(out, "'\\''");
-        else
-            mt_buf_addc(out, *p);
-    mt_buf_addc(out, '\'');
+    mt_buf_addc(out, ' ');
+    mt_shell_word(out, word);
 }
 
 void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
@@ -189,13 +177,13 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
     bool both = kind->growth && base->id; /* a file has no blocks to compare with */
     mt_buf_addf(out, "memtool %s", both ? "diff" : verbs[kind - mt_rule_kinds]);
     if (both)
-        add_word(out, base->name);
-    add_word(out, f->new->runs.v[c->look_index].name);
+        add_argument(out, base->name);
+    add_argument(out, f->new->runs.v[c->look_index].name);
     const struct mt_baseline_device *first =
         mt_baseline_device(&f->new->figures.v.v[c->look_index], NULL);
     if (c->rule->device || (first && strcmp(first->name, c->device) != 0)) {
         mt_buf_adds(out, " --device");
-        add_word(out, c->device);
+        add_argument(out, c->device);
     }
 }
 

@@ -51,10 +51,13 @@ static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_r
         return mt_cache_open(path, db, run, err);
     mt_err_input(err, path);
     MT_FAIL(err, MT_EUSAGE, "is a baseline: figures to check against, not a recording");
+    struct mt_buf word = {0};
+    mt_shell_word(&word, path);
     mt_err_hint(err,
                 "Nothing was read of it. `memtool check RUN --baseline %s` compares a run with it; "
                 "for anything else name the recording it was made of.",
-                path);
+                word.s);
+    mt_buf_free(&word);
     return MT_EUSAGE;
 }
 

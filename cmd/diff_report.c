@@ -103,8 +103,9 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
 {
     for (int s = 0; s < MT_SECTION_N; s++)
         out->section[s] = !list;
-    for (const char *p = list; p && *p;) {
+    for (const char *p = list, *next; p; p = next) { /* the last one too, be it empty */
         size_t n = strcspn(p, ",");
+        next = p[n] ? p + n + 1 : NULL;
         int s = 0;
         while (s < MT_SECTION_N &&
                (strlen(section_names[s]) != n || strncmp(section_names[s], p, n) != 0))
@@ -115,7 +116,6 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
             return MT_EUSAGE;
         }
         out->section[s] = true;
-        p += n + (p[n] == ',');
     }
     return MT_OK;
 }

@@ -181,9 +181,12 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
     if (known || ooms->n)
         mt_report_footer(r, "Before the end, rounding of blocks freed since is taken as to 512 B: "
                             "part of split may be rounding.");
+    struct mt_buf run = {0};
+    mt_shell_word(&run, v->run.name);
     if (ooms->n)
         mt_report_footer(r, "Would it have fit otherwise: memtool fragmentation %s --fit %lld",
-                         v->run.name, (long long)ooms->v[0].asked_b);
+                         run.s, (long long)ooms->v[0].asked_b);
+    mt_buf_free(&run);
     return MT_OK;
 }
 

@@ -67,6 +67,9 @@ void mt_escape_op(struct mt_buf *out, const char *s);
  * terminal escaped, a byte that is no UTF-8 as \u00NN. */
 void mt_escape_json(struct mt_buf *out, const char *s);
 
+/* Appends a word of a command line that people copy into their shell, quoted where it must be. */
+void mt_shell_word(struct mt_buf *out, const char *word);
+
 /* Columns that s takes on a terminal (UTF-8, escaped already). */
 int mt_display_width(const char *s);
 

@@ -121,6 +121,23 @@ static int char_width(const char *s, int *bytes)
     return w < 0 ? 1 : w;
 }
 
+void mt_shell_word(struct mt_buf *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:@+,=%";
+    if (*word && !word[strspn(word, plain)]) {
+        mt_buf_adds(out, word);
+        return;
+    }
+    mt_buf_addc(out, '\'');
+    for (const char *p = word; *p; p++)
+        if (*p == '\'')
+            mt_buf_adds(out, "'\\''");
+        else
+            mt_buf_addc(out, *p);
+    mt_buf_addc(out, '\'');
+}
+
 int mt_display_width(const char *s)
 {
     int width = 0;

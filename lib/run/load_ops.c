@@ -1,4 +1,5 @@
 /* Groups of ops: the slow but fine-grained way to a table. */
+#include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/run/group_stream.h"
 #include "lib/run/load_parts.h"
@@ -31,7 +32,10 @@ static enum mt_status choose_threads(struct mt_op_loader *l, struct mt_err *err)
     if (any || !wanted)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no thread '%s'", l->run->name, wanted);
-    mt_err_hint(err, "`memtool info %s` lists the threads.", l->run->name);
+    struct mt_buf run = {0};
+    mt_shell_word(&run, l->run->name);
+    mt_err_hint(err, "`memtool info %s` lists the threads.", run.s);
+    mt_buf_free(&run);
     return MT_EUSAGE;
 }
 

@@ -1,5 +1,6 @@
 /* What a run is called, and whether its content is there already. */
 #include "gen/queries.h"
+#include "lib/base/human.h"
 #include "lib/base/mem.h"
 #include "lib/store/store.h"
 #include "lib/store/store_parts.h"
@@ -233,9 +234,13 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
     if (o->name && strcmp(o->name, out->name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
                 out->name);
-        mt_err_hint(err,
-                    "Nothing was imported. Use '%s', or rename it: memtool runs --rename %s '%s'",
-                    out->name, o->name, out->name);
+        struct mt_buf rename = {0};
+        mt_shell_word(&rename, o->name);
+        mt_buf_addc(&rename, ' ');
+        mt_shell_word(&rename, out->name);
+        mt_err_hint(err, "Nothing was imported. Use '%s', or rename it: memtool runs --rename %s",
+                    out->name, rename.s);
+        mt_buf_free(&rename);
         return MT_EUSAGE;
     }
     out->existed = true;
