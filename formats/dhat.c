@@ -15,7 +15,7 @@
 enum {
     VERSION = 2,      /* of the format */
     STACK_MAX = 4096, /* frames of a path */
-    CUT_AT = 10,      /* stacks as long as the longest are cut, if that is as long as this */
+    CUT_AT = 10,      /* stacks of as many calls as the longest are cut, if it has so many */
 };
 
 /* Figures of a path. */
@@ -38,6 +38,7 @@ struct reader {
     MT_VEC(struct path) sums;
     MT_VEC(uint32_t) stacks; /* numbers of frames */
     MT_VEC(struct mt_native_step) frames;
+    MT_VEC(uint64_t) addresses; /* of frames */
     struct mt_buf text, unit;   /* scratch; the time's unit */
     int64_t version, end, peak; /* MT_UNKNOWN: not there */
     bool lifetimes;             /* "bklt": the moments of the peak and the end are known */
@@ -57,7 +58,8 @@ static enum mt_status refuse(uint64_t offset, const char *what, struct mt_err *e
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = r->sums.cap * sizeof *r->sums.v + r->stacks.cap * sizeof *r->stacks.v +
-                   r->frames.cap * sizeof *r->frames.v + mt_path_tree_bytes(&r->paths);
+                   r->frames.cap * sizeof *r->frames.v + r->addresses.cap * sizeof *r->addresses.v +
+                   mt_path_tree_bytes(&r->paths);
     r->rec->beside_bytes += now - r->beside;
     r->beside = now;
     return mt_rec_check_memory(r->rec, err);
@@ -172,7 +174,7 @@ static enum mt_status read_frames(struct reader *r, struct mt_err *err)
         MT_TRY(mt_json_walk_text(&r->w, &r->text, &is, err));
         if (!is)
             return refuse(offset, "a frame of its table is no text", err);
-        struct mt_native_frame f = mt_valgrind_frame(r->text.s);
+        struct mt_native_frame f = mt_valgrind_frame(r->text.s, mt_vec_push(&r->addresses));
         *mt_vec_push(&r->frames) = mt_native_step(&r->paths, &f);
         if (r->frames.n % 1024 == 0)
             MT_TRY(check_memory(r, err));
@@ -339,27 +341,52 @@ static enum mt_status give(struct reader *r, const struct path *p, uint32_t node
     return st;
 }
 
+static size_t calls_of(const struct reader *r, const struct path *p)
+{
+    struct mt_native_step stack[STACK_MAX];
+    uint64_t addresses[STACK_MAX];
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t frame = r->stacks.v[p->first + i];
+        bool is = frame < r->frames.n;
+        stack[i] = is ? r->frames.v[frame] : (struct mt_native_step){MT_NONE, MT_NATIVE_CODE};
+        addresses[i] = is ? r->addresses.v[frame] : 0;
+    }
+    return mt_valgrind_calls(stack, addresses, p->n);
+}
+
+/* The node of a stack; MT_NONE: it has no frames. longest: calls of the longest stack. */
+static enum mt_status node_of(struct reader *r, const struct path *p, size_t longest,
+                              uint32_t *node, struct mt_err *err)
+{
+    struct mt_native_step stack[STACK_MAX];
+    *node = MT_NONE;
+    if (!p->n)
+        return MT_OK;
+    MT_TRY(stack_of(r, p, stack, err));
+    if (longest >= CUT_AT && !mt_native_is_rooted(stack, p->n) && calls_of(r, p) == longest)
+        *node = mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
+    *node = mt_native_path(&r->paths, *node, stack, p->n, r->opts->cpp_frames == MT_CPP_ALL);
+    return MT_OK;
+}
+
 static enum mt_status give_all(struct reader *r, struct mt_err *err)
 {
-    struct mt_native_step stack[STACK_MAX], cut = mt_native_explicit(&r->paths, MT_STACK_CUT);
     static const struct path nothing = {0};
     size_t longest = 0;
     if (!r->sums.n) /* allocated, which is known */
         return give(r, &nothing, MT_NONE, err);
-    for (size_t i = 0; i < r->sums.n; i++)
-        longest = r->sums.v[i].n > longest ? r->sums.v[i].n : longest;
+    for (size_t i = 0; i < r->sums.n; i++) {
+        size_t calls = calls_of(r, &r->sums.v[i]);
+        longest = calls > longest ? calls : longest;
+    }
     for (size_t i = 0; i < r->sums.n; i++) {
         const struct path *p = &r->sums.v[i];
-        uint32_t node = MT_NONE;
+        uint32_t node;
         if (!is_sound(p, r->lifetimes)) {
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)p->offset, 0);
             continue;
         }
-        MT_TRY(stack_of(r, p, stack, err));
-        if (p->n == longest && longest >= CUT_AT && !mt_native_is_rooted(stack, p->n))
-            node = mt_path_node(&r->paths, MT_NONE, cut.frame);
-        if (p->n)
-            node = mt_native_path(&r->paths, node, stack, p->n, r->opts->cpp_frames == MT_CPP_ALL);
+        MT_TRY(node_of(r, p, longest, &node, err));
         MT_TRY(give(r, p, node, err));
         if (i % 256 == 0)
             MT_TRY(check_memory(r, err));
@@ -444,6 +471,7 @@ static enum mt_status dhat_read(struct mt_stream *in, const struct mt_read_opts 
     mt_vec_free(&r.sums);
     mt_vec_free(&r.stacks);
     mt_vec_free(&r.frames);
+    mt_vec_free(&r.addresses);
     mt_buf_free(&r.text);
     mt_buf_free(&r.unit);
     return st;

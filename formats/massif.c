@@ -61,6 +61,7 @@ struct reader {
     MT_VEC(struct held) held;            /* of the snapshot's tree */
     MT_VEC(struct level) levels;         /* of the tree, the root first; empty: none is open */
     MT_VEC(struct mt_native_step) stack; /* of these but the root: innermost first */
+    MT_VEC(uint64_t) calls;              /* addresses of these */
     struct mt_buf text;                  /* scratch */
     int64_t depth, digits;               /* massif's --depth; of the fraction of times */
     int64_t last_time, last_heap;
@@ -68,6 +69,7 @@ struct reader {
     struct snapshot highest; /* of them */
     uint64_t beside;         /* counted in rec->beside_bytes */
     bool marked, fell;       /* a snapshot is marked as the peak; some level fell */
+    bool ruled;              /* the last line was "#-----------": a snapshot's head was to follow */
     bool has_unit;           /* the file says what its times are */
 };
 
@@ -78,7 +80,7 @@ static void break_tree(struct reader *r, uint64_t offset)
 {
     mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset, 0);
     r->now.tree = TREE_BROKEN;
-    r->held.n = r->levels.n = r->stack.n = 0;
+    r->held.n = r->levels.n = r->stack.n = r->calls.n = 0;
 }
 
 static uint32_t path_of(struct reader *r, struct mt_native_step around)
@@ -105,12 +107,13 @@ static bool close_level(struct reader *r)
     if (done.sum > done.bytes)
         return false;
     if (done.bytes > done.sum) {
-        bool cut = !done.sum && (int64_t)r->stack.n >= r->depth &&
+        bool cut = !done.sum &&
+                   (int64_t)mt_valgrind_calls(r->stack.v, r->calls.v, r->calls.n) >= r->depth &&
                    !mt_native_is_rooted(r->stack.v, r->stack.n);
         hold(r, cut ? r->cut : nothing, done.bytes - done.sum);
     }
     if (r->stack.n)
-        r->stack.n--;
+        r->calls.n = --r->stack.n;
     if (r->levels.n)
         r->levels.v[r->levels.n - 1].sum += done.bytes;
     return true;
@@ -132,7 +135,7 @@ static void add_child(struct reader *r, const char *s, size_t n, const struct le
     mt_buf_clear(&r->text);
     mt_buf_add(&r->text, s, n);
     mt_buf_adds(&r->text, "");
-    struct mt_native_frame frame = mt_valgrind_frame(r->text.s);
+    struct mt_native_frame frame = mt_valgrind_frame(r->text.s, mt_vec_push(&r->calls));
     *mt_vec_push(&r->stack) = mt_native_step(&r->paths, &frame);
     *mt_vec_push(&r->levels) = *node;
 }
@@ -265,7 +268,7 @@ static enum mt_status open_snapshot(struct reader *r, struct mt_fields *f,
                                .heap = MT_UNKNOWN,
                                .extra = MT_UNKNOWN,
                                .stacks = MT_UNKNOWN};
-    r->held.n = r->levels.n = r->stack.n = 0;
+    r->held.n = r->levels.n = r->stack.n = r->calls.n = 0;
     if (!mt_field_decimal(f, &number) || !mt_field_end(f) || number != r->next)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
     else
@@ -374,7 +377,8 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
 {
     struct mt_fields f = mt_fields_of(line->s, line->n), again = f;
     bool head;
-    if (!line->n || line->s[0] == '#')
+    r->ruled = line->n && line->s[0] == '#';
+    if (!line->n || r->ruled)
         return MT_OK;
     if (line->s[0] == ' ' || line->s[0] == 'n') {
         read_node(r, line);
@@ -463,7 +467,7 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
         bool cut = any && line.cut;
         if (any && !cut) {
             MT_TRY(read_line(r, &line, err));
-        } else if (cut || (r->now.open && !r->now.broken && !is_complete(&r->now))) {
+        } else if (cut || r->ruled || (r->now.open && !r->now.broken && !is_complete(&r->now))) {
             MT_TRY(salvage(r, err));
             return cut_off(r, cut ? line.offset + line.n : mt_lines_offset(&r->lines),
                            "ends inside a snapshot", err);
@@ -519,6 +523,7 @@ static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opt
     mt_vec_free(&r.held);
     mt_vec_free(&r.levels);
     mt_vec_free(&r.stack);
+    mt_vec_free(&r.calls);
     mt_buf_free(&r.text);
     return st;
 }

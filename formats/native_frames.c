@@ -182,9 +182,10 @@ void mt_native_name(struct mt_buf *out, const char *name, const char *object)
 
 /* ---- kinds ---- */
 
-/* Names as a whole, or their beginnings, or ends, or objects' beginnings. */
+/* Names as a whole, or their beginnings, or ends; objects' beginnings; sources as a whole; objects'
+ * beginnings of functions that are unknown. */
 struct mark {
-    enum { IS, STARTS, ENDS, OBJECT } how;
+    enum { IS, STARTS, ENDS, OBJECT, SOURCE, UNKNOWN } how;
     const char *text;
 };
 
@@ -223,6 +224,11 @@ static const struct mark allocators[] = {
     {IS, "std::allocator::allocate"},
     {IS, "std::allocator_traits::allocate"},
     {IS, "__gnu_cxx::__alloc_traits::allocate"},
+    {ENDS, "_M_allocate"},
+    {ENDS, "_M_get_node"},
+    {ENDS, "_M_create_storage"},
+    {SOURCE, "new_allocator.h"},
+    {SOURCE, "alloc_traits.h"},
     {IS, "std::__libcpp_allocate"},
     {IS, "std::__libcpp_operator_new"},
     /* Rust */
@@ -248,6 +254,18 @@ static const struct mark allocators[] = {
     {IS, "_PyObject_Malloc"},
     {IS, "_PyObject_Calloc"},
     {IS, "_PyObject_Realloc"},
+    /* pages */
+    {IS, "mmap"},
+    {IS, "mmap64"},
+    {IS, "__mmap"},
+    {IS, "__mmap64"},
+    {IS, "mremap"},
+    {IS, "brk"},
+    {IS, "sbrk"},
+    {IS, "__sbrk"},
+    {IS, "__default_morecore"},
+    {IS, "__glibc_morecore"},
+    {IS, "sysmalloc_mmap"},
     /* allocators of their own, linked into the program or as a library */
     {IS, "je_malloc"},
     {IS, "je_calloc"},
@@ -287,7 +305,7 @@ static const struct mark allocators[] = {
 static const struct mark mains[] = {
     {IS, "main"}, {IS, "main.main"}, {IS, "__static_initialization_and_destruction_0"}};
 
-static const struct mark starts[] = {
+static const struct mark starting[] = {
     {IS, "_start"},
     {IS, "(below main)"},
     {STARTS, "__libc_start_"},
@@ -301,40 +319,51 @@ static const struct mark starts[] = {
     {IS, "execute_native_thread_routine"},
     {STARTS, "std::thread::_"},
     {STARTS, "std::__invoke"},
+    {IS, "__invoke"},
+    {IS, "__invoke_impl"},
+    {SOURCE, "std_thread.h"},
+    {UNKNOWN, "libstdc++"},
+    {UNKNOWN, "libc.so"},
+    {UNKNOWN, "libc-"},
+    {UNKNOWN, "libpthread"},
+    {UNKNOWN, "ld-linux"},
     {IS, "runtime.main"},
     {IS, "runtime.goexit"},
 };
 
-static bool any(const struct mark *marks, size_t n, const char *name, const char *object)
+static bool starts(const char *s, const char *with)
 {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < n; i++) {
-        size_t k = strlen(marks[i].text);
-        const char *in = marks[i].how == OBJECT ? object : name;
-        switch (marks[i].how) {
-        case IS:
-            if (strcmp(in, marks[i].text) == 0)
-                return true;
-            break;
-        case STARTS:
-        case OBJECT:
-            if (strncmp(in, marks[i].text, k) == 0)
-                return true;
-            break;
-        case ENDS:
-            if (length >= k && strcmp(in + length - k, marks[i].text) == 0)
-                return true;
-        }
-    }
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *s, const char *with)
+{
+    size_t n = strlen(s), k = strlen(with);
+    return n >= k && strcmp(s + n - k, with) == 0;
+}
+
+static bool any(const struct mark *m, size_t n, const char *name, const char *object,
+                const char *file)
+{
+    for (; n; n--, m++)
+        if ((m->how == IS && strcmp(name, m->text) == 0) ||
+            (m->how == STARTS && starts(name, m->text)) ||
+            (m->how == ENDS && ends(name, m->text)) ||
+            (m->how == OBJECT && starts(object, m->text)) ||
+            (m->how == SOURCE && strcmp(file, m->text) == 0) ||
+            (m->how == UNKNOWN && *name == '[' && starts(object, m->text)))
+            return true;
     return false;
 }
 
-enum mt_native_kind mt_native_kind(const char *name, const char *object)
+enum mt_native_kind mt_native_kind(const char *name, const char *object, const char *file)
 {
     object = base_name(object);
-    if (any(allocators, MT_ARRAY_LEN(allocators), name, object))
+    file = base_name(file);
+    if (any(allocators, MT_ARRAY_LEN(allocators), name, object, file))
         return MT_NATIVE_ALLOCATOR;
-    if (any(mains, MT_ARRAY_LEN(mains), name, object))
+    if (any(mains, MT_ARRAY_LEN(mains), name, object, file))
         return MT_NATIVE_MAIN;
-    return any(starts, MT_ARRAY_LEN(starts), name, object) ? MT_NATIVE_START : MT_NATIVE_CODE;
+    return any(starting, MT_ARRAY_LEN(starting), name, object, file) ? MT_NATIVE_START
+                                                                     : MT_NATIVE_CODE;
 }

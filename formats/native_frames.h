@@ -15,8 +15,8 @@ enum mt_native_kind {
     MT_NATIVE_START,     /* begins programs and threads, outside their own first function */
 };
 
-/* name: as mt_native_name makes it; object: path or name of program or library, "" unknown. */
-enum mt_native_kind mt_native_kind(const char *name, const char *object);
+/* name: as mt_native_name makes it; object, file: with folders or without, "" unknown. */
+enum mt_native_kind mt_native_kind(const char *name, const char *object, const char *file);
 
 /* Appends the name without return type, template arguments, parameters, version and what compilers
  * add, so that it stays the same from build to build. Where the function is unknown ("", "???", an

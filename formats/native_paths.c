@@ -4,7 +4,7 @@ struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_nat
 {
     struct mt_buf name = {0};
     mt_native_name(&name, f->name, f->object);
-    enum mt_native_kind kind = mt_native_kind(name.s, f->object);
+    enum mt_native_kind kind = mt_native_kind(name.s, f->object, f->file);
     unsigned flags = kind == MT_NATIVE_ALLOCATOR ? MT_PATH_ASIDE : 0;
     uint32_t frame = mt_path_frame(p, name.s, f->object, f->file, f->line, flags);
     mt_buf_free(&name);

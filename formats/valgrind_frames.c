@@ -1,6 +1,7 @@
 #include "formats/valgrind_frames.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Cuts ":123" off the end of text; -1: there is none, or no such line. */
@@ -43,14 +44,24 @@ static char *find_place(char *text)
     return place;
 }
 
-struct mt_native_frame mt_valgrind_frame(char *text)
+/* "0x1091D1: " at the start of the text; returns what follows. */
+static char *take_address(char *text, uint64_t *address)
 {
-    struct mt_native_frame f = {.name = text, .object = "", .file = ""};
-    if (strncmp(text, "0x", 2) == 0) {
-        char *colon = strstr(text, ": ");
-        if (colon && colon == text + 2 + strspn(text + 2, "0123456789abcdefABCDEF"))
-            f.name = text = colon + 2;
-    }
+    *address = 0;
+    if (strncmp(text, "0x", 2) != 0)
+        return text;
+    char *end;
+    uint64_t v = strtoull(text + 2, &end, 16);
+    if (end == text + 2 || strncmp(end, ": ", 2) != 0)
+        return text;
+    *address = v;
+    return end + 2;
+}
+
+struct mt_native_frame mt_valgrind_frame(char *text, uint64_t *address)
+{
+    struct mt_native_frame f = {
+        .name = text = take_address(text, address), .object = "", .file = ""};
     char *place = find_place(text);
     if (!place)
         return f;
@@ -64,4 +75,16 @@ struct mt_native_frame mt_valgrind_frame(char *text)
     }
     *place = '\0';
     return f;
+}
+
+size_t mt_valgrind_calls(const struct mt_native_step *stack, const uint64_t *addresses, size_t n)
+{
+    size_t calls = 0, first = 0; /* of the frames of one address, which comes again in recursion */
+    for (size_t i = 0; i < n; i++)
+        if (!i || !addresses[i] || addresses[i] != addresses[first] ||
+            stack[i].frame == stack[first].frame) {
+            first = i;
+            calls++;
+        }
+    return calls;
 }

@@ -9,7 +9,12 @@
 
 #include "formats/native_paths.h"
 
-/* Takes the text apart, in its own place: the frame's names are parts of it. */
-struct mt_native_frame mt_valgrind_frame(char *text);
+/* Takes the text apart, in its own place: the frame's names are parts of it. *address: that of the
+ * call, which functions that are inlined in each other share; 0 = none. */
+struct mt_native_frame mt_valgrind_frame(char *text, uint64_t *address);
+
+/* How many calls a stack has, of which these are the addresses: inlined functions are part of the
+ * call they are inlined in. valgrind's limits count calls. */
+size_t mt_valgrind_calls(const struct mt_native_step *stack, const uint64_t *addresses, size_t n);
 
 #endif

@@ -62,42 +62,50 @@ static void test_name(void **state)
 
 static const struct kind {
     const char *title; /* of the test */
-    const char *name, *object;
+    const char *name, *object, *file;
     enum mt_native_kind kind;
 } kinds[] = {
-    {"malloc", "malloc", "", MT_NATIVE_ALLOCATOR},
-    {"posix_memalign", "posix_memalign", "", MT_NATIVE_ALLOCATOR},
-    {"strndup", "strndup", "", MT_NATIVE_ALLOCATOR},
-    {"operator new", "operator new", "", MT_NATIVE_ALLOCATOR},
-    {"operator new of a class", "ns::T::operator new", "", MT_NATIVE_ALLOCATOR},
-    {"std::allocator's own", "__gnu_cxx::new_allocator::allocate", "", MT_NATIVE_ALLOCATOR},
-    {"insides of glibc", "__libc_malloc", "/lib/libc.so.6", MT_NATIVE_ALLOCATOR},
-    {"whatever of jemalloc", "prof_backtrace_impl", "/usr/lib/libjemalloc.so.2",
+    {"malloc", "malloc", "", "", MT_NATIVE_ALLOCATOR},
+    {"posix_memalign", "posix_memalign", "", "", MT_NATIVE_ALLOCATOR},
+    {"strndup", "strndup", "", "", MT_NATIVE_ALLOCATOR},
+    {"operator new", "operator new", "", "", MT_NATIVE_ALLOCATOR},
+    {"operator new of a class", "ns::T::operator new", "", "", MT_NATIVE_ALLOCATOR},
+    {"std::allocator's own", "__gnu_cxx::new_allocator::allocate", "", "", MT_NATIVE_ALLOCATOR},
+    {"insides of glibc", "__libc_malloc", "/lib/libc.so.6", "", MT_NATIVE_ALLOCATOR},
+    {"whatever of jemalloc", "prof_backtrace_impl", "/usr/lib/libjemalloc.so.2", "",
      MT_NATIVE_ALLOCATOR},
-    {"whatever of tcmalloc", "[libtcmalloc.so.4]", "libtcmalloc.so.4", MT_NATIVE_ALLOCATOR},
-    {"whatever of valgrind", "malloc", "/usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so",
+    {"whatever of tcmalloc", "[libtcmalloc.so.4]", "libtcmalloc.so.4", "", MT_NATIVE_ALLOCATOR},
+    {"whatever of valgrind", "malloc", "/usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so", "",
      MT_NATIVE_ALLOCATOR},
-    {"Python's", "_PyObject_Malloc", "", MT_NATIVE_ALLOCATOR},
-    {"a function of the program", "leaf_alloc", "", MT_NATIVE_CODE},
-    {"one that begins like malloc", "malloc_config", "", MT_NATIVE_CODE},
-    {"one that ends like it", "my_malloc", "", MT_NATIVE_CODE},
-    {"one of a program named like it", "f", "/opt/libjemalloc/app", MT_NATIVE_CODE},
-    {"main", "main", "", MT_NATIVE_MAIN},
-    {"one that begins like main", "main_loop", "", MT_NATIVE_CODE},
-    {"main of Go", "main.main", "", MT_NATIVE_MAIN},
-    {"below main", "(below main)", "", MT_NATIVE_START},
-    {"libc's start", "__libc_start_call_main", "", MT_NATIVE_START},
-    {"_start", "_start", "", MT_NATIVE_START},
-    {"threads", "start_thread", "", MT_NATIVE_START},
-    {"clone3", "clone3", "", MT_NATIVE_START},
-    {"threads of C++", "std::thread::_State_impl::_M_run", "", MT_NATIVE_START},
-    {"what is no thread's start", "clone_tree", "", MT_NATIVE_CODE},
+    {"Python's", "_PyObject_Malloc", "", "", MT_NATIVE_ALLOCATOR},
+    {"a function of the program", "leaf_alloc", "", "", MT_NATIVE_CODE},
+    {"one that begins like malloc", "malloc_config", "", "", MT_NATIVE_CODE},
+    {"one that ends like it", "my_malloc", "", "", MT_NATIVE_CODE},
+    {"one of a program named like it", "f", "/opt/libjemalloc/app", "", MT_NATIVE_CODE},
+    {"main", "main", "", "", MT_NATIVE_MAIN},
+    {"one that begins like main", "main_loop", "", "", MT_NATIVE_CODE},
+    {"main of Go", "main.main", "", "", MT_NATIVE_MAIN},
+    {"below main", "(below main)", "", "", MT_NATIVE_START},
+    {"libc's start", "__libc_start_call_main", "", "", MT_NATIVE_START},
+    {"_start", "_start", "", "", MT_NATIVE_START},
+    {"threads", "start_thread", "", "", MT_NATIVE_START},
+    {"clone3", "clone3", "", "", MT_NATIVE_START},
+    {"threads of C++", "std::thread::_State_impl::_M_run", "", "", MT_NATIVE_START},
+    {"what is no thread's start", "clone_tree", "", "", MT_NATIVE_CODE},
+    {"inlined, as valgrind writes it", "allocate", "", "/usr/include/c++/12/bits/new_allocator.h",
+     MT_NATIVE_ALLOCATOR},
+    {"allocate of the program", "allocate", "", "pool.h", MT_NATIVE_CODE},
+    {"inside vectors", "std::_Vector_base::_M_allocate", "", "", MT_NATIVE_ALLOCATOR},
+    {"pages", "mmap", "", "mmap64.c", MT_NATIVE_ALLOCATOR},
+    {"threads of C++, inlined", "operator()", "", "std_thread.h", MT_NATIVE_START},
+    {"threads of C++ without symbols", "[libstdc++.so.6]", "libstdc++.so.6", "", MT_NATIVE_START},
+    {"others of that library", "std::string::reserve", "libstdc++.so.6", "", MT_NATIVE_CODE},
 };
 
 static void test_kind(void **state)
 {
     const struct kind *k = *state;
-    assert_int_equal(mt_native_kind(k->name, k->object), k->kind);
+    assert_int_equal(mt_native_kind(k->name, k->object, k->file), k->kind);
 }
 
 int main(void)

@@ -37,7 +37,9 @@ static void test_frame(void **state)
 {
     const struct frame *want = *state;
     char *text = mt_strdup(want->text);
-    struct mt_native_frame f = mt_valgrind_frame(text);
+    uint64_t address;
+    struct mt_native_frame f = mt_valgrind_frame(text, &address);
+    assert_int_equal(address != 0, strncmp(text, "0x", 2) == 0 && text[2] != 'q');
     assert_string_equal(f.name, want->name);
     assert_string_equal(f.object, want->object);
     assert_string_equal(f.file, want->file);
@@ -189,11 +191,11 @@ static const struct file massifs[] = {
     {"a tree larger than the level",
      HEAD SNAPSHOT(0, 1, 50, "peak") "n1: 60" ROOT " n0: 60 0x1: main (a.c:1)\n",
      " alloc ? n ? peak 60 end ? moments 1 instructions 1\nmain 0/60/0\nnote moment_sum 1\n"},
-    {"a path of as many functions as --depth",
+    {"a path of as many calls as --depth",
      HEAD SNAPSHOT(
          0, 1, 7, "peak") "n1: 7" ROOT
-                          " n1: 7 0x1: a (a.c:1)\n  n1: 7 0x1: b (a.c:1)\n   n1: 7 0x1: c (a.c:1)\n"
-                          "    n0: 7 0x1: d (a.c:1)\n",
+                          " n1: 7 0x1: a (a.c:1)\n  n1: 7 0x2: b (a.c:1)\n   n1: 7 0x3: c (a.c:1)\n"
+                          "    n0: 7 0x4: d (a.c:1)\n",
      " alloc ? n ? peak 7 end ? moments 1 instructions 1\n[stack cut];d;c;b;a 0/7/0\n"},
     {"a path of fewer",
      HEAD SNAPSHOT(0, 1, 7, "peak") "n1: 7" ROOT " n1: 7 0x1: a (a.c:1)\n"
@@ -264,7 +266,7 @@ static void massif_cuts(void **state)
     static const char text[] = HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE LAST;
     /* Behind the peak nothing tells. */
     size_t peak = sizeof(HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE) - 1;
-    const size_t whole[] = {peak, peak + strlen("#-----------\n")};
+    const size_t whole[] = {peak};
     (void)state;
     test_cuts(text, &mt_reader_massif, whole, MT_ARRAY_LEN(whole));
 }
@@ -281,7 +283,8 @@ static void massif_cuts(void **state)
 #define TABLE                                                                                      \
     ",\"ftbl\":[\"[root]\",\"0x1: malloc (in /usr/vgpreload_dhat.so)\",\"0x2: leaf (a.c:1)\","     \
     "\"0x3: main (a.c:2)\",\"0x4: (below main) (c.c:1)\"]}\n"
-#define REST " instructions 90\n"
+#define INLINED ",\"ftbl\":[\"\",\"\",\"0x2: leaf (a.c:1)\",\"\",\"\",\"0x2: inlines (a.c:9)\"]}\n"
+#define REST    " instructions 90\n"
 
 static const struct file dhats[] = {
     {"a whole one", TOP "\"pps\":[" PATH(100, 70, 20, "1,2,3,4") "]" TABLE,
@@ -313,6 +316,11 @@ static const struct file dhats[] = {
     {"stacks as long as the longest are cut",
      TOP "\"pps\":[" PATH(9, 7, 2, "2,2,2,2,2,2,2,2,2,2") "," PATH(10, 1, 0, "2") "]" TABLE,
      " alloc 19 n 6 peak 8 end 2" REST "[stack cut];leaf 9/7/2\nleaf 10/1/0\n"},
+    {"inlined functions are no calls",
+     TOP "\"pps\":[" PATH(9, 7, 2, "2,2,2,2,2,2,2,2,2,2") "," PATH(
+         10, 1, 0, "2,5,2,5,2,2,2,2,2,2,2") "]" INLINED,
+     " alloc 19 n 6 peak 8 end 2" REST
+     "[stack cut];leaf 9/7/2\nleaf;inlines;leaf;inlines;leaf 10/1/0\n"},
     {"figures that cannot be", TOP "\"pps\":[" PATH(9, 10, 2, "3") "," PATH(9, 7, 2, "3") "]" TABLE,
      " alloc 9 n 3 peak 7 end 2" REST "main 9/7/2\nnote skipped 1\n"},
     {"none that can", TOP "\"pps\":[" PATH(9, 10, 2, "3") "]" TABLE,

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""massif and DHAT: every figure of a call path is what another reader of the same file finds, and sums add up."""
+
+import collections
+import json
+import os
+import re
+
+import mt
+
+m = mt.Matrix()
+HEAP = os.path.join(os.environ["SAMPLES"], "heap")
+ALLOCATORS = ("malloc", "calloc", "realloc")
+STARTS = ("start_thread", "clone", "clone3", "(below main)")
+
+
+def name_of(text):
+    """Of "0x1091D1: leaf_alloc (alloclab.c:14)", the function."""
+    return re.sub(r"@@.*", "", re.sub(r" \([^()]*\)$", "", re.sub(r"^0x[0-9A-F]+: ", "", text)))
+
+
+def path_of(stack, cut):
+    """The call path of a stack, innermost function first, as memtool has it: a tuple, outermost first."""
+    while stack[0] in ALLOCATORS and len(stack) > 1:
+        stack = stack[1:]
+    rooted = stack[-1] in (*STARTS, "main")
+    if "main" in stack:
+        stack = stack[: stack.index("main") + 1]
+    while stack[-1] in STARTS and len(stack) > 1:
+        stack = stack[:-1]
+    path = ["[stack cut]"] if cut and not rooted else []
+    for function in reversed(stack):
+        if not path or path[-1] != function:
+            path.append(function)
+    return tuple(path)
+
+
+def stored(run):
+    """What is stored of the call paths: {path: figures}, without those that did nothing themselves."""
+    nodes = {row["id"]: row for row in m.query(f"SELECT * FROM v_node WHERE run = '{run}'")}
+
+    def path(node):
+        return (*(path(nodes[node["parent_id"]]) if node["parent_id"] else ()), node["name"])
+
+    return {path(node): node for node in nodes.values() if node["self_alloc_n"] or node["self_at_peak_b"]}
+
+
+def compare(run, want):
+    """Every path that is wanted is stored with these figures, and no other."""
+    got = stored(run)
+    m.check(set(got) == set(want), run, "paths", sorted(set(got) ^ set(want)))
+    for path, figures in want.items():
+        for figure, value in figures.items():
+            m.check(path in got and got[path][figure] == value, run, ";".join(path), figure, value, got.get(path))
+
+
+def imported(name):
+    m.run("import", os.path.join(HEAP, name), "--name", name.split(".")[0])
+    return m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{name.split('.')[0]}'")[0]
+
+
+# ---- DHAT ----
+
+
+def dhat(name):
+    with open(os.path.join(HEAP, name)) as f:
+        doc = json.load(f)
+    device, run = imported(name), name.split(".")[0]
+    frames = [name_of(text) for text in doc["ftbl"]]
+    longest = max(len(pp["fs"]) for pp in doc["pps"])
+    want = collections.defaultdict(collections.Counter)
+    keys = {"self_alloc_b": "tb", "self_alloc_n": "tbk", "self_at_peak_b": "gb", "self_at_peak_n": "gbk", "self_at_end_b": "eb", "self_at_end_n": "ebk"}
+    for pp in doc["pps"]:
+        path = path_of([frames[i] for i in pp["fs"]], len(pp["fs"]) == longest)
+        for figure, key in keys.items():
+            want[path][figure] += pp[key]
+    compare(run, want)
+    for figure, key in (("alloc_b", "tb"), ("alloc_n", "tbk"), ("peak_b", "gb"), ("at_end_b", "eb"), ("at_end_n", "ebk")):
+        whole = sum(pp[key] for pp in doc["pps"])
+        m.check(device[figure] == whole, run, "device", figure, device[figure], whole)
+    m.check(device["peak_ns"] == doc["tg"], run, "time of the peak", device["peak_ns"])
+    ran = m.query(f"SELECT dur_ns, time_unit FROM run WHERE name = '{run}'")[0]
+    m.check(ran["dur_ns"] in (doc["te"], None), run, "time of the end", ran)
+    m.check(ran["time_unit"] == "instructions", run, "unit of times", ran)
+
+
+# ---- massif ----
+
+
+def tree(lines, at, stack, held):
+    """Adds what paths hold in the tree whose first line is lines[at]; returns its bytes and the line behind it."""
+    n, size, text = re.match(r" *n(\d+): (\d+) (.*)", lines[at]).groups()
+    at += 1
+    if text.startswith("in "):
+        held[("[below threshold]", *path_of(stack, False)) if stack else ("[below threshold]",)] += int(size)
+        return int(size), at
+    below = 0
+    inner = [*stack, name_of(text)] if not text.startswith("(") else stack
+    for _ in range(int(n)):
+        more, at = tree(lines, at, inner, held)
+        below += more
+    m.check(below in (0, int(size)), "tree", text, size, below)
+    if not below and inner:
+        held[path_of(inner, len(inner) >= 30)] += int(size)
+    return int(size), at
+
+
+def massif(name):
+    with open(os.path.join(HEAP, name)) as f:
+        text = f.read()
+    device, run = imported(name), name.split(".")[0]
+    moments = []
+    for part in re.split(r"#-+\nsnapshot=\d+\n#-+\n", text)[1:]:
+        lines = part.rstrip("\n").split("\n")
+        figures = dict(line.split("=") for line in lines[:5])
+        held = collections.Counter()
+        if figures["heap_tree"] != "empty":
+            tree(lines, 5, [], held)
+            m.check(sum(held.values()) == int(figures["mem_heap_B"]), run, "tree of", figures)
+        moments.append((int(figures["time"]), int(figures["mem_heap_B"]), +held))
+    time, level, held = max(moments, key=lambda moment: (moment[1], len(moment[2])))
+    m.check(device["peak_b"] == level, run, "peak", device["peak_b"], level)
+    m.check(device["peak_ns"] == time, run, "time of the peak", device["peak_ns"], time)
+    m.check([device[key] for key in ("alloc_b", "alloc_n", "freed_b", "at_end_b", "at_end_n")] == [None] * 5, run, "what massif does not tell", device)
+    compare(run, {path: {"self_at_peak_b": size} for path, size in held.items()})
+
+
+dhat("dhat_200k.json")
+massif("massif_200k.out")
+m.finish(at_least=100)
