@@ -388,15 +388,6 @@ enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *
     return mt_show(report, err);
 }
 
-enum mt_status mt_check_segments(const struct mt_run *run, struct mt_err *err)
-{
-    if (mt_run_is_snapshot(run))
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' knows of no segments", run->name);
-    mt_err_hint(err, "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one.");
-    return MT_EUSAGE;
-}
-
 void mt_report_limit(struct mt_report *report, int64_t limit)
 {
     if (limit <= 0 || report->rows.n <= (size_t)limit)

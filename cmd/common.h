@@ -95,9 +95,6 @@ enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struc
 enum mt_status mt_show_no_memory(struct mt_report *report, const struct mt_run *run,
                                  struct mt_err *err);
 
-/* Refuses runs that cannot know of segments. Errors: MT_EUSAGE. */
-enum mt_status mt_check_segments(const struct mt_run *run, struct mt_err *err);
-
 /* Cuts report rows to limit (0 = all), counting them in left_out_n and cut_n. */
 void mt_report_limit(struct mt_report *report, int64_t limit);
 

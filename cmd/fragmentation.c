@@ -5,6 +5,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -271,7 +272,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     int others;
     int64_t size_b;
     MT_TRY(read_fit(&size_b, err));
-    MT_TRY(mt_check_segments(run, err));
+    MT_TRY(mt_knows(run, NULL, MT_KNOWS_SEGMENTS, err));
     MT_TRY(mt_run_device(db, run, device_name, &v.device, &none, &others, err));
     mt_report_about(r, run, none ? NULL : &v.device);
     if (none)

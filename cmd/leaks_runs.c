@@ -8,6 +8,7 @@
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
+#include "lib/run/knows.h"
 #include "lib/run/match.h"
 #include "lib/usage/gaps.h"
 #include <stdlib.h>
@@ -234,7 +235,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     note_older(s, &run);
-    MT_TRY_OUT(mt_allocations_known(&run, &s->device, err));
+    MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
     MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
     MT_TRY_OUT(look_at_steps(s, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));

@@ -8,6 +8,7 @@
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/render/term.h"
+#include "lib/run/knows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     int others;
     enum mt_status st = MT_OK;
     MT_TRY(check_options(&holders, err));
-    MT_TRY(mt_check_segments(run, err));
+    MT_TRY(mt_knows(run, NULL, MT_KNOWS_SEGMENTS, err));
     MT_TRY(mt_run_device(db, run, device_name, &device, &none, &others, err));
     mt_report_about(r, run, none ? NULL : &device);
     if (none)

@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/rows.h"
 #include "lib/base/human.h"
+#include "lib/run/knows.h"
 #include "lib/usage/live.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,12 +175,7 @@ out:
 /* PyTorch's table is what it is: options it does not know are refused, not left unheard. */
 static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
 {
-    if (mt_run_is_snapshot(run)) {
-        MT_FAIL(err, MT_EUSAGE, "run '%s' is an allocator snapshot, which has no operators",
-                run->name);
-        mt_err_hint(err, "PyTorch's table is made of profiler traces.");
-        return MT_EUSAGE;
-    }
+    MT_TRY(mt_knows(run, NULL, MT_KNOWS_OPS, err));
     bool by_shape = by && strcmp(by, "shape") == 0;
     const char *odd = by && !by_shape ? "--by"
                       : rows.name     ? "--name"

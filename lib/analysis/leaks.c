@@ -3,6 +3,7 @@
 #include "lib/analysis/leaks_parts.h"
 #include "lib/base/hash.h"
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,9 @@ static void add_to_row(const struct mt_leak_finder *f, struct mt_leak *row,
     int64_t step = number_of(f, s->step);
     row->first_step = !row->at_end_n || step < row->first_step ? step : row->first_step;
     row->last_step = !row->at_end_n || step > row->last_step ? step : row->last_step;
-    row->at_end_n++;
+    row->at_end_n = s->blocks_n == MT_UNKNOWN || row->at_end_n < 0
+                        ? -1
+                        : mt_wrap_add(row->at_end_n, s->blocks_n);
     mt_wrap_inc(&row->at_end_b, s->bytes);
     if (s->doubtful)
         mt_wrap_inc(&row->doubt_b, s->bytes);
@@ -349,7 +352,7 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
                                .closure = closure,
                                .step_n = (int64_t)l->steps.all.n,
                                .warmup = warmup};
-    enum mt_status st = mt_allocations_known(l->run, device, err);
+    enum mt_status st = mt_knows(l->run, device, MT_KNOWS_AT_END, err);
     if (st == MT_OK)
         st = mt_leaks_collect(&f, device, err);
     mt_retained_sort(&f.holdings);

@@ -35,7 +35,7 @@ struct mt_leak {
     uint32_t group;
     const char *const *key; /* borrowed from the lives' tree */
     bool explicit_row;
-    int64_t at_end_b, at_end_n;
+    int64_t at_end_b, at_end_n; /* at_end_n -1: unknown */
     int64_t
         doubt_b; /* of at_end_b: blocks that may be dead (doubt.h); the growth is the most then */
     int64_t first_step, last_step; /* numbers, of the births; INT64_MIN: before the steps */

@@ -41,6 +41,7 @@ static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct 
     *mt_vec_push(&f->survivors) = (struct mt_survivor){.group = group,
                                                        .step = step,
                                                        .bytes = life->bytes,
+                                                       .blocks_n = life->blocks_n,
                                                        .older = mt_allocation_is_older(life),
                                                        .learning = is_of_optimizer(f, life),
                                                        .doubtful = doubtful};

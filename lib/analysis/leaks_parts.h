@@ -13,7 +13,8 @@ struct mt_survivor {
     uint32_t group;
     int64_t step; /* index of its birth's step, -1 = before the first */
     int64_t bytes;
-    bool older;    /* than the recording */
+    int64_t blocks_n; /* 1, or of how many it is the sum; MT_UNKNOWN */
+    bool older;       /* than the recording */
     bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
     bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
     bool overdue;

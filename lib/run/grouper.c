@@ -77,7 +77,7 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
     if (key == MT_BY_STEP)
         return key_of_step(g, of->step);
     if (of->node == MT_NONE)
-        return text_id(t, "[outside ops]");
+        return text_id(t, t->outside_name ? t->outside_name : "[outside ops]");
     if (key == MT_BY_THREAD)
         return text_id(t, "[no thread]");
     if (key == MT_BY_SHAPE)

@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/search.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,6 +263,7 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct 
                              struct mt_err *err)
 {
     mt_strtab_init(&out->strings);
+    out->outside_name = mt_kind_words[run->kind].outside;
     return read_nodes(db, run, false, out, err);
 }
 
@@ -290,6 +292,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
                               struct mt_err *err)
 {
     mt_strtab_init(&out->strings);
+    out->outside_name = mt_kind_words[run->kind].outside;
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
         MT_TRY(mt_load_stats(db, run, device->id, out->items.n, use_stats, out, err));

@@ -70,6 +70,7 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
+    const char *outside_name;                  /* static: its row */
     MT_VEC(uint32_t) thread_names;             /* string ids */
     MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
     struct mt_map shapes;                      /* string id of the database -> ours */
@@ -105,6 +106,13 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct 
 enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_tree *out,
                               struct mt_err *err);
+
+/* What each of the run's first node_n nodes that did anything on a device did there. Errors:
+ * MT_EDB. */
+typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *self,
+                          const struct mt_sums *total);
+enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
+                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
 
 /* What blocks older than the recording add to the levels of a device: [before trace]. */
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);

@@ -6,13 +6,6 @@
 
 #include "lib/run/load.h"
 
-/* What each of the run's first node_n nodes that did anything on a device did there. Errors:
- * MT_EDB. */
-typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *self,
-                          const struct mt_sums *total);
-enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
-                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
-
 /* What an op did in one step. */
 struct mt_op_sums {
     struct mt_sums sums;

@@ -4,6 +4,7 @@
 #include "lib/base/human.h"
 #include "lib/base/mem.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -367,6 +368,8 @@ bool mt_run_is_snapshot(const struct mt_run *run)
 
 const char *mt_run_how_to_record(const struct mt_run *run)
 {
+    if (run->kind != MT_RUN_TRACE && run->kind != MT_RUN_SNAPSHOT)
+        return "Nothing was allocated while it was recorded, or the file ends before that.";
     if (mt_run_is_snapshot(run))
         return "This snapshot holds neither segments nor events; record history with "
                "torch.cuda.memory._record_memory_history() before the run.";
@@ -387,12 +390,7 @@ const char *mt_run_how_to_record(const struct mt_run *run)
 
 const char *mt_run_how_to_mark(const struct mt_run *run)
 {
-    return mt_run_is_snapshot(run) ? "Record with record_function(f\"ProfilerStep#{n}\") around "
-                                     "each iteration, or import "
-                                     "with --step-marker REGEX to name another scope."
-                                   : "Record with prof.step() in a profile with a schedule, or "
-                                     "import with --step-marker "
-                                     "REGEX to say what a step is.";
+    return mt_kind_words[run->kind].no_steps;
 }
 
 enum mt_status mt_run_devices(struct mt_db *db, const struct mt_run *run,

@@ -28,7 +28,7 @@ bool mt_run_is_snapshot(const struct mt_run *run);
 /* What to do about a run without memory records: whole sentences, static. */
 const char *mt_run_how_to_record(const struct mt_run *run);
 
-/* What to do about a run without steps: a whole sentence, static. */
+/* What to do about a run without steps: a whole sentence, or ""; static. */
 const char *mt_run_how_to_mark(const struct mt_run *run);
 
 #define MT_AT_END INT64_MAX /* as the number of a record: after the last */

@@ -150,7 +150,8 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
             d->outside_at_end_b, d->has_total ? d->first_total_b - d->first_bytes - counted : none,
             d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded : none,
             d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b,
-            w->r->without_ops ? mt_kept_names[MT_KEPT_RECORDER] : mt_kept_names[d->kept_from],
+            w->r->without_ops && !w->r->summed ? mt_kept_names[MT_KEPT_RECORDER]
+                                               : mt_kept_names[d->kept_from],
             d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept, d->alloc_unseen_b,
             d->alloc_unseen_n, (int64_t)d->knows);
         MT_TRY(mt_stmt_run(s, err));

@@ -8,6 +8,7 @@
 
 #include "lib/base/search.h"
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,7 @@ enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_d
 {
     size_t n = buckets->all.n;
     *out = (struct mt_bands){.bucket_n = n, .key_n = key_n};
-    MT_TRY(mt_allocations_known(lives->run, device, err));
+    MT_TRY(mt_knows(lives->run, device, MT_KNOWS_BLOCKS, err));
     int64_t *record = mt_alloc((n + 1) * sizeof *record);
     for (size_t k = 0; k < n; k++) {
         int64_t at = buckets->all.v[k].max_at;

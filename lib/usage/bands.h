@@ -29,7 +29,7 @@ struct mt_bands {
  * and [before trace] where these have anything.
  * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum, or
  * per group and bucket where the keys need no ops. Errors: MT_EUSAGE
- * (mt_allocations_known), MT_EDB.
+ * (mt_knows), MT_EDB.
  */
 enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_device *device,
                              const struct mt_levels *levels, const struct mt_buckets *buckets,

@@ -2,6 +2,8 @@
 
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+#include "lib/usage/held.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,20 +27,6 @@ bool mt_allocations_are_known(const struct mt_run_device *device)
     return device->at_end_b != INT64_MIN;
 }
 
-enum mt_status mt_allocations_known(const struct mt_run *run, const struct mt_run_device *device,
-                                    struct mt_err *err)
-{
-    if (mt_allocations_are_known(device))
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE,
-            "the records of %s in run '%s' have no addresses: which block is freed when is unknown",
-            device->name, run->name);
-    mt_err_hint(err,
-                "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` "
-                "work without them.");
-    return MT_EUSAGE;
-}
-
 /* The block in the current row of the queries `live` and `lives`. */
 static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *s,
                                 struct mt_allocation *out, struct mt_err *err)
@@ -46,6 +34,7 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
     uint64_t node = mt_stmt_index(s, 3, l->run->node_first);
     *out = (struct mt_allocation){
         .bytes = mt_stmt_int(s, 0),
+        .blocks_n = 1,
         .alloc_ns = mt_stmt_int_or(s, 1, INT64_MIN),
         .alloc_record = mt_stmt_int_or(s, 2, INT64_MIN),
         .freed_ns = INT64_MAX,
@@ -189,6 +178,8 @@ enum mt_status mt_live_at(struct mt_allocations *l, const struct mt_run_device *
                           int64_t record, struct mt_live_set *out, struct mt_err *err)
 {
     struct keyframe keyframe = {0};
+    if (!mt_device_has_events(device))
+        return mt_held_at(l, device, record, out, err);
     out->rest = mt_allocations_are_known(device) ? "[before trace]" : "[no addresses]";
     if (!mt_allocations_are_known(device))
         return MT_OK;
@@ -246,7 +237,10 @@ void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live_set *v, i
         const struct mt_allocation *life = &v->blocks.v[i];
         struct mt_live_total *sum = sum_of(g, mt_allocation_group(&g->grouper, life), moment);
         mt_wrap_inc(&sum->bytes, life->bytes);
-        sum->blocks_n++;
+        if (life->blocks_n == MT_UNKNOWN || sum->blocks_n < 0)
+            sum->blocks_n = -1;
+        else
+            mt_wrap_inc(&sum->blocks_n, life->blocks_n);
         if (life->alloc_ns < sum->oldest_ns)
             sum->oldest_ns = life->alloc_ns;
         if (life->bytes > sum->largest_b)

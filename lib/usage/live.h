@@ -12,6 +12,7 @@
 struct mt_allocation {
     struct mt_origin born;
     int64_t bytes;
+    int64_t blocks_n; /* 1; of runs without blocks, of how many this is the sum; MT_UNKNOWN */
     int64_t alloc_ns, alloc_record; /* INT64_MIN: before the recording */
     int64_t freed_ns, freed_record; /* INT64_MAX: alive at the end, or unknown */
     bool unseen;                    /* nobody saw the free; only said by mt_allocations_each */
@@ -29,12 +30,8 @@ enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
                                    struct mt_allocations *out, struct mt_err *err);
 void mt_allocations_close(struct mt_allocations *l);
 
-/* Whether births and frees of the device are paired; without addresses nothing is known of lives.
- */
+/* Whether it is known what is alive at the end: births and frees are paired. */
 bool mt_allocations_are_known(const struct mt_run_device *device);
-/* The same as an error, MT_EUSAGE. */
-enum mt_status mt_allocations_known(const struct mt_run *run, const struct mt_run_device *device,
-                                    struct mt_err *err);
 
 /* To which group the blocks of changes belong (mt_changes_each), for keys that need no ops. */
 struct mt_born_groups {
@@ -57,7 +54,8 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
  * The blocks live after a record (its number; -1 = before the first, MT_AT_END): those born in the
  * recording in order of birth, then those older than it. What they do not add up to is level_b
  * minus their sum: blocks older than the recording of which nothing is known, or all when lives are
- * unknown. Errors: MT_EDB.
+ * unknown. Where there are no single blocks (lib/run/knows.h), one entry for each call path at the
+ * end, or else at the peak. Errors: MT_EDB.
  */
 struct mt_live_set {
     MT_VEC(struct mt_allocation) blocks;

@@ -1,0 +1,16 @@
+/*
+ * kind_words.h - what the parts of a recording are called, by its kind (knows.h).
+ */
+#ifndef MT_KIND_WORDS_H
+#define MT_KIND_WORDS_H
+
+#include "lib/model/knows.h"
+
+struct mt_kind_words {
+    const char *noun;     /* "allocator snapshot" */
+    const char *outside;  /* the explicit row of what no op, or no call path, is known of */
+    const char *no_steps; /* what to do about one without steps: a whole sentence; "" nothing */
+};
+extern const struct mt_kind_words mt_kind_words[MT_RUN_KIND_N];
+
+#endif

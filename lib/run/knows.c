@@ -1,0 +1,96 @@
+#include "lib/run/knows.h"
+
+#include "lib/base/mem.h"
+#include <stdio.h>
+
+enum {
+    TRACE = 1 << MT_RUN_TRACE,
+    SNAPSHOT = 1 << MT_RUN_SNAPSHOT,
+    RECORDS = TRACE | SNAPSHOT,
+    ANY = (1 << MT_RUN_KIND_N) - 1
+};
+
+/* What is missing, by what would be needed and the kind of run: the first that fits. */
+static const struct lack {
+    enum mt_knows bit;
+    unsigned kinds;
+    const char *lacks;   /* behind the name of the run */
+    const char *instead; /* whole sentences */
+} lacks[] = {
+    {MT_KNOWS_SEGMENTS, ANY, "knows of no segments",
+     "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one."},
+    {MT_KNOWS_OPS, SNAPSHOT, "is an allocator snapshot, which has no operators",
+     "PyTorch's table is made of profiler traces."},
+    {MT_KNOWS_OPS, ANY, "has no operators, only call paths and what they hold",
+     "`memtool table --by name`, and by site, scope, top or path, work without them."},
+    {MT_KNOWS_THREADS, ANY, "does not say which thread allocated what",
+     "Leave out what asks for threads."},
+    {MT_KNOWS_STEPS, RECORDS, "has no steps", "`memtool info` says how to mark them."},
+    {MT_KNOWS_STEPS, ANY, "has no steps", "Ask for times instead, or for all of it."},
+    {MT_KNOWS_AT_END, RECORDS,
+     "has no addresses in its records: which block is freed when is unknown",
+     "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
+     "them."},
+    {MT_KNOWS_AT_END, ANY, "does not say what is alive at the end",
+     "`memtool table` shows what it says of each call path, `memtool peak` of its peak."},
+    {MT_KNOWS_BLOCKS, RECORDS,
+     "has no addresses in its records: which block is freed when is unknown",
+     "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
+     "them."},
+    {MT_KNOWS_BLOCKS, ANY, "has no single blocks, only sums of call paths",
+     "`memtool table`, `memtool peak` and `memtool tree` work without them."},
+    {MT_KNOWS_LEVEL, ANY, "has no curve over time",
+     "`memtool table` and `memtool peak` work without one."},
+    {MT_KNOWS_PEAK, ANY, "does not say how high memory rose",
+     "`memtool leaks` shows what is alive at its end, `memtool table` all it says."},
+    {MT_KNOWS_AT_PEAK, ANY, "does not say what was alive at its peak",
+     "`memtool leaks` shows what is alive at its end, `memtool table` all it says."},
+    {MT_KNOWS_MOMENTS, ANY, "does not say what call paths held at other moments than its peak",
+     "Leave the moment out: `memtool peak` shows the peak."},
+    {MT_KNOWS_ALLOC, ANY, "does not say what was allocated in all",
+     "`memtool peak` shows what was alive at its peak."},
+    {MT_KNOWS_COUNTS, ANY, "does not count blocks", "Ask for bytes."},
+    {MT_KNOWS_FREED_IN, ANY, "does not say which call path freed what",
+     "`memtool table` shows what was allocated, and what is alive."},
+};
+
+/* What a run of a kind may know where it has no device. */
+static unsigned of_kind(enum mt_run_kind kind)
+{
+    const unsigned all = ~0u, segments = MT_KNOWS_SEGMENTS;
+    const unsigned events = MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_FREED_IN | MT_KNOWS_STEPS;
+    return kind == MT_RUN_SNAPSHOT ? all & ~(unsigned)MT_KNOWS_OPS
+           : kind == MT_RUN_TRACE  ? all & ~segments
+                                   : all & ~segments & ~events;
+}
+
+static const struct lack *find(const struct mt_run *run, const struct mt_run_device *device,
+                               unsigned need)
+{
+    unsigned missing = need & ~(device ? device->knows : of_kind(run->kind));
+    for (size_t i = 0; i < MT_ARRAY_LEN(lacks); i++)
+        if (missing & lacks[i].bit && lacks[i].kinds & 1u << run->kind)
+            return &lacks[i];
+    return NULL;
+}
+
+const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *device,
+                          unsigned need)
+{
+    const struct lack *lack = find(run, device, need);
+    return lack ? lack->lacks : "";
+}
+
+enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *device, unsigned need,
+                        struct mt_err *err)
+{
+    const struct lack *lack = find(run, device, need);
+    if (!lack)
+        return MT_OK;
+    if (device)
+        MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it %s", run->name, device->name, lack->lacks);
+    else
+        MT_FAIL(err, MT_EUSAGE, "run '%s' %s", run->name, lack->lacks);
+    mt_err_hint(err, "%s", lack->instead);
+    return MT_EUSAGE;
+}

@@ -1,0 +1,57 @@
+#include "lib/usage/held.h"
+
+#include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+
+struct adder {
+    const struct mt_run_device *device;
+    bool end;
+    struct mt_live_set *out;
+};
+
+static void add(struct adder *a, uint32_t node, int64_t bytes, int64_t blocks_n)
+{
+    bool counts = mt_device_knows(a->device, MT_KNOWS_COUNTS);
+    if (!bytes && !blocks_n)
+        return;
+    *mt_vec_push(&a->out->blocks) =
+        (struct mt_allocation){.born = mt_origin_of_node(node),
+                               .bytes = bytes,
+                               .blocks_n = counts ? blocks_n : MT_UNKNOWN,
+                               .alloc_ns = INT64_MIN,
+                               .alloc_record = 0,
+                               .freed_ns = INT64_MAX,
+                               .freed_record = INT64_MAX};
+    mt_wrap_inc(&a->out->sum_b, bytes);
+}
+
+static void add_node(void *closure, uint64_t node, const struct mt_sums *self,
+                     const struct mt_sums *total)
+{
+    struct adder *a = closure;
+    (void)total;
+    if (a->end)
+        add(a, (uint32_t)node, self->at_end_b, self->at_end_n);
+    else
+        add(a, (uint32_t)node, self->at_peak_b, self->at_peak_n);
+}
+
+enum mt_status mt_held_at(struct mt_allocations *l, const struct mt_run_device *device,
+                          int64_t record, struct mt_live_set *out, struct mt_err *err)
+{
+    struct adder a = {device, record == MT_AT_END, out};
+    unsigned need = a.end ? MT_KNOWS_AT_END : MT_KNOWS_AT_PEAK;
+    int64_t outside_b = a.end ? device->outside_at_end_b : device->outside_at_peak_b;
+    out->rest = l->tree.outside_name;
+    if (!mt_device_knows(device, need))
+        return MT_OK; /* what is alive is in no known path */
+    MT_TRY(mt_load_stats(l->db, l->run, device->id, l->tree.nodes.n, add_node, &a, err));
+    int64_t known_n = 0, all_n = a.end ? device->at_end_n : MT_UNKNOWN;
+    for (size_t i = 0; i < out->blocks.n; i++)
+        mt_wrap_inc(&known_n, out->blocks.v[i].blocks_n);
+    if (outside_b)
+        add(&a, MT_NONE, outside_b, MT_UNKNOWN);
+    if (outside_b && all_n != MT_UNKNOWN)
+        out->blocks.v[out->blocks.n - 1].blocks_n = mt_wrap_sub(all_n, known_n);
+    return MT_OK;
+}

@@ -1,0 +1,16 @@
+/*
+ * held.h - what each call path held, of runs that know no single blocks.
+ */
+#ifndef MT_HELD_H
+#define MT_HELD_H
+
+#include "lib/usage/live.h"
+
+/*
+ * Adds what call paths held at the peak, or, for record MT_AT_END, at the end: one entry for each
+ * path, with how many blocks. What no call path is known of is one, too. Errors: MT_EDB.
+ */
+enum mt_status mt_held_at(struct mt_allocations *l, const struct mt_run_device *device,
+                          int64_t record, struct mt_live_set *out, struct mt_err *err);
+
+#endif
