@@ -44,6 +44,10 @@ SELECT node_id, size_b, step, bytes_b, blocks_n FROM holding WHERE device_id = ?
 -- in: ?1 device id   out: where frees were lost, and of which size
 SELECT node_id, size_b FROM unseen WHERE device_id = ?1;
 
+-- name: kept_gradients
+-- in: ?1 device id
+SELECT node_id, alloc_step, size_b FROM kept_gradient WHERE device_id = ?1;
+
 -- name: max_lifetime
 -- in: ?1 device id, ?2 position of the first step that counts
 SELECT node_id, max(life_n) FROM max_lifetime WHERE device_id = ?1 AND alloc_step >= ?2 GROUP BY node_id;

@@ -210,6 +210,16 @@ CREATE TABLE max_lifetime (
   PRIMARY KEY (device_id, node_id, life_n)
 ) WITHOUT ROWID;
 
+-- Gradients alive at the end of a recording whose gradients stay while optimizers step, as with
+-- zero_grad(set_to_none=False): a layer that begins to learn leaves one more, which is no leak.
+CREATE TABLE kept_gradient (
+  device_id INTEGER NOT NULL,
+  node_id INTEGER NOT NULL,
+  alloc_step INTEGER NOT NULL,     -- by position; -1: before the first
+  size_b INTEGER NOT NULL,
+  PRIMARY KEY (device_id, node_id, alloc_step, size_b)
+) WITHOUT ROWID;
+
 -- Blocks that were freed where nobody saw it, by where they were born and their size. All nodes of that site
 -- (top op in its scope) are taken to lose frees.
 CREATE TABLE unseen (

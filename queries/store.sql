@@ -72,6 +72,8 @@ INSERT INTO live_keyframe VALUES (?1,?2,?3,?4);
 INSERT INTO holding VALUES (?1,?2,?3,?4,?5,?6);
 -- name: max_lifetime_add
 INSERT INTO max_lifetime VALUES (?1,?2,?3,?4);
+-- name: kept_gradient_add
+INSERT OR IGNORE INTO kept_gradient VALUES (?1,?2,?3,?4);
 -- name: unseen_add
 INSERT INTO unseen VALUES (?1,?2,?3,?4);
 
@@ -106,6 +108,8 @@ DELETE FROM live_keyframe WHERE device_id IN (SELECT id FROM device WHERE run_id
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_max_lifetime
 DELETE FROM max_lifetime WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_kept_gradients
+DELETE FROM kept_gradient WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_unseen
 DELETE FROM unseen WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_devices

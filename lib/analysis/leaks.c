@@ -282,6 +282,8 @@ static void find_learning(struct mt_leak_finder *f)
     for (size_t i = 0; i < f->survivors.n && made.n; i++)
         f->survivors.v[i].learning |=
             mt_map_get(&made, step_and_size(&f->survivors.v[i])) != MT_NONE;
+    for (size_t i = 0; i < f->survivors.n; i++)
+        f->survivors.v[i].learning |= f->survivors.v[i].gradient;
     mt_map_free(&made);
 }
 
@@ -360,6 +362,7 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
         judge_all(&f);
     mt_retained_free(&f.holdings);
     mt_doubt_free(&f.doubt);
+    mt_map_free(&f.kept_gradients);
     mt_vec_free(&f.survivors);
     mt_vec_free(&f.max_lifetime);
     return st;

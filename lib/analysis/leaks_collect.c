@@ -3,6 +3,7 @@
 #include "lib/analysis/leaks_parts.h"
 
 #include "gen/queries.h"
+#include "lib/base/hash.h"
 #include "lib/usage/gaps.h"
 
 static int64_t step_of(const struct mt_leak_finder *f, int64_t t_ns)
@@ -31,6 +32,46 @@ static bool is_of_optimizer(const struct mt_leak_finder *f, const struct mt_allo
            f->lives->tree.nodes.v[node].phase == MT_PHASE_OPTIMIZER;
 }
 
+/* ---- gradients that stay ---- */
+
+static uint64_t gradient_key(uint32_t node, int64_t step, int64_t bytes)
+{
+    const int64_t all[] = {(int64_t)node, step, bytes};
+    return mt_hash_short(2, all, sizeof all);
+}
+
+static uint32_t read_node(const struct mt_leak_finder *f, const struct mt_stmt *s, int column)
+{
+    uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
+    return node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE;
+}
+
+static enum mt_status read_kept_gradients(struct mt_leak_finder *f,
+                                          const struct mt_run_device *device, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(f->lives->db, MT_Q_KEPT_GRADIENTS, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        *mt_map_at(&f->kept_gradients,
+                   gradient_key(read_node(f, s, 0), mt_stmt_int(s, 1), mt_stmt_int(s, 2))) = 1;
+    }
+}
+
+static bool is_kept_gradient(const struct mt_leak_finder *f, const struct mt_allocation *life,
+                             int64_t step)
+{
+    return f->kept_gradients.n &&
+           mt_map_get(&f->kept_gradients, gradient_key(life->born.node, step, life->bytes)) !=
+               MT_MAP_NONE;
+}
+
+/* ---- blocks ---- */
+
 /* step: of its birth. */
 static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct mt_allocation *life,
                          int64_t step)
@@ -44,6 +85,7 @@ static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct 
                                                        .blocks_n = life->blocks_n,
                                                        .older = mt_allocation_is_older(life),
                                                        .learning = is_of_optimizer(f, life),
+                                                       .gradient = is_kept_gradient(f, life, step),
                                                        .doubtful = doubtful};
 }
 
@@ -70,12 +112,6 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
 }
 
 /* ---- the same from what is stored of every node, for sites that are made of whole nodes ---- */
-
-static uint32_t read_node(const struct mt_leak_finder *f, const struct mt_stmt *s, int column)
-{
-    uint64_t node = mt_stmt_index(s, column, f->lives->run->node_first);
-    return node < f->lives->tree.nodes.n ? (uint32_t)node : MT_NONE;
-}
 
 static uint32_t group_of_node(struct mt_leak_finder *f, uint32_t node)
 {
@@ -142,6 +178,7 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
     MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, &gaps, err));
     f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
     MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
+    MT_TRY(read_kept_gradients(f, device, err));
     if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
         return mt_allocations_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));

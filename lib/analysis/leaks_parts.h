@@ -16,6 +16,7 @@ struct mt_survivor {
     int64_t blocks_n; /* 1, or of how many it is the sum; MT_UNKNOWN */
     bool older;       /* than the recording */
     bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
+    bool gradient; /* that stays while optimizers step */
     bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
     bool overdue;
     bool alike; /* of the size of an overdue block born after the warm-up */
@@ -30,6 +31,7 @@ struct mt_leak_finder {
     bool can_tell; /* steps enough, and no frees lost */
     MT_VEC(struct mt_survivor) survivors;
     MT_VEC(int64_t) max_lifetime; /* by group */
+    struct mt_map kept_gradients; /* node, step and size */
     struct mt_doubt doubt;
     struct mt_retained holdings; /* by group_part */
 };

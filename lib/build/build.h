@@ -60,8 +60,11 @@ void mt_build_births(struct mt_recording *r);      /* blocks that are freed, but
 void mt_build_unseen(struct mt_recording *r); /* ends blocks whose memory is handed out again */
 void mt_build_rollup(struct mt_recording *r); /* calls the next one */
 void mt_build_totals(struct mt_recording *r); /* of subtrees, from what nodes did themselves */
-void mt_build_older(struct mt_recording *r);  /* what is older and in no record */
-void mt_build_knows(struct mt_recording *r);  /* knows.c: mt_device.knows, where no reader set it */
+/* Gradients that stay while optimizers step, for the history; part of the next. */
+struct mt_gradients;
+void mt_build_kept_gradients(struct mt_recording *r, const struct mt_gradients *g);
+void mt_build_older(struct mt_recording *r); /* what is older and in no record */
+void mt_build_knows(struct mt_recording *r); /* knows.c: mt_device.knows, where no reader set it */
 void mt_build_history(struct mt_recording *r);
 
 /*

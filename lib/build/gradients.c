@@ -148,6 +148,7 @@ static void find_gradients(struct finder *f)
                                 .alloc_ns = rec->t_ns,
                                 .freed_ns = mate ? mate->t_ns : INT64_MAX,
                                 .backward = (uint32_t)at,
+                                .node = mt_rec_node(f->r, rec),
                                 .device = rec->device};
         g.added = g.freed_ns <= f->out->backwards.v[at].end_ns;
         g.call = call_of(f->r, g.added ? mate : rec);

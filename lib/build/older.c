@@ -408,6 +408,7 @@ void mt_build_older(struct mt_recording *r)
     if (r->without_ops)
         return;
     mt_gradients_find(r, &g);
+    mt_build_kept_gradients(r, &g);
     mt_optimizers_find(r, &o);
     struct estimate e = {.r = r, .g = &g, .o = &o};
     if (g.backwards.n) {

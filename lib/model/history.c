@@ -9,4 +9,5 @@ void mt_history_free(struct mt_history *h)
     mt_vec_free(&h->sites);
     mt_retained_free(&h->holdings);
     mt_vec_free(&h->max_lifetime);
+    mt_vec_free(&h->kept_gradients);
 }

@@ -49,6 +49,14 @@ enum mt_moment_kind {
     MT_MOMENT_SNAPSHOT, /* the recorder looked at it then */
 };
 
+/* A gradient that is alive at the end of a recording whose gradients stay while optimizers step. */
+struct mt_kept_gradient {
+    uint16_t device;
+    uint32_t node;
+    int64_t step; /* index, of its birth; -1 = before the first */
+    int64_t bytes;
+};
+
 struct mt_history {
     MT_VEC(struct mt_moment) moments; /* where a reader gives them; else the ends of steps are it */
     struct mt_curve curve;
@@ -57,6 +65,7 @@ struct mt_history {
     MT_VEC(struct mt_site) sites;
     struct mt_retained holdings; /* of sites by index; sorted */
     MT_VEC(struct mt_max_lifetime) max_lifetime;
+    MT_VEC(struct mt_kept_gradient) kept_gradients; /* several may be alike */
 };
 void mt_history_free(struct mt_history *h);
 

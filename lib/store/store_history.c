@@ -1,4 +1,5 @@
-/* The rows of `usage_chunk`, `live_keyframe`, `holding`, `max_lifetime` and `unseen`. */
+/* The rows of `usage_chunk`, `live_keyframe`, `holding`, `max_lifetime`, `kept_gradient` and
+ * `unseen`. */
 #include "gen/queries.h"
 #include "lib/store/store_parts.h"
 
@@ -74,6 +75,19 @@ static enum mt_status write_max_lifetime(struct mt_writer *w, struct mt_err *err
     return MT_OK;
 }
 
+static enum mt_status write_kept_gradients(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    const struct mt_history *h = &w->r->history;
+    for (size_t i = 0; i < h->kept_gradients.n; i++) {
+        const struct mt_kept_gradient *g = &h->kept_gradients.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_KEPT_GRADIENT_ADD, &s, err));
+        mt_stmt_bind(s, "iiii", w->device + g->device, node_id(w, g->node), g->step, g->bytes);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
 static enum mt_status write_unseen(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -92,5 +106,6 @@ enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
     MT_TRY(write_keyframes(w, err));
     MT_TRY(write_holdings(w, err));
     MT_TRY(write_max_lifetime(w, err));
+    MT_TRY(write_kept_gradients(w, err));
     return write_unseen(w, err);
 }

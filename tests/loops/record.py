@@ -792,6 +792,42 @@ def unfreezing(rec, to_none=True):
             optimizer.step()
 
 
+def begins_to_learn(rec):
+    """every second iteration one more of four layers learns; SGD, zero_grad(set_to_none=False)"""
+    model = nn.Sequential(*(linear(16, 16) for _ in range(4)))
+    model[:3].requires_grad_(False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    rec.hold(model, optimizer)
+    for i in rec.loop():
+        if i in (2, 4, 6):
+            model[3 - i // 2].requires_grad_(True)
+        optimizer.zero_grad(set_to_none=False)
+        model(torch.rand(8, 16)).mean().backward()
+        optimizer.step()
+
+
+def heads(rec, order):
+    """tasks with a head each, which come one after the other; SGD, zero_grad(set_to_none=False)"""
+    body, tasks = linear(16, 16), nn.ModuleList(linear(16, 4) for _ in range(6))
+    optimizer = torch.optim.SGD([*body.parameters(), *tasks.parameters()], lr=0.01)
+    rec.hold(body, tasks, optimizer)
+    for i in rec.loop():
+        optimizer.zero_grad(set_to_none=False)
+        output = tasks[order[i]](body(torch.rand(8, 16)))
+        output.mean().backward()
+        optimizer.step()
+        rec.output(output)
+
+
+def gradients_kept(rec):
+    """the gradients of each iteration go into a list"""
+    model, optimizer = rec.training()
+    kept = rec.keep([])
+    for _ in rec.loop():
+        train(model, optimizer)
+        kept.append([p.grad for p in model.parameters()])
+
+
 def checkpointed(rec):
     """activation checkpointing"""
     blocks = nn.ModuleList(nn.Sequential(linear(32, 32), nn.ReLU()) for _ in range(2))
@@ -1312,6 +1348,9 @@ entry("list_sanity_check_alike", sanity_check, LEAK, ALL_OPEN, 14, "sixteen of t
 entry("list_early_rollout", early_rollout, LEAK, ALL_OPEN, 16, **KEEP)
 entry("losses", losses, LEAK)
 entry("losses_open", losses, LEAK, ALL_OPEN)
+entry("list_gradients", gradients_kept, LEAK, ALL_OPEN)
+entry("list_heads", heads, LEAK, ALL_OPEN, 12, "outputs are kept",
+      {"order": (0, 1, 0, 2, 1, 3, 0, 2, 4, 1, 5, 0)}, **KEEP, **unsure)  # fmt: skip
 entry("hooks_not_removed", hooks_not_removed, LEAK, LATE_OPEN)
 entry("hooks_that_keep", hooks_that_keep, LEAK, LATE_OPEN, exact=False)
 many = {"lengths": (12, 31, 17, 25, 9, 34, 21, 14, 28, 19, 23, 16)}
@@ -1361,6 +1400,10 @@ entry("curriculum", curriculum, CANNOT_TELL, ALL_OPEN, 10, **none)
 entry("unfreezing", unfreezing, CANNOT_TELL, ALL_OPEN, 11, **none)
 entry("unfreezing_not_none", unfreezing, CANNOT_TELL, ALL_OPEN, 11, "zero_grad(set_to_none=False)",
       {"to_none": False}, **none)  # fmt: skip
+entry("begins_to_learn", begins_to_learn, CANNOT_TELL, ALL_OPEN, 9, **none)
+entry("heads", heads, CANNOT_TELL, ALL_OPEN, 8, "", {"order": (0, 1, 2, 3, 4, 5, 5, 5)}, **none)
+entry("heads_in_turn", heads, CANNOT_TELL, ALL_OPEN, 12, "",
+      {"order": (0, 1, 0, 2, 1, 3, 0, 2, 4, 1, 5, 0)}, **none)  # fmt: skip
 entry("lbfgs_not_full", lbfgs, CANNOT_TELL, ALL_OPEN, 6, "no, of 100", {"history": 100}, **none)
 entry("kept_by_optimizer", kept_by_optimizer, CANNOT_TELL, ALL_OPEN, **leak)
 entry("few_steps", inside, CANNOT_TELL, ALL_OPEN, 3, "three iterations")
