@@ -43,8 +43,8 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
                               const struct mt_read_opts *opts, struct mt_recording *rec,
                               struct mt_err *err);
 
-extern const struct mt_reader mt_reader_pytorch_trace, mt_reader_cuda_snapshot, mt_reader_massif,
-    mt_reader_dhat;
+extern const struct mt_reader mt_reader_pytorch_trace, mt_reader_cuda_snapshot, mt_reader_heaptrack,
+    mt_reader_massif, mt_reader_dhat;
 
 /*
  * The format whose probe scores highest on the head of the stream (nothing is consumed), be it

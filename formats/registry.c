@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const struct mt_reader *const formats[] = {
-    &mt_reader_pytorch_trace, &mt_reader_cuda_snapshot, &mt_reader_massif, &mt_reader_dhat};
+    &mt_reader_pytorch_trace, &mt_reader_cuda_snapshot, &mt_reader_heaptrack, &mt_reader_massif,
+    &mt_reader_dhat};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {

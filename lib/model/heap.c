@@ -19,6 +19,8 @@ struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
                           .device = (uint16_t)mt_rec_device(rec, device_type, -1),
                           .peak_event = -1,
                           .stride = 1,
+                          .sample_stride = 1,
+                          .first_sample = rec->samples.n,
                           .change_limit = MT_HEAP_CHANGES,
                           .free_block = MT_NONE,
                           .sums_known = (1u << SUM_FIELDS) - 1};
@@ -105,6 +107,37 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
         *mt_vec_push(&r->extras) = (struct mt_node_extra){node, h->device, name, 0};
     }
     mt_wrap_inc(&r->extras.v[h->extra_at.v[id]].value, value);
+}
+
+/* Of each two neighbours the larger value stays. */
+static void thin_samples(struct mt_heap *h)
+{
+    struct mt_sample *v = h->rec->samples.v;
+    size_t kept = h->first_sample;
+    for (size_t i = h->first_sample; i + 1 < h->rec->samples.n; i += 2)
+        v[kept++] = v[i + 1].value > v[i].value ? v[i + 1] : v[i];
+    h->rec->samples.n = kept;
+    h->sample_stride *= 2;
+}
+
+void mt_heap_sample(struct mt_heap *h, int metric, int64_t value)
+{
+    struct mt_recording *r = h->rec;
+    struct mt_sample *last =
+        r->samples.n > h->first_sample ? &r->samples.v[r->samples.n - 1] : NULL;
+    const struct mt_sample now = {.t_ns = h->now,
+                                  .value = value,
+                                  .order = (uint32_t)h->sample_n,
+                                  .device = h->device,
+                                  .metric = (uint8_t)metric,
+                                  .event = MT_GONE};
+    if (h->sample_n++ % h->sample_stride == 0 || !last) {
+        if (r->samples.n - h->first_sample >= MT_HEAP_SAMPLES)
+            thin_samples(h);
+        *mt_vec_push(&r->samples) = now;
+    } else if (value > last->value) {
+        *last = now;
+    }
 }
 
 /* ---- sums ---- */

@@ -82,6 +82,9 @@ void mt_heap_last_is_end(struct mt_heap *h);
  * read_b.
  */
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value);
+/* A value of the process now: enum mt_metric, one of them for each sink. Of very many, the largest
+ * of every few are kept. */
+void mt_heap_sample(struct mt_heap *h, int metric, int64_t value);
 /* The recording goes on until t, if that is later than all else. */
 void mt_heap_until(struct mt_heap *h, int64_t t);
 

@@ -7,8 +7,9 @@
 #include "lib/model/heap.h"
 
 enum {
-    MT_HEAP_MOMENTS = 512,        /* at most */
-    MT_HEAP_CHANGES = 1 << 18,    /* of what paths hold, before there are fewer moments */
+    MT_HEAP_MOMENTS = 512,     /* at most */
+    MT_HEAP_CHANGES = 1 << 18, /* of what paths hold, before there are fewer moments */
+    MT_HEAP_SAMPLES = 1 << 12,
     MT_HEAP_LEVELS = 1 << 16,     /* changes of the level, before windows grow */
     MT_HEAP_CHECK = (1 << 16) - 1 /* events between two looks at memory */
 };
@@ -77,6 +78,9 @@ struct mt_heap {
     /* moments given */
     bool by_moments, moment_open, moment_tree, peak_tree, last_tree, last_is_end, no_blocks;
     int64_t moment_total;
+
+    uint64_t sample_n, sample_stride;
+    size_t first_sample; /* in rec->samples */
 
     struct mt_strtab extra_keys; /* node and figure -> index into extra_at */
     MT_VEC(uint32_t) extra_at;   /* index into rec->extras */

@@ -6,7 +6,7 @@
 const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
                                                 "optimizer", "data loading", "recomputed"};
 const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
-const char *const mt_metric_names[] = {"reserved", "oom", "device_free"};
+const char *const mt_metric_names[] = {"reserved", "oom", "device_free", "rss"};
 
 const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "skipped",

@@ -146,7 +146,12 @@ struct mt_sample {
     uint32_t pool;     /* and string id of the pool, MT_NONE unknown */
     bool has_stream;   /* false: neither is known */
 };
-enum mt_metric { MT_METRIC_RESERVED = 0, MT_METRIC_OOM = 1, MT_METRIC_DEVICE_FREE = 2 };
+enum mt_metric {
+    MT_METRIC_RESERVED = 0,
+    MT_METRIC_OOM = 1,
+    MT_METRIC_DEVICE_FREE = 2,
+    MT_METRIC_RSS = 3 /* what the process has in memory, whatever it is for */
+};
 
 /* ---- what only snapshots of an allocator tell ---- */
 

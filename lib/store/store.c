@@ -242,8 +242,8 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
         qsort(r->samples.v, r->samples.n, sizeof *r->samples.v, sample_cmp);
     for (size_t i = 0; i < r->samples.n; i++) {
         const struct mt_sample *p = &r->samples.v[i];
-        if (i && p->metric == MT_METRIC_RESERVED && p[-1].metric == p->metric &&
-            p[-1].device == p->device && p[-1].value == p->value)
+        if (i && (p->metric == MT_METRIC_RESERVED || p->metric == MT_METRIC_RSS) &&
+            p[-1].metric == p->metric && p[-1].device == p->device && p[-1].value == p->value)
             continue;
         pool = INT64_MIN;
         if (p->has_stream && p->pool != MT_NONE)

@@ -1,0 +1,330 @@
+/*
+ * heaptrack's log (heaptrack_interpret, file versions 1 to 3): docs/formats/heaptrack.md. Lines of
+ * a letter and hex numbers; tables of strings, instruction pointers, stacks and kinds of
+ * allocations grow as they are needed, events name a kind.
+ */
+#include "formats/format.h"
+#include "formats/heaptrack_paths.h"
+#include "lib/base/human.h"
+#include "lib/input/lines.h"
+#include "lib/model/heap.h"
+
+#include <string.h>
+
+enum { VERSION_MAX = 3, VERSION_SIZED = 3, LINES_PER_CHECK = 1 << 14 };
+static const int64_t ms = 1000000;
+
+struct reader {
+    struct mt_lines lines;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_heap *heap;
+    struct mt_ht_tables tables;
+    struct mt_line line;
+    uint64_t version, line_n, beside;
+    int64_t page_b;
+    uint32_t last;    /* info of the event before, an allocation; MT_NONE: it was none */
+    bool head, ended; /* the version is known; the trailer was there */
+};
+
+static enum mt_status fail(struct reader *r, struct mt_err *err)
+{
+    err->offset = (int64_t)r->line.offset;
+    return err->code;
+}
+
+static void skip(struct reader *r)
+{
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+}
+
+/* ---- events ---- */
+
+static enum mt_status alloc(struct reader *r, uint32_t number, struct mt_err *err)
+{
+    struct mt_ht_info *info = &r->tables.infos.v[number];
+    uint32_t node = info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
+    r->last = number;
+    return mt_heap_alloc(r->heap, node, info->bytes, err);
+}
+
+static enum mt_status dealloc(struct reader *r, uint32_t number, struct mt_err *err)
+{
+    struct mt_ht_info *info = &r->tables.infos.v[number];
+    uint32_t node = info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
+    info->temporary_n += r->last == number;
+    r->last = MT_NONE;
+    return mt_heap_dealloc(r->heap, node, info->bytes, err);
+}
+
+static enum mt_status raw_log(struct reader *r, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "is a raw log of heaptrack, whose addresses have no functions yet");
+    mt_err_hint(err, "Nothing was imported. `heaptrack --interpret FILE` makes the log that "
+                     "memtool reads.");
+    return fail(r, err);
+}
+
+static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    uint64_t number;
+    bool good = mt_field_hex(&f, &number);
+    if (good && f.p < f.end)
+        return raw_log(r, err);
+    if (!good || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0) {
+        skip(r);
+        return MT_OK;
+    }
+    enum mt_status st = (*r->line.s == '+' ? alloc : dealloc)(r, (uint32_t)number, err);
+    return st == MT_OK ? MT_OK : fail(r, err);
+}
+
+/* ---- what the log says of itself ---- */
+
+static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    const uint64_t before_numbers = 0x10200; /* of heaptrack before it numbered its files */
+    uint64_t tool;
+    if (!mt_field_hex(&f, &tool)) {
+        skip(r);
+        return MT_OK;
+    }
+    r->head = true;
+    if (!mt_field_hex(&f, &r->version))
+        r->version = tool == before_numbers;
+    if (r->version >= 1 && r->version <= VERSION_MAX)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "is a heaptrack log of file version %llu, memtool reads 1 to %d",
+            (unsigned long long)r->version, VERSION_MAX);
+    mt_err_hint(err, r->version
+                         ? "Nothing was imported. A later memtool may read it."
+                         : "Nothing was imported. Record again with heaptrack 1.0 or later.");
+    return fail(r, err);
+}
+
+/* A text of the log as metadata. */
+static void meta(struct reader *r, const char *key, struct mt_fields f)
+{
+    const char *s;
+    size_t n;
+    struct mt_buf text = {0}, json = {0};
+    mt_field_rest(&f, &s, &n);
+    mt_buf_add(&text, s, n);
+    mt_buf_addc(&json, '"');
+    mt_escape_json(&json, text.n ? text.s : "");
+    mt_buf_addc(&json, '"');
+    *mt_vec_push(&r->rec->meta) =
+        (struct mt_meta){mt_strtab_add(&r->rec->strings, key, strlen(key)),
+                         mt_strtab_add(&r->rec->strings, json.s, json.n)};
+    mt_buf_free(&text);
+    mt_buf_free(&json);
+}
+
+static void system_info(struct reader *r, struct mt_fields f)
+{
+    uint64_t page_b;
+    if (mt_field_hex(&f, &page_b) && page_b <= INT32_MAX)
+        r->page_b = (int64_t)page_b;
+    else
+        skip(r);
+}
+
+static enum mt_status stamp(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    uint64_t v;
+    if (!mt_field_hex(&f, &v) || v > (uint64_t)(INT64_MAX / ms)) {
+        skip(r);
+        return MT_OK;
+    }
+    return mt_heap_tick(r->heap, (int64_t)v * ms, err) == MT_OK ? MT_OK : fail(r, err);
+}
+
+static void resident(struct reader *r, struct mt_fields f)
+{
+    uint64_t pages;
+    if (!mt_field_hex(&f, &pages) || pages > INT32_MAX)
+        skip(r);
+    else
+        mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)pages * r->page_b);
+}
+
+/* ---- lines ---- */
+
+static enum mt_status check_memory(struct reader *r, struct mt_err *err)
+{
+    uint64_t now = mt_ht_tables_bytes(&r->tables);
+    r->rec->beside_bytes += now - r->beside;
+    r->beside = now;
+    return mt_rec_check_memory(r->rec, err);
+}
+
+static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    bool good = true;
+    switch (*r->line.s) {
+    case 's':
+        good = mt_ht_add_string(&r->tables, f, r->version >= VERSION_SIZED);
+        break;
+    case 'i':
+        good = mt_ht_add_ip(&r->tables, f);
+        break;
+    case 't':
+        good = mt_ht_add_trace(&r->tables, f);
+        break;
+    default:
+        good = mt_ht_add_info(&r->tables, f);
+        break;
+    }
+    if (!good)
+        skip(r);
+    return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+}
+
+static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    switch (*r->line.s) {
+    case 'v':
+        return version(r, f, err);
+    case 'X':
+        meta(r, "command", f);
+        break;
+    case 'I':
+        system_info(r, f);
+        break;
+    case 'S':
+        meta(r, "suppression", f);
+        break;
+    case 'c':
+        return stamp(r, f, err);
+    case 'R':
+        resident(r, f);
+        break;
+    case 'A':
+        mt_heap_restart(r->heap);
+        r->last = MT_NONE;
+        break;
+    case '#':
+        r->ended |= mt_field_take(&f, "strings:");
+        break;
+    default:
+        skip(r);
+    }
+    return MT_OK;
+}
+
+static enum mt_status use_line(struct reader *r, struct mt_err *err)
+{
+    if (!r->line.n)
+        return MT_OK;
+    struct mt_fields f = mt_fields_of(r->line.s + 1, r->line.n - 1);
+    switch (*r->line.s) {
+    case '+':
+    case '-':
+        return event(r, f, err);
+    case 's':
+    case 'i':
+    case 't':
+    case 'a':
+        return table_line(r, f, err);
+    case 'x':
+    case 'm':
+        return raw_log(r, err);
+    default:
+        return other_line(r, f, err);
+    }
+}
+
+/* The log ends without its trailer: inside a line, or what it was compressed with. */
+static enum mt_status cut_off(struct reader *r, struct mt_err *err)
+{
+    char events[MT_HUMAN_LONG];
+    int64_t offset = (int64_t)mt_lines_offset(&r->lines);
+    if (r->opts->partial) {
+        mt_rec_note(r->rec, MT_NOTE_CUT, offset, 0);
+        return MT_OK;
+    }
+    err->offset = offset;
+    MT_FAIL(err, MT_EINPUT, "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
+    if (r->rec->event_n)
+        mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
+                    mt_human_plural((int64_t)r->rec->event_n, "event", events));
+    else
+        mt_err_hint(err, "Nothing was imported: there is no event before that place.");
+    return MT_EINPUT;
+}
+
+static enum mt_status read_lines(struct reader *r, struct mt_err *err)
+{
+    bool any;
+    for (;;) {
+        enum mt_status st = mt_lines_next(&r->lines, &r->line, &any, err);
+        if (st == MT_EINPUT && r->opts->partial) {
+            *err = (struct mt_err)MT_ERR_INIT;
+            return cut_off(r, err);
+        }
+        MT_TRY(st);
+        if (!any || (r->line.cut && !r->ended))
+            return r->ended ? MT_OK : cut_off(r, err);
+        MT_TRY(use_line(r, err));
+    }
+}
+
+/* Figures that only this recorder has. */
+static void add_temporary(struct reader *r)
+{
+    for (size_t i = 0; i < r->tables.infos.n; i++) {
+        const struct mt_ht_info *info = &r->tables.infos.v[i];
+        if (info->temporary_n)
+            mt_heap_extra(r->heap, info->node, "temporary_most_n", (int64_t)info->temporary_n);
+    }
+}
+
+static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *opts,
+                               struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+                       .opts = opts,
+                       .rec = rec,
+                       .last = MT_NONE,
+                       .page_b = 4096};
+    enum mt_status st = MT_OK;
+    mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL);
+    r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
+    rec->resolution_ns = ms;
+    MT_TRY_OUT(read_lines(&r, err));
+    add_temporary(&r);
+    st = mt_heap_close(r.heap, err);
+out:
+    mt_heap_free(r.heap);
+    rec->beside_bytes -= r.beside;
+    mt_ht_tables_free(&r.tables);
+    return st;
+}
+
+/* "v 10400 3": the first line that is no comment. */
+static int probe(const char *head, size_t n)
+{
+    const char *end = head + n;
+    while (head < end && (*head == '#' || *head == '\n')) {
+        const char *next = memchr(head, '\n', (size_t)(end - head));
+        head = next ? next + 1 : end;
+    }
+    const char *next = head < end ? memchr(head, '\n', (size_t)(end - head)) : NULL;
+    struct mt_fields f = mt_fields_of(head, (size_t)((next ? next : end) - head));
+    uint64_t tool, file;
+    if (!next || *head != 'v' || !mt_field_take(&f, "v ") || !mt_field_hex(&f, &tool) ||
+        tool < 0x10000)
+        return 0;
+    mt_field_hex(&f, &file);
+    if (f.p < f.end && *f.p == '\r')
+        f.p++;
+    return mt_field_end(&f) ? 95 : 0;
+}
+
+const struct mt_reader mt_reader_heaptrack = {
+    .name = "heaptrack",
+    .summary = "heap log of heaptrack (.zst or .gz, file versions 1 to 3)",
+    .kind = MT_RUN_HEAP,
+    .probe = probe,
+    .read = read_log,
+};
