@@ -37,8 +37,8 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 
 -- name: holdings
--- in: ?1 device id
-SELECT node_id, size_b, step, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
+-- in: ?1 device id   out: by moments, which are steps where there are any
+SELECT node_id, size_b, moment, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
 
 -- name: unseen
 -- in: ?1 device id   out: where frees were lost, and of which size

@@ -8,7 +8,7 @@ CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
   source TEXT NOT NULL,            -- file name as given to import
-  format TEXT NOT NULL,            -- reader: pytorch-trace, cuda-snapshot
+  format TEXT NOT NULL,            -- reader: pytorch-trace, cuda-snapshot, heaptrack
   content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the decompressed input and what shaped its import
   imported_at TEXT NOT NULL,       -- UTC, ISO 8601
   start_ns INTEGER NOT NULL,       -- first moment, ns since the Unix epoch where the file knows it
@@ -104,7 +104,9 @@ CREATE TABLE frame (
   name_id INTEGER NOT NULL,        -- string
   kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other, 5 C or C++ function
   instance INTEGER NOT NULL,       -- number behind an nn.Module name; -1 = none
-  UNIQUE (name_id, kind, instance)
+  object_id INTEGER,               -- string: shared library or program; NULL: unknown, or no native function
+  file_id INTEGER,                 -- string: source file; NULL like the object
+  UNIQUE (name_id, kind, instance, object_id, file_id)
 );
 
 -- The call tree: one row per call path. Parents have smaller ids than children.
@@ -117,7 +119,8 @@ CREATE TABLE node (
   module_frame_id INTEGER,         -- innermost nn.Module; NULL = none
   phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading, 5 recomputed
   calls_n INTEGER NOT NULL,
-  time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL
+  time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL,
+  line INTEGER                     -- where in the frame's file the path goes on; NULL: unknown, or several lines
 );
 
 -- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing. NULL: unknown
@@ -130,6 +133,15 @@ CREATE TABLE node_stat (
   alloc_b INTEGER, freed_b INTEGER, alloc_n INTEGER,
   at_peak_b INTEGER, at_end_b INTEGER, at_peak_n INTEGER, at_end_n INTEGER,
   PRIMARY KEY (node_id, device_id)
+) WITHOUT ROWID;
+
+-- Further figures of nodes themselves, which only some formats have: temporary_most_n, blocks that the very next
+-- event of the log freed, at most.
+CREATE TABLE node_extra (
+  node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
+  figure TEXT NOT NULL,            -- ends in its unit, as columns do
+  value INTEGER NOT NULL,
+  PRIMARY KEY (node_id, device_id, figure)
 ) WITHOUT ROWID;
 
 CREATE TABLE step (
@@ -190,15 +202,25 @@ CREATE TABLE live_keyframe (
   PRIMARY KEY (device_id, record)
 ) WITHOUT ROWID;
 
--- What the blocks born in a node hold at the end of a step changes with that step by so much. Steps by
--- position; blocks older than the first step are in step 0, blocks older than the recording in none.
+-- Times at which it is known what each call path holds: the ends of steps, which have the positions of these,
+-- and in heap logs moments between its times.
+CREATE TABLE moment (
+  run_id INTEGER NOT NULL, position INTEGER NOT NULL,
+  device_id INTEGER,               -- NULL: of all devices
+  time_ns INTEGER NOT NULL,        -- what has happened by then is in it
+  kind INTEGER NOT NULL,           -- 0 end of a step, 1 between two times of a log, 2 when the recorder looked
+  PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+
+-- What the blocks born in a node hold at a moment differs by so much from the moment before of the device. Moments
+-- by position; blocks older than the first step are in moment 0, blocks older than the recording in none.
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
   size_b INTEGER NOT NULL,         -- of each block; 0: of any size, as at all sites that lose no frees
-  step INTEGER NOT NULL,
+  moment INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL, blocks_n INTEGER NOT NULL,
-  PRIMARY KEY (device_id, node_id, size_b, step)
+  PRIMARY KEY (device_id, node_id, size_b, moment)
 ) WITHOUT ROWID;
 
 -- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
@@ -269,7 +291,7 @@ CREATE TABLE block (
 CREATE TABLE sample (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
-  metric TEXT NOT NULL,            -- reserved: bytes held after a record; oom: bytes asked for in vain;
+  metric TEXT NOT NULL,            -- rss: what the process has in memory; reserved: bytes held after a record; oom: bytes asked for in vain;
                                    -- device_free: what the driver had left at an oom
   value_b INTEGER NOT NULL,
   record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
@@ -302,7 +324,8 @@ CREATE TABLE note (
 ) WITHOUT ROWID;
 
 CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
-  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' ELSE 'other' END AS kind
+  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' ELSE 'other' END AS kind,
+  (SELECT text FROM string WHERE id = f.object_id) AS object, (SELECT text FROM string WHERE id = f.file_id) AS file
   FROM frame f JOIN string s ON s.id = f.name_id;
 
 -- Call paths of all runs with their figures per device.
@@ -311,7 +334,8 @@ CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t
   n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
   st.self_alloc_b - st.self_freed_b AS self_net_b, st.alloc_b - st.freed_b AS net_b,
   st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.alloc_n,
-  st.self_at_peak_b, st.at_peak_b, st.self_at_peak_n, st.at_peak_n, st.self_at_end_b, st.at_end_b, st.self_at_end_n, st.at_end_n
+  st.self_at_peak_b, st.at_peak_b, st.self_at_peak_n, st.at_peak_n, st.self_at_end_b, st.at_end_b, st.self_at_end_n, st.at_end_n,
+  f.object, f.file, n.line
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
   JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
   LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
@@ -366,10 +390,15 @@ CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.tim
 
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 
--- How much more the blocks born in a node hold at the end of a step than at the end of the step before.
+-- How much more the blocks born in a node hold at a moment than at the moment before. step: the one that ends then.
 CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
-  h.bytes_b AS change_b, h.blocks_n AS change_n, h.size_b FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
+  h.bytes_b AS change_b, h.blocks_n AS change_n, h.size_b, m.time_ns FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
   LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
-  JOIN step s ON s.run_id = r.id AND s.position = h.step;
+  JOIN moment m ON m.run_id = r.id AND m.position = h.moment
+  LEFT JOIN step s ON s.run_id = r.id AND s.position = h.moment AND m.kind = 0;
+
+CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, x.figure, x.value
+  FROM run r JOIN device d ON d.run_id = r.id JOIN node_extra x ON x.device_id = d.id
+  LEFT JOIN node n ON n.id = x.node_id LEFT JOIN v_frame f ON f.id = n.frame_id;
 
 CREATE VIEW v_note AS SELECT r.name AS run, n.kind, n.count_n, n.text FROM run r JOIN note n ON n.run_id = r.id;

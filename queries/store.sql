@@ -30,9 +30,9 @@ SELECT id FROM string WHERE text = ?1;
 -- name: string_add
 INSERT INTO string(text) VALUES (?1);
 -- name: frame_find
-SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3;
+SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3 AND object_id IS ?4 AND file_id IS ?5;
 -- name: frame_add
-INSERT INTO frame(name_id, kind, instance) VALUES (?1, ?2, ?3);
+INSERT INTO frame(name_id, kind, instance, object_id, file_id) VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- name: run_add
 INSERT INTO run VALUES (?1,?2,?3,?4,?5,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19);
@@ -43,9 +43,13 @@ INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?1
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add
-INSERT INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10);
+INSERT INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11);
 -- name: node_stat_add
 INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16);
+-- name: node_extra_add
+INSERT INTO node_extra VALUES (?1,?2,?3,?4);
+-- name: moment_add
+INSERT INTO moment VALUES (?1,?2,?3,?4,?5);
 -- name: step_add
 INSERT INTO step VALUES (?1,?2,?3,?4,?5);
 -- name: sample_add
@@ -106,6 +110,10 @@ DELETE FROM usage_chunk WHERE device_id IN (SELECT id FROM device WHERE run_id =
 DELETE FROM live_keyframe WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_holdings
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_extras
+DELETE FROM node_extra WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_moments
+DELETE FROM moment WHERE run_id = ?1;
 -- name: run_delete_max_lifetime
 DELETE FROM max_lifetime WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_kept_gradients
@@ -150,6 +158,8 @@ DELETE FROM frame WHERE id NOT IN (SELECT frame_id FROM node UNION ALL SELECT to
 -- name: sweep_strings
 -- Texts that nothing refers to; frames are swept before.
 DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
+  UNION ALL SELECT object_id FROM frame WHERE object_id IS NOT NULL
+  UNION ALL SELECT file_id FROM frame WHERE file_id IS NOT NULL
   UNION ALL SELECT shape_id FROM op WHERE shape_id IS NOT NULL
   UNION ALL SELECT recorded_id FROM op WHERE recorded_id IS NOT NULL
   UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL

@@ -192,7 +192,7 @@ static void add_stat(struct mt_heap *h, size_t slot, const struct mt_sums *s)
 static void put_peak(struct mt_heap *h, struct mt_device *d)
 {
     d->peak_b = h->peak;
-    d->peak_ns = h->peak_t;
+    d->peak_ns = h->peak_event >= 0 ? h->peak_t : MT_UNKNOWN;
     d->peak_record = h->peak_event >= 0 ? (size_t)h->peak_event : SIZE_MAX;
 }
 

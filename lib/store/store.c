@@ -30,23 +30,33 @@ enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id
     return MT_OK;
 }
 
+/* Id of a string that may be none. */
+static enum mt_status string_or_none(struct mt_writer *w, uint32_t string, int64_t *id,
+                                     struct mt_err *err)
+{
+    *id = INT64_MIN;
+    return string == MT_NONE ? MT_OK : mt_store_string(w, string, id, err);
+}
+
 static enum mt_status frame_id(struct mt_writer *w, uint32_t frame, int64_t *id, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    int64_t name;
+    int64_t name, object, file;
     const struct mt_frame *f = &w->r->frames.v[frame];
     if ((*id = w->frame_id[frame]))
         return MT_OK;
     MT_TRY(mt_store_string(w, f->name, &name, err));
+    MT_TRY(string_or_none(w, f->object, &object, err));
+    MT_TRY(string_or_none(w, f->file, &file, err));
     MT_TRY(mt_db_query(w->db, MT_Q_FRAME_FIND, &s, err));
-    mt_stmt_bind(s, "iii", name, (int64_t)f->kind, (int64_t)f->instance);
+    mt_stmt_bind(s, "iiiII", name, (int64_t)f->kind, (int64_t)f->instance, object, file);
     MT_TRY(mt_stmt_step(s, &row, err));
     if (row) {
         *id = mt_stmt_int(s, 0);
     } else {
         MT_TRY(mt_db_query(w->db, MT_Q_FRAME_ADD, &s, err));
-        mt_stmt_bind(s, "iii", name, (int64_t)f->kind, (int64_t)f->instance);
+        mt_stmt_bind(s, "iiiII", name, (int64_t)f->kind, (int64_t)f->instance, object, file);
         MT_TRY(mt_stmt_run(s, err));
         *id = mt_db_last_id(w->db);
     }
@@ -96,9 +106,10 @@ static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
         if (n->module != MT_NONE)
             MT_TRY(frame_id(w, n->module, &module, err));
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_ADD, &s, err));
-        mt_stmt_bind(s, "iIiiIIiiii", w->node + (int64_t)i,
+        mt_stmt_bind(s, "iIiiIIiiiiI", w->node + (int64_t)i,
                      n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent, frame, top,
-                     scope, module, (int64_t)n->phase, n->calls_n, n->time_ns, n->self_time_ns);
+                     scope, module, (int64_t)n->phase, n->calls_n, n->time_ns, n->self_time_ns,
+                     n->line ? (int64_t)n->line : INT64_MIN);
         MT_TRY(mt_stmt_run(s, err));
     }
     for (size_t i = 0; i < w->r->stats.n; i++) {

@@ -1,5 +1,5 @@
-/* The rows of `usage_chunk`, `live_keyframe`, `holding`, `max_lifetime`, `kept_gradient` and
- * `unseen`. */
+/* The rows of `usage_chunk`, `live_keyframe`, `moment`, `holding`, `node_extra`, `max_lifetime`,
+ * `kept_gradient` and `unseen`. */
 #include "gen/queries.h"
 #include "lib/store/store_parts.h"
 
@@ -44,14 +44,51 @@ static int64_t node_id(const struct mt_writer *w, uint32_t node)
     return node == MT_NONE ? 0 : w->node + node;
 }
 
+static enum mt_status write_moment(struct mt_writer *w, size_t position, int64_t device,
+                                   int64_t t_ns, enum mt_moment_kind kind, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(w->db, MT_Q_MOMENT_ADD, &s, err));
+    mt_stmt_bind(s, "iiIii", w->run, (int64_t)position, device, t_ns - w->r->start_ns,
+                 (int64_t)kind);
+    return mt_stmt_run(s, err);
+}
+
+/* Those of the reader, else the ends of steps. */
+static enum mt_status write_moments(struct mt_writer *w, struct mt_err *err)
+{
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->steps.n; i++)
+        MT_TRY(write_moment(w, i, INT64_MIN, r->steps.v[i].end_ns, MT_MOMENT_STEP, err));
+    for (size_t i = 0; i < r->history.moments.n && !r->steps.n; i++) {
+        const struct mt_moment *m = &r->history.moments.v[i];
+        MT_TRY(write_moment(w, i, w->device + m->device, m->t_ns, m->kind, err));
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < w->r->extras.n; i++) {
+        const struct mt_node_extra *x = &w->r->extras.v[i];
+        MT_TRY(mt_db_query(w->db, MT_Q_NODE_EXTRA_ADD, &s, err));
+        mt_stmt_bind(s, "iisi", node_id(w, x->node), w->device + x->device,
+                     mt_strtab_get(&w->r->strings, x->figure), x->value);
+        MT_TRY(mt_stmt_run(s, err));
+    }
+    return MT_OK;
+}
+
 static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
     const struct mt_history *h = &w->r->history;
+    const int64_t n = (int64_t)(w->r->steps.n ? w->r->steps.n : h->moments.n);
     for (size_t i = 0; i < h->holdings.all.n; i++) {
         const struct mt_retained_change *p = &h->holdings.all.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
-        if (p->step >= (int64_t)w->r->steps.n)
+        if (p->step >= n)
             continue; /* nothing is held after the last step: there is no end of another */
         MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
         mt_stmt_bind(s, "iiiiii", w->device + site->device, node_id(w, site->node), site->bytes,
@@ -104,7 +141,9 @@ enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
 {
     MT_TRY(write_curve(w, err));
     MT_TRY(write_keyframes(w, err));
+    MT_TRY(write_moments(w, err));
     MT_TRY(write_holdings(w, err));
+    MT_TRY(write_extras(w, err));
     MT_TRY(write_max_lifetime(w, err));
     MT_TRY(write_kept_gradients(w, err));
     return write_unseen(w, err);

@@ -44,7 +44,7 @@ static const struct row {
     struct of_path paths[PATHS];
     uint64_t older, reused, moments;
 } rows[] = {
-    {"nothing", {{0}}, {0}, {{0}}, 0, 0, 0},
+    {"nothing", {{0}}, {.peak_ns = U}, {{0}}, 0, 0, 0},
     {"one block",
      {{ALLOC, "ab", 10, 0, 0}},
      {10, 1, 0, 0, 10, 0, 10, 1},
@@ -136,14 +136,14 @@ static const struct row {
      0},
     {"sums, twice of a path",
      {{SUMS, "a", 10, 6, 2}, {SUMS, "b", 1, 1, 1}, {SUMS, "a", 5, 0, 0}},
-     {16, U, 13, U, 7, 0, 3, U},
+     {16, U, 13, U, 7, U, 3, U},
      {{"a", 15, 6, 0, 2}, {"b", 1, 1, 0, 1}},
      0,
      0,
      0},
     {"sums that one path does not know",
      {{SUMS, "a", 10, 6, 2}, {SUMS, "b", 1, U, 1}},
-     {11, U, 8, U, U, 0, 3, U},
+     {11, U, 8, U, U, U, 3, U},
      {{"a", 10, 0, 0, 2}, {"b", 1, 0, 0, 1}},
      0,
      0,
