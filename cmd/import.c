@@ -15,24 +15,43 @@ static struct mt_import_opts how;
 static const char *cpp_frames;
 static struct mt_strings bases;
 
+/* A figure with its name before it; what is not known is left out. */
+static void describe_figure(struct mt_buf *out, const char *name, int64_t bytes)
+{
+    char text[MT_HUMAN_MAX];
+    if (bytes != MT_UNKNOWN)
+        mt_buf_addf(out, "%s %s   ", name, mt_human_bytes(bytes, text));
+}
+
+/* A moment of the run, in its unit. */
+static void add_time(struct mt_buf *out, const struct mt_recording *r, int64_t t)
+{
+    char text[MT_HUMAN_MAX];
+    if (strcmp(r->time_unit, "ns") == 0)
+        mt_buf_adds(out, mt_human_ns(t, text));
+    else
+        mt_buf_addf(out, "%s %s", mt_human_count(t, text), r->time_unit);
+}
+
 static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_device *d)
 {
-    char dev[32], a[MT_HUMAN_MAX], f[MT_HUMAN_MAX], n[MT_HUMAN_MAX], p[MT_HUMAN_MAX],
-        t[MT_HUMAN_MAX];
+    char dev[32], p[MT_HUMAN_MAX];
+    bool sums = r->kind != MT_RUN_TRACE && r->kind != MT_RUN_SNAPSHOT;
+    bool peak = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
     mt_device_name(d->type, d->index, dev);
-    mt_buf_addf(out, "  %-6s allocated %s   freed %s   net %s   peak ", dev,
-                mt_human_bytes(d->alloc_b, a), mt_human_bytes(d->freed_b, f),
-                mt_human_bytes(d->alloc_b - d->freed_b, n));
-    if (r->notes[MT_NOTE_STATE_ONLY].count)
-        mt_buf_adds(out, "unknown");
-    else
-        mt_buf_addf(out, "%s%s", d->doubt_at_peak_b ? "at most " : "",
-                    mt_human_bytes(d->peak_b, p));
-    if (d->peak_record != SIZE_MAX)
-        mt_buf_addf(out, " at %s", mt_human_ns(d->peak_ns - r->start_ns, t));
+    mt_buf_addf(out, "  %-6s ", dev);
+    describe_figure(out, "allocated", d->alloc_b);
+    describe_figure(out, "freed", d->freed_b);
+    describe_figure(out, sums ? "at the end" : "net", sums ? d->at_end_b : d->alloc_b - d->freed_b);
+    mt_buf_addf(out, "peak %s%s", peak && d->doubt_at_peak_b ? "at most " : "",
+                peak ? mt_human_bytes(d->peak_b, p) : "unknown");
+    if (d->peak_record != SIZE_MAX && r->time_unit) {
+        mt_buf_adds(out, " at ");
+        add_time(out, r, d->peak_ns - r->start_ns);
+    }
     if (d->start_b)
-        mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, a));
+        mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, p));
     mt_buf_addc(out, '\n');
 }
 
@@ -56,6 +75,27 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
     else
         mt_buf_adds(out, r->notes[MT_NOTE_STEPS_UNKNOWN].count ? "steps unknown\n"
                                                                : "no step markers\n");
+}
+
+/* What a heap log is of: its events, or the moments that the recorder looked at. */
+static void describe_heap(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    char paths[MT_HUMAN_LONG], allocs[MT_HUMAN_LONG], frees[MT_HUMAN_LONG];
+    const struct mt_device *d = r->devices.n ? &r->devices.v[0] : NULL;
+    mt_escape_terminal(out, run);
+    mt_buf_addf(out, ": heap log of %s, %s\n  ", r->format,
+                mt_human_plural((int64_t)r->nodes.n, "call path", paths));
+    if (d && d->alloc_n != MT_UNKNOWN)
+        mt_buf_addf(out, "%s", mt_human_plural(d->alloc_n, "allocation", allocs));
+    else
+        mt_buf_addf(out, "%s", mt_human_plural((int64_t)r->summed_n, "moment", allocs));
+    if (d && d->freed_n != MT_UNKNOWN)
+        mt_buf_addf(out, ", %s", mt_human_plural(d->freed_n, "free", frees));
+    if (r->time_unit && r->end_ns > r->start_ns) {
+        mt_buf_adds(out, " over ");
+        add_time(out, r, r->end_ns - r->start_ns);
+    }
+    mt_buf_addc(out, '\n');
 }
 
 static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)
@@ -90,7 +130,8 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
         mt_note_text(out, (enum mt_note_kind)k, n);
         mt_buf_addc(out, '\n');
     }
-    if (advice && !r->notes[MT_NOTE_STEPS_UNKNOWN].count) /* that one has advice of its own */
+    if (advice && !r->summed &&
+        !r->notes[MT_NOTE_STEPS_UNKNOWN].count) /* that one has advice of its own */
         mt_buf_addf(out, "  steps: %s\n", advice);
 }
 
@@ -98,7 +139,7 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
 static void summarise(const struct mt_recording *r, const char *run)
 {
     struct mt_buf out = {0};
-    describe_run(&out, r, run);
+    (r->summed ? describe_heap : describe_run)(&out, r, run);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     describe_notes(&out, r);
@@ -384,7 +425,7 @@ static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL},
 
 const struct mt_cmd mt_cmd_import = {
     .name = "import",
-    .summary = "read traces and memory snapshots into the database",
+    .summary = "read traces, memory snapshots and heap logs into the database",
     .usage = "[options] FILE|FOLDER|- ...",
     .examples = "  memtool import trace.json.gz --name base\n"
                 "  memtool import traces/ --group job42\n"

@@ -202,6 +202,8 @@ static void close_events(struct mt_heap *h)
     bool timed = h->rec->time_unit;
     mt_heap_end_window(h);
     mt_heap_end_moment(h);
+    if (!h->alloc_n)
+        mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     for (size_t i = 0; i < h->slots.n; i++) {
         const struct mt_heap_node *n = &h->slots.v[i];
         bool still = n->epoch != h->epoch; /* unchanged since the peak */

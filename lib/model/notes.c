@@ -47,6 +47,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
     [MT_NOTE_MOMENT_SUM] = "moment_sum",
     [MT_NOTE_NO_PEAK] = "no_peak",
+    [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -125,6 +126,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",
+    [MT_NOTE_NO_ALLOCATIONS] =
+        "nothing is allocated in this file: the program ended at once, or the recorder "
+        "was not loaded into it",
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",

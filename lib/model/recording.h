@@ -244,6 +244,7 @@ enum mt_note_kind {
     MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
     MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
     MT_NOTE_MOMENT_SUM,     /* moments whose paths hold more than is held in all */
+    MT_NOTE_NO_ALLOCATIONS, /* nothing is allocated in a heap log */
     MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
     MT_NOTE_N
 };

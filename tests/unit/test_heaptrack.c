@@ -1,0 +1,152 @@
+/* formats/heaptrack.c: logs of all versions, whole and damaged, and what becomes of them. */
+#include "tests/unit/rows.h"
+#include "tests/unit/summed.h"
+
+#include <string.h>
+
+#define V3      "v 10400 3\nX ./a b\nI 1000 5e298f\n"
+#define TRAILER "# strings: 6\n# ips: 4\n"
+/* 1 program, 2 main, 3 file, 4 f, 5 g, 6 C library, 7 malloc */
+#define STRINGS "s 4 /a/p\ns 4 main\ns 5 a b.c\ns 4 f(x)\ns 1 g\ns 7 libc.so\ns 6 malloc\n"
+/* 1 main, 2 f inlined in g, 3 malloc, 4 somewhere in the C library */
+#define IPS "i 10 1 2 3 7\ni 20 1 4 3 8 5 3 9\ni 30 6 7\ni 40 6\n"
+/* 1 main, 2 main g f, 3 main g f malloc, 4 main, somewhere */
+#define TRACES "t 1 0\nt 2 1\nt 3 2\nt 4 1\n"
+#define TABLES V3 STRINGS IPS TRACES
+#define G_F    "main;g;f "
+
+static const struct summed_file files[] = {
+    {"a whole one", TABLES "a a 3\n+ 0\nc 5\nR 3\na 14 4\n+ 1\n- 1\nc f\n" TRAILER,
+     " alloc 30 n 2 peak 30 end 10 moments 1 ns 15000000\n" G_F
+     "10/10/10\nmain;[libc.so] 20/20/0\n"},
+    {"lines end as on another system",
+     "v 10400 3\r\ns 4 main\r\ni 1 0 1\r\nt 1 0\r\na a 1\r\n+ 0\r\n# strings: 1\r\n",
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\n"},
+    {"strings without sizes, version 2",
+     "v 10200 2\ns /a b/p\ns main\ns 5 f(x y)\ni 1 1 2\ni 2 1 3\nt 1 0\nt 2 1\na 5 2\n+ "
+     "0\n" TRAILER,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain;f 5/5/5\n"},
+    {"a version without a number is 1", "v 10200\ns main\ni 1 0 1\nt 1 0\na 5 1\n+ 0\n" TRAILER,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\n"},
+    {"older still", "v 10100\n+ 5 1 abc\n" TRAILER,
+     "error at 0: is a heaptrack log of file version 0, memtool reads 1 to 3\n"},
+    {"newer", "v 20000 4\n" TRAILER,
+     "error at 0: is a heaptrack log of file version 4, memtool reads 1 to 3\n"},
+    {"raw", "v 10400 3\nx 2 /p\nX ./p\n",
+     "error at 10: is a raw log of heaptrack, whose addresses have no functions yet\n"},
+    {"raw, by its events", "v 10400 3\nt 1 0\n+ 5 1 abc\n",
+     "error at 16: is a raw log of heaptrack, whose addresses have no functions yet\n"},
+    {"all frames, --cpp-frames all", TABLES "a a 3\n+ 0\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain;g;f;malloc 10/10/10\n"},
+    {"no stack", TABLES "a a 0\n+ 0\na 5 1\n+ 1\n" TRAILER,
+     " alloc 15 n 2 peak 15 end 15 outside 10/10/10 moments 1 ns 0\nmain 5/5/5\n"},
+    {"the peak is the first of the highest, what paths hold then",
+     TABLES "a a 1\na a 2\n+ 0\nc 1\n+ 1\n- 0\nc 2\n+ 0\n" TRAILER,
+     " alloc 30 n 3 peak 20 end 20 moments 3 ns 2000000\nmain 20/10/10\n" G_F "10/10/10\n"},
+    {"a block of no bytes", TABLES "a 0 1\n+ 0\n- 0\n+ 0\n" TRAILER,
+     " alloc 0 n 2 peak 0 end 0 moments 1 ns 0\nmain 0/0/0\n"},
+    {"attached later", TABLES "a a 1\n+ 0\nc 1\nA\n+ 0\n+ 0\n- 0\n" TRAILER,
+     " alloc 20 n 2 peak 20 end 10 moments 1 ns 1000000\nmain 20/20/10\n"},
+    {"frees of what is older", TABLES "a a 1\n- 0\n+ 0\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote before_trace 1\n"},
+    {"a time before the last", TABLES "a a 1\nc 9\n+ 0\nc 5\nc 10\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 16000000\nmain 10/10/10\nnote clock 1\n"},
+    {"numbers that are nowhere",
+     TABLES "a a 1\n+ 1\n- 7\n+ fffffffff\n+ 0\nt 9 0\nt 1 99\ni 5 99\na 5 99\n+ 1\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 8\n"},
+    {"a stack that calls itself", TABLES "t 1 5\na a 5\n+ 0\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 outside 10/10/10 moments 1 ns 0\nnote skipped 1\n"},
+    {"lines of another kind", TABLES "a a 1\n+ 0\nhello\n\x01\n+\n+ x\n- \nc\nR q\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 7\n"},
+    {"a string of another size", V3 "s 9 main\ni 1 0 1\nt 1 0\na 5 1\n+ 0\n" TRAILER,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\nnote skipped 1\n"},
+    {"sizes that cannot be", TABLES "a ffffffffffffffff 1\n+ 0\na a 1\n+ 1\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 2\n"},
+    {"more than can be", TABLES "a 4000000000000000 1\n+ 0\n" TRAILER,
+     "error at 191: the allocations are of more than 1 EiB, or of less than nothing\n"},
+    {"times that cannot be", TABLES "a a 1\n+ 0\nc fffffffffffffff\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 1\n"},
+    {"no allocations", TABLES TRAILER,
+     " alloc 0 n 0 peak 0 end 0 moments 0 ns 0\nnote no_allocations 1\n"},
+    {"no trailer", TABLES "a a 1\n+ 0\n",
+     "error at 180: ends early: heaptrack writes \"# strings\" and \"# ips\" last\n"},
+    {"no trailer, --partial", TABLES "a a 1\n+ 0\n",
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote cut 1\n"},
+    {"cut in a line, --partial", TABLES "a 5 1\n+ 0\na a 1\n+ 1",
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\nnote cut 1\n"},
+    {"behind the trailer", TABLES "a 5 1\n+ 0\n" TRAILER "+ 0\n",
+     " alloc 10 n 2 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\n"},
+};
+
+static void test_log(void **state)
+{
+    summed_test(*state, &mt_reader_heaptrack);
+}
+
+static void cuts(void **state)
+{
+    static const char text[] = TABLES "a a 3\n+ 0\nc 5\nR 3\na 14 4\n+ 1\n- 1\nc f\n" TRAILER;
+    const size_t n = sizeof text - 1, last = sizeof "# ips: 4\n" - 1;
+    size_t whole[64], whole_n = 0;
+    (void)state;
+    for (size_t i = n - last; i <= n; i++) /* the trailer's second line */
+        whole[whole_n++] = i;
+    summed_test_cuts(text, &mt_reader_heaptrack, whole, whole_n);
+}
+
+/* Stacks as deep as heaptrack records them have lost what was outside, unless they begin where
+ * programs do. */
+static void deep(void **state)
+{
+    enum { DEPTH = 64 };
+    (void)state;
+    for (int rooted = 0; rooted < 2; rooted++) {
+        struct mt_buf text = {0};
+        mt_buf_adds(&text, V3 "s 1 f\ns 4 main\ns 1 g\ni 1 0 1\ni 2 0 2\ni 3 0 3\n");
+        mt_buf_addf(&text, "t %d 0\n", rooted ? 2 : 3);
+        for (int i = 1; i < DEPTH; i++)
+            mt_buf_addf(&text, "t 1 %x\n", (unsigned)i);
+        mt_buf_adds(&text, "a 5 40\na 5 3f\n+ 0\n+ 1\n" TRAILER);
+        const struct summed_file whole = {
+            "deep", text.s,
+            rooted ? " alloc 10 n 2 peak 10 end 10 moments 1 ns 0\nmain;f 10/10/10\n"
+                   : " alloc 10 n 2 peak 10 end 10 moments 1 ns 0\n[stack cut];g;f 5/5/5\ng;f "
+                     "5/5/5\n"};
+        summed_test(&whole, &mt_reader_heaptrack);
+        mt_buf_free(&text);
+    }
+}
+
+/* ---- whether it is one ---- */
+
+static const struct head {
+    const char *name, *text;
+    bool is;
+} heads[] = {
+    {"a log", V3, true},
+    {"version 1", "v 10200\ns x\n", true},
+    {"comments before", "# bytehound\n\nv 10100 2\n", true},
+    {"of another system", "v 10400 3\r\n", true},
+    {"a word", "very good\n", false},
+    {"vertices", "v 1.0 2.0 3.0\n", false},
+    {"vertices of whole numbers", "v 1 2 3\n", false},
+    {"nothing", "", false},
+    {"a beginning", "v 10400 3", false},
+    {"comments alone", "# a\n# b\n", false},
+};
+
+static void probe(void **state)
+{
+    const struct head *h = *state;
+    assert_int_equal(mt_reader_heaptrack.probe(h->text, strlen(h->text)) >= 90, h->is);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest alone[] = {cmocka_unit_test(cuts), cmocka_unit_test(deep)};
+    struct row_tests t = {0};
+    ROWS_ADD(&t, test_log, files);
+    ROWS_ADD(&t, probe, heads);
+    int failed = ROWS_RUN(&t, "heaptrack");
+    return cmocka_run_group_tests(alone, NULL, NULL) + failed;
+}
