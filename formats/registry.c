@@ -3,9 +3,9 @@
 #include "lib/base/mem.h"
 #include <string.h>
 
-static const struct mt_reader *const formats[] = {
-    &mt_reader_pytorch_trace, &mt_reader_cuda_snapshot, &mt_reader_heaptrack, &mt_reader_massif,
-    &mt_reader_dhat};
+static const struct mt_reader *const formats[] = {&mt_reader_pytorch_trace,
+                                                  &mt_reader_cuda_snapshot, &mt_reader_heaptrack,
+                                                  &mt_reader_massif, &mt_reader_dhat};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {
@@ -25,9 +25,10 @@ static const struct look {
 
 static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *err)
 {
-    static const char how[] = "Nothing was imported. memtool reads the JSON that PyTorch's "
-                              "prof.export_chrome_trace() writes, and the pickle of "
-                              "torch.cuda.memory._dump_snapshot().";
+    static const char how[] =
+        "Nothing was imported. memtool reads the JSON that PyTorch's prof.export_chrome_trace() "
+        "writes, the pickle of torch.cuda.memory._dump_snapshot(), and heap logs of heaptrack, "
+        "massif and DHAT.";
     if (n == 0) {
         MT_FAIL(err, MT_EINPUT, "the file is empty");
         mt_err_hint(err, "Nothing was imported. The recording was probably never written.");
@@ -47,7 +48,8 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
            ((unsigned char)head[text] >= ' ' || (head[text] >= '\t' && head[text] <= '\r')))
         text++;
     MT_FAIL(err, MT_EINPUT,
-            text == n ? "this is text, but not JSON" : "this is binary data of no known format");
+            text == n ? "this is text of no known format"
+                      : "this is binary data of no known format");
     mt_err_hint(err, "%s", how);
     return MT_EINPUT;
 }
