@@ -106,6 +106,8 @@ static bool close_level(struct reader *r)
     struct level done = r->levels.v[--r->levels.n];
     if (done.sum > done.bytes)
         return false;
+    if (done.sum && done.bytes > done.sum)
+        mt_rec_note(r->rec, MT_NOTE_CALLERS, -1, done.bytes - done.sum);
     if (done.bytes > done.sum) {
         bool cut = !done.sum &&
                    (int64_t)mt_valgrind_calls(r->stack.v, r->calls.v, r->calls.n) >= r->depth &&
@@ -219,6 +221,11 @@ static void look_at(struct reader *r, const struct snapshot *s)
 
 static enum mt_status give(struct reader *r, const struct snapshot *s, struct mt_err *err)
 {
+    int64_t held = 0;
+    for (size_t i = 0; i < r->held.n; i++)
+        held = mt_wrap_add(held, r->held.v[i].bytes);
+    if (s->tree == TREE_DONE && held < s->heap)
+        mt_rec_note(r->rec, MT_NOTE_CALLERS, -1, mt_wrap_sub(s->heap, held));
     MT_TRY(mt_heap_moment(r->heap, s->time, s->heap, s->tree == TREE_DONE, err));
     for (size_t i = 0; i < r->held.n; i++)
         MT_TRY(mt_heap_held(r->heap, r->held.v[i].node, r->held.v[i].bytes, MT_UNKNOWN, err));

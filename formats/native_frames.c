@@ -151,6 +151,13 @@ static void add_unknown(struct mt_buf *out, const char *object)
         mt_buf_adds(out, "[unknown function]");
 }
 
+/* Symbols of one function that has several, for its versions. */
+static bool has_other_name(const char *name, const char **other)
+{
+    *other = "pthread_create";
+    return strcmp(name, "__pthread_create_2_1") == 0;
+}
+
 void mt_native_name(struct mt_buf *out, const char *name, const char *object)
 {
     static const char internal[] = "__GI_"; /* of glibc: the same function */
@@ -159,11 +166,11 @@ void mt_native_name(struct mt_buf *out, const char *name, const char *object)
         add_unknown(out, object);
         return;
     }
-    if (is_whole(name)) {
-        mt_buf_adds(out, name);
+    const char *s = name, *other;
+    if (is_whole(name) || has_other_name(name, &other)) {
+        mt_buf_adds(out, is_whole(name) ? name : other);
         return;
     }
-    const char *s = name;
     if (strncmp(s, internal, sizeof internal - 1) == 0 && s[sizeof internal - 1])
         s += sizeof internal - 1;
     if (*s == '<')

@@ -47,6 +47,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
     [MT_NOTE_MOMENT_SUM] = "moment_sum",
     [MT_NOTE_NO_PEAK] = "no_peak",
+    [MT_NOTE_CALLERS] = "callers",
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
 };
 
@@ -132,6 +133,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",
+    [MT_NOTE_CALLERS] =
+        "in %N place/places the file's call paths hold %B less in all than it says: what is "
+        "missing has no callers, or no call path",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the one recorded is no larger than that of the "
         "step before, or no number",

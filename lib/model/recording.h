@@ -246,6 +246,7 @@ enum mt_note_kind {
     MT_NOTE_MOMENT_SUM,     /* moments whose paths hold more than is held in all */
     MT_NOTE_NO_ALLOCATIONS, /* nothing is allocated in a heap log */
     MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
+    MT_NOTE_CALLERS,        /* functions that hold more than their callers do together */
     MT_NOTE_N
 };
 struct mt_note {

@@ -123,8 +123,45 @@ def massif(name):
     m.check(device["peak_ns"] == time, run, "time of the peak", device["peak_ns"], time)
     m.check([device[key] for key in ("alloc_b", "alloc_n", "freed_b", "at_end_b", "at_end_n")] == [None] * 5, run, "what massif does not tell", device)
     compare(run, {path: {"self_at_peak_b": size} for path, size in held.items()})
+    check_moments(run, moments)
+
+
+def check_moments(run, moments):
+    """Each moment with a tree is stored, and its sums are the level."""
+    rows = m.query(f"SELECT m.position, m.time_ns FROM moment m JOIN run r ON r.id = m.run_id WHERE r.name = '{run}' ORDER BY m.position")
+    trees = [moment for moment in moments if moment[2]]
+    m.check([row["time_ns"] for row in rows] == [time for time, _, _ in trees], run, "moments", rows)
+    for row, (_, level, _) in zip(rows, trees):
+        held = m.query(f"SELECT sum(h.bytes_b) AS b FROM holding h JOIN device d ON d.id = h.device_id JOIN run r ON r.id = d.run_id "
+                       f"WHERE r.name = '{run}' AND h.moment <= {row['position']}")[0]["b"]
+        m.check(held == level, run, "held at", row, held, level)
+
+
+# ---- beside heaptrack ----
+
+
+def sites(run):
+    """What sites did themselves: {(site, in what): (allocated bytes and blocks, at the peak, at the end)}."""
+    rows = m.query(f"SELECT top, scope, sum(self_alloc_b) AS b, sum(self_alloc_n) AS n, sum(self_at_peak_b) AS peak, sum(self_at_end_b) AS at_end "
+                   f"FROM v_node WHERE run = '{run}' GROUP BY top, scope")
+    return {(row["top"], row["scope"]): (row["b"], row["n"], row["peak"], row["at_end"]) for row in rows if row["n"]}
+
+
+def beside(name, heaptrack):
+    """One program under both tools: all is the same, but for what one of them does not see or sees otherwise."""
+    imported(heaptrack)
+    ours, theirs = sites(name.split(".")[0]), sites(heaptrack.split(".")[0])
+    differences = {}
+    for site in set(ours) | set(theirs):
+        difference = tuple(b - a for a, b in zip(ours.get(site, (0,) * 4), theirs.get(site, (0,) * 4)))
+        if any(difference):
+            differences[site] = difference
+    pool, tls = ("[libstdc++.so.6]", "call_init"), ("allocate_dtv", "_dl_allocate_tls")
+    m.check(differences == {pool: (72704, 1, 72704, 0), tls: (2 * 48, 0, 2 * 48, 2 * 320)}, name, heaptrack, "differ", differences)
 
 
 dhat("dhat_200k.json")
+dhat("dhat_2k.json")
+beside("dhat_2k.json", "heaptrack.zst")
 massif("massif_200k.out")
 m.finish(at_least=100)

@@ -22,6 +22,7 @@ static const struct name {
     {"nothing but that", "__GI_", "", "__GI_"},
     {"versions", "pthread_create@@GLIBC_2.34", "", "pthread_create"},
     {"an old version", "memcpy@GLIBC_2.2.5", "", "memcpy"},
+    {"a version's own symbol", "__pthread_create_2_1", "", "pthread_create"},
     {"stubs", "malloc@plt", "", "malloc"},
     {"cold parts", "parse.cold", "", "parse"},
     {"numbered parts", "parse.part.0", "", "parse"},

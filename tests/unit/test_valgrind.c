@@ -86,10 +86,10 @@ static const struct summed_file massifs[] = {
      HEAD SNAPSHOT(0, 1, 9, "peak") "n1: 9" ROOT
                                     " n1: 8 0x1: leaf (a.c:1)\n  n0: 3 0x2: main (a.c:2)\n",
      " alloc ? n ? peak 9 end ? outside 0/1/0 moments 1 instructions 1\nmain;leaf 0/3/0\n"
-     "leaf 0/5/0\n"},
+     "leaf 0/5/0\nnote callers 2\n"},
     {"a tree smaller than the level",
      HEAD SNAPSHOT(0, 1, 100, "peak") "n1: 60" ROOT " n0: 60 0x1: main (a.c:1)\n",
-     " alloc ? n ? peak 100 end ? outside 0/40/0 moments 1 instructions 1\nmain 0/60/0\n"},
+     " alloc ? n ? peak 100 end ? outside 0/40/0 moments 1 instructions 1\nmain 0/60/0\nnote callers 1\n"},
     {"a tree larger than the level",
      HEAD SNAPSHOT(0, 1, 50, "peak") "n1: 60" ROOT " n0: 60 0x1: main (a.c:1)\n",
      " alloc ? n ? peak 60 end ? moments 1 instructions 1\nmain 0/60/0\nnote moment_sum 1\n"},
