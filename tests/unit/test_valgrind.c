@@ -89,7 +89,8 @@ static const struct summed_file massifs[] = {
      "leaf 0/5/0\nnote callers 2\n"},
     {"a tree smaller than the level",
      HEAD SNAPSHOT(0, 1, 100, "peak") "n1: 60" ROOT " n0: 60 0x1: main (a.c:1)\n",
-     " alloc ? n ? peak 100 end ? outside 0/40/0 moments 1 instructions 1\nmain 0/60/0\nnote callers 1\n"},
+     " alloc ? n ? peak 100 end ? outside 0/40/0 moments 1 instructions 1\nmain 0/60/0\nnote "
+     "callers 1\n"},
     {"a tree larger than the level",
      HEAD SNAPSHOT(0, 1, 50, "peak") "n1: 60" ROOT " n0: 60 0x1: main (a.c:1)\n",
      " alloc ? n ? peak 60 end ? moments 1 instructions 1\nmain 0/60/0\nnote moment_sum 1\n"},
