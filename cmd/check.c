@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "cmd/output.h"
+#include "lib/run/group_keys.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
