@@ -117,35 +117,39 @@ static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
     put_figure(r, d->name, "in doubt at the end", "doubt_at_end_b", d->doubt_at_end_b);
 }
 
+static enum mt_status put_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+                                 const struct mt_run_device *d, struct mt_err *err)
+{
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(db, run, d, &gaps, err));
+    put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
+    put_figure(r, d->name, "freed", "freed_b", d->freed_b);
+    put_figure(r, d->name, "net", "net_b", d->net_b);
+    put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
+              d->doubt_at_peak_b != 0);
+    put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
+    put_bound(r, d->name, "at end", "at_end_b", gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b,
+              d->doubt_at_end_b != 0);
+    if (d->start_b)
+        put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
+    put_figure(r, d->name, "outside ops", "outside_b",
+               mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
+    if (d->before_freed_b)
+        put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
+    put_older(r, run, d);
+    put_unseen(r, d);
+    return put_totals(r, db, d, err);
+}
+
 static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                                   struct mt_err *err)
 {
     struct mt_run_device *all;
     size_t n;
-    unsigned gaps;
-    MT_TRY(mt_run_gaps(db, run, &gaps, err));
     MT_TRY(mt_run_devices(db, run, &all, &n, err));
     enum mt_status st = MT_OK;
-    for (size_t i = 0; i < n && st == MT_OK; i++) {
-        const struct mt_run_device *d = &all[i];
-        put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
-        put_figure(r, d->name, "freed", "freed_b", d->freed_b);
-        put_figure(r, d->name, "net", "net_b", d->net_b);
-        put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
-                  d->doubt_at_peak_b != 0);
-        put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
-        put_bound(r, d->name, "at end", "at_end_b",
-                  gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b, d->doubt_at_end_b != 0);
-        if (d->start_b)
-            put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
-        put_figure(r, d->name, "outside ops", "outside_b",
-                   mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
-        if (d->before_freed_b)
-            put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
-        put_older(r, run, d);
-        put_unseen(r, d);
-        st = put_totals(r, db, d, err);
-    }
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        st = put_device(r, db, run, &all[i], err);
     free(all);
     return st;
 }
@@ -243,7 +247,7 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     mt_report_columns(r, "what value");
     r->columns.v[0].whole = true;
     struct mt_run told = *run;
-    told.notes.lost[0] = '\0'; /* its notes are rows */
+    told.notes.lost[0] = told.notes.missing[0] = '\0'; /* its notes are rows */
     if (mt_people_read())
         told.notes.unseen[0] = '\0';
     mt_report_about(r, &told, NULL);

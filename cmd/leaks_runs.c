@@ -125,7 +125,7 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
                                 const struct mt_run *run, struct mt_err *err)
 {
     unsigned gaps;
-    MT_TRY(mt_run_gaps(db, run, &gaps, err));
+    MT_TRY(mt_run_gaps(db, run, &s->device, &gaps, err));
     if (!(gaps & MT_GAPS_OF_FREES))
         return MT_OK;
     s->ends_unknown = true;

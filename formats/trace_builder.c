@@ -179,9 +179,12 @@ static void take_total(struct mt_total *t, int64_t total_b, const struct mt_reco
         t->last_total_b = total_b;
     }
     t->known = true;
+    t->counts |= total_b != 0;
+    t->mapped |= total_b == 0 && rec->bytes > 0;
 }
 
-/* The totals of a device's processes together; unknown where one has none. */
+/* The totals of a device's processes together; unknown where one has none, or has one that leaves
+ * blocks out: after an allocation it is 0 (shared memory, on the CPU). */
 static void sum_totals(struct mt_trace_builder *in)
 {
     struct mt_recording *rec = in->rec;
@@ -190,7 +193,7 @@ static void sum_totals(struct mt_trace_builder *in)
     for (size_t i = 0; i < in->totals.n; i++) {
         const struct mt_total *t = &in->totals.v[i];
         struct mt_device *d = &rec->devices.v[t->device];
-        if (!t->known ||
+        if (!t->known || !t->counts || t->mapped ||
             __builtin_add_overflow(d->first_total_b, t->first_total_b, &d->first_total_b) ||
             __builtin_add_overflow(d->first_bytes, t->first_bytes, &d->first_bytes) ||
             __builtin_add_overflow(d->last_total_b, t->last_total_b, &d->last_total_b))
@@ -224,6 +227,17 @@ static void take_oom(struct mt_trace_builder *in, const struct mt_event *ev, uin
                                                          .metric = MT_METRIC_OOM};
 }
 
+/* What the recorder says after a record of what the device holds. */
+static void take_told(struct mt_trace_builder *in, const struct mt_event *ev,
+                      const struct mt_record *rec)
+{
+    bool on_cpu = in->rec->devices.v[rec->device].type == MT_DEVICE_CPU;
+    bool total = (ev->valid & MT_HAS_TOTAL) && !on_cpu && ev->total_b >= 0;
+    bool reserved = (ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0;
+    if (reserved || total)
+        mt_rec_told(in->rec, reserved ? ev->reserved_b : 0, total ? ev->total_b : MT_GONE);
+}
+
 static enum mt_status take_record(struct mt_trace_builder *in, const struct mt_event *ev,
                                   uint16_t device, int64_t offset, struct mt_err *err)
 {
@@ -243,8 +257,7 @@ static enum mt_status take_record(struct mt_trace_builder *in, const struct mt_e
     struct mt_total *total = total_of(in, rec);
     if (ev->valid & MT_HAS_TOTAL)
         take_total(total, ev->total_b, rec);
-    if ((ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0)
-        mt_rec_reserved(in->rec, ev->reserved_b);
+    take_told(in, ev, rec);
     return MT_OK;
 }
 

@@ -15,7 +15,8 @@ struct mt_trace_builder {
     open;
     struct mt_map open_of; /* thread -> index + 1 into open of its innermost B event */
     MT_VEC(struct mt_total {
-        bool known; /* the records say it */
+        bool known;          /* the records say it */
+        bool counts, mapped; /* it is not always 0; it is 0 behind an allocation */
         uint16_t device;
         uint32_t first_order, last_order;
         int64_t first_t_ns, first_total_b, first_bytes, last_t_ns, last_total_b;

@@ -13,7 +13,8 @@ SELECT 1 FROM run WHERE id = ?1;
 -- name: run_get
 -- in: ?1 id   out: ..., notes on what of the file was lost, the first number that no
 --   record has, the note on frees that nobody saw, hash of the file, the note on older blocks,
---   whether memory records should be there and are not, kind, unit of its times ('' = none)
+--   whether memory records should be there and are not, kind, unit of its times ('' = none),
+--   the note on records that are missing
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
@@ -21,7 +22,8 @@ SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coale
   coalesce((SELECT group_concat(text, '; ') FROM (SELECT text FROM note WHERE run_id = ?1 AND kind IN ('freed_unseen', 'alloc_unseen') ORDER BY kind DESC)), ''),
   coalesce(substr(content_hash, 1, 32), ''),
   coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), ''),
-  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, '') FROM run WHERE id = ?1;
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''),
+  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'residual'), '') FROM run WHERE id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
@@ -32,7 +34,7 @@ SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, 
   at_end_b, at_end_n, before_freed_b, before_at_peak_b, outside_n, outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b,
   older_b, unseen_b, unseen_n, doubt_at_peak_b, doubt_at_end_b, alloc_unseen_b, alloc_unseen_n,
   EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'state_only'),
-  older_least_b, older_most_b, older_used, knows, coalesce(older_from, '') FROM device WHERE run_id = ?1
+  older_least_b, older_most_b, older_used, total_peak_b, above_b, below_b, missing_b, knows, coalesce(older_from, '') FROM device WHERE run_id = ?1
   ORDER BY coalesce(alloc_b, peak_b, at_end_b) DESC, id;
 
 -- name: runs

@@ -82,7 +82,10 @@ CREATE TABLE device (
   older_least_b INTEGER, older_most_b INTEGER, -- then, an estimate of them; NULL: unknown (see docs/older.md)
   older_used INTEGER NOT NULL,     -- 1: nobody knows of them, but the recording shows that there are some
   alloc_unseen_b INTEGER NOT NULL, alloc_unseen_n INTEGER NOT NULL, -- of alloc_b, alloc_n: allocations that nobody saw
-  knows INTEGER NOT NULL           -- what is known of it, bits as above
+  knows INTEGER NOT NULL,          -- what is known of it, bits as above
+  total_peak_b INTEGER,            -- the most that the recorder's total is; NULL: unknown
+  above_b INTEGER NOT NULL, below_b INTEGER NOT NULL, -- how far it is above and below the level, at most: records are missing
+  missing_b INTEGER NOT NULL       -- how far it is above the level at the end
 );
 CREATE INDEX device_run ON device(run_id);
 
@@ -370,7 +373,7 @@ CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.fre
   CASE WHEN s.kind IS NULL THEN d.peak_b END AS peak_b, CASE WHEN s.kind IS NULL THEN d.peak_ns END AS peak_ns,
   CASE WHEN s.kind IS NULL THEN d.peak_record END AS peak_record, d.at_end_b,
   d.alloc_n, d.freed_n, d.base_b, d.residual_b, d.start_b, d.unseen_b, d.unseen_n, d.alloc_unseen_b, d.alloc_unseen_n, d.doubt_at_peak_b, d.doubt_at_end_b,
-  d.older_from, d.older_least_b, d.older_most_b, d.older_used,
+  d.total_peak_b, d.above_b, d.below_b, d.missing_b, d.older_from, d.older_least_b, d.older_most_b, d.older_used,
   CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
   FROM run r JOIN device d ON d.run_id = r.id LEFT JOIN note s ON s.run_id = r.id AND s.kind = 'state_only';
 

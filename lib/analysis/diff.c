@@ -234,7 +234,7 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
         s->lives = mt_alloc(sizeof *s->lives);
         MT_TRY(mt_allocations_open(s->db, &s->run, s->lives, err));
     }
-    MT_TRY(mt_run_gaps(s->db, &s->run, &s->gaps, err));
+    MT_TRY(mt_run_gaps(s->db, &s->run, device, &s->gaps, err));
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known =
         mt_allocations_are_known(device) && mt_leaks_can_tell(s->step_n, warmup) && !s->gaps;

@@ -379,7 +379,7 @@ enum mt_status mt_leaks_find(struct mt_allocations *l, const struct mt_run_devic
                              struct mt_leaks *out, struct mt_err *err)
 {
     *out = (struct mt_leaks){0};
-    MT_TRY(mt_run_gaps(l->db, l->run, &out->gaps, err));
+    MT_TRY(mt_run_gaps(l->db, l->run, device, &out->gaps, err));
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);
     if (out->rows.n)

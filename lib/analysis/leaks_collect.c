@@ -175,7 +175,7 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
                                 struct mt_err *err)
 {
     unsigned gaps;
-    MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, &gaps, err));
+    MT_TRY(mt_run_gaps(f->lives->db, f->lives->run, device, &gaps, err));
     f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
     MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
     MT_TRY(read_kept_gradients(f, device, err));

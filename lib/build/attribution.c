@@ -154,15 +154,15 @@ static void sample_reserved(struct mt_recording *r)
     int64_t *held_b = mt_alloc((r->devices.n + 1) * sizeof *held_b);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
-        if (!rec->reserved)
+        if (!rec->told || !r->told.v[rec->told - 1].reserved_b)
             continue;
         uint64_t process = r->threads.v[rec->thread].process;
         uint32_t *at = mt_map_at(&last, process << 16 | rec->device), before = *at;
-        *at = rec->reserved - 1;
-        int64_t was_b = before == MT_MAP_NONE ? 0 : r->reserved_b.v[before];
-        if (before != MT_MAP_NONE && r->reserved_b.v[*at] == was_b)
+        *at = rec->told - 1;
+        int64_t was_b = before == MT_MAP_NONE ? 0 : r->told.v[before].reserved_b;
+        if (before != MT_MAP_NONE && r->told.v[*at].reserved_b == was_b)
             continue;
-        mt_wrap_inc(&held_b[rec->device], mt_wrap_sub(r->reserved_b.v[*at], was_b));
+        mt_wrap_inc(&held_b[rec->device], mt_wrap_sub(r->told.v[*at].reserved_b, was_b));
         *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = rec->t_ns,
                                                        .value = held_b[rec->device],
                                                        .order = rec->order,
@@ -173,19 +173,6 @@ static void sample_reserved(struct mt_recording *r)
     }
     mt_map_free(&last);
     free(held_b);
-}
-
-static void check_totals(struct mt_recording *r)
-{
-    for (size_t i = 0; i < r->devices.n; i++) {
-        const struct mt_device *d = &r->devices.v[i];
-        if (!d->has_total)
-            continue;
-        int64_t theirs = d->last_total_b - d->first_total_b + d->first_bytes;
-        int64_t ours = mt_device_recorded(d);
-        if (theirs != ours)
-            mt_rec_note(r, MT_NOTE_RESIDUAL, -1, theirs - ours);
-    }
 }
 
 /* Why there is no memory record: whether the file says that there was to be any. */
@@ -213,7 +200,7 @@ void mt_build_attribution(struct mt_recording *r)
     }
     run_totals(r);
     sample_reserved(r);
-    check_totals(r);
+    mt_build_missing(r);
     if (!r->records.n && !r->without_ops)
         mt_rec_note(r, why_no_memory(r), -1, 0);
 }

@@ -57,9 +57,10 @@ void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */
 void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
 void mt_build_births(struct mt_recording *r);      /* blocks that are freed, but not seen born */
-void mt_build_unseen(struct mt_recording *r); /* ends blocks whose memory is handed out again */
-void mt_build_rollup(struct mt_recording *r); /* calls the next one */
-void mt_build_totals(struct mt_recording *r); /* of subtrees, from what nodes did themselves */
+void mt_build_unseen(struct mt_recording *r);  /* ends blocks whose memory is handed out again */
+void mt_build_missing(struct mt_recording *r); /* by what the recorder says itself */
+void mt_build_rollup(struct mt_recording *r);  /* calls the next one */
+void mt_build_totals(struct mt_recording *r);  /* of subtrees, from what nodes did themselves */
 /* Gradients that stay while optimizers step, for the history; part of the next. */
 struct mt_gradients;
 void mt_build_kept_gradients(struct mt_recording *r, const struct mt_gradients *g);

@@ -74,8 +74,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_FORWARD] =
         "%N backward op/ops could belong to forward ops of several threads, left open",
     [MT_NOTE_RESIDUAL] =
-        "the recorder's own running total differs by %B from the sum of the records: some were not "
-        "written to the file",
+        "records are missing: %D; a thread without the profiler leaves none, for instance",
     [MT_NOTE_NO_MEMORY] =
         "no memory records in this file; record them with profile(profile_memory=True)",
     [MT_NOTE_UNWRITTEN] = "recorded with profile_memory=True, but PyTorch wrote no memory records "

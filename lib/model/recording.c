@@ -32,7 +32,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->labels);
     mt_vec_free(&r->devices);
     mt_vec_free(&r->records);
-    mt_vec_free(&r->reserved_b);
+    mt_vec_free(&r->told);
     mt_vec_free(&r->samples);
     mt_vec_free(&r->older);
     mt_vec_free(&r->other_events);
@@ -168,7 +168,7 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
     const uint64_t pairing = r->without_ops ? 0 : 8 * sizeof(struct mt_map_slot); /* of a record */
     /* A vector begins with room for a few: that counts where threads are many. */
     return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
-           r->records.n * pairing + BYTES(r->records) + BYTES(r->reserved_b) + BYTES(r->samples) +
+           r->records.n * pairing + BYTES(r->records) + BYTES(r->told) + BYTES(r->samples) +
            BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
            BYTES(r->nodes) + BYTES(r->stats) + BYTES(r->extras) + BYTES(r->steps) + BYTES(r->meta) +
            BYTES(r->frames) + BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
@@ -220,11 +220,12 @@ enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, str
     return MT_OK;
 }
 
-void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b)
+void mt_rec_told(struct mt_recording *r, int64_t reserved_b, int64_t total_b)
 {
-    if (!r->reserved_b.n || r->reserved_b.v[r->reserved_b.n - 1] != reserved_b)
-        *mt_vec_push(&r->reserved_b) = reserved_b;
-    r->records.v[r->records.n - 1].reserved = (uint32_t)r->reserved_b.n;
+    const struct mt_told *last = r->told.n ? &r->told.v[r->told.n - 1] : NULL;
+    if (!last || last->reserved_b != reserved_b || last->total_b != total_b)
+        *mt_vec_push(&r->told) = (struct mt_told){reserved_b, total_b};
+    r->records.v[r->records.n - 1].told = (uint32_t)r->told.n;
 }
 
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes)

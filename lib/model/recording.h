@@ -82,7 +82,7 @@ struct mt_record {
                       MT_NONE = outside ops */
     uint32_t mate; /* index of the paired free or allocation, MT_NONE = none */
     uint32_t
-        reserved; /* index + 1 in reserved_b: held by the device afterwards; 0 = not recorded */
+        told; /* index + 1 in told: what the recorder says of the device afterwards; 0 = nothing */
     uint16_t device;
     bool has_addr;
     bool unseen; /* no record of the file but one end of a block's life that nobody saw
@@ -108,6 +108,9 @@ struct mt_device {
     /* What the recorder itself says: its running total after the first and the last record. */
     bool has_total;
     int64_t first_total_b, first_bytes, last_total_b;
+    /* Of accelerators in traces the most that it is, else MT_GONE; how far it is above and below
+     * the level, and above it at the end (all 0: no record is missing). The build finds them. */
+    int64_t total_peak_b, above_b, below_b, missing_b;
     bool no_addresses; /* the build: most records have no address, lifetimes are unknown */
     int64_t start_b;   /* level before the first record: blocks known to be older. Of snapshots the
                           reader sets it, of traces the build */
@@ -334,7 +337,11 @@ struct mt_recording {
     uint32_t last_thread;
     MT_VEC(struct mt_device) devices;
     MT_VEC(struct mt_record) records;
-    MT_VEC(int64_t) reserved_b; /* of records, each value once while it stays the same */
+    MT_VEC(struct mt_told {
+        int64_t reserved_b; /* held by the device; 0: not recorded */
+        int64_t total_b;    /* of accelerators, their running total; MT_GONE: not recorded */
+    })
+    told; /* by records, each value once while it stays the same */
     MT_VEC(struct mt_sample) samples;
     MT_VEC(struct mt_older) older;
     MT_VEC(struct mt_other_event) other_events;
@@ -402,7 +409,7 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
 enum mt_status mt_rec_record(struct mt_recording *r, struct mt_record **rec, struct mt_err *err);
 
 /* Says of the record added last what the device holds after it. */
-void mt_rec_reserved(struct mt_recording *r, int64_t reserved_b);
+void mt_rec_told(struct mt_recording *r, int64_t reserved_b, int64_t total_b);
 
 /* Counts one more of a kind of note. offset -1 = unknown. */
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);

@@ -19,6 +19,8 @@ void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_n
 {
     if (notes->lost[0])
         mt_report_note(r, "%s was not imported whole: %s.", run, notes->lost);
+    if (notes->missing[0])
+        mt_report_note(r, "%s: %s.", run, notes->missing);
     if (unseen && notes->unseen[0])
         mt_report_note(r, "%s: %s.", run, notes->unseen);
 }

@@ -321,6 +321,7 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
     snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
     snprintf(out->notes.older, sizeof out->notes.older, "%s", mt_stmt_text(s, 20));
     snprintf(out->time_unit, sizeof out->time_unit, "%s", mt_stmt_text(s, 23));
+    snprintf(out->notes.missing, sizeof out->notes.missing, "%s", mt_stmt_text(s, 24));
     mt_stmt_end(s);
     return check_counts(out, err);
 }
@@ -346,7 +347,9 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
                                 &d->outside_at_end_b, &d->older_b,         &d->unseen_b,
                                 &d->unseen_n,         &d->doubt_at_peak_b, &d->doubt_at_end_b,
                                 &d->alloc_unseen_b,   &d->alloc_unseen_n,  &d->one_moment,
-                                &d->older_least_b,    &d->older_most_b,    &d->older_used};
+                                &d->older_least_b,    &d->older_most_b,    &d->older_used,
+                                &d->total_peak_b,     &d->above_b,         &d->below_b,
+                                &d->missing_b};
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));

@@ -150,7 +150,7 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         mt_device_name(d->type, d->index, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
         mt_stmt_bind(
-            s, "iisiiIIIIIiIIIIIiiiiiiiiiIIiiiiisIIiiii", w->device + (int64_t)i, w->run, name,
+            s, "iisiiIIIIIiIIIIIiiiiiiiiiIIiiiiisIIiiiiIiii", w->device + (int64_t)i, w->run, name,
             (int64_t)d->type, (int64_t)d->index, alloc_b, freed_b, net_b,
             known(k, ALLOC_N, d->alloc_n), known(k, ALLOC_N, d->freed_n), d->start_b,
             k & (MT_KNOWS_PEAK | MT_KNOWS_BLOCKS) ? d->peak_b : none,
@@ -164,7 +164,8 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
             w->r->without_ops && !w->r->summed ? mt_kept_names[MT_KEPT_RECORDER]
                                                : mt_kept_names[d->kept_from],
             d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept, d->alloc_unseen_b,
-            d->alloc_unseen_n, (int64_t)d->knows);
+            d->alloc_unseen_n, (int64_t)d->knows, d->total_peak_b, d->above_b, d->below_b,
+            d->missing_b);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

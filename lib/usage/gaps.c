@@ -16,13 +16,15 @@ static const struct {
     {MT_GAP_REST, MT_NOTE_TRAILING, "was read of a file that goes on behind its end"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
 };
+static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
 
-enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run, unsigned *out,
-                           struct mt_err *err)
+enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
+                           const struct mt_run_device *device, unsigned *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    *out = 0;
+    *out = (device->missing_b ? MT_GAP_MISSING : 0u) | (device->above_b ? MT_GAP_ABOVE : 0u) |
+           (device->below_b ? MT_GAP_BELOW : 0u);
     MT_TRY(mt_db_query(db, MT_Q_RUN_NOTE_KINDS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     for (;;) {
@@ -40,5 +42,5 @@ const char *mt_gaps_text(unsigned gaps)
     for (size_t i = 0; i < MT_ARRAY_LEN(gaps_of); i++)
         if (gaps & gaps_of[i].gap)
             return gaps_of[i].text;
-    return "";
+    return gaps & by_total ? "lacks records, as the recorder's own total shows" : "";
 }

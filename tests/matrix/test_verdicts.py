@@ -185,6 +185,28 @@ def freed_elsewhere(size):
     return trace
 
 
+def hidden(kept, elsewhere, device=inputs.CUDA0, shared=False):
+    """The loop on an accelerator, whose allocator counts all blocks; `elsewhere` says how many bytes a thread that the profiler
+    does not see has more, or has freed, after so many steps. shared: blocks that the total does not count come and go."""
+    trace, total = inputs.Trace(), 1 << 16
+    for step in range(STEPS):
+        t = 100.5 + 100 * step
+        trace.mark(f"ProfilerStep#{step}", t, 100)
+        trace.op("aten::keep", t + 10, 9)
+        trace.op("aten::work", t + 30, 9)
+        now = [(t + 12, kept, 4096 * (100 + step))] if kept else []
+        now += [(t + 32, 4096, 64), (t + 34, -4096, 64)]
+        if step == 3:
+            trace.op("aten::big", t + 50, 9)
+            now += [(t + 52, BIG, 1 << 40), (t + 54, -BIG, 1 << 40)]
+        for at, n, address in now:
+            total += n
+            trace.record(at, n, address, device, **{"Total Allocated": total + elsewhere(step)})
+        for n in (2048, -2048) if shared else ():
+            trace.record(t + 61 + (n < 0), n, 1 << 50, device, **{"Total Allocated": 0, "Total Reserved": max(n, 0)})
+    return trace
+
+
 def beside(kept, peak=0, busy=inputs.CPU, quiet=inputs.CUDA0):
     """A busy device that keeps nothing, and a quiet one that keeps so much in each step, or once holds a large block."""
     trace = inputs.Trace()
@@ -266,6 +288,28 @@ for kind, kept, truth in (("leak", 1000, (1,)), ("healthy", 0, (0,))):
         alone(name, CANNOT, CANNOT, PEAK_FAILS if least else CANNOT)
         compared(whole, name, CANNOT)
         over_runs(name, small, large, CANNOT)
+    # On an accelerator the recorder's own total shows what has no record.
+    whole = write(f"{kind}_on_cuda", document(lines(hidden(kept, lambda step: 0))))
+    alone(whole, truth, (0,), (1,))
+    for what, elsewhere, least in (("grows", lambda step: step << 20, True), ("once", lambda step: (step == 5) << 20, True),
+                                   ("comes", lambda step: (step > 5) << 20, True), ("frees", lambda step: -step * 512, False),
+                                   ("both", lambda step: (step % 2) << 20 if step < 9 else -4096, False)):
+        name = write(f"{kind}_hidden_{what}", document(lines(hidden(kept, elsewhere))))
+        alone(name, (1,) if what == "once" and kept else CANNOT, CANNOT, PEAK_FAILS if least else CANNOT)
+        if what != "once":  # else what is alive at the end is known
+            compared(whole, name, CANNOT)
+        for a, b in ((whole, name), (name, whole)):
+            verdict(CANNOT if a == whole or not least else (0, 3), "diff", a, b, "--exit-code")
+            verdict(CANNOT, "check", a, "--baseline", b, "--max-peak-growth", "5%")
+        for report in ("peak", "memory", "leaks", "timeline", "table", "tree", "info", "peak --per step"):
+            answer = m.json(*report.split()[:1], name, *report.split()[1:])
+            m.check("own total of cuda:0 reaches " in json.dumps(answer), report, name, "does not say that records are missing")
+    # That of the CPU counts what profilers saw; records of two threads may swap places in it, but not for good.
+    for what, elsewhere, shared, missing in (("swapped", lambda step: (step == 5) * 4096, False, False),
+                                             ("shared", lambda step: 0, True, False), ("less", lambda step: -512 * step, False, True)):
+        name = write(f"{kind}_cpu_{what}", document(lines(hidden(kept, elsewhere, inputs.CPU, shared))))
+        alone(name, CANNOT if missing else truth, CANNOT if missing else (0,), CANNOT if missing else (1,))
+        m.check(("own total of cpu ends" in m.run("peak", name)[2]) == missing, name, "peak says what is missing")
     unseen = write(f"{kind}_unseen", document(lines(program(kept, drop_unseen))))
     alone(unseen, (*truth, 3), (0, 3), (1, 3))
     over_runs(unseen, small, large, (0, 1, 3))
