@@ -1,34 +1,14 @@
 /* The option --by, of all commands that have it. */
 #include "cmd/by.h"
 
-#include "cmd/glossary.h"
 #include <string.h>
 
-#define KEYS_OF_BLOCKS                                                                             \
-    {"name", "the op itself, as innermost: aten::empty; \"X (engine)\" is "                        \
-             "autograd::engine::evaluate_function: X, around the node's own X"},                   \
-        {"top", MT_WORD_TOP}, {"site", "the top op in its scope: where in your program"},          \
-        {"scope", "the innermost record_function() annotation around it"},                         \
-        {"module", "the innermost nn.Module around it (traces recorded with_stack, snapshots)"},   \
-        {"phase", "forward, backward, recomputed (forward ops that a checkpoint runs again in "    \
-                  "backward), optimizer, data loading or other"},                                  \
-        {"path", "the whole call path from the root; of more than 256 names 64 are shown"},        \
-        {"shape", "the op with these input shapes (traces recorded with record_shapes)"},          \
-        {"thread", "the thread it runs on"},                                                       \
-    {                                                                                              \
-        "step", "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker"  \
-    }
-
-#define KEYS_OF_OPS                                                                                \
-    KEYS_OF_BLOCKS,                                                                                \
-    {                                                                                              \
-        "forward", "of backward ops: the op of the forward pass they belong to"                    \
-    }
-
-const struct mt_glossary_entry mt_by_of_blocks[] = {KEYS_OF_BLOCKS, {0}};
-const struct mt_glossary_entry mt_by_of_ops[] = {KEYS_OF_OPS, {0}};
+#define ENTRY(key, name, span, ops, meaning) {name, meaning},
+const struct mt_glossary_entry mt_by_of_blocks[] = {MT_GROUP_KEYS_OF_BLOCKS(ENTRY){0}};
+const struct mt_glossary_entry mt_by_of_ops[] = {MT_GROUP_KEYS_OF_OPS(ENTRY){0}};
 const struct mt_glossary_entry mt_by_of_devices[] = {
-    KEYS_OF_OPS, {"device", "each device apart"}, {0}};
+    MT_GROUP_KEYS_OF_OPS(ENTRY){"device", "each device apart"}, {0}};
+#undef ENTRY
 
 static const struct mt_glossary_entry *words_of(const struct mt_cmd *cmd)
 {

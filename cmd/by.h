@@ -6,7 +6,7 @@
 #define MT_BY_H
 
 #include "cmd/cmd.h"
-#include "lib/run/load.h"
+#include "lib/run/group_keys.h"
 
 /* For the words of a command: these are its keys. */
 #define MT_WORDS_OF_BY(keys)                                                                       \

@@ -1,7 +1,6 @@
 /* memtool check: whether the memory of a run keeps to the rules. */
 #include "cmd/check.h"
 #include "cmd/common.h"
-#include "cmd/glossary.h"
 #include "cmd/output.h"
 #include "lib/run/group_keys.h"
 #include <stdlib.h>
@@ -169,7 +168,7 @@ static const struct mt_glossary_entry rule_words[] = {
     {"growth", "the figure of RUN less that of the baseline, or how many percent more it is"},
     {"repeats",
      "several runs of the same program: how far they differ is how far a figure is trusted"},
-    {"top op", MT_WORD_TOP},
+    {"top op", MT_GROUP_KEY_TOP},
     {"scope", "the innermost record_function() annotation around an op"},
     {0}};
 static const struct mt_glossary words[] = {{"Words", rule_words, NULL}, {0}};

@@ -1,8 +1,8 @@
 /*
- * words.h - words that several commands have in common, explained.
+ * glossary.h - words that several commands have in common, explained.
  */
-#ifndef MT_WORDS_H
-#define MT_WORDS_H
+#ifndef MT_GLOSSARY_H
+#define MT_GLOSSARY_H
 
 #include "cmd/cmd.h"
 
@@ -13,9 +13,6 @@
     }
 
 /* What a top op is. */
-#define MT_WORD_TOP                                                                                \
-    "the outermost op your code or autograd called; in snapshots your innermost line of Python"
-
 extern const struct mt_glossary_entry mt_glossary_times[];
 
 #endif

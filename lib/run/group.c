@@ -52,17 +52,6 @@ void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g)
     row->self.at_end_b = row->total.at_end_b = t->before_at_end_b;
 }
 
-bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n)
-{
-    bool wide = false, narrow = false;
-    for (int k = 0; k < key_n; k++) {
-        wide |= keys[k] >= MT_BY_TOP && keys[k] <= MT_BY_PHASE;
-        narrow |= keys[k] == MT_BY_NAME ||
-                  (keys[k] >= MT_BY_PATH && keys[k] != MT_BY_THREAD && keys[k] != MT_BY_STEP);
-    }
-    return wide && !narrow;
-}
-
 void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g)
 {
     struct mt_tree *t = g->tree;

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const mt_group_key_names[MT_BY_N] = {"name",   "top",   "site",   "scope",
-                                                 "module", "phase", "path",   "shape",
-                                                 "thread", "step",  "forward"};
-
 static uint32_t text_id(struct mt_tree *t, const char *text)
 {
     return mt_strtab_add(&t->strings, text, strlen(text));
@@ -88,15 +84,6 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
     if (*known == MT_NONE)
         *known = node_key(g, of->node, key);
     return *known;
-}
-
-enum mt_group_key mt_group_key_find(const char *name, size_t n)
-{
-    int key = 0;
-    while (key < MT_BY_N &&
-           (strlen(mt_group_key_names[key]) != n || memcmp(mt_group_key_names[key], name, n) != 0))
-        key++;
-    return (enum mt_group_key)key;
 }
 
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,

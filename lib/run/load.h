@@ -6,6 +6,7 @@
 #define MT_LOAD_H
 
 #include "lib/model/recording.h"
+#include "lib/run/group_keys.h"
 #include "lib/run/path_text.h"
 #include "lib/run/runs.h"
 #include "lib/run/time_arg.h"
@@ -128,34 +129,9 @@ uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
 enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
                              struct mt_err *err);
 
-enum mt_group_key {
-    MT_BY_NAME,
-    MT_BY_TOP,
-    MT_BY_SITE, /* top op in its scope */
-    MT_BY_SCOPE,
-    MT_BY_MODULE,
-    MT_BY_PHASE,
-    MT_BY_PATH,
-    MT_BY_SHAPE,
-    MT_BY_THREAD,
-    MT_BY_STEP,
-    MT_BY_FORWARD, /* these need ops */
-    MT_BY_N
-};
-extern const char *const mt_group_key_names[MT_BY_N];
-/* The key whose name are these n bytes; MT_BY_N: none. */
-enum mt_group_key mt_group_key_find(const char *name, size_t n);
 /* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
  * (NULL) is around it, or is the op itself. */
 uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
-/* Whether one of the keys is about single ops rather than nodes of the call tree. */
-static inline bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
-{
-    bool ops = false;
-    for (int k = 0; k < key_n; k++)
-        ops |= keys[k] >= MT_BY_SHAPE;
-    return ops;
-}
 
 /* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so
  * do the calls of top ops, sites, scopes, modules and phases, unless names are among the keys. */
@@ -261,7 +237,5 @@ struct mt_group *mt_groups_row(struct mt_groups *out, const struct mt_grouper *g
 void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g);
 /* Adds the grouper's tree: its items, and these rows. */
 void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g);
-/* A top op, scope, module or phase is called once, however many ops of it are below the call. */
-bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);
 
 #endif

@@ -1,0 +1,67 @@
+/*
+ * group_keys.h - the keys of --by: what ops and blocks are grouped by. To add one: a row here, and
+ * what it is of an op in grouper.c.
+ */
+#ifndef MT_GROUP_KEYS_H
+#define MT_GROUP_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How calls are counted in a group. */
+enum mt_key_span {
+    MT_SPAN_OP,    /* a group is of one op or call path: each call */
+    MT_SPAN_PART,  /* a group holds whole parts of the call tree: the outermost calls */
+    MT_SPAN_ASIDE, /* a group cuts across the tree: as the other keys say */
+};
+
+/* KEY(enumerator, name, span, whether it needs single ops, meaning for help) */
+#define MT_GROUP_KEYS_OF_BLOCKS(KEY)                                                               \
+    KEY(NAME, "name", MT_SPAN_OP, false,                                                           \
+        "the op itself, as innermost: aten::empty; \"X (engine)\" is "                             \
+        "autograd::engine::evaluate_function: X, around the node's own X")                         \
+    KEY(TOP, "top", MT_SPAN_PART, false, MT_GROUP_KEY_TOP)                                         \
+    KEY(SITE, "site", MT_SPAN_PART, false, "the top op in its scope: where in your program")       \
+    KEY(SCOPE, "scope", MT_SPAN_PART, false,                                                       \
+        "the innermost record_function() annotation around "                                       \
+        "it")                                                                                      \
+    KEY(MODULE, "module", MT_SPAN_PART, false,                                                     \
+        "the innermost nn.Module around it (traces recorded with_stack, snapshots)")               \
+    KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
+        "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
+        "optimizer, data loading or other")                                                        \
+    KEY(PATH, "path", MT_SPAN_OP, false,                                                           \
+        "the whole call path from the root; of more than 256 names 64 are shown")                  \
+    KEY(SHAPE, "shape", MT_SPAN_OP, true,                                                          \
+        "the op with these input shapes (traces recorded with record_shapes)")                     \
+    KEY(THREAD, "thread", MT_SPAN_ASIDE, true, "the thread it runs on")                            \
+    KEY(STEP, "step", MT_SPAN_ASIDE, true,                                                         \
+        "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker")
+
+/* The same, and what blocks have not. */
+#define MT_GROUP_KEYS_OF_OPS(KEY)                                                                  \
+    MT_GROUP_KEYS_OF_BLOCKS(KEY)                                                                   \
+    KEY(FORWARD, "forward", MT_SPAN_OP, true,                                                      \
+        "of backward ops: the op of the forward pass they belong to")
+
+#define MT_GROUP_KEY_TOP                                                                           \
+    "the outermost op your code or autograd called; in snapshots your innermost line of Python"
+
+enum mt_group_key {
+#define MT_KEY_ENUMERATOR(key, name, span, ops, meaning) MT_BY_##key,
+    MT_GROUP_KEYS_OF_OPS(MT_KEY_ENUMERATOR)
+#undef MT_KEY_ENUMERATOR
+        MT_BY_N
+};
+extern const char *const mt_group_key_names[MT_BY_N];
+
+/* The key whose name are these n bytes; MT_BY_N: none. */
+enum mt_group_key mt_group_key_find(const char *name, size_t n);
+
+/* Whether some of the keys need single ops. */
+bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n);
+
+/* Whether only the outermost calls of a group are counted (MT_SPAN_PART), and not each. */
+bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);
+
+#endif
