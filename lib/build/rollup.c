@@ -104,41 +104,64 @@ static int stat_cmp(const void *a, const void *b)
     return (int)x->device - (int)y->device;
 }
 
-/* Children have higher numbers than parents: one backward pass adds everything up. */
-static void sum_total(struct mt_recording *r, struct mt_map *index, uint16_t device)
+/* Gives every node above one with figures a row too; rows of the device then come last, in order of
+ * nodes. place: of nodes, index into stats + 1. */
+static void add_ancestors(struct mt_recording *r, uint32_t *place, uint16_t device)
 {
-    struct mt_sums *total = mt_alloc((r->nodes.n + 1) * sizeof *total);
-    bool *touched = mt_alloc(r->nodes.n + 1);
-    for (size_t i = 0; i < r->stats.n; i++)
-        if (r->stats.v[i].device == device) {
-            mt_sums_add(&total[r->stats.v[i].node], &r->stats.v[i].self);
-            touched[r->stats.v[i].node] = true;
-        }
-    for (size_t n = r->nodes.n; n-- > 0;) {
-        uint32_t parent = r->nodes.v[n].parent;
-        if (!touched[n])
-            continue;
-        if (parent != MT_NONE) {
-            mt_sums_add(&total[parent], &total[n]);
-            touched[parent] = true;
-        }
-        self_of(r, index, (uint32_t)n, device);
-        r->stats.v[mt_map_get(index, (uint64_t)n << 16 | device)].total = total[n];
+    size_t n = 0, row_n = 0;
+    for (size_t i = 0; i < r->stats.n; i++) {
+        bool own = r->stats.v[i].device == device;
+        n += !own;
+        if (own)
+            place[r->stats.v[i].node] = (uint32_t)i + 1;
     }
-    free(total);
-    free(touched);
+    for (size_t node = r->nodes.n; node-- > 0;) {
+        uint32_t parent = r->nodes.v[node].parent;
+        if (place[node] && parent != MT_NONE && !place[parent])
+            place[parent] = MT_NONE;
+        row_n += place[node] != 0;
+    }
+    struct mt_node_stat *rows = mt_alloc((n + row_n + 1) * sizeof *rows);
+    n = 0;
+    for (size_t i = 0; i < r->stats.n; i++)
+        if (r->stats.v[i].device != device)
+            rows[n++] = r->stats.v[i];
+    for (size_t node = 0; node < r->nodes.n; node++) {
+        if (!place[node])
+            continue;
+        rows[n] = place[node] == MT_NONE
+                      ? (struct mt_node_stat){.node = (uint32_t)node, .device = device}
+                      : r->stats.v[place[node] - 1];
+        place[node] = (uint32_t)++n;
+    }
+    free(r->stats.v);
+    r->stats.v = rows;
+    r->stats.n = r->stats.cap = n;
+}
+
+/* Children have higher numbers than parents: one backward pass adds everything up. */
+static void sum_total(struct mt_recording *r, uint16_t device)
+{
+    uint32_t *place = mt_alloc((r->nodes.n + 1) * sizeof *place);
+    add_ancestors(r, place, device);
+    for (size_t n = r->nodes.n; n-- > 0;) {
+        struct mt_node_stat *own = place[n] ? &r->stats.v[place[n] - 1] : NULL;
+        uint32_t parent = r->nodes.v[n].parent;
+        if (!own)
+            continue;
+        mt_sums_add(&own->total, &own->self);
+        if (parent != MT_NONE)
+            mt_sums_add(&r->stats.v[place[parent] - 1].total, &own->total);
+    }
+    free(place);
 }
 
 void mt_build_totals(struct mt_recording *r)
 {
-    struct mt_map index = {0};
-    for (size_t i = 0; i < r->stats.n; i++)
-        *mt_map_at(&index, (uint64_t)r->stats.v[i].node << 16 | r->stats.v[i].device) = (uint32_t)i;
     for (size_t d = 0; d < r->devices.n; d++)
-        sum_total(r, &index, (uint16_t)d);
-    if (r->stats.n)
+        sum_total(r, (uint16_t)d);
+    if (r->devices.n > 1 && r->stats.n)
         qsort(r->stats.v, r->stats.n, sizeof *r->stats.v, stat_cmp);
-    mt_map_free(&index);
 }
 
 void mt_build_rollup(struct mt_recording *r)

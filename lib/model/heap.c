@@ -38,6 +38,7 @@ void mt_heap_free(struct mt_heap *h)
     h->rec->beside_bytes -= h->beside;
     mt_buf_free(&h->packer.packed);
     mt_vec_free(&h->slots);
+    mt_vec_free(&h->slot_of);
     mt_vec_free(&h->touched);
     mt_vec_free(&h->held);
     mt_vec_free(&h->changes);
@@ -76,9 +77,9 @@ enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *e
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
 {
 #define BYTES(vec) ((uint64_t)(vec).cap * sizeof *(vec).v)
-    uint64_t now = BYTES(h->slots) + BYTES(h->touched) + BYTES(h->held) + BYTES(h->changes) +
-                   BYTES(h->blocks) + BYTES(h->sums) + mt_map_bytes(&h->block_of) +
-                   h->rec->history.curve.packed.n;
+    uint64_t now = BYTES(h->slots) + BYTES(h->slot_of) + BYTES(h->touched) + BYTES(h->held) +
+                   BYTES(h->changes) + BYTES(h->blocks) + BYTES(h->sums) +
+                   mt_map_bytes(&h->block_of) + h->rec->history.curve.packed.n;
 #undef BYTES
     h->rec->beside_bytes += now - h->beside;
     h->beside = now;
@@ -170,15 +171,15 @@ enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
 
 /* ---- into the recording ---- */
 
-static void add_stat(struct mt_heap *h, size_t slot, const struct mt_sums *s)
+static void add_stat(struct mt_heap *h, uint32_t node, const struct mt_sums *s)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
     if (!(s->alloc_b | s->freed_b | s->alloc_n | s->at_peak_b | s->at_end_b | s->at_peak_n |
           s->at_end_n))
         return;
-    if (slot) {
+    if (node != MT_NONE) {
         *mt_vec_push(&h->rec->stats) =
-            (struct mt_node_stat){.node = (uint32_t)slot - 1, .device = h->device, .self = *s};
+            (struct mt_node_stat){.node = node, .device = h->device, .self = *s};
         return;
     }
     d->outside_n = s->alloc_n;
@@ -187,6 +188,12 @@ static void add_stat(struct mt_heap *h, size_t slot, const struct mt_sums *s)
     d->outside_alloc_n = s->alloc_n;
     d->outside_at_peak_b = s->at_peak_b;
     d->outside_at_end_b = s->at_end_b;
+}
+
+/* Figures of node i - 1; NULL: it has none. */
+static const struct mt_heap_node *own_of(const struct mt_heap *h, size_t i)
+{
+    return h->slot_of.v[i] ? &h->slots.v[h->slot_of.v[i] - 1] : NULL;
 }
 
 static void put_peak(struct mt_heap *h, struct mt_device *d)
@@ -204,10 +211,12 @@ static void close_events(struct mt_heap *h)
     mt_heap_end_moment(h);
     if (!h->alloc_n)
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
-    for (size_t i = 0; i < h->slots.n; i++) {
-        const struct mt_heap_node *n = &h->slots.v[i];
+    for (size_t i = 0; i < h->slot_of.n; i++) {
+        const struct mt_heap_node *n = own_of(h, i);
+        if (!n)
+            continue;
         bool still = n->epoch != h->epoch; /* unchanged since the peak */
-        add_stat(h, i,
+        add_stat(h, n->node,
                  &(struct mt_sums){.alloc_b = n->alloc_b,
                                    .freed_b = n->alloc_b - n->live_b,
                                    .alloc_n = n->alloc_n,
@@ -245,7 +254,7 @@ static void close_sums(struct mt_heap *h)
             (&s.alloc_b)[f] = k >> f & 1 ? (&s.alloc_b)[f] : 0;
         if (!freed && alloc && end)
             s.freed_b = s.alloc_b - s.at_end_b;
-        add_stat(h, i, &s);
+        add_stat(h, (uint32_t)i - 1u, &s);
     }
     d->alloc_b = known(h, ALLOC_B, t->alloc_b);
     d->alloc_n = known(h, ALLOC_N, t->alloc_n);
@@ -264,10 +273,12 @@ static void close_moments(struct mt_heap *h)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
     bool end = h->last_is_end && h->last_tree, trees = h->moments.n;
-    for (size_t i = 0; i < h->slots.n; i++) {
-        const struct mt_heap_node *n = &h->slots.v[i];
+    for (size_t i = 0; i < h->slot_of.n; i++) {
+        const struct mt_heap_node *n = own_of(h, i);
+        if (!n)
+            continue;
         bool peak = h->peak_tree && n->epoch == h->epoch;
-        add_stat(h, i,
+        add_stat(h, n->node,
                  &(struct mt_sums){.at_peak_b = peak ? n->peak_b : 0,
                                    .at_peak_n = peak ? n->peak_n : 0,
                                    .at_end_b = end ? n->last_b : 0,
@@ -300,7 +311,8 @@ static void put_history(struct mt_heap *h)
         const struct mt_heap_change *c = &h->changes.v[i];
         uint32_t *site = &h->slots.v[c->slot].at; /* and 1 more */
         if (!*site) {
-            *mt_vec_push(&to->sites) = (struct mt_site){.node = c->slot - 1u, .device = h->device};
+            *mt_vec_push(&to->sites) =
+                (struct mt_site){.node = h->slots.v[c->slot].node, .device = h->device};
             *site = (uint32_t)to->sites.n;
         }
         *mt_vec_push(&to->holdings.all) =

@@ -4,8 +4,8 @@
 /* A slot whose figures are about to change. */
 static struct mt_heap_node *touch(struct mt_heap *h, uint32_t node)
 {
-    uint32_t slot = node + 1u;
-    struct mt_heap_node *n = mt_heap_slot(h, slot);
+    uint32_t slot = mt_heap_slot(h, node);
+    struct mt_heap_node *n = &h->slots.v[slot];
     if (n->epoch != h->epoch) {
         n->peak_b = n->live_b;
         n->peak_n = n->live_n;
@@ -67,7 +67,8 @@ static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err
 
 enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
-    const struct mt_heap_node *before = mt_heap_slot(h, node + 1u);
+    uint32_t slot = mt_heap_slot(h, node); /* may move the slots */
+    const struct mt_heap_node *before = &h->slots.v[slot];
     if (!before->live_n || before->live_b < bytes)
         return older(h, bytes, err);
     struct mt_heap_node *n = touch(h, node);
@@ -163,7 +164,7 @@ enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
 void mt_heap_restart(struct mt_heap *h)
 {
     for (size_t i = 0; i < h->slots.n; i++)
-        h->slots.v[i] = (struct mt_heap_node){0};
+        h->slots.v[i] = (struct mt_heap_node){.node = h->slots.v[i].node};
     for (size_t i = 0; i < h->blocks.n; i++)
         h->blocks.v[i].next = (uint32_t)i + 1 < h->blocks.n ? (uint32_t)i + 1 : MT_NONE;
     h->free_block = h->blocks.n ? 0 : MT_NONE;

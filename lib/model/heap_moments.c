@@ -136,8 +136,8 @@ enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, boo
 enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
                             struct mt_err *err)
 {
-    uint32_t slot = node + 1u;
-    struct mt_heap_node *n = mt_heap_slot(h, slot);
+    uint32_t slot = mt_heap_slot(h, node);
+    struct mt_heap_node *n = &h->slots.v[slot];
     h->no_blocks |= blocks == MT_UNKNOWN;
     MT_TRY(mt_heap_add_to(h, &n->live_b, bytes, err));
     MT_TRY(mt_heap_add_to(h, &n->live_n, blocks == MT_UNKNOWN ? 0 : blocks, err));

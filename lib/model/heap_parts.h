@@ -24,6 +24,7 @@ struct mt_heap_node {
     uint64_t epoch; /* number of the highest peak when it was looked at last: while it has not
                        changed since the peak, what it holds is what it held then */
     uint32_t at;    /* in events and moments: 1 = it is in `touched`; in thin(): place + 1 */
+    uint32_t node;
 };
 
 /* What a path holds changes by so much with a moment. */
@@ -41,7 +42,8 @@ struct mt_heap_block {
 struct mt_heap {
     struct mt_recording *rec;
     uint16_t device;
-    MT_VEC(struct mt_heap_node) slots; /* of node + 1: the first is "no call path" */
+    MT_VEC(struct mt_heap_node) slots; /* of nodes with figures of their own, and no call path */
+    MT_VEC(uint32_t) slot_of;          /* node + 1 -> slot + 1, 0 = none yet */
     uint64_t beside;                   /* counted in rec->beside_bytes */
 
     /* level */
@@ -91,11 +93,17 @@ enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, str
 enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *err);
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err);
 
-static inline struct mt_heap_node *mt_heap_slot(struct mt_heap *h, uint32_t slot)
+/* The slot of a node, made if need be. */
+static inline uint32_t mt_heap_slot(struct mt_heap *h, uint32_t node)
 {
-    while (h->slots.n <= slot)
-        *mt_vec_push(&h->slots) = (struct mt_heap_node){0};
-    return &h->slots.v[slot];
+    while (h->slot_of.n <= node + 1u)
+        *mt_vec_push(&h->slot_of) = 0;
+    uint32_t *slot = &h->slot_of.v[node + 1u];
+    if (!*slot) {
+        *mt_vec_push(&h->slots) = (struct mt_heap_node){.node = node};
+        *slot = (uint32_t)h->slots.n;
+    }
+    return *slot - 1;
 }
 
 /* Puts the level after event number `event` in the curve. */
