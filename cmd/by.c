@@ -1,6 +1,8 @@
 /* The option --by, of all commands that have it. */
 #include "cmd/by.h"
 
+#include "lib/run/knows.h"
+
 #include <string.h>
 
 #define ENTRY(key, name, span, ops, meaning) {name, meaning},
@@ -80,4 +82,16 @@ enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char 
     if (by)
         MT_TRY(add_list(cmd, by, out, err));
     return out->n ? MT_OK : add_list(cmd, fallback, out, err);
+}
+
+enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
+                           const struct mt_run_device *device, struct mt_err *err)
+{
+    static const unsigned needs[MT_BY_N] = {
+        [MT_BY_MODULE] = MT_KNOWS_OPS,  [MT_BY_PHASE] = MT_KNOWS_OPS,
+        [MT_BY_SHAPE] = MT_KNOWS_OPS,   [MT_BY_THREAD] = MT_KNOWS_THREADS,
+        [MT_BY_FORWARD] = MT_KNOWS_OPS, [MT_BY_STEP] = MT_KNOWS_STEPS};
+    for (int k = 0; k < by->n && !mt_device_has_events(device); k++)
+        MT_TRY(mt_knows(run, device, needs[by->v[k]], err));
+    return MT_OK;
 }

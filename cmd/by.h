@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/run/group_keys.h"
+#include "lib/run/runs.h"
 
 /* For the words of a command: these are its keys. */
 #define MT_WORDS_OF_BY(keys)                                                                       \
@@ -28,5 +29,9 @@ struct mt_by {
  */
 enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char *fallback,
                            struct mt_by *out, struct mt_err *err);
+
+/* Refuses keys that nothing of such a device can be grouped by. Errors: MT_EUSAGE. */
+enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
+                           const struct mt_run_device *device, struct mt_err *err);
 
 #endif

@@ -148,6 +148,8 @@ static const struct mt_opt opts[] = {
      "at most this more allocations: 10% or a number"},
     {"max-at-end-growth", 0, MT_OPT_STRING, &limits[MT_RULE_AT_END_GROWTH], "X",
      "at most this more is alive at the end: 10% or a size"},
+    {"max-at-end", 0, MT_OPT_STRING, &limits[MT_RULE_AT_END], "SIZE",
+     "at most this is alive at the end"},
     {"baseline", 0, MT_OPT_LIST, &baselines, "RUN|FILE",
      "what growth is measured from; several runs are repeats"},
     {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},

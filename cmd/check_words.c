@@ -168,7 +168,8 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
         [MT_RULE_PER_STEP] = "leaks",
         [MT_RULE_ALLOC_GROWTH] = "table --by site --sort self_alloc_b",
         [MT_RULE_ALLOC_COUNT_GROWTH] = "table --by site --sort self_alloc_n",
-        [MT_RULE_AT_END_GROWTH] = "leaks --all"};
+        [MT_RULE_AT_END_GROWTH] = "leaks --all",
+        [MT_RULE_AT_END] = "leaks --all"};
     const struct mt_rule_kind *kind = c->rule->kind;
     mt_buf_adds(out, "");
     if (!c->look)

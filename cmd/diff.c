@@ -76,7 +76,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
                        mt_human_plural(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
-    if (!mt_allocations_are_known(&a->device) || !mt_allocations_are_known(&b->device))
+    if ((mt_device_has_events(&a->device) && !mt_allocations_are_known(&a->device)) ||
+        (mt_device_has_events(&b->device) && !mt_allocations_are_known(&b->device)))
         mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
     if (!device_name && !exit_code_wanted)
         mt_report_others(r, other_n);
@@ -181,6 +182,15 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
     return MT_OK;
 }
 
+/* Whether the runs of a side can be grouped by the keys of --by. */
+static enum mt_status check_known(const struct comparison *c, int side, struct mt_err *err)
+{
+    const struct mt_diff_side *s = &c->live.side[side];
+    struct mt_by keys = {.n = c->op.key_n};
+    memcpy(keys.v, c->op.keys, sizeof c->op.keys);
+    return mt_by_known(&keys, &s->run, &s->device, err);
+}
+
 static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
 {
     for (int s = 0; s < 2; s++) {
@@ -192,6 +202,7 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;
+        MT_TRY(check_known(c, s, err));
         MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
         to->lives = from->lives;
         MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));

@@ -73,7 +73,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     bool levels = !mt_diff_counts_differ(d);
     const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B, true);
     const char *end = figure_text(r, at, MT_DIFF_AT_END_B, levels);
-    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
     r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
                            d->side[0].device.name,
                            change_text(r, at[0].at_peak_b, at[1].at_peak_b, levels));
@@ -82,8 +82,10 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
                                end ? end : "");
     if (!((at[0].unknown | at[1].unknown) &
           MT_UNKNOWN_TIME)) /* not a result: profilers slow down */
-        mt_report_footer(r, "the recordings last %s and %s%s", mt_human_ns(at[0].time_ns, a),
-                         mt_human_ns(at[1].time_ns, b), w->per_step ? " per step" : "");
+        mt_report_footer(r, "the recordings last %s and %s%s",
+                         mt_human_time(d->side[0].run.time_unit, at[0].time_ns, a),
+                         mt_human_time(d->side[1].run.time_unit, at[1].time_ns, b),
+                         w->per_step ? " per step" : "");
 }
 
 static void people_columns(const struct mt_diff *d, struct mt_report *r,
@@ -119,7 +121,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
         if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
-            return section == MT_SECTION_PEAK && mt_allocations_are_known(&d->side[s].device)
+            return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(&d->side[s])
                        ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
                        : mt_report_textf(r, "not known of %s", d->side[s].run.name);
     if (section == MT_SECTION_LEAK)
@@ -211,7 +213,14 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
 {
     for (int i = 0; i < 2; i++) {
         const struct mt_diff_side *s = &d->side[i];
-        bool lives = mt_allocations_are_known(&s->device);
+        bool events = mt_device_has_events(&s->device);
+        bool lives = !events || mt_allocations_are_known(&s->device);
+        const unsigned needs[MT_SECTION_N] = {[MT_SECTION_OP] = MT_KNOWS_ALLOC,
+                                              [MT_SECTION_PEAK] = MT_KNOWS_AT_PEAK,
+                                              [MT_SECTION_LEAK] = MT_KNOWS_STEPS};
+        if (!events && !mt_device_knows(&s->device, needs[section]))
+            return mt_report_textf(r, "unknown: %s %s", s->run.name,
+                                   mt_knows_lack(&s->run, &s->device, needs[section]));
         if (section == MT_SECTION_OP && s->whole.unknown & MT_UNKNOWN_ALLOC)
             return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section != MT_SECTION_OP && !lives)
@@ -272,8 +281,7 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
                          rows->same_n == 1 ? "it" : "them");
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
-    bool known = mt_allocations_are_known(&d->side[0].device) &&
-                 mt_allocations_are_known(&d->side[1].device);
+    bool known = mt_diff_peak_sites_known(&d->side[0]) && mt_diff_peak_sites_known(&d->side[1]);
     bool doubt = false; /* what is alive may be less */
     for (int s = 0; s < 2; s++)
         doubt |= d->side[s].device.doubt_at_peak_b != 0;

@@ -5,6 +5,7 @@
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/stmt_report.h"
+#include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/samples.h"
 #include <stdlib.h>
@@ -62,6 +63,18 @@ static void put_figure(struct mt_report *r, const char *of, const char *what, co
                        int64_t value)
 {
     put_bound(r, of, what, machine, value, false);
+}
+
+/* A time, which people read in the run's own unit. */
+static void put_time(struct mt_report *r, const struct mt_run *run, const char *of,
+                     const char *what, const char *machine, int64_t t)
+{
+    char text[MT_HUMAN_LONG];
+    if (mt_people_read() && t != MT_UNKNOWN)
+        put_text(r, name_of(r, of, what),
+                 mt_report_text(r, mt_human_time(run->time_unit, t, text)));
+    else
+        put_figure(r, of, what, machine, t);
 }
 
 /* What the recorder itself counted. */
@@ -127,13 +140,14 @@ static enum mt_status put_device(struct mt_report *r, struct mt_db *db, const st
     put_figure(r, d->name, "net", "net_b", d->net_b);
     put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
               d->doubt_at_peak_b != 0);
-    put_figure(r, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
+    put_time(r, run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
     put_bound(r, d->name, "at end", "at_end_b", gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b,
               d->doubt_at_end_b != 0);
     if (d->start_b)
         put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
-    put_figure(r, d->name, "outside ops", "outside_b",
-               mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
+    if (mt_device_has_events(d))
+        put_figure(r, d->name, "outside ops", "outside_b",
+                   mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
     if (d->before_freed_b)
         put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
     put_older(r, run, d);
@@ -197,8 +211,10 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
     const char *marker = run->step_marker, *steps = "none";
     int64_t step_n = mt_stmt_int(s, 0);
     bool snapshot = mt_run_is_snapshot(run);
-    const char *advice = mt_steps_advice(
-        &(struct mt_steps_source){marker, step_n > 0, mt_stmt_int(s, 3) > 0, snapshot});
+    bool heap = run->kind != MT_RUN_TRACE && !snapshot;
+    const char *advice = heap ? NULL
+                              : mt_steps_advice(&(struct mt_steps_source){
+                                    marker, step_n > 0, mt_stmt_int(s, 3) > 0, snapshot});
     if (!mt_people_read()) {
         put_figure(r, NULL, NULL, "step_n", step_n);
         put_text(r, "step_marker", *marker ? marker : NULL);
@@ -224,9 +240,13 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     put_text(r, "name", run->name);
     put_text(r, "source", run->source);
     put_text(r, "format", run->format);
-    put_figure(r, NULL, "duration", "duration_ns", run->dur_ns);
-    put_text(r, mt_people_read() ? "time resolution" : "time_resolution",
-             run->whole_us ? "1 us" : "1 ns");
+    put_time(r, run, NULL, "duration", "duration_ns", *run->time_unit ? run->dur_ns : MT_UNKNOWN);
+    if (strcmp(run->time_unit, "ns") != 0)
+        put_text(r, mt_people_read() ? "time unit" : "time_unit",
+                 *run->time_unit ? run->time_unit : NULL);
+    else
+        put_text(r, mt_people_read() ? "time resolution" : "time_resolution",
+                 run->whole_us ? "1 us" : "1 ns");
     put_figure(r, NULL, "events", "event_n", run->event_n);
     put_figure(r, NULL, "ops", "op_n", run->op_n);
     put_figure(r, NULL, "memory records", "record_n", run->record_n);

@@ -7,6 +7,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include <math.h>
 
@@ -321,7 +322,13 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
     answer->unknown = none;
     if (none)
         mt_report_no_memory(r, &which);
-    else
+    else if (!mt_device_has_events(&d)) {
+        const struct mt_leaks_wanted w = {
+            .keys = keys->v, .key_n = keys->n, .min_b = min_b, .rows = &rows};
+        MT_TRY_OUT(mt_by_known(keys, &which, &d, err));
+        MT_TRY_OUT(mt_leaks_at_end(db, &which, &d, &w, r, answer, err));
+        mt_report_others(r, others);
+    } else
         MT_TRY_OUT(fill(r, db, &which, &d, keys, answer, err));
 out:
     mt_db_close(db);

@@ -42,6 +42,15 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
                                       struct mt_report *r, struct mt_leaks_answer *answer,
                                       struct mt_err *err);
 
+/* ---- leaks_end.c ---- */
+
+/* Of a run of sums (lib/run/knows.h): a row for each site that holds at least min_b at the end; any
+ * of them is a leak, as nothing else can be told. Errors: MT_EUSAGE (nobody knows), MT_EDB. */
+enum mt_status mt_leaks_at_end(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *d, const struct mt_leaks_wanted *w,
+                               struct mt_report *r, struct mt_leaks_answer *answer,
+                               struct mt_err *err);
+
 /* ---- leaks_runs.c ---- */
 
 /*

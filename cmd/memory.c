@@ -4,6 +4,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
 #include "lib/usage/memstats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
                                  struct mt_err *err)
 {
     struct mt_memstat_row stats[MT_STAT_N];
+    if (!mt_device_has_events(d) && (from || to || step))
+        MT_TRY(mt_knows(run, d, MT_KNOWS_BLOCKS, err));
     MT_TRY(mt_memstats(db, run, d, w, stats, err));
     one_moment |= d->one_moment != 0;
     mt_report_older(r, run, d);

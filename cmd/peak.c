@@ -8,6 +8,7 @@
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
+#include "lib/run/knows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
         bool none = d->peak_record == INT64_MIN;
         f[0] =
             (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
+        if (none && !mt_device_has_events(d))
+            f[0].t_ns = MT_UNKNOWN;
         return MT_OK;
     }
     struct mt_time_arg m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
@@ -104,7 +107,7 @@ static void add_window(struct mt_buf *out)
 
 static void describe(struct mt_peak *p, const struct found *f, const struct mt_live_set *live)
 {
-    char level[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
+    char level[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
     if (p->device.one_moment && !at.n)
@@ -113,15 +116,19 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     else {
         mt_buf_adds(&title, f->text ? "live" : "peak");
         add_window(&title);
-        mt_buf_addf(&title, " %s%s at %s", mt_at_most(&p->device, f->level_b),
-                    mt_human_with_exact(f->level_b, level), mt_human_ns(f->t_ns, when));
+        mt_buf_addf(&title, " %s%s", mt_at_most(&p->device, f->level_b),
+                    mt_human_with_exact(f->level_b, level));
+        if (f->t_ns != MT_UNKNOWN)
+            mt_buf_addf(&title, " at %s", mt_human_time(p->run.time_unit, f->t_ns, when));
     }
     for (size_t i = live->blocks.n; i-- > 0;)
-        if (!f->text && live->blocks.v[i].alloc_record == f->record)
+        if (!f->text && mt_device_has_events(&p->device) &&
+            live->blocks.v[i].alloc_record == f->record)
             describe_birth(&title, &p->lives.tree, &live->blocks.v[i]);
     p->report->title = title.s;
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
-    mt_report_total(p->report, "at_ns", mt_cell_int(f->t_ns));
+    mt_report_total(p->report, "at_ns",
+                    f->t_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->t_ns));
 }
 
 static void key_columns(struct mt_report *r, const struct mt_by *keys)
@@ -141,8 +148,10 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
 {
     struct mt_report *r = p->report;
     bool peak = !f->text;
+    bool events = mt_device_has_events(&p->device);
     mt_report_columns(r, peak ? "at_peak_b at_peak_n" : "live_b live_n");
-    mt_report_columns(r, "largest_b age_ns=OLDEST");
+    mt_report_columns(r, events ? "largest_b age_ns=OLDEST" : "-largest_b -age_ns=OLDEST");
+    r->columns.v[1].hidden = !mt_device_knows(&p->device, MT_KNOWS_COUNTS);
     key_columns(r, keys);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *from_group = &g->rows.v[i];
@@ -152,7 +161,7 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
         row->explicit_row = from_group->explicit_row;
         row->cells[c++] = mt_cell_int(s->bytes);
         row->cells[c++] = count_cell(s->blocks_n);
-        row->cells[c++] = s->largest_b ? mt_cell_int(s->largest_b) : (struct mt_cell){0};
+        row->cells[c++] = s->largest_b && events ? mt_cell_int(s->largest_b) : (struct mt_cell){0};
         row->cells[c++] = s->oldest_ns == INT64_MIN
                               ? (struct mt_cell){0}
                               : mt_cell_int(mt_wrap_sub(f->t_ns, s->oldest_ns));
@@ -252,6 +261,19 @@ static enum mt_status fill(struct mt_peak *p, const struct mt_by *keys, struct m
     return MT_EUSAGE;
 }
 
+/* Of runs of sums only the peak is known, by what call paths are. */
+static enum mt_status check_known(const struct mt_peak *p, struct mt_by *keys, struct mt_err *err)
+{
+    bool moment = at.n || from || to || step;
+    if (mt_device_has_events(&p->device))
+        return MT_OK;
+    if (!by)
+        MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", keys, err));
+    MT_TRY(mt_by_known(keys, &p->run, &p->device, err));
+    MT_TRY(mt_knows(&p->run, &p->device, per ? MT_KNOWS_OPS : moment ? MT_KNOWS_BLOCKS : 0, err));
+    return mt_knows(&p->run, &p->device, MT_KNOWS_PEAK, err);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
@@ -271,9 +293,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         mt_report_no_memory(&report, &p.run);
         goto show;
     }
+    MT_TRY_OUT(check_known(&p, &keys, err));
     MT_TRY_OUT(mt_allocations_open(db, &p.run, &p.lives, err));
     MT_TRY_OUT(fill(&p, &keys, err));
-    if (!per && !mt_allocations_are_known(&p.device))
+    if (!per && mt_device_has_events(&p.device) && !mt_allocations_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
                                 "which block is freed when is unknown.");
     mt_report_older(&report, &p.run, &p.device);

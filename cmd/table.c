@@ -15,6 +15,9 @@ static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
 #define TORCH_ROWS 100 /* row_limit of PyTorch's table() */
 static struct mt_rows rows = MT_ROWS(20);
 
+/* Of a run without memory: what its ops did. */
+enum { NO_DEVICE = MT_KNOWS_OPS | MT_KNOWS_ALLOC | MT_KNOWS_COUNTS };
+
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                                  const struct mt_run_device *d, const struct mt_by *keys,
@@ -31,8 +34,8 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
         MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(db, run, d, keys->v, keys->n, &tree, &groups, err));
-    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL, d ? d->knows : 0,
-                  net_b);
+    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL,
+                  d ? d->knows : NO_DEVICE, net_b);
 out:
     mt_groups_free(&groups);
     mt_tree_free(&tree);
@@ -82,21 +85,26 @@ static void note_others(struct mt_report *r, const struct devices *d, const stru
 }
 
 /* "cuda:0 · net 4 B · peak 6 B at 2 us"; the peaks of several devices are at several times. */
-static void describe_devices(struct mt_buf *title, const struct devices *d, int64_t net_b)
+static void describe_devices(struct mt_buf *title, const struct devices *d, int64_t net_b,
+                             const char *unit)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], at[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], at[MT_HUMAN_LONG], n[MT_HUMAN_LONG];
     const struct mt_run_device *most = &d->v[0];
     for (size_t i = 1; i < d->n; i++)
         if (d->v[i].peak_b > most->peak_b)
             most = &d->v[i];
-    mt_buf_addf(title, "%s · net %s · %s %s",
-                d->n == 1 ? most->name : mt_human_plural((int64_t)d->n, "device", n),
-                mt_human_bytes(net_b, net), d->n == 1 ? "peak" : "largest peak",
-                mt_peak_words(most, peak));
+    mt_buf_adds(title, d->n == 1 ? most->name : mt_human_plural((int64_t)d->n, "device", n));
+    if (mt_device_has_events(most))
+        mt_buf_addf(title, " · net %s", mt_human_bytes(net_b, net));
+    else if (most->alloc_b != MT_UNKNOWN)
+        mt_buf_addf(title, " · allocated %s", mt_human_bytes(most->alloc_b, net));
+    if (!mt_device_has_events(most) && most->at_end_b != MT_UNKNOWN)
+        mt_buf_addf(title, " · at the end %s", mt_human_bytes(most->at_end_b, net));
+    mt_buf_addf(title, " · %s %s", d->n == 1 ? "peak" : "largest peak", mt_peak_words(most, peak));
     if (d->n > 1)
         mt_buf_addf(title, " on %s", most->name);
     if (most->peak_ns != INT64_MIN && !most->one_moment)
-        mt_buf_addf(title, " at %s", mt_human_ns(most->peak_ns, at));
+        mt_buf_addf(title, " at %s", mt_human_time(unit, most->peak_ns, at));
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct devices *d,
@@ -114,16 +122,43 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     }
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · ", run->name);
-    describe_devices(&title, d, net_b);
+    describe_devices(&title, d, net_b, run->time_unit);
     if (steps)
         mt_buf_addf(&title, " · step %s", steps);
     if (thread)
         mt_buf_addf(&title, " · thread %s", thread);
     r->title = title.s;
     r->title_end = mt_asprintf("sorted by %s", sort->column);
-    mt_report_total(r, "net_b", mt_cell_int(net_b));
-    mt_report_total(r, "peak_b",
-                    one && !d->v[0].one_moment ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
+    bool net_known = d->v[0].net_b != MT_UNKNOWN;
+    bool peak_known = one && mt_device_knows(&d->v[0], MT_KNOWS_PEAK);
+    mt_report_total(r, "net_b", net_known ? mt_cell_int(net_b) : (struct mt_cell){0});
+    mt_report_total(r, "peak_b", peak_known ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
+}
+
+/* What any of them knows. */
+static unsigned known_of(const struct devices *d)
+{
+    unsigned knows = d->n ? 0 : NO_DEVICE;
+    for (size_t i = 0; i < d->n; i++)
+        knows |= d->v[i].one_moment ? d->v[i].knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->v[i].knows;
+    return knows;
+}
+
+/* Refuses what the run cannot be grouped, filtered or sorted by. */
+static enum mt_status check_known(const struct mt_run *run, const struct devices *d,
+                                  const struct mt_by *keys, const struct mt_sort *sort,
+                                  struct mt_err *err)
+{
+    for (size_t i = 0; i < d->n && !mt_device_has_events(&d->v[i]); i++) {
+        MT_TRY(mt_by_known(keys, run, &d->v[i], err));
+        MT_TRY(mt_knows(run, &d->v[i],
+                        steps    ? MT_KNOWS_STEPS
+                        : thread ? MT_KNOWS_THREADS
+                                 : 0,
+                        err));
+        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort->column), err));
+    }
+    return MT_OK;
 }
 
 /* The groups of all these devices as rows; *net_b: what they add up to. */
@@ -131,10 +166,7 @@ static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const stru
                                const struct devices *d, const struct mt_by *keys, int64_t *net_b,
                                struct mt_err *err)
 {
-    unsigned knows = 0;
-    for (size_t i = 0; i < d->n; i++)
-        knows |= d->v[i].one_moment ? d->v[i].knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->v[i].knows;
-    mt_table_columns(r, keys->v, keys->n, keys->device, knows);
+    mt_table_columns(r, keys->v, keys->n, keys->device, known_of(d));
     *net_b = 0;
     if (!d->n)
         return add_device(r, db, run, NULL, keys, net_b, err);
@@ -143,30 +175,52 @@ static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const stru
     return MT_OK;
 }
 
+/* What all rows add up to; NULL: no figure of all is known. */
+static const char *sum_words(struct mt_report *r, const struct devices *d, int64_t net_b)
+{
+    char text[MT_HUMAN_MAX];
+    if (!d->n)
+        return NULL;
+    if (mt_device_has_events(&d->v[0]))
+        return mt_report_textf(r, "net %s", mt_human_bytes(net_b, text));
+    if (d->n > 1 || !mt_device_knows(&d->v[0], MT_KNOWS_AT_PEAK))
+        return NULL;
+    return mt_report_textf(r, "the peak, %s", mt_human_bytes(d->v[0].peak_b, text));
+}
+
 static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
                            struct mt_err *err)
 {
     struct mt_by keys;
     struct devices devices = {0};
     bool by_top = false;
-    struct mt_sort sort;
+    struct mt_sort sort = {0};
     int64_t net_b;
-    char net[MT_HUMAN_MAX];
     enum mt_status st = MT_OK;
     MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
-    MT_TRY(mt_table_sort_key(sort_key ? sort_key : "self_net_b", &sort, err));
+    if (sort_key)
+        MT_TRY(mt_table_sort_key(sort_key, &sort, err));
     MT_TRY(
         find_devices(db, run, device_name ? device_name : sort.device, keys.device, &devices, err));
+    const char *size = mt_table_sort_default(known_of(&devices));
+    if (!sort_key)
+        MT_TRY_OUT(mt_table_sort_key(size, &sort, err));
+    MT_TRY_OUT(check_known(run, &devices, &keys, &sort, err));
     MT_TRY_OUT(add_rows(r, db, run, &devices, &keys, &net_b, err));
+    if (mt_report_find_column(r, sort.column) < 0 && strcmp(sort.column, "name") != 0) {
+        st = MT_FAIL(err, MT_EUSAGE, "this table has no column '%s' to sort by", sort.column);
+        mt_err_hint(err, "Sort by self_%s.", sort.column);
+        goto out;
+    }
     note_others(r, &devices, &keys, &sort);
     for (int k = 0; k < keys.n; k++)
         by_top |= keys.v[k] == MT_BY_TOP;
     mt_table_sort(r, &sort);
-    MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, "self_net_b"), err));
+    MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
     describe(r, run, &devices, net_b, &sort);
-    mt_rows_footer(&rows, r,
-                   devices.n ? mt_report_textf(r, "net %s", mt_human_bytes(net_b, net)) : NULL,
-                   by_top ? "" : ", --by top what your code called");
+    bool events = mt_knows_events(known_of(&devices));
+    mt_rows_footer(&rows, r, sum_words(r, &devices, net_b),
+                   by_top || !events ? "" : ", --by top what your code called");
 out:
     free(devices.v);
     return st;

@@ -6,6 +6,7 @@
 #include "lib/base/human.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
+#include "lib/run/knows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,18 @@ static enum mt_status check_options(struct mt_err *err)
     return MT_OK;
 }
 
+static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *err)
+{
+    unsigned need = MT_KNOWS_LEVEL;
+    if (mt_device_has_events(&t->device))
+        return MT_OK;
+    need |= by || exact ? MT_KNOWS_BLOCKS : 0;
+    need |= step ? MT_KNOWS_STEPS : 0;
+    if (by)
+        MT_TRY(mt_by_known(&t->by, &t->run, &t->device, err));
+    return mt_knows(&t->run, &t->device, need, err);
+}
+
 static void free_all(struct mt_timeline *t)
 {
     mt_bands_free(&t->bands);
@@ -291,6 +304,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_show_no_memory(&report, &t.run, err);
         goto out;
     }
+    MT_TRY_OUT(check_known(&t, err));
     MT_TRY_OUT(mt_allocations_open(db, &t.run, &t.lives, err));
     MT_TRY_OUT(find_window(&t, err));
     MT_TRY_OUT(load_samples(&t, db, err));

@@ -9,7 +9,7 @@
 
 char *mt_timeline_title(const struct mt_timeline *t)
 {
-    char bytes[MT_HUMAN_LONG], when[MT_HUMAN_MAX];
+    char bytes[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf out = {0};
     int64_t step = mt_steps_number_at(&t->lives.steps, t->peak_ns);
     mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
@@ -23,7 +23,8 @@ char *mt_timeline_title(const struct mt_timeline *t)
     }
     mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
                 t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
-                mt_human_with_exact(t->peak_b, bytes), mt_human_ns(t->peak_ns, when));
+                mt_human_with_exact(t->peak_b, bytes),
+                mt_human_time(t->run.time_unit, t->peak_ns, when));
     if (!t->window && step != INT64_MIN)
         mt_buf_addf(&out, ", step %lld", (long long)step);
     return out.s;
@@ -63,6 +64,7 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
 {
     *c = (struct mt_chart){.title = t->report->title,
                            .what = t->metric,
+                           .time_unit = t->run.time_unit,
                            .shown = t->shown,
                            .level = &t->buckets,
                            .second = t->second.all.n ? &t->second_buckets : NULL,

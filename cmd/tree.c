@@ -2,8 +2,10 @@
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/run/invert.h"
+#include "lib/run/knows.h"
 #include "lib/run/load.h"
 #include <regex.h>
 #include <stdlib.h>
@@ -28,9 +30,15 @@ static int64_t magnitude(int64_t v)
     return v < 0 ? -v : v;
 }
 
-/* What siblings are sorted by: what they hold, then how much went through them. */
+/* What siblings are sorted by: what they hold, then how much went through them; of runs of sums
+ * what they held at the peak, or what else is known. */
+static unsigned knows;
 static int64_t weight(const struct mt_item *i)
 {
+    if (!mt_knows_events(knows))
+        return knows & MT_KNOWS_AT_PEAK  ? i->total.at_peak_b
+               : knows & MT_KNOWS_AT_END ? i->total.at_end_b
+                                         : i->total.alloc_b;
     int64_t net = magnitude(mt_sums_net(&i->total));
     return net > i->total.alloc_b ? net : i->total.alloc_b;
 }
@@ -99,26 +107,43 @@ static enum mt_status mark_paths(struct tree_view *v, struct mt_err *err)
     return MT_OK;
 }
 
+static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
+{
+    return knows & need ? mt_cell_int(v) : (struct mt_cell){0};
+}
+
 static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
 {
     const struct mt_item *it = &v->t->items.v[i];
     struct mt_row *row = mt_report_row(v->report);
     const struct mt_sums *s = &it->self, *t = &it->total;
-    int c = 0;
-    row->cells[c++] = mt_cell_int(mt_sums_net(t));
-    row->cells[c++] = mt_cell_int(mt_sums_net(s));
-    row->cells[c++] = mt_cell_int(t->alloc_b);
-    row->cells[c++] = mt_cell_int(s->alloc_b);
-    row->cells[c++] = mt_cell_int(t->freed_b);
     bool called = it->calls_n > 0; /* call paths of snapshots have no calls */
-    row->cells[c++] = called ? mt_cell_int(it->calls_n) : (struct mt_cell){0};
-    row->cells[c++] = called ? mt_cell_int(it->time_ns) : (struct mt_cell){0};
-    row->cells[c++] = called ? mt_cell_int(it->self_time_ns) : (struct mt_cell){0};
-    row->cells[c++] = mt_cell_int(level);
-    row->cells[c++] = it->parent == MT_NONE ? (struct mt_cell){0} : mt_cell_int(it->parent);
-    row->cells[c++] = mt_cell_int(i);
-    row->cells[c] = mt_cell_text(
-        mt_report_text(v->report, mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame)));
+    const struct mt_cell none = {0};
+    const char *name = mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame);
+    const struct {
+        const char *column;
+        struct mt_cell cell;
+    } cells[] = {{"net_b", sum_cell(MT_KNOWS_ALLOC, mt_sums_net(t))},
+                 {"self_net_b", sum_cell(MT_KNOWS_ALLOC, mt_sums_net(s))},
+                 {"alloc_b", sum_cell(MT_KNOWS_ALLOC, t->alloc_b)},
+                 {"self_alloc_b", sum_cell(MT_KNOWS_ALLOC, s->alloc_b)},
+                 {"freed_b", sum_cell(MT_KNOWS_ALLOC, t->freed_b)},
+                 {"at_peak_b", sum_cell(MT_KNOWS_AT_PEAK, t->at_peak_b)},
+                 {"self_at_peak_b", sum_cell(MT_KNOWS_AT_PEAK, s->at_peak_b)},
+                 {"at_end_b", sum_cell(MT_KNOWS_AT_END, t->at_end_b)},
+                 {"self_at_end_b", sum_cell(MT_KNOWS_AT_END, s->at_end_b)},
+                 {"calls_n", called ? mt_cell_int(it->calls_n) : none},
+                 {"time_ns", called ? mt_cell_int(it->time_ns) : none},
+                 {"self_time_ns", called ? mt_cell_int(it->self_time_ns) : none},
+                 {"depth", mt_cell_int(level)},
+                 {"parent", it->parent == MT_NONE ? none : mt_cell_int(it->parent)},
+                 {"node", mt_cell_int(i)},
+                 {"name", mt_cell_text(mt_report_text(v->report, name))}};
+    for (size_t c = 0; c < MT_ARRAY_LEN(cells); c++) {
+        int column = mt_report_find_column(v->report, cells[c].column);
+        if (column >= 0)
+            row->cells[column] = cells[c].cell;
+    }
     const char *branch = level == 0 ? "" : last ? "└─ " : "├─ ";
     row->tree = mt_report_textf(v->report, "%s%s", v->prefix.n ? v->prefix.s : "", branch);
 }
@@ -180,8 +205,23 @@ static void turn_round(struct mt_tree *t, struct mt_report *r)
 
 static void add_columns(struct mt_report *r)
 {
-    mt_report_columns(r, "net_b self_net_b alloc_b -self_alloc_b -freed_b calls_n -time_ns "
-                         "-self_time_ns -depth -parent -node");
+    static const char of_events[] = "net_b self_net_b alloc_b -self_alloc_b -freed_b calls_n "
+                                    "-time_ns -self_time_ns -depth -parent -node";
+    static const struct {
+        unsigned need; /* else hidden */
+        const char *shown, *hidden;
+    } of_sums[] = {
+        {MT_KNOWS_AT_PEAK, "at_peak_b self_at_peak_b", "-at_peak_b -self_at_peak_b"},
+        {MT_KNOWS_AT_END, "at_end_b -self_at_end_b", "-at_end_b -self_at_end_b"},
+        {MT_KNOWS_ALLOC, "alloc_b -self_alloc_b", "-alloc_b -self_alloc_b"},
+        {0, "-net_b -self_net_b -freed_b -calls_n -time_ns -self_time_ns -depth -parent -node",
+         NULL},
+    };
+    if (mt_knows_events(knows))
+        mt_report_columns(r, of_events);
+    for (size_t i = 0; i < MT_ARRAY_LEN(of_sums) && !mt_knows_events(knows); i++)
+        mt_report_columns(r, (knows & of_sums[i].need) == of_sums[i].need ? of_sums[i].shown
+                                                                          : of_sums[i].hidden);
     mt_report_column(r, "name", NULL, MT_UNIT_TREE);
     if (invert) /* an engine's op and the op it runs both stand at the root */
         r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
@@ -192,8 +232,9 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
     mt_report_about(r, run, d);
     if (d)
-        r->title = mt_asprintf("%s · %s · net %s · peak %s", run->name, d->name,
-                               mt_human_bytes(d->net_b, net), mt_peak_words(d, peak));
+        r->title = mt_asprintf(
+            "%s · %s%s%s · peak %s", run->name, d->name, d->net_b == MT_UNKNOWN ? "" : " · net ",
+            d->net_b == MT_UNKNOWN ? "" : mt_human_bytes(d->net_b, net), mt_peak_words(d, peak));
     else
         mt_report_no_memory(r, run);
     bool large = min_b > 0;
@@ -203,7 +244,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                                        : "no call path goes through a match of --name";
     mt_rows_footer(&shown, r, NULL, ", --depth and --min show fewer");
     if (d && d->outside_n)
-        mt_report_footer(r, "[outside ops] net %s in %s",
+        mt_report_footer(r, "%s net %s in %s", mt_kind_words[run->kind].outside,
                          mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
                          mt_human_plural(d->outside_n, "record", records));
     if (d && d->unseen_n)
@@ -212,11 +253,23 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                          mt_human_plural(d->unseen_n, "block", records));
 }
 
+/* What all roots weigh. */
+static int64_t root_b(const struct mt_tree *t)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < t->items.n; i++)
+        if (t->items.v[i].parent == MT_NONE)
+            mt_wrap_inc(&sum, weight(&t->items.v[i]));
+    return sum;
+}
+
 /* Of a run with memory, people see where it is, unless they ask for more; programs see all. */
-static int64_t least(const struct mt_run_device *d)
+static int64_t least(const struct mt_run_device *d, int64_t root_b)
 {
     if (min_b >= 0)
         return min_b;
+    if (d && !name_regex && mt_people_read() && !mt_device_has_events(d))
+        return root_b / 100 > 1 ? root_b / 100 : 1; /* as every profile of heaps does */
     return d && !name_regex && mt_people_read();
 }
 
@@ -232,13 +285,17 @@ static bool is_within_depth(const struct mt_tree *t, size_t i)
 /* Below the table: what nobody asked for. */
 static void tell_empty(const struct tree_view *v)
 {
-    char rows[MT_HUMAN_LONG];
+    char rows[MT_HUMAN_LONG], least_b[MT_HUMAN_MAX];
     int64_t n = 0;
     for (size_t i = 0; i < v->t->items.n && min_b < 0 && v->min_b; i++)
-        n += weight(&v->t->items.v[i]) == 0 && is_within_depth(v->t, i);
+        n += !v->shown[i] && is_within_depth(v->t, i);
     if (n)
-        mt_report_footer(v->report, "%s of 0 bytes left out; --min 0 shows %s.",
-                         mt_human_plural(n, "row", rows), n == 1 ? "it" : "them");
+        mt_report_footer(v->report, "%s of %s left out; --min 0 shows %s.",
+                         mt_human_plural(n, "row", rows),
+                         v->min_b <= 1 ? "0 bytes"
+                                       : mt_report_textf(v->report, "less than %s",
+                                                         mt_human_bytes(v->min_b, least_b)),
+                         n == 1 ? "it" : "them");
 }
 
 static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
@@ -251,10 +308,11 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
     int others;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_run_device(db, run, device_name, &d, &none, &others, err));
+    knows = none ? ~0u : d.knows;
     MT_TRY_OUT(mt_load_rollup(db, run, none ? NULL : &d, &tree, err));
     if (invert)
         turn_round(&tree, r);
-    v.min_b = least(none ? NULL : &d);
+    v.min_b = least(none ? NULL : &d, root_b(&tree));
     link_children(&v);
     MT_TRY_OUT(mark_paths(&v, err));
     add_columns(r);

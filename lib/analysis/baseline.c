@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/analysis/diff.h"
 #include "lib/analysis/doubt.h"
+#include "lib/run/knows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,27 @@ static void measure_older(const struct mt_run *run, const struct mt_run_device *
     to->older_most_b = bounded_or_unknown(device->older_most_b);
 }
 
+/* What runs of sums do not know at all. */
+static void mark_lacks(const struct mt_run *run, const struct mt_run_device *device,
+                       struct mt_baseline_device *to)
+{
+    static const unsigned needs[MT_BASELINE_N] = {
+        [MT_BASELINE_PEAK] = MT_KNOWS_PEAK,
+        [MT_BASELINE_AT_END] = MT_KNOWS_AT_END,
+        [MT_BASELINE_ALLOC] = MT_KNOWS_ALLOC,
+        [MT_BASELINE_ALLOC_N] = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS,
+        [MT_BASELINE_CALLS_N] = MT_KNOWS_OPS,
+        [MT_BASELINE_PER_STEP] = MT_KNOWS_STEPS,
+        [MT_BASELINE_SUSPECT] = MT_KNOWS_STEPS,
+    };
+    for (int f = 0; f < MT_BASELINE_N && !mt_device_has_events(device); f++) {
+        if (mt_device_knows(device, needs[f]))
+            continue;
+        to->lacks[f] = mt_knows_lack(run, device, needs[f]);
+        to->v[f] = MT_BASELINE_UNKNOWN;
+    }
+}
+
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
@@ -222,7 +244,9 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     sum_sites(to, MT_BASELINE_SUSPECT);
     if (!mt_allocations_are_known(device) || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
         to->v[MT_BASELINE_PER_STEP] = to->v[MT_BASELINE_SUSPECT] = MT_BASELINE_UNKNOWN;
-    mark_gaps(to, d.side[0].gaps, mt_allocations_are_known(device));
+    mark_gaps(to, d.side[0].gaps,
+              mt_allocations_are_known(device) || !mt_device_has_events(device));
+    mark_lacks(run, device, to);
     mt_diff_free(&d);
     return st;
 }

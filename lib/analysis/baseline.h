@@ -78,12 +78,14 @@ struct mt_baseline_device {
     int64_t v[MT_BASELINE_N];  /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
     bool least[MT_BASELINE_N]; /* known of a part only: it is that much at least */
     bool unseen;               /* it loses frees, and so it is that much at most; */
-    int64_t doubt[MT_BASELINE_N]; /* but no more than this less; of files 0 */
-    double per_step, suspect;     /* growth before rounding; of files 0 */
-    unsigned gaps;                /* of the run (gaps.h): why; of files 0 */
-    int64_t older_b;              /* of the peak and of what is alive at the end: in no record;
-                                     MT_BASELINE_UNKNOWN: nobody told */
-    bool older_left_out;          /* blocks in no record are in no figure, */
+    int64_t doubt[MT_BASELINE_N];     /* but no more than this less; of files 0 */
+    double per_step, suspect;         /* growth before rounding; of files 0 */
+    unsigned gaps;                    /* of the run (gaps.h): why; of files 0 */
+    const char *lacks[MT_BASELINE_N]; /* what the run does not know at all, behind its name; static;
+                                         NULL or "": nothing, or a file */
+    int64_t older_b;                  /* of the peak and of what is alive at the end: in no record;
+                                         MT_BASELINE_UNKNOWN: nobody told */
+    bool older_left_out;              /* blocks in no record are in no figure, */
     int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
     bool older_unsaid;             /* a file of an earlier version: it says nothing of the above */
     int64_t spread[MT_BASELINE_N]; /* 0 for a single run */

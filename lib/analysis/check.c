@@ -146,6 +146,8 @@ static const char *why_unknown(enum mt_baseline_figure f, const struct mt_baseli
 {
     if (d->v[f] != MT_BASELINE_UNKNOWN && knows_one_repeat(b))
         return "has the sites of one of its repeats only; write it anew with memtool export";
+    if (d->lacks[f] && *d->lacks[f])
+        return d->lacks[f];
     bool growth = f == MT_BASELINE_PER_STEP && d->v[f] == MT_BASELINE_UNKNOWN;
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);

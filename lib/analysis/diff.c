@@ -152,12 +152,16 @@ static enum mt_status collect_peak(struct collector *c, struct mt_err *err)
     struct mt_diff_side *s = c->side;
     struct mt_live_set live = {0};
     int64_t record = s->device.peak_record == INT64_MIN ? -1 : s->device.peak_record;
+    if (s->device.peak_b == MT_UNKNOWN)
+        return MT_OK;
     enum mt_status st = mt_live_at(s->lives, &s->device, record, &live, err);
     for (size_t i = 0; i < live.blocks.n && st == MT_OK; i++) {
         const struct mt_allocation *life = &live.blocks.v[i];
         struct mt_diff_lives *f = lives_of(c, mt_allocation_group(c->grouper, life));
         mt_wrap_inc(&f->at_peak_b, life->bytes);
-        f->at_peak_n++;
+        f->at_peak_n = life->blocks_n == MT_UNKNOWN || f->at_peak_n < 0
+                           ? -1
+                           : mt_wrap_add(f->at_peak_n, life->blocks_n);
     }
     if (st == MT_OK && live.sum_b != s->device.peak_b) {
         struct mt_diff_lives *rest = lives_of(c, mt_grouper_explicit(c->grouper, live.rest));
@@ -216,11 +220,14 @@ static enum mt_status collect(struct collector *c, int parts, int64_t warmup, st
 /* What no group of a side can know. */
 static unsigned unknown_of(const struct mt_diff_side *s)
 {
-    bool lives = mt_allocations_are_known(&s->device), snapshot = mt_run_is_snapshot(&s->run);
+    bool lives = mt_allocations_are_known(&s->device);
+    bool alloc = mt_device_knows(&s->device, MT_KNOWS_ALLOC) && !(s->gaps & MT_GAP_HISTORY);
+    bool ops = mt_device_knows(&s->device, MT_KNOWS_OPS);
+    bool peak = mt_device_has_events(&s->device) || mt_device_knows(&s->device, MT_KNOWS_PEAK);
     bool end = lives && !(s->gaps & MT_GAPS_OF_FREES);
     return (end ? 0u : MT_UNKNOWN_END) | (s->growth_known ? 0u : MT_UNKNOWN_GROWTH) |
-           (s->gaps & MT_GAP_HISTORY ? MT_UNKNOWN_ALLOC : 0u) |
-           (snapshot ? MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME : 0u);
+           (alloc ? 0u : MT_UNKNOWN_ALLOC) | (peak ? 0u : MT_UNKNOWN_PEAK) |
+           (ops ? 0u : MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME);
 }
 
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
@@ -238,16 +245,17 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known =
         mt_allocations_are_known(device) && mt_leaks_can_tell(s->step_n, warmup) && !s->gaps;
-    s->whole =
-        (struct mt_figures){.at_peak_b = device->peak_b,
-                            .self_net_b = device->net_b,
-                            .net_b = device->net_b,
-                            .self_alloc_b = device->alloc_b,
-                            .self_alloc_n = device->alloc_n,
-                            .alloc_b = device->alloc_b,
-                            .at_end_b = mt_allocations_are_known(device) ? device->at_end_b : 0,
-                            .calls_n = s->run.op_n,
-                            .time_ns = s->run.dur_ns};
+    bool alloc = device->alloc_b != MT_UNKNOWN && device->net_b != MT_UNKNOWN;
+    s->whole = (struct mt_figures){
+        .at_peak_b = device->peak_b == MT_UNKNOWN ? 0 : device->peak_b,
+        .self_net_b = alloc ? device->net_b : 0,
+        .net_b = alloc ? device->net_b : 0,
+        .self_alloc_b = alloc ? device->alloc_b : 0,
+        .self_alloc_n = alloc && device->alloc_n != MT_UNKNOWN ? device->alloc_n : 0,
+        .alloc_b = alloc ? device->alloc_b : 0,
+        .at_end_b = mt_allocations_are_known(device) ? device->at_end_b : 0,
+        .calls_n = s->run.op_n,
+        .time_ns = s->run.dur_ns};
     s->whole.unknown = unknown_of(s);
     if (!(s->gaps & MT_GAP_HISTORY))
         s->whole.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
@@ -356,7 +364,7 @@ static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, bool r
                          struct mt_figures *f)
 {
     f->unknown = unknown_of(s);
-    if (!f->at_peak_b && (rest_of_other || !mt_allocations_are_known(&s->device)))
+    if (!f->at_peak_b && (rest_of_other || !mt_diff_peak_sites_known(s)))
         f->unknown |= MT_UNKNOWN_PEAK;
     if (explicit_row)
         f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
@@ -371,10 +379,13 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
     for (int s = 0; s < 2; s++) {
         row.in[s] = p->group[s] != MT_NONE;
         row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
-        rest[s] = row.at[s].at_peak_b && !mt_allocations_are_known(&d->side[s].device);
+        rest[s] = row.at[s].at_peak_b && !mt_diff_peak_sites_known(&d->side[s]);
     }
     for (int s = 0; s < 2; s++)
         mark_unknown(&d->side[s], p->explicit_row, rest[!s], &row.at[s]);
+    for (int s = 0; s < 2; s++)
+        if (!mt_device_knows(&d->side[s].device, MT_KNOWS_COUNTS))
+            row.at[s].at_peak_n = -1;
     return row;
 }
 

@@ -9,6 +9,7 @@
 #define MT_DIFF_H
 
 #include "lib/analysis/leaks.h"
+#include "lib/run/knows.h"
 #include "lib/run/match.h"
 #include "lib/usage/gaps.h"
 
@@ -65,6 +66,13 @@ struct mt_diff_side {
     unsigned gaps;
     struct mt_figures whole; /* the device's own figures */
 };
+
+/* Whether it is known in which groups the bytes at the peak are. */
+static inline bool mt_diff_peak_sites_known(const struct mt_diff_side *s)
+{
+    return mt_device_has_events(&s->device) ? mt_allocations_are_known(&s->device)
+                                            : mt_device_knows(&s->device, MT_KNOWS_AT_PEAK);
+}
 
 struct mt_diff_row {
     const char *const *key; /* borrowed from the sides */

@@ -21,6 +21,8 @@ const struct mt_rule_kind mt_rule_kinds[MT_RULE_N] = {
                                     "allocations", "X", "10%"},
     [MT_RULE_AT_END_GROWTH] = {"max-at-end-growth", MT_BASELINE_AT_END, true, false, false,
                                "bytes alive at the end", "X", "1MiB"},
+    [MT_RULE_AT_END] = {"max-at-end", MT_BASELINE_AT_END, false, false, false,
+                        "bytes alive at the end", "SIZE", "1MiB"},
 };
 
 void mt_rules_free(struct mt_rules *r)

@@ -13,6 +13,7 @@ enum mt_rule_id {
     MT_RULE_ALLOC_GROWTH,
     MT_RULE_ALLOC_COUNT_GROWTH,
     MT_RULE_AT_END_GROWTH,
+    MT_RULE_AT_END,
     MT_RULE_N
 };
 

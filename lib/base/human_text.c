@@ -1,6 +1,7 @@
 #include "lib/base/human.h"
 #include "lib/base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -256,4 +257,16 @@ int mt_edit_distance(const char *a, const char *b)
     int distance = last[nb];
     free(rows);
     return distance;
+}
+
+const char *mt_human_time(const char *unit, int64_t t, char out[MT_HUMAN_LONG])
+{
+    char text[MT_HUMAN_MAX];
+    bool ns = unit && strcmp(unit, "ns") == 0;
+    if (ns)
+        snprintf(out, MT_HUMAN_LONG, "%s", mt_human_ns(t, text));
+    else
+        snprintf(out, MT_HUMAN_LONG, "%s%s%s", mt_human_count(t, text), unit && *unit ? " " : "",
+                 unit ? unit : "");
+    return out;
 }

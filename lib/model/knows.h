@@ -31,4 +31,11 @@ enum mt_knows {
     MT_KNOWS_STEPS = 1 << 12
 };
 
+/* Whether anything is known of single events: of ops, or of blocks. Else there are sums and moments
+ * of call paths. */
+static inline int mt_knows_events(unsigned knows)
+{
+    return (knows & (MT_KNOWS_OPS | MT_KNOWS_BLOCKS)) != 0;
+}
+
 #endif

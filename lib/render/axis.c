@@ -1,6 +1,7 @@
 #include "lib/render/axis.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Beyond, ticks could not be counted without overflow. */
 #define FAR      (INT64_MAX / 4)
@@ -20,7 +21,7 @@ static struct mt_axis with_step(int64_t from, int64_t to, int64_t step)
 {
     int64_t rest = from % step;
     int64_t first = rest > 0 ? from - rest + step : from - rest;
-    return (struct mt_axis){from, to, first, step};
+    return (struct mt_axis){.from = from, .to = to, .first = first, .step = step};
 }
 
 struct mt_axis mt_axis_bytes(int64_t from, int64_t to, int most)
@@ -73,6 +74,8 @@ const char *mt_axis_label_ns(const struct mt_axis *a, int64_t ns, char out[MT_HU
     }
     if (ns == 0)
         snprintf(out, MT_HUMAN_MAX, "0");
+    else if (a->unit && strcmp(a->unit, "ns") != 0)
+        mt_human_count(ns, out);
     else if (a->from == a->to)
         mt_human_ns(ns, out);
     else

@@ -9,6 +9,7 @@
 /* Ticks are first, first + step, ... up to `to`. */
 struct mt_axis {
     int64_t from, to, first, step;
+    const char *unit; /* of an axis of time that counts something else; NULL: ns */
 };
 
 /* At most `most` ticks (>= 2) within from..to. Steps of bytes are powers of two (512 KiB, 1 MiB),

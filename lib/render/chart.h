@@ -17,6 +17,7 @@ struct mt_chart {
     const char *title;               /* svg: any bytes */
     const char *what;                /* svg: what the curve is: "allocated" */
     struct mt_window shown;          /* the axis of time */
+    const char *time_unit;           /* what it counts; NULL: ns */
     const struct mt_buckets *level;  /* the curve; at least one bucket */
     const struct mt_buckets *second; /* drawn behind it as a line, with the same buckets; or NULL */
     const char *second_what;

@@ -202,7 +202,7 @@ static void draw_bands(const struct picture *p)
 
 static void draw_marks(const struct picture *p)
 {
-    char bytes[MT_HUMAN_MAX], when[MT_HUMAN_MAX], text[3 * MT_HUMAN_MAX];
+    char bytes[MT_HUMAN_MAX], when[MT_HUMAN_LONG], text[MT_HUMAN_MAX + 2 * MT_HUMAN_LONG];
     for (size_t i = 0; i < p->c->ooms.n && i < OOMS_MAX; i++) {
         double x = x_of(p, p->c->ooms.v[i].t_ns);
         mt_svg_line(p->out, "oom", x, TOP, x, TOP + p->h);
@@ -218,7 +218,7 @@ static void draw_marks(const struct picture *p)
     double x = x_of(p, p->c->peak_ns), y = y_of(p, p->c->peak_b);
     bool left = x > LEFT + p->w * 0.7;
     snprintf(text, sizeof text, "peak %s at %s", mt_human_bytes(p->c->peak_b, bytes),
-             mt_human_ns(p->c->peak_ns, when));
+             mt_human_time(p->c->time_unit ? p->c->time_unit : "ns", p->c->peak_ns, when));
     mt_svg_circle(p->out, "mark", x, y, 4);
     mt_svg_text(p->out, left ? "label r" : "label", left ? x - 8 : x + 8, y - 8, text);
 }
@@ -306,6 +306,7 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     most += most < INT64_MAX / 2 ? most / 10 : 0; /* room for the peak's label */
     p.y = mt_axis_bytes(least, most, clamp((int)p.h / 45, 3, 20));
     p.t = mt_axis_ns(c->shown.from_ns, c->shown.to_ns, clamp((int)p.w / 90, 3, 40));
+    p.t.unit = c->time_unit;
     begin(&p, width, height + legend);
     draw_title(&p);
     draw_grid(&p);

@@ -186,7 +186,7 @@ static void put_at(const struct canvas *v, size_t from, int col, const char *lab
 
 static void add_peak(const struct canvas *v)
 {
-    char bytes[MT_HUMAN_MAX], when[MT_HUMAN_MAX];
+    char bytes[MT_HUMAN_MAX], when[MT_HUMAN_LONG];
     struct mt_buf label = {0};
     if (v->c->peak_ns == INT64_MIN) {
         end_line(v->out);
@@ -194,7 +194,7 @@ static void add_peak(const struct canvas *v)
     }
     int col = column_of(v, v->c->peak_ns);
     mt_human_bytes(v->c->peak_b, bytes);
-    mt_human_ns(v->c->peak_ns, when);
+    mt_human_time(v->c->time_unit ? v->c->time_unit : "ns", v->c->peak_ns, when);
     const char *sign = v->c->ascii ? "v" : "▼";
     mt_buf_addf(&label, "%s %s at %s", sign, bytes, when);
     if (col + mt_display_width(label.s) > v->cols) {
@@ -300,6 +300,7 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
     v.rows = (c->height > HEIGHT_MIN ? c->height : HEIGHT_MIN) - AROUND;
     v.y = mt_axis_bytes(least, most, v.rows / 3 + 2);
     v.t = mt_axis_ns(c->shown.from_ns, c->shown.to_ns, v.cols / 12 + 1);
+    v.t.unit = c->time_unit;
     v.dots = mt_alloc((size_t)(v.cols * v.wide * v.rows * v.high));
     v.step = mt_alloc((size_t)v.cols * sizeof *v.step);
     pick_steps(&v);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The figures of a row, in the order of the columns. */
+/* The figures of a row. */
 enum figure {
     SELF_NET,
     NET,
@@ -20,26 +20,39 @@ enum figure {
     SELF_TIME,
     TIME,
     CALLS,
+    AT_PEAK,
+    AT_END,
     FIGURE_N
 };
 
 static const struct {
     const char *name; /* a column */
-    bool hidden;      /* in tables for people */
+    unsigned needs;   /* enum mt_knows */
 } figures[FIGURE_N] = {
-    [SELF_NET] = {"self_net_b", false},
-    [NET] = {"net_b", false},
-    [SELF_ALLOC] = {"self_alloc_b", false},
-    [ALLOC] = {"alloc_b", true},
-    [SELF_FREED] = {"self_freed_b", true},
-    [FREED] = {"freed_b", true},
-    [SELF_ALLOC_N] = {"self_alloc_n", true},
-    [SELF_AT_PEAK] = {"self_at_peak_b", false},
-    [SELF_AT_END] = {"self_at_end_b", true},
-    [SELF_TIME] = {"self_time_ns", true},
-    [TIME] = {"time_ns", true},
-    [CALLS] = {"calls_n", false},
+    [SELF_NET] = {"self_net_b", MT_KNOWS_ALLOC},
+    [NET] = {"net_b", MT_KNOWS_ALLOC},
+    [SELF_ALLOC] = {"self_alloc_b", MT_KNOWS_ALLOC},
+    [ALLOC] = {"alloc_b", MT_KNOWS_ALLOC},
+    [SELF_FREED] = {"self_freed_b", MT_KNOWS_ALLOC},
+    [FREED] = {"freed_b", MT_KNOWS_ALLOC},
+    [SELF_ALLOC_N] = {"self_alloc_n", MT_KNOWS_ALLOC | MT_KNOWS_COUNTS},
+    [SELF_AT_PEAK] = {"self_at_peak_b", MT_KNOWS_AT_PEAK},
+    [SELF_AT_END] = {"self_at_end_b", MT_KNOWS_AT_END},
+    [SELF_TIME] = {"self_time_ns", MT_KNOWS_OPS},
+    [TIME] = {"time_ns", MT_KNOWS_OPS},
+    [CALLS] = {"calls_n", MT_KNOWS_OPS},
+    [AT_PEAK] = {"at_peak_b", MT_KNOWS_AT_PEAK},
+    [AT_END] = {"at_end_b", MT_KNOWS_AT_END},
 };
+
+/* The columns of tables, in their order; what people see is as mt_report_columns reads it. */
+static const char of_events[] = "self_net_b net_b self_alloc_b -alloc_b -self_freed_b -freed_b "
+                                "-self_alloc_n self_at_peak_b -self_at_end_b -self_time_ns "
+                                "-time_ns calls_n";
+/* Of runs of sums: nobody knows what ran how often, and what is held says more than a net. */
+static const char of_sums[] = "self_at_peak_b at_peak_b -self_at_end_b at_end_b self_alloc_b "
+                              "alloc_b self_alloc_n=ALLOCS -self_freed_b -freed_b -self_net_b "
+                              "-net_b -calls_n -self_time_ns -time_ns";
 
 /* PyTorch's names, of all versions, for our columns. */
 static const struct alias {
@@ -123,13 +136,48 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
     return MT_EUSAGE;
 }
 
+/* Bits that runs with sums may lack; figures of others are shown as they are. */
+enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
+
+static bool is_figure(const char *column)
+{
+    for (int f = 0; f < FIGURE_N; f++)
+        if (strcmp(figures[f].name, column) == 0)
+            return true;
+    return false;
+}
+
+static enum figure figure_of(const char *column)
+{
+    int f = 0;
+    while (strcmp(figures[f].name, column) != 0)
+        f++;
+    return (enum figure)f;
+}
+
+unsigned mt_table_needs(const char *column)
+{
+    for (int f = 0; f < FIGURE_N; f++)
+        if (strcmp(figures[f].name, column) == 0)
+            return figures[f].needs & SUMS;
+    return 0;
+}
+
+const char *mt_table_sort_default(unsigned knows)
+{
+    return mt_knows_events(knows)     ? "self_net_b"
+           : knows & MT_KNOWS_AT_PEAK ? "self_at_peak_b"
+           : knows & MT_KNOWS_AT_END  ? "self_at_end_b"
+                                      : "self_alloc_b";
+}
+
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       unsigned knows)
 {
-    for (int i = 0; i < FIGURE_N; i++) {
-        mt_report_columns(r, figures[i].name);
-        r->columns.v[r->columns.n - 1].hidden =
-            figures[i].hidden || (i == SELF_AT_PEAK && !(knows & MT_KNOWS_AT_PEAK));
+    mt_report_columns(r, mt_knows_events(knows) ? of_events : of_sums);
+    for (size_t i = 0; i < r->columns.n; i++) {
+        enum figure f = figure_of(r->columns.v[i].name);
+        r->columns.v[i].hidden |= figures[f].needs & ~knows & SUMS;
     }
     if (device)
         mt_report_columns(r, "device");
@@ -140,30 +188,44 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
     }
 }
 
+/* How many columns of figures the report has. */
+static int figure_columns(const struct mt_report *r)
+{
+    int n = 0;
+    while ((size_t)n < r->columns.n && is_figure(r->columns.v[n].name))
+        n++;
+    return n;
+}
+
+static struct mt_cell figure_cell(const struct mt_group *from, enum figure f, unsigned knows)
+{
+    const struct mt_sums *s = &from->self, *t = &from->total;
+    const int64_t v[FIGURE_N] = {[SELF_NET] = mt_sums_net(s), [NET] = mt_sums_net(t),
+                                 [SELF_ALLOC] = s->alloc_b,   [ALLOC] = t->alloc_b,
+                                 [SELF_FREED] = s->freed_b,   [FREED] = t->freed_b,
+                                 [SELF_ALLOC_N] = s->alloc_n, [SELF_AT_PEAK] = s->at_peak_b,
+                                 [SELF_AT_END] = s->at_end_b, [SELF_TIME] = from->self_time_ns,
+                                 [TIME] = from->time_ns,      [CALLS] = from->calls_n,
+                                 [AT_PEAK] = t->at_peak_b,    [AT_END] = t->at_end_b};
+    bool ran = from->has_calls && from->calls_n; /* call paths of snapshots have no calls */
+    bool about_calls = f == CALLS || f == TIME || f == SELF_TIME;
+    if (about_calls ? !ran : figures[f].needs & ~knows & SUMS)
+        return (struct mt_cell){0};
+    return mt_cell_int(v[f]);
+}
+
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
                    unsigned knows, int64_t *net_b)
 {
+    int figure_n = figure_columns(r);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_group *from = &g->rows.v[i];
-        const struct mt_sums *s = &from->self, *t = &from->total;
         struct mt_row *row = mt_report_row(r);
-        const int64_t v[FIGURE_N] = {[SELF_NET] = mt_sums_net(s), [NET] = mt_sums_net(t),
-                                     [SELF_ALLOC] = s->alloc_b,   [ALLOC] = t->alloc_b,
-                                     [SELF_FREED] = s->freed_b,   [FREED] = t->freed_b,
-                                     [SELF_ALLOC_N] = s->alloc_n, [SELF_AT_PEAK] = s->at_peak_b,
-                                     [SELF_AT_END] = s->at_end_b, [SELF_TIME] = from->self_time_ns,
-                                     [TIME] = from->time_ns,      [CALLS] = from->calls_n};
-        mt_wrap_inc(net_b, v[SELF_NET]);
+        int at = 0;
+        mt_wrap_inc(net_b, mt_sums_net(&from->self));
         row->explicit_row = from->explicit_row;
-        for (int f = 0; f < FIGURE_N; f++)
-            row->cells[f] = mt_cell_int(v[f]);
-        if (!from->has_calls || !from->calls_n) /* call paths of snapshots have none */
-            row->cells[CALLS] = row->cells[TIME] = row->cells[SELF_TIME] = (struct mt_cell){0};
-        if (!(knows & MT_KNOWS_AT_PEAK))
-            row->cells[SELF_AT_PEAK] = (struct mt_cell){0};
-        if (!(knows & MT_KNOWS_AT_END))
-            row->cells[SELF_AT_END] = (struct mt_cell){0};
-        int at = FIGURE_N;
+        for (; at < figure_n; at++)
+            row->cells[at] = figure_cell(from, figure_of(r->columns.v[at].name), knows);
         if (device)
             row->cells[at++] = mt_cell_text(mt_report_text(r, device));
         for (int k = 0; k < key_n; k++)

@@ -21,6 +21,11 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 void mt_table_column_names(struct mt_buf *out);
 void mt_table_sort_names(struct mt_buf *out);
 
+/* What must be known to sort by a column (enum mt_knows); and what is sorted by where nobody says.
+ */
+unsigned mt_table_needs(const char *column);
+const char *mt_table_sort_default(unsigned knows);
+
 /* Adds the columns: figures, the grouping keys, `device` where asked for. knows: enum mt_knows, of
  * any device of the table. */
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,

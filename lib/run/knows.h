@@ -17,7 +17,7 @@ static inline bool mt_device_knows(const struct mt_run_device *device, unsigned 
  * and moments of call paths. */
 static inline bool mt_device_has_events(const struct mt_run_device *device)
 {
-    return device->knows & (MT_KNOWS_OPS | MT_KNOWS_BLOCKS);
+    return mt_knows_events(device->knows);
 }
 
 /* MT_OK if the device of the run knows all these; device NULL: if some device of such a run may.

@@ -251,7 +251,7 @@ const char *mt_at_most(const struct mt_run_device *device, int64_t level_b)
 const char *mt_peak_words(const struct mt_run_device *device, char words[MT_HUMAN_LONG])
 {
     char peak[MT_HUMAN_MAX];
-    if (device->one_moment)
+    if (device->one_moment || device->peak_b == MT_UNKNOWN)
         return "unknown";
     snprintf(words, MT_HUMAN_LONG, "%s%s", mt_at_most(device, device->peak_b),
              mt_human_bytes(device->peak_b, peak));

@@ -4,6 +4,7 @@
 #ifndef MT_GAPS_H
 #define MT_GAPS_H
 
+#include "lib/run/knows.h"
 #include "lib/usage/live.h"
 
 enum mt_gap {
@@ -36,7 +37,8 @@ const char *mt_gaps_text(unsigned gaps);
  * MT_GAPS_OF_LEVELS. */
 static inline bool mt_peak_is_known(const struct mt_run_device *device, unsigned gaps)
 {
-    return !gaps && mt_allocations_are_known(device);
+    return !gaps && (mt_device_has_events(device) ? mt_allocations_are_known(device)
+                                                  : mt_device_knows(device, MT_KNOWS_PEAK));
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
 #include "lib/usage/live.h"
 #include "lib/usage/samples.h"
 #include "lib/usage/segments.h"
@@ -194,6 +195,20 @@ static void keep_current(struct mt_memstat_row *row)
     *row = unknown;
 }
 
+/* Of runs of sums: what the device itself says. */
+static struct mt_memstat_row of_device(const struct mt_run_device *d)
+{
+    return (struct mt_memstat_row){.known = true,
+                                   .current_b = d->at_end_b,
+                                   .current_n = d->at_end_n,
+                                   .peak_b = d->peak_b,
+                                   .peak_n = MT_STAT_UNKNOWN,
+                                   .total_alloc_b = d->alloc_b,
+                                   .total_alloc_n = d->alloc_n,
+                                   .total_freed_b = d->freed_b,
+                                   .total_freed_n = d->freed_n};
+}
+
 enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, const struct mt_window *window,
                            struct mt_memstat_row out[MT_STAT_N], struct mt_err *err)
@@ -202,6 +217,10 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
     bool snapshot = mt_run_is_snapshot(run);
     for (int i = 0; i < MT_STAT_N; i++)
         out[i] = nothing();
+    if (!mt_device_has_events(device)) {
+        out[MT_STAT_ALLOCATED] = of_device(device);
+        return MT_OK;
+    }
     MT_TRY(follow_blocks(db, run, device, window, &blocks, err));
     MT_TRY(follow_reserved(db, run, device, window, &out[MT_STAT_RESERVED], err));
     if (!snapshot) {

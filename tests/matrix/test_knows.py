@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Every report of every kind of run is right, or refuses: what a run does not know is left out, and is never 0.
+
+Right means that the rows add up to what the database says of the device.
+"""
+
+import glob
+import os
+
+import mt
+
+SAMPLES = os.environ["SAMPLES"]
+# Bits of device.knows (lib/model/knows.h).
+ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
+FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
+           "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
+KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
+
+m = mt.Matrix()
+
+
+def refuses(run, *args):
+    """A refusal: exit 2, nothing on stdout, what is missing and what to ask instead."""
+    code, out, err = m.run(*args, codes=(2,))
+    m.check(code == 2 and not out and run in err and err.count("\n") >= 2, run, "refuses", " ".join(args), code, out[:200], err[:400])
+
+
+def answers(run, device, need, *args):
+    """The answer as JSON where the device knows what is needed; else it must refuse."""
+    if device["knows"] & need == need:
+        return m.json(*args)
+    refuses(run, *args)
+    return None
+
+
+def table(run, device):
+    for key in ("name", "top", "site", "scope", "path"):
+        rows = m.rows("table", run, "--by", key)
+        for column, (of_device, need) in FIGURES.items():
+            got, known = mt.total(rows, column), device["knows"] & need == need
+            m.check(got == (device[of_device] if known else None), run, "table --by", key, column, got, device[of_device])
+    for key, need in KEYS.items():
+        if device["knows"] & (OPS | BLOCKS):
+            m.json("table", run, "--by", key)
+        else:
+            answers(run, device, need, "table", run, "--by", key)
+    answers(run, device, OPS, "table", run, "--compat", "torch")
+
+
+def tree(run, device):
+    roots = [row for row in m.rows("tree", run) if row["parent"] is None]
+    if device["knows"] & BLOCKS:
+        return
+    outside = m.query(f"SELECT outside_at_peak_b, outside_at_end_b, outside_alloc_b FROM device WHERE id = {device['id']}")[0]
+    for column, of_device, need in (("at_peak_b", "peak_b", AT_PEAK), ("at_end_b", "at_end_b", AT_END), ("alloc_b", "alloc_b", ALLOC)):
+        got = mt.total(roots, column)
+        want = device[of_device] - outside["outside_" + column] if device["knows"] & need else None
+        m.check(got == want, run, "tree", column, got, want)
+
+
+def peak(run, device):
+    answer = answers(run, device, PEAK, "peak", run)
+    if not answer:
+        return
+    m.check(answer["totals"]["peak_b"] == device["peak_b"], run, "peak", answer["totals"], device["peak_b"])
+    m.check(mt.total(answer["rows"], "at_peak_b") == device["peak_b"], run, "peak's rows", device["peak_b"])
+    if not device["knows"] & (OPS | BLOCKS):
+        for wanted in (["--per", "step"], ["--per", "name"], ["--by", "phase"], ["--step", "1"]):
+            refuses(run, "peak", run, *wanted)
+    if not device["knows"] & COUNTS:
+        m.check(all(row["at_peak_n"] is None for row in answer["rows"]), run, "peak counts what is not known")
+
+
+def leaks(run, device):
+    answer = answers(run, device, AT_END, "leaks", run, "--all")
+    if not answer:
+        return
+    m.check((mt.total(answer["rows"], "at_end_b") or 0) == device["at_end_b"], run, "leaks", device["at_end_b"])
+    if device["knows"] & BLOCKS:
+        return
+    m.check(answer["totals"]["at_end_n"] == device["at_end_n"], run, "leaks", answer["totals"], device["at_end_n"])
+    most = max(row["at_end_b"] for row in answer["rows"]) if answer["rows"] else 0
+    code, _, _ = m.run("leaks", run, "--fail", codes=(0, 1))
+    m.check(code == (1 if most else 0), run, "leaks --fail", code, most)
+    code, _, _ = m.run("leaks", run, "--fail", "--min", str(most + 1), codes=(0, 1))
+    m.check(code == 0, run, "leaks --fail --min", code, most)
+
+
+def check(run, device):
+    for rule, figure in (("--max-peak", "peak_b"), ("--max-at-end", "at_end_b")):
+        limit = device[figure]
+        if limit is None:
+            m.check(m.run("check", run, rule, "1TiB", codes=(3,))[0] == 3, run, rule, "is judged, not known")
+            continue
+        code, out, _ = m.run("check", run, rule, str(limit), codes=(0, 3))
+        m.check(code == 0 or device["knows"] & BLOCKS, run, rule, limit, out)
+        code, out, _ = m.run("check", run, rule, str(limit - 1), codes=(1, 3)) if limit else (1, "", "")
+        m.check(code == 1 or device["knows"] & BLOCKS, run, rule, limit - 1, out)
+    if not device["knows"] & STEPS:
+        m.check(m.run("check", run, "--max-growth-per-step", "1TiB", codes=(3,))[0] == 3, run, "growth without steps")
+
+
+def memory_and_info(run, device):
+    rows = m.rows("memory", run)
+    told = m.json("info", run)["totals"]["devices"][device["name"]]
+    for figure in ("alloc_b", "freed_b", "net_b", "peak_b", "at_end_b"):
+        m.check(told[figure] == device[figure], run, "info", figure, told[figure], device[figure])
+    if device["knows"] & (OPS | BLOCKS):
+        return
+    for column, figure in (("current_b", "at_end_b"), ("peak_b", "peak_b"), ("total_alloc_b", "alloc_b"), ("total_freed_b", "freed_b"),
+                           ("current_n", "at_end_n"), ("total_alloc_n", "alloc_n")):
+        m.check(rows[0].get(column) == device[figure], run, "memory", column, rows[0].get(column), device[figure])
+    refuses(run, "memory", run, "--from", "0ns")
+
+
+def timeline(run, device):
+    answer = answers(run, device, LEVEL, "timeline", run)
+    if answer:
+        highest = max(row["max_b"] for row in answer["rows"])
+        m.check(highest == device["peak_b"], run, "timeline", highest, device["peak_b"])
+    if not device["knows"] & (OPS | BLOCKS):
+        refuses(run, "timeline", run, "--exact")
+
+
+def diff(run, device, runs):
+    for other in runs:
+        answer = m.json("diff", run, other, "--section", "total,peak,op")
+        if not answer:
+            continue
+        for row in answer["rows"]:
+            for column in ("new_alloc_b", "base_alloc_b"):
+                m.check(abs(row.get(column) or 0) < 1 << 60, run, other, "diff", column, row.get(column))
+        changes = [row for row in answer["rows"] if row["section"] == "peak"]
+        total = next((row for row in answer["rows"] if row["section"] == "total"), None)
+        if total and total.get("at_peak_delta_b") is not None and device["knows"] & AT_PEAK:
+            got = mt.total(changes, "at_peak_delta_b") or 0
+            m.check(got == total["at_peak_delta_b"], run, other, "diff's peak", got, total["at_peak_delta_b"])
+
+
+def main():
+    heap = sorted(path for path in glob.glob(f"{SAMPLES}/heap/*") if not path.endswith(".c"))
+    inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
+    inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
+    runs = [run.name for run in m.imported(inputs)]
+    m.check(len(runs) == len(inputs), "imported", runs)
+    for run in runs:
+        for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):
+            for report in (table, tree, peak, leaks, check, memory_and_info, timeline):
+                report(run, device)
+            diff(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
+            if not device["knows"] & SEGMENTS:
+                refuses(run, "segments", run)
+                refuses(run, "fragmentation", run)
+    m.finish(200)
+
+
+main()
