@@ -1,6 +1,7 @@
 #include "cmd/import_file.h"
 
 #include "lib/base/machine.h"
+#include "lib/base/pattern.h"
 #include "lib/build/build.h"
 #include "lib/input/stream.h"
 #include "lib/render/term.h"
@@ -54,7 +55,8 @@ static void blame_damage(struct mt_stream *in, const struct mt_reader *format, b
 }
 
 static enum mt_status read_file(const char *path, const struct mt_import_opts *how,
-                                struct mt_recording *rec, char hash[33], struct mt_err *err)
+                                const regex_t *alloc_fn, struct mt_recording *rec, char hash[33],
+                                struct mt_err *err)
 {
     struct mt_stream *in = NULL;
     const struct mt_reader *format = NULL;
@@ -65,6 +67,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
+                                .alloc_fn = alloc_fn,
                                 .progress = show_progress,
                                 .closure = &progress};
     MT_TRY_OUT(mt_reader_of(in, &format, err));
@@ -94,6 +97,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
     mt_buf_adds(&key, hash);
     if (how->step_marker)
         mt_buf_addf(&key, " step-marker %s", how->step_marker);
+    if (how->alloc_fn && rec->summed)
+        mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
         mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
     for (size_t i = 0; i < how->bases.n; i++)
@@ -113,9 +118,17 @@ static void limit_memory(struct mt_recording *rec, int64_t asked)
 enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
+    regex_t alloc_fn;
     mt_rec_init(rec);
     limit_memory(rec, how->max_memory);
-    MT_TRY(read_file(path, how, rec, hash, err));
+    if (how->alloc_fn && mt_pattern(&alloc_fn, "--alloc-fn", how->alloc_fn, err) != MT_OK) {
+        mt_err_hint(err, "Nothing was imported.");
+        return err->code;
+    }
+    enum mt_status read = read_file(path, how, how->alloc_fn ? &alloc_fn : NULL, rec, hash, err);
+    if (how->alloc_fn)
+        regfree(&alloc_fn);
+    MT_TRY(read);
     enum mt_status st = mt_base_apply(rec, &how->bases, err);
     bool of_file = st != MT_OK;
     if (st == MT_OK)

@@ -15,6 +15,7 @@ struct mt_import_opts {
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
+    const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
     struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
     int64_t max_memory; /* bytes; 0 = half of the machine's */

@@ -175,7 +175,7 @@ static enum mt_status read_frames(struct reader *r, struct mt_err *err)
         if (!is)
             return refuse(offset, "a frame of its table is no text", err);
         struct mt_native_frame f = mt_valgrind_frame(r->text.s, mt_vec_push(&r->addresses));
-        *mt_vec_push(&r->frames) = mt_native_step(&r->paths, &f);
+        *mt_vec_push(&r->frames) = mt_native_step(&r->paths, &f, r->opts->alloc_fn);
         if (r->frames.n % 1024 == 0)
             MT_TRY(check_memory(r, err));
     }
@@ -306,7 +306,7 @@ static enum mt_status stack_of(struct reader *r, const struct path *p, struct mt
         if (frame < r->frames.n) {
             out[i] = r->frames.v[frame];
         } else if (r->rec->notes[MT_NOTE_CUT].count) {
-            out[i] = mt_native_step(&r->paths, &unknown);
+            out[i] = mt_native_step(&r->paths, &unknown, NULL);
         } else {
             err->offset = (int64_t)p->offset;
             MT_FAIL(err, MT_EINPUT, "a stack has frame %u, and its table only %zu", frame,

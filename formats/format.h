@@ -10,6 +10,7 @@
 #include "lib/base/err.h"
 #include "lib/input/stream.h"
 #include "lib/model/recording.h"
+#include <regex.h>
 
 #define MT_PROBE_BYTES (64 * 1024)
 
@@ -23,6 +24,7 @@ enum mt_cpp_frames {
 struct mt_read_opts {
     bool partial; /* keep what is complete of a file that is cut off */
     enum mt_cpp_frames cpp_frames;
+    const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;
 };

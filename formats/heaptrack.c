@@ -288,7 +288,7 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
                        .last = MT_NONE,
                        .page_b = 4096};
     enum mt_status st = MT_OK;
-    mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL);
+    mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL, opts->alloc_fn);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     rec->resolution_ns = ms;
     MT_TRY_OUT(read_lines(&r, err));

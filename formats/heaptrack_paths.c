@@ -2,9 +2,10 @@
 
 enum { DEPTH_MAX = 64 }; /* of the stacks that heaptrack records */
 
-void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames)
+void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,
+                       const regex_t *alloc_fn)
 {
-    *t = (struct mt_ht_tables){.all_frames = all_frames};
+    *t = (struct mt_ht_tables){.all_frames = all_frames, .alloc_fn = alloc_fn};
     mt_path_tree_init(&t->paths, rec);
     mt_buf_addc(&t->text, '\0');
     *mt_vec_push(&t->strings) = 0; /* string 0 is unknown */
@@ -119,10 +120,12 @@ static struct mt_native_step step_of(struct mt_ht_tables *t, const struct mt_ht_
                                      struct mt_ht_frame *f)
 {
     if (f->step.frame == MT_NONE)
-        f->step = mt_native_step(&t->paths, &(struct mt_native_frame){.name = text(t, f->function),
-                                                                      .object = text(t, ip->module),
-                                                                      .file = text(t, f->file),
-                                                                      .line = f->line});
+        f->step = mt_native_step(&t->paths,
+                                 &(struct mt_native_frame){.name = text(t, f->function),
+                                                           .object = text(t, ip->module),
+                                                           .file = text(t, f->file),
+                                                           .line = f->line},
+                                 t->alloc_fn);
     return f->step;
 }
 

@@ -38,7 +38,8 @@ struct mt_ht_info {
 
 struct mt_ht_tables {
     struct mt_path_tree paths;
-    bool all_frames; /* keep what is outside of main */
+    bool all_frames;         /* keep what is outside of main */
+    const regex_t *alloc_fn; /* further allocators; NULL = none */
     struct mt_buf text;
     MT_VEC(uint64_t) strings; /* where each begins in text, NUL-terminated */
     MT_VEC(struct mt_ht_frame) frames;
@@ -49,7 +50,8 @@ struct mt_ht_tables {
     uint32_t unknown_ip;                 /* frame of a pointer about which nothing is known */
 };
 
-void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames);
+void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,
+                       const regex_t *alloc_fn);
 void mt_ht_tables_free(struct mt_ht_tables *t);
 uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t);
 

@@ -138,7 +138,7 @@ static void add_child(struct reader *r, const char *s, size_t n, const struct le
     mt_buf_add(&r->text, s, n);
     mt_buf_adds(&r->text, "");
     struct mt_native_frame frame = mt_valgrind_frame(r->text.s, mt_vec_push(&r->calls));
-    *mt_vec_push(&r->stack) = mt_native_step(&r->paths, &frame);
+    *mt_vec_push(&r->stack) = mt_native_step(&r->paths, &frame, r->opts->alloc_fn);
     *mt_vec_push(&r->levels) = *node;
 }
 

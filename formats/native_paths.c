@@ -1,10 +1,13 @@
 #include "formats/native_paths.h"
 
-struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f)
+struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f,
+                                     const regex_t *alloc_fn)
 {
     struct mt_buf name = {0};
     mt_native_name(&name, f->name, f->object);
     enum mt_native_kind kind = mt_native_kind(name.s, f->object, f->file);
+    if (alloc_fn && regexec(alloc_fn, name.s, 0, NULL, 0) == 0)
+        kind = MT_NATIVE_ALLOCATOR;
     unsigned flags = kind == MT_NATIVE_ALLOCATOR ? MT_PATH_ASIDE : 0;
     uint32_t frame = mt_path_frame(p, name.s, f->object, f->file, f->line, flags);
     mt_buf_free(&name);

@@ -7,6 +7,7 @@
 
 #include "formats/native_frames.h"
 #include "lib/model/paths.h"
+#include <regex.h>
 
 #define MT_STACK_CUT "[stack cut]" /* the root of paths whose outer functions the recorder cut */
 
@@ -22,7 +23,9 @@ struct mt_native_step {
     enum mt_native_kind kind;
 };
 
-struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f);
+/* alloc_fn: names that are allocators, too; NULL = none. */
+struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f,
+                                     const regex_t *alloc_fn);
 
 /* A frame that is no function, such as MT_STACK_CUT. */
 struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *name);
