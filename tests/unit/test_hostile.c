@@ -57,7 +57,7 @@ static const struct hostile inputs[] = {
     {"a 1 GB gzip of blanks in a trace", "{\"traceEvents\":[", " ", 1000 * MB, EVENT("a") "]}",
      .gzip = true, .ops = 1},
     {"a 200 MB gzip of blanks", "", " ", 200 * MB, "", .gzip = true, .want = MT_EINPUT,
-     .says = "not JSON"},
+     .says = "no known format"},
     {"a 200 MB gzip of one event", "{\"traceEvents\":[", EVENT("a") ",", 200 * MB, EVENT("a") "]}",
      .gzip = true, .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
     {"a 200 MB gzip of one string", "{\"traceEvents\":[{\"name\":\"", "aten::", 200 * MB,
