@@ -9,7 +9,7 @@
 const struct mt_glossary_entry mt_by_of_blocks[] = {MT_GROUP_KEYS_OF_BLOCKS(ENTRY){0}};
 const struct mt_glossary_entry mt_by_of_ops[] = {MT_GROUP_KEYS_OF_OPS(ENTRY){0}};
 const struct mt_glossary_entry mt_by_of_devices[] = {
-    MT_GROUP_KEYS_OF_OPS(ENTRY){"device", "each device apart"}, {0}};
+    MT_GROUP_KEYS_OF_OPS(ENTRY){"device", "each device separately"}, {0}};
 #undef ENTRY
 
 static const struct mt_glossary_entry *words_of(const struct mt_cmd *cmd)
@@ -35,9 +35,8 @@ static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, siz
     const struct mt_glossary_entry *words = words_of(cmd);
     for (const struct mt_glossary_entry *w = words; w->word; w++)
         mt_buf_addf(&known, "%s%s", known.n ? ", " : "", w->word);
-    MT_FAIL(err, MT_EUSAGE, "%s --by does not know '%.*s'", cmd->name, (int)n, key);
-    mt_err_hint(err, "It knows: %s%s.", known.s,
-                words[1].word ? "; several separated by commas" : "");
+    MT_FAIL(err, MT_EUSAGE, "%s: unknown --by key '%.*s'", cmd->name, (int)n, key);
+    mt_err_hint(err, "Keys: %s%s.", known.s, words[1].word ? "; separate several by commas" : "");
     mt_buf_free(&known);
     return MT_EUSAGE;
 }

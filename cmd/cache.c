@@ -45,7 +45,7 @@ static enum mt_status private_folder(const char *why, char **out, struct mt_err 
     static bool said;
     const char *tmp = getenv("TMPDIR");
     if (!said)
-        mt_show_note("%s: what is read of files given as runs is not kept.", why);
+        mt_show_note("%s: imports of files given as runs are not cached.", why);
     said = true;
     *out = mt_asprintf("%s/memtool-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     sigset_t before;
@@ -56,7 +56,7 @@ static enum mt_status private_folder(const char *why, char **out, struct mt_err 
     mt_scratch_release(&before);
     if (made)
         return MT_OK;
-    MT_FAIL(err, MT_EIO, "a folder for what is read of a file cannot be made: %s", strerror(errno));
+    MT_FAIL(err, MT_EIO, "cannot create a temporary folder for the import: %s", strerror(errno));
     mt_err_input(err, *out);
     mt_err_hint(err, "Name a folder in TMPDIR or MEMTOOL_CACHE, or import the file first.");
     return MT_EIO;
@@ -176,7 +176,7 @@ static enum mt_status place(struct copy *c, struct mt_err *err)
     if (lstat(c->database, &info) != 0 || mt_db_is_ours(c->database))
         return MT_OK;
     mt_err_input(err, c->database);
-    MT_FAIL(err, MT_EIO, "is no database of memtool's, but has the name of one in the cache");
+    MT_FAIL(err, MT_EIO, "has the name of a cache entry, but is not a memtool database");
     mt_err_hint(err, "Nothing was changed. Move it away, or name another folder in MEMTOOL_CACHE.");
     return MT_EIO;
 }

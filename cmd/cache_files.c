@@ -40,7 +40,7 @@ static char *distrust(const char *folder)
 {
     struct stat info;
     if (stat(folder, &info) != 0)
-        return mt_asprintf("the cache %s cannot be looked at: %s", folder, strerror(errno));
+        return mt_asprintf("cannot examine the cache %s: %s", folder, strerror(errno));
     if (info.st_uid != geteuid())
         return mt_asprintf("the cache %s belongs to another user", folder);
     if (info.st_mode & (S_IWGRP | S_IWOTH))
@@ -72,12 +72,12 @@ enum mt_status mt_cache_folder(char **out, char **why, struct mt_err *err)
         return MT_OK;
     }
     if (!own || !*own) { /* nobody asked for that one */
-        *why = mt_asprintf("the cache %s cannot be made: %s", *out, strerror(errno));
+        *why = mt_asprintf("cannot create the cache %s: %s", *out, strerror(errno));
         free(*out);
         *out = NULL;
         return MT_OK;
     }
-    MT_FAIL(err, MT_EIO, "the cache for files given as runs cannot be made: %s", strerror(errno));
+    MT_FAIL(err, MT_EIO, "cannot create the cache for files given as runs: %s", strerror(errno));
     mt_err_input(err, *out);
     mt_err_hint(err, "Name another folder in MEMTOOL_CACHE, or import the file first.");
     free(*out);

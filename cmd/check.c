@@ -20,7 +20,7 @@ static enum mt_status no_rules(struct mt_err *err)
     struct mt_buf all = {0};
     for (int i = 0; i < MT_RULE_N; i++)
         mt_buf_addf(&all, "%s--%s %s", i ? ", " : "", mt_rule_kinds[i].name, mt_rule_kinds[i].arg);
-    MT_FAIL(err, MT_EUSAGE, "check needs a rule, and there is no %s in this folder", rules_here);
+    MT_FAIL(err, MT_EUSAGE, "no rule is given, and there is no %s in this folder", rules_here);
     mt_err_hint(err, "Nothing was checked. Rules: %s; or --rules FILE (docs/ci.md).", all.s);
     mt_buf_free(&all);
     return MT_EUSAGE;
@@ -155,7 +155,7 @@ static const struct mt_opt opts[] = {
     {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
     {"each", 0, MT_OPT_FLAG, &each, NULL,
-     "every run keeps every rule by itself: for the ranks of a job, which are no repeats"},
+     "check each run separately: for the ranks of a job, which are not repeats"},
     {"device", 0, MT_OPT_STRING, &about.device, "D",
      "cpu, cuda:0, ... (default: every device of the run)"},
     {"op", 0, MT_OPT_STRING, &about.op, "REGEX",
@@ -167,9 +167,8 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_glossary_entry rule_words[] = {
-    {"growth", "the figure of RUN less that of the baseline, or how many percent more it is"},
-    {"repeats",
-     "several runs of the same program: how far they differ is how far a figure is trusted"},
+    {"growth", "the figure of RUN minus that of the baseline, or the increase in percent"},
+    {"repeats", "several runs of the same program; their spread tells noise from a change"},
     {"top op", MT_GROUP_KEY_TOP},
     {"scope", "the innermost record_function() annotation around an op"},
     {0}};

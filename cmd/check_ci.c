@@ -32,7 +32,7 @@ static void add_annotation(const struct mt_findings *f, const struct mt_checked 
     mt_buf_clear(&more);
     mt_finding_look(f, c, &more);
     if (more.n) {
-        mt_buf_adds(&safe, "\nlook: ");
+        mt_buf_adds(&safe, "\nsee: ");
         mt_escape_short(&safe, more.s);
     }
     mt_buf_addf(out, "::%s title=", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
@@ -117,7 +117,7 @@ static void add_testcase(const struct mt_findings *f, const struct mt_checked *c
             mt_escape_xml(out, more.s);
             mt_buf_clear(&more);
             mt_finding_look(f, c, &more);
-            mt_buf_adds(out, "\nlook: ");
+            mt_buf_adds(out, "\nsee: ");
             mt_escape_xml(out, more.s);
             mt_buf_adds(out, "</failure>\n    </testcase>\n");
         } else

@@ -58,8 +58,8 @@ static void table(const struct mt_findings *f, int width, struct mt_buf *out)
     for (size_t i = 0; i < f->v.n; i++) {
         const struct mt_checked *c = &f->v.v[i];
         add_line(out, signs[c->verdict], mt_finding_text, f, c, width);
-        add_line(out, "      most: ", explained, f, c, width);
-        add_line(out, "      look: ", mt_finding_look, f, c, 0); /* to be copied */
+        add_line(out, "      largest: ", explained, f, c, width);
+        add_line(out, "      see: ", mt_finding_look, f, c, 0); /* to be copied */
     }
     mt_findings_sum(f, out);
     mt_buf_addc(out, '\n');

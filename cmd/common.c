@@ -28,7 +28,7 @@ const struct mt_opt mt_common_opts[] = {
     {"ascii", 0, MT_OPT_FLAG, &mt_common.ascii, NULL, "no characters beyond ASCII"},
     {"no-color", 0, MT_OPT_FLAG, &mt_common.no_color, NULL, "no colours"},
     {"no-pager", 0, MT_OPT_FLAG, &mt_common.no_pager, NULL, "do not page long output"},
-    {"verbose", 'v', MT_OPT_FLAG, &mt_common.verbose, NULL, "say where in memtool an error arose"},
+    {"verbose", 'v', MT_OPT_FLAG, &mt_common.verbose, NULL, "show where in memtool an error arose"},
     {"help", 'h', MT_OPT_FLAG, &mt_common.help, NULL, "show the command's help"},
     {0},
 };
@@ -54,8 +54,8 @@ static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_r
     struct mt_buf word = {0};
     mt_shell_word(&word, path);
     mt_err_hint(err,
-                "Nothing was read of it. `memtool check RUN --baseline %s` compares a run with it; "
-                "for anything else name the recording it was made of.",
+                "It was not read. `memtool check RUN --baseline %s` compares a run with it; "
+                "anything else needs the recording it was made from.",
                 word.s);
     mt_buf_free(&word);
     return MT_EUSAGE;
@@ -86,7 +86,7 @@ static enum mt_status no_file(const char *ref, struct mt_err *err)
     mt_err_input(err, ref);
     MT_FAIL(err, MT_EIO, "cannot be read: %s",
             access(ref, R_OK) != 0 ? strerror(errno) : "not a regular file");
-    mt_err_hint(err, "There is no database either that could have a run of that name.");
+    mt_err_hint(err, "Nor is there a database with a run of that name.");
     return MT_EIO;
 }
 
@@ -198,7 +198,7 @@ static enum mt_status check_ending(const struct mt_cmd *cmd, struct mt_err *err)
         (cmd->formats && mt_has_word(cmd->formats, meant)))
         return MT_OK;
     mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", meant);
+    MT_FAIL(err, MT_EUSAGE, "output format '%s' is not available here", meant);
     mt_err_hint(err, "Nothing was written. %s writes %s; name the file so.", cmd->name,
                 cmd->formats ? cmd->formats : "text");
     return MT_EUSAGE;
@@ -218,7 +218,7 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
         return MT_OK;
     if (!asked)
         mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EUSAGE, "there is no output format '%s' here", mt_common.format);
+    MT_FAIL(err, MT_EUSAGE, "output format '%s' is not available here", mt_common.format);
     mt_err_hint(err, "Nothing was written. %s knows: %s.%s", cmd->name, formats,
                 asked ? "" : " --format names one where the ending of the file does not.");
     return MT_EUSAGE;
@@ -355,11 +355,11 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
         return;
     if (device->before_freed_b)
         mt_report_note(report,
-                       "%s frees %s of blocks older than itself: its level begins with them.%s",
+                       "%s: %s were allocated before the recording began and freed during it.%s",
                        run->name, mt_human_bytes(device->before_freed_b, older),
                        device->older_used || device->older_from[0]
                            ? ""
-                           : " Older blocks that it never frees are in no trace.");
+                           : " Older blocks that were never freed are not in the trace.");
     if (device->older_used)
         mt_notes_of_older(report, run->name, &run->notes);
 }
@@ -374,7 +374,7 @@ void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
 
 enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records%s", run->name, so);
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no memory records%s", run->name, so);
     mt_err_hint(err, "%s", mt_run_how_to_record(run));
     return MT_EUSAGE;
 }

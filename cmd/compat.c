@@ -15,7 +15,7 @@ static enum mt_status choose_rule(const char *version, const struct mt_torch_mar
         *rule = colon ? mt_torch_rule_by_version(colon + 1) : mt_torch_rule_guess(marks);
     if (*rule)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--compat does not know '%s'", version);
+    MT_FAIL(err, MT_EUSAGE, "unknown --compat table '%s'", version);
     mt_err_hint(err,
                 "Write --compat torch, or with a version from 1.13 to 2.15: --compat torch:2.6");
     return MT_EUSAGE;
@@ -34,7 +34,7 @@ static enum mt_status sort_rows(struct mt_torch_table *t, const char *key, struc
     for (const char *const *k = mt_torch_sort_keys; *k; k++)
         mt_buf_addf(&all, "%s%s", all.n ? ", " : "", *k);
     MT_FAIL(err, MT_EUSAGE, "PyTorch's table has no sort key '%s'", key);
-    mt_err_hint(err, "It has: %s.", all.s);
+    mt_err_hint(err, "Keys: %s.", all.s);
     mt_buf_free(&all);
     return MT_EUSAGE;
 }
@@ -99,10 +99,10 @@ static void note_doubt(struct mt_report *r, const struct mt_torch_table *t)
             most = off[k] > most ? off[k] : most;
     }
     if (t->doubtful_n)
-        mt_report_note(r, "the file holds whole microseconds: %s of %s are in doubt, by up to %s.",
-                       mt_human_count(t->doubtful_n, doubtful),
-                       mt_human_plural((int64_t)t->rows.n, "row", rows),
-                       mt_human_with_exact(most, bytes));
+        mt_report_note(
+            r, "times in the file are whole microseconds: %s of %s are uncertain, by up to %s.",
+            mt_human_count(t->doubtful_n, doubtful),
+            mt_human_plural((int64_t)t->rows.n, "row", rows), mt_human_with_exact(most, bytes));
 }
 
 /* The table itself is PyTorch's to the byte: what is left out is said beside it. */

@@ -184,7 +184,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
             return st;
         }
     MT_FAIL(err, MT_EUSAGE, "no completion for the shell '%s'", args->v[0]);
-    mt_err_hint(err, "There is: bash, zsh, fish.");
+    mt_err_hint(err, "Shells: bash, zsh, fish.");
     return MT_EUSAGE;
 }
 

@@ -50,8 +50,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     int64_t in_both =
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
     if (strcmp(a->run.format, b->run.format) != 0)
-        mt_report_note(r, "%s is a %s, %s a %s: their names say different things.", a->run.name,
-                       a->run.format, b->run.name, b->run.format);
+        mt_report_note(r, "%s is a %s, %s a %s: the same name may mean different things.",
+                       a->run.name, a->run.format, b->run.name, b->run.format);
     if (mt_run_same(&a->run, &b->run))
         mt_report_note(r, "Both are the same %s.",
                        strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
@@ -73,7 +73,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     }
     mt_diff_note_older(d, r);
     if (in_both * 2 < d->match_n[MT_MATCH_ONLY])
-        mt_report_note(r, "The runs have little in common: %s of %s are in one of them only.",
+        mt_report_note(r, "The runs have little in common: %s of %s are in only one of them.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
                        mt_human_plural(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
     if ((mt_device_has_events(&a->device) && !mt_allocations_are_known(&a->device)) ||
@@ -109,7 +109,7 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
     if (forward && !sections)
         w->section[MT_SECTION_PEAK] = w->section[MT_SECTION_LEAK] = false;
     if (forward && (w->section[MT_SECTION_PEAK] || w->section[MT_SECTION_LEAK])) {
-        MT_FAIL(err, MT_EUSAGE, "--by forward is not for the sections peak and leak");
+        MT_FAIL(err, MT_EUSAGE, "--by forward does not apply to the sections peak and leak");
         mt_err_hint(err, "Blocks have no forward op. Add --section total,op.");
         return MT_EUSAGE;
     }
@@ -134,14 +134,14 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
     MT_TRY(mt_diff_sections(sections, w, err));
     MT_TRY(choose_keys(c, w, err));
     if (threshold && !exit_code_wanted) {
-        MT_FAIL(err, MT_EUSAGE, "--threshold is for --exit-code");
+        MT_FAIL(err, MT_EUSAGE, "--threshold needs --exit-code");
         mt_err_hint(err, "Nothing was compared. --min hides small changes.");
         return MT_EUSAGE;
     }
     if (args->n >= 2)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "diff needs two runs: BASE and NEW");
-    mt_err_hint(err, "`memtool diff @latest~1 @latest` compares the two imported last.");
+    mt_err_hint(err, "`memtool diff @latest~1 @latest` compares the last two imported.");
     return MT_EUSAGE;
 }
 
@@ -253,11 +253,11 @@ static const struct mt_opt opts[] = {
      "divide by steps, so that runs of different length compare"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {"exit-code", 0, MT_OPT_FLAG, &exit_code_wanted, NULL,
-     "exit 1 when the peak or the growth per step got worse"},
+     "exit 1 if the peak or the growth per step got worse"},
     {"threshold", 0, MT_OPT_STRING, &threshold, "X",
-     "how much worse is worse: a size or a percentage (default: 0)"},
+     "tolerated increase: a size or a percentage (default: 0)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
-     "operators that allocated the same too, if their calls or frees differ"},
+     "also operators that allocated the same but differ in calls or frees"},
     MT_ROWS_OPTS(rows, "of change", "10 of each section"),
     {0},
 };

@@ -74,7 +74,7 @@ static void note(const char *what, enum mt_diff_answer answer, const char *devic
                  struct mt_report *r)
 {
     if (answer == MT_DIFF_OPEN)
-        mt_report_note(r, "Whether the %s%s got worse cannot be told.", what, on(r, device));
+        mt_report_note(r, "Cannot tell whether the %s%s got worse.", what, on(r, device));
     else if (answer == MT_DIFF_WORSE && device)
         mt_report_note(r, "The %s%s got worse; --device %s shows it.", what, on(r, device), device);
 }

@@ -54,8 +54,8 @@ void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r)
     int counting = counting_side(d);
     if (counting >= 0) {
         mt_report_note(r,
-                       "%s counts %s that is older than itself, %s leaves out what is: their peaks "
-                       "do not compare.",
+                       "%s includes %s allocated before its recording, %s excludes such memory: "
+                       "their peaks are not comparable.",
                        d->side[counting].run.name, mt_human_bytes(kept_of(&d->side[counting]), a),
                        d->side[!counting].run.name);
         return;
@@ -64,6 +64,7 @@ void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r)
     parts_of(d, part);
     if (peak[0] >= 0 && peak[1] >= 0 && mt_older_change(part, peak, &text) &&
         strcmp(text.s, "0 %") != 0)
-        mt_report_note(r, "With what is estimated to be older the peak changes by %s.", text.s);
+        mt_report_note(
+            r, "With the estimates of what was allocated before, the peak changes by %s.", text.s);
     mt_buf_free(&text);
 }

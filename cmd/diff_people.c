@@ -109,7 +109,7 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
 static const char *leak_remark(const struct mt_diff_row *row)
 {
     double a = row->at[0].per_step_b, b = row->at[1].per_step_b;
-    return a == 0 ? "new leak" : b == 0 ? "healed" : a == b ? "as before" : "changed";
+    return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
 
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
@@ -123,7 +123,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
             return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(&d->side[s])
                        ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
-                       : mt_report_textf(r, "not known of %s", d->side[s].run.name);
+                       : mt_report_textf(r, "unknown for %s", d->side[s].run.name);
     if (section == MT_SECTION_LEAK)
         return leak_remark(row);
     bool in_base = row->in[0], in_new = row->in[1];
@@ -135,7 +135,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
     bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b &&
                  d->side[0].step_n == d->side[1].step_n;
     if (section == MT_SECTION_OP && lower && b->recomputed_n > a->recomputed_n)
-        return "run again in backward: the price of the lower peak";
+        return "more calls, lower peak (recomputed in backward)";
     if (in_base && in_new)
         return "";
     return mt_report_textf(r, "only in %s%s", d->side[in_base ? 0 : 1].run.name,
@@ -231,7 +231,7 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
             return mt_report_textf(r, "unknown: %s has %s", s->run.name,
                                    s->step_n ? "too few steps to tell" : "no steps");
     }
-    return section == MT_SECTION_PEAK ? "the same blocks make the peak"
+    return section == MT_SECTION_PEAK ? "the same blocks make up the peak"
            : section == MT_SECTION_OP ? "every operator allocated the same"
                                       : "neither run has a leak";
 }
@@ -259,7 +259,7 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     if (n > SHOWN)
         mt_buf_addf(&text, " and %d more", n - SHOWN);
     if (n)
-        mt_report_footer(r, "may be leaks, candidates: %s", text.s);
+        mt_report_footer(r, "candidates, which may be leaks: %s", text.s);
     mt_buf_free(&text);
 }
 
@@ -276,7 +276,7 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     r->cut_n = rows->cut_n;
     mt_rows_footer(w->rows, r, change, "");
     if (rows->same_n)
-        mt_report_footer(r, "%s left out: the same bytes, other calls or frees. --all shows %s.",
+        mt_report_footer(r, "%s not shown: same bytes, different calls or frees. --all shows %s.",
                          mt_human_plural(rows->same_n, "row", same),
                          rows->same_n == 1 ? "it" : "them");
     if (rows->section == MT_SECTION_LEAK)
@@ -287,7 +287,7 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
         doubt |= d->side[s].device.doubt_at_peak_b != 0;
     if (change && !rows->left_out_n && (known || rows->order.n))
         mt_report_footer(r,
-                         !known  ? "%s in all; in which rows cannot be told"
+                         !known  ? "%s in total; the rows responsible are unknown"
                          : doubt ? "= %s"
                                  : "= %s exactly",
                          change);

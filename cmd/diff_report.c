@@ -111,8 +111,8 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
                (strlen(section_names[s]) != n || strncmp(section_names[s], p, n) != 0))
             s++;
         if (s == MT_SECTION_N) {
-            MT_FAIL(err, MT_EUSAGE, "--section does not know '%.*s'", (int)n, p);
-            mt_err_hint(err, "It knows: total, peak, op, leak; several separated by commas.");
+            MT_FAIL(err, MT_EUSAGE, "unknown --section '%.*s'", (int)n, p);
+            mt_err_hint(err, "Sections: total, peak, op, leak; separate several by commas.");
             return MT_EUSAGE;
         }
         out->section[s] = true;

@@ -13,7 +13,7 @@ static enum mt_status check_memory(const struct mt_loaded *runs, struct mt_err *
         const struct mt_loaded_run *run = &runs->runs.v[i];
         if (runs->figures.v.v[i].devices.n)
             continue;
-        MT_FAIL(err, MT_EUSAGE, "run '%s' holds no memory records to compare with", run->name);
+        MT_FAIL(err, MT_EUSAGE, "run '%s' has no memory records to compare with", run->name);
         mt_err_hint(err, "Nothing was written. %s", run->how_to_record);
         return MT_EUSAGE;
     }
@@ -45,8 +45,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     if (baseline)
         return export_baseline(args, err);
-    MT_FAIL(err, MT_EUSAGE, "export needs to know what to write");
-    mt_err_hint(err, "Nothing was written. There is: --baseline.");
+    MT_FAIL(err, MT_EUSAGE, "nothing to export is named");
+    mt_err_hint(err, "Nothing was written. Add --baseline.");
     return MT_EUSAGE;
 }
 

@@ -103,8 +103,8 @@ static enum mt_status look(struct view *v, const struct moment *m, struct mt_err
     else if (st == MT_OK)
         add_state(v, m, &s);
     if (s.lost_n)
-        mt_report_note(v->report, "%s: %s lie in no segment that the file knows of at that moment.",
-                       m->name, mt_human_plural(s.lost_n, "block", lost));
+        mt_report_note(v->report, "%s: %s lie in no segment known at that time.", m->name,
+                       mt_human_plural(s.lost_n, "block", lost));
     mt_segments_free(&s);
     return st;
 }
@@ -178,14 +178,15 @@ static enum mt_status show_state(struct view *v, const moments *ooms, struct mt_
                        r->left_out_n == 1 ? " is" : "s are");
     mt_report_footer(r,
                      "reserved = requested + rounding + split (free in segments partly in use) + "
-                     "unused (segments nothing of which is in use)");
+                     "unused (segments with nothing in use)");
     if (known || ooms->n)
-        mt_report_footer(r, "Before the end, rounding of blocks freed since is taken as to 512 B: "
-                            "part of split may be rounding.");
+        mt_report_footer(r,
+                         "Before the end, blocks freed since are assumed to be rounded to 512 B: "
+                         "part of split may be rounding.");
     struct mt_buf run = {0};
     mt_shell_word(&run, v->run.name);
     if (ooms->n)
-        mt_report_footer(r, "Would it have fit otherwise: memtool fragmentation %s --fit %lld",
+        mt_report_footer(r, "What would have made it fit: memtool fragmentation %s --fit %lld",
                          run.s, (long long)ooms->v[0].asked_b);
     mt_buf_free(&run);
     return MT_OK;
@@ -199,7 +200,7 @@ static void note_stream(struct mt_report *r, const struct mt_segments *s)
     for (size_t i = 0; i < s->all.n; i++)
         several |= s->all.v[i].stream != busiest;
     if (several)
-        mt_report_note(r, "It is taken to be on stream %lld, which has most bytes in use.",
+        mt_report_note(r, "Assumed to be on stream %lld, which has the most bytes in use.",
                        (long long)busiest);
 }
 
@@ -248,7 +249,7 @@ static enum mt_status read_fit(int64_t *size_b, struct mt_err *err)
     *size_b = 0;
     if (!fit_text || (mt_parse_size(fit_text, size_b) && *size_b > 0 && *size_b <= FIT_MAX_B))
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--fit '%s' is no size that could be allocated", fit_text);
+    MT_FAIL(err, MT_EUSAGE, "invalid --fit size '%s'", fit_text);
     mt_err_hint(err, "Write 512MiB, 2GiB or a number of bytes, up to 1 PiB.");
     return MT_EUSAGE;
 }
@@ -291,7 +292,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"fit", 0, MT_OPT_STRING, &fit_text, "SIZE",
-     "would an allocation of SIZE fit, why not, and what would help (where one failed: then)"},
+     "would an allocation of SIZE fit, why not, what would help (at the first failed allocation, "
+     "else at the end)"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cuda:0, ... (default: the one with most bytes allocated)"},
     {0},
@@ -299,7 +301,7 @@ static const struct mt_opt opts[] = {
 
 const struct mt_cmd mt_cmd_fragmentation = {
     .name = "fragmentation",
-    .summary = "reserved bytes nobody uses, failed allocations explained, would SIZE fit",
+    .summary = "reserved but unused bytes, failed allocations explained, would SIZE fit",
     .usage = "[options] [RUN]",
     .examples = "  memtool fragmentation snap\n"
                 "  memtool fragmentation snap --fit 2GiB\n",

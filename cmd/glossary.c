@@ -1,10 +1,10 @@
 #include "cmd/glossary.h"
 
 const struct mt_glossary_entry mt_glossary_times[] = {
-    {"12ms, 1.5s", "after the beginning of the run; a bare number is nanoseconds"},
+    {"12ms, 1.5s", "after the start of the run; a bare number is nanoseconds"},
     {"@start, @end", "before the first record, after the last"},
-    {"@peak", "when the device held most"},
-    {"@step 3", "when step 3 ends, before what the next one begins with"},
-    {"@step 3:start", "when it begins, before all that is recorded in it"},
-    {"@step 3:peak", "when the device held most in it"},
+    {"@peak", "when the device's usage was highest"},
+    {"@step 3", "the end of step 3, before the first record of the next"},
+    {"@step 3:start", "its start, before its first record"},
+    {"@step 3:peak", "when usage was highest within it"},
     {0}};

@@ -9,7 +9,7 @@
 /* For a list of struct mt_glossary: what a MOMENT can be. The keys of --by are in cmd/by.h. */
 #define MT_WORDS_OF_MOMENTS                                                                        \
     {                                                                                              \
-        "Moments", mt_glossary_times, NULL                                                         \
+        "Times", mt_glossary_times, NULL                                                           \
     }
 
 /* What a top op is. */

@@ -28,12 +28,12 @@ static void overview(int width, FILE *out)
     struct mt_buf rest = {0};
     mt_wrap_words(
         &rest,
-        "`memtool help COMMAND` shows its options and explains its words (site, phase, "
+        "`memtool help COMMAND` shows its options and explains its terms (site, phase, "
         "verdicts ...), `memtool help columns` the columns of reports. A RUN is a name, an id, the "
         "beginning of a name, @latest, "
         "@latest~1, baseline:GROUP (the latest of a group), or a file (kept in a cache: "
         "memtool help runs). Exit codes: 0 done, 1 a condition you asked for is true, 2 an "
-        "error, 3 it cannot be told whether it is true.",
+        "error, 3 inconclusive.",
         width, 0);
     fprintf(out, "\n%s\n", rest.s);
     mt_buf_free(&rest);
@@ -64,7 +64,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         return err->code;
     FILE *out = open_memstream(&text, &n);
     if (!out)
-        return MT_FAIL(err, MT_EIO, "memory for the help cannot be had");
+        return MT_FAIL(err, MT_EIO, "not enough memory to write the help");
     if (man) {
         mt_man_page(cmd, &page);
         fputs(page.s, out);

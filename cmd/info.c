@@ -87,7 +87,7 @@ static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
     if (mt_people_read() ? mt_recorder_before(&total, d) != 0 : known)
         put_figure(r, d->name, "more before, by the recorder", "base_b", total.base_b);
     if (total.residual_b != INT64_MIN && total.residual_b)
-        put_figure(r, d->name, "recorder's net less ours", "residual_b", total.residual_b);
+        put_figure(r, d->name, "recorder's net minus ours", "residual_b", total.residual_b);
     return MT_OK;
 }
 
@@ -119,8 +119,8 @@ static void put_older(struct mt_report *r, const struct mt_run *run, const struc
 static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
 {
     if (d->alloc_unseen_n) {
-        put_figure(r, d->name, "born unseen", "alloc_unseen_b", d->alloc_unseen_b);
-        put_figure(r, d->name, "blocks born unseen", "alloc_unseen_n", d->alloc_unseen_n);
+        put_figure(r, d->name, "allocated unseen", "alloc_unseen_b", d->alloc_unseen_b);
+        put_figure(r, d->name, "blocks allocated unseen", "alloc_unseen_n", d->alloc_unseen_n);
     }
     if (!d->unseen_n)
         return;
@@ -289,7 +289,7 @@ static const struct mt_opt opts[] = {{0}};
 
 const struct mt_cmd mt_cmd_info = {
     .name = "info",
-    .summary = "what a run holds: devices, threads, steps, data quality, the file's own words",
+    .summary = "what a run contains: devices, threads, steps, data quality, metadata",
     .usage = "[options] [RUN]",
     .examples =
         "  memtool info\n  memtool info base --format json | jq .totals.devices.cpu.peak_b\n",

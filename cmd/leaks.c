@@ -168,9 +168,9 @@ static void describe_growth(struct mt_report *r, const struct mt_allocations *li
         mt_buf_adds(title, "leak: ");
         describe_rate(r, leak, title);
     } else if (too_few_steps(lives))
-        mt_buf_adds(title, "too few to tell a leak");
+        mt_buf_adds(title, "too few to detect a leak");
     else if (found->gaps)
-        mt_buf_adds(title, "whether it leaks cannot be told");
+        mt_buf_adds(title, "inconclusive");
     else if (min_b > 0)
         mt_buf_addf(title, "no leak of %s or more", human(r, (double)min_b));
     else
@@ -190,7 +190,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     struct sum candidate = sum_of(found, MT_VERDICT_CANDIDATE, true);
     mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
     if (!lives->steps.all.n)
-        mt_buf_adds(&title, "no steps: what is alive at the end, leak or not");
+        mt_buf_adds(&title, "no steps: everything alive at the end");
     else {
         mt_buf_addf(&title, "%s, the first %s warm-up · ",
                     mt_human_plural((int64_t)lives->steps.all.n, "step", steps),
@@ -206,9 +206,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_report_total(r, "leak_at_end_b", known ? mt_cell_int(leak.at_end_b) : (struct mt_cell){0});
     mt_report_total(r, "candidate_per_step_b", total_rate(candidate.per_step_b));
     if (candidate.doubtful_n)
-        mt_report_note(r, "%s: blocks of %s were freed unseen, and those left may be dead too.",
-                       candidate.doubtful_n == 1 ? "The candidate may be no leak"
-                                                 : "Candidates may be no leaks",
+        mt_report_note(r,
+                       "%s: frees of %s went unrecorded, so the remaining blocks may be freed too.",
+                       candidate.doubtful_n == 1 ? "The candidate may not be a leak"
+                                                 : "Candidates may not be leaks",
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
@@ -227,14 +228,14 @@ static void explain_rest(struct mt_report *r, const struct mt_allocations *lives
                          const struct mt_leaks *found, int64_t kept_b)
 {
     static const char born_once[] =
-        "born once and constant since (such as parameters, optimizer state)";
+        "allocated once and constant since (such as parameters, optimizer state)";
     const struct {
         enum mt_verdict verdict;
         const char *why;
     } reasons[] = {
         {MT_VERDICT_STATE, cannot_tell(lives, found) ? "older than the recording" : born_once},
-        {MT_VERDICT_LAST_STEP, "born in the last step (such as gradients, results)"},
-        {MT_VERDICT_CACHE, "in bounded caches: such blocks are freed after some steps"}};
+        {MT_VERDICT_LAST_STEP, "allocated in the last step (such as gradients, results)"},
+        {MT_VERDICT_CACHE, "in bounded caches, whose blocks are freed after some steps"}};
     struct mt_buf text = {0};
     for (size_t i = 0; i < MT_ARRAY_LEN(reasons); i++) {
         struct sum s = sum_of(found, reasons[i].verdict, false);
@@ -247,23 +248,23 @@ static void explain_rest(struct mt_report *r, const struct mt_allocations *lives
                     human(r, (double)kept_b));
     if (text.n)
         mt_report_footer(r, "alive at the end%s: %s%s",
-                         cannot_tell(lives, found) || found->gaps ? "" : " but no leak", text.s,
+                         cannot_tell(lives, found) || found->gaps ? "" : " but not leaking", text.s,
                          all ? "" : ". --all lists them");
     mt_buf_free(&text);
     if (found->gaps & MT_GAPS_OF_FREES)
-        mt_report_note(r, "%s %s: what seems to stay may have been freed.", lives->run->name,
+        mt_report_note(r, "%s %s: what seems to be alive may have been freed.", lives->run->name,
                        mt_gaps_text(found->gaps));
     else if (found->gaps)
-        mt_report_note(r, "%s %s: what grew before cannot be told.", lives->run->name,
+        mt_report_note(r, "%s %s: earlier growth is unknown.", lives->run->name,
                        mt_gaps_text(found->gaps));
     if (!lives->steps.all.n)
         mt_report_note(r, "Without steps nothing can be called a leak. %s",
                        mt_run_how_to_mark(lives->run));
     else if (lives->steps.all.n < STEPS_ENOUGH)
-        mt_report_note(r, "%zu step%s few to tell a leak by; record %d or more.",
-                       lives->steps.all.n, lives->steps.all.n == 1 ? " is" : "s are", STEPS_ENOUGH);
+        mt_report_note(r, "%zu step%s few to detect a leak; record %d or more.", lives->steps.all.n,
+                       lives->steps.all.n == 1 ? " is" : "s are", STEPS_ENOUGH);
     else if (too_few_steps(lives))
-        mt_report_note(r, "A warm-up of %lld leaves %s to tell a leak by; %d are needed.",
+        mt_report_note(r, "A warm-up of %lld leaves %s to detect a leak with; %d are needed.",
                        (long long)warmup, steps_left(r, lives), MT_LEAK_STEPS);
 }
 
@@ -288,9 +289,9 @@ static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct m
     add_kept(r, mt_run_kept(run, d), keys);
     answer->unknown |= too_few_steps(&lives);
     if (lives.steps.all.n && too_few_steps(&lives))
-        r->empty = "too few steps to tell what grows";
+        r->empty = "too few steps to detect growth";
     else if (lives.steps.all.n && found.gaps)
-        r->empty = "what grows cannot be told";
+        r->empty = "growth is unknown";
     describe(r, run, d, &lives, &found);
     MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
     struct mt_rows asked = rows;
@@ -342,7 +343,7 @@ static enum mt_status settle_warmup(size_t run_n, struct mt_err *err)
     if (!given || run_n < 2)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--warmup does not go with several runs");
-    mt_err_hint(err, "What grows from run to run is seen at their ends, whatever their steps.");
+    mt_err_hint(err, "Growth from run to run is measured at their ends, whatever their steps.");
     return MT_EUSAGE;
 }
 
@@ -380,11 +381,10 @@ static const struct mt_opt opts[] = {
      "what a site is: one or more of the words below (default: site)"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
-     "show state, last step and cache too, not only leaks and candidates"},
-    {"fail", 0, MT_OPT_FLAG, &fail, NULL,
-     "exit 1 when there is a leak, 3 when that cannot be told"},
+     "also show state, last step and cache, not only leaks and candidates"},
+    {"fail", 0, MT_OPT_FLAG, &fail, NULL, "exit 1 if there is a leak, 3 if inconclusive"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
-     "leaks that grow by at least this per step, or run; other rows that hold this at the end"},
+     "leaks that grow by at least this per step (or run); other rows that hold this at the end"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one with most bytes allocated, judges all)"},
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
@@ -395,14 +395,14 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_glossary_entry verdicts[] = {
-    {"leak",
-     "born in three steps or more, still growing, and older than the site's blocks ever get"},
-    {"candidate", "may be a leak or not: too few steps to tell, one ever larger block, optimizer "
-                  "state, blocks that may have been freed unseen"},
-    {"state",
-     "older, born in the warm-up, or once and constant since: parameters, optimizer state"},
-    {"last step", "born in the last step: gradients, results"},
-    {"cache", "alive no longer than other blocks of its site were before they were freed"},
+    {"leak", "allocated in three or more steps, still growing, and older than other blocks of the "
+             "site ever get"},
+    {"candidate", "may or may not be a leak: too few steps, one ever larger block, optimizer "
+                  "state, blocks whose frees may be unrecorded"},
+    {"state", "allocated before the recording, in the warm-up, or once and constant since: "
+              "parameters, optimizer state"},
+    {"last step", "allocated in the last step: gradients, results"},
+    {"cache", "alive no longer than freed blocks of its site lived"},
     {0}};
 static const struct mt_glossary words[] = {
     {"Verdicts", verdicts, NULL}, MT_WORDS_OF_BY(mt_by_of_blocks), {0}};

@@ -41,8 +41,8 @@ void mt_leaks_note_device(struct mt_report *r, const char *device,
     if (answer->leaking)
         mt_report_note(r, "There is a leak on %s; --device %s shows it.", device, device);
     else if (answer->unknown)
-        mt_report_note(r, "Whether %s leaks cannot be told; --device %s shows what is known.",
-                       device, device);
+        mt_report_note(r, "Cannot tell whether %s leaks; --device %s shows what is known.", device,
+                       device);
     else
         mt_report_note(r, "No leak on %s; --device %s shows it.", device, device);
 }

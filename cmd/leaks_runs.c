@@ -131,7 +131,7 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
     s->ends_unknown = true;
     s->unknown[0] |= i == 0;
     s->unknown[1] |= i == s->run_n - 1;
-    mt_report_note(s->r, "%s %s: what is alive at its end is not known.", run->name,
+    mt_report_note(s->r, "%s %s: what is alive at its end is unknown.", run->name,
                    mt_gaps_text(gaps));
     return MT_OK;
 }
@@ -151,8 +151,8 @@ static void note_older(struct sites *s, const struct mt_run *run)
         return;
     s->ends_unknown = true;
     mt_report_note(s->r,
-                   "%s counts what is older than itself, %s leaves it out: what is alive at their "
-                   "ends does not compare. Import all with --base.",
+                   "%s includes memory allocated before its recording, %s excludes it: what is "
+                   "alive at their ends is not comparable. Import all with --base.",
                    s->counts, s->leaves_out);
 }
 
@@ -337,7 +337,7 @@ static void use_site(struct sites *s, const struct site *site, struct mt_leaks_a
 
 static const char *end_text(const struct sites *s, int end, int64_t bytes, char *out)
 {
-    return s->unknown[end] ? "not known" : mt_human_bytes(bytes, out);
+    return s->unknown[end] ? "unknown" : mt_human_bytes(bytes, out);
 }
 
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
@@ -353,8 +353,8 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
         mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->run_n, r->runs[0].name,
                     r->runs[1].name, end_text(s, 0, sum[0], first), end_text(s, 1, sum[1], last));
     if (s->doubtful_n)
-        mt_report_note(r, "What grows in every run may be no leak: blocks of such sites were freed "
-                          "unseen, and those left may be dead too.");
+        mt_report_note(r, "What grows in every run may not be a leak: frees of such sites went "
+                          "unrecorded, so the remaining blocks may be freed too.");
     if (answer->unknown && s->run_n < RUNS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        RUNS_MIN);
@@ -387,13 +387,13 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
     if (s->ends_unknown || s->leaves_out)
-        s->r->empty = "what grows from run to run cannot be told";
+        s->r->empty = "growth from run to run is unknown";
     else if (s->rest.n)
         s->r->empty = "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
     if (s->rest.n)
         mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",
-                         ends_hide(s) ? "alive at the end" : "no leak",
+                         ends_hide(s) ? "alive at the end" : "not leaking",
                          mt_human_bytes(s->rest.bytes, bytes),
                          mt_human_plural(s->rest.n, "site", sites));
     return MT_OK;

@@ -89,7 +89,7 @@ static void explain(struct mt_report *r, const struct mt_run *run)
             r, " (%s more at the end)",
             mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding));
     if (one_moment) {
-        mt_report_footer(r, "No history: only what was there when it was written is known.");
+        mt_report_footer(r, "No history: only the state at the time of the dump is known.");
         return;
     }
     mt_report_footer(r,
@@ -149,9 +149,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"device", 0, MT_OPT_STRING, &device_name, "D", "only this device: cpu, cuda:0, ..."},
-    {"from", 0, MT_OPT_STRING, &from, "MOMENT",
-     "peaks and totals from this moment on, as if the statistics were reset then"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "figures before this moment"},
+    {"from", 0, MT_OPT_STRING, &from, "TIME",
+     "peaks and totals from this time on, as if the statistics were reset then"},
+    {"to", 0, MT_OPT_STRING, &to, "TIME", "figures before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the same for these steps"},
     {0},
 };
@@ -161,7 +161,7 @@ static const struct mt_glossary_entry metrics[] = {
     {"active", "the same, until no stream uses a freed block any more"},
     {"reserved", "what the allocator holds from the driver: memory_reserved()"},
     {"requested", "what the program asked for, without rounding"},
-    {"inactive_split", "free stretches of segments that are partly in use"},
+    {"inactive_split", "free ranges of segments that are partly in use"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

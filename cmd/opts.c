@@ -68,7 +68,7 @@ static void collect(struct parser *p, const struct mt_opt *own, const struct mt_
 /* An option that other commands have. */
 static enum mt_status refuse_useless(struct parser *p, const struct mt_opt *opt)
 {
-    MT_FAIL(p->err, MT_EUSAGE, "%s has no use for --%s", p->cmd->name, opt->name);
+    MT_FAIL(p->err, MT_EUSAGE, "%s does not take --%s", p->cmd->name, opt->name);
     mt_err_hint(p->err, "Nothing was done. Leave it out.");
     return MT_EUSAGE;
 }
@@ -149,7 +149,7 @@ static enum mt_status set_size(struct parser *p, const struct mt_opt *opt, const
 /* Mostly a variable of a script that is not set: no database is called "", and no group. */
 static enum mt_status refuse_empty(struct parser *p, const struct mt_opt *opt)
 {
-    MT_FAIL(p->err, MT_EUSAGE, "--%s is given an empty %s", opt->name, opt->arg);
+    MT_FAIL(p->err, MT_EUSAGE, "--%s has an empty %s", opt->name, opt->arg);
     mt_err_hint(p->err,
                 "Nothing was done. Is a variable not set? Leave --%s out, or give it a value. "
                 "All options: memtool help %s",
@@ -270,7 +270,7 @@ static enum mt_status check_count(struct parser *p, const struct mt_args *args)
     if (p->help)
         return MT_OK;
     if (args->n > cmd->args_max)
-        return MT_FAIL(p->err, MT_EUSAGE, "argument \"%s\" is one too many: memtool %s%s%s",
+        return MT_FAIL(p->err, MT_EUSAGE, "unexpected argument \"%s\": memtool %s%s%s",
                        args->v[cmd->args_max], cmd->name, *cmd->usage ? " " : "", cmd->usage);
     if (args->n < cmd->args_min)
         return MT_FAIL(p->err, MT_EUSAGE, "an argument is missing: memtool %s %s", cmd->name,

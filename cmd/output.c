@@ -71,7 +71,7 @@ static enum mt_status failed(bool changed, struct mt_err *err)
 static enum mt_status refuse(struct mt_err *err)
 {
     mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EUSAGE, "this is what is read: the output would destroy it");
+    MT_FAIL(err, MT_EUSAGE, "this is the input: writing to it would destroy it");
     mt_err_hint(err, "Nothing was written. Name another file with -o.");
     return MT_EUSAGE;
 }

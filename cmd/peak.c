@@ -53,7 +53,7 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
     MT_TRY(mt_window_parse(from, to, step, &p->run, &p->lives.steps, &w, err));
     bool window = from || to || step;
     if (at.n > 2 || (at.n && window)) {
-        MT_FAIL(err, MT_EUSAGE, at.n > 2 ? "more than two moments" : "--at beside a window");
+        MT_FAIL(err, MT_EUSAGE, at.n > 2 ? "more than two times" : "--at beside a window");
         mt_err_hint(err,
                     "Give --at once or twice, or --from, --to, --step for the peak of a window.");
         return MT_EUSAGE;
@@ -111,7 +111,7 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
     if (p->device.one_moment && !at.n)
-        mt_buf_addf(&title, "live %s when it was written; no history, so the peak is unknown",
+        mt_buf_addf(&title, "live %s when it was dumped; no history, so the peak is unknown",
                     mt_human_with_exact(f->level_b, level));
     else {
         mt_buf_adds(&title, f->text ? "live" : "peak");
@@ -135,7 +135,7 @@ static void key_columns(struct mt_report *r, const struct mt_by *keys)
 {
     for (int k = 0; k < keys->n; k++)
         mt_report_column(r, mt_group_key_names[keys->v[k]],
-                         keys->v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
+                         keys->v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
 }
 
 static struct mt_cell count_cell(int64_t n)
@@ -249,15 +249,15 @@ static enum mt_status fill(struct mt_peak *p, const struct mt_by *keys, struct m
     if (!per)
         return live_report(p, keys, err);
     if (at.n || from || to || step || by) {
-        MT_FAIL(err, MT_EUSAGE, "--per goes with none of --at, --from, --to, --step, --by");
+        MT_FAIL(err, MT_EUSAGE, "--per cannot be combined with --at, --from, --to, --step or --by");
         return MT_EUSAGE;
     }
     if (strcmp(per, "step") == 0)
         return mt_peak_per_step(p, &rows, err);
     if (strcmp(per, "name") == 0)
         return mt_peak_per_name(p, &rows, err);
-    MT_FAIL(err, MT_EUSAGE, "--per does not know '%s'", per);
-    mt_err_hint(err, "It knows: step, name.");
+    MT_FAIL(err, MT_EUSAGE, "unknown --per '%s'", per);
+    mt_err_hint(err, "Values: step, name.");
     return MT_EUSAGE;
 }
 
@@ -298,7 +298,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(fill(&p, &keys, err));
     if (!per && mt_device_has_events(&p.device) && !mt_allocations_are_known(&p.device))
         mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
-                                "which block is freed when is unknown.");
+                                "block lifetimes are unknown.");
     mt_report_older(&report, &p.run, &p.device);
     mt_report_others(&report, others);
 show:
@@ -313,13 +313,13 @@ out:
 }
 
 static const struct mt_opt opts[] = {
-    {"at", 0, MT_OPT_LIST, &at, "MOMENT",
-     "what is live then (moments are below); twice: what changed in between"},
-    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "the peak from this moment on"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "the peak before this moment"},
+    {"at", 0, MT_OPT_LIST, &at, "TIME",
+     "what is live at that time (see Times); twice: what changed in between"},
+    {"from", 0, MT_OPT_STRING, &from, "TIME", "the peak from this time on"},
+    {"to", 0, MT_OPT_STRING, &to, "TIME", "the peak before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the peak within these steps"},
     {"per", 0, MT_OPT_STRING, &per, "WHAT",
-     "step: start, peak and end of every step; name: how far each op rises above its start"},
+     "step: start, peak and end of every step; name: how far usage rises while each op runs"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: site,phase)"},
     MT_DEVICE_OPT(device_name),
@@ -328,8 +328,8 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_glossary_entry columns_per[] = {
-    {"RISE", "the largest level while the op runs, less the level when it begins: its workspace"},
-    {"KEPT", "the level when that call ends, less the level when it begins"},
+    {"WORKSPACE", "highest usage while the op runs, minus usage at its start"},
+    {"KEPT", "usage at the end of that call, minus usage at its start"},
     {0}};
 static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS,
                                            MT_WORDS_OF_BY(mt_by_of_blocks),
@@ -340,7 +340,7 @@ static const struct mt_values values[] = {{"per", "step name", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_peak = {
     .name = "peak",
-    .summary = "when memory peaked and what was alive then, or at any other moment",
+    .summary = "when memory peaked and what was alive then, or at any other time",
     .usage = "[options] [RUN]",
     .examples = "  memtool peak base\n"
                 "  memtool peak base --step 2 --by path\n"

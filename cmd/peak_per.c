@@ -106,7 +106,7 @@ static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
 static void step_columns(struct mt_report *r)
 {
     mt_report_columns(r, "step start_b peak_b end_b change_b peak_ns -start_ns -end_ns grew_b "
-                         "site=BORN_IN");
+                         "site=ALLOCATED_IN");
 }
 
 static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
@@ -177,8 +177,8 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     for (size_t i = 0; i < groups.rows.n; i++)
         if (best[i].rise_b > 0)
             add_name(p, &groups.rows.v[i], &best[i]);
-    p->report->title = mt_asprintf("%s · %s · largest rise above its own start while an op ran",
-                                   p->run.name, p->device.name);
+    p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran", p->run.name,
+                                   p->device.name);
     const struct mt_sort sort = {"rise_b", true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));

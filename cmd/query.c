@@ -40,7 +40,7 @@ static enum mt_status read_sql(const char *name, FILE *f, struct mt_buf *text, s
     else if (text->n > MOST_B)
         MT_FAIL(err, MT_EUSAGE, "this SQL is longer than %d MiB", MOST_B >> 20);
     else if (text->n && memchr(text->s, '\0', text->n))
-        MT_FAIL(err, MT_EUSAGE, "this is no SQL: it holds a byte of zero");
+        MT_FAIL(err, MT_EUSAGE, "not SQL: contains a zero byte");
     if (err->code == MT_OK)
         return MT_OK;
     mt_err_input(err, f == stdin ? "standard input" : name);
@@ -64,7 +64,7 @@ static enum mt_status sql_of(const char *arg, const char **sql, char **owned, st
     FILE *f = strcmp(arg, "-") == 0 ? stdin : fopen(arg, "r");
     if (!f) {
         mt_err_input(err, arg);
-        MT_FAIL(err, MT_EUSAGE, "this is no SQL, no report of memtool's and no file: %s",
+        MT_FAIL(err, MT_EUSAGE, "neither SQL, a statement of memtool's, nor a file: %s",
                 strerror(errno));
         mt_err_hint(err, "Try: memtool query \"SELECT * FROM v_device\". `memtool query --list` "
                          "lists memtool's own statements, `memtool schema` tables and views.");

@@ -29,7 +29,7 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
                               int64_t warmup, struct mt_loaded *out, struct mt_err *err)
 {
     if (is_there(out, run->content)) {
-        mt_show_note("%s is the same recording as one named before, and counts once.", run->name);
+        mt_show_note("%s is the same recording as one named before; it counts once.", run->name);
         return MT_OK;
     }
     struct mt_loaded_run *named = mt_vec_push(&out->runs);

@@ -11,7 +11,7 @@ enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err)
 {
     if (mt_pattern(re, "--name", text, err) == MT_OK)
         return MT_OK;
-    mt_err_hint(err, "Put a backslash before a character that is meant as such: '\\['.");
+    mt_err_hint(err, "Put a backslash before a character that is meant literally: '\\['.");
     return MT_EUSAGE;
 }
 
@@ -78,7 +78,7 @@ static enum mt_status choose_columns(const char *columns, struct mt_report *r, s
     for (size_t i = 0; i < r->columns.n; i++)
         mt_buf_addf(&all, "%s%s", i ? ", " : "", r->columns.v[i].name);
     MT_FAIL(err, MT_EUSAGE, "there is no column '%s'", unknown);
-    mt_err_hint(err, "There is: %s.", all.s);
+    mt_err_hint(err, "Columns: %s.", all.s);
     mt_buf_free(&all);
     free(unknown);
     return MT_EUSAGE;
@@ -123,33 +123,30 @@ static const char *culprits(const struct mt_rows *rows, struct mt_report *r)
     return text;
 }
 
-/* "--name left out 17 rows, which add up to net 4 B": none is left. */
+/* "17 rows hidden by --name, which sum to net 4 B": none is left. */
 static const char *all_left_out(const struct mt_rows *rows, struct mt_report *r, const char *sum)
 {
     char n[MT_HUMAN_LONG];
     const char *add_up = "";
     if (sum)
-        add_up =
-            mt_report_textf(r, ", which %s to %s", r->left_out_n == 1 ? "adds up" : "add up", sum);
-    return mt_report_textf(r, "%s left out %s%s", culprits(rows, r),
-                           mt_human_plural(r->left_out_n, "row", n), add_up);
+        add_up = mt_report_textf(r, ", which %s to %s", r->left_out_n == 1 ? "comes" : "sum", sum);
+    return mt_report_textf(r, "%s hidden by %s%s", mt_human_plural(r->left_out_n, "row", n),
+                           culprits(rows, r), add_up);
 }
 
-/* "17 more rows; they add up with these to net 4 B. --limit 0 shows all." */
+/* "17 more rows (all rows sum to net 4 B); --limit 0 shows all." */
 static const char *some_left_out(const struct mt_rows *rows, struct mt_report *r, const char *sum,
                                  const char *advice)
 {
-    bool one = r->left_out_n == 1;
     const char *before = "";
     char n[MT_HUMAN_LONG];
     if (sum)
-        before = mt_report_textf(
-            r, one ? "; it adds up with these to %s" : "; they add up with these to %s", sum);
-    mt_human_plural(r->left_out_n, "more row", n);
+        before = mt_report_textf(r, " (all rows sum to %s)", sum);
     if (rows->name || rows->min_b)
-        return mt_report_textf(r, "%s%s. %s left %s out.", n, before, culprits(rows, r),
-                               one ? "it" : "them");
-    return mt_report_textf(r, "%s%s. --limit 0 shows all%s.", n, before, advice);
+        return mt_report_textf(r, "%s hidden by %s%s.", mt_human_plural(r->left_out_n, "row", n),
+                               culprits(rows, r), before);
+    return mt_report_textf(r, "%s%s; --limit 0 shows all%s.",
+                           mt_human_plural(r->left_out_n, "more row", n), before, advice);
 }
 
 /* The same of rows that were not all counted, for which only a query gives up. */
@@ -173,6 +170,6 @@ void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char 
         return;
     }
     const char *what = all_left_out(rows, r, sum);
-    r->left_out = mt_report_textf(r, "No row is left: %s.", what);
-    r->empty = mt_report_textf(r, "no row is left: %s", what);
+    r->left_out = mt_report_textf(r, "No rows left: %s.", what);
+    r->empty = mt_report_textf(r, "no rows left: %s", what);
 }

@@ -72,13 +72,13 @@ out:
 static enum mt_status check_options(const struct mt_args *args, bool change, struct mt_err *err)
 {
     if ((cache || clear_cache) && (change || group || args->n)) {
-        MT_FAIL(err, MT_EUSAGE, "--cache and --clear-cache go with no run and no change to one");
+        MT_FAIL(err, MT_EUSAGE, "--cache and --clear-cache take no run and no change to one");
         mt_err_hint(err, "Nothing was changed. The cache holds files given as runs, not the runs "
                          "of the database.");
         return MT_EUSAGE;
     }
     if ((change || clear_cache) && (mt_common.format || mt_common.output)) {
-        MT_FAIL(err, MT_EUSAGE, "--format and -o are for lists, not for changes");
+        MT_FAIL(err, MT_EUSAGE, "--format and -o apply to lists, not to changes");
         mt_err_hint(err, "Nothing was changed. Leave them out.");
         return MT_EUSAGE;
     }
@@ -99,15 +99,14 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group"},
-    {"delete", 0, MT_OPT_FLAG, &changes.remove, NULL, "delete these runs, with all that is theirs"},
+    {"delete", 0, MT_OPT_FLAG, &changes.remove, NULL, "delete these runs and all their data"},
     {"rename", 0, MT_OPT_STRING, &changes.rename, "NAME", "give the run this name"},
     {"set-group", 0, MT_OPT_TEXT, &changes.group, "NAME",
      "put these runs in this group only; '' takes them out of all"},
     {"shrink", 0, MT_OPT_FLAG, &changes.shrink, NULL,
-     "give back to the disk what deleted runs left in the database"},
-    {"cache", 0, MT_OPT_FLAG, &cache, NULL,
-     "list the copies kept of files that were given as runs"},
-    {"clear-cache", 0, MT_OPT_FLAG, &clear_cache, NULL, "delete these copies"},
+     "return the space of deleted runs to the disk"},
+    {"cache", 0, MT_OPT_FLAG, &cache, NULL, "list the cached imports of files given as runs"},
+    {"clear-cache", 0, MT_OPT_FLAG, &clear_cache, NULL, "delete the cached imports"},
     {0},
 };
 

@@ -56,11 +56,12 @@ enum mt_status mt_show_cache(struct mt_err *err)
         size_b += all.v[i].size_b;
     }
     mt_report_total(&r, "size_b", mt_cell_int(size_b));
-    mt_report_footer(&r,
-                     "%s in %s; beyond %d files or %s those used longest ago go, --clear-cache "
-                     "deletes all.",
-                     mt_human_bytes(size_b, sum), all.folder ? all.folder : "", MT_CACHE_FILES,
-                     mt_human_bytes(MT_CACHE_BYTES, most));
+    mt_report_footer(
+        &r,
+        "%s in %s; beyond %d files or %s the least recently used are deleted, --clear-cache "
+        "deletes all.",
+        mt_human_bytes(size_b, sum), all.folder ? all.folder : "", MT_CACHE_FILES,
+        mt_human_bytes(MT_CACHE_BYTES, most));
     if (st == MT_OK)
         st = mt_show(&r, err);
     mt_report_free(&r);

@@ -38,9 +38,9 @@ enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t 
     for (size_t i = 0; i < ref_n; i++) {
         MT_TRY_OUT(mt_run_find(db, refs[i], &run, err));
         if (whole && is_beginning(refs[i], &run) && !mt_run_is_id(refs[i], &run)) {
-            st = MT_FAIL(err, MT_EUSAGE, "'%s' is only the beginning of a name: '%s'", refs[i],
+            st = MT_FAIL(err, MT_EUSAGE, "'%s' is only the start of a name: '%s'", refs[i],
                          run.name);
-            mt_err_hint(err, "Nothing was changed. A change takes whole names, or ids.");
+            mt_err_hint(err, "Nothing was changed. Changes need full names or ids.");
             goto out;
         }
         add_once(out, &run);
@@ -62,11 +62,11 @@ static enum mt_status check(const struct mt_run_changes *c, const struct mt_chos
 {
     bool edit = c->rename || c->group;
     if (c->remove && edit)
-        MT_FAIL(err, MT_EUSAGE, "a run that is deleted is not renamed or grouped");
+        MT_FAIL(err, MT_EUSAGE, "--delete cannot be combined with --rename or --set-group");
     else if ((c->remove || edit) && !chosen->n)
         MT_FAIL(err, MT_EUSAGE, "no run is named");
     else if (!c->remove && !edit && chosen->n)
-        MT_FAIL(err, MT_EUSAGE, "--shrink is about the database, not about a run");
+        MT_FAIL(err, MT_EUSAGE, "--shrink applies to the database, not to a run");
     else if (c->rename && chosen->n != 1)
         MT_FAIL(err, MT_EUSAGE, "--rename gives one name, but there are %zu runs", chosen->n);
     if (err->code)
@@ -85,7 +85,7 @@ static enum mt_status set_group(struct mt_db *db, const struct mt_run_changes *c
                 (long long)run->id);
     mt_buf_addf(done, *c->group ? "group '%s'" : "no group", c->group);
     if (left.n)
-        mt_buf_addf(done, ", and no more in %s", left.s);
+        mt_buf_addf(done, ", and no longer in %s", left.s);
     mt_buf_addc(done, '\n');
     mt_buf_free(&left);
     return st;
@@ -131,7 +131,7 @@ static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *
         if (c->remove)
             mt_buf_addf(done,
                         "the database keeps its size, %s; %s of it are free for later imports, "
-                        "--shrink gives them back\n",
+                        "--shrink returns them to the disk\n",
                         mt_human_bytes(before_b, size), mt_human_bytes(free_b, rest));
         return MT_OK;
     }
@@ -139,7 +139,7 @@ static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *
         err->hint[0] = '\0';
         mt_err_hint(err,
                     "The database could not be shrunk and is as large as it was%s. It needs "
-                    "the room of a second copy, and nobody else at work in it; try again.",
+                    "space for a second copy, and nobody else using it; try again.",
                     done->n ? "; the runs are changed as said" : "");
         return err->code;
     }

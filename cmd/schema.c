@@ -11,7 +11,7 @@ static const struct mt_opt opts[] = {{0}};
 
 const struct mt_cmd mt_cmd_schema = {
     .name = "schema",
-    .summary = "show the tables and views, every column explained",
+    .summary = "show the tables and views, with every column explained",
     .usage = "",
     .examples = "  memtool schema | less\n",
     .opts = opts,

@@ -144,10 +144,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     char count[MT_HUMAN_LONG], pending[MT_HUMAN_MAX];
     int64_t used_b = mt_wrap_sub(s->used_b, s->pending_b);
     free(r->title);
-    r->title = mt_asprintf("%s · %s · %s, %s · in use %s%s%s, free in them %s, wholly free %s",
+    r->title = mt_asprintf("%s · %s · %s, %s · in use %s%s%s, free in them %s, entirely free %s",
                            run->name, d->name, mt_human_plural((int64_t)s->all.n, "segment", count),
                            mt_human_bytes(s->size_b, held), mt_human_bytes(used_b, used),
-                           s->pending_b ? ", let go but in use by a stream " : "",
+                           s->pending_b ? ", released but in use by a stream " : "",
                            s->pending_b ? mt_human_bytes(s->pending_b, pending) : "",
                            mt_human_bytes(s->split_b, split), mt_human_bytes(s->unused_b, unused));
     mt_report_total(r, "segments_n", mt_cell_int((int64_t)s->all.n));
@@ -169,7 +169,7 @@ static enum mt_status check_svg(struct mt_err *err)
                                                     : NULL;
     if (!odd || !mt_show_wants_svg())
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "%s is for rows, --format svg draws every segment", odd);
+    MT_FAIL(err, MT_EUSAGE, "%s selects rows, but --format svg draws every segment", odd);
     mt_err_hint(err, "Nothing was drawn. Leave one of them out.");
     return MT_EUSAGE;
 }
@@ -277,12 +277,12 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "site: who holds segments open that are less than half full, and how much that keeps"},
+     "site: who holds segments open that are less than half full, and how much memory that costs"},
     {"sort", 's', MT_OPT_STRING, &sort_key, "COLUMN",
      "by this column (default: inactive_b; with --by site: holds_b)"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cuda:0, ... (default: the one with most bytes allocated)"},
-    MT_ROWS_OPTS(rows, "in the sorted column, or in the usual one where that holds no bytes", "20"),
+    MT_ROWS_OPTS(rows, "in the sorted column, or in the default one where that is not bytes", "20"),
     {0},
 };
 

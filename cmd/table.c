@@ -277,10 +277,10 @@ static const struct mt_opt opts[] = {
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID",
      "only ops of this thread (PID:TID where processes share its number)"},
-    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that holds no bytes",
+    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that is not bytes",
                  "20, with --compat 100"),
     {"compat", 0, MT_OPT_STRING, &compat, "torch[:V]",
-     "PyTorch's own key_averages() table, of its version V"},
+     "PyTorch's own key_averages() table, as its version V prints it"},
     {0},
 };
 

@@ -26,7 +26,7 @@ static size_t top_n(void)
 
 static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "run '%s' holds no reserved bytes of %s", t->run.name, t->device.name);
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no reserved bytes for %s", t->run.name, t->device.name);
     mt_err_hint(err, "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out "
                      "--metric for what is allocated.");
     return MT_EUSAGE;
@@ -39,8 +39,8 @@ static enum mt_status check_metric(struct mt_err *err)
     if (strcmp(metric, "process") == 0)
         MT_FAIL(err, MT_EUSAGE, "no format that memtool reads yet records the process's memory");
     else
-        MT_FAIL(err, MT_EUSAGE, "--metric does not know '%s'", metric);
-    mt_err_hint(err, "It knows: allocated, reserved.");
+        MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
+    mt_err_hint(err, "Metrics: allocated, reserved.");
     return MT_EUSAGE;
 }
 
@@ -170,8 +170,8 @@ static enum mt_status show_svg(struct mt_timeline *t, struct mt_err *err)
     MT_TRY(fill_buckets(t, mt_chart_svg_buckets(wide, by ? top_n() + 2 : 0), err));
     if (by && t->bands.other && top > MT_PALETTE_N)
         mt_report_footer(t->report,
-                         "The picture has %d colours, as many as can be told apart: [other] is "
-                         "what is none of the %d heaviest.",
+                         "The picture has %d colours, as many as can be distinguished: [other] is "
+                         "everything but the %d heaviest.",
                          MT_PALETTE_N, MT_PALETTE_N);
     mt_timeline_svg(t, wide, height > 0 ? (int)height : 420, &text);
     enum mt_status st = mt_show_text(text.s, err);
@@ -235,7 +235,7 @@ static enum mt_status check_options(struct mt_err *err)
         return MT_EUSAGE;
     }
     if (by && metric && strcmp(metric, "reserved") == 0) {
-        MT_FAIL(err, MT_EUSAGE, "reserved bytes are not born anywhere: --by cannot group them");
+        MT_FAIL(err, MT_EUSAGE, "reserved bytes have no allocation site: --by cannot group them");
         mt_err_hint(err, "Leave out --by or --metric reserved.");
         return MT_EUSAGE;
     }
@@ -325,14 +325,14 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "what it consists of: where it was born, by one or more of the words below"},
+     "what it consists of, by allocation site: one or more of the keys below"},
     {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
     {"metric", 0, MT_OPT_STRING, &metric, "M",
      "allocated or reserved (default: allocated, and reserved beside it where recorded)"},
-    {"from", 0, MT_OPT_STRING, &from, "MOMENT", "begin here: 12ms, '@step 3'"},
-    {"to", 0, MT_OPT_STRING, &to, "MOMENT", "end before this moment"},
+    {"from", 0, MT_OPT_STRING, &from, "TIME", "begin here: 12ms, '@step 3'"},
+    {"to", 0, MT_OPT_STRING, &to, "TIME", "end before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},
-    {"exact", 0, MT_OPT_FLAG, &exact, NULL, "every single change instead of a summary"},
+    {"exact", 0, MT_OPT_FLAG, &exact, NULL, "every change instead of a summary"},
     {"width", 0, MT_OPT_INT, &width, "N",
      "columns of the chart, pixels of svg, rows of csv and its like (default: 200)"},
     {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},

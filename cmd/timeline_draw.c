@@ -39,17 +39,17 @@ static void add_footers(struct mt_timeline *t)
     if (t->second.all.n && !t->device.one_moment) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
-            t->report, "The line is what is reserved: %s at the peak, %s of it not allocated.",
+            t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
             mt_human_bytes(reserved, a),
             mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
     }
     if (allocated && before_b)
-        mt_report_footer(t->report, "By the recorder's total %s more were there all the time.",
+        mt_report_footer(t->report, "By the recorder's total, %s more were allocated throughout.",
                          mt_human_bytes(before_b, a));
     int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
     if (allocated && residual)
         mt_report_footer(t->report,
-                         "By the recorder's total the level ends %s %s: records are missing.",
+                         "By the recorder's total, usage ends %s %s: records are missing.",
                          mt_human_bytes(residual < 0 ? mt_wrap_sub(0, residual) : residual, a),
                          residual < 0 ? "lower" : "higher");
     for (size_t i = 0; i < t->ooms.all.n && i < 3; i++)
@@ -93,7 +93,7 @@ static void add_legend(struct mt_timeline *t, bool ascii)
                                               : "at_peak_b most_b over_time");
     for (int k = 0; k < t->bands.key_n; k++)
         mt_report_column(r, mt_group_key_names[t->by.v[k]],
-                         t->by.v[k] == MT_BY_SITE ? "BORN IN" : NULL, MT_UNIT_NONE);
+                         t->by.v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
     r->keep_order = true;
     for (size_t i = 0; i < t->bands.all.n; i++) {
         const struct mt_band *b = &t->bands.all.v[i];

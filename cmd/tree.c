@@ -198,7 +198,7 @@ static void turn_round(struct mt_tree *t, struct mt_report *r)
     uint32_t levels = mt_tree_invert(t, depth > 0 && depth < MT_NONE ? (uint32_t)depth : 0);
     if (levels)
         mt_report_note(r,
-                       "Callers are shown up to level %s: all of them, up to the root, would be "
+                       "Callers are shown up to depth %s: all of them, up to the root, would be "
                        "too many. `memtool tree` shows them from the root down.",
                        mt_human_count(levels, n));
 }
@@ -239,8 +239,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_no_memory(r, run);
     bool large = min_b > 0;
     if (d && (name_regex || large))
-        r->empty = name_regex && large ? "no call path matches --name and is as large as --min"
-                   : large             ? "no call path is as large as --min"
+        r->empty = name_regex && large ? "no call path both matches --name and reaches --min"
+                   : large             ? "no call path reaches --min"
                                        : "no call path goes through a match of --name";
     mt_rows_footer(&shown, r, NULL, ", --depth and --min show fewer");
     if (d && d->outside_n)
@@ -338,12 +338,13 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels; 0 = all"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
-     "only paths to what allocated or kept at least this; 0 = all (default: 1 byte; with --name, "
+     "only paths to ops that allocated or kept at least this; 0 = all (default: 1 byte; with "
+     "--name, "
      "csv, tsv and json: all)"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,
-     "callers: each op with its own figures, below it who called it"},
+     "callers: each op with its own figures, below it its callers"},
     {"limit", 'n', MT_OPT_INT, &shown.limit, "N", MT_LIMIT_HELP("200")},
     {0},
 };

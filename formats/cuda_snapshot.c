@@ -45,7 +45,7 @@ static enum mt_status check_ratio(const struct reader *r, struct mt_err *err)
                   paths <= FIRST_BYTES + BYTES_FOR_PATHS * read))
         return MT_OK;
     MT_FAIL(err, MT_ELIMIT,
-            "needs %s of memory for the first %s of the pickle, as no snapshot does",
+            "needs %s of memory for the first %s of the pickle, more than any snapshot does",
             mt_human_bytes((int64_t)r->rec->beside_bytes, used), mt_human_bytes((int64_t)read, of));
     mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` allows up to SIZE.");
     return MT_ELIMIT;
@@ -90,7 +90,7 @@ static bool holds(const mt_pvalue *v, size_t n, uint32_t token_type)
 
 static enum mt_status no_snapshot(const char *what, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EINPUT, "this pickle is no memory snapshot: %s", what);
+    MT_FAIL(err, MT_EINPUT, "this pickle is not a memory snapshot: %s", what);
     mt_err_hint(err, "Nothing was imported. memtool reads what "
                      "torch.cuda.memory._dump_snapshot() writes.");
     return MT_EINPUT;

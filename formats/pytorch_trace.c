@@ -229,7 +229,7 @@ static enum mt_status bad_json(struct reader *r, const char *at, const char *why
                                struct mt_err *err)
 {
     err->offset = (int64_t)offset_of(r, at);
-    MT_FAIL(err, MT_EINPUT, "this is no trace: %s", why);
+    MT_FAIL(err, MT_EINPUT, "not a trace: %s", why);
     mt_err_hint(err, "Nothing was imported.");
     return MT_EINPUT;
 }
@@ -284,7 +284,7 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
     }
     if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0) {
         if (*p != '[')
-            return bad_json(r, p, "its \"traceEvents\" are no array", err);
+            return bad_json(r, p, "its \"traceEvents\" is not an array", err);
         r->p = p + 1;
         /* Its place among the keys tells versions apart. */
         keep_meta(r, mt_strtab_add(&r->rec->strings, key.s, key.n),
@@ -395,7 +395,7 @@ static enum mt_status check_any(const struct reader *r, struct mt_err *err)
         MT_FAIL(err, MT_EINPUT, "holds no event that can be read (%s)",
                 mt_human_plural((int64_t)skipped->count, "damaged event", events));
     else
-        MT_FAIL(err, MT_EINPUT, "ends before the first event that says anything");
+        MT_FAIL(err, MT_EINPUT, "ends before the first event with content");
     mt_err_hint(err,
                 "Nothing was imported. Copy the file again from where it was recorded; memtool "
                 "reads what prof.export_chrome_trace() writes.");

@@ -152,13 +152,13 @@ static const char *why_unknown(enum mt_baseline_figure f, const struct mt_baseli
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
     if (d->v[MT_BASELINE_AT_END] == MT_BASELINE_UNKNOWN)
-        return "has no addresses in its records: what lives how long is unknown";
+        return "has no addresses in its records, so block lifetimes are unknown";
     if (f == MT_BASELINE_PER_STEP)
         return d->v[MT_BASELINE_STEP_N]
-                   ? "has too few steps to tell growth; 3 after the warm-up are needed"
+                   ? "has too few steps to measure growth; 3 after the warm-up are needed"
                    : "has no steps; mark them when recording, or import it with --step-marker "
                      "REGEX";
-    return "does not know this figure";
+    return "lacks this figure";
 }
 
 static bool measure(const struct mt_rule *rule, enum mt_baseline_figure figure,
@@ -271,7 +271,7 @@ static void judge(struct mt_checked *c)
             "profiler did not see it",
             mt_human_bytes(c->doubt, text));
     else
-        mt_check_open(c, "the repeats differ by more than the limit is exceeded by");
+        mt_check_open(c, "the repeats differ by more than the excess");
 }
 
 /* ---- what keeps a limit only at first sight ---- */
@@ -283,7 +283,7 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
     char most[MT_HUMAN_LONG];
     if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
         return;
-    mt_check_open(c, "'%s' exceeds it with %s; --each judges every run by itself",
+    mt_check_open(c, "'%s' exceeds it with %s; --each judges each run separately",
                   new->v.v[m->most_index].run, mt_human_with_exact(m->most, most));
     c->look_index = m->most_index;
     c->look = true;
@@ -441,7 +441,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
         return;
     out->nothing_matches = mt_check_is_partial(rule) && !found;
     if (out->nothing_matches)
-        mt_check_open(out, "nothing matches: no site is of that op and scope");
+        mt_check_open(out, "no site matches this op and scope");
     else
         judge(out);
     doubt_part(&m, out);

@@ -41,18 +41,21 @@ void mt_check_older_differs(const struct mt_rule *rule, const struct mt_repeats 
     if (!counts_older(rule))
         return;
     if (a.older_unsaid && (b.older_left_out || (is_told(&b) && b.older_b)))
-        mt_check_open(c, "the baseline does not say whether it counts what is older than the "
-                         "recording; write it anew with memtool export");
+        mt_check_open(c,
+                      "the baseline does not say whether it includes what was allocated before the "
+                      "recording; write it anew with memtool export");
     else if (is_mixed(&a) || is_mixed(&b))
-        mt_check_open(c,
-                      "what is older than the recording is in the figures of some repeats of the "
-                      "%s, but not of others; import all with --base",
-                      is_mixed(&a) ? "baseline" : "run");
+        mt_check_open(
+            c,
+            "memory allocated before the recording is in the figures of some repeats of the "
+            "%s, but not of others; import all with --base",
+            is_mixed(&a) ? "baseline" : "run");
     else if (in_base || (is_told(&b) && a.older_left_out))
-        mt_check_open(c,
-                      "what is older than the recording is in the figure of the %s, but not of "
-                      "the %s; import both with --base",
-                      in_base ? "baseline" : "run", in_base ? "run" : "baseline");
+        mt_check_open(
+            c,
+            "memory allocated before the recording is in the figure of the %s, but not of "
+            "the %s; import both with --base",
+            in_base ? "baseline" : "run", in_base ? "run" : "baseline");
 }
 
 /* A limit that is kept by what was recorded, but not by what the run may have held. */
@@ -69,8 +72,8 @@ static void doubt_limit(const struct mt_repeats *new, struct mt_checked *c)
         if (most_b < 0 || mt_baseline_add(is, most_b) <= c->limit)
             continue;
         mt_check_open(c,
-                      "this leaves out what is older than '%s', %s by an estimate; import --base "
-                      "SIZE counts it",
+                      "this excludes memory allocated before '%s', an estimated %s; import --base "
+                      "SIZE includes it",
                       new->v.v[i].run, mt_human_bytes(most_b, text));
     }
 }
@@ -103,12 +106,12 @@ static void doubt_growth(const struct mt_repeats *new, const struct mt_repeats *
         return;
     if (mt_older_change(part, level, &text))
         mt_check_open(c,
-                      "with what is estimated to be older than the recordings it changes by "
+                      "with the estimates of memory allocated before the recordings it changes by "
                       "%s; import both with --base SIZE",
                       text.s);
     else
-        mt_check_open(c, "this leaves out what is older than the recordings, nobody knows how "
-                         "much; import both with --base SIZE");
+        mt_check_open(c, "this excludes memory allocated before the recordings, of unknown size; "
+                         "import both with --base SIZE");
     mt_buf_free(&text);
 }
 

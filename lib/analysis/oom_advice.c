@@ -89,15 +89,15 @@ static bool as_it_is(const struct request *r, struct mt_oom_advices *out)
     struct mt_oom_advice *f = add(out, "as it is", fits ? MT_FITS_YES : MT_FITS_NO, best);
     mt_human_bytes(r->block_b, size);
     if (fits)
-        f->why = mt_asprintf("a free stretch of %s is there", mt_human_bytes(best, hole));
+        f->why = mt_asprintf("there is a free range of %s", mt_human_bytes(best, hole));
     else if (elsewhere >= r->block_b)
         f->why =
-            mt_asprintf("the largest free stretch for blocks of that size is %s; one of %s is in "
+            mt_asprintf("the largest free range for blocks of that size is %s; one of %s is in "
                         "another stream or pool, or kept for %s blocks",
                         mt_human_bytes(best, hole), mt_human_bytes(elsewhere, other),
                         r->small ? "large" : "small");
     else
-        f->why = mt_asprintf("the largest free stretch is %s", mt_human_bytes(best, hole));
+        f->why = mt_asprintf("the largest free range is %s", mt_human_bytes(best, hole));
     return fits;
 }
 
@@ -274,9 +274,9 @@ static void max_split_size(const struct request *r, struct mt_oom_advices *out)
                                   best_b ? by_driver(r, best_b, r->segment_b) : MT_FITS_NO, best_b);
     f->why =
         best_b ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of that "
-                             "size and more; with it they could be given back whole",
+                             "size and more, so that these could be returned whole",
                              (long long)(best / MIB))
-               : mt_asprintf("no large segment is held open by small blocks alone");
+               : mt_asprintf("no large segment is held open only by small blocks");
 }
 
 /* The segment that is large enough and has least in use: what would have to go first. */
@@ -293,7 +293,7 @@ static void order_of_frees(const struct request *r, struct mt_oom_advices *out)
     struct mt_oom_advice *f = add(out, "another order of frees", best ? MT_FITS_YES : MT_FITS_NO,
                                   best ? best->size_b : 0);
     if (!best) {
-        f->why = mt_asprintf("no segment is as large as that, however empty");
+        f->why = mt_asprintf("no segment is large enough even when empty");
         return;
     }
     struct mt_seg_sites sites = {0};

@@ -77,7 +77,7 @@ static enum mt_status parse_limit(struct mt_rule *rule, struct mt_err *err)
     if (known && rule->amount >= 0)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "%s '%s' is %s", k->name, rule->limit,
-            !k->growth ? "no size"
+            !k->growth ? "not a size"
             : k->count ? "neither a percentage nor a number"
                        : "neither a percentage nor a size");
     mt_err_hint(err, "Nothing was checked. Write %s, for example.", k->sample);
@@ -94,7 +94,7 @@ static enum mt_status compile(const char *what, const char *text, void **out, st
         return MT_OK;
     }
     free(re);
-    mt_err_hint(err, "Nothing was checked. Write \\( for a bracket that is meant as such.");
+    mt_err_hint(err, "Nothing was checked. Write \\( for a literal bracket.");
     return MT_EUSAGE;
 }
 

@@ -107,7 +107,7 @@ enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, stru
                 text, MT_PATTERN_MOST);
         mt_err_hint(err, "Nothing was done. Repeat less often, or write .* instead.");
     } else if (c.refers_back) {
-        MT_FAIL(err, MT_EUSAGE, "%s '%.40s' refers back to a group, which is not known here", what,
+        MT_FAIL(err, MT_EUSAGE, "%s '%.40s' refers back to a group, which is not supported", what,
                 text);
         mt_err_hint(err, "Nothing was done. Write it without \\1.");
     }
@@ -117,5 +117,5 @@ enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, stru
     if (!failed)
         return MT_OK;
     regerror(failed, out, why, sizeof why);
-    return MT_FAIL(err, MT_EUSAGE, "%s '%s' is no regular expression: %s", what, text, why);
+    return MT_FAIL(err, MT_EUSAGE, "%s: invalid regular expression '%s': %s", what, text, why);
 }

@@ -10,8 +10,8 @@
 
 static enum mt_status no_size(const char *text, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "--base '%s' is no size", text);
-    mt_err_hint(err, "Nothing was imported. Write --base 8MiB, which is of the CPU, or --base "
+    MT_FAIL(err, MT_EUSAGE, "invalid --base size '%s'", text);
+    mt_err_hint(err, "Nothing was imported. Write --base 8MiB, which is for the CPU, or --base "
                      "cuda:0=1.5GiB.");
     return MT_EUSAGE;
 }
@@ -83,9 +83,9 @@ static enum mt_status no_device(const struct mt_recording *r, const char *asked,
         mt_device_name(r->devices.v[i].type, r->devices.v[i].index, name);
         mt_buf_addf(&list, "%s%s", i ? ", " : "", name);
     }
-    MT_FAIL(err, MT_EUSAGE, "--base is of the device '%s', of which this holds no memory records",
+    MT_FAIL(err, MT_EUSAGE, "--base names the device '%s', which has no memory records here",
             asked);
-    mt_err_hint(err, "Nothing was imported. %s%s.", list.n ? "It has: " : "It holds none at all",
+    mt_err_hint(err, "Nothing was imported. %s%s.", list.n ? "Devices: " : "It holds none at all",
                 list.n ? list.s : "");
     mt_buf_free(&list);
     return MT_EUSAGE;
@@ -95,7 +95,8 @@ enum mt_status mt_base_apply(struct mt_recording *r, const struct mt_bases *base
                              struct mt_err *err)
 {
     if (bases->n && r->without_ops) {
-        MT_FAIL(err, MT_EUSAGE, "--base is for traces: a snapshot knows what is older than itself");
+        MT_FAIL(err, MT_EUSAGE,
+                "--base applies to traces: a snapshot lists what was allocated before it");
         mt_err_hint(err, "Nothing was imported. Leave --base out.");
         return MT_EUSAGE;
     }

@@ -69,8 +69,8 @@ enum mt_status mt_build_bounds(struct mt_recording *r, struct mt_err *err)
     if (times && records_fit(r))
         return MT_OK;
     MT_FAIL(err, MT_EINPUT,
-            times ? "the memory records are of more than 1 EiB, or of no possible time"
-                  : "the times of the events span more than there can be");
+            times ? "the memory records exceed 1 EiB, or have impossible times"
+                  : "the times of the events span an impossible range");
     mt_err_hint(err,
                 "Nothing was imported. The file is damaged, or was not written by a profiler.");
     return MT_EINPUT;

@@ -62,9 +62,9 @@ static enum mt_status check_views(struct mt_db *db, struct mt_err *err)
         if (!is_impostor(s))
             continue;
         mt_err_input(err, db->path);
-        MT_FAIL(err, MT_EDB, "'%.100s' of this database is not what memtool makes",
+        MT_FAIL(err, MT_EDB, "'%.100s' in this database was not created by memtool",
                 (const char *)sqlite3_column_text(s, 0));
-        mt_err_hint(err, "Nothing was read of it or changed. Name another with --db.");
+        mt_err_hint(err, "It was neither read nor changed. Name another with --db.");
     }
     sqlite3_finalize(s);
     if (err->code || rc == SQLITE_DONE)

@@ -60,7 +60,7 @@ enum mt_status mt_db_prepare(struct mt_db *db, const char *sql, struct mt_stmt *
     if (!stmt || more || !sqlite3_stmt_readonly(stmt)) {
         sqlite3_finalize(stmt);
         MT_FAIL(err, MT_EUSAGE,
-                !stmt  ? "there is no SQL statement in that"
+                !stmt  ? "no SQL statement found"
                 : more ? "only one SQL statement can be run at a time"
                        : "only statements that read can be run");
         mt_err_hint(err, "Nothing was run. `memtool query` never changes a database.");

@@ -105,7 +105,7 @@ static enum mt_status no_json(struct parser *p, size_t n, struct mt_err *err)
     if (cut)
         MT_FAIL(err, MT_EINPUT, "ends too early: a closing bracket or quote is missing");
     else
-        MT_FAIL(err, MT_EINPUT, "is no JSON: %s", p->json.why);
+        MT_FAIL(err, MT_EINPUT, "is not JSON: %s", p->json.why);
     mt_err_input(err, p->doc->path);
     err->offset = bad - p->start;
     err->line = 1;
@@ -149,7 +149,7 @@ enum mt_status mt_json_doc_read(const char *path, struct mt_json_doc *out, struc
     if (!in || ferror(in))
         st = MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
     else if (text.n > MT_JSON_DOC_MAX_B)
-        st = MT_FAIL(err, MT_ELIMIT, "is larger than 64 MiB; such a file is no rules or baseline");
+        st = MT_FAIL(err, MT_ELIMIT, "is larger than 64 MiB: not a rules or baseline file");
     if (st != MT_OK)
         mt_err_input(err, path);
     if (in)
@@ -251,7 +251,7 @@ static enum mt_status unknown_key(const struct mt_json_doc *d, const struct mt_j
         mt_err_hint(err, "Nothing was done. Did you mean %s?", near.s);
     for (size_t i = 0; i < n && !err->hint[0]; i++)
         mt_buf_addf(&near, "%s%s", i ? ", " : "", keys[i]);
-    mt_err_hint(err, "Nothing was done. There is: %s.", near.s ? near.s : "");
+    mt_err_hint(err, "Nothing was done. Keys: %s.", near.s ? near.s : "");
     mt_buf_free(&near);
     return mt_json_doc_at(d, v, err);
 }
@@ -269,7 +269,7 @@ enum mt_status mt_json_doc_keys(const struct mt_json_doc *d, const struct mt_jso
         for (const struct mt_json_doc_value *o = mt_json_doc_next(d, v); o;
              o = mt_json_doc_next(d, o))
             if (strcmp(o->key, v->key) == 0) {
-                MT_FAIL(err, MT_EINPUT, "the key \"%s\" stands here a second time", o->key);
+                MT_FAIL(err, MT_EINPUT, "the key \"%s\" appears a second time here", o->key);
                 return mt_json_doc_at(d, o, err);
             }
     }

@@ -21,7 +21,7 @@ static enum mt_status too_long(const struct mt_lines *l, struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "a line is longer than 16 MiB");
     err->offset = (int64_t)mt_lines_offset(l);
-    mt_err_hint(err, "Nothing was imported. The file is damaged, or is no such text.");
+    mt_err_hint(err, "Nothing was imported. The file is damaged, or is not such a text.");
     return MT_EINPUT;
 }
 

@@ -54,7 +54,7 @@ static enum mt_status cut_off(struct mt_pickle *p, const struct window *w, struc
 {
     err->offset = (int64_t)mt_stream_offset(p->in) + (w->end - w->base);
     MT_FAIL(err, MT_EINPUT, "ends inside the pickle: the file was cut off");
-    mt_err_hint(err, "Nothing was imported. What is left of a cut pickle cannot be used.");
+    mt_err_hint(err, "Nothing was imported. Part of a pickle cannot be used.");
     return MT_EINPUT;
 }
 
@@ -64,7 +64,7 @@ static enum mt_status refuse(struct mt_pickle *p, const struct window *w, struct
     const char *name = mt_pickle_opcodes[*w->p].name;
     err->offset = (int64_t)mt_stream_offset(p->in) + (w->p - w->base);
     if (!name) {
-        MT_FAIL(err, MT_EINPUT, "damaged pickle: byte 0x%02x is no opcode", *w->p);
+        MT_FAIL(err, MT_EINPUT, "damaged pickle: byte 0x%02x is not an opcode", *w->p);
         mt_err_hint(err, "Nothing was imported.");
         return MT_EINPUT;
     }

@@ -133,7 +133,7 @@ void mt_pickle_fill(struct mt_pickle *p, mt_pvalue *target, const mt_pvalue *v, 
         return;
     }
     if (!dict && kind != MT_PICKLE_LIST) {
-        p->why = "it fills what is no list or dict";
+        p->why = "it fills what is neither a list nor a dict";
         return;
     }
     struct mt_pickle_box *b = mt_pickle_box(p, *target);

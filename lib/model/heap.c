@@ -59,7 +59,7 @@ enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, str
         *sum += more;
         return MT_OK;
     }
-    MT_FAIL(err, MT_EINPUT, "the allocations are of more than 1 EiB, or of less than nothing");
+    MT_FAIL(err, MT_EINPUT, "the allocations exceed 1 EiB, or are negative");
     mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
     return MT_EINPUT;
 }
@@ -69,7 +69,7 @@ enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *e
     (void)h;
     if (t >= 0 && t < (int64_t)1 << MOMENT_BITS)
         return MT_OK;
-    MT_FAIL(err, MT_EINPUT, "a time in the file lies further off than there can be");
+    MT_FAIL(err, MT_EINPUT, "a time in the file is out of range");
     mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
     return MT_EINPUT;
 }

@@ -58,21 +58,21 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
     [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
     [MT_NOTE_UNSEEN] = "%N block/blocks (%B) was/were freed where the profiler did not see it, "
-                       "e.g. by a thread of its own: figures of %D are upper bounds (\"at most\")",
+                       "e.g. by a thread of its own: figures for %D are upper bounds (\"at most\")",
     [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) was/were handed out again without a recorded "
                                "free; counted as alive at the end",
     [MT_NOTE_SIZE_MISMATCH] =
         "%N free/frees of another size than the block at that address, not paired",
     [MT_NOTE_BORN_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
-                            "see it, and taken to be "
-                            "alive ever since what lay there before was gone",
-    [MT_NOTE_MOMENT_SUM] = "at %N moment/moments call paths hold %B more than the file's own "
+                            "see it, and assumed to be "
+                            "alive since the block there before was freed",
+    [MT_NOTE_MOMENT_SUM] = "at %N time/times call paths hold %B more than the file's own "
                            "total, which was raised",
     [MT_NOTE_NO_ADDRESS] =
         "%N record/records carry no address (torch 1.9): lifetimes, at-peak and at-end are unknown",
     [MT_NOTE_UNMATCHED_BE] = "%N begin or end event/events without its/their other half",
     [MT_NOTE_FORWARD] =
-        "%N backward op/ops could belong to forward ops of several threads, left open",
+        "%N backward op/ops could belong to forward ops of several threads; left unassigned",
     [MT_NOTE_RESIDUAL] =
         "records are missing: %D; a thread without the profiler leaves none, for instance",
     [MT_NOTE_NO_MEMORY] =
@@ -89,10 +89,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_DEVICE_EVENTS] =
         "%N kernel and copy event/events on accelerators are not ops, and not stored",
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",
-    [MT_NOTE_NO_TIMES] =
-        "the file has no times: moments are the numbers of its events, shown as ns",
-    [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, taken to happen "
-                      "at that event's time",
+    [MT_NOTE_NO_TIMES] = "the file has no times: event numbers stand for times, shown as ns",
+    [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, moved to "
+                      "that event's time",
     [MT_NOTE_UNKNOWN_ACTION] =
         "%N event/events of a kind this version does not know, kept as they are in v_event: "
         "%D",
@@ -100,10 +99,10 @@ static const char *const texts[MT_NOTE_N] = {
                            "torch.cuda.memory._record_memory_history() before the run records one",
     [MT_NOTE_HISTORY_CUT] =
         "the recorder's buffer was full and dropped the oldest events; what was "
-        "allocated before the first one left shows as older",
+        "allocated before the first remaining one counts as older",
     [MT_NOTE_NO_PATH] =
         "%N record/records (%B net) without a call path: no stacks were recorded for "
-        "them, or only frames that say nothing (--cpp-frames all keeps those)",
+        "them, or only uninformative frames (--cpp-frames all keeps those)",
     [MT_NOTE_TRAILING] = "%N byte/bytes behind the end of the recording, from byte %O on, left out",
     [MT_NOTE_BAD_SIZE] = "%N impossible size/sizes of events, blocks or segments, not used; such "
                          "events are kept as they are in v_event",
@@ -118,11 +117,12 @@ static const char *const texts[MT_NOTE_N] = {
         "%N optimizer steps make %D of the loop: several optimizers, or tasks, take turns; import "
         "with --step-marker REGEX where a step is something else",
     [MT_NOTE_STEPS_UNKNOWN] =
-        "no steps: %N optimizer step/steps follow no pattern that tells how many of them make one "
+        "no steps: %N optimizer step/steps follow no pattern that shows how many of them make one "
         "of the loop; import with --step-marker REGEX to say what a step is, such as a "
         "record_function() of yours or 'Optimizer.step#SGD'",
-    [MT_NOTE_OLDER] = "older than the recording, and so in no figure: %D; import --base SIZE says "
-                      "it exactly",
+    [MT_NOTE_OLDER] =
+        "allocated before the recording, so in no figure: %D; import --base SIZE gives "
+        "the exact size",
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",
@@ -136,8 +136,8 @@ static const char *const texts[MT_NOTE_N] = {
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
         "missing has no callers, or no call path",
     [MT_NOTE_STEPS_NUMBER] =
-        "%N step/steps got the next free number: the one recorded is no larger than that of the "
-        "step before, or no number",
+        "%N step/steps got the next free number: the recorded one is not larger than that of the "
+        "step before, or not a number",
     [MT_NOTE_STEPS_IDLE] = "%N step/steps at the end left out: no op ran there and nothing was "
                            "allocated, as after the "
                            "last prof.step() of a loop",

@@ -183,7 +183,7 @@ enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *
     const uint64_t numbers = UINT32_MAX - 1;
     char limit[MT_HUMAN_MAX], things[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
     if (r->op_n >= numbers || r->records.n >= numbers || r->strings.n >= MT_STRTAB_MAX) {
-        MT_FAIL(err, MT_ELIMIT, "holds more ops, memory records or names than memtool can number");
+        MT_FAIL(err, MT_ELIMIT, "has more ops, memory records or names than memtool supports");
         mt_err_hint(err, "Nothing was imported. Record fewer steps at a time.");
         return MT_ELIMIT;
     }

@@ -272,7 +272,7 @@ static void draw_title(const struct picture *p)
     mt_cut_middle(&title, safe.s, clamp((int)p->w / 8, 20, 200), false);
     mt_svg_text(p->out, "title", 16, 24, title.s);
     mt_buf_addf(&what, "%s bytes over the time since the run began%s", p->c->what,
-                p->c->bands ? ", by where they were born; what is steady lies at the bottom" : "");
+                p->c->bands ? ", by allocation site; steady sites lie at the bottom" : "");
     mt_svg_text(p->out, "dim", 16, 42, what.s);
     mt_buf_free(&safe);
     mt_buf_free(&title);

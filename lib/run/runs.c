@@ -21,7 +21,7 @@ static enum mt_status check_owner(const char *path, struct mt_err *err)
         return MT_OK;
     mt_err_input(err, path);
     MT_FAIL(err, MT_EDB, "this database was found, not named, and belongs to another user");
-    mt_err_hint(err, "Nothing was read of it or changed. If it is the one you mean, name it with "
+    mt_err_hint(err, "It was neither read nor changed. If it is the one you mean, name it with "
                      "--db or MEMTOOL_DB.");
     return MT_EDB;
 }
@@ -78,8 +78,8 @@ static enum mt_status unknown_run(struct mt_db *db, const char *ref, struct mt_e
             if ((pass || close) && shown < 5)
                 mt_buf_addf(&near, "%s%s", shown++ ? ", " : "", name);
         }
-    mt_err_hint(err, "%s%s%s`memtool runs` lists all.", shown ? "There is: " : "",
-                shown ? near.s : "", shown ? ". " : "");
+    mt_err_hint(err, "%s%s%s`memtool runs` lists all.", shown ? "Runs: " : "", shown ? near.s : "",
+                shown ? ". " : "");
     mt_buf_free(&near);
     return err->code;
 }
@@ -143,7 +143,7 @@ static enum mt_status match_name(struct mt_db *db, const char *ref, int64_t *id,
     }
     if (n > 1) {
         st = MT_FAIL(err, MT_EUSAGE, "'%s' could be several runs: %s", ref, all.s);
-        mt_err_hint(err, "Write more of the name.");
+        mt_err_hint(err, "Give more of the name.");
     }
 out:
     mt_stmt_end(s);
@@ -190,7 +190,7 @@ enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t mos
     if (mt_db_query(db, MT_Q_GROUP_NAMES, &s, &ignored) == MT_OK)
         while (mt_stmt_step(s, &row, &ignored) == MT_OK && row)
             mt_buf_addf(&known, "%s%s", known.n ? ", " : "", mt_stmt_text(s, 0));
-    mt_err_hint(err, "%s%s%s`memtool import --group NAME` makes one.", known.n ? "There is: " : "",
+    mt_err_hint(err, "%s%s%s`memtool import --group NAME` makes one.", known.n ? "Groups: " : "",
                 known.n ? known.s : "", known.n ? ". " : "");
     mt_buf_free(&known);
     return MT_EUSAGE;
@@ -213,7 +213,7 @@ static enum mt_status resolve(struct mt_db *db, const char *ref, int64_t *id, st
     if (!ref || strcmp(ref, "@latest") == 0)
         return latest(db, 0, id, err);
     if (!*ref) {
-        MT_FAIL(err, MT_EUSAGE, "an empty text names no run");
+        MT_FAIL(err, MT_EUSAGE, "the name of the run is empty");
         mt_err_hint(err, "Is a variable not set? `memtool runs` lists the runs.");
         return MT_EUSAGE;
     }
@@ -374,19 +374,20 @@ const char *mt_run_how_to_record(const struct mt_run *run)
     if (run->kind != MT_RUN_TRACE && run->kind != MT_RUN_SNAPSHOT)
         return "Nothing was allocated while it was recorded, or the file ends before that.";
     if (mt_run_is_snapshot(run))
-        return "This snapshot holds neither segments nor events; record history with "
+        return "This snapshot has neither segments nor events; record history with "
                "torch.cuda.memory._record_memory_history() before the run.";
     if (*run->notes.lost)
-        return "What was read of its file holds no memory records: PyTorch writes them after the "
+        return "The part of the file that was read has no memory records: PyTorch writes them "
+               "after the "
                "ops. "
                "Copy the whole file and import it again, or record again.";
     if (run->unwritten)
         return "This run was recorded with profile_memory=True, but PyTorch wrote no memory "
                "records; "
                "profile_all_threads=True writes none, record without it.";
-    return run->op_n ? "This run holds no memory records; record them with "
+    return run->op_n ? "This run has no memory records; record them with "
                        "profile(profile_memory=True)."
-                     : "This run holds no op either. A profiler with a schedule forgets one cycle "
+                     : "This run has no ops either. A profiler with a schedule discards one cycle "
                        "as the next begins: export in on_trace_ready, or give the schedule "
                        "repeat=1.";
 }
@@ -440,7 +441,7 @@ enum mt_status mt_run_device(struct mt_db *db, const struct mt_run *run, const c
             mt_buf_addf(&list, "%s%s", i ? ", " : "", all[i].name);
         MT_FAIL(err, MT_EUSAGE, "run '%s' has no device '%s'", run->name, name);
         if (n)
-            mt_err_hint(err, "It has: %s.", list.s);
+            mt_err_hint(err, "Devices: %s.", list.s);
         else
             mt_err_hint(err, "%s", mt_run_how_to_record(run));
         mt_buf_free(&list);

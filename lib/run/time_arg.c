@@ -123,7 +123,7 @@ static enum mt_status check_end(const char *text, const struct mt_run *run,
     if (text[0] == '@' || moment->t_ns <= run->dur_ns)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "'%s' is after the end of run '%s'", text, run->name);
-    mt_err_hint(err, "It ends at %s; @end is that moment.", mt_human_ns(run->dur_ns, end));
+    mt_err_hint(err, "It ends at %s, which is @end.", mt_human_ns(run->dur_ns, end));
     return MT_EUSAGE;
 }
 
@@ -151,7 +151,7 @@ enum mt_status mt_time_arg_parse(const char *text, const struct mt_run *run,
     }
     if (known)
         return out->kind == MT_AT_TIME ? check_end(text, run, out, err) : MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "'%s' is no moment", text);
+    MT_FAIL(err, MT_EUSAGE, "invalid time '%s'", text);
     mt_err_hint(err,
                 "Write 12ms or 1.5s after the start, @start, @end, @peak, '@step 3' (its end), "
                 "'@step 3:start' or '@step 3:peak'.");
@@ -165,7 +165,7 @@ enum mt_status mt_window_parse(const char *from, const char *to, const char *ste
     struct mt_time_arg a = {.t_ns = INT64_MIN}, b = {.t_ns = INT64_MAX};
     *out = (struct mt_window){INT64_MIN, INT64_MAX};
     if (step && (from || to)) {
-        MT_FAIL(err, MT_EUSAGE, "--step and --from/--to both name a window");
+        MT_FAIL(err, MT_EUSAGE, "--step and --from/--to both define a window");
         mt_err_hint(err, "Give one of them.");
         return MT_EUSAGE;
     }
@@ -180,7 +180,7 @@ enum mt_status mt_window_parse(const char *from, const char *to, const char *ste
         MT_TRY(mt_time_arg_parse(to, run, steps, &b, err));
     if (a.kind == MT_AT_PEAK || b.kind == MT_AT_PEAK) {
         MT_FAIL(err, MT_EUSAGE, "a window cannot begin or end at a peak");
-        mt_err_hint(err, "`memtool peak` says when it is; write that time.");
+        mt_err_hint(err, "`memtool peak` shows its time; use that.");
         return MT_EUSAGE;
     }
     if (a.t_ns <= b.t_ns) {

@@ -192,7 +192,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
             return MT_OK;
         if (o->replace)
             return replace(db, id, out->name, out, err);
-        MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already, with other content", o->name);
+        MT_FAIL(err, MT_EUSAGE, "run '%s' already exists, with other content", o->name);
         mt_err_hint(err, "Nothing was imported. Choose another --name, or --replace it.");
         return MT_EUSAGE;
     }
@@ -232,8 +232,7 @@ enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_op
         return replace(db, id, out->name, out, err);
     }
     if (o->name && strcmp(o->name, out->name) != 0) {
-        MT_FAIL(err, MT_EUSAGE, "this content is run '%s' already, and a run has one name",
-                out->name);
+        MT_FAIL(err, MT_EUSAGE, "this file is already imported as run '%s'", out->name);
         struct mt_buf rename = {0};
         mt_shell_word(&rename, o->name);
         mt_buf_addc(&rename, ' ');

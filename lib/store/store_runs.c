@@ -50,7 +50,7 @@ enum mt_status mt_store_check_group(const char *group, struct mt_err *err)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "'%.40s' cannot be the name of a group", group);
     mt_err_hint(err, "Nothing was changed. The groups of a run are listed as 'a, b': a name cannot "
-                     "have a comma and a blank behind it.");
+                     "contain a comma followed by a blank.");
     return MT_EUSAGE;
 }
 
@@ -61,7 +61,7 @@ enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, 
     MT_TRY(mt_store_check_name(name, err));
     MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, name, &id, NULL, err));
     if (id && id != run) {
-        MT_FAIL(err, MT_EUSAGE, "there is a run '%s' already", name);
+        MT_FAIL(err, MT_EUSAGE, "run '%s' already exists", name);
         mt_err_hint(err, "Nothing was changed. Choose another name, or delete or rename that run.");
         return MT_EUSAGE;
     }

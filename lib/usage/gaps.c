@@ -9,11 +9,11 @@ static const struct {
     enum mt_note_kind note;
     const char *text;
 } gaps_of[] = {
-    {MT_GAP_HISTORY, MT_NOTE_STATE_ONLY, "has no history, only what was alive when it was written"},
-    {MT_GAP_END, MT_NOTE_CUT, "was read of a file that ends early"},
+    {MT_GAP_HISTORY, MT_NOTE_STATE_ONLY, "has no history, only what was alive when it was dumped"},
+    {MT_GAP_END, MT_NOTE_CUT, "was read from a file that ends early"},
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
-    {MT_GAP_REST, MT_NOTE_TRAILING, "was read of a file that goes on behind its end"},
+    {MT_GAP_REST, MT_NOTE_TRAILING, "was read from a file that continues past its end"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;

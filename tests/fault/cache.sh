@@ -121,6 +121,6 @@ truncate -s 8192 "$copy"
 cmp -s want out || complain "a damaged copy shows something else"
 echo mine >"$copy"
 "$MEMTOOL" tree a.gz >out 2>&1
-{ [ $? = 2 ] && grep -q "no database of memtool's" out; } || complain "a file of others under that name: $(cat out)"
+{ [ $? = 2 ] && grep -q "not a memtool database" out; } || complain "a file of others under that name: $(cat out)"
 [ "$(cat "$copy")" = mine ] || complain "it was overwritten"
 complained ""

@@ -53,7 +53,7 @@ refused() { # WHAT CACHE
     before=$(ls -lR "$2")
     MEMTOOL_CACHE=$2 memtool table in.json.gz || complain "$1: no report"
     cmp -s out want || complain "$1: another report"
-    grep -q 'is not kept' err || complain "$1: no word of it"
+    grep -q 'are not cached' err || complain "$1: no word of it"
     [ "$(ls -lR "$2")" = "$before" ] || complain "$1: the folder was changed"
     for option in --cache --clear-cache; do
         MEMTOOL_CACHE=$2 memtool runs $option

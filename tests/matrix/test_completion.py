@@ -259,7 +259,7 @@ def keys_of_by():
             if done.returncode == 0:
                 took.add(key)
             else:
-                knows = re.search("It knows: ([a-z, ]*)", done.stderr)
+                knows = re.search("(?:Keys|Sections|Values|Metrics): ([a-z, ]*)", done.stderr)
                 check(f"{command} --by {key}: the error lists the keys", f"'{key}'" in done.stderr and knows, done.stderr)
                 said = set(knows[1].split(", ")) if knows else set()
         offered = set(ask(command, "--by", ""))

@@ -48,7 +48,7 @@ def estimates():
             out = exits(3, "check", new, "--baseline", against, "--max-peak-growth", limit)
             m.check(change in out, new, "against", against, "does not say", change, "\n", out)
         _, _, out = m.run("diff", base, new, "--exit-code", "--threshold", limit, codes=(1, 3))  # 1: by its leak
-        m.check("Whether the peak got worse cannot be told" in out, base, new, "diff judges the peak\n", out)
+        m.check("Cannot tell whether the peak got worse" in out, base, new, "diff judges the peak\n", out)
     exits(0, "check", "plain_scheduled", "--baseline", "data_workers_open", "--max-peak-growth", "50%")
 
 
@@ -87,7 +87,7 @@ def repeats():
             for against in (base, ("several.json",)):
                 line = ("check", *new, *(word for name in against for word in ("--baseline", name)), *grows)
                 out = exits(judged[0], *line)
-                m.check(told or "older" in out, " ".join(line), "does not say why\n", out)
+                m.check(told or "older" in out or "allocated before" in out, " ".join(line), "does not say why\n", out)
 
 
 def unknown_ends():
@@ -100,7 +100,7 @@ def unknown_ends():
     m.run("import", "damaged.json", "--partial", "--name", "damaged")
     totals = m.json("leaks", "plain_scheduled", "data_workers_open", "damaged")["totals"]
     m.check(totals["first_at_end_b"] is not None and totals["at_end_b"] is None, "leaks of runs, an unknown end", totals)
-    m.check("-> not known" in exits(3, "leaks", "plain_scheduled", "data_workers_open", "damaged", "--fail"), "leaks of runs: not said")
+    m.check("-> unknown" in exits(3, "leaks", "plain_scheduled", "data_workers_open", "damaged", "--fail"), "leaks of runs: not said")
     m.check(m.json("leaks", "damaged")["totals"]["at_end_b"] is None, "leaks: an unknown end")
     at_end = [row["value"] for row in m.rows("info", "damaged") if row["what"] == "cpu.at_end_b"]
     m.check(at_end == [None], "info: an unknown end", at_end)
@@ -116,7 +116,7 @@ def ends():
         m.check(answer["totals"][key] == at_end_b == mt.total(answer["rows"], key), "leaks of runs", key, answer["totals"], at_end_b)
     runs_alike = ("leaks", "plain_scheduled", "plain_scheduled", "plain_scheduled", "--fail")
     out = exits(3, *runs_alike)
-    m.check("no leak" not in out, "leaks of runs", "no leak, though what is older is left out\n", out)
+    m.check("not leaking" not in out, "leaks of runs", "no leak, though what is older is left out\n", out)
     notes = " ".join(m.json(*runs_alike[:-1])["notes"])
     m.check("estimated from" in notes and "Blocks older than the runs are left out" in notes, "leaks of runs", "what is older", notes)
     exits(0, "leaks", "told-100000", "told-100000", "told-100000", "--fail")
@@ -124,7 +124,7 @@ def ends():
     notes = " ".join(m.json("leaks", "told-100000", "told-leak", "told-leak")["notes"])
     m.check("2 of 3 runs leak from step to step; told-leak grows 512 B a step" in notes, "leaks of runs", "each leaks", notes)
     out = exits(3, "leaks", "data_workers_open", *runs, "--fail")
-    m.check("not known" not in out, "leaks of runs", "an end is not known\n", out)
+    m.check("unknown" not in out, "leaks of runs", "an end is not known\n", out)
     exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%")
     exits(1, "check", "told-300000", "--baseline", "told-100001", "--max-at-end-growth", "10%", "--op", ".")
 

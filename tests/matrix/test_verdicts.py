@@ -349,7 +349,7 @@ def file_of_repeats(what, base, new):
                 texts = []
                 for baseline in (runs, ["--baseline", f"{what}.base"]):
                     out = verdict((0, 1, 3), "check", run, *baseline, rule, limit, *site)
-                    texts.append([line for line in out.splitlines() if "look:" not in line and "most:" not in line])
+                    texts.append([line for line in out.splitlines() if "see:" not in line and "largest:" not in line])
                 m.check(texts[0] == texts[1], what, "a file is not its repeats", rule, limit, site, *texts)
                 answers.append(texts[1][0][:4])
     return answers

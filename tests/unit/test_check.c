@@ -65,12 +65,12 @@ static const struct limit_row limit_rows[] = {
     {"limit: growth by a size", MT_RULE_PEAK_GROWTH, "64KiB", NULL, -1, 64 << 10},
     {"limit: a count", MT_RULE_ALLOC_COUNT_GROWTH, "100", NULL, -1, 100},
     {"limit: a percentage of nothing", MT_RULE_PEAK, "5%", "percentage of what", 0, 0},
-    {"limit: negative", MT_RULE_PEAK, "-1", "no size", 0, 0},
+    {"limit: negative", MT_RULE_PEAK, "-1", "not a size", 0, 0},
     {"limit: a count in bytes", MT_RULE_ALLOC_COUNT_GROWTH, "1KiB", "nor a number", 0, 0},
     {"limit: no number", MT_RULE_PEAK_GROWTH, "much", "nor a size", 0, 0},
     {"limit: not finite", MT_RULE_PEAK_GROWTH, "inf%", "nor a size", 0, 0},
     {"limit: negative percentage", MT_RULE_PEAK_GROWTH, "-5%", "nor a size", 0, 0},
-    {"limit: empty", MT_RULE_PEAK, "", "no size", 0, 0},
+    {"limit: empty", MT_RULE_PEAK, "", "not a size", 0, 0},
 };
 
 static void limit_test(void **state)

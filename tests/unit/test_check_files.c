@@ -20,7 +20,7 @@ struct file_row {
 static const struct file_row file_rows[] = {
     {"rules: empty", false, "", "ends too early", NULL, 1},
     {"rules: cut", false, "{\"schema\":\n\"mem", "ends too early", NULL, 2},
-    {"rules: no JSON", false, "max-peak = 2GiB", "is no JSON", NULL, 1},
+    {"rules: no JSON", false, "max-peak = 2GiB", "is not JSON", NULL, 1},
     {"rules: a comma is missing", false, RULES("{\"max-peak\": 1 \"op\": 2}"), "',' or", NULL, 3},
     {"rules: text behind the end", false, RULES("{\"max-peak\": 1}") "\n\nx", "follows", NULL, 6},
     {"rules: another schema", false, "{\"schema\": \"other\"}", "must be \"memtool.rules\"", NULL,
@@ -32,7 +32,7 @@ static const struct file_row file_rows[] = {
     {"rules: misspelt key", false, RULES("{\"max-peek\": 1}"), "no key \"max-peek\"",
      "Did you mean max-peak", 3},
     {"rules: far from any key", false, RULES("{\n\"colour\": 1}"), "no key \"colour\"",
-     "There is: name, device", 4},
+     "Keys: name, device", 4},
     {"rules: a key twice", false, RULES("{\"max-peak\": 1,\n\"max-peak\": 2}"), "a second time",
      NULL, 4},
     {"rules: a rule is no object", false, RULES("5"), "must be an object", NULL, 3},
@@ -44,7 +44,7 @@ static const struct file_row file_rows[] = {
     {"rules: a wrong limit", false, RULES("{\"op\": \"relu\",\n\"max-peak\": \"5%\"}"),
      "percentage of what", NULL, 4},
     {"rules: a wrong expression", false, RULES("{\"max-peak\": 5,\n\"op\": \"(\"}"),
-     "no regular expression", NULL, 3},
+     "invalid regular expression", NULL, 3},
     {"rules: a list as limit", false, RULES("{\"max-peak\": []}"), "must be a text", NULL, 3},
     {"rules: too deep", false, "[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]", "too deep", NULL, 1},
     {"baseline: no devices", true, BASELINE("\"run\": \"a\""), "\"devices\" is missing", NULL, 1},
@@ -84,7 +84,7 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": "
               "\"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
      "has 1 figures of 0 repeats", NULL, 3},
-    {"baseline: left by a merge", true, "<<<<<<< HEAD\n{}", "is no JSON", "writes a baseline anew",
+    {"baseline: left by a merge", true, "<<<<<<< HEAD\n{}", "is not JSON", "writes a baseline anew",
      1},
 };
 

@@ -82,7 +82,7 @@ static void open_foreign(void **state)
         struct mt_db *db = NULL;
         assert_int_equal(mt_db_open(p.path, modes[i], &db, NULL, &err), f->want);
         if (f->want != MT_OK)
-            assert_non_null(strstr(err.what, "is not what memtool makes"));
+            assert_non_null(strstr(err.what, "was not created by memtool"));
         else if (modes[i] == MT_DB_WRITE)
             use(&p, db);
         mt_db_close(db);

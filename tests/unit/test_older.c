@@ -97,10 +97,10 @@ static const struct meaning {
     {"a size is of the CPU", "8MiB", "cpu 8388608"},
     {"nothing is a size", "0", "cpu 0"},
     {"another device", "cuda:0=1.5KiB", "cuda:0 1536"},
-    {"no size", "cuda:0", "--base 'cuda:0' is no size"},
-    {"no device", "=8", "--base '=8' is no size"},
-    {"below nothing", "-1", "--base '-1' is no size"},
-    {"more than there can be", "2EiB", "--base '2EiB' is no size"},
+    {"no size", "cuda:0", "invalid --base size 'cuda:0'"},
+    {"no device", "=8", "invalid --base size '=8'"},
+    {"below nothing", "-1", "invalid --base size '-1'"},
+    {"more than there can be", "2EiB", "invalid --base size '2EiB'"},
 };
 
 static void test_meanings(void **state)

@@ -50,7 +50,7 @@ struct parse_row {
 };
 
 #define EMPTY(option, arg)                                                                         \
-    "--" option " is given an empty " arg ": Nothing was done. Is a variable not set? Leave "      \
+    "--" option " has an empty " arg ": Nothing was done. Is a variable not set? Leave "           \
     "--" option " out, or give it a value. All options: memtool help table"
 
 #define TWICE(option)                                                                              \
@@ -59,9 +59,9 @@ struct parse_row {
 
 static const struct parse_row parse_rows[] = {
     {"an option the command is without", "base --loud",
-     "table has no use for --loud: Nothing was done. Leave it out."},
+     "table does not take --loud: Nothing was done. Leave it out."},
     {"the same by its letter", "base -qL",
-     "table has no use for --loud: Nothing was done. Leave it out."},
+     "table does not take --loud: Nothing was done. Leave it out."},
     {"one argument", "base", "base | limit 20"},
     {"two arguments", "base new", "base new | limit 20"},
     {"an empty argument", "_", " | limit 20"},
@@ -147,7 +147,7 @@ static const struct parse_row parse_rows[] = {
      "an argument is missing: memtool table [options] [RUN]: Usage and options: memtool help "
      "table"},
     {"too many", "a b c",
-     "argument \"c\" is one too many: memtool table [options] [RUN]: Usage and options: memtool "
+     "unexpected argument \"c\": memtool table [options] [RUN]: Usage and options: memtool "
      "help table"},
 };
 

@@ -149,7 +149,7 @@ static const struct refusal {
     {BYTES("S'a'\n."), 0, "STRING is refused"},
     {BYTES("\x8f."), 0, "EMPTY_SET is refused"},
     {BYTES("N2."), 1, "DUP is refused"},
-    {BYTES("\xfe."), 0, "0xfe is no opcode"},
+    {BYTES("\xfe."), 0, "0xfe is not an opcode"},
     {BYTES("\x80\x06N."), 0, "protocol is newer than 5"},
     {BYTES("h\x00."), 0, "refers to an object that is not there"},
     {BYTES("Nr\xff\xff\xff\xff."), 1, "out of turn"},
@@ -159,7 +159,7 @@ static const struct refusal {
     {BYTES("](a."), 2, "more values than there are"},
     {BYTES("]e."), 1, "a mark that was not set"},
     {BYTES("}(Nu."), 3, "a key has no value"},
-    {BYTES("NNa."), 2, "no list or dict"},
+    {BYTES("NNa."), 2, "neither a list nor a dict"},
     {BYTES("NN."), 2, "values left over"},
     {BYTES("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"
            "a"),

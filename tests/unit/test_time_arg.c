@@ -46,12 +46,12 @@ static const struct moment moments[] = {
     {"end of a step that comes twice", "@step 4", &steps, {MT_AT_TIME, 600, 210, true}, NULL},
     {"no such step", "@step 5", &steps, {0}, "has no such step"},
     {"no steps", "@step 3", &no_steps, {0}, "has no steps"},
-    {"no number", "@step", &steps, {0}, "is no moment"},
-    {"another part of a step", "@step 3:middle", &steps, {0}, "is no moment"},
-    {"more behind the number", "@step 3x", &steps, {0}, "is no moment"},
-    {"another name", "@begin", &steps, {0}, "is no moment"},
-    {"nothing", "", &steps, {0}, "is no moment"},
-    {"a word", "soon", &steps, {0}, "is no moment"},
+    {"no number", "@step", &steps, {0}, "invalid time"},
+    {"another part of a step", "@step 3:middle", &steps, {0}, "invalid time"},
+    {"more behind the number", "@step 3x", &steps, {0}, "invalid time"},
+    {"another name", "@begin", &steps, {0}, "invalid time"},
+    {"nothing", "", &steps, {0}, "invalid time"},
+    {"a word", "soon", &steps, {0}, "invalid time"},
 };
 
 static void moment(void **state)
@@ -88,7 +88,7 @@ static const struct window windows[] = {
     {"steps", NULL, NULL, "3..7", 100, 600, NULL},
     {"steps, some of them missing", NULL, NULL, "5..9", 400, 500, NULL},
     {"steps to the last", NULL, NULL, "7..", 400, 500, NULL},
-    {"a step beside a moment", "5ns", NULL, "3", 0, 0, "both name a window"},
+    {"a step beside a moment", "5ns", NULL, "3", 0, 0, "both define a window"},
     {"the end before the start", "@step 7", "5ns", NULL, 0, 0, "before it begins"},
     {"from a peak", "@peak", NULL, NULL, 0, 0, "begin or end at a peak"},
     {"to a step's peak", NULL, "@step 3:peak", NULL, 0, 0, "begin or end at a peak"},
@@ -99,8 +99,8 @@ static const struct window windows[] = {
     {"no last step", NULL, NULL, "3..x", 0, 0, "neither a step nor a range"},
     {"one dot", NULL, NULL, "3.4", 0, 0, "neither a step nor a range"},
     {"an empty step", NULL, NULL, "", 0, 0, "neither a step nor a range"},
-    {"an unreadable start", "x", NULL, NULL, 0, 0, "is no moment"},
-    {"an unreadable end", NULL, "x", NULL, 0, 0, "is no moment"},
+    {"an unreadable start", "x", NULL, NULL, 0, 0, "invalid time"},
+    {"an unreadable end", NULL, "x", NULL, 0, 0, "invalid time"},
 };
 
 static void window(void **state)
