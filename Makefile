@@ -4,6 +4,7 @@
 #   build/debug     -O1, ASan and UBSan: what `make check` runs
 #   build/plain     as release, in plain C without SSE2, as on other processors
 #   build/tsan      ThreadSanitizer
+#   build/coverage  gcov
 #   build/fuzz      clang, libFuzzer
 #
 # Every build is this Makefile with other values of B, CC, CFLAGS and SAN. What was built with other
@@ -24,6 +25,7 @@ SAN :=
 DEBUG_BUILD := B=build/debug CFLAGS="-O1 -g -fno-omit-frame-pointer" \
                SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 PLAIN_BUILD := B=build/plain CFLAGS="-O2 -g -U__SSE2__"
+COVERAGE_BUILD := B=build/coverage CFLAGS="-O0 -g --coverage"
 TSAN_BUILD  := B=build/tsan CFLAGS="-O1 -g" SAN=-fsanitize=thread
 FUZZ_BUILD  := B=build/fuzz CC=clang WERROR= FUZZ_MAIN= CFLAGS="-O1 -g -fno-omit-frame-pointer -DMT_FUZZING" \
                SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
@@ -60,7 +62,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/memtool
 ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
 
-.PHONY: all demo check check-plain check-threads bench fuzz-smoke golden-update man-update format lint
+.PHONY: all demo check check-plain check-threads coverage bench fuzz-smoke golden-update man-update format lint
 .PHONY: install uninstall clean help deps program test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -85,6 +87,11 @@ check-threads: ## what runs in several threads, under ThreadSanitizer
 	.ci/deps build
 	$(MAKE) $(TSAN_BUILD) program
 	sh tests/threads.sh build/tsan
+
+coverage: ## lines of each room that the tests run; KINDS="unit golden" chooses tests
+	.ci/deps build check
+	$(MAKE) $(COVERAGE_BUILD) program test-programs
+	sh tests/coverage.sh build/coverage $(KINDS)
 
 golden-update: ## rewrite the expectations in tests/golden (then review the diff)
 	$(MAKE) $(DEBUG_BUILD) program
