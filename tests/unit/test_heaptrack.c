@@ -63,7 +63,7 @@ static const struct summed_file files[] = {
     {"sizes that cannot be", TABLES "a ffffffffffffffff 1\n+ 0\na a 1\n+ 1\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 2\n"},
     {"more than can be", TABLES "a 4000000000000000 1\n+ 0\n" TRAILER,
-     "error at 191: the allocations are of more than 1 EiB, or of less than nothing\n"},
+     "error at 191: the allocations exceed 1 EiB, or are negative\n"},
     {"times that cannot be", TABLES "a a 1\n+ 0\nc fffffffffffffff\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 1\n"},
     {"no allocations", TABLES TRAILER,
