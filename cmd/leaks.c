@@ -63,14 +63,15 @@ static struct mt_cell step_cell(int64_t number)
 
 static void add_row(struct mt_report *r, const struct mt_leak *l, const struct mt_by *keys)
 {
+    const struct mt_cell none = {0};
     struct mt_row *row = mt_report_row(r);
     row->explicit_row = l->explicit_row;
     row->cells[PER_STEP_B] = rate(l->growth_b, l->growth_steps);
-    row->cells[PER_STEP_N] = rate(l->growth_n, l->growth_steps);
+    row->cells[PER_STEP_N] = l->whole ? none : rate(l->growth_n, l->growth_steps);
     row->cells[SINCE] = step_cell(l->first_step);
     row->cells[LAST] = step_cell(l->last_step);
-    row->cells[AT_END_B] = mt_cell_int(l->at_end_b);
-    row->cells[AT_END_N] = mt_cell_int(l->at_end_n);
+    row->cells[AT_END_B] = l->whole ? none : mt_cell_int(l->at_end_b);
+    row->cells[AT_END_N] = l->whole ? none : mt_cell_int(l->at_end_n);
     row->cells[VERDICT] = mt_cell_text(mt_verdict_names[l->verdict]);
     for (int k = 0; k < keys->n; k++)
         row->cells[COLUMN_N + k] = mt_cell_text(mt_report_text(r, l->key[k]));
@@ -181,6 +182,14 @@ static void describe_growth(struct mt_report *r, const struct mt_allocations *li
                     candidate->doubtful_n ? " at most" : "", human(r, candidate->per_step_b));
 }
 
+static void explain_whole(struct mt_report *r, const struct mt_leaks *found)
+{
+    for (size_t i = 0; i < found->rows.n; i++)
+        if (found->rows.v[i].whole && large_enough(&found->rows.v[i]))
+            mt_report_note(r, "No site grows by itself, but what the device holds rises in every "
+                              "step. memtool peak --per step says where most came in each.");
+}
+
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      const struct mt_allocations *lives, const struct mt_leaks *found)
 {
@@ -211,6 +220,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                        candidate.doubtful_n == 1 ? "The candidate may not be a leak"
                                                  : "Candidates may not be leaks",
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
+    explain_whole(r, found);
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));

@@ -31,8 +31,8 @@ static int site_cmp(const void *a, const void *b)
 }
 
 /* Names of rows that are no ops. An op may be called the same, and says so. */
-static const char *const explicit_names[] = {"[outside ops]", "[freed unseen]", "[before trace]",
-                                             "[no addresses]", "[other]"};
+static const char *const explicit_names[] = {"[outside ops]",  "[freed unseen]", "[before trace]",
+                                             "[no addresses]", "[all sites]",    "[other]"};
 
 static bool is_explicit_name(const char *op)
 {

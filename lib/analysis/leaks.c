@@ -165,16 +165,23 @@ static void correct(const struct mt_leak_finder *f, uint32_t part, struct growth
         grow_as_held(g, &late);
 }
 
+/* What is held, compared from the end of the warm-up on, or, where that is less in the step after
+ * it, from the first step. */
+static struct mt_retained_trend after_warmup(const struct mt_leak_finder *f,
+                                             const struct mt_retained *held, uint32_t part)
+{
+    int64_t last = f->step_n - 1;
+    struct mt_retained_trend r =
+        mt_retained_rises(held, part, f->warmup > 0 ? f->warmup - 1 : 0, last);
+    return r.falls ? mt_retained_rises(held, part, f->warmup, last) : r;
+}
+
 /* A site whose blocks are replaced by larger ones again and again: what is left of it may be a
- * leak. What it holds is compared from the end of the warm-up on, or, where it holds less after
- * that, from the first step. */
+ * leak. */
 static bool holds_ever_more(const struct mt_leak_finder *f, uint32_t part, struct growth *g)
 {
-    int64_t last = f->step_n - 1, first = f->warmup > 0 ? f->warmup - 1 : 0;
-    struct mt_retained_trend r = mt_retained_rises(&f->holdings, part, first, last), late;
-    if (r.falls)
-        r = mt_retained_rises(&f->holdings, part, f->warmup, last);
-    if (r.falls || r.n < RISES_MIN || last - r.last > r.pause)
+    struct mt_retained_trend r = after_warmup(f, &f->holdings, part), late;
+    if (r.falls || r.n < RISES_MIN || f->step_n - 1 - r.last > r.pause)
         return false;
     grow_as_held(g, !r.alike && rises_evenly(f, part, &late) ? &late : &r);
     return true;
@@ -320,6 +327,7 @@ static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak ro
         row->group = group;
         row->key = name->key;
         row->explicit_row = name->explicit_row;
+        f->grows |= row->growth_steps > 0;
         if (row->at_end_n)
             f->use(f->closure, row);
     }
@@ -344,6 +352,36 @@ static void judge_all(struct mt_leak_finder *f)
     }
 }
 
+/* Where no site grows, the device may: what moves from site to site is old at none of them, and
+ * each of them gives up all it holds. Nobody knows that of blocks freed unseen. */
+static enum mt_status judge_whole(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                  struct mt_err *err)
+{
+    if (f->grows || !f->can_tell || device->unseen_n)
+        return MT_OK;
+    struct mt_retained held = {0};
+    enum mt_status st = mt_leaks_levels(f, device, &held, err);
+    mt_retained_sort(&held);
+    struct mt_retained_trend r = after_warmup(f, &held, 0);
+    mt_retained_free(&held);
+    bool every_step =
+        r.pause == 1 && r.last == f->step_n - 1; /* and not by chance here and there */
+    if (st != MT_OK || r.falls || r.n < RISES_MIN || !every_step)
+        return st;
+    uint32_t group = mt_grouper_explicit(f->grouper, "[all sites]");
+    const struct mt_leak row = {.verdict = MT_VERDICT_CANDIDATE,
+                                .group = group,
+                                .key = f->grouper->names.v[group].key,
+                                .explicit_row = true,
+                                .whole = true,
+                                .first_step = number_of(f, r.first),
+                                .last_step = number_of(f, r.last),
+                                .growth_b = r.bytes,
+                                .growth_steps = r.last - r.first};
+    f->use(f->closure, &row);
+    return MT_OK;
+}
+
 enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_device *device,
                              struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
                              void *closure, struct mt_err *err)
@@ -360,6 +398,8 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
     mt_retained_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);
+    if (st == MT_OK)
+        st = judge_whole(&f, device, err);
     mt_retained_free(&f.holdings);
     mt_doubt_free(&f.doubt);
     mt_map_free(&f.kept_gradients);

@@ -5,7 +5,8 @@
  * - max_lifetime (patience) of a site: the longest life, in steps, of those of its blocks that were
  *   born after the warm-up and freed before the last step ended; -1 where there is none.
  * - overdue: alive at the end, and older than that.
- * - growth: by overdue blocks (rules 4 to 6), by ever larger ones (7), or between falls (8).
+ * - growth: by overdue blocks (rules 4 to 6), by ever larger ones (7), between falls (8), or of all
+ * sites (11).
  */
 #ifndef MT_LEAKS_H
 #define MT_LEAKS_H
@@ -35,6 +36,9 @@ struct mt_leak {
     uint32_t group;
     const char *const *key; /* borrowed from the lives' tree */
     bool explicit_row;
+    bool whole; /* no site, but what the whole device grows by where no site does: it has nothing
+                 * alive, and how many blocks it grows by is unknown; first_step, last_step: that it
+                 * rises in */
     int64_t at_end_b, at_end_n; /* at_end_n -1: unknown */
     int64_t
         doubt_b; /* of at_end_b: blocks that may be dead (doubt.h); the growth is the most then */

@@ -5,6 +5,8 @@
 #include "gen/queries.h"
 #include "lib/base/hash.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/levels.h"
+#include <stdlib.h>
 
 static int64_t step_of(const struct mt_leak_finder *f, int64_t t_ns)
 {
@@ -184,4 +186,26 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));
     return read_max_lifetime(f, device, err);
+}
+
+/* Steps end where the next one begins: as blocks are dated. */
+enum mt_status mt_leaks_levels(const struct mt_leak_finder *f, const struct mt_run_device *device,
+                               struct mt_retained *held, struct mt_err *err)
+{
+    const struct mt_steps *steps = &f->lives->steps;
+    size_t n = steps->all.n;
+    struct mt_levels levels = {0};
+    int64_t *ends = mt_alloc((n + 1) * sizeof *ends), before_b = 0;
+    for (size_t i = 0; i < n; i++)
+        ends[i] = i + 1 < n ? steps->all.v[i + 1].start_ns : mt_steps_until(steps, i);
+    enum mt_status st =
+        mt_levels_load_near(f->lives->db, f->lives->run, device, ends, n, &levels, err);
+    for (size_t i = 0; i < n && st == MT_OK; i++) {
+        int64_t b = mt_levels_value(&levels, mt_levels_before(&levels, ends[i]));
+        mt_retained_change(held, 0, (int64_t)i, mt_wrap_sub(b, before_b), 0);
+        before_b = b;
+    }
+    mt_levels_free(&levels);
+    free(ends);
+    return st;
 }

@@ -29,6 +29,7 @@ struct mt_leak_finder {
     void *closure;
     int64_t step_n, warmup;
     bool can_tell; /* steps enough, and no frees lost */
+    bool grows;    /* some site does, by what was used so far */
     MT_VEC(struct mt_survivor) survivors;
     MT_VEC(int64_t) max_lifetime; /* by group */
     struct mt_map kept_gradients; /* node, step and size */
@@ -46,5 +47,10 @@ static inline uint32_t mt_leak_part(uint32_t group, bool doubtful)
  */
 enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_device *device,
                                 struct mt_err *err);
+
+/* What the whole device holds at the ends of steps, as the holdings of site 0, in bytes alone; in
+ * no order. Errors: MT_EDB. */
+enum mt_status mt_leaks_levels(const struct mt_leak_finder *f, const struct mt_run_device *device,
+                               struct mt_retained *held, struct mt_err *err);
 
 #endif

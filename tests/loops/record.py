@@ -887,6 +887,17 @@ def cat(rec, every=1, skip=-1):
                 kept["all"] = torch.cat([kept["all"], output.detach()])
 
 
+def window(rec, trim):
+    """each output is appended to all so far, of which every third iteration drops and copies some"""
+    model, kept = network(), rec.keep({"all": torch.zeros(0, 8)})
+    rec.hold(model)
+    with torch.no_grad():
+        for i in rec.loop():
+            kept["all"] = torch.cat([kept["all"], model(torch.rand(16, 32))])
+            if i % 3 == 2:
+                kept["all"] = kept["all"][trim:].clone()
+
+
 def hooks_not_removed(rec):
     """every iteration registers a hook that holds a tensor, and removes none"""
     model, optimizer = rec.training()
@@ -1297,6 +1308,7 @@ entry("checkpointed", checkpointed, NO_LEAK, LATE_OPEN, 6)
 entry("autocast", autocast, NO_LEAK, LATE_OPEN)
 entry("garbage_collected", garbage_collected, NO_LEAK, LATE_OPEN, 12)
 entry("inference", inference, NO_LEAK, LATE_OPEN)
+entry("window_that_stays", window, NO_LEAK, ALL_OPEN, 16, "all 48", {"trim": 48})
 entry("kv_cache_reset", kv_cache, NO_LEAK, LATE_OPEN, 16, "reset after four", {"reset": 4})
 entry("prefetch", prefetch, NO_LEAK)
 entry("prefetch_open", prefetch, NO_LEAK, LATE_OPEN)
@@ -1395,6 +1407,7 @@ entry("backlog_in_any_order", backlog, CANNOT_TELL, ALL_OPEN, 16, "3 come, any 2
       {"come": 3, "every": 1, "go": 2, "pick": random.Random(0).randrange}, **leak)  # fmt: skip
 entry("backlog_in_any_order_long", backlog, CANNOT_TELL, ALL_OPEN, 30, "3 come, any 2 of all go",
       {"come": 3, "every": 1, "go": 2, "pick": random.Random(2).randrange}, **leak)  # fmt: skip
+entry("window_that_grows", window, CANNOT_TELL, ALL_OPEN, 16, "8 rows of 48", {"trim": 8}, **leak)
 entry("kv_cache_never_reset", kv_cache, CANNOT_TELL, LATE_OPEN, 12, **leak)
 entry("curriculum", curriculum, CANNOT_TELL, ALL_OPEN, 10, **none)
 entry("unfreezing", unfreezing, CANNOT_TELL, ALL_OPEN, 11, **none)

@@ -188,6 +188,38 @@ static void handed_in(struct program *p, int step, int *kept)
         program_free(p, last);
 }
 
+/* Ever larger blocks, which a second site makes in every third step: each gives up all it has. */
+static void moved(struct program *p, int step, int *kept)
+{
+    int last = kept[0];
+    kept[0] = program_alloc(p, step % 3 == 2 ? "trim" : "append", 100 * (step + 1));
+    if (step)
+        program_free(p, last);
+}
+
+static void moved_but_in_one(struct program *p, int step, int *kept)
+{
+    if (step != 6)
+        moved(p, step, kept);
+}
+
+/* So much goes of what is older as comes. */
+static void moved_from_older(struct program *p, int step, int *kept)
+{
+    moved(p, step, kept);
+    program_older(p, 100, true);
+}
+
+static void moved_beside_unseen(struct program *p, int step, int *kept)
+{
+    moved(p, step, kept);
+    int block = program_alloc(p, "writer", 64);
+    if (step == 3)
+        program_lose(p, block);
+    else
+        program_free(p, block);
+}
+
 /* At one site: places that fill and are given up in turn, and a block that stays. */
 static void beside_a_store(struct program *p, int step, int *kept)
 {
@@ -389,6 +421,16 @@ static const struct known programs[] = {
     {"ever larger, beside scratch of the warm-up", 12, appended_beside_scratch, "leak",
      MT_VERDICT_CANDIDATE, 900, 9, 11},
     {"larger for a while", 12, handed_in, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"ever larger, from site to site", 12, moved, "[all sites]", MT_VERDICT_CANDIDATE, 1100, 11, 0},
+    {"the same, five steps", 5, moved, "[all sites]", MT_VERDICT_CANDIDATE, 400, 4, 0},
+    {"four steps", 4, moved, "[all sites]", MT_VERDICT_N, 0, 0, 0},
+    {"from site to site, but in one step", 12, moved_but_in_one, "[all sites]", MT_VERDICT_N, 0, 0,
+     0},
+    {"from site to site, in place of what is older", 12, moved_from_older, "[all sites]",
+     MT_VERDICT_N, 0, 0, 0},
+    {"from site to site, beside what is freed unseen", 12, moved_beside_unseen, "[all sites]",
+     MT_VERDICT_N, 0, 0, 0},
+    {"a site that explains it", 12, appended, "[all sites]", MT_VERDICT_N, 0, 0, 0},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
     {"after many blocks of the first steps", 10, after_a_check, "leak", MT_VERDICT_LEAK, 6 * 64, 6,
      0},
