@@ -34,6 +34,27 @@ enum mt_status mt_diff_threshold(const char *text, struct mt_diff_threshold *out
     return MT_EUSAGE;
 }
 
+/* Whether the peak, had BASE as many steps as NEW, answers otherwise than `worse` does, by what
+ * either run grows by in a step: by leaks alone, or with candidates, or with these twice: a block
+ * and the larger one that takes its place are both alive for a while. */
+static bool steps_turn(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse)
+{
+    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    double more_steps = (double)(b->step_n - a->step_n);
+    if (!a->step_n || !b->step_n)
+        return false;
+    for (int s = 0; s < 2; s++) {
+        const struct mt_figures *f = &d->side[s].whole;
+        const double rates[] = {f->per_step_b, f->suspect_per_step_b,
+                                2 * f->suspect_per_step_b - f->per_step_b};
+        for (size_t i = 0; i < MT_ARRAY_LEN(rates); i++)
+            if (mt_diff_worse((double)a->whole.at_peak_b + rates[i] * more_steps,
+                              (double)b->whole.at_peak_b, t) != worse)
+                return true;
+    }
+    return false;
+}
+
 /* A peak that is not known is that much at least, unless levels themselves are in doubt. */
 static enum mt_diff_answer judge_peak(const struct mt_diff *d, const struct mt_diff_threshold *t)
 {
@@ -42,9 +63,10 @@ static enum mt_diff_answer judge_peak(const struct mt_diff *d, const struct mt_d
     bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
     if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counts_differ(d))
         return MT_DIFF_OPEN;
-    if (mt_diff_older_turns(d, t, mt_diff_worse(was, is, t)))
+    bool worse = mt_diff_worse(was, is, t);
+    if (mt_diff_older_turns(d, t, worse) || steps_turn(d, t, worse))
         return MT_DIFF_OPEN;
-    if (!mt_diff_worse(was, is, t))
+    if (!worse)
         return known[1] ? MT_DIFF_NOT_WORSE : MT_DIFF_OPEN;
     bool sure = known[0] && mt_diff_worse(was, is - (double)b->device.doubt_at_peak_b, t);
     return sure ? MT_DIFF_WORSE : MT_DIFF_OPEN;
@@ -88,7 +110,14 @@ enum mt_diff_answer mt_diff_judge(const struct mt_diff *d, const struct mt_diff_
                                   const char *device, struct mt_report *r)
 {
     enum mt_diff_answer peak = judge_peak(d, t), growth = judge_growth(d, t);
+    bool worse =
+        mt_diff_worse((double)d->side[0].whole.at_peak_b, (double)d->side[1].whole.at_peak_b, t);
     note("peak", peak, device, r);
+    if (peak == MT_DIFF_OPEN && steps_turn(d, t, worse))
+        mt_report_note(r,
+                       "The runs%s differ in steps, and by what grows in each their peaks would "
+                       "compare otherwise after as many.",
+                       on(r, device));
     note("growth per step", growth, device, r);
     if (device && peak == MT_DIFF_NOT_WORSE && growth == MT_DIFF_NOT_WORSE)
         mt_report_note(r, "Nothing got worse on %s; --device %s shows it.", device, device);
