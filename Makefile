@@ -34,8 +34,8 @@ WARNINGS  := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wp
              -Wvla $(WERROR)
 MT_CFLAGS := -std=c11 -D_GNU_SOURCE -DMT_VERSION='"$(VERSION)"' -I. -I$(B) $(WARNINGS) -pthread \
              $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(SAN)
-# Where figures of a hostile file overflow, they are wrong but defined; tests see the overflow.
-MT_CFLAGS += $(if $(SAN),,-fwrapv)
+# Where figures of a hostile file overflow, they are wrong but defined; tests see the overflow, and asserts.
+MT_CFLAGS += $(if $(SAN),,-fwrapv -DNDEBUG)
 LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))

@@ -2,6 +2,7 @@
 #include "lib/model/history.h"
 
 #include "lib/build/build.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* A device is marked again after so many records for each block that was live at the keyframe
@@ -156,6 +157,8 @@ static void keep(struct walk *w, const struct mt_record *rec)
     if (!step_n || rec->bytes < 0 || rec->unseen)
         return;
     int64_t born = step_of(w, rec->t_ns), freed = step_n;
+    assert(rec->mate == MT_NONE ||
+           w->r->records.v[rec->mate].mate == (uint32_t)(rec - w->r->records.v));
     if (rec->mate != MT_NONE)
         freed = step_of(w, w->r->records.v[rec->mate].t_ns);
     uint32_t node = mt_rec_node(w->r, rec);

@@ -3,6 +3,7 @@
 #include "lib/build/build.h"
 #include "lib/build/phases.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
                 end = top->end_ns;
             }
             op->parent = t->op_base + top->op;
+            assert(top->op < i);
             parent_node = t->ops.v[top->op].node;
             r->nodes.v[parent_node].self_time_ns -= end - op->start_ns;
         }

@@ -1,11 +1,13 @@
 /* Puts records that nobody saw among those of the file. */
 #include "lib/build/build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static struct mt_record made_of(const struct mt_recording *r, const struct mt_inserted *v)
 {
     const struct mt_record *mate = &r->records.v[v->mate];
+    assert(mate->mate == MT_NONE && mate->has_addr);
     return (struct mt_record){.t_ns = v->t_ns,
                               .bytes = -mate->bytes,
                               .addr = mate->addr,
@@ -35,8 +37,10 @@ void mt_rec_insert(struct mt_recording *r, const struct mt_inserted *v, size_t n
 {
     uint32_t *to = new_places(r, v, n), old_n = (uint32_t)r->records.n;
     struct mt_record *made = mt_alloc((n + 1) * sizeof *made);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
+        assert(v[k].before <= old_n && (!k || v[k - 1].before <= v[k].before));
         made[k] = made_of(r, &v[k]);
+    }
     for (size_t k = 0; k < n; k++)
         mt_vec_push(&r->records);
     struct mt_record *all = r->records.v;

@@ -1,6 +1,7 @@
 /* Sums per node and device: self, and over the subtree. */
 #include "lib/build/build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uint32_t node,
@@ -150,6 +151,7 @@ static void sum_total(struct mt_recording *r, uint16_t device)
         if (!own)
             continue;
         mt_sums_add(&own->total, &own->self);
+        assert(parent == MT_NONE || parent < n);
         if (parent != MT_NONE)
             mt_sums_add(&r->stats.v[place[parent] - 1].total, &own->total);
     }

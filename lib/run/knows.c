@@ -17,8 +17,8 @@ static const struct lack {
     const char *lacks;   /* behind the name of the run */
     const char *instead; /* whole sentences */
 } lacks[] = {
-    {MT_KNOWS_SEGMENTS, ANY, "knows of no segments",
-     "Only allocator snapshots do: torch.cuda.memory._dump_snapshot() writes one."},
+    {MT_KNOWS_SEGMENTS, ANY, "has no segment data",
+     "Only allocator snapshots have it: torch.cuda.memory._dump_snapshot() writes one."},
     {MT_KNOWS_OPS, SNAPSHOT, "is an allocator snapshot, which has no operators",
      "PyTorch's table is made of profiler traces."},
     {MT_KNOWS_OPS, ANY, "has no operators, only call paths and what they hold",
