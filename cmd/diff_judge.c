@@ -136,6 +136,7 @@ static enum mt_status load_side(const struct mt_diff *compared, int side, const 
     size_t n = 0;
     s->db = from->db;
     s->run = from->run;
+    s->device.knows = from->device.knows;
     s->gaps = from->gaps;
     s->growth_known = from->growth_known;
     s->whole.unknown = from->growth_known ? 0 : MT_UNKNOWN_GROWTH;

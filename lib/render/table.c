@@ -48,7 +48,7 @@ static const struct {
 /* The columns of tables, in their order; what people see is as mt_report_columns reads it. */
 static const char of_events[] = "self_net_b net_b self_alloc_b -alloc_b -self_freed_b -freed_b "
                                 "-self_alloc_n self_at_peak_b -self_at_end_b -self_time_ns "
-                                "-time_ns calls_n";
+                                "-time_ns calls_n -at_peak_b -at_end_b";
 /* Of runs of sums: nobody knows what ran how often, and what is held says more than a net. */
 static const char of_sums[] = "self_at_peak_b at_peak_b -self_at_end_b at_end_b self_alloc_b "
                               "alloc_b self_alloc_n=ALLOCS -self_freed_b -freed_b -self_net_b "

@@ -100,6 +100,7 @@ def limits(run, device):
     """A limit one byte below the peak fails, the peak itself passes; what is not known is inconclusive, such as what blocks
     of the peak that may be dead add to it."""
     peak, doubt = device["peak_b"], device["doubt_at_peak_b"]
+    total = m.query(f"SELECT above_b, below_b FROM v_device WHERE run = '{run.name}' AND device = '{device['device']}'")[0]
     args = ["check", run.name, "--device", device["device"], "--max-peak"]
     if peak is None:  # one moment is known, no peak: it may have been any
         m.run(*args, "1TiB", codes=(3,))
@@ -108,6 +109,11 @@ def limits(run, device):
         for limit in (peak - 1, peak + 1):
             code, out, err = m.run(*args, str(max(limit, 0)), codes=(3,))
             m.check(" has " in out, run.name, "check --max-peak of damaged events", code, out, err)
+        return
+    if int(total["below_b"]):  # the recorder's own total says that less is alive than its records
+        for limit in (peak - 1, peak + 1):
+            code, out, err = m.run(*args, str(max(limit, 0)), codes=(3,))
+            m.check("lacks records" in out, run.name, "check --max-peak of contradicted records", code, out, err)
         return
     if peak > doubt:
         code, out, err = m.run(*args, str(peak - doubt - 1), codes=(1, 3))
