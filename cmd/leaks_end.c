@@ -5,16 +5,23 @@
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
+#include "lib/usage/gaps.h"
 
-static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
+static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
+                     unsigned gaps)
 {
     char bytes[MT_HUMAN_MAX], blocks[MT_HUMAN_LONG];
     bool counted = d->at_end_n != MT_UNKNOWN;
-    r->title = mt_asprintf("%s · %s · alive at the end: %s%s%s", run->name, d->name,
+    r->title = mt_asprintf("%s · %s · alive at the end%s: %s%s%s", run->name, d->name,
+                           gaps ? " of what was recorded" : "",
                            counted ? mt_human_plural(d->at_end_n, "block", blocks) : "",
                            counted ? ", " : "", mt_human_bytes(d->at_end_b, bytes));
-    mt_report_total(r, "at_end_b", mt_cell_int(d->at_end_b));
-    mt_report_total(r, "at_end_n", counted ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
+    mt_report_total(r, "at_end_b", gaps ? (struct mt_cell){0} : mt_cell_int(d->at_end_b));
+    mt_report_total(r, "at_end_n",
+                    counted && !gaps ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
+    if (gaps)
+        mt_report_note(r, "What is alive at the end is unknown: %s %s.", run->name,
+                       mt_gaps_text(gaps));
     r->empty = "nothing is alive at the end";
 }
 
@@ -57,15 +64,21 @@ enum mt_status mt_leaks_at_end(struct mt_db *db, const struct mt_run *run,
     struct mt_live_set live = {0};
     struct mt_live_groups groups = {0};
     struct mt_rows asked = *w->rows;
+    unsigned gaps;
     enum mt_status st = MT_OK;
     MT_TRY(mt_knows(run, d, MT_KNOWS_AT_END, err));
+    MT_TRY(mt_run_gaps(db, run, d, &gaps, err));
     MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
     MT_TRY_OUT(mt_live_at(&lives, d, MT_AT_END, &live, err));
     mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, d->at_end_b, 0);
     add_rows(r, &groups, w, answer);
     mt_live_groups_free(&groups);
-    describe(r, run, d);
+    if (gaps) { /* what seems to be alive may have been freed, and more may be alive */
+        answer->leaking = false;
+        answer->unknown = true;
+    }
+    describe(r, run, d, gaps);
     MT_TRY_OUT(mt_rows_apply(&asked, r, "at_end_b", err));
     asked.min_b = w->min_b; /* applied above */
     mt_rows_footer(&asked, r, NULL, "");

@@ -102,6 +102,8 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
     if (t->peak_ns < t->shown.from_ns)
         t->peak_ns = t->shown.from_ns; /* reached before, and held at the start of the window */
+    if (!mt_device_has_events(&t->device) && t->peak_b == t->device.peak_b && !t->window)
+        t->peak_ns = t->device.peak_ns; /* of equal moments the one whose call paths are known */
     t->report->title = mt_timeline_title(t);
     mt_report_total(t->report, "peak_b",
                     t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));

@@ -85,6 +85,11 @@ static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_er
 {
     const uint64_t before_numbers = 0x10200; /* of heaptrack before it numbered its files */
     uint64_t tool;
+    if (r->head) {
+        MT_FAIL(err, MT_EINPUT, "holds two logs of heaptrack, one behind the other");
+        mt_err_hint(err, "Nothing was imported. Take them apart and import each.");
+        return fail(r, err);
+    }
     if (!mt_field_hex(&f, &tool)) {
         skip(r);
         return MT_OK;

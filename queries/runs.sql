@@ -42,7 +42,7 @@ SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, 
 SELECT r.id AS id, r.name AS name, g.names AS "group", r.format AS format, d.name AS device, r.op_n AS op_n,
   r.record_n AS record_n, (SELECT count(*) FROM step s WHERE s.run_id = r.id) AS step_n, d.alloc_b AS alloc_b,
   d.net_b AS net_b,
-  CASE WHEN NOT EXISTS (SELECT 1 FROM note n WHERE n.run_id = r.id AND n.kind = 'state_only') THEN d.peak_b END AS peak_b, r.dur_ns AS dur_ns, r.imported_at AS imported_at, r.source AS source
+  CASE WHEN NOT EXISTS (SELECT 1 FROM note n WHERE n.run_id = r.id AND n.kind = 'state_only') THEN d.peak_b END AS peak_b, CASE WHEN r.time_unit = 'ns' THEN r.dur_ns END AS dur_ns, r.imported_at AS imported_at, r.source AS source
   FROM run r LEFT JOIN device d ON d.run_id = r.id
   LEFT JOIN (SELECT run_id, group_concat(name, ', ') AS names FROM (SELECT run_id, name FROM run_group ORDER BY run_id, name)
     GROUP BY run_id) g ON g.run_id = r.id

@@ -209,8 +209,6 @@ static void close_events(struct mt_heap *h)
     bool timed = h->rec->time_unit;
     mt_heap_end_window(h);
     mt_heap_end_moment(h);
-    if (!h->alloc_n)
-        mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     for (size_t i = 0; i < h->slot_of.n; i++) {
         const struct mt_heap_node *n = own_of(h, i);
         if (!n)
@@ -320,6 +318,13 @@ static void put_history(struct mt_heap *h)
     }
 }
 
+/* Whether no figure that is known says that anything was allocated. */
+static bool is_empty(const struct mt_heap *h)
+{
+    const struct mt_device *d = &h->rec->devices.v[h->device];
+    return !h->alloc_n && d->alloc_b <= 0 && d->peak_b <= 0 && d->at_end_b <= 0;
+}
+
 enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
 {
     MT_TRY(mt_heap_end_held(h, err));
@@ -329,6 +334,8 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
         close_sums(h);
     else
         close_events(h);
+    if (is_empty(h))
+        mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     put_history(h);
     h->rec->summed_n += h->by_sums ? 0 : h->event_n;
     mt_heap_until(h, h->now);

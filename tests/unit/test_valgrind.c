@@ -134,7 +134,7 @@ static const struct summed_file massifs[] = {
      " alloc ? n ? peak 100 end ? moments 0 no paths at peak instructions 7\nnote skipped 1\n"},
     {"negative bytes", HEAD EMPTY SNAPSHOT(1, 7, -5, "empty"),
      " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote skipped 1\n"
-     "note no_peak 1\n"},
+     "note no_allocations 1\nnote no_peak 1\n"},
     {"time runs backwards", HEAD SNAPSHOT(0, 9, 0, "empty") SNAPSHOT(1, 7, 100, "peak") TREE,
      " alloc ? n ? peak 100 end ? moments 1 instructions 9\n" TREE_PATHS "note clock 1\n"},
     {"more than can be", HEAD SNAPSHOT(0, 9, 9000000000000000000, "empty"),
@@ -156,7 +156,8 @@ static const struct summed_file massifs[] = {
     {"cut behind a tree, --partial", HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE "#--",
      " alloc ? n ? peak 100 end ? moments 1 instructions 7\n" TREE_PATHS "note cut 1\n"},
     {"cut in the level, --partial", HEAD EMPTY "snapshot=1\ntime=7\nmem_heap_B=10",
-     " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote cut 1\n"},
+     " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote cut 1\n"
+     "note no_allocations 1\n"},
 };
 
 static void test_massif(void **state)
@@ -200,7 +201,8 @@ static const struct summed_file dhats[] = {
      " alloc 19 n 6 peak 8 end 2" REST "main;leaf 19/8/2\n"},
     {"no path", TOP "\"pps\":[" PATH(9, 7, 2, "") "]" TABLE,
      " alloc 9 n 3 peak 7 end 2 outside 9/7/2" REST},
-    {"nothing allocated", TOP "\"pps\":[]" TABLE, " alloc 0 n 0 peak 0 end 0" REST},
+    {"nothing allocated", TOP "\"pps\":[]" TABLE,
+     " alloc 0 n 0 peak 0 end 0" REST "note no_allocations 1\n"},
     {"the table first, other members, other blanks",
      "\xef\xbb\xbf { \"ftbl\" : [ \"[root]\" , \"f\" ] , \"x\" : { \"pps\" : [ 1 ] } ,\n"
      "\"dhatFileVersion\" : 2 , \"pps\" : [ { \"fs\" : [ 1 ] , \"tbk\" : 1 , \"tb\" : 5 , \"gb\" : "
