@@ -49,7 +49,7 @@ def said(name, used):
     """In notes of reports on levels, once each."""
     for args in (("info", name), ("peak", name), ("memory", name), ("timeline", name), ("diff", name, name), ("check", name, "--max-peak", "1GiB")):
         _, out, _ = m.run(*args, "--format", "json", codes=(0, 1, 3))
-        notes = [n for n in json.loads(out)["notes"] if "older than the recording" in n]
+        notes = [n for n in json.loads(out)["notes"] if "allocated before the recording" in n]
         m.check(len(notes) == used, name, args[0], "notes on older blocks:", notes)
 
 
