@@ -352,6 +352,32 @@ static void judge_all(struct mt_leak_finder *f)
     }
 }
 
+/* Whether what site 0 holds rises in every step after the warm-up, and not by chance here and
+ * there.
+ */
+static bool rises_every_step(const struct mt_leak_finder *f, struct mt_retained *held,
+                             struct mt_retained_trend *r)
+{
+    mt_retained_sort(held);
+    *r = after_warmup(f, held, 0);
+    return !r->falls && r->n >= RISES_MIN && r->pause == 1 && r->last == f->step_n - 1;
+}
+
+/* What all sites hold together, as that of site 0. Levels rise no more than that: what they have
+ * beside it is older than the recording, and only goes. It is read already, levels are not. */
+static bool sites_rise(const struct mt_leak_finder *f)
+{
+    struct mt_retained all = {0};
+    struct mt_retained_trend r;
+    for (size_t i = 0; i < f->holdings.all.n; i++) {
+        const struct mt_retained_change *c = &f->holdings.all.v[i];
+        mt_retained_change(&all, 0, c->step, c->bytes, 0);
+    }
+    bool rise = rises_every_step(f, &all, &r);
+    mt_retained_free(&all);
+    return rise;
+}
+
 /* Where no site grows, the device may: what moves from site to site is old at none of them, and
  * each of them gives up all it holds. Nobody knows that of blocks freed unseen. */
 static enum mt_status judge_whole(struct mt_leak_finder *f, const struct mt_run_device *device,
@@ -359,14 +385,14 @@ static enum mt_status judge_whole(struct mt_leak_finder *f, const struct mt_run_
 {
     if (f->grows || !f->can_tell || device->unseen_n)
         return MT_OK;
+    if (!device->alloc_unseen_n && !sites_rise(f)) /* blocks allocated unseen are of no site */
+        return MT_OK;
     struct mt_retained held = {0};
+    struct mt_retained_trend r;
     enum mt_status st = mt_leaks_levels(f, device, &held, err);
-    mt_retained_sort(&held);
-    struct mt_retained_trend r = after_warmup(f, &held, 0);
+    bool rises = rises_every_step(f, &held, &r);
     mt_retained_free(&held);
-    bool every_step =
-        r.pause == 1 && r.last == f->step_n - 1; /* and not by chance here and there */
-    if (st != MT_OK || r.falls || r.n < RISES_MIN || !every_step)
+    if (st != MT_OK || !rises)
         return st;
     uint32_t group = mt_grouper_explicit(f->grouper, "[all sites]");
     const struct mt_leak row = {.verdict = MT_VERDICT_CANDIDATE,
