@@ -115,6 +115,33 @@ static bool lows_rise(const struct mt_leak_finder *f, uint32_t part)
     return in[1].least_n < in[2].least_n && in[2].least_n < in[3].least_n;
 }
 
+/* Whether what a part of a site holds rises evenly in some steps after the warm-up, up to the last:
+ * never falls, and rises by as much after as many steps. */
+static bool rises_evenly(const struct mt_leak_finder *f, uint32_t part, int64_t first,
+                         int64_t rises_min, struct mt_retained_trend *out)
+{
+    int64_t last = f->step_n - 1;
+    *out = mt_retained_rises(&f->holdings, part, first, last);
+    return !out->falls && out->even && out->n >= rises_min && last - out->last <= out->pause;
+}
+
+/* The same of the later half of the steps after the warm-up. */
+static bool rises_evenly_late(const struct mt_leak_finder *f, uint32_t part,
+                              struct mt_retained_trend *out)
+{
+    int64_t half = f->warmup + (f->step_n - f->warmup) / 2;
+    return rises_evenly(f, part, half, EVEN_MIN, out);
+}
+
+/* Whether it rises evenly since it fell last: what was held for a while, and dropped, made it full
+ * for that while alone. */
+static bool rises_since_fall(const struct mt_leak_finder *f, uint32_t part)
+{
+    struct mt_retained_trend r = mt_retained_rises(&f->holdings, part, f->warmup, f->step_n - 1);
+    bool few = f->step_n - f->warmup < LOWS_STEPS;
+    return r.fell >= 0 && rises_evenly(f, part, r.fell, few ? EVEN_MIN - 1 : EVEN_MIN, &r);
+}
+
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
  * (MT_VERDICT_N). */
 static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth *g,
@@ -127,18 +154,8 @@ static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth
     if (g->all.after_warmup_n < GROWTHS_MIN - 1 || newest - g->last > g->pause)
         return MT_VERDICT_N;
     if (!mt_retained_higher(&f->holdings, part, f->warmup, f->step_n - 1) && !lows_rise(f, part))
-        return MT_VERDICT_N;
+        return rises_since_fall(f, part) ? MT_VERDICT_CANDIDATE : MT_VERDICT_N;
     return is_leak(f, g) && !s->doubtful ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
-}
-
-/* Whether what a part of a site holds rises evenly in the later half of the steps after the
- * warm-up: never falls, and rises by as much after as many steps. */
-static bool rises_evenly(const struct mt_leak_finder *f, uint32_t part,
-                         struct mt_retained_trend *out)
-{
-    int64_t last = f->step_n - 1, half = f->warmup + (f->step_n - f->warmup) / 2;
-    *out = mt_retained_rises(&f->holdings, part, half, last);
-    return !out->falls && out->even && out->n >= EVEN_MIN && last - out->last <= out->pause;
 }
 
 static void grow_as_held(struct growth *g, const struct mt_retained_trend *r)
@@ -159,7 +176,7 @@ static void correct(const struct mt_leak_finder *f, uint32_t part, struct growth
     struct mt_retained_trend late;
     int64_t held_n = mt_wrap_sub(mt_retained_blocks(&f->holdings, part, g->last),
                                  mt_retained_blocks(&f->holdings, part, g->first));
-    if (held_n == g->blocks_n || !rises_evenly(f, part, &late))
+    if (held_n == g->blocks_n || !rises_evenly_late(f, part, &late))
         return;
     if (times(late.bytes, g->last - g->first) != times(g->bytes, late.last - late.first))
         grow_as_held(g, &late);
@@ -183,7 +200,7 @@ static bool holds_ever_more(const struct mt_leak_finder *f, uint32_t part, struc
     struct mt_retained_trend r = after_warmup(f, &f->holdings, part), late;
     if (r.falls || r.n < RISES_MIN || f->step_n - 1 - r.last > r.pause)
         return false;
-    grow_as_held(g, !r.alike && rises_evenly(f, part, &late) ? &late : &r);
+    grow_as_held(g, !r.alike && rises_evenly_late(f, part, &late) ? &late : &r);
     return true;
 }
 
@@ -203,6 +220,27 @@ static bool climbs(const struct mt_leak_finder *f, uint32_t part, struct growth 
                          .last = to->most_at.step,
                          .bytes = mt_wrap_sub(to->most_b, from->most_b),
                          .blocks_n = mt_wrap_sub(to->most_at.blocks_n, from->most_at.blocks_n)};
+    return true;
+}
+
+/* A site of which next to nothing can be overdue, because one block lived nearly as long as the
+ * recording. What it holds still rises, and something stays of three steps or
+ * more before the last. */
+static bool too_short(const struct mt_leak_finder *f, const struct mt_survivor *s,
+                      const struct mt_survivor *end, struct growth *out)
+{
+    uint32_t part = mt_leak_part(s->group, s->doubtful);
+    int64_t last = f->step_n - 1, overdue_n = last - f->max_lifetime.v[s->group] - f->warmup;
+    if (overdue_n >= GROWTHS_MIN - 1 || !mt_retained_higher(&f->holdings, part, f->warmup, last))
+        return false;
+    struct mt_retained_trend r = mt_retained_rises(&f->holdings, part, f->warmup, last);
+    struct growth g = {0};
+    for (; s < end; s++)
+        if (s->step >= f->warmup && s->step < last)
+            add_growth(&g, s, f->warmup);
+    if (g.plain.after_warmup_n < GROWTHS_MIN || last - r.last > r.pause)
+        return false;
+    *out = g;
     return true;
 }
 
@@ -303,7 +341,8 @@ static void judge_part(struct mt_leak_finder *f, struct mt_survivor *s, struct m
     enum mt_verdict verdict = judge(f, &g, s);
     if (verdict != MT_VERDICT_N && !s->doubtful)
         correct(f, part, &g);
-    if (verdict == MT_VERDICT_N && (holds_ever_more(f, part, &g) || climbs(f, part, &g))) {
+    if (verdict == MT_VERDICT_N &&
+        (holds_ever_more(f, part, &g) || climbs(f, part, &g) || too_short(f, s, end, &g))) {
         verdict = MT_VERDICT_CANDIDATE;
         for (struct mt_survivor *at = s; at < end; at++)
             at->alike = at->step >= f->warmup;

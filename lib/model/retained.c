@@ -145,12 +145,13 @@ struct mt_retained_trend mt_retained_rises(const struct mt_retained *h, uint32_t
                                            int64_t first, int64_t last)
 {
     struct held at = held_before(h, site), from = {0}, by = {0};
-    struct mt_retained_trend r = {.first = -1, .last = -1, .alike = true, .even = true};
+    struct mt_retained_trend r = {.fell = -1, .first = -1, .last = -1, .alike = true, .even = true};
     hold(&at, site, first - 1);
     for (int64_t step; (step = next_change(&at, site)) <= last;) {
         const struct held before = at;
         hold(&at, site, step);
         r.falls |= step > first && at.bytes < before.bytes;
+        r.fell = at.bytes < before.bytes ? step : r.fell;
         if (at.bytes <= before.bytes)
             continue;
         r.n += step > first;

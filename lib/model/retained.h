@@ -39,6 +39,7 @@ struct mt_retained_trend {
     int64_t bytes, blocks_n; /* held at the end of `last`, less at the end of `first` */
     bool alike;              /* all rises after `first` are of as many bytes and blocks, and */
     bool even;               /* as many steps apart */
+    int64_t fell;            /* the last step that falls, that asked for first too; -1 = none */
 };
 
 /* Puts the changes in order and drops those that cancel out; none may be added after it. */

@@ -942,6 +942,18 @@ def sanity_check(rec, width, until, outputs_n, since=0):
             held = []
 
 
+def epoch_beside(rec, until):
+    """outputs are kept; those of an epoch go into a list beside it, which is dropped at its end"""
+    model, optimizer = rec.training()
+    epoch = []
+    for i in rec.loop():
+        with torch.no_grad():
+            epoch.append(model(batch(16)[0]))
+        rec.output(train(model, optimizer)[0])
+        if i == until:
+            epoch = []
+
+
 def validation_held(rec, every):
     """outputs are kept; three validation outputs are held until the next validation"""
     model, optimizer = rec.training()
@@ -1357,6 +1369,12 @@ entry("list_sanity_check_long", sanity_check, LEAK, ALL_OPEN, 40, "forty, larger
       {"width": 64, "since": 1, "until": 2, "outputs_n": 40}, **KEEP)  # fmt: skip
 entry("list_sanity_check_alike", sanity_check, LEAK, ALL_OPEN, 14, "sixteen of the same size",
       {"width": 16, "since": 1, "until": 2, "outputs_n": 16}, **KEEP)  # fmt: skip
+entry("list_sanity_check_held", sanity_check, LEAK, ALL_OPEN, 8, "ten of the same size, for two steps",
+      {"width": 16, "since": 2, "until": 4, "outputs_n": 10}, **KEEP, **unsure)  # fmt: skip
+entry("list_sanity_check_short", sanity_check, LEAK, ALL_OPEN, 5, "four of the same size",
+      {"width": 16, "since": 0, "until": 2, "outputs_n": 4}, **KEEP, **unsure)  # fmt: skip
+entry("list_epoch_beside", epoch_beside, LEAK, ALL_OPEN, 8, "in step 6 of 8",
+      {"until": 6}, **KEEP, **unsure)  # fmt: skip
 entry("list_early_rollout", early_rollout, LEAK, ALL_OPEN, 16, **KEEP)
 entry("losses", losses, LEAK)
 entry("losses_open", losses, LEAK, ALL_OPEN)

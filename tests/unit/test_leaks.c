@@ -341,6 +341,41 @@ static void after_a_check(struct program *p, int step, int *kept)
     program_alloc(p, "leak", 64);
 }
 
+/* One block of each step stays; ten more of one step go two steps later. */
+static void held_for_a_while(struct program *p, int step, int *kept)
+{
+    for (int i = 0; i < 10 && step == 2; i++)
+        kept[i] = program_alloc(p, "leak", 64);
+    for (int i = 0; i < 10 && step == 4; i++)
+        program_free(p, kept[i]);
+    program_alloc(p, "leak", 64);
+}
+
+static void of_the_warmup(struct program *p, int step, int *kept)
+{
+    for (int i = 0; i < 10 && step < 1; i++)
+        kept[i] = program_alloc(p, "leak", 64);
+    for (int i = 0; i < 10 && step == 2; i++)
+        program_free(p, kept[i]);
+    program_alloc(p, "leak", 64);
+}
+
+/* One block of each step stays, one goes in step 6 with those before it. */
+static void beside_an_epoch(struct program *p, int step, int *kept)
+{
+    kept[step] = program_alloc(p, "leak", 64);
+    program_alloc(p, "leak", 64);
+    for (int i = 0; i <= step && step == 6; i++)
+        program_free(p, kept[i]);
+}
+
+static void epoch(struct program *p, int step, int *kept)
+{
+    kept[step] = program_alloc(p, "leak", 64);
+    for (int i = 0; i <= step && step == 6; i++)
+        program_free(p, kept[i]);
+}
+
 /* `come` requests in a step; after every `every` steps the `go` oldest of all go. */
 static void serve(struct program *p, int step, int *kept, int come, int every, int go)
 {
@@ -435,6 +470,14 @@ static const struct known programs[] = {
     {"after many blocks of the first steps", 10, after_a_check, "leak", MT_VERDICT_LEAK, 6 * 64, 6,
      0},
     {"the same, longer", 40, after_a_check, "leak", MT_VERDICT_LEAK, 36 * 64, 36, 0},
+    {"beside many that go in the middle", 8, held_for_a_while, "leak", MT_VERDICT_CANDIDATE, 4 * 64,
+     4, 0},
+    {"beside many of the first of five steps", 5, of_the_warmup, "leak", MT_VERDICT_CANDIDATE,
+     4 * 64, 4, 0},
+    {"beside a list dropped near the end", 8, beside_an_epoch, "leak", MT_VERDICT_CANDIDATE, 5 * 64,
+     5, 1},
+    {"a list dropped near the end", 8, epoch, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"the same, and the next begins", 10, epoch, "leak", MT_VERDICT_N, 0, 0, 0},
     {"backlog", 16, backlog, "leak", MT_VERDICT_CANDIDATE, 12 * 100, 12, 11},
     {"served in time", 16, no_backlog, "leak", MT_VERDICT_N, 0, 0, 0},
     {"any goes", 16, any_goes, "leak", MT_VERDICT_LEAK, 700, 7, 3},
