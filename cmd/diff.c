@@ -90,9 +90,7 @@ static enum mt_status judge(const struct comparison *c, struct mt_report *r, int
     enum mt_diff_answer answer;
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
-    answer = mt_diff_judge(&c->live, &t, NULL, r);
-    if (!device_name)
-        MT_TRY(mt_diff_judge_others(&c->live, &t, warmup, r, &answer, err));
+    MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, &answer, err));
     *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
     return MT_OK;
 }

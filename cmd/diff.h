@@ -5,7 +5,7 @@
 #define MT_DIFF_CMD_H
 
 #include "cmd/rows.h"
-#include "lib/analysis/diff.h"
+#include "lib/analysis/diff_judge.h"
 
 enum mt_diff_section {
     MT_SECTION_TOTAL,
@@ -53,38 +53,13 @@ void mt_diff_reports_free(struct mt_diff_reports *r);
 
 /* ---- diff_judge.c: what --exit-code answers ---- */
 
-enum mt_diff_answer { MT_DIFF_NOT_WORSE, MT_DIFF_OPEN /* nobody can tell */, MT_DIFF_WORSE };
-
-/* How much worse is worse: bytes, or percent of what it was. */
-struct mt_diff_threshold {
-    int64_t bytes;
-    double percent; /* -1: none */
-};
-/* text NULL: by anything. Errors: MT_EUSAGE. */
-enum mt_status mt_diff_threshold(const char *text, struct mt_diff_threshold *out,
-                                 struct mt_err *err);
-
-/* Whether the peak or the growth per step got worse; says in the report what cannot be told, and of
- * a device that it does not show (NULL: it does) all that matters. */
-enum mt_diff_answer mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
-                                  const char *device, struct mt_report *r);
-
-/* The same of the devices of both runs that are not compared. *answer becomes the worst of all.
+/* Says in the report whether the peak or the growth per step got worse, where that cannot be told,
+ * and of devices that it does not show all that matters. one_device: none but the one compared.
  * Errors: MT_EDB. */
-enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
-                                    const struct mt_diff_threshold *t, int64_t warmup,
-                                    struct mt_report *r, enum mt_diff_answer *answer,
-                                    struct mt_err *err);
+enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                            bool one_device, int64_t warmup, struct mt_report *r,
+                            enum mt_diff_answer *answer, struct mt_err *err);
 
-/* Got worse by more than the threshold. */
-bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t);
-
-/* Whether peaks with what is estimated to be older answer otherwise than `worse` does. */
-bool mt_diff_older_turns(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse);
-
-/* Whether one run counts what is older than itself and the other leaves such blocks out: their
- * peaks do not compare, nor what is alive at their ends. */
-bool mt_diff_counts_differ(const struct mt_diff *d);
 /* Notes that, or how much the peak changes with what is estimated to be older. */
 void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r);
 

@@ -9,20 +9,6 @@ static int64_t kept_of(const struct mt_diff_side *s)
     return mt_run_kept(&s->run, &s->device);
 }
 
-/* The side that counts it while the other leaves some out; -1: neither. */
-static int counting_side(const struct mt_diff *d)
-{
-    for (int s = 0; s < 2; s++)
-        if (d->side[s].device.older_from[0] && d->side[!s].device.older_used)
-            return s;
-    return -1;
-}
-
-bool mt_diff_counts_differ(const struct mt_diff *d)
-{
-    return counting_side(d) >= 0;
-}
-
 static void parts_of(const struct mt_diff *d, struct mt_older_part out[2])
 {
     for (int s = 0; s < 2; s++) {
@@ -32,26 +18,12 @@ static void parts_of(const struct mt_diff *d, struct mt_older_part out[2])
     }
 }
 
-bool mt_diff_older_turns(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse)
-{
-    struct mt_older_part part[2];
-    double add[2];
-    parts_of(d, part);
-    for (int most = 0; most < 2; most++) {
-        mt_older_add(part, most, t->percent > 0, add);
-        if (mt_diff_worse((double)d->side[0].whole.at_peak_b + add[0],
-                          (double)d->side[1].whole.at_peak_b + add[1], t) != worse)
-            return true;
-    }
-    return false;
-}
-
 void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r)
 {
     struct mt_older_part part[2];
     struct mt_buf text = {0};
     char a[MT_HUMAN_MAX];
-    int counting = counting_side(d);
+    int counting = mt_diff_counting_side(d);
     if (counting >= 0) {
         mt_report_note(r,
                        "%s includes %s allocated before its recording, %s excludes such memory: "

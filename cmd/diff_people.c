@@ -70,7 +70,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
 {
     struct mt_report *r = mt_diff_new_report(d, w, out);
     const struct mt_figures at[2] = {d->side[0].whole, d->side[1].whole};
-    bool levels = !mt_diff_counts_differ(d);
+    bool levels = mt_diff_counting_side(d) < 0;
     const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B, true);
     const char *end = figure_text(r, at, MT_DIFF_AT_END_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];

@@ -28,6 +28,7 @@ void mt_baseline_free(struct mt_baseline *b)
         for (size_t k = 0; k < b->devices.v[i].sites.n; k++)
             free(b->devices.v[i].sites.v[k].each);
         mt_vec_free(&b->devices.v[i].sites);
+        mt_step_levels_free(&b->devices.v[i].levels);
     }
     mt_vec_free(&b->devices);
     mt_vec_free(&b->repeats);
@@ -210,6 +211,19 @@ static void mark_lacks(const struct mt_run *run, const struct mt_run_device *dev
     }
 }
 
+/* Levels by step, bounded as all figures. */
+static enum mt_status measure_levels(struct mt_diff_side *s, struct mt_baseline_device *to,
+                                     struct mt_err *err)
+{
+    struct mt_step_levels *l = &to->levels;
+    MT_TRY(mt_step_levels_load(s->db, &s->run, &s->device, &s->lives->steps, l, err));
+    for (size_t i = 0; i < l->rises.n; i++)
+        l->rises.v[i].level_b = bounded(l->rises.v[i].level_b);
+    l->last_b = bounded(l->last_b);
+    l->after_b = bounded(l->after_b);
+    return MT_OK;
+}
+
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
@@ -236,6 +250,8 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     d.side[0].run = *run;
     d.side[0].device = *device;
     enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
+    if (st == MT_OK)
+        st = measure_levels(&d.side[0], to, err);
     if (st == MT_OK)
         st = add_sites(b, to, &d, err);
     to->v[MT_BASELINE_STEP_N] = d.side[0].step_n;
@@ -357,6 +373,9 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     }
     free(values);
     mt_baseline_fold_sites(repeats, n, which, name, out, to);
+    const struct mt_baseline_device *median = mt_baseline_same_device(&repeats[which], name);
+    if (median)
+        mt_step_levels_copy(&to->levels, &median->levels);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", repeats[which].run);
 }
 

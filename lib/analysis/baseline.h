@@ -8,6 +8,7 @@
 #ifndef MT_BASELINE_H
 #define MT_BASELINE_H
 
+#include "lib/analysis/step_levels.h"
 #include "lib/base/strtab.h"
 #include "lib/run/runs.h"
 #include <math.h>
@@ -89,6 +90,7 @@ struct mt_baseline_device {
     int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
     bool older_unsaid;             /* a file of an earlier version: it says nothing of the above */
     int64_t spread[MT_BASELINE_N]; /* 0 for a single run */
+    struct mt_step_levels levels;  /* of repeats that of the median peak; of older files nothing */
     char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_baseline_site) sites;
 };

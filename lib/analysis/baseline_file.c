@@ -10,6 +10,8 @@ static const char schema[] = "memtool.baseline";
 enum { VERSION = 1, HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
 
+/* Of levels by step: where the highest rises, the highest in the last step and behind it. */
+static const char *const step_keys[] = {"peak_by_step", "last_step_peak_b", "after_steps_peak_b"};
 static const char *const older_keys[] = {"older_b", "older_least_b", "older_most_b"};
 
 /* ---- writing ---- */
@@ -96,6 +98,19 @@ static void add_older(struct mt_buf *out, const struct mt_baseline_device *d)
     add_optional(out, older_keys[2], d->older_most_b);
 }
 
+static void add_step_levels(struct mt_buf *out, const struct mt_step_levels *l)
+{
+    if (!l->rises.n)
+        return;
+    mt_buf_addf(out, ",\n      \"%s\": [", step_keys[0]);
+    for (size_t i = 0; i < l->rises.n; i++)
+        mt_buf_addf(out, "%s[%lld, %lld]", i ? ", " : "", (long long)l->rises.v[i].step_n,
+                    (long long)l->rises.v[i].level_b);
+    mt_buf_adds(out, "]");
+    add_optional(out, step_keys[1], l->last_b);
+    add_optional(out, step_keys[2], l->after_b);
+}
+
 static void add_device(struct mt_buf *out, const struct mt_baseline_device *d, bool repeated,
                        size_t repeat_n)
 {
@@ -105,6 +120,7 @@ static void add_device(struct mt_buf *out, const struct mt_baseline_device *d, b
     for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         add_optional(out, mt_baseline_names[f].device, d->v[f]);
     add_older(out, d);
+    add_step_levels(out, &d->levels);
     if (repeated) {
         mt_buf_adds(out, ",\n      \"spread\": {");
         for (int f = 0; f < MT_BASELINE_FILE_N; f++)
@@ -300,13 +316,59 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     return read_flag(d, left_out, &to->older_left_out, err);
 }
 
+/* [steps, level], each larger than the one before. */
+static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
+                                struct mt_step_levels *to, struct mt_err *err)
+{
+    const struct mt_json_doc_value *v;
+    int64_t figures[2] = {0};
+    size_t n = 0;
+    MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
+    for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), n++)
+        if (n < 2)
+            MT_TRY(read_figure(d, v, false, &figures[n], err));
+    const struct mt_step_rise *last = to->rises.n ? &to->rises.v[to->rises.n - 1] : NULL;
+    bool rises = last ? figures[0] > last->step_n && figures[1] > last->level_b : figures[0] == 0;
+    if (n != 2 || !rises) {
+        MT_FAIL(err, MT_EINPUT,
+                "\"%s\" must list pairs, a number of steps and a level, that rise from 0 steps on",
+                step_keys[0]);
+        return mt_json_doc_at(d, pair, err);
+    }
+    *mt_vec_push(&to->rises) = (struct mt_step_rise){figures[0], figures[1]};
+    return MT_OK;
+}
+
+static enum mt_status read_step_levels(const struct mt_json_doc *d,
+                                       const struct mt_json_doc_value *from,
+                                       struct mt_step_levels *to, struct mt_err *err)
+{
+    int64_t *const figures[] = {&to->last_b, &to->after_b};
+    const struct mt_json_doc_value *v, *rises = mt_json_doc_get(d, from, step_keys[0]);
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures) && rises; i++) {
+        v = mt_json_doc_get(d, from, step_keys[i + 1]);
+        if (v) {
+            MT_TRY(read_figure(d, v, false, figures[i], err));
+            continue;
+        }
+        MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", step_keys[0], step_keys[i + 1]);
+        return mt_json_doc_at(d, rises, err);
+    }
+    if (!rises)
+        return MT_OK;
+    MT_TRY(mt_json_doc_want(d, rises, MT_JSON_DOC_ARRAY, err));
+    for (v = mt_json_doc_first(d, rises); v; v = mt_json_doc_next(d, v))
+        MT_TRY(read_rise(d, v, to, err));
+    return MT_OK;
+}
+
 static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    enum { OPTIONAL_N = 6, OTHER_N = 8 };
+    enum { OPTIONAL_N = 9, OTHER_N = 11 };
     const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {
-        "spread",      "sites_of",    "older_left_out", older_keys[0],
-        older_keys[1], older_keys[2], "device",         "sites"};
+        "spread",     "sites_of",   "older_left_out", older_keys[0], older_keys[1], older_keys[2],
+        step_keys[0], step_keys[1], step_keys[2],     "device",      "sites"};
     for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         keys[OTHER_N + f] = mt_baseline_names[f].device;
     MT_TRY(mt_json_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
@@ -324,6 +386,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
         MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_baseline_names[f].device), true,
                            &to->v[f], err));
     MT_TRY(read_older(d, from, to, err));
+    MT_TRY(read_step_levels(d, from, &to->levels, err));
     if (mt_json_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_json_doc_get(d, from, "spread"), to, err));
     const struct mt_json_doc_value *sites = mt_json_doc_get(d, from, "sites");

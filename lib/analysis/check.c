@@ -274,6 +274,16 @@ static void judge(struct mt_checked *c)
         mt_check_open(c, "the repeats differ by more than the excess");
 }
 
+bool mt_check_turns(const struct mt_checked *c, const double add[2])
+{
+    double percent = c->rule->percent;
+    double noise = (double)c->spread + (double)c->base_spread * (1 + fmax(percent, 0) / 100);
+    double base = (double)c->base + add[0], is = (double)c->measured + add[1];
+    double limit =
+        percent >= 0 ? floor(base + fabs(base) * percent / 100) : base + (double)c->rule->amount;
+    return c->verdict == MT_CHECK_PASS ? is > limit : is - (double)c->doubt - limit <= noise;
+}
+
 /* ---- what keeps a limit only at first sight ---- */
 
 /* A run that exceeds a limit that the median keeps: no noise if they are the ranks of a job. */
@@ -446,6 +456,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
         judge(out);
     doubt_part(&m, out);
     mt_check_doubt_older(new, base, out);
+    mt_check_doubt_steps(new, base, out);
     doubt_median(new, &m, out);
     doubt_candidates(&side, out);
     if (out->verdict != MT_CHECK_FAIL)

@@ -83,16 +83,11 @@ static struct mt_older_part part_of(const struct mt_baseline_device *d)
     return (struct mt_older_part){d->older_left_out, d->older_least_b, d->older_most_b};
 }
 
-/* The verdict as judged (check.c), with what is estimated to be older. */
 static bool verdict_turns(const struct mt_checked *c, const struct mt_older_part part[2], bool most)
 {
-    double percent = c->rule->percent, add[2];
-    double noise = (double)c->spread + (double)c->base_spread * (1 + fmax(percent, 0) / 100);
-    mt_older_add(part, most, percent > 0, add);
-    double base = (double)c->base + add[0], is = (double)c->measured + add[1];
-    double limit =
-        percent >= 0 ? floor(base + fabs(base) * percent / 100) : base + (double)c->rule->amount;
-    return c->verdict == MT_CHECK_PASS ? is > limit : is - (double)c->doubt - limit <= noise;
+    double add[2];
+    mt_older_add(part, most, c->rule->percent > 0, add);
+    return mt_check_turns(c, add);
 }
 
 static void doubt_growth(const struct mt_repeats *new, const struct mt_repeats *base,

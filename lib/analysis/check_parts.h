@@ -13,6 +13,15 @@ static inline bool mt_check_is_partial(const struct mt_rule *rule)
     return rule->op || rule->scope;
 }
 
+/* Whether the verdict of a growth rule, as judged, is another one where so much comes to the
+ * figures of baseline and run. */
+bool mt_check_turns(const struct mt_checked *c, const double add[2]);
+
+/* Of a growth rule: opens a verdict that is another one after as many steps (step_levels.h); base
+ * NULL: none. */
+void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
+                          struct mt_checked *c);
+
 /* ---- what is older than the recording (docs/older.md) ---- */
 
 /* Of a growth rule: opens it where some repeats count what others leave out, of either side. */

@@ -73,6 +73,25 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"[other]\",\n\"is_op\": "
               "1}],\n" FIGURES "}]"),
      "\"is_op\" must be true or false", NULL, 3},
+    {"baseline: peaks of steps that fall", true,
+     BASELINE(
+         "\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+         ", \"last_step_peak_b\": 1, \"after_steps_peak_b\": 1, \"peak_by_step\": [[0, 5],\n[1, "
+         "4]]}]"),
+     "that rise from 0 steps on", NULL, 4},
+    {"baseline: peaks of steps that do not begin at 0", true,
+     BASELINE(
+         "\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+         ", \"last_step_peak_b\": 1, \"after_steps_peak_b\": 1, \"peak_by_step\": [\n[2, 5]]}]"),
+     "that rise from 0 steps on", NULL, 4},
+    {"baseline: a peak of no step", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"last_step_peak_b\": 1, \"after_steps_peak_b\": 1, \"peak_by_step\": [\n[0]]}]"),
+     "must list pairs", NULL, 4},
+    {"baseline: peaks of steps without that of the last", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ",\n\"peak_by_step\": [[0, 5]]}]"),
+     "without \"last_step_peak_b\"", NULL, 4},
     {"baseline: names of too few repeats", true,
      BASELINE("\"runs_n\": 3,\n\"repeats\": [\"a\", \"b\"], \"devices\": []"),
      "\"repeats\" names 2 runs, but \"runs_n\" is 3", NULL, 3},

@@ -1,0 +1,60 @@
+/* Rules about growth, and runs of more or fewer steps than their baseline. */
+#include "lib/analysis/check_parts.h"
+
+#include "lib/analysis/step_levels.h"
+
+/* What grows in a step, of the sites that the rule is about. */
+static double rate_of(const struct mt_rule *rule, const struct mt_baseline_device *d, bool suspect)
+{
+    double rate = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_baseline_site *s = &d->sites.v[i];
+        double of_file = (double)s->v[suspect ? MT_BASELINE_SUSPECT : MT_BASELINE_PER_STEP];
+        double known = suspect ? s->suspect : s->per_step;
+        if (mt_rule_is_about(rule, s))
+            rate += known != 0 ? known : of_file;
+    }
+    return rate;
+}
+
+static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_baseline_device *d)
+{
+    double leak_b = rate_of(rule, d, false), suspect_b = rate_of(rule, d, true);
+    return (struct mt_step_part){
+        .step_n = d->v[MT_BASELINE_STEP_N],
+        .levels = rule->kind->figure == MT_BASELINE_PEAK ? &d->levels : NULL,
+        .partial = mt_check_is_partial(rule),
+        .leak_b = leak_b,
+        .suspect_b = suspect_b > leak_b ? suspect_b : leak_b}; /* of files unknown */
+}
+
+static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_device *base,
+                          const struct mt_baseline_device *new)
+{
+    const struct mt_step_part part[2] = {part_of(c->rule, base), part_of(c->rule, new)};
+    double add[2];
+    for (int way = 0; way < MT_STEP_WAYS; way++) {
+        mt_step_add(part, way, add);
+        if (mt_check_turns(c, add))
+            return true;
+    }
+    return false;
+}
+
+void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
+                          struct mt_checked *c)
+{
+    if (!base || !c->rule->kind->growth || c->rule->kind->steps)
+        return;
+    for (size_t i = 0; i < base->v.n; i++)
+        for (size_t k = 0; k < new->v.n && c->verdict != MT_CHECK_INCONCLUSIVE; k++) {
+            const struct mt_baseline_device *a = mt_baseline_same_device(&base->v.v[i], c->device);
+            const struct mt_baseline_device *b = mt_baseline_same_device(&new->v.v[k], c->device);
+            if (a && b && verdict_turns(c, a, b))
+                mt_check_open(
+                    c,
+                    "the baseline has %lld steps and the run %lld: with equally many, the verdict "
+                    "could differ",
+                    (long long)a->v[MT_BASELINE_STEP_N], (long long)b->v[MT_BASELINE_STEP_N]);
+        }
+}

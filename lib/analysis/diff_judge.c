@@ -1,0 +1,216 @@
+#include "lib/analysis/diff_judge.h"
+
+#include "lib/analysis/older_levels.h"
+#include "lib/analysis/step_levels.h"
+#include "lib/base/human.h"
+#include "lib/base/strtab.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t)
+{
+    const double same = 1e-12; /* sums of fractions in another order */
+    double more = is - was;
+    if (more <= fabs(is) * same)
+        return false;
+    return t->percent >= 0 ? more > was * t->percent / 100 : more > (double)t->bytes;
+}
+
+enum mt_status mt_diff_threshold(const char *text, struct mt_diff_threshold *out,
+                                 struct mt_err *err)
+{
+    char *end;
+    *out = (struct mt_diff_threshold){.percent = -1};
+    if (!text)
+        return MT_OK;
+    out->percent = strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0 && out->percent >= 0)
+        return MT_OK;
+    out->percent = -1;
+    if (mt_parse_size(text, &out->bytes) && out->bytes >= 0)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--threshold '%s' is neither a size nor a percentage", text);
+    mt_err_hint(err, "Write --threshold 1MiB or --threshold 5%%.");
+    return MT_EUSAGE;
+}
+
+enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- what the peaks leave out ---- */
+
+int mt_diff_counting_side(const struct mt_diff *d)
+{
+    for (int s = 0; s < 2; s++)
+        if (d->side[s].device.older_from[0] && d->side[!s].device.older_used)
+            return s;
+    return -1;
+}
+
+/* Whether the peaks with so much more answer otherwise than `worse` does. */
+static bool turns(const struct mt_diff *d, const struct mt_diff_threshold *t, const double add[2],
+                  bool worse)
+{
+    return mt_diff_worse((double)d->side[0].whole.at_peak_b + add[0],
+                         (double)d->side[1].whole.at_peak_b + add[1], t) != worse;
+}
+
+/* With what is estimated to be older. */
+static bool older_turns(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse)
+{
+    struct mt_older_part part[2];
+    double add[2];
+    for (int s = 0; s < 2; s++) {
+        const struct mt_run_device *device = &d->side[s].device;
+        part[s] = (struct mt_older_part){device->older_used != 0, device->older_least_b,
+                                         device->older_most_b};
+    }
+    for (int most = 0; most < 2; most++) {
+        mt_older_add(part, most, t->percent > 0, add);
+        if (turns(d, t, add, worse))
+            return true;
+    }
+    return false;
+}
+
+/* After as many steps. */
+static enum mt_status steps_turn(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                                 bool worse, bool *out, struct mt_err *err)
+{
+    struct mt_step_levels levels[2] = {0};
+    struct mt_step_part part[2];
+    double add[2];
+    enum mt_status st = MT_OK;
+    *out = false;
+    if (d->side[0].step_n == d->side[1].step_n || !d->side[0].step_n || !d->side[1].step_n)
+        return MT_OK;
+    for (int s = 0; s < 2 && st == MT_OK; s++) {
+        const struct mt_diff_side *side = &d->side[s];
+        st = mt_step_levels_load(side->db, &side->run, &side->device, &side->lives->steps,
+                                 &levels[s], err);
+        part[s] = (struct mt_step_part){.step_n = side->step_n,
+                                        .levels = &levels[s],
+                                        .leak_b = side->whole.per_step_b,
+                                        .suspect_b = side->whole.suspect_per_step_b};
+    }
+    for (int way = 0; way < MT_STEP_WAYS && st == MT_OK; way++) {
+        mt_step_add(part, way, add);
+        *out |= turns(d, t, add, worse);
+    }
+    for (int s = 0; s < 2; s++)
+        mt_step_levels_free(&levels[s]);
+    return st;
+}
+
+/* ---- a device ---- */
+
+/* A peak that is not known is that much at least, unless levels themselves are in doubt. */
+static enum mt_status judge_peak(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                                 struct mt_diff_verdict *out, struct mt_err *err)
+{
+    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    double was = (double)a->whole.at_peak_b, is = (double)b->whole.at_peak_b;
+    bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
+    bool worse = mt_diff_worse(was, is, t);
+    MT_TRY(steps_turn(d, t, worse, &out->steps_turn, err));
+    out->peak = MT_DIFF_OPEN;
+    if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counting_side(d) >= 0 ||
+        older_turns(d, t, worse) || out->steps_turn)
+        return MT_OK;
+    if (!worse)
+        out->peak = known[1] ? MT_DIFF_NOT_WORSE : MT_DIFF_OPEN;
+    else if (known[0] && mt_diff_worse(was, is - (double)b->device.doubt_at_peak_b, t))
+        out->peak = MT_DIFF_WORSE;
+    return MT_OK;
+}
+
+/* Candidates may be leaks or not. */
+static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt_diff_threshold *t)
+{
+    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    bool known = mt_diff_growth_known(a);
+    if (known != mt_diff_growth_known(b))
+        return MT_DIFF_OPEN;
+    if (known && mt_diff_worse(a->suspect_per_step_b, b->per_step_b, t))
+        return d->side[0].growth_known ? MT_DIFF_WORSE : MT_DIFF_OPEN;
+    bool more = mt_diff_worse(a->per_step_b, b->per_step_b, t) ||
+                mt_diff_worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
+    return more || (known && !d->side[1].growth_known) ? MT_DIFF_OPEN : MT_DIFF_NOT_WORSE;
+}
+
+enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                             struct mt_diff_verdict *out, struct mt_err *err)
+{
+    *out = (struct mt_diff_verdict){.growth = judge_growth(d, t)};
+    snprintf(out->device, sizeof out->device, "%s", d->side[0].device.name);
+    return judge_peak(d, t, out, err);
+}
+
+/* ---- devices that are not compared ---- */
+
+/* A side of the device of that name; a run that has none such holds nothing there. */
+static enum mt_status load_side(const struct mt_diff *compared, int side, const char *device,
+                                int64_t warmup, struct mt_diff *d, struct mt_err *err)
+{
+    const struct mt_diff_side *from = &compared->side[side];
+    struct mt_diff_side *s = &d->side[side];
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    s->db = from->db;
+    s->run = from->run;
+    s->device.knows = from->device.knows;
+    s->gaps = from->gaps;
+    s->growth_known = from->growth_known;
+    s->whole.unknown = from->growth_known ? 0 : MT_UNKNOWN_GROWTH;
+    enum mt_status st = mt_run_devices(s->db, &s->run, &all, &n, err);
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        if (strcmp(all[i].name, device) == 0) {
+            s->device = all[i];
+            st = mt_diff_load(d, side, MT_DIFF_LIVES, warmup, err);
+        }
+    free(all);
+    return st;
+}
+
+static enum mt_status judge_other(const struct mt_diff *compared, const char *device,
+                                  const struct mt_diff_threshold *t, int64_t warmup,
+                                  struct mt_diff_verdicts *out, struct mt_err *err)
+{
+    struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE}, .key_n = 2};
+    enum mt_status st = MT_OK;
+    for (int s = 0; s < 2 && st == MT_OK; s++)
+        st = load_side(compared, s, device, warmup, &d, err);
+    if (st == MT_OK) {
+        struct mt_diff_verdict *v = mt_vec_push(&out->v);
+        st = mt_diff_judge(&d, t, v, err);
+        snprintf(v->device, sizeof v->device, "%s", device);
+    }
+    mt_diff_free(&d);
+    return st;
+}
+
+enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
+                                    const struct mt_diff_threshold *t, int64_t warmup,
+                                    struct mt_diff_verdicts *out, struct mt_err *err)
+{
+    struct mt_strtab names;
+    enum mt_status st = MT_OK;
+    mt_strtab_init(&names);
+    mt_strtab_add(&names, compared->side[0].device.name, strlen(compared->side[0].device.name));
+    for (int s = 0; s < 2 && st == MT_OK; s++) {
+        struct mt_run_device *all = NULL;
+        size_t n = 0;
+        st = mt_run_devices(compared->side[s].db, &compared->side[s].run, &all, &n, err);
+        for (size_t i = 0; i < n; i++)
+            mt_strtab_add(&names, all[i].name, strlen(all[i].name));
+        free(all);
+    }
+    for (uint32_t i = 1; i < names.n && st == MT_OK; i++)
+        st = judge_other(compared, mt_strtab_get(&names, i), t, warmup, out, err);
+    mt_strtab_free(&names);
+    return st;
+}
