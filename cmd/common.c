@@ -1,10 +1,8 @@
 #include "cmd/common.h"
 
-#include "cmd/cache.h"
 #include "cmd/opts.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
-#include "lib/analysis/baseline.h"
 #include "lib/base/human.h"
 #include "lib/render/render.h"
 #include "lib/render/run_notes.h"
@@ -32,113 +30,6 @@ const struct mt_opt mt_common_opts[] = {
     {"help", 'h', MT_OPT_FLAG, &mt_common.help, NULL, "show the command's help"},
     {0},
 };
-
-enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
-{
-    char *path = NULL;
-    MT_TRY(mt_db_path(mt_common.db, &path, err));
-    enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
-    if (st == MT_OK)
-        mt_output_spare(path);
-    free(path);
-    return st;
-}
-
-static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_run *run,
-                                struct mt_err *err)
-{
-    if (!mt_baseline_is_file(path))
-        return mt_cache_open(path, db, run, err);
-    mt_err_input(err, path);
-    MT_FAIL(err, MT_EUSAGE, "is a baseline: figures to check against, not a recording");
-    struct mt_buf word = {0};
-    mt_shell_word(&word, path);
-    mt_err_hint(err,
-                "It was not read. `memtool check RUN --baseline %s` compares a run with it; "
-                "anything else needs the recording it was made from.",
-                word.s);
-    mt_buf_free(&word);
-    return MT_EUSAGE;
-}
-
-/* Whether a reference that is no file here can only mean one: "x.json", "old/x". */
-static bool means_file(const char *ref)
-{
-    static const char *const endings[] = {".json", ".gz", ".zst", ".pickle", ".pkl"};
-    const char *dot = strrchr(ref, '.');
-    bool ends = false;
-    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
-        ends |= strcmp(dot, endings[i]) == 0;
-    return ends || strchr(ref, '/');
-}
-
-static bool no_database(void)
-{
-    struct mt_err err = MT_ERR_INIT;
-    char *path = NULL;
-    bool none = mt_db_path(mt_common.db, &path, &err) == MT_OK && access(path, F_OK) != 0;
-    free(path);
-    return none;
-}
-
-static enum mt_status no_file(const char *ref, struct mt_err *err)
-{
-    mt_err_input(err, ref);
-    MT_FAIL(err, MT_EIO, "cannot be read: %s",
-            access(ref, R_OK) != 0 ? strerror(errno) : "not a regular file");
-    mt_err_hint(err, "Nor is there a database with a run of that name.");
-    return MT_EIO;
-}
-
-/* The reference of `unknown` names no run, and no file that could be read. */
-static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown, struct mt_err *err)
-{
-    bool meant = ref && means_file(ref);
-    if (meant && no_database())
-        return no_file(ref, err);
-    *err = *unknown;
-    if (!meant || err->code != MT_EUSAGE)
-        return err->code;
-    err->hint[0] = '\0';
-    mt_err_hint(err, "Nor is there such a file. %s", unknown->hint);
-    return MT_EUSAGE;
-}
-
-/* A name wins over a file of that name, unless it is written with a folder. */
-enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
-                           struct mt_err *err)
-{
-    bool file = ref && mt_cache_is_file(ref);
-    *db = NULL;
-    if (file && strchr(ref, '/'))
-        return open_file(ref, db, run, err);
-    struct mt_err unknown = MT_ERR_INIT;
-    enum mt_status st = mt_open_for_reading(db, &unknown);
-    if (st == MT_OK)
-        st = mt_run_find(*db, ref, run, &unknown);
-    if (st == MT_OK)
-        return MT_OK;
-    if (!file)
-        return unknown_ref(ref, &unknown, err);
-    mt_db_close(*db);
-    *db = NULL;
-    return open_file(ref, db, run, err);
-}
-
-enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
-                                struct mt_err *err)
-{
-    struct mt_db *db = NULL;
-    struct mt_run run;
-    struct mt_report report;
-    mt_report_init(&report, schema, 1);
-    enum mt_status st = mt_open_run(args->n ? args->v[0] : NULL, &db, &run, err);
-    if (st == MT_OK)
-        st = use(&report, db, &run, err);
-    mt_report_free(&report);
-    mt_db_close(db);
-    return st;
-}
 
 enum mt_status mt_check_stdout(struct mt_err *err)
 {

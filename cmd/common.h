@@ -1,6 +1,6 @@
 /*
- * common.h - what all commands share: options every command has, opening the database, showing a
- * report.
+ * common.h - what all commands share: options every command has, showing a report. Opening a run is
+ * view.h.
  */
 #ifndef MT_COMMON_H
 #define MT_COMMON_H
@@ -25,23 +25,6 @@ extern const struct mt_opt mt_common_opts[];
         "device", 0, MT_OPT_STRING, &(value), "D",                                                 \
             "cpu, cuda:0, ... (default: the one with most bytes allocated)"                        \
     }
-
-/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/run/runs.h) for reading. */
-enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
-
-/* The database, and the run of a reference (NULL: @latest) or of a file, which is imported into the
- * cache if need be (cmd/cache.h). Close *db also on failure (NULL-safe). */
-enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
-                           struct mt_err *err);
-
-/*
- * What most commands do: opens the run of their argument (none: @latest) and has use() fill a
- * report of that schema (version 1) and show it.
- */
-typedef enum mt_status mt_use_run(struct mt_report *report, struct mt_db *db,
-                                  const struct mt_run *run, struct mt_err *err);
-enum mt_status mt_report_on_run(const struct mt_args *args, const char *schema, mt_use_run *use,
-                                struct mt_err *err);
 
 /* Columns that help is written in: of the terminal, 80 where there is none. */
 int mt_help_width(void);

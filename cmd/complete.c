@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "cmd/opts.h"
+#include "cmd/view.h"
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include <stdlib.h>

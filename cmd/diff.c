@@ -3,6 +3,7 @@
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/diff.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/render/run_notes.h"
 #include <stdio.h>
@@ -16,6 +17,7 @@ static struct mt_rows rows = MT_ROWS(10);
 
 /* What is compared: blocks by where they were born, ops by their name; --by is for both. */
 struct comparison {
+    struct mt_view view[2];
     struct mt_diff live, op;
     int other_n; /* further devices of the run that has more of them */
 };
@@ -27,19 +29,19 @@ static void add_hint(struct mt_err *err, const char *more)
 }
 
 /* device: of the run before, NULL = this is the first, and chooses. --device comes before both. */
-static enum mt_status open_side(struct mt_diff *d, int side, const char *ref, const char *device,
-                                int *others, struct mt_err *err)
+static enum mt_status open_side(struct mt_view *v, const char *ref, const char *device,
+                                struct mt_diff_side *out, struct mt_err *err)
 {
-    struct mt_diff_side *s = &d->side[side];
-    const char *wanted = device_name ? device_name : device;
-    bool none = false;
-    MT_TRY(mt_open_run(ref, &s->db, &s->run, err));
-    enum mt_status st = mt_run_device(s->db, &s->run, wanted, &s->device, &none, others, err);
-    if (st != MT_OK && device && !device_name)
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : device, 0};
+    enum mt_status st = mt_view_open(v, ref, &wanted, err);
+    out->db = v->db;
+    out->run = v->run;
+    out->device = v->device;
+    if (st != MT_OK && v->run.id && device && !device_name)
         add_hint(err, " --device names one that all runs have.");
-    if (!none || st != MT_OK)
+    if (v->has_device || st != MT_OK)
         return st;
-    return mt_fail_no_memory(&s->run, "", err);
+    return mt_fail_no_memory(&v->run, "", err);
 }
 
 /* Rows that say when two runs can hardly be compared. */
@@ -157,12 +159,12 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
                             struct mt_diff_wanted *w, struct mt_err *err)
 {
     char device[sizeof c->live.side[0].device.name];
-    int others = 0;
     for (size_t i = 0; args->n > 2 && i < args->n; i++) {
+        struct mt_view view;
         struct mt_diff one = {.key_n = c->live.key_n};
         struct mt_diff_trend row = {.name = {0}};
         memcpy(one.keys, c->live.keys, sizeof one.keys);
-        enum mt_status st = open_side(&one, 0, args->v[i], i ? device : NULL, &others, err);
+        enum mt_status st = open_side(&view, args->v[i], i ? device : NULL, &one.side[0], err);
         if (st == MT_OK)
             st = mt_diff_load(&one, 0, MT_DIFF_LIVES, warmup, err);
         snprintf(row.name, sizeof row.name, "%s", one.side[0].run.name);
@@ -174,7 +176,7 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
         mt_figures_per_step(&row.whole, per_step ? row.step_n : 0);
         *mt_vec_push(&w->trend) = row;
         mt_diff_free(&one);
-        mt_db_close(one.side[0].db);
+        mt_view_close(&view);
         MT_TRY(st);
     }
     return MT_OK;
@@ -193,10 +195,10 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
-        int others = 0;
-        MT_TRY(open_side(&c->live, s, args->v[s ? args->n - 1 : 0],
-                         s ? c->live.side[0].device.name : NULL, &others, err));
-        c->other_n = others > c->other_n ? others : c->other_n;
+        struct mt_view *view = &c->view[s];
+        MT_TRY(open_side(view, args->v[s ? args->n - 1 : 0], s ? c->view[0].device.name : NULL,
+                         from, err));
+        c->other_n = view->other_n > c->other_n ? view->other_n : c->other_n;
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;
@@ -234,10 +236,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 out:
     mt_diff_reports_free(&reports);
     mt_vec_free(&w.trend);
-    for (int s = 0; s < 2; s++)
-        mt_db_close(c.live.side[s].db);
     mt_diff_free(&c.op); /* what it was lent goes last */
     mt_diff_free(&c.live);
+    for (int s = 0; s < 2; s++)
+        mt_view_close(&c.view[s]);
     return st;
 }
 

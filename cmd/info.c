@@ -1,4 +1,5 @@
 #include "cmd/common.h"
+#include "cmd/view.h"
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
@@ -130,17 +131,17 @@ static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
     put_figure(r, d->name, "in doubt at the end", "doubt_at_end_b", d->doubt_at_end_b);
 }
 
-static enum mt_status put_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
     unsigned gaps;
-    MT_TRY(mt_run_gaps(db, run, d, &gaps, err));
+    MT_TRY(mt_run_gaps(v->db, &v->run, d, &gaps, err));
     put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
     put_figure(r, d->name, "freed", "freed_b", d->freed_b);
     put_figure(r, d->name, "net", "net_b", d->net_b);
     put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
               d->doubt_at_peak_b != 0);
-    put_time(r, run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
+    put_time(r, &v->run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
     put_bound(r, d->name, "at end", "at_end_b", gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b,
               d->doubt_at_end_b != 0);
     if (d->start_b)
@@ -150,32 +151,30 @@ static enum mt_status put_device(struct mt_report *r, struct mt_db *db, const st
                    mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
     if (d->before_freed_b)
         put_figure(r, d->name, "of these freed in it", "before_freed_b", d->before_freed_b);
-    put_older(r, run, d);
+    put_older(r, &v->run, d);
     put_unseen(r, d);
-    return put_totals(r, db, d, err);
+    return put_totals(r, v->db, d, err);
 }
 
-static enum mt_status put_devices(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                                  struct mt_err *err)
+static enum mt_status put_devices(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
 {
     struct mt_run_device *all;
     size_t n;
-    MT_TRY(mt_run_devices(db, run, &all, &n, err));
+    MT_TRY(mt_run_devices(v->db, &v->run, &all, &n, err));
     enum mt_status st = MT_OK;
     for (size_t i = 0; i < n && st == MT_OK; i++)
-        st = put_device(r, db, run, &all[i], err);
+        st = put_device(r, v, &all[i], err);
     free(all);
     return st;
 }
 
-static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                               struct mt_err *err)
+static enum mt_status put_rows(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
     char ops[MT_HUMAN_LONG];
-    MT_TRY(mt_db_query(db, MT_Q_INFO_THREADS, &s, err));
-    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_db_query(v->db, MT_Q_INFO_THREADS, &s, err));
+    mt_stmt_bind(s, "i", v->run.id);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
@@ -184,16 +183,16 @@ static enum mt_status put_rows(struct mt_report *r, struct mt_db *db, const stru
                  mt_report_textf(r, "%s  %s", mt_human_plural(mt_stmt_int(s, 2), "op", ops),
                                  mt_stmt_text(s, 1)));
     }
-    MT_TRY(mt_db_query(db, MT_Q_INFO_NOTES, &s, err));
-    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_db_query(v->db, MT_Q_INFO_NOTES, &s, err));
+    mt_stmt_bind(s, "i", v->run.id);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             break;
         put_text(r, "note", mt_stmt_text(s, 0));
     }
-    MT_TRY(mt_db_query(db, MT_Q_INFO_META, &s, err));
-    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_db_query(v->db, MT_Q_INFO_META, &s, err));
+    mt_stmt_bind(s, "i", v->run.id);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
@@ -231,9 +230,9 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
     put_text(r, "steps", advice ? mt_report_textf(r, "%s; %s", steps, advice) : steps);
 }
 
-static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                              struct mt_err *err)
+static enum mt_status put_run(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
 {
+    const struct mt_run *run = &v->run;
     struct mt_stmt *s;
     bool row;
     put(r, "id", mt_cell_int(run->id));
@@ -251,7 +250,7 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     put_figure(r, NULL, "ops", "op_n", run->op_n);
     put_figure(r, NULL, "memory records", "record_n", run->record_n);
     put_figure(r, NULL, "call paths", "node_n", run->node_n);
-    MT_TRY(mt_db_query(db, MT_Q_INFO_STEPS, &s, err));
+    MT_TRY(mt_db_query(v->db, MT_Q_INFO_STEPS, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
     put_steps(r, run, s); /* sums always have a row */
@@ -259,30 +258,29 @@ static enum mt_status put_run(struct mt_report *r, struct mt_db *db, const struc
     return MT_OK;
 }
 
-static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     r->version = 2; /* 1 had blanks in its keys, and the devices among the other totals */
     r->keep_order = true;
     mt_report_columns(r, "what value");
     r->columns.v[0].whole = true;
-    struct mt_run told = *run;
+    struct mt_run told = v->run;
     told.notes.lost[0] = told.notes.missing[0] = '\0'; /* its notes are rows */
     if (mt_people_read())
         told.notes.unseen[0] = '\0';
     mt_report_about(r, &told, NULL);
     if (!mt_people_read())
-        mt_notes_of_older(r, run->name, &run->notes);
-    MT_TRY(put_run(r, db, run, err));
-    MT_TRY(put_devices(r, db, run, err));
-    MT_TRY(put_rows(r, db, run, err));
+        mt_notes_of_older(r, v->run.name, &v->run.notes);
+    MT_TRY(put_run(r, v, err));
+    MT_TRY(put_devices(r, v, err));
+    MT_TRY(put_rows(r, v, err));
     return mt_show(r, err);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    return mt_report_on_run(args, "memtool.info", show, err);
+    return mt_report_on_view(args, &(struct mt_view_wanted){0}, "memtool.info", show, err);
 }
 
 static const struct mt_opt opts[] = {{0}};

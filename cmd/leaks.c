@@ -278,71 +278,72 @@ static void explain_rest(struct mt_report *r, const struct mt_allocations *lives
                        (long long)warmup, steps_left(r, lives), MT_LEAK_STEPS);
 }
 
-static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           const struct mt_run_device *d, const struct mt_by *keys,
-                           struct mt_leaks_answer *answer, struct mt_err *err)
+static void add_rows(struct mt_report *r, const struct mt_leaks *found, int64_t kept_b,
+                     const struct mt_by *keys)
 {
-    struct mt_allocations lives = {0};
-    struct mt_leaks found = {0};
-    enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
-    MT_TRY_OUT(mt_leaks_find(&lives, d, keys->v, keys->n, warmup, &found, err));
-    add_columns(r, keys, lives.steps.all.n > 0);
-    for (size_t i = 0; i < found.rows.n; i++) {
-        const struct mt_leak *l = &found.rows.v[i];
+    for (size_t i = 0; i < found->rows.n; i++) {
+        const struct mt_leak *l = &found->rows.v[i];
         if (is_listed(l) && large_enough(l))
             add_row(r, l, keys);
         else
             r->left_out_n += is_listed(l);
     }
+    add_kept(r, kept_b, keys);
+}
+
+static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct mt_by *keys,
+                           struct mt_leaks_answer *answer, struct mt_err *err)
+{
+    struct mt_allocations *lives = &v->blocks;
+    const struct mt_run_device *d = &v->device;
+    struct mt_leaks found = {0};
+    int64_t kept_b = mt_run_kept(&v->run, d);
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_leaks_find(lives, d, keys->v, keys->n, warmup, &found, err));
+    add_columns(r, keys, lives->steps.all.n > 0);
+    add_rows(r, &found, kept_b, keys);
     mt_leaks_answer_all(&found, min_b, answer);
-    add_kept(r, mt_run_kept(run, d), keys);
-    answer->unknown |= too_few_steps(&lives);
-    if (lives.steps.all.n && too_few_steps(&lives))
+    answer->unknown |= too_few_steps(lives);
+    if (lives->steps.all.n && too_few_steps(lives))
         r->empty = "too few steps to detect growth";
-    else if (lives.steps.all.n && found.gaps)
+    else if (lives->steps.all.n && found.gaps)
         r->empty = "growth is unknown";
-    describe(r, run, d, &lives, &found);
+    describe(r, &v->run, d, lives, &found);
     MT_TRY_OUT(mt_rows_apply(&rows, r, "at_end_b", err));
     struct mt_rows asked = rows;
     asked.min_b = min_b; /* applied above: it is about growth, too */
     mt_rows_footer(&asked, r, NULL, "");
-    explain_rest(r, &lives, &found, mt_run_kept(run, d));
+    explain_rest(r, lives, &found, kept_b);
     const struct mt_leaks_wanted others = {.keys = keys->v, .key_n = keys->n, .min_b = min_b};
     if (!device_name)
-        MT_TRY_OUT(mt_leaks_other_devices(&lives, d, &others, warmup, r, answer, err));
+        MT_TRY_OUT(mt_leaks_other_devices(lives, d, &others, warmup, r, answer, err));
 out:
     mt_leaks_free(&found);
-    mt_allocations_close(&lives);
     return st;
 }
 
 static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
-    struct mt_db *db = NULL;
-    struct mt_run which;
-    struct mt_run_device d;
-    bool none;
-    int others;
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    struct mt_view v;
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_open_run(ref, &db, &which, err));
-    MT_TRY_OUT(mt_run_device(db, &which, device_name, &d, &none, &others, err));
-    mt_report_about(r, &which, none ? NULL : &d);
+    MT_TRY_OUT(mt_view_open(&v, ref, &wanted, err));
+    mt_view_about(&v, r);
     mt_report_param(r, "warmup", mt_cell_int(warmup));
-    answer->unknown = none;
-    if (none)
-        mt_report_no_memory(r, &which);
-    else if (!mt_device_has_events(&d)) {
+    answer->unknown = !v.has_device;
+    if (!v.has_device)
+        mt_report_no_memory(r, &v.run);
+    else if (!mt_device_has_events(&v.device)) {
         const struct mt_leaks_wanted w = {
             .keys = keys->v, .key_n = keys->n, .min_b = min_b, .rows = &rows};
-        MT_TRY_OUT(mt_by_known(keys, &which, &d, err));
-        MT_TRY_OUT(mt_leaks_at_end(db, &which, &d, &w, r, answer, err));
-        mt_report_others(r, others);
+        MT_TRY_OUT(mt_by_known(keys, &v.run, &v.device, err));
+        MT_TRY_OUT(mt_leaks_at_end(&v, &w, r, answer, err));
+        mt_report_others(r, v.other_n);
     } else
-        MT_TRY_OUT(fill(r, db, &which, &d, keys, answer, err));
+        MT_TRY_OUT(fill(&v, r, keys, answer, err));
 out:
-    mt_db_close(db);
+    mt_view_close(&v);
     return st;
 }
 

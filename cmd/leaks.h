@@ -5,6 +5,7 @@
 #define MT_LEAKS_CMD_H
 
 #include "cmd/rows.h"
+#include "cmd/view.h"
 #include "lib/analysis/leaks.h"
 
 /* What --fail asks for. */
@@ -46,8 +47,7 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
 
 /* Of a run of sums (lib/run/knows.h): a row for each site that holds at least min_b at the end; any
  * of them is a leak, as nothing else can be told. Errors: MT_EUSAGE (nobody knows), MT_EDB. */
-enum mt_status mt_leaks_at_end(struct mt_db *db, const struct mt_run *run,
-                               const struct mt_run_device *d, const struct mt_leaks_wanted *w,
+enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err);
 

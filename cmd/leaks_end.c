@@ -55,22 +55,20 @@ static void add_rows(struct mt_report *r, const struct mt_live_groups *groups,
     mt_table_sort(r, &(struct mt_sort){"at_end_b", true, NULL});
 }
 
-enum mt_status mt_leaks_at_end(struct mt_db *db, const struct mt_run *run,
-                               const struct mt_run_device *d, const struct mt_leaks_wanted *w,
+enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err)
 {
-    struct mt_allocations lives = {0};
+    const struct mt_run_device *d = &v->device;
     struct mt_live_set live = {0};
     struct mt_live_groups groups = {0};
     struct mt_rows asked = *w->rows;
     unsigned gaps;
     enum mt_status st = MT_OK;
-    MT_TRY(mt_knows(run, d, MT_KNOWS_AT_END, err));
-    MT_TRY(mt_run_gaps(db, run, d, &gaps, err));
-    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
-    MT_TRY_OUT(mt_live_at(&lives, d, MT_AT_END, &live, err));
-    mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
+    MT_TRY(mt_knows(&v->run, d, MT_KNOWS_AT_END, err));
+    MT_TRY(mt_run_gaps(v->db, &v->run, d, &gaps, err));
+    MT_TRY_OUT(mt_live_at(&v->blocks, d, MT_AT_END, &live, err));
+    mt_live_groups_init(&groups, &v->blocks, w->keys, w->key_n);
     mt_live_groups_add(&groups, &live, d->at_end_b, 0);
     add_rows(r, &groups, w, answer);
     mt_live_groups_free(&groups);
@@ -78,12 +76,11 @@ enum mt_status mt_leaks_at_end(struct mt_db *db, const struct mt_run *run,
         answer->leaking = false;
         answer->unknown = true;
     }
-    describe(r, run, d, gaps);
+    describe(r, &v->run, d, gaps);
     MT_TRY_OUT(mt_rows_apply(&asked, r, "at_end_b", err));
     asked.min_b = w->min_b; /* applied above */
     mt_rows_footer(&asked, r, NULL, "");
 out:
     mt_live_set_free(&live);
-    mt_allocations_close(&lives);
     return st;
 }

@@ -1,6 +1,7 @@
 /* memtool leaks RUN RUN ...: what grows from run to run. */
 #include "cmd/common.h"
 #include "cmd/leaks.h"
+#include "cmd/view.h"
 #include "lib/analysis/doubt.h"
 #include "lib/analysis/leaks.h"
 #include "lib/base/human.h"

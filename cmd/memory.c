@@ -1,6 +1,7 @@
 /* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
 #include "cmd/common.h"
 #include "cmd/glossary.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
@@ -31,16 +32,16 @@ static struct {
 } at_end;
 static bool one_moment; /* of a device that is shown nothing else is known */
 
-static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
+static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_window *w,
                                  struct mt_err *err)
 {
     struct mt_memstat_row stats[MT_STAT_N];
     if (!mt_device_has_events(d) && (from || to || step))
-        MT_TRY(mt_knows(run, d, MT_KNOWS_BLOCKS, err));
-    MT_TRY(mt_memstats(db, run, d, w, stats, err));
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_BLOCKS, err));
+    MT_TRY(mt_memstats(v->db, &v->run, d, w, stats, err));
     one_moment |= d->one_moment != 0;
-    mt_report_older(r, run, d);
+    mt_report_older(r, &v->run, d);
     if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
         mt_wrap_inc(&at_end.active_b, stats[MT_STAT_ACTIVE].current_b);
         mt_wrap_inc(&at_end.requested_b, stats[MT_STAT_REQUESTED].current_b);
@@ -52,10 +53,10 @@ static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const st
         row->cells[0] = mt_cell_text(mt_report_text(r, d->name));
         row->cells[1] = mt_cell_text(mt_memstat_names[i]);
         for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++) {
-            int64_t v;
-            memcpy(&v, (const char *)&stats[i] + columns[c].offset, sizeof v);
-            if (v != MT_STAT_UNKNOWN)
-                row->cells[2 + c] = mt_cell_int(v);
+            int64_t figure;
+            memcpy(&figure, (const char *)&stats[i] + columns[c].offset, sizeof figure);
+            if (figure != MT_STAT_UNKNOWN)
+                row->cells[2 + c] = mt_cell_int(figure);
         }
     }
     return MT_OK;
@@ -101,16 +102,8 @@ static void explain(struct mt_report *r, const struct mt_run *run)
                      more);
 }
 
-static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static void add_columns(struct mt_report *r)
 {
-    struct mt_run_device *devices = NULL, one;
-    size_t n = 0;
-    struct mt_steps steps = {0};
-    struct mt_window w;
-    bool none = false;
-    int others;
-    enum mt_status st = MT_OK;
     r->keep_order = true;
     mt_report_columns(r, "device metric");
     r->columns.v[1].whole = true;
@@ -118,33 +111,45 @@ static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct m
         mt_report_columns(r, columns[c].name);
         r->columns.v[2 + c].spare = columns[c].spare;
     }
-    describe(r, run);
-    MT_TRY_OUT(mt_steps_load(db, run, &steps, err));
-    MT_TRY_OUT(mt_window_parse(from, to, step, run, &steps, &w, err));
-    if (device_name) {
-        MT_TRY_OUT(mt_run_device(db, run, device_name, &one, &none, &others, err));
-        MT_TRY_OUT(add_device(r, db, run, &one, &w, err));
-    } else {
-        MT_TRY_OUT(mt_run_devices(db, run, &devices, &n, err));
-    }
-    for (size_t i = 0; i < n; i++)
-        MT_TRY_OUT(add_device(r, db, run, &devices[i], &w, err));
-    if (r->rows.n)
-        explain(r, run);
-    else
-        mt_report_no_memory(r, run);
-    mt_report_hide_empty(r);
-    st = mt_show(r, err);
-out:
-    free(devices);
-    mt_steps_free(&steps);
+}
+
+/* The device asked for, else all. */
+static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
+                                  const struct mt_window *w, struct mt_err *err)
+{
+    struct mt_run_device *all;
+    size_t n;
+    if (v->has_device)
+        return add_device(r, v, &v->device, w, err);
+    MT_TRY(mt_run_devices(v->db, &v->run, &all, &n, err));
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        st = add_device(r, v, &all[i], w, err);
+    free(all);
     return st;
+}
+
+static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    struct mt_window w;
+    add_columns(r);
+    describe(r, &v->run);
+    MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
+    MT_TRY(add_devices(r, v, &w, err));
+    if (r->rows.n)
+        explain(r, &v->run);
+    else
+        mt_report_no_memory(r, &v->run);
+    mt_report_hide_empty(r);
+    return mt_show(r, err);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    return mt_report_on_run(args, "memtool.memory", show, err);
+    const unsigned parts = MT_VIEW_STEPS | (device_name ? MT_VIEW_DEVICE : 0);
+    const struct mt_view_wanted wanted = {parts, device_name, 0};
+    return mt_report_on_view(args, &wanted, "memtool.memory", show, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -16,6 +16,7 @@
 static const char *by, *device_name, *from, *to, *step, *per;
 static struct mt_strings at;
 static struct mt_rows rows = MT_ROWS(20);
+static struct mt_by keys; /* --by */
 
 /* A moment that is asked for, found in the run. */
 struct found {
@@ -33,14 +34,15 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
         looked_at[2 * i] = m[i].t_ns;
         looked_at[2 * i + 1] = m[i].kind == MT_AT_PEAK ? m[i].from_ns : m[i].t_ns;
     }
-    MT_TRY(mt_levels_load_near(p->lives.db, &p->run, &p->device, looked_at, 2 * (size_t)n,
-                               &p->levels, err));
+    MT_TRY(mt_levels_load_near(p->view->db, &p->view->run, &p->view->device, looked_at,
+                               2 * (size_t)n, &p->levels, err));
     for (int i = 0; i < n; i++) {
         bool exact = m[i].kind == MT_AT_TIME && m[i].t_ns != INT64_MIN && m[i].t_ns != INT64_MAX;
         f[i].index = mt_levels_of_moment(&p->levels, &m[i]);
         f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
         f[i].t_ns = exact ? m[i].t_ns : mt_levels_time(&p->levels, f[i].index, 0);
-        if (m[i].kind == MT_AT_PEAK && f[i].t_ns < m[i].from_ns && m[i].from_ns <= p->run.dur_ns)
+        if (m[i].kind == MT_AT_PEAK && f[i].t_ns < m[i].from_ns &&
+            m[i].from_ns <= p->view->run.dur_ns)
             f[i].t_ns = m[i].from_ns; /* reached before, and held when the window begins */
         f[i].level_b = mt_levels_value(&p->levels, f[i].index);
     }
@@ -50,7 +52,7 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
 static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
 {
     struct mt_window w;
-    MT_TRY(mt_window_parse(from, to, step, &p->run, &p->lives.steps, &w, err));
+    MT_TRY(mt_window_parse(from, to, step, &p->view->run, &p->view->blocks.steps, &w, err));
     bool window = from || to || step;
     if (at.n > 2 || (at.n && window)) {
         MT_FAIL(err, MT_EUSAGE, at.n > 2 ? "more than two times" : "--at beside a window");
@@ -59,8 +61,8 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
         return MT_EUSAGE;
     }
     *n = at.n == 2 ? 2 : 1;
-    if (!at.n && !window && !p->device.one_moment) { /* the peak of the whole run is known */
-        const struct mt_run_device *d = &p->device;
+    if (!at.n && !window && !p->view->device.one_moment) { /* the peak of the whole run is known */
+        const struct mt_run_device *d = &p->view->device;
         bool none = d->peak_record == INT64_MIN;
         f[0] =
             (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
@@ -70,10 +72,10 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
     }
     struct mt_time_arg m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
     for (int i = 0; i < *n; i++) {
-        const char *text = at.n ? at.v[i] : p->device.one_moment ? "@end" : NULL;
+        const char *text = at.n ? at.v[i] : p->view->device.one_moment ? "@end" : NULL;
         f[i] = (struct found){.text = text};
         if (text)
-            MT_TRY(mt_time_arg_parse(text, &p->run, &p->lives.steps, &m[i], err));
+            MT_TRY(mt_time_arg_parse(text, &p->view->run, &p->view->blocks.steps, &m[i], err));
     }
     return find_in_levels(p, m, f, *n, err);
 }
@@ -109,33 +111,33 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
 {
     char level[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s · %s · ", p->run.name, p->device.name);
-    if (p->device.one_moment && !at.n)
+    mt_buf_addf(&title, "%s · %s · ", p->view->run.name, p->view->device.name);
+    if (p->view->device.one_moment && !at.n)
         mt_buf_addf(&title, "live %s when it was dumped; no history, so the peak is unknown",
                     mt_human_with_exact(f->level_b, level));
     else {
         mt_buf_adds(&title, f->text ? "live" : "peak");
         add_window(&title);
-        mt_buf_addf(&title, " %s%s", mt_at_most(&p->device, f->level_b),
+        mt_buf_addf(&title, " %s%s", mt_at_most(&p->view->device, f->level_b),
                     mt_human_with_exact(f->level_b, level));
         if (f->t_ns != MT_UNKNOWN)
-            mt_buf_addf(&title, " at %s", mt_human_time(p->run.time_unit, f->t_ns, when));
+            mt_buf_addf(&title, " at %s", mt_human_time(p->view->run.time_unit, f->t_ns, when));
     }
     for (size_t i = live->blocks.n; i-- > 0;)
-        if (!f->text && mt_device_has_events(&p->device) &&
+        if (!f->text && mt_device_has_events(&p->view->device) &&
             live->blocks.v[i].alloc_record == f->record)
-            describe_birth(&title, &p->lives.tree, &live->blocks.v[i]);
+            describe_birth(&title, &p->view->blocks.tree, &live->blocks.v[i]);
     p->report->title = title.s;
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
     mt_report_total(p->report, "at_ns",
                     f->t_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->t_ns));
 }
 
-static void key_columns(struct mt_report *r, const struct mt_by *keys)
+static void key_columns(struct mt_report *r)
 {
-    for (int k = 0; k < keys->n; k++)
-        mt_report_column(r, mt_group_key_names[keys->v[k]],
-                         keys->v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
+    for (int k = 0; k < keys.n; k++)
+        mt_report_column(r, mt_group_key_names[keys.v[k]],
+                         keys.v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
 }
 
 static struct mt_cell count_cell(int64_t n)
@@ -143,16 +145,15 @@ static struct mt_cell count_cell(int64_t n)
     return n < 0 ? (struct mt_cell){0} : mt_cell_int(n);
 }
 
-static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const struct found *f,
-                       const struct mt_by *keys)
+static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const struct found *f)
 {
     struct mt_report *r = p->report;
     bool peak = !f->text;
-    bool events = mt_device_has_events(&p->device);
+    bool events = mt_device_has_events(&p->view->device);
     mt_report_columns(r, peak ? "at_peak_b at_peak_n" : "live_b live_n");
     mt_report_columns(r, events ? "largest_b age_ns=OLDEST" : "-largest_b -age_ns=OLDEST");
-    r->columns.v[1].hidden = !mt_device_knows(&p->device, MT_KNOWS_COUNTS);
-    key_columns(r, keys);
+    r->columns.v[1].hidden = !mt_device_knows(&p->view->device, MT_KNOWS_COUNTS);
+    key_columns(r);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *from_group = &g->rows.v[i];
         const struct mt_live_total *s = &from_group->at[0];
@@ -165,16 +166,16 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
         row->cells[c++] = s->oldest_ns == INT64_MIN
                               ? (struct mt_cell){0}
                               : mt_cell_int(mt_wrap_sub(f->t_ns, s->oldest_ns));
-        for (int k = 0; k < keys->n; k++)
+        for (int k = 0; k < keys.n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, from_group->key[k]));
     }
 }
 
-static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const struct mt_by *keys)
+static void two_moments(struct mt_peak *p, const struct mt_live_groups *g)
 {
     struct mt_report *r = p->report;
     mt_report_columns(r, "change_b before_b after_b before_n after_n");
-    key_columns(r, keys);
+    key_columns(r);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *group = &g->rows.v[i];
         const struct mt_live_total *a = &group->at[0], *b = &group->at[1];
@@ -186,7 +187,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g, const
         row->cells[c++] = mt_cell_int(b->bytes);
         row->cells[c++] = count_cell(a->blocks_n);
         row->cells[c++] = count_cell(b->blocks_n);
-        for (int k = 0; k < keys->n; k++)
+        for (int k = 0; k < keys.n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, group->key[k]));
     }
 }
@@ -196,17 +197,17 @@ static void describe_change(struct mt_peak *p, const struct found f[2])
     char text[5][MT_HUMAN_MAX];
     int64_t change = mt_wrap_sub(f[1].level_b, f[0].level_b);
     free(p->report->title);
-    p->report->title =
-        mt_asprintf("%s · %s · %s at %s -> %s at %s  (%s%s)", p->run.name, p->device.name,
-                    mt_human_bytes(f[0].level_b, text[0]), mt_human_ns(f[0].t_ns, text[1]),
-                    mt_human_bytes(f[1].level_b, text[2]), mt_human_ns(f[1].t_ns, text[3]),
-                    change > 0 ? "+" : "", mt_human_bytes(change, text[4]));
+    p->report->title = mt_asprintf(
+        "%s · %s · %s at %s -> %s at %s  (%s%s)", p->view->run.name, p->view->device.name,
+        mt_human_bytes(f[0].level_b, text[0]), mt_human_ns(f[0].t_ns, text[1]),
+        mt_human_bytes(f[1].level_b, text[2]), mt_human_ns(f[1].t_ns, text[3]),
+        change > 0 ? "+" : "", mt_human_bytes(change, text[4]));
     mt_report_total(p->report, "before_b", mt_cell_int(f[0].level_b));
     mt_report_total(p->report, "after_b", mt_cell_int(f[1].level_b));
     mt_report_total(p->report, "change_b", mt_cell_int(change));
 }
 
-static enum mt_status live_report(struct mt_peak *p, const struct mt_by *keys, struct mt_err *err)
+static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
     struct found f[2];
@@ -214,10 +215,10 @@ static enum mt_status live_report(struct mt_peak *p, const struct mt_by *keys, s
     int n;
     enum mt_status st = MT_OK;
     MT_TRY(find_moments(p, f, &n, err));
-    mt_live_groups_init(&groups, &p->lives, keys->v, keys->n);
+    mt_live_groups_init(&groups, &p->view->blocks, keys.v, keys.n);
     for (int i = 0; i < n; i++) {
         struct mt_live_set live = {0};
-        st = mt_live_at(&p->lives, &p->device, f[i].record, &live, err);
+        st = mt_live_at(&p->view->blocks, &p->view->device, f[i].record, &live, err);
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1)
             describe(p, &f[i], &live);
@@ -227,9 +228,9 @@ static enum mt_status live_report(struct mt_peak *p, const struct mt_by *keys, s
     }
     p->report->keep_order = true;
     if (n == 1)
-        one_moment(p, &groups, &f[0], keys);
+        one_moment(p, &groups, &f[0]);
     else {
-        two_moments(p, &groups, keys);
+        two_moments(p, &groups);
         describe_change(p, f);
     }
     const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL};
@@ -244,10 +245,10 @@ out:
     return st;
 }
 
-static enum mt_status fill(struct mt_peak *p, const struct mt_by *keys, struct mt_err *err)
+static enum mt_status fill(struct mt_peak *p, struct mt_err *err)
 {
     if (!per)
-        return live_report(p, keys, err);
+        return live_report(p, err);
     if (at.n || from || to || step || by) {
         MT_FAIL(err, MT_EUSAGE, "--per cannot be combined with --at, --from, --to, --step or --by");
         return MT_EUSAGE;
@@ -262,53 +263,52 @@ static enum mt_status fill(struct mt_peak *p, const struct mt_by *keys, struct m
 }
 
 /* Of runs of sums only the peak is known, by what call paths are. */
-static enum mt_status check_known(const struct mt_peak *p, struct mt_by *keys, struct mt_err *err)
+static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
     bool moment = at.n || from || to || step;
-    if (mt_device_has_events(&p->device))
+    if (mt_device_has_events(&p->view->device))
         return MT_OK;
     if (!by)
-        MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", keys, err));
-    MT_TRY(mt_by_known(keys, &p->run, &p->device, err));
-    MT_TRY(mt_knows(&p->run, &p->device, per ? MT_KNOWS_OPS : moment ? MT_KNOWS_BLOCKS : 0, err));
-    return mt_knows(&p->run, &p->device, MT_KNOWS_PEAK, err);
+        MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", &keys, err));
+    MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));
+    MT_TRY(mt_knows(&p->view->run, &p->view->device,
+                    per      ? MT_KNOWS_OPS
+                    : moment ? MT_KNOWS_BLOCKS
+                             : 0,
+                    err));
+    return mt_knows(&p->view->run, &p->view->device, MT_KNOWS_PEAK, err);
+}
+
+static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    struct mt_peak p = {.view = v, .report = r};
+    enum mt_status st = MT_OK;
+    mt_view_about(v, r);
+    if (!v->has_device) {
+        mt_report_no_memory(r, &v->run);
+        return mt_show(r, err);
+    }
+    MT_TRY(check_known(&p, err));
+    MT_TRY_OUT(fill(&p, err));
+    if (!per && mt_device_has_events(&v->device) && !mt_allocations_are_known(&v->device))
+        mt_report_note(r, "The records have no addresses (PyTorch writes them from 1.11 on): "
+                          "block lifetimes are unknown.");
+    mt_report_older(r, &v->run, &v->device);
+    mt_report_others(r, v->other_n);
+    st = mt_show(r, err);
+out:
+    mt_levels_free(&p.levels);
+    return st;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_report report;
-    struct mt_peak p = {.report = &report};
-    struct mt_by keys;
-    bool none;
-    int others;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.peak", 1);
-    MT_TRY_OUT(mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err));
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &p.run, err));
-    MT_TRY_OUT(mt_run_device(db, &p.run, device_name, &p.device, &none, &others, err));
-    mt_report_about(&report, &p.run, none ? NULL : &p.device);
-    if (none) {
-        mt_report_no_memory(&report, &p.run);
-        goto show;
-    }
-    MT_TRY_OUT(check_known(&p, &keys, err));
-    MT_TRY_OUT(mt_allocations_open(db, &p.run, &p.lives, err));
-    MT_TRY_OUT(fill(&p, &keys, err));
-    if (!per && mt_device_has_events(&p.device) && !mt_allocations_are_known(&p.device))
-        mt_report_note(&report, "The records have no addresses (PyTorch writes them from 1.11 on): "
-                                "block lifetimes are unknown.");
-    mt_report_older(&report, &p.run, &p.device);
-    mt_report_others(&report, others);
-show:
-    MT_TRY_OUT(mt_show(&report, err));
-out:
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    enum mt_status st = mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err);
+    if (st == MT_OK)
+        st = mt_report_on_view(args, &wanted, "memtool.peak", show, err);
     free(at.v);
-    mt_levels_free(&p.levels);
-    mt_allocations_close(&p.lives);
-    mt_report_free(&report);
-    mt_db_close(db);
     return st;
 }
 

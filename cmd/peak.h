@@ -5,13 +5,11 @@
 #define MT_PEAK_H
 
 #include "cmd/rows.h"
-#include "lib/usage/live.h"
+#include "cmd/view.h"
 
 /* What all of them work on. */
 struct mt_peak {
-    struct mt_run run;
-    struct mt_run_device device;
-    struct mt_allocations lives;
+    struct mt_view *view;
     struct mt_levels levels;
     struct mt_report *report;
 };

@@ -29,7 +29,7 @@ static void use_change(void *closure, const struct mt_change *c)
 {
     struct per_step *s = closure;
     uint32_t group = mt_born_group(&s->groups, c->born);
-    int64_t step = mt_steps_under_way(&s->p->lives.steps, c->level.t_ns);
+    int64_t step = mt_steps_under_way(&s->p->view->blocks.steps, c->level.t_ns);
     if (group == MT_NONE || step < 0)
         return;
     while (s->newest.n <= group)
@@ -45,14 +45,14 @@ static void use_change(void *closure, const struct mt_change *c)
 static enum mt_status read_growths(struct per_step *s, struct mt_err *err)
 {
     mt_born_groups_init(&s->groups, &s->grouper);
-    enum mt_status st = mt_changes_each(s->p->lives.db, &s->p->device, use_change, s, err);
+    enum mt_status st = mt_changes_each(s->p->view->db, &s->p->view->device, use_change, s, err);
     mt_born_groups_free(&s->groups);
     return st;
 }
 
 static void find_most(struct per_step *s)
 {
-    size_t n = s->p->lives.steps.all.n;
+    size_t n = s->p->view->blocks.steps.all.n;
     s->most = mt_alloc((n + 1) * sizeof *s->most);
     memset(s->most, 0xff, (n + 1) * sizeof *s->most);
     for (uint32_t i = 0; i < s->growths.n; i++) {
@@ -65,9 +65,9 @@ static void find_most(struct per_step *s)
 static void add_step(struct per_step *s, uint32_t step)
 {
     const struct mt_levels *levels = &s->p->levels;
-    const struct mt_step *st = &s->p->lives.steps.all.v[step];
+    const struct mt_step *st = &s->p->view->blocks.steps.all.v[step];
     int64_t first = mt_levels_before(levels, st->start_ns),
-            last = mt_levels_before(levels, mt_steps_until(&s->p->lives.steps, step));
+            last = mt_levels_before(levels, mt_steps_until(&s->p->view->blocks.steps, step));
     int64_t peak = mt_levels_peak(levels, first, last);
     /* what it starts with was reached before */
     int64_t peak_ns = peak > first ? mt_levels_time(levels, peak, 0) : st->start_ns;
@@ -91,14 +91,14 @@ static void add_step(struct per_step *s, uint32_t step)
 /* The levels at the ends of the steps, and what is highest in between. */
 static enum mt_status load_levels(struct mt_peak *p, struct mt_err *err)
 {
-    size_t n = p->lives.steps.all.n;
+    size_t n = p->view->blocks.steps.all.n;
     int64_t *moments = mt_alloc((2 * n + 1) * sizeof *moments);
     for (size_t i = 0; i < n; i++) {
-        moments[2 * i] = p->lives.steps.all.v[i].start_ns;
-        moments[2 * i + 1] = p->lives.steps.all.v[i].end_ns;
+        moments[2 * i] = p->view->blocks.steps.all.v[i].start_ns;
+        moments[2 * i + 1] = p->view->blocks.steps.all.v[i].end_ns;
     }
-    enum mt_status st =
-        mt_levels_load_near(p->lives.db, &p->run, &p->device, moments, 2 * n, &p->levels, err);
+    enum mt_status st = mt_levels_load_near(p->view->db, &p->view->run, &p->view->device, moments,
+                                            2 * n, &p->levels, err);
     free(moments);
     return st;
 }
@@ -111,8 +111,8 @@ static void step_columns(struct mt_report *r)
 
 static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", p->run.name);
-    mt_err_hint(err, "%s", mt_run_how_to_mark(&p->run));
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", p->view->run.name);
+    mt_err_hint(err, "%s", mt_run_how_to_mark(&p->view->run));
     return MT_EUSAGE;
 }
 
@@ -121,21 +121,22 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     char peak[MT_HUMAN_LONG], steps[MT_HUMAN_LONG];
     const enum mt_group_key site = MT_BY_SITE;
     struct per_step s = {.p = p};
-    if (!p->lives.steps.all.n)
+    if (!p->view->blocks.steps.all.n)
         return steps_missing(p, err);
-    mt_grouper_init(&s.grouper, &p->lives.tree, &site, 1);
+    mt_grouper_init(&s.grouper, &p->view->blocks.tree, &site, 1);
     enum mt_status st = MT_OK;
     MT_TRY_OUT(load_levels(p, err));
-    if (mt_allocations_are_known(&p->device))
+    if (mt_allocations_are_known(&p->view->device))
         MT_TRY_OUT(read_growths(&s, err));
     find_most(&s);
     step_columns(p->report);
-    for (uint32_t i = 0; i < p->lives.steps.all.n; i++)
+    for (uint32_t i = 0; i < p->view->blocks.steps.all.n; i++)
         add_step(&s, i);
     p->report->keep_order = true;
-    p->report->title = mt_asprintf("%s · %s · %s (%s) · peak %s", p->run.name, p->device.name,
-                                   mt_human_plural((int64_t)p->lives.steps.all.n, "step", steps),
-                                   p->run.step_marker, mt_peak_words(&p->device, peak));
+    p->report->title =
+        mt_asprintf("%s · %s · %s (%s) · peak %s", p->view->run.name, p->view->device.name,
+                    mt_human_plural((int64_t)p->view->blocks.steps.all.n, "step", steps),
+                    p->view->run.step_marker, mt_peak_words(&p->view->device, peak));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
 out:
@@ -165,8 +166,9 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     struct mt_groups groups = {0};
     struct mt_op_peak *rises = NULL, *best = NULL;
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_load_rollup(p->lives.db, &p->run, NULL, &tree, err));
-    MT_TRY_OUT(mt_op_peaks_load(p->lives.db, &p->run, &p->device, &p->lives.tree, &rises, err));
+    MT_TRY_OUT(mt_load_rollup(p->view->db, &p->view->run, NULL, &tree, err));
+    MT_TRY_OUT(mt_op_peaks_load(p->view->db, &p->view->run, &p->view->device, &p->view->blocks.tree,
+                                &rises, err));
     mt_group(&tree, &name, 1, &groups);
     best = mt_alloc((groups.rows.n + 1) * sizeof *best);
     for (size_t i = 0; i < tree.items.n; i++)
@@ -177,8 +179,8 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     for (size_t i = 0; i < groups.rows.n; i++)
         if (best[i].rise_b > 0)
             add_name(p, &groups.rows.v[i], &best[i]);
-    p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran", p->run.name,
-                                   p->device.name);
+    p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran",
+                                   p->view->run.name, p->view->device.name);
     const struct mt_sort sort = {"rise_b", true, NULL};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));

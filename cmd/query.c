@@ -1,6 +1,7 @@
 #include "cmd/common.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
+#include "cmd/view.h"
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/render/columns.h"

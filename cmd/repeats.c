@@ -2,6 +2,7 @@
 
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "cmd/runs.h"
 
 #include "cmd/common.h"
+#include "cmd/view.h"
 #include "gen/queries.h"
 #include "lib/render/stmt_report.h"
 #include <stdlib.h>

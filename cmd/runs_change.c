@@ -2,6 +2,7 @@
 #include "cmd/runs.h"
 
 #include "cmd/common.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/store/store.h"
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/view.h"
+#include "lib/analysis/holders.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
@@ -40,22 +42,11 @@ static const char *map_of(struct mt_report *r, const struct mt_segments *s, cons
                           bool ascii)
 {
     static const char *const shades[2][5] = {{"·", "░", "▒", "▓", "█"}, {".", "-", "=", "%", "#"}};
+    double used[MAP_CELLS];
     struct mt_buf out = {0};
-    uint32_t b = 0;
+    mt_seg_shares(s, g, MAP_CELLS, used);
     for (int i = 0; i < MAP_CELLS; i++) {
-        double from = (double)g->size_b * i / MAP_CELLS,
-               to = (double)g->size_b * (i + 1) / MAP_CELLS;
-        double used = 0;
-        for (; b < g->block_n; b++) {
-            const struct mt_seg_block *block = &s->blocks.v[g->first_block + b];
-            double start = (double)block->at, end = start + (double)block->size_b;
-            double overlap = (end < to ? end : to) - (start > from ? start : from);
-            used += overlap > 0 ? overlap : 0;
-            if (end > to)
-                break; /* it reaches into the next cell */
-        }
-        double share = to > from ? used / (to - from) : 0; /* a damaged file may have no size */
-        int shade = share <= 0 ? 0 : share >= 0.999 ? 4 : 1 + (int)(share * 3);
+        int shade = used[i] <= 0 ? 0 : used[i] >= 0.999 ? 4 : 1 + (int)(used[i] * 3);
         mt_buf_adds(&out, shades[ascii][shade]);
     }
     const char *text = mt_report_text(r, out.s);
@@ -103,38 +94,20 @@ static void add_segment(struct mt_report *r, const struct mt_run *run,
     c[12] = mt_cell_int(g->pending_b);
 }
 
-/* Of segments less than half full: the free bytes each site's blocks keep from being given back. */
 static void add_holders(struct mt_report *r, const struct mt_segments *s)
 {
-    struct holder {
-        int64_t holds_b, segments_n, used_b, blocks_n;
-    } *holders = mt_alloc((s->strings.n + 1) * sizeof *holders);
-    struct mt_seg_sites sites = {0};
-    for (size_t i = 0; i < s->all.n; i++) {
-        const struct mt_seg *g = &s->all.v[i];
-        if (g->used_b * 2 >= g->size_b)
-            continue;
-        mt_seg_sites(s, g->first_block, g->first_block + g->block_n, &sites);
-        for (size_t k = 0; k < sites.rows.n; k++) {
-            struct holder *h = &holders[sites.rows.v[k].site];
-            h->holds_b += mt_wrap_sub(g->size_b, g->used_b);
-            h->segments_n++;
-            mt_wrap_inc(&h->used_b, mt_wrap_sub(sites.rows.v[k].bytes, sites.rows.v[k].pending_b));
-            h->blocks_n += sites.rows.v[k].n;
-        }
-    }
-    for (uint32_t site = 0; site < s->strings.n; site++) {
-        if (!holders[site].segments_n)
-            continue;
+    struct mt_holders holders;
+    mt_holders_find(s, &holders);
+    for (size_t i = 0; i < holders.all.n; i++) {
+        const struct mt_holder *h = &holders.all.v[i];
         struct mt_cell *c = mt_report_row(r)->cells;
-        c[0] = mt_cell_int(holders[site].holds_b);
-        c[1] = mt_cell_int(holders[site].segments_n);
-        c[2] = mt_cell_int(holders[site].used_b);
-        c[3] = mt_cell_int(holders[site].blocks_n);
-        c[4] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, site)));
+        c[0] = mt_cell_int(h->holds_b);
+        c[1] = mt_cell_int(h->segments_n);
+        c[2] = mt_cell_int(h->used_b);
+        c[3] = mt_cell_int(h->blocks_n);
+        c[4] = mt_cell_text(mt_report_text(r, mt_strtab_get(&s->strings, h->site)));
     }
-    mt_vec_free(&sites.rows);
-    free(holders);
+    mt_vec_free(&holders.all);
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
@@ -174,18 +147,18 @@ static enum mt_status check_svg(struct mt_err *err)
     return MT_EUSAGE;
 }
 
-static enum mt_status check_options(bool *holders, struct mt_err *err)
+static enum mt_status check_options(struct mt_err *err)
 {
     struct mt_by keys;
-    *holders = by != NULL;
+    const bool holders = by != NULL;
     MT_TRY(mt_by_parse(&mt_cmd_segments, by, "site", &keys, err));
     MT_TRY(check_svg(err));
     if (!sort_key)
         return MT_OK;
-    for (size_t i = 0; !*holders && i < MT_ARRAY_LEN(columns); i++)
+    for (size_t i = 0; !holders && i < MT_ARRAY_LEN(columns); i++)
         if (strcmp(sort_key, columns[i].name) == 0)
             return MT_OK;
-    for (size_t i = 0; *holders && i < MT_ARRAY_LEN(holder_columns); i++)
+    for (size_t i = 0; holders && i < MT_ARRAY_LEN(holder_columns); i++)
         if (strcmp(sort_key, holder_columns[i].name) == 0)
             return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "there is no column '%s' to sort by", sort_key);
@@ -207,9 +180,10 @@ static void add_columns(struct mt_report *r, bool holders)
 }
 
 static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
-                           const struct mt_run_device *d, const struct mt_segments *s, bool holders,
+                           const struct mt_run_device *d, const struct mt_segments *s,
                            struct mt_err *err)
 {
+    const bool holders = by != NULL;
     struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
     add_columns(r, holders);
     if (holders)
@@ -242,26 +216,19 @@ static enum mt_status show_svg(const struct mt_run *run, const struct mt_run_dev
     return st;
 }
 
-static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
-    struct mt_run_device device;
     struct mt_segments s = {0};
-    bool none, holders;
-    int others;
     enum mt_status st = MT_OK;
-    MT_TRY(check_options(&holders, err));
-    MT_TRY(mt_knows(run, NULL, MT_KNOWS_SEGMENTS, err));
-    MT_TRY(mt_run_device(db, run, device_name, &device, &none, &others, err));
-    mt_report_about(r, run, none ? NULL : &device);
-    if (none)
-        return mt_show_no_memory(r, run, err);
-    MT_TRY_OUT(mt_segments_load(db, run, &device, MT_SEG_AT_END, &s, err));
+    mt_view_about(v, r);
+    if (!v->has_device)
+        return mt_show_no_memory(r, &v->run, err);
+    MT_TRY_OUT(mt_segments_load(v->db, &v->run, &v->device, MT_SEG_AT_END, &s, err));
     if (mt_show_wants_svg()) {
-        st = show_svg(run, &device, &s, err);
+        st = show_svg(&v->run, &v->device, &s, err);
     } else {
-        MT_TRY_OUT(fill(r, run, &device, &s, holders, err));
-        mt_report_others(r, others);
+        MT_TRY_OUT(fill(r, &v->run, &v->device, &s, err));
+        mt_report_others(r, v->other_n);
         st = mt_show(r, err);
     }
 out:
@@ -272,7 +239,9 @@ out:
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    return mt_report_on_run(args, "memtool.segments", show, err);
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name, MT_KNOWS_SEGMENTS};
+    MT_TRY(check_options(err));
+    return mt_report_on_view(args, &wanted, "memtool.segments", show, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -2,9 +2,9 @@
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
-#include "lib/usage/live.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +14,34 @@
 static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
 #define TORCH_ROWS 100 /* row_limit of PyTorch's table() */
 static struct mt_rows rows = MT_ROWS(20);
+static struct mt_by keys;   /* --by */
+static struct mt_sort sort; /* --sort */
+
+/* PyTorch's sort keys name a device, too. NULL: none is asked for. */
+static const char *wanted_device(void)
+{
+    return device_name ? device_name : sort.device;
+}
 
 /* Of a run without memory: what its ops did. */
 enum { NO_DEVICE = MT_KNOWS_OPS | MT_KNOWS_ALLOC | MT_KNOWS_COUNTS };
 
 /* One device's groups into the report. */
-static enum mt_status add_device(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                                 const struct mt_run_device *d, const struct mt_by *keys,
-                                 int64_t *net_b, struct mt_err *err)
+static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
+                                 const struct mt_run_device *d, int64_t *net_b, struct mt_err *err)
 {
     struct mt_tree tree = {0};
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
-        .thread = thread, .by_step = steps != NULL, .keys = keys->v, .key_n = keys->n};
+        .thread = thread, .by_step = steps != NULL, .keys = keys.v, .key_n = keys.n};
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
-    if (thread || steps || mt_group_needs_ops(keys->v, keys->n))
-        MT_TRY_OUT(mt_group_ops(db, run, d, &filter, &tree, &groups, err));
+    if (thread || steps || mt_group_needs_ops(keys.v, keys.n))
+        MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
     else
-        MT_TRY_OUT(mt_group_nodes(db, run, d, keys->v, keys->n, &tree, &groups, err));
-    mt_table_rows(r, &groups, keys->n, keys->device ? d ? d->name : "-" : NULL,
+        MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
+    mt_table_rows(r, &groups, keys.n, keys.device ? d ? d->name : "-" : NULL,
                   d ? d->knows : NO_DEVICE, net_b);
 out:
     mt_groups_free(&groups);
@@ -49,39 +56,34 @@ struct devices {
     int others; /* devices of the run that are none of them */
 };
 
-static enum mt_status find_devices(struct mt_db *db, const struct mt_run *run, const char *wanted,
-                                   bool each, struct devices *out, struct mt_err *err)
+static enum mt_status find_devices(const struct mt_view *v, bool each, struct devices *out,
+                                   struct mt_err *err)
 {
-    struct mt_run_device one;
-    bool none;
     *out = (struct devices){0};
-    MT_TRY(mt_run_device(db, run, wanted, &one, &none, &out->others, err));
-    if (none)
+    if (!v->has_device)
         return MT_OK;
-    if (each && !wanted) {
-        out->others = 0;
-        return mt_run_devices(db, run, &out->v, &out->n, err);
-    }
+    if (each)
+        return mt_run_devices(v->db, &v->run, &out->v, &out->n, err);
     out->v = mt_alloc(sizeof *out->v);
-    out->v[out->n++] = one;
+    out->v[out->n++] = v->device;
+    out->others = v->other_n;
     return MT_OK;
 }
 
-static void note_others(struct mt_report *r, const struct devices *d, const struct mt_by *keys,
-                        const struct mt_sort *sort)
+static void note_others(struct mt_report *r, const struct devices *d)
 {
     char more[MT_HUMAN_LONG];
     mt_human_plural(d->others, "more device", more);
     if (d->others <= 0)
         return;
-    if (!keys->device)
+    if (!keys.device)
         mt_report_note(r, "%s; choose with --device, or see all with --by %s,device.", more,
                        by ? by : "name");
     else if (device_name)
         mt_report_note(r, "%s; leave --device out to see all.", more);
     else
         mt_report_note(r, "%s; --sort %s is about %s alone, --sort %s about all.", more, sort_key,
-                       d->v[0].name, sort->column);
+                       d->v[0].name, sort.column);
 }
 
 /* "cuda:0 · net 4 B · peak 6 B at 2 us"; the peaks of several devices are at several times. */
@@ -108,13 +110,13 @@ static void describe_devices(struct mt_buf *title, const struct devices *d, int6
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct devices *d,
-                     int64_t net_b, const struct mt_sort *sort)
+                     int64_t net_b)
 {
     bool one = d->n == 1;
     mt_report_about(r, run, one ? &d->v[0] : NULL);
     if (d->n > 1)
         mt_report_param(r, "device", (struct mt_cell){0});
-    mt_report_param(r, "sort", mt_cell_text(sort->column));
+    mt_report_param(r, "sort", mt_cell_text(sort.column));
     mt_report_param(r, "by", mt_cell_text(by));
     if (!d->n) {
         mt_report_no_memory(r, run);
@@ -128,7 +130,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     if (thread)
         mt_buf_addf(&title, " · thread %s", thread);
     r->title = title.s;
-    r->title_end = mt_asprintf("sorted by %s", sort->column);
+    r->title_end = mt_asprintf("sorted by %s", sort.column);
     bool net_known = d->v[0].net_b != MT_UNKNOWN;
     bool peak_known = one && mt_device_knows(&d->v[0], MT_KNOWS_PEAK);
     mt_report_total(r, "net_b", net_known ? mt_cell_int(net_b) : (struct mt_cell){0});
@@ -146,32 +148,30 @@ static unsigned known_of(const struct devices *d)
 
 /* Refuses what the run cannot be grouped, filtered or sorted by. */
 static enum mt_status check_known(const struct mt_run *run, const struct devices *d,
-                                  const struct mt_by *keys, const struct mt_sort *sort,
                                   struct mt_err *err)
 {
     for (size_t i = 0; i < d->n && !mt_device_has_events(&d->v[i]); i++) {
-        MT_TRY(mt_by_known(keys, run, &d->v[i], err));
+        MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
         MT_TRY(mt_knows(run, &d->v[i],
                         steps    ? MT_KNOWS_STEPS
                         : thread ? MT_KNOWS_THREADS
                                  : 0,
                         err));
-        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort->column), err));
+        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column), err));
     }
     return MT_OK;
 }
 
 /* The groups of all these devices as rows; *net_b: what they add up to. */
-static enum mt_status add_rows(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                               const struct devices *d, const struct mt_by *keys, int64_t *net_b,
-                               struct mt_err *err)
+static enum mt_status add_rows(struct mt_report *r, const struct mt_view *v,
+                               const struct devices *d, int64_t *net_b, struct mt_err *err)
 {
-    mt_table_columns(r, keys->v, keys->n, keys->device, known_of(d));
+    mt_table_columns(r, keys.v, keys.n, keys.device, known_of(d));
     *net_b = 0;
     if (!d->n)
-        return add_device(r, db, run, NULL, keys, net_b, err);
+        return add_device(r, v, NULL, net_b, err);
     for (size_t i = 0; i < d->n; i++)
-        MT_TRY(add_device(r, db, run, &d->v[i], keys, net_b, err));
+        MT_TRY(add_device(r, v, &d->v[i], net_b, err));
     return MT_OK;
 }
 
@@ -188,39 +188,42 @@ static const char *sum_words(struct mt_report *r, const struct devices *d, int64
     return mt_report_textf(r, "the peak, %s", mt_human_bytes(d->v[0].peak_b, text));
 }
 
-static enum mt_status fill(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static enum mt_status check_sorted(const struct mt_report *r, struct mt_err *err)
 {
-    struct mt_by keys;
+    if (mt_report_find_column(r, sort.column) >= 0 || strcmp(sort.column, "name") == 0)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "this table has no column '%s' to sort by", sort.column);
+    mt_err_hint(err, "Sort by self_%s.", sort.column);
+    return MT_EUSAGE;
+}
+
+static bool by_top(void)
+{
+    for (int k = 0; k < keys.n; k++)
+        if (keys.v[k] == MT_BY_TOP)
+            return true;
+    return false;
+}
+
+static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
     struct devices devices = {0};
-    bool by_top = false;
-    struct mt_sort sort = {0};
     int64_t net_b;
     enum mt_status st = MT_OK;
-    MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
-    if (sort_key)
-        MT_TRY(mt_table_sort_key(sort_key, &sort, err));
-    MT_TRY(
-        find_devices(db, run, device_name ? device_name : sort.device, keys.device, &devices, err));
+    MT_TRY(find_devices(v, keys.device && !wanted_device(), &devices, err));
     const char *size = mt_table_sort_default(known_of(&devices));
     if (!sort_key)
         MT_TRY_OUT(mt_table_sort_key(size, &sort, err));
-    MT_TRY_OUT(check_known(run, &devices, &keys, &sort, err));
-    MT_TRY_OUT(add_rows(r, db, run, &devices, &keys, &net_b, err));
-    if (mt_report_find_column(r, sort.column) < 0 && strcmp(sort.column, "name") != 0) {
-        st = MT_FAIL(err, MT_EUSAGE, "this table has no column '%s' to sort by", sort.column);
-        mt_err_hint(err, "Sort by self_%s.", sort.column);
-        goto out;
-    }
-    note_others(r, &devices, &keys, &sort);
-    for (int k = 0; k < keys.n; k++)
-        by_top |= keys.v[k] == MT_BY_TOP;
+    MT_TRY_OUT(check_known(&v->run, &devices, err));
+    MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
+    MT_TRY_OUT(check_sorted(r, err));
+    note_others(r, &devices);
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
-    describe(r, run, &devices, net_b, &sort);
+    describe(r, &v->run, &devices, net_b);
     bool events = mt_knows_events(known_of(&devices));
     mt_rows_footer(&rows, r, sum_words(r, &devices, net_b),
-                   by_top || !events ? "" : ", --by top what your code called");
+                   by_top() || !events ? "" : ", --by top what your code called");
 out:
     free(devices.v);
     return st;
@@ -246,26 +249,35 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    MT_TRY(fill(v, r, err));
+    return mt_show(r, err);
+}
+
+static enum mt_status show_compat(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     const struct mt_rows torch_rows = {.limit = rows.limit, .people = TORCH_ROWS};
     const struct mt_compat_opts o = {.version = compat,
                                      .sort = sort_key,
                                      .limit = mt_rows_limit(&torch_rows),
                                      .by_shape = by && strcmp(by, "shape") == 0};
-    if (compat) {
-        MT_TRY(check_compat(run, err));
-        return mt_compat_table(db, run, &o, r, err);
-    }
-    MT_TRY(fill(r, db, run, err));
-    return mt_show(r, err);
+    MT_TRY(check_compat(&v->run, err));
+    return mt_compat_table(v->db, &v->run, &o, r, err);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    return mt_report_on_run(args, "memtool.table", show, err);
+    const char *schema = "memtool.table";
+    if (compat)
+        return mt_report_on_view(args, &(struct mt_view_wanted){0}, schema, show_compat, err);
+    MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
+    sort = (struct mt_sort){0};
+    if (sort_key)
+        MT_TRY(mt_table_sort_key(sort_key, &sort, err));
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, wanted_device(), 0};
+    return mt_report_on_view(args, &wanted, schema, show, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -16,6 +16,7 @@
 static const char *by, *device_name, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
+static struct mt_by keys; /* --by */
 
 /* A picture has no more groups than there are colours to tell them apart. */
 static size_t top_n(void)
@@ -26,7 +27,8 @@ static size_t top_n(void)
 
 static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "run '%s' has no reserved bytes for %s", t->run.name, t->device.name);
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no reserved bytes for %s", t->view->run.name,
+            t->view->device.name);
     mt_err_hint(err, "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out "
                      "--metric for what is allocated.");
     return MT_EUSAGE;
@@ -50,14 +52,15 @@ static bool shows_reserved(void)
 }
 
 /* All but the curve of what is allocated; reserved is beside it unless one of them is asked for. */
-static enum mt_status load_samples(struct mt_timeline *t, struct mt_db *db, struct mt_err *err)
+static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
 {
+    struct mt_db *db = t->view->db;
     bool reserved = shows_reserved();
     t->metric = reserved ? "reserved" : "allocated";
-    MT_TRY(mt_samples_load(db, &t->run, &t->device, "oom", &t->ooms, err));
-    MT_TRY(mt_recorder_total(db, &t->device, &t->total, err));
+    MT_TRY(mt_samples_load(db, &t->view->run, &t->view->device, "oom", &t->ooms, err));
+    MT_TRY(mt_recorder_total(db, &t->view->device, &t->total, err));
     if (!metric || reserved)
-        MT_TRY(mt_samples_load(db, &t->run, &t->device, "reserved",
+        MT_TRY(mt_samples_load(db, &t->view->run, &t->view->device, "reserved",
                                reserved ? &t->levels : &t->second, err));
     return !reserved || t->levels.all.n ? MT_OK : no_reserved(t, err);
 }
@@ -69,8 +72,8 @@ static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err
     if (shows_reserved())
         return MT_OK;
     int64_t *moments = mt_buckets_moments(&t->asked, &t->shown, n, &moment_n);
-    enum mt_status st =
-        mt_levels_load_near(t->lives.db, &t->run, &t->device, moments, moment_n, &t->levels, err);
+    enum mt_status st = mt_levels_load_near(t->view->db, &t->view->run, &t->view->device, moments,
+                                            moment_n, &t->levels, err);
     free(moments);
     return st;
 }
@@ -78,16 +81,16 @@ static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err
 static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
 {
     char dur[MT_HUMAN_MAX];
-    MT_TRY(mt_window_parse(from, to, step, &t->run, &t->lives.steps, &t->asked, err));
-    t->shown = mt_window_within(&t->asked, t->run.dur_ns);
+    MT_TRY(mt_window_parse(from, to, step, &t->view->run, &t->view->blocks.steps, &t->asked, err));
+    t->shown = mt_window_within(&t->asked, t->view->run.dur_ns);
     if (step)
         t->window = mt_asprintf(" of step %s", step);
     else if (from || to)
         t->window = mt_asprintf(" between %s and %s", from ? from : "@start", to ? to : "@end");
-    if (t->asked.from_ns <= t->run.dur_ns)
+    if (t->asked.from_ns <= t->view->run.dur_ns)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "the window begins after the end of run '%s'", t->run.name);
-    mt_err_hint(err, "It lasts %s.", mt_human_ns(t->run.dur_ns, dur));
+    MT_FAIL(err, MT_EUSAGE, "the window begins after the end of run '%s'", t->view->run.name);
+    mt_err_hint(err, "It lasts %s.", mt_human_ns(t->view->run.dur_ns, dur));
     return MT_EUSAGE;
 }
 
@@ -102,17 +105,19 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
     if (t->peak_ns < t->shown.from_ns)
         t->peak_ns = t->shown.from_ns; /* reached before, and held at the start of the window */
-    if (!mt_device_has_events(&t->device) && t->peak_b == t->device.peak_b && !t->window)
-        t->peak_ns = t->device.peak_ns; /* of equal moments the one whose call paths are known */
+    if (!mt_device_has_events(&t->view->device) && t->peak_b == t->view->device.peak_b &&
+        !t->window)
+        t->peak_ns =
+            t->view->device.peak_ns; /* of equal moments the one whose call paths are known */
     t->report->title = mt_timeline_title(t);
     mt_report_total(t->report, "peak_b",
-                    t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));
+                    t->view->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));
     mt_report_total(t->report, "peak_ns",
-                    t->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_ns));
+                    t->view->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;
-    return mt_bands_load(&t->lives, &t->device, &t->levels, &t->buckets, t->by.v, t->by.n, top_n(),
-                         &t->bands, err);
+    return mt_bands_load(&t->view->blocks, &t->view->device, &t->levels, &t->buckets, t->by.v,
+                         t->by.n, top_n(), &t->bands, err);
 }
 
 static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
@@ -199,7 +204,7 @@ static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_timeline_changes *changes = NULL;
     if (!shows_reserved())
-        MT_TRY(mt_levels_load(t->lives.db, &t->run, &t->device, &t->levels, err));
+        MT_TRY(mt_levels_load(t->view->db, &t->view->run, &t->view->device, &t->levels, err));
     enum mt_status st = mt_timeline_exact(t, &changes, err);
     if (mt_people_read())
         mt_report_collect(t->report);
@@ -262,13 +267,13 @@ static enum mt_status check_options(struct mt_err *err)
 static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *err)
 {
     unsigned need = MT_KNOWS_LEVEL;
-    if (mt_device_has_events(&t->device))
+    if (mt_device_has_events(&t->view->device))
         return MT_OK;
     need |= by || exact ? MT_KNOWS_BLOCKS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
     if (by)
-        MT_TRY(mt_by_known(&t->by, &t->run, &t->device, err));
-    return mt_knows(&t->run, &t->device, need, err);
+        MT_TRY(mt_by_known(&t->by, &t->view->run, &t->view->device, err));
+    return mt_knows(&t->view->run, &t->view->device, need, err);
 }
 
 static void free_all(struct mt_timeline *t)
@@ -279,50 +284,47 @@ static void free_all(struct mt_timeline *t)
     mt_levels_free(&t->levels);
     mt_levels_free(&t->second);
     mt_levels_free(&t->ooms);
-    mt_allocations_close(&t->lives);
-    mt_report_free(t->report);
     free(t->window);
+}
+
+static enum mt_status look(struct mt_timeline *t, struct mt_err *err)
+{
+    const struct mt_view *v = t->view;
+    MT_TRY(check_known(t, err));
+    MT_TRY(find_window(t, err));
+    MT_TRY(load_samples(t, err));
+    mt_report_param(t->report, "metric", mt_cell_text(t->metric));
+    mt_report_param(t->report, "from_ns", mt_cell_int(t->shown.from_ns));
+    mt_report_param(t->report, "to_ns", mt_cell_int(t->shown.to_ns));
+    if (by)
+        mt_report_param(t->report, "by", mt_cell_text(by));
+    if (t->metric[0] == 'a')
+        mt_report_older(t->report, &v->run, &v->device);
+    mt_report_others(t->report, v->other_n);
+    return show(t, err);
+}
+
+static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    struct mt_timeline t = {.view = v, .report = r, .by = keys};
+    struct mt_run_device about = v->device;
+    if (shows_reserved())
+        about.unseen_n = 0; /* what is reserved is known */
+    mt_report_about(r, &v->run, v->has_device ? &about : NULL);
+    if (!v->has_device)
+        return mt_show_no_memory(r, &v->run, err);
+    enum mt_status st = look(&t, err);
+    free_all(&t);
+    return st;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    struct mt_db *db = NULL;
-    struct mt_report report;
-    struct mt_timeline t = {.report = &report};
-    bool none;
-    int others;
-    enum mt_status st = MT_OK;
-    mt_report_init(&report, "memtool.timeline", 1);
-    MT_TRY_OUT(mt_by_parse(&mt_cmd_timeline, by, "site", &t.by, err));
-    MT_TRY_OUT(check_options(err));
-    MT_TRY_OUT(mt_open_run(args->n ? args->v[0] : NULL, &db, &t.run, err));
-    MT_TRY_OUT(mt_run_device(db, &t.run, device_name, &t.device, &none, &others, err));
-    struct mt_run_device about = t.device;
-    if (shows_reserved())
-        about.unseen_n = 0; /* what is reserved is known */
-    mt_report_about(&report, &t.run, none ? NULL : &about);
-    if (none) {
-        st = mt_show_no_memory(&report, &t.run, err);
-        goto out;
-    }
-    MT_TRY_OUT(check_known(&t, err));
-    MT_TRY_OUT(mt_allocations_open(db, &t.run, &t.lives, err));
-    MT_TRY_OUT(find_window(&t, err));
-    MT_TRY_OUT(load_samples(&t, db, err));
-    mt_report_param(&report, "metric", mt_cell_text(t.metric));
-    mt_report_param(&report, "from_ns", mt_cell_int(t.shown.from_ns));
-    mt_report_param(&report, "to_ns", mt_cell_int(t.shown.to_ns));
-    if (by)
-        mt_report_param(&report, "by", mt_cell_text(by));
-    if (t.metric[0] == 'a')
-        mt_report_older(&report, &t.run, &t.device);
-    mt_report_others(&report, others);
-    st = show(&t, err);
-out:
-    free_all(&t);
-    mt_db_close(db);
-    return st;
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    MT_TRY(mt_by_parse(&mt_cmd_timeline, by, "site", &keys, err));
+    MT_TRY(check_options(err));
+    return mt_report_on_view(args, &wanted, "memtool.timeline", look_at, err);
 }
 
 static const struct mt_opt opts[] = {

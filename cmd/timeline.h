@@ -5,6 +5,7 @@
 #define MT_TIMELINE_H
 
 #include "cmd/by.h"
+#include "cmd/view.h"
 #include "lib/render/chart.h"
 #include "lib/render/report.h"
 #include "lib/usage/bands.h"
@@ -12,9 +13,7 @@
 
 /* What all of them work on. */
 struct mt_timeline {
-    struct mt_run run;
-    struct mt_run_device device;
-    struct mt_allocations lives;
+    struct mt_view *view;
     struct mt_levels levels; /* of the metric shown */
     struct mt_levels second; /* reserved, shown beside allocated; empty: none */
     struct mt_levels ooms;

@@ -11,20 +11,20 @@ char *mt_timeline_title(const struct mt_timeline *t)
 {
     char bytes[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf out = {0};
-    int64_t step = mt_steps_number_at(&t->lives.steps, t->peak_ns);
-    mt_buf_addf(&out, "%s · %s · ", t->run.name, t->device.name);
+    int64_t step = mt_steps_number_at(&t->view->blocks.steps, t->peak_ns);
+    mt_buf_addf(&out, "%s · %s · ", t->view->run.name, t->view->device.name);
     if (t->metric[0] != 'a')
         mt_buf_addf(&out, "%s, ", t->metric);
-    if (t->device.one_moment) {
+    if (t->view->device.one_moment) {
         mt_buf_addf(
             &out, "%s%s; no history, so the peak is unknown", t->metric[0] == 'a' ? "live " : "",
-            mt_human_with_exact(t->metric[0] == 'a' ? t->device.at_end_b : t->peak_b, bytes));
+            mt_human_with_exact(t->metric[0] == 'a' ? t->view->device.at_end_b : t->peak_b, bytes));
         return out.s;
     }
     mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
-                t->metric[0] == 'a' ? mt_at_most(&t->device, t->peak_b) : "",
+                t->metric[0] == 'a' ? mt_at_most(&t->view->device, t->peak_b) : "",
                 mt_human_with_exact(t->peak_b, bytes),
-                mt_human_time(t->run.time_unit, t->peak_ns, when));
+                mt_human_time(t->view->run.time_unit, t->peak_ns, when));
     if (!t->window && step != INT64_MIN)
         mt_buf_addf(&out, ", step %lld", (long long)step);
     return out.s;
@@ -35,8 +35,8 @@ static void add_footers(struct mt_timeline *t)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->metric[0] == 'a';
-    int64_t before_b = mt_recorder_before(&t->total, &t->device);
-    if (t->second.all.n && !t->device.one_moment) {
+    int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
+    if (t->second.all.n && !t->view->device.one_moment) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
             t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
@@ -64,16 +64,16 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
 {
     *c = (struct mt_chart){.title = t->report->title,
                            .what = t->metric,
-                           .time_unit = t->run.time_unit,
+                           .time_unit = t->view->run.time_unit,
                            .shown = t->shown,
                            .level = &t->buckets,
                            .second = t->second.all.n ? &t->second_buckets : NULL,
                            .second_what = "reserved",
-                           .peak_ns = t->device.one_moment ? INT64_MIN : t->peak_ns,
+                           .peak_ns = t->view->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};
-    for (size_t i = 0; i < t->lives.steps.all.n; i++) {
-        const struct mt_step *s = &t->lives.steps.all.v[i];
+    for (size_t i = 0; i < t->view->blocks.steps.all.n; i++) {
+        const struct mt_step *s = &t->view->blocks.steps.all.v[i];
         if (mt_window_has(&t->asked, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))
             *mt_vec_push(&c->steps) = (struct mt_chart_mark){s->start_ns, s->number};
     }
@@ -89,8 +89,8 @@ static void add_legend(struct mt_timeline *t, bool ascii)
 {
     struct mt_report *r = t->report;
     struct mt_buf spark = {0};
-    mt_report_columns(r, t->device.one_moment ? "at_peak_b=LIVE most_b over_time"
-                                              : "at_peak_b most_b over_time");
+    mt_report_columns(r, t->view->device.one_moment ? "at_peak_b=LIVE most_b over_time"
+                                                    : "at_peak_b most_b over_time");
     for (int k = 0; k < t->bands.key_n; k++)
         mt_report_column(r, mt_group_key_names[t->by.v[k]],
                          t->by.v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);

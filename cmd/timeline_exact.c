@@ -23,14 +23,14 @@ static bool next_change(void *closure, struct mt_cell *cells)
     cells[1] = mt_cell_int(mt_wrap_sub(l->level_b, mt_levels_value(&t->levels, c->next - 1)));
     cells[2] = mt_cell_int(l->level_b);
     if (c->nodes) {
-        const struct mt_tree *tree = &t->lives.tree;
+        const struct mt_tree *tree = &t->view->blocks.tree;
         uint32_t node = c->nodes[l->record];
         cells[3] = mt_cell_text(node < tree->nodes.n
                                     ? mt_strtab_get(&tree->strings, tree->nodes.v[node].frame)
                                 : node == MT_NODE_UNSEEN ? "[freed unseen]"
                                                          : "[outside ops]");
     }
-    int64_t step = mt_steps_number_at(&t->lives.steps, l->t_ns);
+    int64_t step = mt_steps_number_at(&t->view->blocks.steps, l->t_ns);
     if (step != INT64_MIN)
         cells[4] = mt_cell_int(step);
     c->next++;
@@ -46,15 +46,15 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
                                       .next = mt_levels_before(&t->levels, t->asked.from_ns) + 1,
                                       .last = mt_levels_before(&t->levels, t->asked.to_ns)};
     if (t->metric[0] == 'a')
-        MT_TRY(mt_levels_nodes(t->lives.db, &t->run, &t->device, &c->nodes, err));
+        MT_TRY(mt_levels_nodes(t->view->db, &t->view->run, &t->view->device, &c->nodes, err));
     mt_report_columns(r, "time_ns change_b level_b name step");
     r->keep_order = true;
     r->next = next_change;
     r->closure = c;
     char n[MT_HUMAN_MAX];
-    r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->run.name, t->device.name,
-                           mt_human_count(c->last + 1 - c->next, n), t->metric,
-                           t->window ? t->window : "");
+    r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->view->run.name,
+                           t->view->device.name, mt_human_count(c->last + 1 - c->next, n),
+                           t->metric, t->window ? t->window : "");
     mt_report_total(r, "start_b", mt_cell_int(mt_levels_value(&t->levels, c->next - 1)));
     return MT_OK;
 }

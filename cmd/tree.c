@@ -1,12 +1,12 @@
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/run/invert.h"
 #include "lib/run/knows.h"
-#include "lib/run/load.h"
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,26 +298,20 @@ static void tell_empty(const struct tree_view *v)
                          n == 1 ? "it" : "them");
 }
 
-static enum mt_status show(struct mt_report *r, struct mt_db *db, const struct mt_run *run,
-                           struct mt_err *err)
+static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_err *err)
 {
-    struct mt_run_device d;
-    struct mt_tree tree = {0};
-    struct tree_view v = {.t = &tree, .report = r};
-    bool none;
-    int others;
+    const struct mt_run_device *d = mt_view_device(view);
+    struct tree_view v = {.t = &view->tree, .report = r};
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(mt_run_device(db, run, device_name, &d, &none, &others, err));
-    knows = none ? ~0u : d.knows;
-    MT_TRY_OUT(mt_load_rollup(db, run, none ? NULL : &d, &tree, err));
+    knows = d ? d->knows : ~0u;
     if (invert)
-        turn_round(&tree, r);
-    v.min_b = least(none ? NULL : &d, root_b(&tree));
+        turn_round(v.t, r);
+    v.min_b = least(d, root_b(v.t));
     link_children(&v);
     MT_TRY_OUT(mark_paths(&v, err));
     add_columns(r);
     walk(&v);
-    describe(r, run, none ? NULL : &d);
+    describe(r, &view->run, d);
     tell_empty(&v);
     st = mt_show(r, err);
 out:
@@ -325,14 +319,14 @@ out:
     free(v.next);
     free(v.shown);
     mt_buf_free(&v.prefix);
-    mt_tree_free(&tree);
     return st;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    return mt_report_on_run(args, "memtool.tree", show, err);
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_TREE, device_name, 0};
+    return mt_report_on_view(args, &wanted, "memtool.tree", show, err);
 }
 
 static const struct mt_opt opts[] = {

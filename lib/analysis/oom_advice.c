@@ -25,7 +25,7 @@ int64_t mt_oom_up_to(int64_t size, int64_t step)
     return (size + step - 1) / step * step;
 }
 
-int64_t mt_oom_advice_busiest_stream(const struct mt_segments *s)
+static int64_t busiest_stream(const struct mt_segments *s)
 {
     int64_t best = 0, best_b = -1;
     for (size_t i = 0; i < s->all.n; i++) {
@@ -321,18 +321,26 @@ static const char *verdict(const struct mt_oom_advices *a)
     return unknown ? "does not fit in what is held" : "does not fit";
 }
 
+/* On which stream it would be is a guess where there are several. */
+static void choose_stream(const struct mt_segments *s, int64_t asked, struct mt_oom_advices *out)
+{
+    out->stream = asked == INT64_MIN ? busiest_stream(s) : asked;
+    for (size_t i = 0; i < s->all.n && asked == INT64_MIN; i++)
+        out->several_streams |= s->all.v[i].stream != out->stream;
+}
+
 void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
                    struct mt_oom_advices *out)
 {
     int64_t block = mt_oom_up_to(asked->size_b > 0 ? asked->size_b : 1, 512);
     struct request r = {
         .s = s, .block_b = block, .device_free_b = asked->device_free_b, .small = block <= MIB};
-    r.place = (struct mt_oom_place){
-        .s = s,
-        .block_b = block,
-        .stream = asked->stream == INT64_MIN ? mt_oom_advice_busiest_stream(s) : asked->stream,
-        .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
-        .small = r.small};
+    choose_stream(s, asked->stream, out);
+    r.place = (struct mt_oom_place){.s = s,
+                                    .block_b = block,
+                                    .stream = out->stream,
+                                    .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
+                                    .small = r.small};
     r.expandable = mt_oom_is_expandable(&r.place);
     r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : mt_oom_up_to(block, 2 * MIB);
     if (!as_it_is(&r, out)) {

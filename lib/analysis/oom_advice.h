@@ -21,8 +21,10 @@ struct mt_oom_advice {
 
 struct mt_oom_advices {
     MT_VEC(struct mt_oom_advice) rows; /* the first is "as it is" */
-    const char *verdict; /* "fits", "does not fit", ...: of what PyTorch does by itself;
-                            static */
+    const char *verdict;  /* "fits", "does not fit", ...: of what PyTorch does by itself;
+                             static */
+    int64_t stream;       /* that was asked for, or taken for it */
+    bool several_streams; /* nothing was asked for, and there are others */
 };
 
 /* What is asked for, and where. */
@@ -34,8 +36,6 @@ struct mt_oom_advice_request {
 };
 void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
                    struct mt_oom_advices *out);
-/* The stream that mt_oom_advice takes where it is unknown. */
-int64_t mt_oom_advice_busiest_stream(const struct mt_segments *s);
 void mt_oom_advices_free(struct mt_oom_advices *f);
 
 #endif

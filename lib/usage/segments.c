@@ -190,3 +190,20 @@ void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt
     if (out->rows.n)
         qsort(out->rows.v, out->rows.n, sizeof *out->rows.v, site_cmp);
 }
+
+void mt_seg_shares(const struct mt_segments *s, const struct mt_seg *g, int n, double *shares)
+{
+    uint32_t b = 0;
+    for (int i = 0; i < n; i++) {
+        double from = (double)g->size_b * i / n, to = (double)g->size_b * (i + 1) / n, used = 0;
+        for (; b < g->block_n; b++) {
+            const struct mt_seg_block *block = &s->blocks.v[g->first_block + b];
+            double start = (double)block->at, end = start + (double)block->size_b;
+            double overlap = (end < to ? end : to) - (start > from ? start : from);
+            used += overlap > 0 ? overlap : 0;
+            if (end > to)
+                break; /* it reaches into the next part */
+        }
+        shares[i] = to > from ? used / (to - from) : 0; /* a damaged file may have no size */
+    }
+}

@@ -84,6 +84,9 @@ struct mt_seg_sites {
 /* Of the blocks from..to (numbers in s->blocks, `to` not included). */
 void mt_seg_sites(const struct mt_segments *s, size_t from, size_t to, struct mt_seg_sites *out);
 
+/* How much of each n-th part of the segment its blocks take, from 0 to 1. */
+void mt_seg_shares(const struct mt_segments *s, const struct mt_seg *g, int n, double *shares);
+
 /* Appends an SVG picture: a bar per segment on a common scale, blocks coloured by site. It is no
  * higher than a page: many segments stand side by side, and what is too much is summed up. */
 void mt_segments_svg(struct mt_buf *out, const struct mt_segments *s, const char *title);

@@ -1,0 +1,155 @@
+#include "cmd/view.h"
+
+#include "cmd/cache.h"
+#include "cmd/common.h"
+#include "cmd/output.h"
+#include "lib/analysis/baseline.h"
+#include "lib/base/human.h"
+#include "lib/run/knows.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
+{
+    char *path = NULL;
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
+    enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
+    if (st == MT_OK)
+        mt_output_spare(path);
+    free(path);
+    return st;
+}
+
+static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_run *run,
+                                struct mt_err *err)
+{
+    if (!mt_baseline_is_file(path))
+        return mt_cache_open(path, db, run, err);
+    mt_err_input(err, path);
+    MT_FAIL(err, MT_EUSAGE, "is a baseline: figures to check against, not a recording");
+    struct mt_buf word = {0};
+    mt_shell_word(&word, path);
+    mt_err_hint(err,
+                "It was not read. `memtool check RUN --baseline %s` compares a run with it; "
+                "anything else needs the recording it was made from.",
+                word.s);
+    mt_buf_free(&word);
+    return MT_EUSAGE;
+}
+
+/* Whether a reference that is no file here can only mean one: "x.json", "old/x". */
+static bool means_file(const char *ref)
+{
+    static const char *const endings[] = {".json", ".gz", ".zst", ".pickle", ".pkl"};
+    const char *dot = strrchr(ref, '.');
+    bool ends = false;
+    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
+        ends |= strcmp(dot, endings[i]) == 0;
+    return ends || strchr(ref, '/');
+}
+
+static bool no_database(void)
+{
+    struct mt_err err = MT_ERR_INIT;
+    char *path = NULL;
+    bool none = mt_db_path(mt_common.db, &path, &err) == MT_OK && access(path, F_OK) != 0;
+    free(path);
+    return none;
+}
+
+static enum mt_status no_file(const char *ref, struct mt_err *err)
+{
+    mt_err_input(err, ref);
+    MT_FAIL(err, MT_EIO, "cannot be read: %s",
+            access(ref, R_OK) != 0 ? strerror(errno) : "not a regular file");
+    mt_err_hint(err, "Nor is there a database with a run of that name.");
+    return MT_EIO;
+}
+
+/* The reference of `unknown` names no run, and no file that could be read. */
+static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown, struct mt_err *err)
+{
+    bool meant = ref && means_file(ref);
+    if (meant && no_database())
+        return no_file(ref, err);
+    *err = *unknown;
+    if (!meant || err->code != MT_EUSAGE)
+        return err->code;
+    err->hint[0] = '\0';
+    mt_err_hint(err, "Nor is there such a file. %s", unknown->hint);
+    return MT_EUSAGE;
+}
+
+/* A name wins over a file of that name, unless it is written with a folder. */
+enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
+                           struct mt_err *err)
+{
+    bool file = ref && mt_cache_is_file(ref);
+    *db = NULL;
+    if (file && strchr(ref, '/'))
+        return open_file(ref, db, run, err);
+    struct mt_err unknown = MT_ERR_INIT;
+    enum mt_status st = mt_open_for_reading(db, &unknown);
+    if (st == MT_OK)
+        st = mt_run_find(*db, ref, run, &unknown);
+    if (st == MT_OK)
+        return MT_OK;
+    if (!file)
+        return unknown_ref(ref, &unknown, err);
+    mt_db_close(*db);
+    *db = NULL;
+    return open_file(ref, db, run, err);
+}
+
+static enum mt_status open_view(struct mt_view *v, const char *ref,
+                                const struct mt_view_wanted *wanted, struct mt_err *err)
+{
+    bool none = true;
+    MT_TRY(mt_open_run(ref, &v->db, &v->run, err));
+    MT_TRY(mt_knows(&v->run, NULL, wanted->need, err));
+    if (wanted->parts & MT_VIEW_DEVICE)
+        MT_TRY(mt_run_device(v->db, &v->run, wanted->device, &v->device, &none, &v->other_n, err));
+    v->has_device = !none;
+    if (wanted->parts & MT_VIEW_TREE)
+        MT_TRY(mt_load_rollup(v->db, &v->run, none ? NULL : &v->device, &v->tree, err));
+    if (wanted->parts & MT_VIEW_BLOCKS && v->has_device)
+        return mt_allocations_open(v->db, &v->run, &v->blocks, err);
+    if (wanted->parts & MT_VIEW_STEPS)
+        return mt_steps_load(v->db, &v->run, &v->blocks.steps, err);
+    return MT_OK;
+}
+
+enum mt_status mt_view_open(struct mt_view *v, const char *ref, const struct mt_view_wanted *wanted,
+                            struct mt_err *err)
+{
+    *v = (struct mt_view){0};
+    return open_view(v, ref, wanted, err);
+}
+
+void mt_view_close(struct mt_view *v)
+{
+    mt_allocations_close(&v->blocks);
+    mt_tree_free(&v->tree);
+    mt_db_close(v->db);
+}
+
+void mt_view_about(const struct mt_view *v, struct mt_report *report)
+{
+    mt_report_about(report, &v->run, mt_view_device(v));
+}
+
+enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,
+                                 const char *schema, mt_use_view *use, struct mt_err *err)
+{
+    struct mt_view v;
+    struct mt_report report;
+    mt_report_init(&report, schema, 1);
+    enum mt_status st = mt_view_open(&v, args->n ? args->v[0] : NULL, wanted, err);
+    if (st == MT_OK)
+        st = use(&v, &report, err);
+    mt_report_free(&report);
+    mt_view_close(&v);
+    return st;
+}

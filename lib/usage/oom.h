@@ -1,0 +1,34 @@
+/*
+ * oom.h - at which times what an allocator holds is worth a look: when it ran out of memory, and
+ * when it held the most.
+ */
+#ifndef MT_OOM_H
+#define MT_OOM_H
+
+#include "lib/usage/segments.h"
+
+/* An allocation that failed. INT64_MIN: unknown. */
+struct mt_oom {
+    int64_t t_ns, asked_b;
+    int64_t device_free_b; /* what the driver had left */
+    int64_t stream;
+    char *pool; /* NULL: unknown; owned */
+    struct mt_seg_moment at;
+};
+struct mt_ooms {
+    MT_VEC(struct mt_oom) all; /* in order of time */
+};
+
+/* Those of a device. Zeroed *out is fine to free, which is due on failure too. Errors: MT_EDB. */
+enum mt_status mt_ooms_load(struct mt_db *db, const struct mt_run *run,
+                            const struct mt_run_device *device, struct mt_ooms *out,
+                            struct mt_err *err);
+void mt_ooms_free(struct mt_ooms *v);
+
+/* When the allocator held the most from the driver for the first time; *known false: nothing says,
+ * as where there is no history. Errors: MT_EDB. */
+enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, struct mt_seg_moment *at,
+                                bool *known, struct mt_err *err);
+
+#endif
