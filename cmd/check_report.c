@@ -152,10 +152,8 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
 {
     const struct mt_loaded *sides[2] = {f->base ? f->base : f->new, f->base ? f->new : NULL};
     for (int s = 0; s < 2; s++)
-        if (sides[s] && sides[s]->runs.v[0].id) {
-            r->runs[s].id = sides[s]->runs.v[0].id;
-            r->runs[s].name = mt_strdup(sides[s]->figures.v.v[0].run);
-        }
+        if (sides[s] && sides[s]->runs.v[0].id)
+            mt_report_run(r, s, sides[s]->runs.v[0].id, sides[s]->figures.v.v[0].run, NULL);
     mt_report_param(r, "run", mt_cell_text(mt_report_text(r, f->new->runs.v[0].name)));
     mt_report_param(r, "run_n", mt_cell_int((int64_t)f->new->runs.n));
     mt_report_param(r, "each", mt_cell_int(f->each));

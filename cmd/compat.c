@@ -136,8 +136,7 @@ enum mt_status mt_compat_table(struct mt_db *db, const struct mt_run *run,
     mt_torch_key_averages(&input.input, rule, opts->by_shape, &table);
     MT_TRY_OUT(sort_rows(&table, opts->sort, err));
     report->schema = "memtool.compat_torch";
-    report->runs[0].id = run->id;
-    report->runs[0].name = mt_strdup(run->name);
+    mt_report_run(report, 0, run->id, run->name, run->time_unit);
     add_notes(report, &table, &input.marks, opts->version);
     if (mt_common.format && strcmp(mt_common.format, "table") != 0) {
         fill(report, &table, rule, opts->by_shape);

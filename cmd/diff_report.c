@@ -125,10 +125,8 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
 {
     struct mt_report *r = mt_alloc(sizeof *r);
     mt_report_init(r, "memtool.diff", 1);
-    for (int s = 0; s < 2; s++) {
-        r->runs[s].id = d->side[s].run.id;
-        r->runs[s].name = mt_strdup(d->side[s].run.name);
-    }
+    for (int s = 0; s < 2; s++)
+        mt_report_run(r, s, d->side[s].run.id, d->side[s].run.name, d->side[s].run.time_unit);
     mt_report_param(r, "device", mt_cell_text(mt_report_text(r, d->side[0].device.name)));
     mt_report_param(r, "per_step", mt_cell_int(w->per_step));
     *mt_vec_push(out) = r;

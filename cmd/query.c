@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/query_times.h"
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "gen/queries.h"
@@ -179,6 +180,8 @@ static enum mt_status run_sql(const char *what, struct mt_err *err)
     signal(SIGINT, on_interrupt);
     MT_TRY_OUT(
         mt_report_stream(&report, s, limit, mt_people_read() ? INT64_MAX : HELD, &rows, err));
+    if (mt_people_read())
+        MT_TRY_OUT(mt_query_times(db, &report, err));
     for (size_t c = 0; c < report.columns.n; c++)
         report.columns.v[c].wanted = true;
     st = show_rows(&report, err);

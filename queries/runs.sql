@@ -28,6 +28,10 @@ SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coale
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;
 
+-- name: run_units
+-- out: id, name and unit of the runs whose times are not ns ('' = none)
+SELECT id, name, coalesce(time_unit, '') FROM run WHERE coalesce(time_unit, '') <> 'ns';
+
 -- name: devices
 -- in: ?1 run id   out: devices, the one with most allocated bytes first, else with the highest peak, else with most alive at the end
 SELECT id, coalesce(name, ''), type, alloc_b, freed_b, net_b, alloc_n, freed_n, start_b, peak_b, peak_ns, peak_record,

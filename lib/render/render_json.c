@@ -69,6 +69,8 @@ static cJSON *json_runs(const struct mt_report *r, struct mt_buf *scratch)
         cJSON *run = cJSON_CreateObject();
         cJSON_AddItemToObject(run, "id", json_cell(&id, scratch));
         cJSON_AddItemToObject(run, "name", json_cell(&name, scratch));
+        if (r->runs[i].time_unit)
+            cJSON_AddItemToObject(run, "time_unit", json_text(r->runs[i].time_unit, scratch));
         cJSON_AddItemToArray(runs, run);
     }
     return runs;

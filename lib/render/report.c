@@ -16,6 +16,12 @@ static void free_texts(char **v, size_t n)
         free(v[i]);
 }
 
+static void free_run(struct mt_run_ref *run)
+{
+    free(run->name);
+    free(run->time_unit);
+}
+
 void mt_report_free(struct mt_report *r)
 {
     for (size_t i = 0; i < r->rows.n; i++)
@@ -24,7 +30,7 @@ void mt_report_free(struct mt_report *r)
     free_texts(r->footer.v, r->footer.n);
     free_texts(r->owned.v, r->owned.n);
     for (size_t i = 0; i < MT_ARRAY_LEN(r->runs); i++)
-        free(r->runs[i].name);
+        free_run(&r->runs[i]);
     free(r->title);
     free(r->title_end);
     free(r->figure);
@@ -66,6 +72,15 @@ const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
     va_end(ap);
     *mt_vec_push(&r->owned) = s;
     return s;
+}
+
+void mt_report_run(struct mt_report *r, int which, int64_t id, const char *name,
+                   const char *time_unit)
+{
+    bool other = time_unit && *time_unit && strcmp(time_unit, "ns") != 0;
+    free_run(&r->runs[which]);
+    r->runs[which] = (struct mt_run_ref){
+        .id = id, .name = mt_strdup(name), .time_unit = other ? mt_strdup(time_unit) : NULL};
 }
 
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit)

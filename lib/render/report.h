@@ -95,7 +95,8 @@ struct mt_report {
     struct mt_run_ref {
         int64_t id;
         char *name;
-    } runs[2]; /* runs the report is about; id 0 = none */
+        char *time_unit; /* what its times count, where that is not ns; NULL: ns, or none */
+    } runs[2];           /* runs the report is about (mt_report_run); id 0 = none */
     MT_VEC(struct mt_param {
         const char *name; /* static */
         const char *of;   /* a total's device: it lies in totals.devices.DEVICE; NULL: none */
@@ -112,6 +113,11 @@ void mt_report_free(struct mt_report *r);
 const char *mt_report_text(struct mt_report *r, const char *s);
 const char *mt_report_textf(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Names the first (0) or second run that the report is about. time_unit: what its columns that end
+ * in _ns count, "ns" mostly; "" or NULL: it knows no time. */
+void mt_report_run(struct mt_report *r, int which, int64_t id, const char *name,
+                   const char *time_unit);
 
 /* All columns come before the first row. */
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit);
