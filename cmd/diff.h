@@ -7,14 +7,6 @@
 #include "cmd/rows.h"
 #include "lib/analysis/diff_judge.h"
 
-enum mt_diff_section {
-    MT_SECTION_TOTAL,
-    MT_SECTION_PEAK,
-    MT_SECTION_OP,
-    MT_SECTION_LEAK,
-    MT_SECTION_N
-};
-
 struct mt_diff_trend {
     char name[256];
     int64_t step_n;

@@ -7,25 +7,6 @@
 
 #include "cmd/diff.h"
 
-/* The figures that are compared. */
-enum mt_diff_figure {
-    MT_DIFF_AT_PEAK_B,
-    MT_DIFF_AT_PEAK_N,
-    MT_DIFF_SELF_NET_B,
-    MT_DIFF_NET_B,
-    MT_DIFF_SELF_ALLOC_B,
-    MT_DIFF_ALLOC_B,
-    MT_DIFF_SELF_ALLOC_N,
-    MT_DIFF_CALLS_N,
-    MT_DIFF_TIME_NS,
-    MT_DIFF_AT_END_B,
-    MT_DIFF_PER_STEP_B,
-    MT_DIFF_PER_STEP_N,
-    MT_DIFF_LEAK_AT_END_B,
-    MT_DIFF_SUSPECT_PER_STEP_B,
-    MT_DIFF_FIGURE_N
-};
-
 /* Columns that people see of a section in place of its figures; --columns takes them everywhere. */
 enum mt_diff_short {
     MT_DIFF_CHANGE,
@@ -43,9 +24,9 @@ void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
                          struct mt_row *row);
 
 /* A figure; a NULL cell where unknown. */
-struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_diff_figure which);
+struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_figure which);
 /* BASE, NEW and their difference; NULL cells where unknown. */
-void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3]);
+void mt_diff_cells(const struct mt_figures at[2], enum mt_figure which, struct mt_cell out[3]);
 
 /* Whole where it can be: integers stay exact. */
 struct mt_cell mt_diff_number(double v);

@@ -53,7 +53,7 @@ static const char *change_text(struct mt_report *r, int64_t from, int64_t to, bo
 
 /* The same of a figure, which may be unknown; NULL: in both. */
 static const char *figure_text(struct mt_report *r, const struct mt_figures at[2],
-                               enum mt_diff_figure which, bool compares)
+                               enum mt_figure which, bool compares)
 {
     char text[MT_HUMAN_MAX];
     const struct mt_cell a = mt_diff_cell(&at[0], which), b = mt_diff_cell(&at[1], which);
@@ -71,20 +71,20 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     struct mt_report *r = mt_diff_new_report(d, w, out);
     const struct mt_figures at[2] = {d->side[0].whole, d->side[1].whole};
     bool levels = mt_diff_counting_side(d) < 0;
-    const char *alloc = figure_text(r, at, MT_DIFF_ALLOC_B, true);
-    const char *end = figure_text(r, at, MT_DIFF_AT_END_B, levels);
+    const char *alloc = figure_text(r, at, MT_FIG_ALLOC_B, true);
+    const char *end = figure_text(r, at, MT_FIG_AT_END_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
-    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
-                           d->side[0].device.name,
-                           change_text(r, at[0].at_peak_b, at[1].at_peak_b, levels));
+    r->title = mt_asprintf(
+        "%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name, d->side[0].device.name,
+        change_text(r, at[0].v[MT_FIG_AT_PEAK_B].i, at[1].v[MT_FIG_AT_PEAK_B].i, levels));
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
                                end ? end : "");
     if (!((at[0].unknown | at[1].unknown) &
           MT_UNKNOWN_TIME)) /* not a result: profilers slow down */
         mt_report_footer(r, "the recordings last %s and %s%s",
-                         mt_human_time(d->side[0].run.time_unit, at[0].time_ns, a),
-                         mt_human_time(d->side[1].run.time_unit, at[1].time_ns, b),
+                         mt_human_time(d->side[0].run.time_unit, at[0].v[MT_FIG_TIME_NS].i, a),
+                         mt_human_time(d->side[1].run.time_unit, at[1].v[MT_FIG_TIME_NS].i, b),
                          w->per_step ? " per step" : "");
 }
 
@@ -108,16 +108,16 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
 
 static const char *leak_remark(const struct mt_diff_row *row)
 {
-    double a = row->at[0].per_step_b, b = row->at[1].per_step_b;
+    double a = row->at[0].v[MT_FIG_PER_STEP_B].r, b = row->at[1].v[MT_FIG_PER_STEP_B].r;
     return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
 
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
                           const struct mt_diff_row *row, enum mt_diff_section section)
 {
-    static const enum mt_diff_figure asked[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
-                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
-                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
+    static const enum mt_figure asked[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_B,
+                                           [MT_SECTION_OP] = MT_FIG_SELF_ALLOC_B,
+                                           [MT_SECTION_LEAK] = MT_FIG_PER_STEP_B};
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
         if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
@@ -128,13 +128,14 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         return leak_remark(row);
     bool in_base = row->in[0], in_new = row->in[1];
     if (section == MT_SECTION_PEAK) {
-        in_base = a->at_peak_b != 0;
-        in_new = b->at_peak_b != 0;
+        in_base = a->v[MT_FIG_AT_PEAK_B].i != 0;
+        in_new = b->v[MT_FIG_AT_PEAK_B].i != 0;
     }
     /* Of as many steps, and run again in backward: other calls more are no price. */
-    bool lower = d->side[1].whole.at_peak_b < d->side[0].whole.at_peak_b &&
+    bool lower = d->side[1].whole.v[MT_FIG_AT_PEAK_B].i < d->side[0].whole.v[MT_FIG_AT_PEAK_B].i &&
                  d->side[0].step_n == d->side[1].step_n;
-    if (section == MT_SECTION_OP && lower && b->recomputed_n > a->recomputed_n)
+    if (section == MT_SECTION_OP && lower &&
+        b->v[MT_FIG_RECOMPUTED_N].i > a->v[MT_FIG_RECOMPUTED_N].i)
         return "more calls, lower peak (recomputed in backward)";
     if (in_base && in_new)
         return "";
@@ -146,9 +147,9 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
 static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *from,
                                  enum mt_diff_section section)
 {
-    static const enum mt_diff_figure counts[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_N,
-                                                 [MT_SECTION_OP] = MT_DIFF_CALLS_N,
-                                                 [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_N};
+    static const enum mt_figure counts[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_N,
+                                            [MT_SECTION_OP] = MT_FIG_CALLS_N,
+                                            [MT_SECTION_LEAK] = MT_FIG_PER_STEP_N};
     const struct mt_cell a = mt_diff_cell(&from->at[0], counts[section]),
                          b = mt_diff_cell(&from->at[1], counts[section]);
     if (a.kind == MT_CELL_NULL || b.kind == MT_CELL_NULL)
@@ -164,9 +165,9 @@ const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
 static void short_cells(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *row,
                         enum mt_diff_section section, struct mt_cell out[MT_DIFF_SHORT_N])
 {
-    static const enum mt_diff_figure bytes[] = {[MT_SECTION_PEAK] = MT_DIFF_AT_PEAK_B,
-                                                [MT_SECTION_OP] = MT_DIFF_SELF_ALLOC_B,
-                                                [MT_SECTION_LEAK] = MT_DIFF_PER_STEP_B};
+    static const enum mt_figure bytes[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_B,
+                                           [MT_SECTION_OP] = MT_FIG_SELF_ALLOC_B,
+                                           [MT_SECTION_LEAK] = MT_FIG_PER_STEP_B};
     struct mt_cell c[3];
     memset(out, 0, MT_DIFF_SHORT_N * sizeof *out);
     if (section == MT_SECTION_TOTAL)
@@ -176,7 +177,7 @@ static void short_cells(const struct mt_diff *d, struct mt_report *r, const stru
     out[MT_DIFF_NEW] = c[1];
     out[MT_DIFF_CHANGE] = c[2];
     if (section == MT_SECTION_OP) {
-        mt_diff_cells(row->at, MT_DIFF_ALLOC_B, c);
+        mt_diff_cells(row->at, MT_FIG_ALLOC_B, c);
         out[MT_DIFF_INCLUSIVE] = c[2];
     }
     out[MT_DIFF_COUNT] = count_cell(r, row, section);
@@ -246,7 +247,7 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < d->rows.n; i++) {
             const struct mt_figures f = mt_diff_row(d, i).at[s];
-            double growth = f.suspect_per_step_b - f.per_step_b;
+            double growth = f.v[MT_FIG_SUSPECT_PER_STEP_B].r - f.v[MT_FIG_PER_STEP_B].r;
             if (growth <= 0 || n++ >= SHOWN)
                 continue;
             mt_buf_addf(&text, "%s%s", text.n ? ", " : "", d->rows.v[i].key[0]);
@@ -270,8 +271,8 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     char same[MT_HUMAN_LONG];
     const char *change = NULL;
     if (rows->section == MT_SECTION_PEAK)
-        change =
-            signed_bytes(r, mt_wrap_sub(d->side[1].whole.at_peak_b, d->side[0].whole.at_peak_b));
+        change = signed_bytes(r, mt_wrap_sub(d->side[1].whole.v[MT_FIG_AT_PEAK_B].i,
+                                             d->side[0].whole.v[MT_FIG_AT_PEAK_B].i));
     r->left_out_n = rows->left_out_n;
     r->cut_n = rows->cut_n;
     mt_rows_footer(w->rows, r, change, "");
@@ -330,9 +331,8 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
     r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.name,
                            w->per_step ? " · per step" : "");
     for (size_t i = 0; i < w->trend.n; i++) {
-        static const enum mt_diff_figure shown[] = {MT_DIFF_AT_PEAK_B, MT_DIFF_AT_END_B,
-                                                    MT_DIFF_PER_STEP_B, MT_DIFF_ALLOC_B,
-                                                    MT_DIFF_TIME_NS};
+        static const enum mt_figure shown[] = {MT_FIG_AT_PEAK_B, MT_FIG_AT_END_B, MT_FIG_PER_STEP_B,
+                                               MT_FIG_ALLOC_B, MT_FIG_TIME_NS};
         const struct mt_diff_trend *t = &w->trend.v[i];
         struct mt_row *row = mt_report_row(r);
         size_t c = 0;

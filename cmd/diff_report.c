@@ -12,59 +12,37 @@
 
 static const char *const section_names[MT_SECTION_N] = {"total", "peak", "op", "leak"};
 
-static const struct {
-    const char *name, *unit; /* base_NAME_UNIT, new_NAME_UNIT, NAME_delta_UNIT */
-    unsigned sections;       /* where it has a meaning */
-    unsigned unknown;        /* with which of enum mt_unknown it is not known */
-} figures[MT_DIFF_FIGURE_N] = {
-#define IN(s)      (1u << MT_SECTION_##s)
-#define UNKNOWN(u) MT_UNKNOWN_##u
-    [MT_DIFF_AT_PEAK_B] = {"at_peak", "b", IN(TOTAL) | IN(PEAK), UNKNOWN(PEAK)},
-    [MT_DIFF_AT_PEAK_N] = {"at_peak", "n", IN(PEAK), UNKNOWN(PEAK)},
-    [MT_DIFF_SELF_NET_B] = {"self_net", "b", IN(OP), UNKNOWN(ALLOC)},
-    [MT_DIFF_NET_B] = {"net", "b", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
-    [MT_DIFF_SELF_ALLOC_B] = {"self_alloc", "b", IN(OP), UNKNOWN(ALLOC)},
-    [MT_DIFF_ALLOC_B] = {"alloc", "b", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
-    [MT_DIFF_SELF_ALLOC_N] = {"self_alloc", "n", IN(TOTAL) | IN(OP), UNKNOWN(ALLOC)},
-    [MT_DIFF_CALLS_N] = {"calls", "n", IN(TOTAL) | IN(OP), UNKNOWN(CALLS)},
-    [MT_DIFF_TIME_NS] = {"time", "ns", IN(TOTAL) | IN(OP), UNKNOWN(TIME)},
-    [MT_DIFF_AT_END_B] = {"at_end", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(END)},
-    [MT_DIFF_PER_STEP_B] = {"per_step", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
-    [MT_DIFF_PER_STEP_N] = {"per_step", "n", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
-    [MT_DIFF_LEAK_AT_END_B] = {"leak_at_end", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
-    [MT_DIFF_SUSPECT_PER_STEP_B] = {"suspect_per_step", "b", IN(TOTAL) | IN(LEAK), UNKNOWN(GROWTH)},
-#undef IN
-#undef UNKNOWN
-};
+/* The order of their columns; those that are not named here come behind. */
+static const enum mt_figure first[] = {
+    MT_FIG_AT_PEAK_B,     MT_FIG_AT_PEAK_N,         MT_FIG_SELF_NET_B,   MT_FIG_NET_B,
+    MT_FIG_SELF_ALLOC_B,  MT_FIG_ALLOC_B,           MT_FIG_SELF_ALLOC_N, MT_FIG_CALLS_N,
+    MT_FIG_TIME_NS,       MT_FIG_AT_END_B,          MT_FIG_PER_STEP_B,   MT_FIG_PER_STEP_N,
+    MT_FIG_LEAK_AT_END_B, MT_FIG_SUSPECT_PER_STEP_B};
 
-/* The value itself, whether it is known or not. */
-static struct mt_cell value_of(const struct mt_figures *f, enum mt_diff_figure which)
+/* The figures of some sections, in the order of their columns. */
+static struct mt_figure_set figures_of(unsigned sections)
 {
-    const int64_t v[MT_DIFF_FIGURE_N] = {[MT_DIFF_AT_PEAK_B] = f->at_peak_b,
-                                         [MT_DIFF_AT_PEAK_N] = f->at_peak_n,
-                                         [MT_DIFF_SELF_NET_B] = f->self_net_b,
-                                         [MT_DIFF_NET_B] = f->net_b,
-                                         [MT_DIFF_SELF_ALLOC_B] = f->self_alloc_b,
-                                         [MT_DIFF_ALLOC_B] = f->alloc_b,
-                                         [MT_DIFF_SELF_ALLOC_N] = f->self_alloc_n,
-                                         [MT_DIFF_CALLS_N] = f->calls_n,
-                                         [MT_DIFF_TIME_NS] = f->time_ns,
-                                         [MT_DIFF_AT_END_B] = f->at_end_b,
-                                         [MT_DIFF_LEAK_AT_END_B] = f->leak_at_end_b};
-    return which == MT_DIFF_PER_STEP_B           ? mt_diff_number(f->per_step_b)
-           : which == MT_DIFF_PER_STEP_N         ? mt_diff_number(f->per_step_n)
-           : which == MT_DIFF_SUSPECT_PER_STEP_B ? mt_diff_number(f->suspect_per_step_b)
-                                                 : mt_cell_int(v[which]);
+    struct mt_figure_set set = {0};
+    bool met[MT_FIG_N] = {false};
+    for (size_t i = 0; i < MT_ARRAY_LEN(first) + MT_FIG_N; i++) {
+        size_t f = i < MT_ARRAY_LEN(first) ? first[i] : i - MT_ARRAY_LEN(first);
+        if (mt_figure_defs[f].sections & sections && !met[f])
+            set.v[set.n++] = (enum mt_figure)f;
+        met[f] = true;
+    }
+    return set;
 }
 
-struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_diff_figure which)
+struct mt_cell mt_diff_cell(const struct mt_figures *f, enum mt_figure which)
 {
-    struct mt_cell c = value_of(f, which);
+    const struct mt_figure_def *def = &mt_figure_defs[which];
+    const union mt_value *v = &f->v[which];
+    struct mt_cell c = def->adds == MT_ADDS_RATE ? mt_diff_number(v->r) : mt_cell_int(v->i);
     bool none = c.kind == MT_CELL_INT && c.i == 0;
-    bool unknown = f->unknown & figures[which].unknown;
-    if (which == MT_DIFF_AT_PEAK_N)
-        unknown |= f->at_peak_n < 0;
-    else if (figures[which].unknown == MT_UNKNOWN_GROWTH)
+    bool unknown = f->unknown & def->unknown;
+    if (def->adds == MT_ADDS_KNOWN)
+        unknown |= v->i < 0;
+    else if (def->unknown == MT_UNKNOWN_GROWTH)
         unknown &= none;
     return unknown ? (struct mt_cell){0} : c;
 }
@@ -80,7 +58,7 @@ static double real_of(const struct mt_cell *c)
 }
 
 /* BASE, NEW and their difference. */
-void mt_diff_cells(const struct mt_figures at[2], enum mt_diff_figure which, struct mt_cell out[3])
+void mt_diff_cells(const struct mt_figures at[2], enum mt_figure which, struct mt_cell out[3])
 {
     out[0] = mt_diff_cell(&at[0], which);
     out[1] = mt_diff_cell(&at[1], which);
@@ -138,9 +116,9 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
 /* Where in the report what stands; found once, as there may be a million rows. */
 struct machine {
     struct mt_report *r;
-    int key[MT_BY_N];             /* by enum mt_group_key */
-    int figure[MT_DIFF_FIGURE_N]; /* that of BASE; NEW and the difference follow */
-    bool shorts;                  /* there are columns of mt_diff_short_names */
+    int key[MT_BY_N];     /* by enum mt_group_key */
+    int figure[MT_FIG_N]; /* that of BASE; NEW and the difference follow */
+    bool shorts;          /* there are columns of mt_diff_short_names */
 };
 
 static void add_keys(struct machine *m, const struct mt_diff *d)
@@ -156,16 +134,15 @@ static void add_keys(struct machine *m, const struct mt_diff *d)
 
 static void add_figures(struct machine *m, unsigned sections)
 {
-    static const char *const forms[] = {"base_%s_%s", "new_%s_%s", "%s_delta_%s"};
-    for (int f = 0; f < MT_DIFF_FIGURE_N; f++) {
-        if (!(figures[f].sections & sections))
-            continue;
-        m->figure[f] = (int)m->r->columns.n;
-        for (int i = 0; i < 3; i++) {
-            char *name = mt_asprintf(forms[i], figures[f].name, figures[f].unit);
-            mt_report_column(m->r, mt_report_text(m->r, name), NULL, mt_unit_of_name(name));
-            free(name);
-        }
+    const struct mt_figure_set set = figures_of(sections);
+    for (size_t f = 0; f < set.n; f++) {
+        const char *name = mt_figure_defs[set.v[f]].name, *unit = strrchr(name, '_');
+        const char *const names[] = {
+            mt_report_textf(m->r, "base_%s", name), mt_report_textf(m->r, "new_%s", name),
+            mt_report_textf(m->r, "%.*s_delta%s", (int)(unit - name), name, unit)};
+        m->figure[set.v[f]] = (int)m->r->columns.n;
+        for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+            mt_report_column(m->r, names[i], NULL, mt_unit_of_name(names[i]));
     }
 }
 
@@ -207,9 +184,9 @@ static struct mt_row *machine_row(const struct machine *m, const struct mt_diff 
     row->cells[1] = mt_cell_text(match);
     for (int k = 0; k < d->key_n; k++)
         row->cells[m->key[d->keys[k]]] = mt_cell_text(mt_report_text(m->r, from->key[k]));
-    for (int f = 0; f < MT_DIFF_FIGURE_N; f++)
-        if (figures[f].sections & 1u << section)
-            mt_diff_cells(from->at, (enum mt_diff_figure)f, &row->cells[m->figure[f]]);
+    for (int f = 0; f < MT_FIG_N; f++)
+        if (mt_figure_defs[f].sections & 1u << section)
+            mt_diff_cells(from->at, (enum mt_figure)f, &row->cells[m->figure[f]]);
     if (m->shorts)
         mt_diff_short_cells(d, m->r, from, section, row);
     return row;

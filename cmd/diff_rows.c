@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* How far a figure changed; where one of both is unknown, how large the other is. 0: it did not. */
-static double change_of(const struct mt_diff_row *row, enum mt_diff_figure which)
+static double change_of(const struct mt_diff_row *row, enum mt_figure which)
 {
     struct mt_cell c[3];
     double size = 0;
@@ -22,19 +22,19 @@ static double weight(const struct mt_diff_row *row, enum mt_diff_section section
 {
     static const struct {
         enum mt_diff_section section;
-        enum mt_diff_figure figure;
+        enum mt_figure figure;
         double most; /* so that what changes in bytes comes first */
     } by[] = {
-        {MT_SECTION_PEAK, MT_DIFF_AT_PEAK_B, INFINITY},  {MT_SECTION_PEAK, MT_DIFF_AT_PEAK_N, 1e-3},
-        {MT_SECTION_OP, MT_DIFF_SELF_ALLOC_B, INFINITY}, {MT_SECTION_OP, MT_DIFF_CALLS_N, 0.5},
-        {MT_SECTION_OP, MT_DIFF_SELF_ALLOC_N, 0.4},      {MT_SECTION_OP, MT_DIFF_SELF_NET_B, 0.25},
-        {MT_SECTION_LEAK, MT_DIFF_PER_STEP_B, INFINITY}};
+        {MT_SECTION_PEAK, MT_FIG_AT_PEAK_B, INFINITY},  {MT_SECTION_PEAK, MT_FIG_AT_PEAK_N, 1e-3},
+        {MT_SECTION_OP, MT_FIG_SELF_ALLOC_B, INFINITY}, {MT_SECTION_OP, MT_FIG_CALLS_N, 0.5},
+        {MT_SECTION_OP, MT_FIG_SELF_ALLOC_N, 0.4},      {MT_SECTION_OP, MT_FIG_SELF_NET_B, 0.25},
+        {MT_SECTION_LEAK, MT_FIG_PER_STEP_B, INFINITY}};
     for (size_t i = 0; i < MT_ARRAY_LEN(by); i++) {
         double change = by[i].section == section ? change_of(row, by[i].figure) : 0;
         if (change > 0)
             return fmin(change, by[i].most);
     }
-    bool leaks = section == MT_SECTION_LEAK && row->at[0].per_step_b > 0;
+    bool leaks = section == MT_SECTION_LEAK && row->at[0].v[MT_FIG_PER_STEP_B].r > 0;
     return leaks ? 1e-3 : 0; /* as before */
 }
 
@@ -58,8 +58,8 @@ static bool matches(const regex_t *name, const struct mt_diff *d, const struct m
 /* Of little use to people: other calls or frees, but not a byte more or less allocated. */
 static bool same_bytes(const struct mt_diff_row *row)
 {
-    return row->at[0].self_alloc_b == row->at[1].self_alloc_b &&
-           row->at[0].alloc_b == row->at[1].alloc_b;
+    return row->at[0].v[MT_FIG_SELF_ALLOC_B].i == row->at[1].v[MT_FIG_SELF_ALLOC_B].i &&
+           row->at[0].v[MT_FIG_ALLOC_B].i == row->at[1].v[MT_FIG_ALLOC_B].i;
 }
 
 /* The rows of the section that pass --name and --min. */

@@ -80,15 +80,15 @@ static void add_site(struct mt_baseline *b, struct mt_baseline_device *to,
         .scope = plain ? NULL : mt_baseline_text(b, scope),
         .explicit_row = from->explicit_row,
         .unseen = unseen,
-        .v = {[MT_BASELINE_PEAK] = f->at_peak_b,
-              [MT_BASELINE_AT_END] = f->at_end_b,
-              [MT_BASELINE_ALLOC] = f->self_alloc_b,
-              [MT_BASELINE_ALLOC_N] = f->self_alloc_n,
-              [MT_BASELINE_CALLS_N] = f->calls_n,
-              [MT_BASELINE_PER_STEP] = up_after(&to->per_step, f->per_step_b),
-              [MT_BASELINE_SUSPECT] = up_after(&to->suspect, f->suspect_per_step_b)},
-        .per_step = f->per_step_b,
-        .suspect = f->suspect_per_step_b};
+        .v = {[MT_BASELINE_PEAK] = f->v[MT_FIG_AT_PEAK_B].i,
+              [MT_BASELINE_AT_END] = f->v[MT_FIG_AT_END_B].i,
+              [MT_BASELINE_ALLOC] = f->v[MT_FIG_SELF_ALLOC_B].i,
+              [MT_BASELINE_ALLOC_N] = f->v[MT_FIG_SELF_ALLOC_N].i,
+              [MT_BASELINE_CALLS_N] = f->v[MT_FIG_CALLS_N].i,
+              [MT_BASELINE_PER_STEP] = up_after(&to->per_step, f->v[MT_FIG_PER_STEP_B].r),
+              [MT_BASELINE_SUSPECT] = up_after(&to->suspect, f->v[MT_FIG_SUSPECT_PER_STEP_B].r)},
+        .per_step = f->v[MT_FIG_PER_STEP_B].r,
+        .suspect = f->v[MT_FIG_SUSPECT_PER_STEP_B].r};
     for (int i = 0; i < MT_BASELINE_N; i++)
         site.v[i] = bounded(site.v[i]);
     for (int i = 0; i < MT_BASELINE_N; i++)

@@ -40,71 +40,67 @@ static void meet(struct collector *c, uint32_t group)
     c->met.v[group] = true;
 }
 
-static struct mt_diff_ops *ops_of(struct collector *c, uint32_t group)
+/* Adds to the figures of a group what the part keeps of these. */
+static void add(struct collector *c, struct mt_diff_part *part, uint32_t group,
+                const struct mt_figures *f)
 {
+    size_t n = part->set.n, first = group * n;
     meet(c, group);
-    while (c->side->ops.n <= group)
-        *mt_vec_push(&c->side->ops) = (struct mt_diff_ops){0};
-    return &c->side->ops.v[group];
+    while (part->v.n < first + n)
+        *mt_vec_push(&part->v) = (union mt_value){0};
+    for (size_t i = 0; i < n; i++)
+        mt_figure_add(part->set.v[i], &part->v.v[first + i], &f->v[part->set.v[i]]);
 }
 
-static struct mt_diff_lives *lives_of(struct collector *c, uint32_t group)
+/* A part has the groups that were met, in their order. */
+static void keep_met_of(const struct collector *c, struct mt_diff_part *part)
 {
-    meet(c, group);
-    while (c->side->living.n <= group)
-        *mt_vec_push(&c->side->living) = (struct mt_diff_lives){0};
-    return &c->side->living.v[group];
+    size_t n = part->set.n, kept = 0;
+    for (size_t i = 0; i < c->met.n && i * n < part->v.n; i++)
+        if (c->met.v[i])
+            memmove(&part->v.v[kept++ * n], &part->v.v[i * n], n * sizeof *part->v.v);
+    part->v.n = kept * n;
 }
 
 /* The side has those that were met, in their order, and closes ranks. */
 static void keep_met(struct collector *c)
 {
     struct mt_diff_side *s = c->side;
-    size_t op_n = 0, living_n = 0;
     for (size_t i = 0; i < c->met.n; i++) {
         const struct mt_group_name *name = &c->grouper->names.v[i];
-        if (!c->met.v[i])
-            continue;
-        *mt_vec_push(&s->groups) =
-            (struct mt_match_key){.key = name->key, .explicit_row = name->explicit_row};
-        if (i < s->ops.n)
-            s->ops.v[op_n++] = s->ops.v[i];
-        if (i < s->living.n)
-            s->living.v[living_n++] = s->living.v[i];
+        if (c->met.v[i])
+            *mt_vec_push(&s->groups) =
+                (struct mt_match_key){.key = name->key, .explicit_row = name->explicit_row};
     }
-    s->ops.n = op_n;
-    s->living.n = living_n;
+    keep_met_of(c, &s->ops);
+    keep_met_of(c, &s->living);
+}
+
+static void add_ops(struct collector *c, uint32_t group, const struct mt_group *from)
+{
+    struct mt_figures f;
+    mt_group_figures(from, &f);
+    add(c, &c->side->ops, group, &f);
 }
 
 static void add_node(void *closure, const struct mt_node_part *p)
 {
     struct collector *c = closure;
-    struct mt_diff_ops *f = ops_of(c, p->group);
-    mt_wrap_inc(&f->self_net_b, mt_sums_net(&p->self));
-    mt_wrap_inc(&f->self_alloc_b, p->self.alloc_b);
-    mt_wrap_inc(&f->self_alloc_n, p->self.alloc_n);
-    mt_wrap_inc(&f->calls_n, p->outermost || !c->outermost_calls ? p->calls_n : 0);
-    mt_wrap_inc(&f->recomputed_n, p->recomputed_n);
-    if (!p->outermost)
-        return;
-    mt_wrap_inc(&f->net_b, mt_sums_net(&p->total));
-    mt_wrap_inc(&f->alloc_b, p->total.alloc_b);
-    mt_wrap_inc(&f->time_ns, p->time_ns);
+    struct mt_group from = {.self = p->self, .recomputed_n = p->recomputed_n};
+    if (p->outermost || !c->outermost_calls)
+        from.calls_n = p->calls_n;
+    if (p->outermost) {
+        from.total = p->total;
+        from.time_ns = p->time_ns;
+    }
+    add_ops(c, p->group, &from);
 }
 
 static void add_groups_of_ops(struct collector *c, const struct mt_groups *groups)
 {
     for (size_t i = 0; i < groups->rows.n; i++) {
         const struct mt_group *g = &groups->rows.v[i];
-        struct mt_diff_ops *f = ops_of(c, mt_grouper_of_texts(c->grouper, g->key, g->explicit_row));
-        mt_wrap_inc(&f->self_net_b, mt_sums_net(&g->self));
-        mt_wrap_inc(&f->net_b, mt_sums_net(&g->total));
-        mt_wrap_inc(&f->self_alloc_b, g->self.alloc_b);
-        mt_wrap_inc(&f->self_alloc_n, g->self.alloc_n);
-        mt_wrap_inc(&f->alloc_b, g->total.alloc_b);
-        mt_wrap_inc(&f->calls_n, g->calls_n);
-        mt_wrap_inc(&f->recomputed_n, g->recomputed_n);
-        mt_wrap_inc(&f->time_ns, g->time_ns);
+        add_ops(c, mt_grouper_of_texts(c->grouper, g->key, g->explicit_row), g);
     }
 }
 
@@ -124,7 +120,7 @@ static void add_explicit(struct collector *c)
         add_node(c, &part);
     }
     if (t->before_at_peak_b || t->before_at_end_b)
-        ops_of(c, mt_grouper_explicit(c->grouper, "[before trace]"));
+        meet(c, mt_grouper_explicit(c->grouper, "[before trace]"));
 }
 
 static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
@@ -155,18 +151,17 @@ static enum mt_status collect_peak(struct collector *c, struct mt_err *err)
     if (s->device.peak_b == MT_UNKNOWN)
         return MT_OK;
     enum mt_status st = mt_live_at(s->lives, &s->device, record, &live, err);
+    struct mt_figures f = {0};
     for (size_t i = 0; i < live.blocks.n && st == MT_OK; i++) {
         const struct mt_allocation *life = &live.blocks.v[i];
-        struct mt_diff_lives *f = lives_of(c, mt_allocation_group(c->grouper, life));
-        mt_wrap_inc(&f->at_peak_b, life->bytes);
-        f->at_peak_n = life->blocks_n == MT_UNKNOWN || f->at_peak_n < 0
-                           ? -1
-                           : mt_wrap_add(f->at_peak_n, life->blocks_n);
+        f.v[MT_FIG_AT_PEAK_B].i = life->bytes;
+        f.v[MT_FIG_AT_PEAK_N].i = life->blocks_n == MT_UNKNOWN ? -1 : life->blocks_n;
+        add(c, &s->living, mt_allocation_group(c->grouper, life), &f);
     }
     if (st == MT_OK && live.sum_b != s->device.peak_b) {
-        struct mt_diff_lives *rest = lives_of(c, mt_grouper_explicit(c->grouper, live.rest));
-        mt_wrap_inc(&rest->at_peak_b, mt_wrap_sub(s->device.peak_b, live.sum_b));
-        rest->at_peak_n = -1;
+        f.v[MT_FIG_AT_PEAK_B].i = mt_wrap_sub(s->device.peak_b, live.sum_b);
+        f.v[MT_FIG_AT_PEAK_N].i = -1;
+        add(c, &s->living, mt_grouper_explicit(c->grouper, live.rest), &f);
     }
     mt_live_set_free(&live);
     return st;
@@ -175,31 +170,31 @@ static enum mt_status collect_peak(struct collector *c, struct mt_err *err)
 static void add_leak(void *closure, const struct mt_leak *l)
 {
     struct collector *c = closure;
-    struct mt_figures *whole = &c->side->whole;
-    struct mt_diff_lives *f = lives_of(c, l->group);
-    mt_wrap_inc(&f->at_end_b, l->at_end_b);
-    if (l->verdict > MT_VERDICT_CANDIDATE || !l->growth_steps)
+    bool leak = l->verdict == MT_VERDICT_LEAK && l->growth_steps;
+    bool suspect = l->verdict <= MT_VERDICT_CANDIDATE && l->growth_steps;
+    double bytes = suspect ? mt_leak_rate_b(l) : 0, blocks = suspect ? mt_leak_rate_n(l) : 0;
+    const struct mt_figures f = {.v = {[MT_FIG_AT_END_B].i = l->at_end_b,
+                                       [MT_FIG_SUSPECT_PER_STEP_B].r = bytes,
+                                       [MT_FIG_PER_STEP_B].r = leak ? bytes : 0,
+                                       [MT_FIG_PER_STEP_N].r = leak ? blocks : 0,
+                                       [MT_FIG_LEAK_AT_END_B].i = leak ? l->at_end_b : 0}};
+    add(c, &c->side->living, l->group, &f);
+    if (suspect)
+        *mt_vec_push(&c->suspects_b.v) = bytes;
+    if (!leak)
         return;
-    double bytes = mt_leak_rate_b(l), blocks = mt_leak_rate_n(l);
-    f->suspect_per_step_b += bytes;
-    *mt_vec_push(&c->suspects_b.v) = bytes;
-    if (l->verdict != MT_VERDICT_LEAK)
-        return;
-    f->per_step_b += bytes;
-    f->per_step_n += blocks;
-    mt_wrap_inc(&f->leak_at_end_b, l->at_end_b);
     *mt_vec_push(&c->leaks_b.v) = bytes;
     *mt_vec_push(&c->leaks_n.v) = blocks;
-    mt_wrap_inc(&whole->leak_at_end_b, l->at_end_b);
+    mt_wrap_inc(&c->side->whole.v[MT_FIG_LEAK_AT_END_B].i, l->at_end_b);
 }
 
 /* What is alive at the end without a block of it being known. */
 static void add_kept(struct collector *c)
 {
     int64_t kept_b = mt_run_kept(&c->side->run, &c->side->device);
+    const struct mt_figures f = {.v = {[MT_FIG_AT_END_B].i = kept_b}};
     if (kept_b)
-        mt_wrap_inc(&lives_of(c, mt_grouper_explicit(c->grouper, "[before trace]"))->at_end_b,
-                    kept_b);
+        add(c, &c->side->living, mt_grouper_explicit(c->grouper, "[before trace]"), &f);
 }
 
 static enum mt_status collect(struct collector *c, int parts, int64_t warmup, struct mt_err *err)
@@ -230,6 +225,23 @@ static unsigned unknown_of(const struct mt_diff_side *s)
            (ops ? 0u : MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME);
 }
 
+/* What the device itself says; 0 what it does not. */
+static struct mt_figures whole_of(const struct mt_diff_side *s)
+{
+    struct mt_figures f;
+    bool alloc = s->device.alloc_b != MT_UNKNOWN && s->device.net_b != MT_UNKNOWN;
+    mt_device_figures(&s->run, &s->device, &f);
+    for (int i = 0; i < MT_FIG_N; i++)
+        if (f.v[i].i == MT_UNKNOWN || (mt_figure_defs[i].unknown == MT_UNKNOWN_ALLOC && !alloc))
+            f.v[i].i = 0;
+    if (!mt_allocations_are_known(&s->device))
+        f.v[MT_FIG_AT_END_B].i = 0;
+    f.unknown = unknown_of(s);
+    if (!(s->gaps & MT_GAP_HISTORY))
+        f.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
+    return f;
+}
+
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
                             struct mt_err *err)
 {
@@ -245,28 +257,17 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known =
         mt_allocations_are_known(device) && mt_leaks_can_tell(s->step_n, warmup) && !s->gaps;
-    bool alloc = device->alloc_b != MT_UNKNOWN && device->net_b != MT_UNKNOWN;
-    s->whole = (struct mt_figures){
-        .at_peak_b = device->peak_b == MT_UNKNOWN ? 0 : device->peak_b,
-        .self_net_b = alloc ? device->net_b : 0,
-        .net_b = alloc ? device->net_b : 0,
-        .self_alloc_b = alloc ? device->alloc_b : 0,
-        .self_alloc_n = alloc && device->alloc_n != MT_UNKNOWN ? device->alloc_n : 0,
-        .alloc_b = alloc ? device->alloc_b : 0,
-        .at_end_b = mt_allocations_are_known(device) ? device->at_end_b : 0,
-        .calls_n = s->run.op_n,
-        .time_ns = s->run.dur_ns};
-    s->whole.unknown = unknown_of(s);
-    if (!(s->gaps & MT_GAP_HISTORY))
-        s->whole.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
+    s->whole = whole_of(s);
+    s->ops.set = mt_figures_kept(MT_KEPT_OPS);
+    s->living.set = mt_figures_kept(MT_KEPT_BLOCKS);
     mt_grouper_init(&grouper, &s->lives->tree, d->keys, d->key_n);
     struct collector c = {.side = s,
                           .grouper = &grouper,
                           .outermost_calls = mt_group_calls_outermost(d->keys, d->key_n)};
     enum mt_status st = collect(&c, parts, warmup, err);
-    s->whole.per_step_b = sum_of(&c.leaks_b);
-    s->whole.per_step_n = sum_of(&c.leaks_n);
-    s->whole.suspect_per_step_b = sum_of(&c.suspects_b);
+    s->whole.v[MT_FIG_PER_STEP_B].r = sum_of(&c.leaks_b);
+    s->whole.v[MT_FIG_PER_STEP_N].r = sum_of(&c.leaks_n);
+    s->whole.v[MT_FIG_SUSPECT_PER_STEP_B].r = sum_of(&c.suspects_b);
     mt_vec_free(&c.met);
     mt_grouper_free(&grouper);
     return st;
@@ -277,29 +278,21 @@ void mt_diff_loaded(struct mt_diff *d, int side)
     mt_tree_keep_texts(&d->side[side].lives->tree);
 }
 
+/* The values of a group; NULL: all are 0. */
+static union mt_value *values_of(const struct mt_diff_part *part, uint32_t group)
+{
+    size_t first = group * part->set.n;
+    return first < part->v.n ? &part->v.v[first] : NULL;
+}
+
 struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group)
 {
+    const struct mt_diff_part *const parts[] = {&s->ops, &s->living};
     struct mt_figures f = {0};
-    if (group < s->ops.n) {
-        const struct mt_diff_ops *o = &s->ops.v[group];
-        f.self_net_b = o->self_net_b;
-        f.net_b = o->net_b;
-        f.self_alloc_b = o->self_alloc_b;
-        f.alloc_b = o->alloc_b;
-        f.self_alloc_n = o->self_alloc_n;
-        f.calls_n = o->calls_n;
-        f.recomputed_n = o->recomputed_n;
-        f.time_ns = o->time_ns;
-    }
-    if (group < s->living.n) {
-        const struct mt_diff_lives *l = &s->living.v[group];
-        f.at_peak_b = l->at_peak_b;
-        f.at_peak_n = l->at_peak_n;
-        f.at_end_b = l->at_end_b;
-        f.leak_at_end_b = l->leak_at_end_b;
-        f.per_step_b = l->per_step_b;
-        f.per_step_n = l->per_step_n;
-        f.suspect_per_step_b = l->suspect_per_step_b;
+    for (size_t p = 0; p < MT_ARRAY_LEN(parts); p++) {
+        const union mt_value *v = values_of(parts[p], group);
+        for (size_t i = 0; i < parts[p]->set.n && v; i++)
+            f.v[parts[p]->set.v[i]] = v[i];
     }
     return f;
 }
@@ -307,28 +300,12 @@ struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group)
 /* Adds the figures of a group to those of the one that has its row's. */
 static void merge(struct mt_diff_side *s, uint32_t to, uint32_t from)
 {
-    if (from < s->ops.n) { /* so is `to`, which comes before */
-        struct mt_diff_ops *a = &s->ops.v[to];
-        const struct mt_diff_ops *b = &s->ops.v[from];
-        mt_wrap_inc(&a->self_net_b, b->self_net_b);
-        mt_wrap_inc(&a->net_b, b->net_b);
-        mt_wrap_inc(&a->self_alloc_b, b->self_alloc_b);
-        mt_wrap_inc(&a->alloc_b, b->alloc_b);
-        mt_wrap_inc(&a->self_alloc_n, b->self_alloc_n);
-        mt_wrap_inc(&a->calls_n, b->calls_n);
-        mt_wrap_inc(&a->recomputed_n, b->recomputed_n);
-        mt_wrap_inc(&a->time_ns, b->time_ns);
-    }
-    if (from < s->living.n) {
-        struct mt_diff_lives *a = &s->living.v[to];
-        const struct mt_diff_lives *b = &s->living.v[from];
-        mt_wrap_inc(&a->at_peak_b, b->at_peak_b);
-        a->at_peak_n = a->at_peak_n < 0 || b->at_peak_n < 0 ? -1 : a->at_peak_n + b->at_peak_n;
-        mt_wrap_inc(&a->at_end_b, b->at_end_b);
-        mt_wrap_inc(&a->leak_at_end_b, b->leak_at_end_b);
-        a->per_step_b += b->per_step_b;
-        a->per_step_n += b->per_step_n;
-        a->suspect_per_step_b += b->suspect_per_step_b;
+    const struct mt_diff_part *const parts[] = {&s->ops, &s->living};
+    for (size_t p = 0; p < MT_ARRAY_LEN(parts); p++) {
+        union mt_value *a = values_of(parts[p], to); /* which comes before */
+        const union mt_value *b = values_of(parts[p], from);
+        for (size_t i = 0; i < parts[p]->set.n && b; i++)
+            mt_figure_add(parts[p]->set.v[i], &a[i], &b[i]);
     }
 }
 
@@ -364,7 +341,7 @@ static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, bool r
                          struct mt_figures *f)
 {
     f->unknown = unknown_of(s);
-    if (!f->at_peak_b && (rest_of_other || !mt_diff_peak_sites_known(s)))
+    if (!f->v[MT_FIG_AT_PEAK_B].i && (rest_of_other || !mt_diff_peak_sites_known(s)))
         f->unknown |= MT_UNKNOWN_PEAK;
     if (explicit_row)
         f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
@@ -379,44 +356,24 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
     for (int s = 0; s < 2; s++) {
         row.in[s] = p->group[s] != MT_NONE;
         row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
-        rest[s] = row.at[s].at_peak_b && !mt_diff_peak_sites_known(&d->side[s]);
+        rest[s] = row.at[s].v[MT_FIG_AT_PEAK_B].i && !mt_diff_peak_sites_known(&d->side[s]);
     }
     for (int s = 0; s < 2; s++)
         mark_unknown(&d->side[s], p->explicit_row, rest[!s], &row.at[s]);
     for (int s = 0; s < 2; s++)
         if (!mt_device_knows(&d->side[s].device, MT_KNOWS_COUNTS))
-            row.at[s].at_peak_n = -1;
+            row.at[s].v[MT_FIG_AT_PEAK_N].i = -1;
     return row;
-}
-
-static void divide(int64_t *figure, int64_t n)
-{
-    *figure = mt_wrap_add(*figure, *figure < 0 ? -n / 2 : n / 2) / n;
-}
-
-static void divide_ops(struct mt_diff_ops *f, int64_t n)
-{
-    int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
-                                &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
-    for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
-        divide(figures[i], n);
-}
-
-void mt_figures_per_step(struct mt_figures *f, int64_t n)
-{
-    int64_t *const figures[] = {&f->self_net_b,   &f->net_b,   &f->self_alloc_b, &f->alloc_b,
-                                &f->self_alloc_n, &f->calls_n, &f->recomputed_n, &f->time_ns};
-    for (size_t i = 0; i < MT_ARRAY_LEN(figures) && n > 0; i++)
-        divide(figures[i], n);
 }
 
 void mt_diff_per_step(struct mt_diff *d)
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *side = &d->side[s];
+        const struct mt_figure_set *set = &side->ops.set;
         mt_figures_per_step(&side->whole, side->step_n);
-        for (size_t i = 0; i < side->ops.n; i++)
-            divide_ops(&side->ops.v[i], side->step_n);
+        for (size_t i = 0; i < side->ops.v.n; i++)
+            mt_figure_per_step(set->v[i % set->n], &side->ops.v.v[i], side->step_n);
     }
 }
 
@@ -428,8 +385,8 @@ void mt_diff_free(struct mt_diff *d)
             free(d->side[s].lives);
         }
         mt_vec_free(&d->side[s].groups);
-        mt_vec_free(&d->side[s].ops);
-        mt_vec_free(&d->side[s].living);
+        mt_vec_free(&d->side[s].ops.v);
+        mt_vec_free(&d->side[s].living.v);
     }
     mt_vec_free(&d->rows);
 }

@@ -9,46 +9,22 @@
 #define MT_DIFF_H
 
 #include "lib/analysis/leaks.h"
+#include "lib/run/figures.h"
 #include "lib/run/knows.h"
 #include "lib/run/match.h"
 #include "lib/usage/gaps.h"
 
-/* What of a group or a run is not known; its figures are 0 then. */
-enum mt_unknown {
-    MT_UNKNOWN_PEAK = 1,   /* what it holds at the peak */
-    MT_UNKNOWN_END = 2,    /* at_end_b */
-    MT_UNKNOWN_GROWTH = 4, /* of leaks; what is found of it nevertheless is no 0 */
-    MT_UNKNOWN_ALLOC = 8,  /* what it allocates and frees */
-    MT_UNKNOWN_CALLS = 16,
-    MT_UNKNOWN_TIME = 32,
-};
-
-/* The figures of a group, or of a whole run. */
-struct mt_figures {
-    unsigned unknown;             /* enum mt_unknown, or-ed */
-    int64_t at_peak_b, at_peak_n; /* at_peak_n -1: unknown */
-    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n;
-    int64_t calls_n, recomputed_n, time_ns; /* recomputed: of the ops, run again in backward */
-    int64_t at_end_b;
-    /* of leaks: */
-    double per_step_b, per_step_n;
-    int64_t leak_at_end_b;     /* alive at the end and part of a leak */
-    double suspect_per_step_b; /* of leaks and candidates */
-};
-
 /* Whether the growth per step is known, be it 0. */
 static inline bool mt_diff_growth_known(const struct mt_figures *f)
 {
-    return !(f->unknown & MT_UNKNOWN_GROWTH) || f->per_step_b > 0;
+    return !(f->unknown & MT_UNKNOWN_GROWTH) || f->v[MT_FIG_PER_STEP_B].r > 0;
 }
 
-/* The figures of a group as they are kept: there may be a million. */
-struct mt_diff_ops {
-    int64_t self_net_b, net_b, self_alloc_b, alloc_b, self_alloc_n, calls_n, recomputed_n, time_ns;
-};
-struct mt_diff_lives {
-    int64_t at_peak_b, at_peak_n, at_end_b, leak_at_end_b;
-    double per_step_b, per_step_n, suspect_per_step_b;
+/* The figures of groups as they are kept, from the first group on; of those behind they are 0.
+ * There may be a million. */
+struct mt_diff_part {
+    struct mt_figure_set set; /* which */
+    MT_VEC(union mt_value) v; /* set.n of each group */
 };
 
 /* One of the two runs. db NULL: not opened. */
@@ -59,8 +35,7 @@ struct mt_diff_side {
     struct mt_allocations *lives; /* NULL: opened by mt_diff_load; else lent by another diff */
     bool lives_lent;
     MT_VEC(struct mt_match_key) groups;
-    MT_VEC(struct mt_diff_ops) ops;      /* of the groups, from the first on; those behind: 0 */
-    MT_VEC(struct mt_diff_lives) living; /* the same */
+    struct mt_diff_part ops, living; /* figures of the groups */
     int64_t step_n;
     bool growth_known; /* there are addresses and steps enough to tell a leak by, and no gaps */
     unsigned gaps;
@@ -119,6 +94,5 @@ void mt_diff_free(struct mt_diff *d);
 
 /* Divides what grows with the length of a run (all but peaks, at-end and leaks) by its steps. */
 void mt_diff_per_step(struct mt_diff *d);
-void mt_figures_per_step(struct mt_figures *f, int64_t step_n);
 
 #endif

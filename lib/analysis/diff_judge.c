@@ -55,8 +55,8 @@ int mt_diff_counting_side(const struct mt_diff *d)
 static bool turns(const struct mt_diff *d, const struct mt_diff_threshold *t, const double add[2],
                   bool worse)
 {
-    return mt_diff_worse((double)d->side[0].whole.at_peak_b + add[0],
-                         (double)d->side[1].whole.at_peak_b + add[1], t) != worse;
+    return mt_diff_worse((double)d->side[0].whole.v[MT_FIG_AT_PEAK_B].i + add[0],
+                         (double)d->side[1].whole.v[MT_FIG_AT_PEAK_B].i + add[1], t) != worse;
 }
 
 /* With what is estimated to be older. */
@@ -94,8 +94,8 @@ static enum mt_status steps_turn(const struct mt_diff *d, const struct mt_diff_t
                                  &levels[s], err);
         part[s] = (struct mt_step_part){.step_n = side->step_n,
                                         .levels = &levels[s],
-                                        .leak_b = side->whole.per_step_b,
-                                        .suspect_b = side->whole.suspect_per_step_b};
+                                        .leak_b = side->whole.v[MT_FIG_PER_STEP_B].r,
+                                        .suspect_b = side->whole.v[MT_FIG_SUSPECT_PER_STEP_B].r};
     }
     for (int way = 0; way < MT_STEP_WAYS && st == MT_OK; way++) {
         mt_step_add(part, way, add);
@@ -113,7 +113,8 @@ static enum mt_status judge_peak(const struct mt_diff *d, const struct mt_diff_t
                                  struct mt_diff_verdict *out, struct mt_err *err)
 {
     const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
-    double was = (double)a->whole.at_peak_b, is = (double)b->whole.at_peak_b;
+    double was = (double)a->whole.v[MT_FIG_AT_PEAK_B].i,
+           is = (double)b->whole.v[MT_FIG_AT_PEAK_B].i;
     bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
     bool worse = mt_diff_worse(was, is, t);
     MT_TRY(steps_turn(d, t, worse, &out->steps_turn, err));
@@ -135,10 +136,11 @@ static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt
     bool known = mt_diff_growth_known(a);
     if (known != mt_diff_growth_known(b))
         return MT_DIFF_OPEN;
-    if (known && mt_diff_worse(a->suspect_per_step_b, b->per_step_b, t))
+    if (known && mt_diff_worse(a->v[MT_FIG_SUSPECT_PER_STEP_B].r, b->v[MT_FIG_PER_STEP_B].r, t))
         return d->side[0].growth_known ? MT_DIFF_WORSE : MT_DIFF_OPEN;
-    bool more = mt_diff_worse(a->per_step_b, b->per_step_b, t) ||
-                mt_diff_worse(a->suspect_per_step_b, b->suspect_per_step_b, t);
+    bool more =
+        mt_diff_worse(a->v[MT_FIG_PER_STEP_B].r, b->v[MT_FIG_PER_STEP_B].r, t) ||
+        mt_diff_worse(a->v[MT_FIG_SUSPECT_PER_STEP_B].r, b->v[MT_FIG_SUSPECT_PER_STEP_B].r, t);
     return more || (known && !d->side[1].growth_known) ? MT_DIFF_OPEN : MT_DIFF_NOT_WORSE;
 }
 

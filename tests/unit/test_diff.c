@@ -54,44 +54,25 @@ static struct mt_diff_row row_of(const struct mt_diff *d, const char *key)
 static void same_figures(const struct mt_figures *a, const struct mt_figures *b)
 {
     assert_int_equal(a->unknown, b->unknown);
-    assert_int_equal(a->at_peak_b, b->at_peak_b);
-    assert_int_equal(a->at_peak_n, b->at_peak_n);
-    assert_int_equal(a->self_net_b, b->self_net_b);
-    assert_int_equal(a->net_b, b->net_b);
-    assert_int_equal(a->self_alloc_b, b->self_alloc_b);
-    assert_int_equal(a->alloc_b, b->alloc_b);
-    assert_int_equal(a->self_alloc_n, b->self_alloc_n);
-    assert_int_equal(a->calls_n, b->calls_n);
-    assert_int_equal(a->time_ns, b->time_ns);
-    assert_int_equal(a->at_end_b, b->at_end_b);
-    assert_int_equal(a->leak_at_end_b, b->leak_at_end_b);
-    assert_true(a->per_step_b == b->per_step_b);
-    assert_true(a->per_step_n == b->per_step_n);
+    for (int f = 0; f < MT_FIG_N; f++)
+        assert_true(mt_figure_defs[f].adds == MT_ADDS_RATE ? a->v[f].r == b->v[f].r
+                                                           : a->v[f].i == b->v[f].i);
 }
 
 /* The rows of each side add up to the device's own figures. */
 static void adds_up(const struct mt_diff *d)
 {
-    for (int s = 0; s < 2; s++) {
-        const struct mt_figures *whole = &d->side[s].whole;
+    static const enum mt_figure summed[] = {
+        MT_FIG_AT_PEAK_B, MT_FIG_SELF_NET_B,    MT_FIG_SELF_ALLOC_B, MT_FIG_SELF_ALLOC_N,
+        MT_FIG_AT_END_B,  MT_FIG_LEAK_AT_END_B, MT_FIG_PER_STEP_B};
+    for (size_t i = 0; i < 2 * MT_ARRAY_LEN(summed); i++) {
+        enum mt_figure figure = summed[i / 2];
         struct mt_figures sum = {0};
-        for (size_t i = 0; i < d->rows.n; i++) {
-            const struct mt_figures f = mt_diff_row(d, i).at[s];
-            sum.at_peak_b += f.at_peak_b;
-            sum.self_net_b += f.self_net_b;
-            sum.self_alloc_b += f.self_alloc_b;
-            sum.self_alloc_n += f.self_alloc_n;
-            sum.at_end_b += f.at_end_b;
-            sum.leak_at_end_b += f.leak_at_end_b;
-            sum.per_step_b += f.per_step_b;
+        for (size_t row = 0; row < d->rows.n; row++) {
+            const struct mt_figures f = mt_diff_row(d, row).at[i % 2];
+            mt_figure_add(figure, &sum.v[figure], &f.v[figure]);
         }
-        assert_int_equal(sum.at_peak_b, whole->at_peak_b);
-        assert_int_equal(sum.self_net_b, whole->self_net_b);
-        assert_int_equal(sum.self_alloc_b, whole->self_alloc_b);
-        assert_int_equal(sum.self_alloc_n, whole->self_alloc_n);
-        assert_int_equal(sum.at_end_b, whole->at_end_b);
-        assert_int_equal(sum.leak_at_end_b, whole->leak_at_end_b);
-        assert_true(sum.per_step_b == whole->per_step_b);
+        assert_memory_equal(&sum.v[figure], &d->side[i % 2].whole.v[figure], sizeof sum.v[figure]);
     }
 }
 
@@ -119,24 +100,27 @@ static void known_figures(void **state)
     make(&base, 100, 5000, "old");
     make(&new, 60, 9000, "fresh");
     compare(&d, &base, &new, MT_DIFF_OPS | MT_DIFF_LIVES, MT_BY_SITE);
-    assert_int_equal(d.side[0].whole.at_peak_b, 1000 + STEPS * 100 + 5000 + 77);
-    assert_int_equal(d.side[1].whole.at_peak_b, 1000 + STEPS * 60 + 9000 + 77);
+    assert_int_equal(d.side[0].whole.v[MT_FIG_AT_PEAK_B].i, 1000 + STEPS * 100 + 5000 + 77);
+    assert_int_equal(d.side[1].whole.v[MT_FIG_AT_PEAK_B].i, 1000 + STEPS * 60 + 9000 + 77);
     const struct mt_diff_row work = row_of(&d, "work"), keep = row_of(&d, "keep");
-    assert_int_equal(work.at[0].at_peak_b, 5000);
-    assert_int_equal(work.at[1].at_peak_b, 9000);
-    assert_int_equal(work.at[1].self_alloc_b, STEPS * 9000);
-    assert_int_equal(work.at[1].self_alloc_n, STEPS);
+    assert_int_equal(work.at[0].v[MT_FIG_AT_PEAK_B].i, 5000);
+    assert_int_equal(work.at[1].v[MT_FIG_AT_PEAK_B].i, 9000);
+    assert_int_equal(work.at[1].v[MT_FIG_SELF_ALLOC_B].i, STEPS * 9000);
+    assert_int_equal(work.at[1].v[MT_FIG_SELF_ALLOC_N].i, STEPS);
     assert_int_equal(work.match, MT_MATCH_SAME);
-    assert_int_equal(keep.at[0].at_peak_n, STEPS);
-    assert_true(keep.at[0].per_step_b == 100 && keep.at[1].per_step_b == 60);
-    assert_true(d.side[1].whole.per_step_b == 60 && d.side[1].whole.per_step_n == 1);
+    assert_int_equal(keep.at[0].v[MT_FIG_AT_PEAK_N].i, STEPS);
+    assert_true(keep.at[0].v[MT_FIG_PER_STEP_B].r == 100 &&
+                keep.at[1].v[MT_FIG_PER_STEP_B].r == 60);
+    assert_true(d.side[1].whole.v[MT_FIG_PER_STEP_B].r == 60 &&
+                d.side[1].whole.v[MT_FIG_PER_STEP_N].r == 1);
     assert_int_equal(row_of(&d, "old").match, MT_MATCH_ONLY);
     assert_true(row_of(&d, "old").in[0] && !row_of(&d, "old").in[1]);
     assert_true(!row_of(&d, "fresh").in[0] && row_of(&d, "fresh").in[1]);
-    assert_int_equal(row_of(&d, "fresh").at[0].at_peak_b, 0);
+    assert_int_equal(row_of(&d, "fresh").at[0].v[MT_FIG_AT_PEAK_B].i, 0);
     mt_diff_per_step(&d);
-    assert_int_equal(row_of(&d, "work").at[1].self_alloc_b, 9000);
-    assert_int_equal(row_of(&d, "work").at[1].at_peak_b, 9000); /* a peak is no sum of steps */
+    assert_int_equal(row_of(&d, "work").at[1].v[MT_FIG_SELF_ALLOC_B].i, 9000);
+    assert_int_equal(row_of(&d, "work").at[1].v[MT_FIG_AT_PEAK_B].i,
+                     9000); /* a peak is no sum of steps */
     mt_diff_free(&d);
     program_end(&base);
     program_end(&new);

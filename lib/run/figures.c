@@ -1,0 +1,170 @@
+#include "lib/run/figures.h"
+
+#include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+
+#define IN(s)       (1u << MT_SECTION_##s)
+#define IN_SITES(k) .in_site = k, .in_each = k "_each"
+#define OPS         MT_KEPT_OPS
+#define BLOCKS      MT_KEPT_BLOCKS
+#define DEVICE      MT_KEPT_DEVICE
+#define SITES       (MT_KEPT_SITES | MT_KEPT_HEAVY)
+
+const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
+    [MT_FIG_AT_PEAK_B] = {"at_peak_b", "AT PEAK", "in use at the device's peak",
+                          .needs = MT_KNOWS_AT_PEAK, .device_needs = MT_KNOWS_PEAK,
+                          .unknown = MT_UNKNOWN_PEAK, .lost_by = MT_GAPS_OF_LEVELS,
+                          .least_by = MT_GAPS_ALL, .kept = BLOCKS | DEVICE | SITES,
+                          .sections = IN(TOTAL) | IN(PEAK), .in_device = "peak_b",
+                          IN_SITES("at_peak_b")},
+    [MT_FIG_SELF_NET_B] = {"self_net_b", "SELF NET",
+                           "allocated minus freed, without what the op calls", .lasts = true,
+                           .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
+                           .lost_by = MT_GAPS_ALL, .kept = OPS | DEVICE, .sections = IN(OP),
+                           .in_device = "net_b"},
+    [MT_FIG_AT_END_B] = {"at_end_b", "AT END", "in use at the end", .needs = MT_KNOWS_AT_END,
+                         .unknown = MT_UNKNOWN_END, .lost_by = MT_GAPS_OF_FREES,
+                         .kept = BLOCKS | DEVICE | SITES, .sections = IN(TOTAL) | IN(LEAK),
+                         .in_device = "at_end_b", IN_SITES("at_end_b")},
+    [MT_FIG_SELF_ALLOC_B] = {"self_alloc_b", "SELF ALLOC", "allocated, without what the op calls",
+                             .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
+                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL,
+                             .kept = OPS | DEVICE | SITES, .sections = IN(OP),
+                             .in_device = "alloc_b", IN_SITES("alloc_b")},
+    [MT_FIG_SELF_FREED_B] = {"self_freed_b", "SELF FREED", "freed, without what the op calls",
+                             .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
+                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL, .kept = DEVICE,
+                             .in_device = "freed_b"},
+    [MT_FIG_SELF_ALLOC_N] = {"self_alloc_n", "SELF ALLOCS",
+                             "allocations, without what the op calls", .lasts = true,
+                             .needs = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS, .unknown = MT_UNKNOWN_ALLOC,
+                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL,
+                             .kept = OPS | DEVICE | SITES, .sections = IN(TOTAL) | IN(OP),
+                             .in_device = "alloc_n", IN_SITES("alloc_n")},
+    [MT_FIG_SELF_FREED_N] = {"self_freed_n", .lasts = true,
+                             .needs = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS, .unknown = MT_UNKNOWN_ALLOC,
+                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL, .kept = DEVICE,
+                             .in_device = "freed_n"},
+    [MT_FIG_CALLS_N] = {"calls_n", "CALLS", "how often it ran", .lasts = true,
+                        .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_CALLS,
+                        .kept = OPS | MT_KEPT_SUMMED | MT_KEPT_SITES,
+                        .sections = IN(TOTAL) | IN(OP), .in_device = "calls_n",
+                        IN_SITES("calls_n")},
+    [MT_FIG_STEP_N] = {"step_n", .kept = DEVICE, .in_device = "step_n"},
+    [MT_FIG_PER_STEP_B] = {"per_step_b", "PER STEP", "growth per step", .adds = MT_ADDS_RATE,
+                           .needs = MT_KNOWS_STEPS, .unknown = MT_UNKNOWN_GROWTH,
+                           .lost_by = MT_GAPS_OF_FREES, .least_by = MT_GAPS_ALL,
+                           .kept = BLOCKS | MT_KEPT_SUMMED | SITES,
+                           .sections = IN(TOTAL) | IN(LEAK), .in_device = "per_step_b",
+                           IN_SITES("per_step_b")},
+    [MT_FIG_SUSPECT_PER_STEP_B] = {"suspect_per_step_b", .adds = MT_ADDS_RATE,
+                                   .needs = MT_KNOWS_STEPS, .unknown = MT_UNKNOWN_GROWTH,
+                                   .lost_by = MT_GAPS_OF_FREES, .least_by = MT_GAPS_ALL,
+                                   .kept = BLOCKS | MT_KEPT_SUMMED | MT_KEPT_SITES,
+                                   .sections = IN(TOTAL) | IN(LEAK)},
+    [MT_FIG_AT_PEAK_N] = {"at_peak_n", "BLOCKS", "blocks in use at the device's peak",
+                          .adds = MT_ADDS_KNOWN, .unknown = MT_UNKNOWN_PEAK, .kept = BLOCKS,
+                          .sections = IN(PEAK)},
+    [MT_FIG_NET_B] = {"net_b", "NET", "allocated minus freed, with what the op calls",
+                      .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
+                      .kept = OPS, .sections = IN(TOTAL) | IN(OP)},
+    [MT_FIG_ALLOC_B] = {"alloc_b", "ALLOC", "allocated, with what the op calls", .lasts = true,
+                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC, .kept = OPS,
+                        .sections = IN(TOTAL) | IN(OP)},
+    [MT_FIG_FREED_B] = {"freed_b", "FREED", "freed, with what the op calls", .lasts = true,
+                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC},
+    [MT_FIG_SELF_AT_PEAK_B] = {"self_at_peak_b", "SELF AT PEAK",
+                               "allocated here and in use at the device's peak",
+                               .needs = MT_KNOWS_AT_PEAK, .unknown = MT_UNKNOWN_PEAK},
+    [MT_FIG_SELF_AT_END_B] = {"self_at_end_b", "SELF AT END",
+                              "allocated here and in use at the end", .needs = MT_KNOWS_AT_END,
+                              .unknown = MT_UNKNOWN_END},
+    [MT_FIG_LEAK_AT_END_B] = {"leak_at_end_b", .unknown = MT_UNKNOWN_GROWTH, .kept = BLOCKS,
+                              .sections = IN(TOTAL) | IN(LEAK)},
+    [MT_FIG_PER_STEP_N] = {"per_step_n", "BLOCKS/STEP", "growth per step in blocks",
+                           .adds = MT_ADDS_RATE, .unknown = MT_UNKNOWN_GROWTH, .kept = BLOCKS,
+                           .sections = IN(TOTAL) | IN(LEAK)},
+    [MT_FIG_RECOMPUTED_N] = {"recomputed_n", .lasts = true, .unknown = MT_UNKNOWN_CALLS,
+                             .kept = OPS},
+    [MT_FIG_SELF_TIME_NS] = {"self_time_ns", "SELF TIME", "time in the op, without what it calls",
+                             .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME},
+    [MT_FIG_TIME_NS] = {"time_ns", "TIME", "time in the op; of a record, when it was made",
+                        .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME,
+                        .kept = OPS, .sections = IN(TOTAL) | IN(OP)},
+};
+
+void mt_figure_add(enum mt_figure f, union mt_value *to, const union mt_value *v)
+{
+    switch (mt_figure_defs[f].adds) {
+    case MT_ADDS_WHOLE:
+        mt_wrap_inc(&to->i, v->i);
+        break;
+    case MT_ADDS_KNOWN:
+        to->i = to->i < 0 || v->i < 0 ? -1 : mt_wrap_add(to->i, v->i);
+        break;
+    case MT_ADDS_RATE:
+        to->r += v->r;
+        break;
+    }
+}
+
+struct mt_figure_set mt_figures_kept(unsigned kept)
+{
+    struct mt_figure_set set = {0};
+    for (int f = 0; f < MT_FIG_N; f++)
+        if (mt_figure_defs[f].kept & kept)
+            set.v[set.n++] = (enum mt_figure)f;
+    return set;
+}
+
+/* ---- the sources ---- */
+
+void mt_group_figures(const struct mt_group *from, struct mt_figures *out)
+{
+    const struct mt_sums *s = &from->self, *t = &from->total;
+    *out = (struct mt_figures){.v = {[MT_FIG_SELF_NET_B].i = mt_sums_net(s),
+                                     [MT_FIG_NET_B].i = mt_sums_net(t),
+                                     [MT_FIG_SELF_ALLOC_B].i = s->alloc_b,
+                                     [MT_FIG_ALLOC_B].i = t->alloc_b,
+                                     [MT_FIG_SELF_FREED_B].i = s->freed_b,
+                                     [MT_FIG_FREED_B].i = t->freed_b,
+                                     [MT_FIG_SELF_ALLOC_N].i = s->alloc_n,
+                                     [MT_FIG_SELF_AT_PEAK_B].i = s->at_peak_b,
+                                     [MT_FIG_AT_PEAK_B].i = t->at_peak_b,
+                                     [MT_FIG_AT_PEAK_N].i = t->at_peak_n,
+                                     [MT_FIG_SELF_AT_END_B].i = s->at_end_b,
+                                     [MT_FIG_AT_END_B].i = t->at_end_b,
+                                     [MT_FIG_CALLS_N].i = from->calls_n,
+                                     [MT_FIG_RECOMPUTED_N].i = from->recomputed_n,
+                                     [MT_FIG_SELF_TIME_NS].i = from->self_time_ns,
+                                     [MT_FIG_TIME_NS].i = from->time_ns}};
+}
+
+void mt_device_figures(const struct mt_run *run, const struct mt_run_device *device,
+                       struct mt_figures *out)
+{
+    *out = (struct mt_figures){.v = {[MT_FIG_AT_PEAK_B].i = device->peak_b,
+                                     [MT_FIG_AT_END_B].i = device->at_end_b,
+                                     [MT_FIG_SELF_NET_B].i = device->net_b,
+                                     [MT_FIG_NET_B].i = device->net_b,
+                                     [MT_FIG_SELF_ALLOC_B].i = device->alloc_b,
+                                     [MT_FIG_ALLOC_B].i = device->alloc_b,
+                                     [MT_FIG_SELF_FREED_B].i = device->freed_b,
+                                     [MT_FIG_FREED_B].i = device->freed_b,
+                                     [MT_FIG_SELF_ALLOC_N].i = device->alloc_n,
+                                     [MT_FIG_SELF_FREED_N].i = device->freed_n,
+                                     [MT_FIG_CALLS_N].i = run->op_n,
+                                     [MT_FIG_TIME_NS].i = run->dur_ns}};
+}
+
+void mt_figure_per_step(enum mt_figure f, union mt_value *v, int64_t n)
+{
+    if (n > 0 && mt_figure_defs[f].lasts)
+        v->i = mt_wrap_add(v->i, v->i < 0 ? -n / 2 : n / 2) / n;
+}
+
+void mt_figures_per_step(struct mt_figures *f, int64_t n)
+{
+    for (int i = 0; i < MT_FIG_N; i++)
+        mt_figure_per_step((enum mt_figure)i, &f->v[i], n);
+}
