@@ -166,9 +166,9 @@ static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *
 {
     for (size_t i = 0; i < f->v.n; i++) {
         const struct mt_baseline_device *d = mt_baseline_same_device(run, f->v.v[i].device);
-        enum mt_baseline_figure figure = f->v.v[i].rule->kind->figure;
-        bool alive = figure == MT_BASELINE_PEAK || figure == MT_BASELINE_AT_END ||
-                     figure == MT_BASELINE_PER_STEP;
+        enum mt_figure figure = f->v.v[i].rule->kind->figure;
+        bool alive =
+            figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
         if (d && d->unseen && alive)
             return true;
     }
@@ -181,9 +181,9 @@ static bool asks_for_levels(const struct mt_findings *f)
     bool any = false;
     for (size_t i = 0; i < f->v.n; i++) {
         const struct mt_rule *rule = f->v.v[i].rule;
-        enum mt_baseline_figure figure = rule->kind->figure;
-        any |= (figure == MT_BASELINE_PEAK || figure == MT_BASELINE_AT_END) && !rule->op &&
-               !rule->scope;
+        enum mt_figure figure = rule->kind->figure;
+        any |=
+            (figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B) && !rule->op && !rule->scope;
     }
     return any;
 }

@@ -124,7 +124,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
     if (c->device[0])
-        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_BASELINE_PEAK ? "of" : "on", c->device);
+        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_FIG_AT_PEAK_B ? "of" : "on", c->device);
     mt_buf_addf(out, "%s%s", subject.n ? ", " : "", subject.s);
     mt_buf_free(&subject);
     if (c->measured != MT_BASELINE_UNKNOWN && c->limit != MT_BASELINE_UNKNOWN) {

@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITES_HAVE(name) name, name "_each"
-const struct mt_baseline_names mt_baseline_names[MT_BASELINE_FILE_N] = {
-    [MT_BASELINE_PEAK] = {"peak_b", SITES_HAVE("at_peak_b")},
-    [MT_BASELINE_NET] = {.device = "net_b"},
-    [MT_BASELINE_AT_END] = {"at_end_b", SITES_HAVE("at_end_b")},
-    [MT_BASELINE_ALLOC] = {"alloc_b", SITES_HAVE("alloc_b")},
-    [MT_BASELINE_FREED] = {.device = "freed_b"},
-    [MT_BASELINE_ALLOC_N] = {"alloc_n", SITES_HAVE("alloc_n")},
-    [MT_BASELINE_FREED_N] = {.device = "freed_n"},
-    [MT_BASELINE_CALLS_N] = {"calls_n", SITES_HAVE("calls_n")},
-    [MT_BASELINE_STEP_N] = {.device = "step_n"},
-    [MT_BASELINE_PER_STEP] = {"per_step_b", SITES_HAVE("per_step_b")},
-};
-
 void mt_baseline_free(struct mt_baseline *b)
 {
     for (size_t i = 0; i < b->devices.n; i++) {
@@ -75,30 +61,25 @@ static void add_site(struct mt_baseline *b, struct mt_baseline_device *to,
     const char *scope = from->key[1];
     bool plain =
         from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
-    struct mt_baseline_site site = {
-        .op = mt_baseline_text(b, from->key[0]),
-        .scope = plain ? NULL : mt_baseline_text(b, scope),
-        .explicit_row = from->explicit_row,
-        .unseen = unseen,
-        .v = {[MT_BASELINE_PEAK] = f->v[MT_FIG_AT_PEAK_B].i,
-              [MT_BASELINE_AT_END] = f->v[MT_FIG_AT_END_B].i,
-              [MT_BASELINE_ALLOC] = f->v[MT_FIG_SELF_ALLOC_B].i,
-              [MT_BASELINE_ALLOC_N] = f->v[MT_FIG_SELF_ALLOC_N].i,
-              [MT_BASELINE_CALLS_N] = f->v[MT_FIG_CALLS_N].i,
-              [MT_BASELINE_PER_STEP] = up_after(&to->per_step, f->v[MT_FIG_PER_STEP_B].r),
-              [MT_BASELINE_SUSPECT] = up_after(&to->suspect, f->v[MT_FIG_SUSPECT_PER_STEP_B].r)},
-        .per_step = f->v[MT_FIG_PER_STEP_B].r,
-        .suspect = f->v[MT_FIG_SUSPECT_PER_STEP_B].r};
-    for (int i = 0; i < MT_BASELINE_N; i++)
-        site.v[i] = bounded(site.v[i]);
-    for (int i = 0; i < MT_BASELINE_N; i++)
-        if (site.v[i]) { /* sites without any figure say nothing */
-            *mt_vec_push(&to->sites) = site;
-            return;
-        }
+    struct mt_baseline_site site = {.op = mt_baseline_text(b, from->key[0]),
+                                    .scope = plain ? NULL : mt_baseline_text(b, scope),
+                                    .explicit_row = from->explicit_row,
+                                    .unseen = unseen};
+    const struct mt_figure_set kept = mt_figures_kept(MT_KEPT_SITES);
+    bool any = false; /* sites without any figure say nothing */
+    for (size_t i = 0; i < kept.n; i++) {
+        enum mt_figure k = kept.v[i];
+        bool rate = mt_figure_defs[k].adds == MT_ADDS_RATE;
+        if (rate)
+            site.rate[mt_baseline_rate(k)] = f->v[k].r;
+        site.v[k] = bounded(rate ? up_after(&to->rate[mt_baseline_rate(k)], f->v[k].r) : f->v[k].i);
+        any |= site.v[k] != 0;
+    }
+    if (any)
+        *mt_vec_push(&to->sites) = site;
 }
 
-static void sum_sites(struct mt_baseline_device *d, enum mt_baseline_figure figure)
+static void sum_sites(struct mt_baseline_device *d, enum mt_figure figure)
 {
     d->v[figure] = 0;
     for (size_t i = 0; i < d->sites.n; i++)
@@ -156,23 +137,13 @@ static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device
 /* What gaps of the recording leave of its figures. */
 static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_known)
 {
-    static const enum mt_baseline_figure sums[] = {MT_BASELINE_ALLOC, MT_BASELINE_FREED,
-                                                   MT_BASELINE_ALLOC_N, MT_BASELINE_FREED_N};
     d->gaps = gaps;
-    d->least[MT_BASELINE_PEAK] = gaps || !lives_known;
-    d->least[MT_BASELINE_PER_STEP] = d->least[MT_BASELINE_SUSPECT] = gaps != 0;
-    for (size_t i = 0; i < MT_ARRAY_LEN(sums); i++) {
-        d->least[sums[i]] = gaps != 0;
-        if (gaps & MT_GAP_HISTORY)
-            d->v[sums[i]] = MT_BASELINE_UNKNOWN;
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
+        d->least[f] = gaps & mt_figure_defs[f].least_by;
+        if (gaps & mt_figure_defs[f].lost_by)
+            d->v[f] = MT_BASELINE_UNKNOWN;
     }
-    if (gaps)
-        d->v[MT_BASELINE_NET] = MT_BASELINE_UNKNOWN;
-    if (gaps & MT_GAPS_OF_FREES)
-        d->v[MT_BASELINE_AT_END] = d->v[MT_BASELINE_PER_STEP] = d->v[MT_BASELINE_SUSPECT] =
-            MT_BASELINE_UNKNOWN;
-    if (gaps & MT_GAPS_OF_LEVELS)
-        d->v[MT_BASELINE_PEAK] = MT_BASELINE_UNKNOWN;
+    d->least[MT_FIG_AT_PEAK_B] |= !lives_known;
 }
 
 static int64_t bounded_or_unknown(int64_t v)
@@ -194,19 +165,12 @@ static void measure_older(const struct mt_run *run, const struct mt_run_device *
 static void mark_lacks(const struct mt_run *run, const struct mt_run_device *device,
                        struct mt_baseline_device *to)
 {
-    static const unsigned needs[MT_BASELINE_N] = {
-        [MT_BASELINE_PEAK] = MT_KNOWS_PEAK,
-        [MT_BASELINE_AT_END] = MT_KNOWS_AT_END,
-        [MT_BASELINE_ALLOC] = MT_KNOWS_ALLOC,
-        [MT_BASELINE_ALLOC_N] = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS,
-        [MT_BASELINE_CALLS_N] = MT_KNOWS_OPS,
-        [MT_BASELINE_PER_STEP] = MT_KNOWS_STEPS,
-        [MT_BASELINE_SUSPECT] = MT_KNOWS_STEPS,
-    };
-    for (int f = 0; f < MT_BASELINE_N && !mt_device_has_events(device); f++) {
-        if (mt_device_knows(device, needs[f]))
+    for (int f = 0; f < MT_FIG_BASELINE_N && !mt_device_has_events(device); f++) {
+        const struct mt_figure_def *def = &mt_figure_defs[f];
+        unsigned needs = def->device_needs ? def->device_needs : def->needs;
+        if (mt_device_knows(device, needs))
             continue;
-        to->lacks[f] = mt_knows_lack(run, device, needs[f]);
+        to->lacks[f] = mt_knows_lack(run, device, needs);
         to->v[f] = MT_BASELINE_UNKNOWN;
     }
 }
@@ -224,25 +188,34 @@ static enum mt_status measure_levels(struct mt_diff_side *s, struct mt_baseline_
     return MT_OK;
 }
 
+/* What a device knows of itself, and what its sites add up to. */
+static void measure_figures(const struct mt_diff_side *s, bool growth_known,
+                            struct mt_baseline_device *to)
+{
+    struct mt_figures whole;
+    mt_device_figures(&s->run, &s->device, &whole);
+    whole.v[MT_FIG_STEP_N].i = s->step_n;
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
+        const struct mt_figure_def *def = &mt_figure_defs[f];
+        if (def->kept & MT_KEPT_SUMMED)
+            sum_sites(to, (enum mt_figure)f);
+        else
+            to->v[f] = whole.v[f].i == MT_UNKNOWN ? MT_BASELINE_UNKNOWN : bounded(whole.v[f].i);
+        if (def->unknown == MT_UNKNOWN_GROWTH && !growth_known)
+            to->v[f] = MT_BASELINE_UNKNOWN;
+    }
+}
+
 static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
 {
     struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE}, .key_n = 2};
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
-    *to = (struct mt_baseline_device){
-        .v = {[MT_BASELINE_PEAK] = device->peak_b,
-              [MT_BASELINE_NET] = device->net_b,
-              [MT_BASELINE_AT_END] = device->at_end_b,
-              [MT_BASELINE_ALLOC] = device->alloc_b,
-              [MT_BASELINE_FREED] = device->freed_b,
-              [MT_BASELINE_ALLOC_N] = device->alloc_n,
-              [MT_BASELINE_FREED_N] = device->freed_n},
-        .unseen = mt_device_is_bounded(device),
-        .doubt = {[MT_BASELINE_PEAK] = bounded(device->doubt_at_peak_b),
-                  [MT_BASELINE_AT_END] = bounded(device->doubt_at_end_b)}};
-    for (int f = 0; f < MT_BASELINE_N; f++)
-        to->v[f] = to->v[f] == MT_BASELINE_UNKNOWN ? to->v[f] : bounded(to->v[f]);
+    *to =
+        (struct mt_baseline_device){.unseen = mt_device_is_bounded(device),
+                                    .doubt = {[MT_FIG_AT_PEAK_B] = bounded(device->doubt_at_peak_b),
+                                              [MT_FIG_AT_END_B] = bounded(device->doubt_at_end_b)}};
     measure_older(run, device, to);
     snprintf(to->name, sizeof to->name, "%s", device->name);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
@@ -254,14 +227,9 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
         st = measure_levels(&d.side[0], to, err);
     if (st == MT_OK)
         st = add_sites(b, to, &d, err);
-    to->v[MT_BASELINE_STEP_N] = d.side[0].step_n;
-    sum_sites(to, MT_BASELINE_CALLS_N);
-    sum_sites(to, MT_BASELINE_PER_STEP);
-    sum_sites(to, MT_BASELINE_SUSPECT);
-    if (!mt_allocations_are_known(device) || !mt_leaks_can_tell(d.side[0].step_n, b->warmup))
-        to->v[MT_BASELINE_PER_STEP] = to->v[MT_BASELINE_SUSPECT] = MT_BASELINE_UNKNOWN;
-    mark_gaps(to, d.side[0].gaps,
-              mt_allocations_are_known(device) || !mt_device_has_events(device));
+    bool lives = mt_allocations_are_known(device);
+    measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
+    mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));
     mark_lacks(run, device, to);
     mt_diff_free(&d);
     return st;
@@ -364,7 +332,8 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     *to = (struct mt_baseline_device){0};
     snprintf(to->name, sizeof to->name, "%s", name);
     mt_baseline_fold_older(repeats, n, to);
-    for (int f = MT_BASELINE_N; f-- > 0;) { /* the peak last: its median repeat gives the sites */
+    for (int f = MT_FIG_BASELINE_N;
+         f-- > 0;) { /* the peak last: its median repeat gives the sites */
         for (size_t i = 0; i < n; i++) {
             const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], name);
             values[i] = d && !d->least[f] ? d->v[f] : MT_BASELINE_UNKNOWN;
@@ -399,8 +368,8 @@ void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_bas
 /* ---- what a file leaves out ---- */
 
 /* Marks the heaviest sites by one figure that make up 99 % of its sum in a repeat. */
-static void mark_heavy(const struct mt_baseline_device *d, enum mt_baseline_figure figure,
-                       size_t repeat, bool *heavy)
+static void mark_heavy(const struct mt_baseline_device *d, enum mt_figure figure, size_t repeat,
+                       bool *heavy)
 {
     MT_VEC(struct ranked) v = {0};
     int64_t sum = 0, reached = 0;
@@ -421,10 +390,10 @@ static void mark_heavy(const struct mt_baseline_device *d, enum mt_baseline_figu
 
 static void lump(struct mt_baseline_site *other, struct mt_baseline_site *site, size_t repeat_n)
 {
-    for (int f = 0; f < MT_BASELINE_N; f++) {
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         other->v[f] = mt_baseline_add(other->v[f], site->v[f]);
         for (size_t i = 0; i < repeat_n; i++) {
-            int64_t *v = &other->each[i * MT_BASELINE_N + f];
+            int64_t *v = &other->each[i * MT_FIG_BASELINE_N + f];
             *v = mt_baseline_add(*v, mt_baseline_figure_in(site, f, i));
         }
     }
@@ -433,16 +402,14 @@ static void lump(struct mt_baseline_site *other, struct mt_baseline_site *site, 
 
 static void trim_device(struct mt_baseline *b, struct mt_baseline_device *d)
 {
-    static const enum mt_baseline_figure needed[] = {MT_BASELINE_PEAK, MT_BASELINE_AT_END,
-                                                     MT_BASELINE_ALLOC, MT_BASELINE_ALLOC_N,
-                                                     MT_BASELINE_PER_STEP};
+    const struct mt_figure_set needed = mt_figures_kept(MT_KEPT_HEAVY);
     size_t kept = 0, all = d->sites.n, repeat_n = b->repeats.n ? b->repeats.n : 1;
     bool *heavy = mt_alloc((all + 1) * sizeof *heavy);
     struct mt_baseline_site other = {.op = mt_baseline_text(b, "[other]"),
                                      .explicit_row = true,
                                      .each = mt_baseline_each_new(repeat_n)};
-    for (size_t i = 0; i < MT_ARRAY_LEN(needed) * repeat_n; i++)
-        mark_heavy(d, needed[i / repeat_n], i % repeat_n, heavy);
+    for (size_t i = 0; i < needed.n * repeat_n; i++)
+        mark_heavy(d, needed.v[i / repeat_n], i % repeat_n, heavy);
     for (size_t i = 0; i < all; i++)
         if (heavy[i] || d->sites.v[i].explicit_row)
             d->sites.v[kept++] = d->sites.v[i];

@@ -1,6 +1,8 @@
 /*
  * baseline.h - the figures of a run that are compared later, device by device and site by site, and
- * the small file that keeps them (format: docs/ci.md).
+ * the small file that keeps them (format: docs/ci.md). Which these are, and what they are called,
+ * stands in lib/run/figures.c: growth is rounded up to whole bytes, the peak of a site is what it
+ * holds at the device's, and the growth by leaks and candidates is in no file, and 0 of one.
  *
  * A site is the top op in its scope. Several repeats of a run become one baseline: of each figure
  * the median and the spread.
@@ -10,29 +12,8 @@
 
 #include "lib/analysis/step_levels.h"
 #include "lib/base/strtab.h"
-#include "lib/run/runs.h"
+#include "lib/run/figures.h"
 #include <math.h>
-
-enum mt_baseline_figure {
-    MT_BASELINE_PEAK, /* of a site: what it holds at the peak */
-    MT_BASELINE_NET,
-    MT_BASELINE_AT_END,
-    MT_BASELINE_ALLOC,
-    MT_BASELINE_FREED,
-    MT_BASELINE_ALLOC_N,
-    MT_BASELINE_FREED_N,
-    MT_BASELINE_CALLS_N,
-    MT_BASELINE_STEP_N,   /* 0: no steps */
-    MT_BASELINE_PER_STEP, /* growth by leaks (leaks.h), rounded up to whole bytes */
-    MT_BASELINE_FILE_N,   /* those above stand in files */
-    MT_BASELINE_SUSPECT = MT_BASELINE_FILE_N, /* the same by leaks and candidates; of files 0 */
-    MT_BASELINE_N
-};
-/* Names in the file: of a device's figure; of a site's, NULL where sites have none; of the list of
- * those of each repeat. */
-extern const struct mt_baseline_names {
-    const char *device, *site, *each;
-} mt_baseline_names[MT_BASELINE_FILE_N];
 
 #define MT_BASELINE_UNKNOWN INT64_MIN
 /* Known figures, and their sums, go no further than this: two more can be added in any case. */
@@ -56,41 +37,50 @@ static inline int64_t mt_baseline_up(double rate)
     return mt_baseline_whole(ceil(rate - 1e-9 - fabs(rate) * 1e-12));
 }
 
+/* Where the rates of a device or a site have a figure. */
+enum { MT_BASELINE_RATE_N = MT_FIG_BASELINE_N - MT_FIG_PER_STEP_B };
+static inline int mt_baseline_rate(enum mt_figure f)
+{
+    return (int)f - MT_FIG_PER_STEP_B;
+}
+
 struct mt_baseline_site {
-    const char *op, *scope;   /* scope NULL: none. Borrowed from the baseline */
-    bool explicit_row;        /* [outside ops], [before trace], [no addresses]; [other]: what a file
-                                 lumps together */
-    bool unseen;              /* it loses frees (doubt.h): what is alive of it may be dead; or its
-                                 blocks were born unseen, and may not have been there yet */
-    int64_t v[MT_BASELINE_N]; /* 0 where sites have no such figure */
-    double per_step, suspect; /* growth of leaks, and of leaks and candidates, before rounding */
-    int64_t *each; /* of several repeats: MT_BASELINE_N figures of each; NULL: v in all of them */
+    const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
+    bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
+                               lumps together */
+    bool unseen;            /* it loses frees (doubt.h): what is alive of it may be dead; or its
+                               blocks were born unseen, and may not have been there yet */
+    int64_t v[MT_FIG_BASELINE_N];    /* 0 where sites have no such figure */
+    double rate[MT_BASELINE_RATE_N]; /* rates before rounding (mt_baseline_rate); of files 0 */
+    int64_t
+        *each; /* of several repeats: MT_FIG_BASELINE_N figures of each; NULL: v in all of them */
 };
 
 /* A figure of a site in one of the repeats. */
-static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s,
-                                            enum mt_baseline_figure f, size_t repeat)
+static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s, enum mt_figure f,
+                                            size_t repeat)
 {
-    return s->each ? s->each[repeat * MT_BASELINE_N + f] : s->v[f];
+    return s->each ? s->each[repeat * MT_FIG_BASELINE_N + f] : s->v[f];
 }
 
 struct mt_baseline_device {
     char name[32];
-    int64_t v[MT_BASELINE_N];  /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
-    bool least[MT_BASELINE_N]; /* known of a part only: it is that much at least */
-    bool unseen;               /* it loses frees, and so it is that much at most; */
-    int64_t doubt[MT_BASELINE_N];     /* but no more than this less; of files 0 */
-    double per_step, suspect;         /* growth before rounding; of files 0 */
-    unsigned gaps;                    /* of the run (gaps.h): why; of files 0 */
-    const char *lacks[MT_BASELINE_N]; /* what the run does not know at all, behind its name; static;
-                                         NULL or "": nothing, or a file */
-    int64_t older_b;                  /* of the peak and of what is alive at the end: in no record;
-                                         MT_BASELINE_UNKNOWN: nobody told */
-    bool older_left_out;              /* blocks in no record are in no figure, */
+    int64_t
+        v[MT_FIG_BASELINE_N]; /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
+    bool least[MT_FIG_BASELINE_N];        /* known of a part only: it is that much at least */
+    bool unseen;                          /* it loses frees, and so it is that much at most; */
+    int64_t doubt[MT_FIG_BASELINE_N];     /* but no more than this less; of files 0 */
+    double rate[MT_BASELINE_RATE_N];      /* rates before rounding; of files 0 */
+    unsigned gaps;                        /* of the run (gaps.h): why; of files 0 */
+    const char *lacks[MT_FIG_BASELINE_N]; /* what the run does not know at all, behind its name;
+                                         static; NULL or "": nothing, or a file */
+    int64_t older_b;     /* of the peak and of what is alive at the end: in no record;
+                            MT_BASELINE_UNKNOWN: nobody told */
+    bool older_left_out; /* blocks in no record are in no figure, */
     int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
-    bool older_unsaid;             /* a file of an earlier version: it says nothing of the above */
-    int64_t spread[MT_BASELINE_N]; /* 0 for a single run */
-    struct mt_step_levels levels;  /* of repeats that of the median peak; of older files nothing */
+    bool older_unsaid; /* a file of an earlier version: it says nothing of the above */
+    int64_t spread[MT_FIG_BASELINE_N]; /* 0 for a single run */
+    struct mt_step_levels levels; /* of repeats that of the median peak; of older files nothing */
     char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_baseline_site) sites;
 };

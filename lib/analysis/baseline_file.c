@@ -23,6 +23,9 @@ static void add_text(struct mt_buf *out, const char *key, const char *text)
     mt_buf_adds(out, "\"");
 }
 
+/* The figures that stand in files come first. */
+enum { FILE_N = MT_FIG_SUSPECT_PER_STEP_B };
+
 static int site_cmp(const void *a, const void *b)
 {
     const struct mt_baseline_site *x = a, *y = b;
@@ -45,15 +48,15 @@ static bool is_explicit_name(const char *op)
 }
 
 /* What each repeat has, where they differ. */
-static void add_each(struct mt_buf *out, const struct mt_baseline_site *s,
-                     enum mt_baseline_figure f, size_t repeat_n)
+static void add_each(struct mt_buf *out, const struct mt_baseline_site *s, enum mt_figure f,
+                     size_t repeat_n)
 {
     bool same = true;
     for (size_t i = 0; i < repeat_n; i++)
         same &= mt_baseline_figure_in(s, f, i) == s->v[f];
     if (same)
         return;
-    mt_buf_addf(out, ", \"%s\": [", mt_baseline_names[f].each);
+    mt_buf_addf(out, ", \"%s\": [", mt_figure_defs[f].in_each);
     for (size_t i = 0; i < repeat_n; i++)
         mt_buf_addf(out, "%s%lld", i ? ", " : "", (long long)mt_baseline_figure_in(s, f, i));
     mt_buf_adds(out, "]");
@@ -69,12 +72,12 @@ static void add_site(struct mt_buf *out, const struct mt_baseline_site *s, size_
         mt_buf_adds(out, ", ");
         add_text(out, "scope", s->scope);
     }
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
-        if (!mt_baseline_names[f].site)
+    for (int f = 0; f < FILE_N; f++) {
+        if (!mt_figure_defs[f].in_site)
             continue;
         if (s->v[f])
-            mt_buf_addf(out, ", \"%s\": %lld", mt_baseline_names[f].site, (long long)s->v[f]);
-        add_each(out, s, (enum mt_baseline_figure)f, repeat_n);
+            mt_buf_addf(out, ", \"%s\": %lld", mt_figure_defs[f].in_site, (long long)s->v[f]);
+        add_each(out, s, (enum mt_figure)f, repeat_n);
     }
     mt_buf_adds(out, "}");
 }
@@ -117,14 +120,14 @@ static void add_device(struct mt_buf *out, const struct mt_baseline_device *d, b
     struct mt_baseline_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
     mt_buf_adds(out, "    {\n      ");
     add_text(out, "device", d->name);
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        add_optional(out, mt_baseline_names[f].device, d->v[f]);
+    for (int f = 0; f < FILE_N; f++)
+        add_optional(out, mt_figure_defs[f].in_device, d->v[f]);
     add_older(out, d);
     add_step_levels(out, &d->levels);
     if (repeated) {
         mt_buf_adds(out, ",\n      \"spread\": {");
-        for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-            mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_baseline_names[f].device,
+        for (int f = 0; f < FILE_N; f++)
+            mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_figure_defs[f].in_device,
                         (long long)d->spread[f]);
         mt_buf_adds(out, "},\n      ");
         add_text(out, "sites_of", d->sites_of);
@@ -217,7 +220,7 @@ static enum mt_status read_flag(const struct mt_json_doc *d, const struct mt_jso
 
 /* The figures of each repeat, where they are not the same in all. */
 static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_json_doc_value *list,
-                                const struct mt_baseline *b, enum mt_baseline_figure f,
+                                const struct mt_baseline *b, enum mt_figure f,
                                 struct mt_baseline_site *site, struct mt_err *err)
 {
     size_t n = 0, repeat_n = b->repeats.n;
@@ -225,12 +228,12 @@ static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_jso
     if (!site->each) {
         site->each = mt_baseline_each_new(repeat_n);
         for (size_t i = 0; i < repeat_n; i++)
-            memcpy(&site->each[i * MT_BASELINE_N], site->v, sizeof site->v);
+            memcpy(&site->each[i * MT_FIG_BASELINE_N], site->v, sizeof site->v);
     }
     for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
          v = mt_json_doc_next(d, v), n++)
         if (n < repeat_n)
-            MT_TRY(read_figure(d, v, false, &site->each[n * MT_BASELINE_N + f], err));
+            MT_TRY(read_figure(d, v, false, &site->each[n * MT_FIG_BASELINE_N + f], err));
     if (n == repeat_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "\"%s\" has %zu figures of %zu repeats", list->key, n, repeat_n);
@@ -243,12 +246,12 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
                                    struct mt_err *err)
 {
     const struct mt_json_doc_value *v;
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        if (mt_baseline_names[f].site && (v = mt_json_doc_get(d, from, mt_baseline_names[f].site)))
+    for (int f = 0; f < FILE_N; f++)
+        if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
             MT_TRY(read_figure(d, v, false, &site->v[f], err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        if (mt_baseline_names[f].site && (v = mt_json_doc_get(d, from, mt_baseline_names[f].each)))
-            MT_TRY(read_each(d, v, b, (enum mt_baseline_figure)f, site, err));
+    for (int f = 0; f < FILE_N; f++)
+        if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_each)))
+            MT_TRY(read_each(d, v, b, (enum mt_figure)f, site, err));
     return MT_OK;
 }
 
@@ -256,12 +259,12 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
                                 struct mt_baseline *b, struct mt_baseline_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[2 * MT_BASELINE_FILE_N + 3] = {"op", "scope", "is_op"};
+    const char *keys[2 * FILE_N + 3] = {"op", "scope", "is_op"};
     size_t n = 3;
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        if (mt_baseline_names[f].site) {
-            keys[n++] = mt_baseline_names[f].site;
-            keys[n++] = mt_baseline_names[f].each;
+    for (int f = 0; f < FILE_N; f++)
+        if (mt_figure_defs[f].in_site) {
+            keys[n++] = mt_figure_defs[f].in_site;
+            keys[n++] = mt_figure_defs[f].in_each;
         }
     MT_TRY(mt_json_doc_keys(d, from, keys, n, err));
     const struct mt_json_doc_value *op = mt_json_doc_get(d, from, "op"),
@@ -285,11 +288,11 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
 static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline_device *to, struct mt_err *err)
 {
-    const char *keys[MT_BASELINE_FILE_N];
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        keys[f] = mt_baseline_names[f].device;
-    MT_TRY(mt_json_doc_keys(d, from, keys, MT_BASELINE_FILE_N, err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
+    const char *keys[FILE_N];
+    for (int f = 0; f < FILE_N; f++)
+        keys[f] = mt_figure_defs[f].in_device;
+    MT_TRY(mt_json_doc_keys(d, from, keys, FILE_N, err));
+    for (int f = 0; f < FILE_N; f++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
         if (!v)
             continue;
@@ -366,11 +369,11 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
                                   struct mt_baseline *b, struct mt_err *err)
 {
     enum { OPTIONAL_N = 9, OTHER_N = 11 };
-    const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {
+    const char *keys[FILE_N + OTHER_N] = {
         "spread",     "sites_of",   "older_left_out", older_keys[0], older_keys[1], older_keys[2],
         step_keys[0], step_keys[1], step_keys[2],     "device",      "sites"};
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        keys[OTHER_N + f] = mt_baseline_names[f].device;
+    for (int f = 0; f < FILE_N; f++)
+        keys[OTHER_N + f] = mt_figure_defs[f].in_device;
     MT_TRY(mt_json_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
     *to = (struct mt_baseline_device){0};
@@ -382,8 +385,8 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
     MT_TRY(read_text(d, mt_json_doc_get(d, from, "device"), to->name, sizeof to->name, err));
     MT_TRY(
         read_text(d, mt_json_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_baseline_names[f].device), true,
+    for (int f = 0; f < FILE_N; f++)
+        MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_figure_defs[f].in_device), true,
                            &to->v[f], err));
     MT_TRY(read_older(d, from, to, err));
     MT_TRY(read_step_levels(d, from, &to->levels, err));

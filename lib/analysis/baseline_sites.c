@@ -12,13 +12,13 @@ const char *mt_baseline_text(struct mt_baseline *b, const char *s)
 
 int64_t *mt_baseline_each_new(size_t repeat_n)
 {
-    return mt_alloc(repeat_n * MT_BASELINE_N * sizeof(int64_t));
+    return mt_alloc(repeat_n * MT_FIG_BASELINE_N * sizeof(int64_t));
 }
 
 void mt_baseline_each_settle(struct mt_baseline_site *s, size_t repeat_n)
 {
     for (size_t i = 0; i < repeat_n; i++)
-        if (memcmp(&s->each[i * MT_BASELINE_N], s->v, sizeof s->v) != 0)
+        if (memcmp(&s->each[i * MT_FIG_BASELINE_N], s->v, sizeof s->v) != 0)
             return;
     free(s->each);
     s->each = NULL;
@@ -55,15 +55,15 @@ void mt_baseline_fold_sites(const struct mt_baseline *repeats, size_t n, size_t 
         for (size_t k = 0; d && k < d->sites.n; k++) {
             const struct mt_baseline_site *from = &d->sites.v[k];
             struct mt_baseline_site *site = find_site(&names, from, n, out, to);
-            int64_t *v = &site->each[i * MT_BASELINE_N];
+            int64_t *v = &site->each[i * MT_FIG_BASELINE_N];
             site->unseen |= from->unseen;
-            for (int f = 0; f < MT_BASELINE_N; f++)
+            for (int f = 0; f < MT_FIG_BASELINE_N; f++)
                 v[f] = mt_baseline_add(v[f], from->v[f]);
         }
     }
     for (size_t k = 0; k < to->sites.n; k++) {
         struct mt_baseline_site *site = &to->sites.v[k];
-        memcpy(site->v, &site->each[which * MT_BASELINE_N], sizeof site->v);
+        memcpy(site->v, &site->each[which * MT_FIG_BASELINE_N], sizeof site->v);
         mt_baseline_each_settle(site, n);
     }
     mt_strtab_free(&names);

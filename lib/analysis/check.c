@@ -41,7 +41,7 @@ static size_t repeats_in(const struct mt_baseline *b)
 
 /* The median of what the repeats have of a site. */
 static int64_t middle_of(const struct mt_baseline *b, const struct mt_baseline_site *s,
-                         enum mt_baseline_figure f)
+                         enum mt_figure f)
 {
     if (!s->each)
         return s->v[f];
@@ -61,7 +61,7 @@ static bool knows_one_repeat(const struct mt_baseline *b)
 
 /* What a file lumps together; the most of its repeats. */
 static int64_t other_of(const struct mt_baseline *b, const struct mt_baseline_device *d,
-                        enum mt_baseline_figure f)
+                        enum mt_figure f)
 {
     int64_t most = 0;
     for (size_t i = 0; i < d->sites.n; i++)
@@ -80,12 +80,13 @@ struct side {
 };
 
 /* What the sites that a rule is about have in one repeat; *unseen: of those that lose frees. */
-static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_baseline_figure f,
+static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_figure f,
                             const struct mt_baseline_device *d, size_t repeat, int64_t *unseen,
                             bool *found)
 {
     int64_t sum = 0;
     double rate = 0;
+    bool rates = mt_figure_defs[f].adds == MT_ADDS_RATE;
     *unseen = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_baseline_site *s = &d->sites.v[i];
@@ -94,10 +95,10 @@ static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_baseline_figure 
         int64_t v = mt_baseline_figure_in(s, f, repeat);
         *found = true;
         sum = mt_baseline_add(sum, v);
-        rate += f == MT_BASELINE_SUSPECT ? s->suspect : s->per_step;
+        rate += rates ? s->rate[mt_baseline_rate(f)] : 0;
         *unseen = mt_baseline_add(*unseen, s->unseen ? v : 0);
     }
-    return f == MT_BASELINE_PER_STEP || f == MT_BASELINE_SUSPECT ? mt_baseline_up(rate) : sum;
+    return rates ? mt_baseline_up(rate) : sum;
 }
 
 /*
@@ -106,16 +107,16 @@ static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_baseline_figure 
  * rule is about, or not. *doubt: how much less it may be, if blocks are dead. *found: there are
  * such sites.
  */
-static int64_t figure_of(const struct mt_rule *rule, enum mt_baseline_figure f,
-                         const struct mt_baseline *b, const struct mt_baseline_device *d,
-                         int64_t *slack, int64_t *doubt, bool *found)
+static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const struct mt_baseline *b,
+                         const struct mt_baseline_device *d, int64_t *slack, int64_t *doubt,
+                         bool *found)
 {
-    bool lives = f == MT_BASELINE_PEAK; /* sites at the peak are known where the end is */
+    bool lives = f == MT_FIG_AT_PEAK_B; /* sites at the peak are known where the end is */
     *slack = d->spread[f];
     *doubt = d->doubt[f];
     if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
         return d->v[f];
-    if (lives && (d->v[MT_BASELINE_AT_END] == MT_BASELINE_UNKNOWN || d->least[f]))
+    if (lives && (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN || d->least[f]))
         return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
     if (knows_one_repeat(b))
         return MT_BASELINE_UNKNOWN;
@@ -141,28 +142,28 @@ struct measured {
     bool found; /* in one of the repeats there are sites the rule is about */
 };
 
-static const char *why_unknown(enum mt_baseline_figure f, const struct mt_baseline *b,
+static const char *why_unknown(enum mt_figure f, const struct mt_baseline *b,
                                const struct mt_baseline_device *d)
 {
     if (d->v[f] != MT_BASELINE_UNKNOWN && knows_one_repeat(b))
         return "has the sites of one of its repeats only; write it anew with memtool export";
     if (d->lacks[f] && *d->lacks[f])
         return d->lacks[f];
-    bool growth = f == MT_BASELINE_PER_STEP && d->v[f] == MT_BASELINE_UNKNOWN;
+    bool growth = f == MT_FIG_PER_STEP_B && d->v[f] == MT_BASELINE_UNKNOWN;
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
-    if (d->v[MT_BASELINE_AT_END] == MT_BASELINE_UNKNOWN)
+    if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN)
         return "has no addresses in its records, so block lifetimes are unknown";
-    if (f == MT_BASELINE_PER_STEP)
-        return d->v[MT_BASELINE_STEP_N]
+    if (f == MT_FIG_PER_STEP_B)
+        return d->v[MT_FIG_STEP_N]
                    ? "has too few steps to measure growth; 3 after the warm-up are needed"
                    : "has no steps; mark them when recording, or import it with --step-marker "
                      "REGEX";
     return "lacks this figure";
 }
 
-static bool measure(const struct mt_rule *rule, enum mt_baseline_figure figure,
-                    const struct side *side, struct mt_checked *c, struct measured *out)
+static bool measure(const struct mt_rule *rule, enum mt_figure figure, const struct side *side,
+                    struct mt_checked *c, struct measured *out)
 {
     const struct mt_repeats *r = side->repeats;
     int64_t *values = mt_alloc(r->v.n * sizeof *values);
@@ -203,15 +204,15 @@ static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *
                           const struct mt_baseline *b, struct mt_checked *c)
 {
     const struct mt_baseline_device *from = mt_baseline_same_device(a, c->device);
-    int64_t steps_a = from->v[MT_BASELINE_STEP_N];
-    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_BASELINE_STEP_N];
+    int64_t steps_a = from->v[MT_FIG_STEP_N];
+    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_FIG_STEP_N];
     if (strcmp(a->format, b->format) != 0)
         mt_check_open(c, "the baseline was read from a %s, the run from a %s", a->format,
                       b->format);
     else if (rule->kind->steps && steps_a != steps_b)
         mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
                       (long long)steps_a, (long long)steps_b, rule->kind->what);
-    else if (rule->kind->steps && from->spread[MT_BASELINE_STEP_N])
+    else if (rule->kind->steps && from->spread[MT_FIG_STEP_N])
         mt_check_open(c, "the repeats of the baseline differ in their steps: %s do not compare",
                       rule->kind->what);
 }
@@ -314,7 +315,8 @@ candidate_of(const struct mt_rule *rule, const struct mt_baseline_device *d, int
     *growth_b = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_baseline_site *s = &d->sites.v[i];
-        int64_t growth = mt_baseline_up(s->suspect - s->per_step);
+        int64_t growth = mt_baseline_up(s->rate[mt_baseline_rate(MT_FIG_SUSPECT_PER_STEP_B)] -
+                                        s->rate[mt_baseline_rate(MT_FIG_PER_STEP_B)]);
         if (growth > *growth_b && mt_rule_is_about(rule, s)) {
             *growth_b = growth;
             most = s;
@@ -329,8 +331,8 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
     struct measured m;
     char text[MT_HUMAN_MAX];
     int64_t growth_b;
-    if (c->rule->kind->figure != MT_BASELINE_PER_STEP || c->verdict != MT_CHECK_PASS ||
-        !measure(c->rule, MT_BASELINE_SUSPECT, side, c, &m) || m.most <= c->limit)
+    if (c->rule->kind->figure != MT_FIG_PER_STEP_B || c->verdict != MT_CHECK_PASS ||
+        !measure(c->rule, MT_FIG_SUSPECT_PER_STEP_B, side, c, &m) || m.most <= c->limit)
         return;
     const struct mt_baseline_site *s = candidate_of(
         c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
@@ -383,7 +385,7 @@ static void explain(const struct mt_rule *rule, const struct mt_baseline *base,
     const struct mt_baseline_device *side[2] = {base ? mt_baseline_same_device(base, c->device)
                                                      : &nothing,
                                                 mt_baseline_same_device(new, c->device)};
-    enum mt_baseline_figure f = rule->kind->figure;
+    enum mt_figure f = rule->kind->figure;
     const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
                              mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
     struct mt_match_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};

@@ -15,8 +15,8 @@ static bool is_told(const struct mt_baseline_device *d)
 static bool counts_older(const struct mt_rule *rule)
 {
     static const struct mt_baseline_site older = {.op = "[before trace]", .explicit_row = true};
-    enum mt_baseline_figure f = rule->kind->figure;
-    return (f == MT_BASELINE_PEAK || f == MT_BASELINE_AT_END) && mt_rule_is_about(rule, &older);
+    enum mt_figure f = rule->kind->figure;
+    return (f == MT_FIG_AT_PEAK_B || f == MT_FIG_AT_END_B) && mt_rule_is_about(rule, &older);
 }
 
 /* What all repeats of a side say: the median is of one of them, but which is no matter of that. */

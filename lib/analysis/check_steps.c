@@ -4,13 +4,13 @@
 #include "lib/analysis/step_levels.h"
 
 /* What grows in a step, of the sites that the rule is about. */
-static double rate_of(const struct mt_rule *rule, const struct mt_baseline_device *d, bool suspect)
+static double rate_of(const struct mt_rule *rule, const struct mt_baseline_device *d,
+                      enum mt_figure f)
 {
     double rate = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         const struct mt_baseline_site *s = &d->sites.v[i];
-        double of_file = (double)s->v[suspect ? MT_BASELINE_SUSPECT : MT_BASELINE_PER_STEP];
-        double known = suspect ? s->suspect : s->per_step;
+        double of_file = (double)s->v[f], known = s->rate[mt_baseline_rate(f)];
         if (mt_rule_is_about(rule, s))
             rate += known != 0 ? known : of_file;
     }
@@ -19,10 +19,11 @@ static double rate_of(const struct mt_rule *rule, const struct mt_baseline_devic
 
 static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_baseline_device *d)
 {
-    double leak_b = rate_of(rule, d, false), suspect_b = rate_of(rule, d, true);
+    double leak_b = rate_of(rule, d, MT_FIG_PER_STEP_B),
+           suspect_b = rate_of(rule, d, MT_FIG_SUSPECT_PER_STEP_B);
     return (struct mt_step_part){
-        .step_n = d->v[MT_BASELINE_STEP_N],
-        .levels = rule->kind->figure == MT_BASELINE_PEAK ? &d->levels : NULL,
+        .step_n = d->v[MT_FIG_STEP_N],
+        .levels = rule->kind->figure == MT_FIG_AT_PEAK_B ? &d->levels : NULL,
         .partial = mt_check_is_partial(rule),
         .leak_b = leak_b,
         .suspect_b = suspect_b > leak_b ? suspect_b : leak_b}; /* of files unknown */
@@ -55,6 +56,6 @@ void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats 
                     c,
                     "the baseline has %lld steps and the run %lld: with equally many, the verdict "
                     "could differ",
-                    (long long)a->v[MT_BASELINE_STEP_N], (long long)b->v[MT_BASELINE_STEP_N]);
+                    (long long)a->v[MT_FIG_STEP_N], (long long)b->v[MT_FIG_STEP_N]);
         }
 }

@@ -10,18 +10,18 @@
 #include <string.h>
 
 const struct mt_rule_kind mt_rule_kinds[MT_RULE_N] = {
-    [MT_RULE_PEAK] = {"max-peak", MT_BASELINE_PEAK, false, false, false, "peak", "SIZE", "2GiB"},
-    [MT_RULE_PEAK_GROWTH] = {"max-peak-growth", MT_BASELINE_PEAK, true, false, false, "peak", "X",
+    [MT_RULE_PEAK] = {"max-peak", MT_FIG_AT_PEAK_B, false, false, false, "peak", "SIZE", "2GiB"},
+    [MT_RULE_PEAK_GROWTH] = {"max-peak-growth", MT_FIG_AT_PEAK_B, true, false, false, "peak", "X",
                              "5%"},
-    [MT_RULE_PER_STEP] = {"max-growth-per-step", MT_BASELINE_PER_STEP, false, false, false,
+    [MT_RULE_PER_STEP] = {"max-growth-per-step", MT_FIG_PER_STEP_B, false, false, false,
                           "growth per step", "SIZE", "1KiB"},
-    [MT_RULE_ALLOC_GROWTH] = {"max-alloc-growth", MT_BASELINE_ALLOC, true, false, true,
+    [MT_RULE_ALLOC_GROWTH] = {"max-alloc-growth", MT_FIG_SELF_ALLOC_B, true, false, true,
                               "bytes allocated", "X", "10%"},
-    [MT_RULE_ALLOC_COUNT_GROWTH] = {"max-alloc-count-growth", MT_BASELINE_ALLOC_N, true, true, true,
+    [MT_RULE_ALLOC_COUNT_GROWTH] = {"max-alloc-count-growth", MT_FIG_SELF_ALLOC_N, true, true, true,
                                     "allocations", "X", "10%"},
-    [MT_RULE_AT_END_GROWTH] = {"max-at-end-growth", MT_BASELINE_AT_END, true, false, false,
+    [MT_RULE_AT_END_GROWTH] = {"max-at-end-growth", MT_FIG_AT_END_B, true, false, false,
                                "bytes alive at the end", "X", "1MiB"},
-    [MT_RULE_AT_END] = {"max-at-end", MT_BASELINE_AT_END, false, false, false,
+    [MT_RULE_AT_END] = {"max-at-end", MT_FIG_AT_END_B, false, false, false,
                         "bytes alive at the end", "SIZE", "1MiB"},
 };
 

@@ -19,7 +19,7 @@ enum mt_rule_id {
 
 struct mt_rule_kind {
     const char *name; /* key in the file, option on the command line */
-    enum mt_baseline_figure figure;
+    enum mt_figure figure;
     bool growth; /* the limit is about the growth since the baseline */
     bool count;  /* in pieces, not bytes */
     bool steps;  /* grows with the length of a run: comparable for the same number of steps only */

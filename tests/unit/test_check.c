@@ -216,7 +216,7 @@ static const struct verdict_row verdict_rows[] = {
      U},
 };
 
-static void add_repeats(struct mt_repeats *r, const int64_t *values, enum mt_baseline_figure f)
+static void add_repeats(struct mt_repeats *r, const int64_t *values, enum mt_figure f)
 {
     for (; *values; values++) {
         struct mt_baseline *b = mt_vec_push(&r->v);
@@ -281,16 +281,16 @@ static void doubt_test(void **state)
     struct mt_checked c;
     struct mt_err err = MT_ERR_INIT;
     assert_int_equal(mt_rules_add(&rules, MT_RULE_PEAK, row->limit, &about, &err), MT_OK);
-    add_repeats(&new, peak, MT_BASELINE_PEAK);
+    add_repeats(&new, peak, MT_FIG_AT_PEAK_B);
     struct mt_baseline_device *d = &new.v.v[0].devices.v[0];
     d->unseen = true;
-    d->doubt[MT_BASELINE_PEAK] = 4;
+    d->doubt[MT_FIG_AT_PEAK_B] = 4;
     *mt_vec_push(&d->sites) =
-        (struct mt_baseline_site){.op = "losing", .unseen = true, .v = {[MT_BASELINE_PEAK] = 40}};
+        (struct mt_baseline_site){.op = "losing", .unseen = true, .v = {[MT_FIG_AT_PEAK_B] = 40}};
     *mt_vec_push(&d->sites) =
-        (struct mt_baseline_site){.op = "other", .v = {[MT_BASELINE_PEAK] = 64}};
+        (struct mt_baseline_site){.op = "other", .v = {[MT_FIG_AT_PEAK_B] = 64}};
     *mt_vec_push(&d->sites) =
-        (struct mt_baseline_site){.op = "small", .unseen = true, .v = {[MT_BASELINE_PEAK] = 2}};
+        (struct mt_baseline_site){.op = "small", .unseen = true, .v = {[MT_FIG_AT_PEAK_B] = 2}};
     mt_check_rule(&rules.v.v[0], &new, NULL, false, &c);
     assert_string_equal(mt_check_names[c.verdict], mt_check_names[row->verdict]);
     assert_int_equal(c.doubt, row->doubt);
@@ -339,8 +339,8 @@ static void measured_doubt_test(void **state)
     assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, &b, &err), MT_OK);
     const struct mt_baseline_device *d = &b.devices.v[0];
     assert_true(d->unseen);
-    assert_int_equal(d->doubt[MT_BASELINE_PEAK], p.device.doubt_at_peak_b);
-    assert_int_equal(d->doubt[MT_BASELINE_AT_END], 20);
+    assert_int_equal(d->doubt[MT_FIG_AT_PEAK_B], p.device.doubt_at_peak_b);
+    assert_int_equal(d->doubt[MT_FIG_AT_END_B], 20);
     for (size_t i = 0; i < d->sites.n; i++) {
         const char *op = d->sites.v[i].op;
         assert_int_equal(d->sites.v[i].unseen,
@@ -376,9 +376,9 @@ static void measure(int extra, struct mt_baseline *out)
 
 static void check_sums(const struct mt_baseline_device *d)
 {
-    static const enum mt_baseline_figure summed[] = {MT_BASELINE_PEAK,    MT_BASELINE_AT_END,
-                                                     MT_BASELINE_ALLOC,   MT_BASELINE_ALLOC_N,
-                                                     MT_BASELINE_CALLS_N, MT_BASELINE_PER_STEP};
+    static const enum mt_figure summed[] = {MT_FIG_AT_PEAK_B,    MT_FIG_AT_END_B,
+                                            MT_FIG_SELF_ALLOC_B, MT_FIG_SELF_ALLOC_N,
+                                            MT_FIG_CALLS_N,      MT_FIG_PER_STEP_B};
     for (size_t f = 0; f < MT_ARRAY_LEN(summed); f++) {
         int64_t sum = 0;
         for (size_t i = 0; i < d->sites.n; i++)
@@ -395,8 +395,8 @@ static void round_trip_test(void **state)
     struct mt_err err = MT_ERR_INIT;
     measure(0, &b);
     const struct mt_baseline_device *d = &b.devices.v[0];
-    assert_int_equal(d->v[MT_BASELINE_PEAK], 1006001); /* the last step's, with one light block */
-    assert_int_equal(d->v[MT_BASELINE_PER_STEP], 1000);
+    assert_int_equal(d->v[MT_FIG_AT_PEAK_B], 1006001); /* the last step's, with one light block */
+    assert_int_equal(d->v[MT_FIG_PER_STEP_B], 1000);
     assert_int_equal(d->sites.n, 203); /* and ProfilerStep# itself */
     check_sums(d);
     mt_baseline_write(&b, &text);
@@ -417,8 +417,8 @@ static void trim_test(void **state)
     struct mt_baseline_device *d = &b.devices.v[0];
     for (size_t i = 0; i < d->sites.n; i++) /* so that no figure needs them */
         if (strncmp(d->sites.v[i].op, "light", 5) == 0)
-            d->sites.v[i].v[MT_BASELINE_ALLOC_N] = 0;
-    d->v[MT_BASELINE_ALLOC_N] = 12;
+            d->sites.v[i].v[MT_FIG_SELF_ALLOC_N] = 0;
+    d->v[MT_FIG_SELF_ALLOC_N] = 12;
     mt_baseline_trim(&b);
     check_sums(d);
     assert_true(d->sites.n <= 4); /* leak, heavy, the light one at the peak, [other] */
@@ -437,9 +437,9 @@ static void fold_test(void **state)
     snprintf(r[2].run, sizeof r[2].run, "middle");
     mt_baseline_fold(r, 3, &whole);
     const struct mt_baseline_device *d = &whole.devices.v[0];
-    assert_int_equal(d->v[MT_BASELINE_PEAK], 1006001 + 90);
-    assert_int_equal(d->spread[MT_BASELINE_PEAK], 500);
-    assert_int_equal(d->spread[MT_BASELINE_ALLOC_N], 0);
+    assert_int_equal(d->v[MT_FIG_AT_PEAK_B], 1006001 + 90);
+    assert_int_equal(d->spread[MT_FIG_AT_PEAK_B], 500);
+    assert_int_equal(d->spread[MT_FIG_SELF_ALLOC_N], 0);
     assert_string_equal(d->sites_of, "middle");
     check_sums(d);
     for (int i = 0; i < 3; i++)
@@ -499,7 +499,7 @@ static void part_test(void **state)
                 {MT_RULE_ALLOC_COUNT_GROWTH, "5", 90, 100, true, false, MT_CHECK_INCONCLUSIVE}};
     for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++) {
         const struct mt_rule_about about = {0};
-        const enum mt_baseline_figure f = mt_rule_kinds[rows[i].kind].figure;
+        const enum mt_figure f = mt_rule_kinds[rows[i].kind].figure;
         const int64_t new_values[] = {rows[i].new, 0}, base_values[] = {rows[i].base, 0};
         struct mt_rules rules = {0};
         struct mt_repeats new = {0}, base = {0};
@@ -539,7 +539,7 @@ static void other_test(void **state)
     assert_string_equal(c.explain[0].op, "heavy");
     assert_int_equal(c.explain[0].amount, 500);
     *mt_vec_push(&base.v.v[0].devices.v[0].sites) = (struct mt_baseline_site){
-        .op = "[other]", .explicit_row = true, .v = {[MT_BASELINE_PEAK] = 501}};
+        .op = "[other]", .explicit_row = true, .v = {[MT_FIG_AT_PEAK_B] = 501}};
     mt_check_rule(&rules.v.v[0], &new, &base, false, &c);
     assert_string_equal(mt_check_names[c.verdict], "inconclusive");
     mt_check_rule(&rules.v.v[0], &new, &base, true, &c);
