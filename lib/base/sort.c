@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct key {
-    uint64_t time; /* since the earliest */
-    uint32_t index;
-};
-
 enum { RADIX_BITS = 11, BUCKETS = 1 << RADIX_BITS };
 enum { RUNS = 32 }; /* up to so many stretches in order, merging is cheaper than sorting */
 
@@ -32,17 +27,17 @@ static bool before(const struct order *o, const char *a, const char *b)
     return s < t || (s == t && o->cmp && o->cmp(a, b) < 0);
 }
 
-/* Finds the first stretches in order: their ends go to end[]. Returns how many, RUNS + 1 for more.
+/* Finds the first stretches in order: their ends go to end[]. Returns how many, max + 1 for more.
  */
-static size_t find_runs(const struct order *o, const char *v, size_t n, size_t end[RUNS])
+static size_t find_runs(const struct order *o, const char *v, size_t n, size_t *end, size_t max)
 {
     size_t runs = 0;
     for (size_t i = 1; i <= n; i++) {
         const char *p = v + i * o->elem_bytes;
         if (i < n && !before(o, p, p - o->elem_bytes))
             continue;
-        if (runs == RUNS)
-            return RUNS + 1;
+        if (runs == max)
+            return max + 1;
         end[runs++] = i;
     }
     return runs;
@@ -69,7 +64,7 @@ static void merge(const struct order *o, char *v, size_t a_n, size_t b_n)
     free(b);
 }
 
-static void merge_runs(const struct order *o, char *v, size_t end[RUNS], size_t runs)
+static void merge_runs(const struct order *o, char *v, size_t *end, size_t runs)
 {
     while (runs > 1) {
         size_t start = 0, kept = 0;
@@ -83,40 +78,43 @@ static void merge_runs(const struct order *o, char *v, size_t end[RUNS], size_t 
     }
 }
 
-/* Stable radix sort of keys by time; returns whichever of the two arrays holds the result. */
-static struct key *radix(struct key *a, struct key *b, size_t n, uint64_t range)
+/* Stable radix sort of keys by their bits from `shift` on; returns whichever of the two arrays
+ * holds the result. */
+static uint64_t *radix(uint64_t *a, uint64_t *b, size_t n, int shift, uint64_t range)
 {
-    for (int shift = 0; shift < 64 && range >> shift; shift += RADIX_BITS) {
+    for (; shift < 64 && range >> shift; shift += RADIX_BITS) {
         size_t at[BUCKETS] = {0}, sum = 0;
         for (size_t i = 0; i < n; i++)
-            at[a[i].time >> shift & (BUCKETS - 1)]++;
+            at[a[i] >> shift & (BUCKETS - 1)]++;
         for (size_t i = 0; i < BUCKETS; i++) {
             size_t count = at[i];
             at[i] = sum;
             sum += count;
         }
         for (size_t i = 0; i < n; i++)
-            b[at[a[i].time >> shift & (BUCKETS - 1)]++] = a[i];
-        struct key *swap = a;
+            b[at[a[i] >> shift & (BUCKETS - 1)]++] = a[i];
+        uint64_t *swap = a;
         a = b;
         b = swap;
     }
     return a;
 }
 
-static struct key *keys_of(const char *v, size_t n, size_t elem_bytes, uint64_t *range)
+/* A key is the time since the earliest, above an index: 8 bytes, where both go into them. */
+static bool key_fits(const char *v, size_t n, size_t elem_bytes, int64_t *min, uint64_t *range,
+                     int *shift)
 {
-    struct key *keys = mt_alloc(n * sizeof *keys);
-    int64_t min = INT64_MAX, max = INT64_MIN;
+    int64_t max = INT64_MIN;
+    *min = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
         int64_t t = time_at(v, i, elem_bytes);
-        min = t < min ? t : min;
+        *min = t < *min ? t : *min;
         max = t > max ? t : max;
     }
-    for (size_t i = 0; i < n; i++)
-        keys[i] = (struct key){(uint64_t)time_at(v, i, elem_bytes) - (uint64_t)min, (uint32_t)i};
-    *range = (uint64_t)max - (uint64_t)min;
-    return keys;
+    for (*shift = 0; n >> *shift;)
+        ++*shift;
+    *range = (uint64_t)max - (uint64_t)*min;
+    return *range <= UINT64_MAX >> *shift;
 }
 
 static void sort_equal_times(const struct order *o, char *v, size_t n)
@@ -130,29 +128,46 @@ static void sort_equal_times(const struct order *o, char *v, size_t n)
     }
 }
 
-/* For what is in no order at all. */
-static void radix_sort(const struct order *o, char *v, size_t n)
+/* For what is in no order at all. false: its times are too far apart. */
+static bool radix_sort(const struct order *o, char *v, size_t n)
 {
+    int64_t min;
     uint64_t range;
-    struct key *a = keys_of(v, n, o->elem_bytes, &range), *b = mt_alloc(n * sizeof *b);
-    struct key *sorted = radix(a, b, n, range);
+    int shift;
+    if (!key_fits(v, n, o->elem_bytes, &min, &range, &shift))
+        return false;
+    uint64_t *a = mt_realloc(NULL, n * sizeof *a), *b = mt_realloc(NULL, n * sizeof *b);
+    for (size_t i = 0; i < n; i++)
+        a[i] = ((uint64_t)time_at(v, i, o->elem_bytes) - (uint64_t)min) << shift | i;
+    uint64_t *sorted = radix(a, b, n, shift, range << shift);
     free(sorted == a ? b : a);
     char *out = mt_realloc(NULL, n * o->elem_bytes);
-    for (size_t i = 0; i < n; i++)
-        memcpy(out + i * o->elem_bytes, v + sorted[i].index * o->elem_bytes, o->elem_bytes);
+    for (size_t i = 0; i < n; i++) {
+        size_t from = sorted[i] & (((uint64_t)1 << shift) - 1);
+        memcpy(out + i * o->elem_bytes, v + from * o->elem_bytes, o->elem_bytes);
+    }
     free(sorted);
     memcpy(v, out, n * o->elem_bytes);
     free(out);
     if (o->cmp)
         sort_equal_times(o, v, n);
+    return true;
+}
+
+/* Any times in any order, slowly. */
+static void merge_sort(const struct order *o, char *v, size_t n)
+{
+    size_t *end = mt_realloc(NULL, n * sizeof *end);
+    merge_runs(o, v, end, find_runs(o, v, n, end, n));
+    free(end);
 }
 
 void mt_sort_by_time(void *v, size_t n, size_t elem_bytes, int (*cmp)(const void *a, const void *b))
 {
     const struct order o = {elem_bytes, cmp};
-    size_t end[RUNS], runs = find_runs(&o, v, n, end);
-    if (runs > RUNS)
-        radix_sort(&o, v, n);
-    else
+    size_t end[RUNS], runs = find_runs(&o, v, n, end, RUNS);
+    if (runs <= RUNS)
         merge_runs(&o, v, end, runs);
+    else if (!radix_sort(&o, v, n))
+        merge_sort(&o, v, n);
 }

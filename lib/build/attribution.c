@@ -154,15 +154,16 @@ static void sample_reserved(struct mt_recording *r)
     int64_t *held_b = mt_alloc((r->devices.n + 1) * sizeof *held_b);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
-        if (!rec->told || !r->told.v[rec->told - 1].reserved_b)
+        const struct mt_told *told = mt_rec_told_at(r, i);
+        if (!told || !told->reserved_b)
             continue;
         uint64_t process = r->threads.v[rec->thread].process;
         uint32_t *at = mt_map_at(&last, process << 16 | rec->device), before = *at;
         *at = rec->told - 1;
         int64_t was_b = before == MT_MAP_NONE ? 0 : r->told.v[before].reserved_b;
-        if (before != MT_MAP_NONE && r->told.v[*at].reserved_b == was_b)
+        if (before != MT_MAP_NONE && told->reserved_b == was_b)
             continue;
-        mt_wrap_inc(&held_b[rec->device], mt_wrap_sub(r->told.v[*at].reserved_b, was_b));
+        mt_wrap_inc(&held_b[rec->device], mt_wrap_sub(told->reserved_b, was_b));
         *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = rec->t_ns,
                                                        .value = held_b[rec->device],
                                                        .order = rec->order,

@@ -68,6 +68,7 @@ static void follow(struct mt_recording *r)
         walks[d].t_ns = INT64_MIN;
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
+        const struct mt_told *told = mt_rec_told_at(r, i);
         struct mt_device *d = &r->devices.v[rec->device];
         if (d->type == MT_DEVICE_CPU || !d->has_total)
             continue;
@@ -82,8 +83,8 @@ static void follow(struct mt_recording *r)
             *mt_vec_push(&all) = (struct allocator){0};
         }
         mt_wrap_inc(&all.v[*at].net_b, rec->bytes);
-        if (rec->told && r->told.v[rec->told - 1].total_b != MT_GONE)
-            take(d, &walks[rec->device], &all.v[*at], rec, r->told.v[rec->told - 1].total_b);
+        if (told && told->total_b != MT_GONE)
+            take(d, &walks[rec->device], &all.v[*at], rec, told->total_b);
     }
     for (size_t d = 0; d < r->devices.n; d++)
         note_difference(&r->devices.v[d], &walks[d]);

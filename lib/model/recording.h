@@ -457,6 +457,18 @@ static inline bool mt_rec_is_block(const struct mt_record *rec)
     return rec->bytes >= 0 || rec->mate == MT_NONE;
 }
 
+/* What the recorder says of the device after record i; NULL = nothing. For who goes through the
+ * records in order: in a shuffled file the values are anywhere, so those of the records ahead are
+ * fetched. */
+static inline const struct mt_told *mt_rec_told_at(const struct mt_recording *r, size_t i)
+{
+    enum { AHEAD = 16 };
+    uint32_t ahead = i + AHEAD < r->records.n ? r->records.v[i + AHEAD].told : 0;
+    if (ahead)
+        __builtin_prefetch(&r->told.v[ahead - 1]);
+    return r->records.v[i].told ? &r->told.v[r->records.v[i].told - 1] : NULL;
+}
+
 /* Whether a record of a built recording frees a block that was there before it began. Where there
  * are no addresses, nobody knows. */
 static inline bool mt_rec_frees_older(const struct mt_recording *r, const struct mt_record *rec)

@@ -25,10 +25,12 @@ static int by_rank(const void *a, const void *b)
 /* Items in `runs` stretches, each in order of time; `times` different times. */
 static void fill(struct item v[ITEMS], size_t runs, int64_t times)
 {
-    size_t length = ITEMS / runs;
-    for (size_t i = 0; i < ITEMS; i++)
-        v[i] = (struct item){(int64_t)(i % length) * times / (int64_t)length - times / 2,
+    int64_t length = ITEMS / (int64_t)runs, apart = times / length;
+    for (int64_t i = 0; i < ITEMS; i++) {
+        int64_t at = i % length;
+        v[i] = (struct item){(apart ? at * apart : at * times / length) - times / 2,
                              (uint32_t)rand() % 3, (uint32_t)i};
+    }
 }
 
 static bool in_order(const struct item *a, const struct item *b, bool ranked)
@@ -59,7 +61,7 @@ static void check(size_t runs, int64_t times, bool ranked)
 static void sorts_stably(void **state)
 {
     static const size_t runs[] = {1, 2, 3, 7, 32, 33, 100, ITEMS / 2};
-    static const int64_t times[] = {1, 4, 1000, INT64_C(1) << 40};
+    static const int64_t times[] = {1, 4, 1000, INT64_C(1) << 40, INT64_MAX};
     (void)state;
     for (size_t r = 0; r < MT_ARRAY_LEN(runs); r++)
         for (size_t t = 0; t < MT_ARRAY_LEN(times); t++) {
