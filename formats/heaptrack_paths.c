@@ -10,7 +10,7 @@ void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool al
     mt_buf_addc(&t->text, '\0');
     *mt_vec_push(&t->strings) = 0; /* string 0 is unknown */
     *mt_vec_push(&t->ips) = (struct mt_ht_ip){0};
-    *mt_vec_push(&t->traces) = (struct mt_ht_trace){.node = MT_NONE};
+    *mt_vec_push(&t->traces) = (struct mt_ht_trace){.node = MT_NONE, .outer.path = MT_HT_UNASKED};
 }
 
 void mt_ht_tables_free(struct mt_ht_tables *t)
@@ -23,13 +23,14 @@ void mt_ht_tables_free(struct mt_ht_tables *t)
     mt_vec_free(&t->traces);
     mt_vec_free(&t->infos);
     mt_vec_free(&t->stack);
+    mt_vec_free(&t->ends);
 }
 
 uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t)
 {
 #define BYTES(vec) ((uint64_t)(vec).cap * sizeof *(vec).v)
     return mt_path_tree_bytes(&t->paths) + t->text.cap + BYTES(t->strings) + BYTES(t->frames) +
-           BYTES(t->ips) + BYTES(t->traces) + BYTES(t->infos) + BYTES(t->stack);
+           BYTES(t->ips) + BYTES(t->traces) + BYTES(t->infos) + BYTES(t->stack) + BYTES(t->ends);
 #undef BYTES
 }
 
@@ -91,10 +92,11 @@ bool mt_ht_add_ip(struct mt_ht_tables *t, struct mt_fields f)
 
 bool mt_ht_add_trace(struct mt_ht_tables *t, struct mt_fields f)
 {
-    struct mt_ht_trace trace = {.node = MT_HT_UNASKED};
+    struct mt_ht_trace trace = {.node = MT_HT_UNASKED, .outer.path = MT_HT_UNASKED};
     bool good =
         number(&f, t->ips.n, &trace.ip) && trace.ip && number(&f, t->traces.n, &trace.parent);
-    *mt_vec_push(&t->traces) = good ? trace : (struct mt_ht_trace){.node = MT_NONE};
+    *mt_vec_push(&t->traces) =
+        good ? trace : (struct mt_ht_trace){.node = MT_NONE, .outer.path = MT_HT_UNASKED};
     return good;
 }
 
@@ -129,20 +131,77 @@ static struct mt_native_step step_of(struct mt_ht_tables *t, const struct mt_ht_
     return f->step;
 }
 
+/* A stack as far as it has been walked. */
+struct walk {
+    size_t depth;
+    bool has_main, has_code; /* among its frames: main; a function that is no allocator */
+};
+
+static void walk_trace(struct mt_ht_tables *t, uint32_t trace, struct walk *w)
+{
+    const struct mt_ht_ip *ip = &t->ips.v[t->traces.v[trace].ip];
+    for (uint32_t i = 0; i < ip->n; i++) {
+        struct mt_native_step step = step_of(t, ip, &t->frames.v[ip->first + i]);
+        w->has_main |= step.kind == MT_NATIVE_MAIN;
+        w->has_code |= step.kind != MT_NATIVE_ALLOCATOR;
+        *mt_vec_push(&t->stack) = step;
+        *mt_vec_push(&t->ends) = i ? 0 : trace;
+    }
+    w->depth++;
+}
+
+/* Whether the path of what is walked goes on from that of the trace around it: both have the same
+ * root, and all frames of that one. */
+static bool goes_on(const struct mt_ht_tables *t, const struct mt_ht_outer *around,
+                    const struct walk *w)
+{
+    if (around->path == MT_HT_UNASKED)
+        return false;
+    bool cut = !around->is_rooted && around->depth + w->depth >= DEPTH_MAX;
+    return around->is_cut == cut &&
+           (t->all_frames || (w->has_code && (around->has_main || !w->has_main)));
+}
+
+/* Makes the path of what is walked, inside of *outer, which becomes the whole. */
+static void make_path(struct mt_ht_tables *t, struct mt_ht_outer *outer)
+{
+    size_t first, end = t->stack.n;
+    bool fresh = outer->path == MT_NONE;
+    mt_native_own(t->stack.v, &first, &end, fresh, t->all_frames);
+    /* Where nothing but the start of a thread is left, that is no part of deeper paths. */
+    bool lasts = !fresh || t->all_frames || t->stack.v[end - 1].kind != MT_NATIVE_START;
+    for (size_t i = t->stack.n; i-- > first;) {
+        uint32_t trace = t->ends.v[i];
+        outer->depth += trace && outer->depth < DEPTH_MAX;
+        if (i >= end)
+            continue;
+        outer->path = mt_path_node(&t->paths, outer->path, t->stack.v[i].frame);
+        outer->has_main |= t->stack.v[i].kind == MT_NATIVE_MAIN;
+        if (trace && lasts)
+            t->traces.v[trace].outer = *outer;
+    }
+}
+
 static uint32_t node_of(struct mt_ht_tables *t, uint32_t trace)
 {
-    size_t depth = 0;
-    t->stack.n = 0;
-    for (; trace; trace = t->traces.v[trace].parent, depth++) {
-        const struct mt_ht_ip *ip = &t->ips.v[t->traces.v[trace].ip];
-        for (uint32_t i = 0; i < ip->n; i++)
-            *mt_vec_push(&t->stack) = step_of(t, ip, &t->frames.v[ip->first + i]);
+    struct walk w = {0};
+    t->stack.n = t->ends.n = 0;
+    for (; trace && !goes_on(t, &t->traces.v[trace].outer, &w); trace = t->traces.v[trace].parent)
+        walk_trace(t, trace, &w);
+    struct mt_ht_outer outer = {.path = MT_NONE};
+    if (trace) {
+        outer = t->traces.v[trace].outer;
+    } else {
+        outer.is_rooted = mt_native_is_rooted(t->stack.v, t->stack.n);
+        outer.is_cut = !outer.is_rooted && w.depth >= DEPTH_MAX;
     }
-    if (!depth)
-        return MT_NONE;
-    if (depth >= DEPTH_MAX && !mt_native_is_rooted(t->stack.v, t->stack.n))
+    if (!trace && outer.is_cut) {
         *mt_vec_push(&t->stack) = mt_native_explicit(&t->paths, MT_STACK_CUT);
-    return mt_native_path(&t->paths, MT_NONE, t->stack.v, t->stack.n, t->all_frames);
+        *mt_vec_push(&t->ends) = 0;
+    }
+    if (t->stack.n)
+        make_path(t, &outer);
+    return outer.path;
 }
 
 uint32_t mt_ht_node(struct mt_ht_tables *t, struct mt_ht_info *info)

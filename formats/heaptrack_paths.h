@@ -21,10 +21,21 @@ struct mt_ht_ip {
     uint32_t module, first, n;
 };
 
+/* What is known of a stack as the outer part of deeper ones, which then are not walked to their
+ * root again. */
+struct mt_ht_outer {
+    uint32_t path;  /* the node of all its frames; MT_HT_UNASKED: nothing is known */
+    uint8_t depth;  /* traces up to the root, at most as many as heaptrack records */
+    bool has_main;  /* main is among its frames */
+    bool is_rooted; /* it goes out to where programs and threads begin */
+    bool is_cut;    /* its path begins with MT_STACK_CUT */
+};
+
 /* A stack: an instruction pointer, called from another stack. */
 struct mt_ht_trace {
     uint32_t ip, parent; /* 0 = none */
     uint32_t node;       /* MT_HT_UNASKED: not asked for yet */
+    struct mt_ht_outer outer;
 };
 
 /* Allocations of one size on one stack. */
@@ -47,7 +58,8 @@ struct mt_ht_tables {
     MT_VEC(struct mt_ht_trace) traces;
     MT_VEC(struct mt_ht_info) infos;
     MT_VEC(struct mt_native_step) stack; /* of the path being made */
-    uint32_t unknown_ip;                 /* frame of a pointer about which nothing is known */
+    MT_VEC(uint32_t) ends; /* of each of its frames: the trace that ends there, 0 = none */
+    uint32_t unknown_ip;   /* frame of a pointer about which nothing is known */
 };
 
 void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,

@@ -36,12 +36,23 @@ static size_t without_root(const struct mt_native_step *stack, size_t n)
     return n;
 }
 
+void mt_native_own(const struct mt_native_step *stack, size_t *first, size_t *end, bool whole,
+                   bool all)
+{
+    *first = 0;
+    if (all)
+        return;
+    if (whole)
+        *end = without_root(stack, *end);
+    while (*first + 1 < *end && stack[*first].kind == MT_NATIVE_ALLOCATOR)
+        ++*first;
+}
+
 uint32_t mt_native_path(struct mt_path_tree *p, uint32_t around, const struct mt_native_step *stack,
                         size_t n, bool all)
 {
-    size_t end = all ? n : without_root(stack, n), first = 0;
-    while (!all && first + 1 < end && stack[first].kind == MT_NATIVE_ALLOCATOR)
-        first++;
+    size_t first, end = n;
+    mt_native_own(stack, &first, &end, true, all);
     for (size_t i = end; i-- > first;)
         around = mt_path_node(p, around, stack[i].frame);
     return around;

@@ -33,6 +33,12 @@ struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *nam
 /* Whether the stack goes out to where programs and threads begin. */
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n);
 
+/* Which of the frames from *first to before *end a path has: `all`, or without allocators at its
+ * inner end and, where the stack is whole, without what is outside of the program's own. At least
+ * one is left. In: *end, the number of frames, > 0. */
+void mt_native_own(const struct mt_native_step *stack, size_t *first, size_t *end, bool whole,
+                   bool all);
+
 /* The node of a stack of n > 0 frames, innermost first, below the node `around` (MT_NONE: a root).
  * Without `all`, frames outside main and outside the first function of a thread are left out, and
  * so are the innermost ones as long as they are allocators. One frame is left. */
