@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "lib/base/human.h"
 #include "lib/base/pattern.h"
+#include "lib/render/render.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,21 @@ enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+bool mt_name_matches(const regex_t *re, const char *name, enum mt_text how)
+{
+    if (regexec(re, name, 0, NULL, 0) == 0)
+        return true;
+    struct mt_buf shown = {0};
+    mt_render_text(&shown, name, how);
+    bool found = regexec(re, shown.s, 0, NULL, 0) == 0;
+    mt_buf_free(&shown);
+    return found;
+}
+
 static bool matches(const regex_t *re, const struct mt_report *r, const struct mt_cell *cells)
 {
     for (size_t c = 0; c < r->columns.n; c++)
-        if (cells[c].kind == MT_CELL_TEXT && regexec(re, cells[c].s, 0, NULL, 0) == 0)
+        if (cells[c].kind == MT_CELL_TEXT && mt_name_matches(re, cells[c].s, r->columns.v[c].text))
             return true;
     return false;
 }

@@ -61,5 +61,7 @@ void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char 
 
 /* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);
+/* Whether it matches a name, whole or as people read it in a column of such texts. */
+bool mt_name_matches(const regex_t *re, const char *name, enum mt_text how);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/totals.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
@@ -86,29 +87,6 @@ static void note_others(struct mt_report *r, const struct devices *d)
                        d->v[0].name, sort.column);
 }
 
-/* "cuda:0 · net 4 B · peak 6 B at 2 us"; the peaks of several devices are at several times. */
-static void describe_devices(struct mt_buf *title, const struct devices *d, int64_t net_b,
-                             const char *unit)
-{
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], at[MT_HUMAN_LONG], n[MT_HUMAN_LONG];
-    const struct mt_run_device *most = &d->v[0];
-    for (size_t i = 1; i < d->n; i++)
-        if (d->v[i].peak_b > most->peak_b)
-            most = &d->v[i];
-    mt_buf_adds(title, d->n == 1 ? most->name : mt_human_plural((int64_t)d->n, "device", n));
-    if (mt_device_has_events(most))
-        mt_buf_addf(title, " · net %s", mt_human_bytes(net_b, net));
-    else if (most->alloc_b != MT_UNKNOWN)
-        mt_buf_addf(title, " · allocated %s", mt_human_bytes(most->alloc_b, net));
-    if (!mt_device_has_events(most) && most->at_end_b != MT_UNKNOWN)
-        mt_buf_addf(title, " · at the end %s", mt_human_bytes(most->at_end_b, net));
-    mt_buf_addf(title, " · %s %s", d->n == 1 ? "peak" : "largest peak", mt_peak_words(most, peak));
-    if (d->n > 1)
-        mt_buf_addf(title, " on %s", most->name);
-    if (most->peak_ns != INT64_MIN && !most->one_moment)
-        mt_buf_addf(title, " at %s", mt_human_time(unit, most->peak_ns, at));
-}
-
 static void describe(struct mt_report *r, const struct mt_run *run, const struct devices *d,
                      int64_t net_b)
 {
@@ -118,23 +96,21 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
         mt_report_param(r, "device", (struct mt_cell){0});
     mt_report_param(r, "sort", mt_cell_text(sort.column));
     mt_report_param(r, "by", mt_cell_text(by));
+    if (steps)
+        mt_report_param(r, "step", mt_cell_text(steps));
+    if (thread)
+        mt_report_param(r, "thread", mt_cell_text(thread));
     if (!d->n) {
         mt_report_no_memory(r, run);
         return;
     }
-    struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s · ", run->name);
-    describe_devices(&title, d, net_b, run->time_unit);
+    struct mt_totals totals = {run, d->v, d->n, net_b, {NULL, NULL}};
     if (steps)
-        mt_buf_addf(&title, " · step %s", steps);
+        totals.of[0] = mt_report_textf(r, "step %s", steps);
     if (thread)
-        mt_buf_addf(&title, " · thread %s", thread);
-    r->title = title.s;
+        totals.of[1] = mt_report_textf(r, "thread %s", thread);
+    mt_totals_describe(&totals, r);
     r->title_end = mt_asprintf("sorted by %s", sort.column);
-    bool net_known = d->v[0].net_b != MT_UNKNOWN;
-    bool peak_known = one && mt_device_knows(&d->v[0], MT_KNOWS_PEAK);
-    mt_report_total(r, "net_b", net_known ? mt_cell_int(net_b) : (struct mt_cell){0});
-    mt_report_total(r, "peak_b", peak_known ? mt_cell_int(d->v[0].peak_b) : (struct mt_cell){0});
 }
 
 /* What any of them knows. */

@@ -1,9 +1,9 @@
 #include "cmd/common.h"
 #include "cmd/rows.h"
+#include "cmd/totals.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
-#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/run/invert.h"
 #include "lib/run/knows.h"
@@ -16,11 +16,14 @@ static int64_t depth, min_b = -1; /* -1: not given */
 static struct mt_rows shown = MT_ROWS(200);
 static bool invert;
 
+/* The figures by which a call path is large enough to be shown. */
+enum size { AT_PEAK, AT_END, ALLOC, NET, SIZE_N };
+
 struct tree_view {
     struct mt_tree *t;
-    uint32_t *first, *next; /* children lists over items, heaviest first; index n is the roots */
-    int64_t min_b;
-    bool *shown; /* on a path to what is chosen */
+    uint32_t *first, *next;  /* children lists over items, heaviest first; index n is the roots */
+    int64_t least_b[SIZE_N]; /* what is smaller in each of these is hidden */
+    bool *shown;             /* on a path to what is chosen */
     struct mt_report *report;
     struct mt_buf prefix;
 };
@@ -41,6 +44,28 @@ static int64_t weight(const struct mt_item *i)
                                          : i->total.alloc_b;
     int64_t net = magnitude(mt_sums_net(&i->total));
     return net > i->total.alloc_b ? net : i->total.alloc_b;
+}
+
+/* A figure that is not shown, or not known, is never large. */
+static int64_t size_of(const struct mt_item *i, enum size size)
+{
+    bool events = mt_knows_events(knows);
+    const struct {
+        bool shown;
+        int64_t v;
+    } sizes[] = {[AT_PEAK] = {!events && knows & MT_KNOWS_AT_PEAK, i->total.at_peak_b},
+                 [AT_END] = {!events && knows & MT_KNOWS_AT_END, i->total.at_end_b},
+                 [ALLOC] = {knows & MT_KNOWS_ALLOC, i->total.alloc_b},
+                 [NET] = {events, magnitude(mt_sums_net(&i->total))}};
+    return sizes[size].shown ? sizes[size].v : INT64_MIN;
+}
+
+static bool is_large(const struct tree_view *v, const struct mt_item *i)
+{
+    bool large = false;
+    for (int s = 0; s < SIZE_N; s++)
+        large |= size_of(i, (enum size)s) >= v->least_b[s];
+    return large;
 }
 
 static const struct mt_item *sort_items;
@@ -75,6 +100,24 @@ static void link_children(struct tree_view *v)
     free(all);
 }
 
+/* What no call path is known of: a root beside the others. */
+static void add_outside(struct mt_tree *t)
+{
+    for (size_t i = 0; i < t->outside.n; i++) {
+        struct mt_item item = mt_item_of_node(MT_NONE);
+        item.self = item.total = t->outside.v[i].sums;
+        item.group = t->outside.v[i].unseen;
+        *mt_vec_push(&t->items) = item;
+    }
+}
+
+static const char *name_of(const struct mt_tree *t, const struct mt_item *i)
+{
+    if (i->node == MT_NONE)
+        return i->group ? "[freed unseen]" : t->outside_name;
+    return mt_strtab_get(&t->strings, t->nodes.v[i->node].frame);
+}
+
 /* Marks what --name chooses: matches, and what is below them. */
 static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
 {
@@ -83,9 +126,8 @@ static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
         MT_TRY(mt_name_regex(name_regex, &re, err));
     for (size_t i = 0; i < v->t->items.n; i++) {
         const struct mt_item *it = &v->t->items.v[i];
-        const char *name = mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame);
         v->shown[i] = !name_regex || (it->parent != MT_NONE && v->shown[it->parent]) ||
-                      regexec(&re, name, 0, NULL, 0) == 0;
+                      mt_name_matches(&re, name_of(v->t, it), MT_TEXT_OPS);
     }
     if (name_regex)
         regfree(&re);
@@ -100,7 +142,7 @@ static enum mt_status mark_paths(struct tree_view *v, struct mt_err *err)
     v->shown = mt_alloc(n + 1);
     MT_TRY(mark_matches(v, err));
     for (size_t i = 0; i < n; i++)
-        v->shown[i] = v->shown[i] && weight(&v->t->items.v[i]) >= v->min_b;
+        v->shown[i] = v->shown[i] && is_large(v, &v->t->items.v[i]);
     for (size_t i = n; i-- > 0;)
         if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
             v->shown[v->t->items.v[i].parent] = true;
@@ -119,7 +161,7 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
     const struct mt_sums *s = &it->self, *t = &it->total;
     bool called = it->calls_n > 0; /* call paths of snapshots have no calls */
     const struct mt_cell none = {0};
-    const char *name = mt_strtab_get(&v->t->strings, v->t->nodes.v[it->node].frame);
+    row->explicit_row = it->node == MT_NONE;
     const struct {
         const char *column;
         struct mt_cell cell;
@@ -137,8 +179,8 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
                  {"self_time_ns", called ? mt_cell_int(it->self_time_ns) : none},
                  {"depth", mt_cell_int(level)},
                  {"parent", it->parent == MT_NONE ? none : mt_cell_int(it->parent)},
-                 {"node", mt_cell_int(i)},
-                 {"name", mt_cell_text(mt_report_text(v->report, name))}};
+                 {"node", row->explicit_row ? none : mt_cell_int(i)},
+                 {"name", mt_cell_text(mt_report_text(v->report, name_of(v->t, it)))}};
     for (size_t c = 0; c < MT_ARRAY_LEN(cells); c++) {
         int column = mt_report_find_column(v->report, cells[c].column);
         if (column >= 0)
@@ -223,18 +265,14 @@ static void add_columns(struct mt_report *r)
         mt_report_columns(r, (knows & of_sums[i].need) == of_sums[i].need ? of_sums[i].shown
                                                                           : of_sums[i].hidden);
     mt_report_column(r, "name", NULL, MT_UNIT_TREE);
-    if (invert) /* an engine's op and the op it runs both stand at the root */
-        r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
+    r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
-    char net[MT_HUMAN_MAX], peak[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
     mt_report_about(r, run, d);
     if (d)
-        r->title = mt_asprintf(
-            "%s · %s%s%s · peak %s", run->name, d->name, d->net_b == MT_UNKNOWN ? "" : " · net ",
-            d->net_b == MT_UNKNOWN ? "" : mt_human_bytes(d->net_b, net), mt_peak_words(d, peak));
+        mt_totals_describe(&(struct mt_totals){run, d, 1, d->net_b, {NULL, NULL}}, r);
     else
         mt_report_no_memory(r, run);
     bool large = min_b > 0;
@@ -243,34 +281,35 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                    : large             ? "no call path reaches --min"
                                        : "no call path goes through a match of --name";
     mt_rows_footer(&shown, r, NULL, ", --depth and --min show fewer");
-    if (d && d->outside_n)
-        mt_report_footer(r, "%s net %s in %s", mt_kind_words[run->kind].outside,
-                         mt_human_bytes(mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b), net),
-                         mt_human_plural(d->outside_n, "record", records));
-    if (d && d->unseen_n)
-        mt_report_footer(r, "[freed unseen] net %s in %s",
-                         mt_human_bytes(mt_wrap_sub(0, d->unseen_b), net),
-                         mt_human_plural(d->unseen_n, "block", records));
 }
 
-/* What all roots weigh. */
-static int64_t root_b(const struct mt_tree *t)
+/* What all roots come to in one of the figures. */
+static int64_t root_b(const struct mt_tree *t, enum size size)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < t->items.n; i++)
-        if (t->items.v[i].parent == MT_NONE)
-            mt_wrap_inc(&sum, weight(&t->items.v[i]));
+        if (t->items.v[i].parent == MT_NONE && size_of(&t->items.v[i], size) > 0)
+            mt_wrap_inc(&sum, size_of(&t->items.v[i], size));
     return sum;
 }
 
-/* Of a run with memory, people see where it is, unless they ask for more; programs see all. */
-static int64_t least(const struct mt_run_device *d, int64_t root_b)
+/* Whether rows are chosen that nobody chose by options: of a run with memory, people see where it
+ * is, unless they ask for more; programs see all. */
+static bool hides_small(const struct mt_run_device *d)
 {
-    if (min_b >= 0)
-        return min_b;
-    if (d && !name_regex && mt_people_read() && !mt_device_has_events(d))
-        return root_b / 100 > 1 ? root_b / 100 : 1; /* as every profile of heaps does */
-    return d && !name_regex && mt_people_read();
+    return d && min_b < 0 && !name_regex && mt_people_read();
+}
+
+/* Of heaps, what every profile of them hides: what is less than 1 % in each figure. */
+static void choose_least(struct tree_view *v, const struct mt_run_device *d)
+{
+    for (int s = 0; s < SIZE_N; s++) {
+        int64_t percent = root_b(v->t, (enum size)s) / 100;
+        bool sums = d && !mt_device_has_events(d);
+        v->least_b[s] = !hides_small(d)       ? min_b > 0 ? min_b : INT64_MIN
+                        : sums && percent > 1 ? percent
+                                              : 1;
+    }
 }
 
 static bool is_within_depth(const struct mt_tree *t, size_t i)
@@ -283,18 +322,16 @@ static bool is_within_depth(const struct mt_tree *t, size_t i)
 }
 
 /* Below the table: what nobody asked for. */
-static void tell_empty(const struct tree_view *v)
+static void tell_small(const struct tree_view *v, const struct mt_run_device *d)
 {
-    char rows[MT_HUMAN_LONG], least_b[MT_HUMAN_MAX];
+    char rows[MT_HUMAN_LONG];
     int64_t n = 0;
-    for (size_t i = 0; i < v->t->items.n && min_b < 0 && v->min_b; i++)
+    for (size_t i = 0; i < v->t->items.n && hides_small(d); i++)
         n += !v->shown[i] && is_within_depth(v->t, i);
     if (n)
         mt_report_footer(v->report, "%s of %s left out; --min 0 shows %s.",
                          mt_human_plural(n, "row", rows),
-                         v->min_b <= 1 ? "0 bytes"
-                                       : mt_report_textf(v->report, "less than %s",
-                                                         mt_human_bytes(v->min_b, least_b)),
+                         mt_device_has_events(d) ? "0 bytes" : "less than 1 % of each figure",
                          n == 1 ? "it" : "them");
 }
 
@@ -306,13 +343,14 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     knows = d ? d->knows : ~0u;
     if (invert)
         turn_round(v.t, r);
-    v.min_b = least(d, root_b(v.t));
+    add_outside(v.t);
+    choose_least(&v, d);
     link_children(&v);
     MT_TRY_OUT(mark_paths(&v, err));
     add_columns(r);
     walk(&v);
     describe(r, &view->run, d);
-    tell_empty(&v);
+    tell_small(&v, d);
     st = mt_show(r, err);
 out:
     free(v.first);
@@ -332,9 +370,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"depth", 0, MT_OPT_INT, &depth, "N", "at most N levels; 0 = all"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
-     "only paths to ops that allocated or kept at least this; 0 = all (default: 1 byte; with "
-     "--name, "
-     "csv, tsv and json: all)"},
+     "only paths to ops that allocated or held at least this; 0 = all (default: 1 byte, of heap "
+     "logs "
+     "1 % of any figure shown; with --name, csv, tsv and json: all)"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,

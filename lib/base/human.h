@@ -56,7 +56,7 @@ bool mt_parse_time(const char *text, int64_t *ns);
 void mt_escape_terminal(struct mt_buf *out, const char *s);
 
 /* The same for texts in which ops are named: "autograd::engine::evaluate_function: X" reads X, as
- * autograd's node is called. Machine formats and --name have the whole name. */
+ * autograd's node is called. Machine formats have the whole name. */
 void mt_escape_short(struct mt_buf *out, const char *s);
 
 /* The same as mt_escape_terminal, for text and attributes of XML. */

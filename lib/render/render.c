@@ -119,8 +119,9 @@ static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
         mt_buf_adds(out, mt_human_number(v, text));
 }
 
-static void add_text(struct mt_buf *out, const char *s, enum mt_text how)
+void mt_render_text(struct mt_buf *out, const char *s, enum mt_text how)
 {
+    mt_buf_adds(out, "");
     if (how == MT_TEXT_STORED)
         mt_escape_terminal(out, s);
     else if (how == MT_TEXT_OPS)
@@ -139,7 +140,7 @@ void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, const struct
         return;
     }
     if (cell->kind == MT_CELL_TEXT) {
-        add_text(out, cell->s, column->text);
+        mt_render_text(out, cell->s, column->text);
         return;
     }
     if (unit == MT_UNIT_CHANGE && (cell->kind == MT_CELL_INT ? cell->i > 0 : cell->r > 0))

@@ -52,6 +52,9 @@ extern const struct mt_output_format mt_output_formats[MT_FORMAT_N]; /* by enum 
 const struct mt_output_format *mt_format_by_name(const char *name);
 const struct mt_output_format *mt_format_by_ending(const char *path);
 
+/* Appends a text as people read it in a column of such texts, safe for a terminal. */
+void mt_render_text(struct mt_buf *out, const char *s, enum mt_text how);
+
 /* Writes the report; its format has a writer. Output errors stay in the FILE's error flag; the
  * caller checks it once. Rows are no longer written once it is set. */
 void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out);

@@ -51,10 +51,9 @@ def tree(run, device):
     roots = [row for row in m.rows("tree", run) if row["parent"] is None]
     if device["knows"] & BLOCKS:
         return
-    outside = m.query(f"SELECT outside_at_peak_b, outside_at_end_b, outside_alloc_b FROM device WHERE id = {device['id']}")[0]
     for column, of_device, need in (("at_peak_b", "peak_b", AT_PEAK), ("at_end_b", "at_end_b", AT_END), ("alloc_b", "alloc_b", ALLOC)):
         got = mt.total(roots, column)
-        want = device[of_device] - outside["outside_" + column] if device["knows"] & need else None
+        want = device[of_device] if device["knows"] & need else None
         m.check(got == want, run, "tree", column, got, want)
 
 

@@ -58,6 +58,7 @@ def tree(run, device):
         f"WHERE r.name = '{run.name}' AND d.name = '{device['device']}'"), "b") or 0)
     m.check((mt.total(ops, "self_net_b") or 0) == outside, *where, "self sums", mt.total(ops, "self_net_b"), outside)
     m.check((mt.total([r for r in ops if r["depth"] == 0], "net_b") or 0) == outside, *where, "roots")
+    m.check((mt.total(rows, "self_net_b") or 0) == device["net_b"], *where, "all rows", mt.total(rows, "self_net_b"), device["net_b"])
     nothing_negative(rows, ["self_time_ns", "time_ns", "calls_n"], *where)
     children = {}
     for row in ops:
