@@ -1,7 +1,9 @@
 #include "cmd/glossary.h"
 
 const struct mt_glossary_entry mt_glossary_times[] = {
-    {"12ms, 1.5s", "after the start of the run; a bare number is nanoseconds"},
+    {"12ms, 1.5s",
+     "after the start of the run; a bare number is nanoseconds, or what else times of the run "
+     "count: instructions, bytes"},
     {"@start, @end", "before the first record, after the last"},
     {"@peak", "when the device's usage was highest"},
     {"@step 3", "the end of step 3, before the first record of the next"},

@@ -131,6 +131,20 @@ static void put_unseen(struct mt_report *r, const struct mt_run_device *d)
     put_figure(r, d->name, "in doubt at the end", "doubt_at_end_b", d->doubt_at_end_b);
 }
 
+/* What is alive at the end. Sums of a part of a log are those of that part, as other reports say.
+ */
+static void put_end(struct mt_report *r, const struct mt_run_device *d, unsigned gaps)
+{
+    char both[MT_HUMAN_LONG];
+    bool known = !(gaps & MT_GAPS_OF_FREES);
+    if (!known && mt_people_read() && !mt_device_has_events(d) && d->at_end_b != MT_UNKNOWN)
+        put_text(r, name_of(r, d->name, "at end of what was recorded"),
+                 mt_human_with_exact(d->at_end_b, both));
+    else
+        put_bound(r, d->name, "at end", "at_end_b", known ? d->at_end_b : INT64_MIN,
+                  d->doubt_at_end_b != 0);
+}
+
 static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
@@ -142,8 +156,7 @@ static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
     put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
               d->doubt_at_peak_b != 0);
     put_time(r, &v->run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
-    put_bound(r, d->name, "at end", "at_end_b", gaps & MT_GAPS_OF_FREES ? INT64_MIN : d->at_end_b,
-              d->doubt_at_end_b != 0);
+    put_end(r, d, gaps);
     if (d->start_b)
         put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
     if (mt_device_has_events(d))
@@ -230,10 +243,19 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
     put_text(r, "steps", advice ? mt_report_textf(r, "%s; %s", steps, advice) : steps);
 }
 
+/* How exactly times are known; NULL: the format does not say. */
+static const char *resolution(const struct mt_run *run, char text[MT_HUMAN_MAX])
+{
+    if (run->resolution_ns)
+        return mt_human_ns(run->resolution_ns, text);
+    return run->kind == MT_RUN_HEAP ? NULL : run->whole_us ? "1 us" : "1 ns";
+}
+
 static enum mt_status put_run(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
 {
     const struct mt_run *run = &v->run;
     struct mt_stmt *s;
+    char text[MT_HUMAN_MAX];
     bool row;
     put(r, "id", mt_cell_int(run->id));
     put_text(r, "name", run->name);
@@ -245,7 +267,7 @@ static enum mt_status put_run(struct mt_report *r, const struct mt_view *v, stru
                  *run->time_unit ? run->time_unit : NULL);
     else
         put_text(r, mt_people_read() ? "time resolution" : "time_resolution",
-                 run->whole_us ? "1 us" : "1 ns");
+                 resolution(run, text));
     put_figure(r, NULL, "events", "event_n", run->event_n);
     put_figure(r, NULL, "ops", "op_n", run->op_n);
     put_figure(r, NULL, "memory records", "record_n", run->record_n);

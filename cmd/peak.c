@@ -194,14 +194,15 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g)
 
 static void describe_change(struct mt_peak *p, const struct found f[2])
 {
-    char text[5][MT_HUMAN_MAX];
+    char text[3][MT_HUMAN_MAX], when[2][MT_HUMAN_LONG];
+    const char *unit = p->view->run.time_unit;
     int64_t change = mt_wrap_sub(f[1].level_b, f[0].level_b);
     free(p->report->title);
     p->report->title = mt_asprintf(
         "%s · %s · %s at %s -> %s at %s  (%s%s)", p->view->run.name, p->view->device.name,
-        mt_human_bytes(f[0].level_b, text[0]), mt_human_ns(f[0].t_ns, text[1]),
-        mt_human_bytes(f[1].level_b, text[2]), mt_human_ns(f[1].t_ns, text[3]),
-        change > 0 ? "+" : "", mt_human_bytes(change, text[4]));
+        mt_human_bytes(f[0].level_b, text[0]), mt_human_time(unit, f[0].t_ns, when[0]),
+        mt_human_bytes(f[1].level_b, text[1]), mt_human_time(unit, f[1].t_ns, when[1]),
+        change > 0 ? "+" : "", mt_human_bytes(change, text[2]));
     mt_report_total(p->report, "before_b", mt_cell_int(f[0].level_b));
     mt_report_total(p->report, "after_b", mt_cell_int(f[1].level_b));
     mt_report_total(p->report, "change_b", mt_cell_int(change));

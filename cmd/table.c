@@ -127,6 +127,7 @@ static enum mt_status check_known(const struct mt_run *run, const struct devices
                                   struct mt_err *err)
 {
     for (size_t i = 0; i < d->n && !mt_device_has_events(&d->v[i]); i++) {
+        MT_TRY(mt_knows_sums(run, &d->v[i], err));
         MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
         MT_TRY(mt_knows(run, &d->v[i],
                         steps    ? MT_KNOWS_STEPS

@@ -80,7 +80,7 @@ static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err
 
 static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
 {
-    char dur[MT_HUMAN_MAX];
+    char dur[MT_HUMAN_LONG];
     MT_TRY(mt_window_parse(from, to, step, &t->view->run, &t->view->blocks.steps, &t->asked, err));
     t->shown = mt_window_within(&t->asked, t->view->run.dur_ns);
     if (step)
@@ -90,7 +90,8 @@ static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
     if (t->asked.from_ns <= t->view->run.dur_ns)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "the window begins after the end of run '%s'", t->view->run.name);
-    mt_err_hint(err, "It lasts %s.", mt_human_ns(t->view->run.dur_ns, dur));
+    mt_err_hint(err, "It lasts %s.",
+                mt_human_time(t->view->run.time_unit, t->view->run.dur_ns, dur));
     return MT_EUSAGE;
 }
 

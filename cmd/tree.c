@@ -340,6 +340,8 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     const struct mt_run_device *d = mt_view_device(view);
     struct tree_view v = {.t = &view->tree, .report = r};
     enum mt_status st = MT_OK;
+    if (d)
+        MT_TRY_OUT(mt_knows_sums(&view->run, d, err));
     knows = d ? d->knows : ~0u;
     if (invert)
         turn_round(v.t, r);

@@ -43,7 +43,8 @@ struct reader {
     int64_t version, end, peak; /* MT_UNKNOWN: not there */
     bool lifetimes;             /* "bklt": the moments of the peak and the end are known */
     bool has_sums, has_frames;
-    uint64_t beside; /* counted in rec->beside_bytes */
+    size_t left_out_n; /* of `sums` */
+    uint64_t beside;   /* counted in rec->beside_bytes */
 };
 
 static enum mt_status refuse(uint64_t offset, const char *what, struct mt_err *err)
@@ -223,6 +224,14 @@ static enum mt_status check_version(struct reader *r, uint64_t offset, struct mt
     return MT_EINPUT;
 }
 
+static void read_time(struct reader *r, struct mt_slice v, uint64_t offset, int64_t *out)
+{
+    if (mt_json_int(v, out) && *out >= 0)
+        return;
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset, 0);
+    *out = MT_UNKNOWN;
+}
+
 /* A value that is a text or a number of the file's head. */
 static enum mt_status read_value(struct reader *r, struct mt_err *err)
 {
@@ -244,9 +253,9 @@ static enum mt_status read_value(struct reader *r, struct mt_err *err)
     else if (strcmp(key, "bklt") == 0)
         r->lifetimes = v.n == 4 && memcmp(v.s, "true", 4) == 0;
     else if (strcmp(key, "te") == 0)
-        r->end = mt_json_int(v, &r->end) && r->end >= 0 ? r->end : MT_UNKNOWN;
+        read_time(r, v, offset, &r->end);
     else if (strcmp(key, "tg") == 0)
-        r->peak = mt_json_int(v, &r->peak) && r->peak >= 0 ? r->peak : MT_UNKNOWN;
+        read_time(r, v, offset, &r->peak);
     else if (strcmp(key, "tu") == 0) {
         mt_buf_clear(&r->unit);
         mt_buf_adds(&r->unit, r->text.s);
@@ -275,6 +284,12 @@ static enum mt_status read_document(struct reader *r, struct mt_err *err)
 
 /* ---- what was read becomes the recording ---- */
 
+/* What is too large stays so. */
+static int64_t times(int64_t t, int64_t factor)
+{
+    return t <= INT64_MAX / factor ? t * factor : INT64_MAX;
+}
+
 /* Times are in instructions, or, of dhat-rs, in microseconds. */
 static enum mt_status set_times(struct reader *r, struct mt_err *err)
 {
@@ -289,11 +304,9 @@ static enum mt_status set_times(struct reader *r, struct mt_err *err)
         r->rec->time_unit = NULL;
         return MT_OK;
     }
-    if (r->peak != MT_UNKNOWN && r->peak <= INT64_MAX / factor && r->lifetimes)
-        MT_TRY(mt_heap_peak_at(r->heap, r->peak * factor, err));
-    if (r->end != MT_UNKNOWN && r->end <= INT64_MAX / factor)
-        mt_heap_until(r->heap, r->end * factor);
-    return MT_OK;
+    if (r->peak != MT_UNKNOWN && r->lifetimes)
+        MT_TRY(mt_heap_peak_at(r->heap, times(r->peak, factor), err));
+    return r->end == MT_UNKNOWN ? MT_OK : mt_heap_until(r->heap, times(r->end, factor), err);
 }
 
 /* The frames of a stack; those that are not in a table which was cut off are unknown. */
@@ -384,6 +397,7 @@ static enum mt_status give_all(struct reader *r, struct mt_err *err)
         uint32_t node;
         if (!is_sound(p, r->lifetimes)) {
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)p->offset, 0);
+            r->left_out_n++;
             continue;
         }
         MT_TRY(node_of(r, p, longest, &node, err));
@@ -413,7 +427,6 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 static enum mt_status check_whole(struct reader *r, struct mt_err *err)
 {
     char paths[MT_HUMAN_LONG];
-    const struct mt_note *skipped = &r->rec->notes[MT_NOTE_SKIPPED];
     if (r->version == MT_UNKNOWN)
         return refuse(0, "JSON of another tool: it has no \"dhatFileVersion\"", err);
     if (!r->has_sums || !r->has_frames)
@@ -422,9 +435,9 @@ static enum mt_status check_whole(struct reader *r, struct mt_err *err)
                                   : "it has no figures (\"pps\")",
                       err);
     MT_TRY(give_all(r, err));
-    if (!r->sums.n || skipped->count < r->sums.n)
+    if (!r->sums.n || r->left_out_n < r->sums.n)
         return MT_OK;
-    err->offset = skipped->first_offset;
+    err->offset = (int64_t)r->sums.v[0].offset;
     MT_FAIL(err, MT_EINPUT, "none of its figures can be true (%s)",
             mt_human_plural((int64_t)r->sums.n, "call path", paths));
     mt_err_hint(err, "Nothing was imported. Copy the file again, or record it again.");

@@ -153,6 +153,15 @@ static void resident(struct reader *r, struct mt_fields f)
         mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)pages * r->page_b);
 }
 
+/* heaptrack was attached here: what came before is forgotten. */
+static void restart(struct reader *r)
+{
+    mt_heap_restart(r->heap);
+    r->last = MT_NONE;
+    for (size_t i = 0; i < r->tables.infos.n; i++)
+        r->tables.infos.v[i].temporary_n = 0;
+}
+
 /* ---- lines ---- */
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
@@ -205,8 +214,7 @@ static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt
         resident(r, f);
         break;
     case 'A':
-        mt_heap_restart(r->heap);
-        r->last = MT_NONE;
+        restart(r);
         break;
     case '#':
         r->ended |= mt_field_take(&f, "strings:");

@@ -14,7 +14,7 @@ SELECT 1 FROM run WHERE id = ?1;
 -- in: ?1 id   out: ..., notes on what of the file was lost, the first number that no
 --   record has, the note on frees that nobody saw, hash of the file, the note on older blocks,
 --   whether memory records should be there and are not, kind, unit of its times ('' = none),
---   the note on records that are missing
+--   the note on records that are missing, to what times are known (NULL: not said)
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
@@ -23,7 +23,7 @@ SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coale
   coalesce(substr(content_hash, 1, 32), ''),
   coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), ''),
   EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''),
-  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'residual'), '') FROM run WHERE id = ?1;
+  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'residual'), ''), resolution_ns FROM run WHERE id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;

@@ -24,8 +24,9 @@ CREATE TABLE run (
   alloc_first INTEGER NOT NULL,
   node_first INTEGER NOT NULL,
   kind INTEGER NOT NULL,           -- 0 trace of a profiler, 1 snapshot of an allocator, 2 heap log, 3 process
-  time_unit TEXT                   -- what its times count: 'ns', 'instructions', 'bytes', 'events'; columns that end
+  time_unit TEXT,                  -- what its times count: 'ns', 'instructions', 'bytes', 'events'; columns that end
                                    -- in _ns count that. NULL: it knows no time
+  resolution_ns INTEGER            -- times are known to that, in their unit; NULL: the format does not say
 );
 
 -- Runs that belong together, such as the ranks of a job or repeats; a run may be in several.
@@ -143,7 +144,7 @@ CREATE TABLE node_stat (
 CREATE TABLE node_extra (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
   figure TEXT NOT NULL,            -- ends in its unit, as columns do
-  value INTEGER NOT NULL,
+  value INTEGER,                   -- NULL: it leaves 64 bits
   PRIMARY KEY (node_id, device_id, figure)
 ) WITHOUT ROWID;
 

@@ -165,6 +165,9 @@ static void measure_older(const struct mt_run *run, const struct mt_run_device *
 static void mark_lacks(const struct mt_run *run, const struct mt_run_device *device,
                        struct mt_baseline_device *to)
 {
+    if (!mt_device_has_events(device))
+        to->at_peak = mt_device_knows(device, MT_KNOWS_AT_PEAK) ? MT_BASELINE_SITES_KNOWN
+                                                                : MT_BASELINE_SITES_UNKNOWN;
     for (int f = 0; f < MT_FIG_BASELINE_N && !mt_device_has_events(device); f++) {
         const struct mt_figure_def *def = &mt_figure_defs[f];
         unsigned needs = def->device_needs ? def->device_needs : def->needs;

@@ -63,6 +63,13 @@ static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s, en
     return s->each ? s->each[repeat * MT_FIG_BASELINE_N + f] : s->v[f];
 }
 
+/* Whether a device says what its sites hold at the peak. */
+enum mt_baseline_at_peak {
+    MT_BASELINE_SITES_BY_END, /* it does where the end is known: of events, and of files */
+    MT_BASELINE_SITES_KNOWN,
+    MT_BASELINE_SITES_UNKNOWN,
+};
+
 struct mt_baseline_device {
     char name[32];
     int64_t
@@ -74,6 +81,7 @@ struct mt_baseline_device {
     unsigned gaps;                        /* of the run (gaps.h): why; of files 0 */
     const char *lacks[MT_FIG_BASELINE_N]; /* what the run does not know at all, behind its name;
                                          static; NULL or "": nothing, or a file */
+    enum mt_baseline_at_peak at_peak;
     int64_t older_b;     /* of the peak and of what is alive at the end: in no record;
                             MT_BASELINE_UNKNOWN: nobody told */
     bool older_left_out; /* blocks in no record are in no figure, */

@@ -3,6 +3,7 @@
 #include "lib/base/human.h"
 #include "lib/run/match.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/held.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,6 +102,13 @@ static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_figure f,
     return rates ? mt_baseline_up(rate) : sum;
 }
 
+/* Whether it is known what sites hold at the peak: of files, where the end is known. */
+static bool knows_sites_at_peak(const struct mt_baseline_device *d)
+{
+    return d->at_peak == MT_BASELINE_SITES_BY_END ? d->v[MT_FIG_AT_END_B] != MT_BASELINE_UNKNOWN
+                                                  : d->at_peak == MT_BASELINE_SITES_KNOWN;
+}
+
 /*
  * A figure of a device, as far as the rule is about it. *slack: how far a file leaves it open, by
  * the repeats it holds and by what it lumps together as [other], which may belong to the sites the
@@ -111,12 +119,12 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
                          const struct mt_baseline_device *d, int64_t *slack, int64_t *doubt,
                          bool *found)
 {
-    bool lives = f == MT_FIG_AT_PEAK_B; /* sites at the peak are known where the end is */
+    bool lives = f == MT_FIG_AT_PEAK_B;
     *slack = d->spread[f];
     *doubt = d->doubt[f];
     if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
         return d->v[f];
-    if (lives && (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN || d->least[f]))
+    if (lives && (!knows_sites_at_peak(d) || d->least[f]))
         return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
     if (knows_one_repeat(b))
         return MT_BASELINE_UNKNOWN;
@@ -149,6 +157,8 @@ static const char *why_unknown(enum mt_figure f, const struct mt_baseline *b,
         return "has the sites of one of its repeats only; write it anew with memtool export";
     if (d->lacks[f] && *d->lacks[f])
         return d->lacks[f];
+    if (f == MT_FIG_AT_PEAK_B && d->at_peak == MT_BASELINE_SITES_UNKNOWN && !d->least[f])
+        return "does not say what call paths held at its peak";
     bool growth = f == MT_FIG_PER_STEP_B && d->v[f] == MT_BASELINE_UNKNOWN;
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
@@ -363,7 +373,7 @@ static struct mt_match_key *names_of(const struct mt_baseline_device *d, const c
 static void offer(struct mt_checked *c, struct mt_explain site)
 {
     size_t at = c->explain_n;
-    if (site.amount <= 0)
+    if (site.amount <= 0 || strcmp(site.op, MT_HELD_UNKNOWN) == 0)
         return;
     while (at > 0 && c->explain[at - 1].amount < site.amount)
         at--;

@@ -257,7 +257,32 @@ bool mt_parse_size(const char *text, int64_t *bytes)
     return parse_figure(text, size_factor, bytes);
 }
 
-bool mt_parse_time(const char *text, int64_t *ns)
+static bool no_factor(const char *unit, uint64_t *factor)
 {
-    return parse_figure(text, time_factor, ns);
+    *factor = 1;
+    return !*unit;
+}
+
+/* "1,200 instructions", "1200" */
+static bool parse_count(const char *unit, const char *text, int64_t *out)
+{
+    char digits[MT_HUMAN_MAX];
+    size_t n = strlen(text), unit_n = strlen(unit), kept = 0;
+    if (n >= unit_n && strcmp(text + n - unit_n, unit) == 0) {
+        n -= unit_n;
+        n -= n && text[n - 1] == ' ';
+    }
+    if (!n || n >= sizeof digits || text[0] == ',' || text[n - 1] < '0' || text[n - 1] > '9')
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] != ',')
+            digits[kept++] = text[i];
+    digits[kept] = '\0';
+    return parse_figure(digits, no_factor, out);
+}
+
+bool mt_parse_time(const char *unit, const char *text, int64_t *t)
+{
+    bool ns = !*unit || strcmp(unit, "ns") == 0;
+    return ns ? parse_figure(text, time_factor, t) : parse_count(unit, text, t);
 }

@@ -91,10 +91,12 @@ int64_t mt_heap_level(const struct mt_heap *h)
     return h->level;
 }
 
-void mt_heap_until(struct mt_heap *h, int64_t t)
+enum mt_status mt_heap_until(struct mt_heap *h, int64_t t, struct mt_err *err)
 {
-    if (t > h->rec->end_ns && t < (int64_t)1 << MOMENT_BITS)
+    MT_TRY(mt_heap_check_time(h, t, err));
+    if (t > h->rec->end_ns)
         h->rec->end_ns = t;
+    return MT_OK;
 }
 
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value)
@@ -107,7 +109,9 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
         *mt_vec_push(&h->extra_at) = (uint32_t)r->extras.n;
         *mt_vec_push(&r->extras) = (struct mt_node_extra){node, h->device, name, 0};
     }
-    mt_wrap_inc(&r->extras.v[h->extra_at.v[id]].value, value);
+    int64_t *sum = &r->extras.v[h->extra_at.v[id]].value;
+    bool fits = *sum != MT_UNKNOWN && (value < 0 || *sum <= INT64_MAX - value);
+    *sum = fits ? mt_wrap_add(*sum, value) : MT_UNKNOWN;
 }
 
 /* Of each two neighbours the larger value stays. */
@@ -165,8 +169,7 @@ enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
     MT_TRY(mt_heap_check_time(h, t, err));
     h->has_peak_t = true;
     h->peak_t = t;
-    mt_heap_until(h, t);
-    return MT_OK;
+    return mt_heap_until(h, t, err);
 }
 
 /* ---- into the recording ---- */
@@ -237,6 +240,22 @@ static void close_events(struct mt_heap *h)
 static int64_t known(const struct mt_heap *h, int field, int64_t value)
 {
     return h->sums_known >> field & 1 ? value : MT_UNKNOWN;
+}
+
+/* The peak is the highest level, so that of the end, too, and that of any block. */
+static enum mt_status check_sums(const struct mt_heap *h, struct mt_err *err)
+{
+    const struct mt_sums *t = &h->sums_total;
+    const unsigned k = h->sums_known;
+    bool below = k >> AT_END_B & 1 && t->at_peak_b < t->at_end_b;
+    bool none = k >> ALLOC_B & 1 && t->alloc_b > 0 && t->at_peak_b == 0;
+    if (!(k >> AT_PEAK_B & 1) || (!below && !none))
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT,
+            below ? "more is alive at the end than at the peak"
+                  : "blocks were allocated, and nothing was held at the peak");
+    mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
+    return MT_EINPUT;
 }
 
 static void close_sums(struct mt_heap *h)
@@ -328,6 +347,8 @@ static bool is_empty(const struct mt_heap *h)
 enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
 {
     MT_TRY(mt_heap_end_held(h, err));
+    if (h->by_sums)
+        MT_TRY(check_sums(h, err));
     if (h->by_moments)
         close_moments(h);
     else if (h->by_sums)
@@ -338,6 +359,6 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     put_history(h);
     h->rec->summed_n += h->by_sums ? 0 : h->event_n;
-    mt_heap_until(h, h->now);
+    MT_TRY(mt_heap_until(h, h->now, err));
     return mt_heap_check_memory(h, err);
 }

@@ -7,6 +7,7 @@
  * three families, and closes it. Closing leaves sums of nodes (rec->stats), figures of the device,
  * its curve, moments with what paths hold, notes, and what all that knows (knows.h). Figures that
  * are not known are MT_UNKNOWN in struct mt_device, and 0 in rec->stats: mt_device.knows tells.
+ * No peak is below what is alive at the end.
  *
  * Of a device, the self figures of all nodes and those of "no call path" add up to the device's,
  * allocated, at the peak and at the end. node MT_NONE is no call path everywhere.
@@ -78,15 +79,14 @@ void mt_heap_last_is_end(struct mt_heap *h);
 
 /* ---- all of them ---- */
 
-/* A further figure of a path; adds up. figure: static text, ending in its unit: temporary_n,
- * read_b.
- */
+/* A further figure of a path, not negative; adds up, and is unknown where that leaves 64 bits.
+ * figure: static text, ending in its unit: temporary_n, read_b. */
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value);
 /* A value of the process now: enum mt_metric, one of them for each sink. Of very many, the largest
  * of every few are kept. */
 void mt_heap_sample(struct mt_heap *h, int metric, int64_t value);
 /* The recording goes on until t, if that is later than all else. */
-void mt_heap_until(struct mt_heap *h, int64_t t);
+enum mt_status mt_heap_until(struct mt_heap *h, int64_t t, struct mt_err *err);
 
 /* Level and highest level so far, by events. */
 int64_t mt_heap_level(const struct mt_heap *h);

@@ -174,6 +174,8 @@ void mt_heap_restart(struct mt_heap *h)
     h->rec->history.curve.chunks.n = 0;
     mt_buf_clear(&h->rec->history.curve.packed);
     h->touched.n = h->changes.n = h->moments.n = 0;
+    h->rec->event_n -= h->event_n;
+    h->rec->notes[MT_NOTE_BEFORE] = h->rec->notes[MT_NOTE_REUSED_ADDRESS] = (struct mt_note){0};
     h->event_n = h->ticks = h->packed_n = 0;
     h->stride = 1;
     h->level = h->peak = h->peak_t = 0;

@@ -1,7 +1,6 @@
 #include "lib/run/knows.h"
 
 #include "lib/base/mem.h"
-#include <stdio.h>
 
 enum {
     TRACE = 1 << MT_RUN_TRACE,
@@ -15,7 +14,7 @@ static const struct lack {
     enum mt_knows bit;
     unsigned kinds;
     const char *lacks;   /* behind the name of the run */
-    const char *instead; /* whole sentences */
+    const char *instead; /* whole sentences; NULL: the reports that work */
 } lacks[] = {
     {MT_KNOWS_SEGMENTS, ANY, "has no segment data",
      "Only allocator snapshots have it: torch.cuda.memory._dump_snapshot() writes one."},
@@ -31,28 +30,33 @@ static const struct lack {
      "has no addresses in its records: which block is freed when is unknown",
      "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
      "them."},
-    {MT_KNOWS_AT_END, ANY, "does not say what is alive at the end",
-     "`memtool table` shows what it says of each call path, `memtool peak` of its peak."},
+    {MT_KNOWS_AT_END, ANY, "does not say what is alive at the end", NULL},
     {MT_KNOWS_BLOCKS, RECORDS,
      "has no addresses in its records: which block is freed when is unknown",
      "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
      "them."},
-    {MT_KNOWS_BLOCKS, ANY, "has no single blocks, only sums of call paths",
-     "`memtool table`, `memtool peak` and `memtool tree` work without them."},
-    {MT_KNOWS_LEVEL, ANY, "has no curve over time",
-     "`memtool table` and `memtool peak` work without one."},
-    {MT_KNOWS_PEAK, ANY, "does not say how high memory rose",
-     "`memtool leaks` shows what is alive at its end, `memtool table` all it says."},
-    {MT_KNOWS_AT_PEAK, ANY, "does not say what was alive at its peak",
-     "`memtool leaks` shows what is alive at its end, `memtool table` all it says."},
-    {MT_KNOWS_MOMENTS, ANY, "does not say what call paths held at other moments than its peak",
-     "Leave the moment out: `memtool peak` shows the peak."},
-    {MT_KNOWS_ALLOC, ANY, "does not say what was allocated in all",
-     "`memtool peak` shows what was alive at its peak."},
+    {MT_KNOWS_BLOCKS, ANY, "has no single blocks, only sums of call paths", NULL},
+    {MT_KNOWS_LEVEL, ANY, "has no curve over time", NULL},
+    {MT_KNOWS_PEAK, ANY, "does not say how high memory rose", NULL},
+    {MT_KNOWS_AT_PEAK, ANY, "does not say what call paths held at its peak", NULL},
+    {MT_KNOWS_MOMENTS, ANY, "does not say what call paths held over time", NULL},
+    {MT_KNOWS_ALLOC, ANY, "does not say what was allocated in all", NULL},
     {MT_KNOWS_COUNTS, ANY, "does not count blocks", "Ask for bytes."},
     {MT_KNOWS_FREED_IN, ANY, "does not say which call path freed what",
      "`memtool table` shows what was allocated, and what is alive."},
 };
+
+/* Reports of sums, and what one of must be known for them to answer. */
+enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
+static const struct answer {
+    unsigned any;
+    const char *command;
+} answers[] = {{MT_KNOWS_PEAK, "`memtool peak`"},
+               {MT_KNOWS_MOMENTS, "`memtool peak --at TIME`"},
+               {MT_KNOWS_AT_END, "`memtool leaks`"},
+               {SUMS, "`memtool table`"},
+               {SUMS, "`memtool tree`"},
+               {MT_KNOWS_LEVEL, "`memtool timeline`"}};
 
 /* What a run of a kind may know where it has no device. */
 static unsigned of_kind(enum mt_run_kind kind)
@@ -74,6 +78,29 @@ static const struct lack *find(const struct mt_run *run, const struct mt_run_dev
     return NULL;
 }
 
+/* "`memtool peak` and `memtool table` answer from what it knows." */
+static void suggest(const struct mt_run *run, const struct mt_run_device *device,
+                    struct mt_err *err)
+{
+    unsigned knows = device ? device->knows : of_kind(run->kind);
+    struct mt_buf text = {0};
+    size_t n = 0, last = 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(answers); i++) {
+        if (!(knows & answers[i].any))
+            continue;
+        last = text.n;
+        mt_buf_addf(&text, "%s%s", n++ ? ", " : "", answers[i].command);
+    }
+    if (n > 1)
+        mt_err_hint(err, "%.*s and%s answer from what it knows.", (int)last, text.s,
+                    text.s + last + 1);
+    else if (n)
+        mt_err_hint(err, "%s answers from what it knows.", text.s);
+    else
+        mt_err_hint(err, "`memtool info` shows what it has.");
+    mt_buf_free(&text);
+}
+
 const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *device,
                           unsigned need)
 {
@@ -91,6 +118,16 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
         MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it %s", run->name, device->name, lack->lacks);
     else
         MT_FAIL(err, MT_EUSAGE, "run '%s' %s", run->name, lack->lacks);
-    mt_err_hint(err, "%s", lack->instead);
+    if (lack->instead)
+        mt_err_hint(err, "%s", lack->instead);
+    else
+        suggest(run, device, err);
     return MT_EUSAGE;
+}
+
+enum mt_status mt_knows_sums(const struct mt_run *run, const struct mt_run_device *device,
+                             struct mt_err *err)
+{
+    bool any = mt_device_has_events(device) || device->knows & SUMS;
+    return any ? MT_OK : mt_knows(run, device, MT_KNOWS_AT_PEAK, err);
 }

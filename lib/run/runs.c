@@ -311,7 +311,8 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .node_first = mt_stmt_int(s, 15),
                            .record_end = mt_stmt_int(s, 17),
                            .unwritten = mt_stmt_int(s, 21) != 0,
-                           .kind = kind_of(mt_stmt_int(s, 22))};
+                           .kind = kind_of(mt_stmt_int(s, 22)),
+                           .resolution_ns = mt_stmt_int_or(s, 25, 0)};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));

@@ -16,7 +16,8 @@ struct mt_run {
     enum mt_run_kind kind; /* for words only (lib/model/knows.h) */
     char time_unit[16];    /* what times count: "ns" ...; "": it knows no time, dur_ns is 0 */
     bool whole_us;
-    bool unwritten; /* no memory records, though the profiler was to write them */
+    int64_t resolution_ns; /* times are known to that; 0: the format does not say */
+    bool unwritten;        /* no memory records, though the profiler was to write them */
     char name[256], source[512], format[64], step_marker[128];
     char content[33]; /* hash of what was read, "" = unknown */
     struct mt_run_notes notes;

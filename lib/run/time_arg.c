@@ -119,11 +119,29 @@ static enum mt_status parse_step_moment(const char *text, const struct mt_run *r
 static enum mt_status check_end(const char *text, const struct mt_run *run,
                                 const struct mt_time_arg *moment, struct mt_err *err)
 {
-    char end[MT_HUMAN_MAX];
+    char end[MT_HUMAN_LONG];
     if (text[0] == '@' || moment->t_ns <= run->dur_ns)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "'%s' is after the end of run '%s'", text, run->name);
-    mt_err_hint(err, "It ends at %s, which is @end.", mt_human_ns(run->dur_ns, end));
+    mt_err_hint(err, "It ends at %s, which is @end.",
+                mt_human_time(*run->time_unit ? run->time_unit : "ns", run->dur_ns, end));
+    return MT_EUSAGE;
+}
+
+static enum mt_status not_a_time(const char *text, const struct mt_run *run, struct mt_err *err)
+{
+    char end[MT_HUMAN_LONG];
+    if (*run->time_unit && strcmp(run->time_unit, "ns") != 0) {
+        MT_FAIL(err, MT_EUSAGE, "run '%s' counts %s, not time: '%s' is no number of them",
+                run->name, run->time_unit, text);
+        mt_err_hint(err, "Write a number from 0 to %s, @start, @end or @peak.",
+                    mt_human_time(NULL, run->dur_ns, end));
+        return MT_EUSAGE;
+    }
+    MT_FAIL(err, MT_EUSAGE, "invalid time '%s'", text);
+    mt_err_hint(err,
+                "Write 12ms or 1.5s after the start, @start, @end, @peak, '@step 3' (its end), "
+                "'@step 3:start' or '@step 3:peak'.");
     return MT_EUSAGE;
 }
 
@@ -147,15 +165,11 @@ enum mt_status mt_time_arg_parse(const char *text, const struct mt_run *run,
         MT_TRY(parse_step_moment(text + 5, run, steps, out, &known, err));
     else {
         *out = (struct mt_time_arg){.kind = MT_AT_TIME};
-        known = mt_parse_time(text, &out->t_ns);
+        known = mt_parse_time(run->time_unit, text, &out->t_ns);
     }
     if (known)
         return out->kind == MT_AT_TIME ? check_end(text, run, out, err) : MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "invalid time '%s'", text);
-    mt_err_hint(err,
-                "Write 12ms or 1.5s after the start, @start, @end, @peak, '@step 3' (its end), "
-                "'@step 3:start' or '@step 3:peak'.");
-    return MT_EUSAGE;
+    return not_a_time(text, run, err);
 }
 
 enum mt_status mt_window_parse(const char *from, const char *to, const char *step,

@@ -73,7 +73,7 @@ static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
     for (size_t i = 0; i < w->r->extras.n; i++) {
         const struct mt_node_extra *x = &w->r->extras.v[i];
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_EXTRA_ADD, &s, err));
-        mt_stmt_bind(s, "iisi", node_id(w, x->node), w->device + x->device,
+        mt_stmt_bind(s, "iisI", node_id(w, x->node), w->device + x->device,
                      mt_strtab_get(&w->r->strings, x->figure), x->value);
         MT_TRY(mt_stmt_run(s, err));
     }

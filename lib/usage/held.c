@@ -42,9 +42,9 @@ enum mt_status mt_held_at(struct mt_allocations *l, const struct mt_run_device *
     struct adder a = {device, record == MT_AT_END, out};
     unsigned need = a.end ? MT_KNOWS_AT_END : MT_KNOWS_AT_PEAK;
     int64_t outside_b = a.end ? device->outside_at_end_b : device->outside_at_peak_b;
-    out->rest = l->tree.outside_name;
+    out->rest = mt_device_knows(device, need) ? l->tree.outside_name : MT_HELD_UNKNOWN;
     if (!mt_device_knows(device, need))
-        return MT_OK; /* what is alive is in no known path */
+        return MT_OK;
     MT_TRY(mt_load_stats(l->db, l->run, device->id, l->tree.nodes.n, add_node, &a, err));
     int64_t known_n = 0, all_n = a.end ? device->at_end_n : MT_UNKNOWN;
     for (size_t i = 0; i < out->blocks.n; i++)

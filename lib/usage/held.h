@@ -6,6 +6,9 @@
 
 #include "lib/usage/live.h"
 
+/* The explicit row of what is alive where the run does not say in which call paths. */
+#define MT_HELD_UNKNOWN "[call paths unknown]"
+
 /*
  * Adds what call paths held at the peak, or, for record MT_AT_END, at the end: one entry for each
  * path, with how many blocks. What no call path is known of is one, too. Errors: MT_EDB.

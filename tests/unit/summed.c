@@ -23,7 +23,7 @@ static void add_path(struct mt_buf *out, const struct mt_recording *r, uint32_t 
 
 /* What was read, as text: the device, its paths (self: allocated, at peak, at end), moments, notes.
  */
-static void describe(struct mt_buf *out, const struct mt_recording *r)
+static void describe(struct mt_buf *out, const struct mt_recording *r, bool more)
 {
     const struct mt_device *d = &r->devices.v[0];
     add_known(out, "alloc", d->alloc_b);
@@ -48,10 +48,17 @@ static void describe(struct mt_buf *out, const struct mt_recording *r)
         if (r->notes[i].count)
             mt_buf_addf(out, "note %s %llu\n", mt_note_names[i],
                         (unsigned long long)r->notes[i].count);
+    if (more)
+        mt_buf_addf(out, "events %llu\n", (unsigned long long)r->event_n);
+    for (size_t i = 0; i < r->extras.n && more; i++) {
+        mt_buf_adds(out, mt_strtab_get(&r->strings, r->extras.v[i].figure));
+        add_known(out, "", r->extras.v[i].value);
+        mt_buf_addc(out, '\n');
+    }
 }
 
 static void read_text(struct mt_buf *out, const struct mt_reader *reader, const char *text,
-                      size_t n, const struct mt_read_opts *opts)
+                      size_t n, const struct mt_read_opts *opts, bool more)
 {
     struct mt_stream *in;
     struct mt_recording rec;
@@ -59,7 +66,7 @@ static void read_text(struct mt_buf *out, const struct mt_reader *reader, const 
     mt_rec_init(&rec);
     assert_int_equal(mt_stream_open_memory(text, n, &in, &err), MT_OK);
     if (mt_reader_read(reader, in, opts, &rec, &err) == MT_OK)
-        describe(out, &rec);
+        describe(out, &rec, more);
     else
         mt_buf_addf(out, "error at %lld: %s\n", (long long)err.offset, err.what);
     mt_rec_free(&rec);
@@ -72,7 +79,7 @@ void summed_test(const struct summed_file *f, const struct mt_reader *reader)
     const struct mt_read_opts opts = {
         .partial = strstr(f->name, "--partial"),
         .cpp_frames = strstr(f->name, "--cpp-frames all") ? MT_CPP_ALL : MT_CPP_FOLD};
-    read_text(&out, reader, f->text, strlen(f->text), &opts);
+    read_text(&out, reader, f->text, strlen(f->text), &opts, strstr(f->name, "further figures"));
     assert_string_equal(out.s, f->want);
     mt_buf_free(&out);
 }
@@ -87,7 +94,7 @@ void summed_test_cuts(const char *text, const struct mt_reader *reader, const si
             bool looks_whole = false;
             for (size_t i = 0; i < whole_n; i++)
                 looks_whole |= whole[i] == n;
-            read_text(&out, reader, text, n, &opts);
+            read_text(&out, reader, text, n, &opts, false);
             if (!looks_whole && !strstr(out.s, "note ") && !strstr(out.s, "error "))
                 fail_msg("cut at byte %zu: %s", n, out.s);
             mt_buf_free(&out);

@@ -7,7 +7,8 @@
 #include "formats/format.h"
 
 /* want: the device's figures, then self figures of each path (allocated/at peak/at end), then
- * notes; or the error. */
+ * notes; or the error. Where the name says "further figures", also how many events there are,
+ * and the further figures of paths. */
 struct summed_file {
     const char *name; /* of the test; has the options that it is read with */
     const char *text, *want;

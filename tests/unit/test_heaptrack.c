@@ -47,6 +47,10 @@ static const struct summed_file files[] = {
      " alloc 0 n 2 peak 0 end 0 moments 1 ns 0\nmain 0/0/0\n"},
     {"attached later", TABLES "a a 1\n+ 0\nc 1\nA\n+ 0\n+ 0\n- 0\n" TRAILER,
      " alloc 20 n 2 peak 20 end 10 moments 1 ns 1000000\nmain 20/20/10\n"},
+    {"attached later: further figures of what came before are forgotten, too",
+     TABLES "a a 1\n- 0\n+ 0\n- 0\n+ 0\n- 0\nA\n+ 0\n- 0\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 0 moments 0 ns 0\nmain 10/10/0\n"
+     "events 2\ntemporary_most_n  1\n"},
     {"frees of what is older", TABLES "a a 1\n- 0\n+ 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote before_trace 1\n"},
     {"a time before the last", TABLES "a a 1\nc 9\n+ 0\nc 5\nc 10\n" TRAILER,

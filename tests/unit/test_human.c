@@ -262,9 +262,14 @@ static void test_size(void **state)
     check_parse(*state, mt_parse_size);
 }
 
+static bool parse_time(const char *text, int64_t *ns)
+{
+    return mt_parse_time("ns", text, ns);
+}
+
 static void test_time(void **state)
 {
-    check_parse(*state, mt_parse_time);
+    check_parse(*state, parse_time);
 }
 
 struct text_row {

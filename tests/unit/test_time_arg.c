@@ -54,12 +54,28 @@ static const struct moment moments[] = {
     {"a word", "soon", &steps, {0}, "invalid time"},
 };
 
-static void moment(void **state)
+/* Of a run whose times count something else. */
+static const struct mt_run counting = {.name = "c", .dur_ns = 50000, .time_unit = "instructions"};
+
+static const struct moment counted[] = {
+    {"a number", "1200", &no_steps, {MT_AT_TIME, 1200, 0, false}, NULL},
+    {"as it is shown", "1,200 instructions", &no_steps, {MT_AT_TIME, 1200, 0, false}, NULL},
+    {"with its unit behind it", "7instructions", &no_steps, {MT_AT_TIME, 7, 0, false}, NULL},
+    {"its end", "@end", &no_steps, {MT_AT_TIME, INT64_MAX, 0, false}, NULL},
+    {"a time", "1ms", &no_steps, {0}, "run 'c' counts instructions, not time: '1ms'"},
+    {"another unit", "1 bytes", &no_steps, {0}, "counts instructions, not time: '1 bytes'"},
+    {"a part", "1.5", &no_steps, {0}, "counts instructions"},
+    {"only its unit", "instructions", &no_steps, {0}, "counts instructions"},
+    {"a number that is none", "1,", &no_steps, {0}, "counts instructions"},
+    {"nothing of it", "", &no_steps, {0}, "counts instructions"},
+    {"after its end", "50001", &no_steps, {0}, "is after the end of run 'c'"},
+};
+
+static void check_moment(const struct moment *m, const struct mt_run *of)
 {
-    const struct moment *m = *state;
     struct mt_err err = MT_ERR_INIT;
     struct mt_time_arg got = {0};
-    check_error(mt_time_arg_parse(m->text, &run, m->steps, &got, &err), &err, m->error);
+    check_error(mt_time_arg_parse(m->text, of, m->steps, &got, &err), &err, m->error);
     if (m->error)
         return;
     assert_int_equal(got.kind, m->want.kind);
@@ -67,6 +83,16 @@ static void moment(void **state)
     if (got.kind == MT_AT_PEAK)
         assert_int_equal(got.from_ns, m->want.from_ns);
     assert_int_equal(got.before, m->want.before);
+}
+
+static void moment(void **state)
+{
+    check_moment(*state, &run);
+}
+
+static void counts(void **state)
+{
+    check_moment(*state, &counting);
 }
 
 struct window {
@@ -164,6 +190,7 @@ int main(void)
 {
     static struct row_tests tests;
     ROWS_ADD(&tests, moment, moments);
+    ROWS_ADD(&tests, counts, counted);
     ROWS_ADD(&tests, window, windows);
     static const struct {
         const char *name;

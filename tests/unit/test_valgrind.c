@@ -228,6 +228,30 @@ static const struct summed_file dhats[] = {
      "[stack cut];leaf 9/7/2\nleaf;inlines;leaf;inlines;leaf 10/1/0\n"},
     {"figures that cannot be", TOP "\"pps\":[" PATH(9, 10, 2, "3") "," PATH(9, 7, 2, "3") "]" TABLE,
      " alloc 9 n 3 peak 7 end 2" REST "main 9/7/2\nnote skipped 1\n"},
+    {"a path that grew behind the peak",
+     TOP "\"pps\":[" PATH(9, 1, 8, "3") "," PATH(9, 8, 0, "2") "]" TABLE,
+     " alloc 18 n 6 peak 9 end 8" REST "main 9/1/8\nleaf 9/8/0\n"},
+    {"a peak below the end", TOP "\"pps\":[" PATH(90, 10, 80, "3") "]" TABLE,
+     "error at -1: more is alive at the end than at the peak\n"},
+    {"no peak, though there were blocks", TOP "\"pps\":[" PATH(9, 0, 0, "3") "]" TABLE,
+     "error at -1: blocks were allocated, and nothing was held at the peak\n"},
+    {"further figures that leave 64 bits",
+     TOP "\"pps\":[{\"tb\":9,\"tbk\":1,\"tl\":9223372036854775807,\"gb\":9,\"gbk\":1,\"eb\":0,"
+         "\"ebk\":0,\"fs\":[3]}," PATH(9, 7, 2, "3") "]" TABLE,
+     " alloc 18 n 4 peak 16 end 2" REST
+     "main 18/16/2\nevents 2\nlifetime  ?\nread_b  1\nwritten_b  2\n"},
+    {"times that cannot be",
+     "{\"dhatFileVersion\":2,\"mode\":\"rust-heap\",\"tu\":\"us\",\"te\":9,"
+     "\"tg\":9223372036854775807,\"pps\":[" PATH(9, 7, 2, "3") "]" TABLE,
+     "error at -1: a time in the file is out of range\n"},
+    {"an end that cannot be",
+     "{\"dhatFileVersion\":2,\"mode\":\"heap\",\"tu\":\"instrs\","
+     "\"te\":9223372036854775807,\"pps\":[" PATH(9, 7, 2, "3") "]" TABLE,
+     "error at -1: a time in the file is out of range\n"},
+    {"times that are none",
+     "{\"dhatFileVersion\":2,\"mode\":\"heap\",\"tu\":\"instrs\",\"te\":\"x\",\"tg\":-1,"
+     "\"pps\":[" PATH(9, 7, 2, "3") "]" TABLE,
+     " alloc 9 n 3 peak 7 end 2 instructions 0\nmain 9/7/2\nnote skipped 2\n"},
     {"none that can", TOP "\"pps\":[" PATH(9, 10, 2, "3") "]" TABLE,
      "error at 136: none of its figures can be true (1 call path)\n"},
     {"figures that are none", TOP "\"pps\":[" PATH("9", 7, 2, "3") "," PATH(9, 7, 2, "3") "]" TABLE,
