@@ -88,15 +88,19 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
                          w->per_step ? " per step" : "");
 }
 
+/* What people see of a section: its bytes, and how often or of how many blocks. */
+static const struct {
+    enum mt_figure bytes, count;
+} shown_of[MT_SECTION_N] = {[MT_SECTION_PEAK] = {MT_FIG_AT_PEAK_B, MT_FIG_AT_PEAK_N},
+                            [MT_SECTION_OP] = {MT_FIG_SELF_ALLOC_B, MT_FIG_CALLS_N},
+                            [MT_SECTION_LEAK] = {MT_FIG_PER_STEP_B, MT_FIG_PER_STEP_N}};
+
 static void people_columns(const struct mt_diff *d, struct mt_report *r,
                            enum mt_diff_section section)
 {
-    static const char *const change[MT_SECTION_N] = {[MT_SECTION_PEAK] = "change_b=AT_PEAK",
-                                                     [MT_SECTION_OP] = "change_b=SELF_ALLOC",
-                                                     [MT_SECTION_LEAK] = "change_b=PER_STEP"};
-    mt_report_columns(r, change[section]);
-    mt_report_columns(r, section == MT_SECTION_OP ? "base_b new_b inclusive_b count=CALLS"
-                                                  : "base_b new_b count=BLOCKS");
+    mt_report_columns(r, section == MT_SECTION_OP ? "change_b base_b new_b inclusive_b count=CALLS"
+                                                  : "change_b base_b new_b count=BLOCKS");
+    r->columns.v[0].title = mt_figure_defs[shown_of[section].bytes].title;
     for (int k = 0; k < d->key_n; k++) {
         mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
         if (d->keys[k] == MT_BY_NAME)
@@ -115,12 +119,9 @@ static const char *leak_remark(const struct mt_diff_row *row)
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
                           const struct mt_diff_row *row, enum mt_diff_section section)
 {
-    static const enum mt_figure asked[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_B,
-                                           [MT_SECTION_OP] = MT_FIG_SELF_ALLOC_B,
-                                           [MT_SECTION_LEAK] = MT_FIG_PER_STEP_B};
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
-        if (mt_diff_cell(&row->at[s], asked[section]).kind == MT_CELL_NULL)
+        if (mt_diff_cell(&row->at[s], shown_of[section].bytes).kind == MT_CELL_NULL)
             return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(&d->side[s])
                        ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
                        : mt_report_textf(r, "unknown for %s", d->side[s].run.name);
@@ -147,11 +148,8 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
 static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *from,
                                  enum mt_diff_section section)
 {
-    static const enum mt_figure counts[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_N,
-                                            [MT_SECTION_OP] = MT_FIG_CALLS_N,
-                                            [MT_SECTION_LEAK] = MT_FIG_PER_STEP_N};
-    const struct mt_cell a = mt_diff_cell(&from->at[0], counts[section]),
-                         b = mt_diff_cell(&from->at[1], counts[section]);
+    const struct mt_cell a = mt_diff_cell(&from->at[0], shown_of[section].count),
+                         b = mt_diff_cell(&from->at[1], shown_of[section].count);
     if (a.kind == MT_CELL_NULL || b.kind == MT_CELL_NULL)
         return (struct mt_cell){0};
     const char *was = count_text(r, &a), *is = count_text(r, &b);
@@ -165,14 +163,11 @@ const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
 static void short_cells(const struct mt_diff *d, struct mt_report *r, const struct mt_diff_row *row,
                         enum mt_diff_section section, struct mt_cell out[MT_DIFF_SHORT_N])
 {
-    static const enum mt_figure bytes[] = {[MT_SECTION_PEAK] = MT_FIG_AT_PEAK_B,
-                                           [MT_SECTION_OP] = MT_FIG_SELF_ALLOC_B,
-                                           [MT_SECTION_LEAK] = MT_FIG_PER_STEP_B};
     struct mt_cell c[3];
     memset(out, 0, MT_DIFF_SHORT_N * sizeof *out);
     if (section == MT_SECTION_TOTAL)
         return;
-    mt_diff_cells(row->at, bytes[section], c);
+    mt_diff_cells(row->at, shown_of[section].bytes, c);
     out[MT_DIFF_BASE] = c[0];
     out[MT_DIFF_NEW] = c[1];
     out[MT_DIFF_CHANGE] = c[2];

@@ -43,10 +43,11 @@ static void columns(int width, FILE *out)
 {
     enum { INDENT = 20 };
     fputs("Columns of reports, by the names that csv, json, --columns and --sort have:\n", out);
-    for (const struct mt_column_def *d = mt_column_defs; d->name; d++) {
+    struct mt_column_def d;
+    for (size_t i = 0; mt_column_at(i, &d); i++) {
         struct mt_buf meaning = {0};
-        mt_wrap_words(&meaning, d->meaning, width, INDENT);
-        fprintf(out, "  %-17s %s\n", d->name, meaning.s);
+        mt_wrap_words(&meaning, d.meaning, width, INDENT);
+        fprintf(out, "  %-17s %s\n", d.name, meaning.s);
         mt_buf_free(&meaning);
     }
     fputs("\nEndings: _b bytes, _ns nanoseconds, _n a number, _pct percent.\n", out);

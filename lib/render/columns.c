@@ -1,6 +1,8 @@
-/* The table of columns. */
+/* The columns: the figures of lib/run/figures.c, and those of this table. */
 #include "lib/render/columns.h"
 
+#include "lib/render/stmt_report.h"
+#include "lib/run/figures.h"
 #include <assert.h>
 #include <string.h>
 
@@ -11,30 +13,15 @@
 #define PLAIN  MT_UNIT_NONE
 #define WORDS  MT_UNIT_WORDS
 
-const struct mt_column_def mt_column_defs[] = {
+static const struct mt_column_def others[] = {
     /* of ops and call paths */
-    {"self_net_b", "SELF NET", BYTES, "allocated minus freed, without what the op calls"},
-    {"net_b", "NET", BYTES, "allocated minus freed, with what the op calls"},
-    {"self_alloc_b", "SELF ALLOC", BYTES, "allocated, without what the op calls"},
-    {"alloc_b", "ALLOC", BYTES, "allocated, with what the op calls"},
-    {"self_freed_b", "SELF FREED", BYTES, "freed, without what the op calls"},
-    {"freed_b", "FREED", BYTES, "freed, with what the op calls"},
-    {"self_alloc_n", "SELF ALLOCS", COUNT, "allocations, without what the op calls"},
-    {"self_at_peak_b", "SELF AT PEAK", BYTES, "allocated here and in use at the device's peak"},
-    {"self_at_end_b", "SELF AT END", BYTES, "allocated here and in use at the end"},
-    {"self_time_ns", "SELF TIME", NS, "time in the op, without what it calls"},
-    {"time_ns", "TIME", NS, "time in the op; of a record, when it was made"},
-    {"calls_n", "CALLS", COUNT, "how often it ran"},
     {"depth", NULL, PLAIN, "depth in the call tree; the root is 0"},
     {"parent", NULL, PLAIN, "node of the caller"},
     {"node", NULL, PLAIN, "number of the call path, as in v_node"},
 
     /* of what is in use */
-    {"at_peak_b", "AT PEAK", BYTES, "in use at the device's peak"},
-    {"at_peak_n", "BLOCKS", COUNT, "blocks in use at the device's peak"},
     {"live_b", "LIVE", BYTES, "in use at the time asked for"},
     {"live_n", "BLOCKS", COUNT, "blocks in use at the time asked for"},
-    {"at_end_b", "AT END", BYTES, "in use at the end"},
     {"at_end_n", "BLOCKS", COUNT, "blocks in use at the end"},
     {"doubt_at_end_b", "IN DOUBT", BYTES, "of that, what may have been freed unrecorded"},
     {"largest_b", "LARGEST", BYTES, "the largest block"},
@@ -58,8 +45,6 @@ const struct mt_column_def mt_column_defs[] = {
     {"at_ns", "AT", NS, "when that was reached"},
 
     /* of leaks */
-    {"per_step_b", "PER STEP", BYTES, "growth per step"},
-    {"per_step_n", "BLOCKS/STEP", COUNT, "growth per step in blocks"},
     {"since_step", "SINCE", PLAIN, "the first step that allocated what is in use"},
     {"last_step", "LAST", PLAIN, "the last step that did"},
     {"verdict", "VERDICT", PLAIN, "see the terms in the command's help"},
@@ -74,7 +59,6 @@ const struct mt_column_def mt_column_defs[] = {
     {"note", "", PLAIN, "why it changed, where known"},
     {"section", NULL, PLAIN, "total, peak, leak or op"},
     {"match", NULL, PLAIN, "how the rows of the two runs were matched"},
-    {"step_n", "STEPS", COUNT, "steps of the run"},
     {"run", "RUN", PLAIN, "name of the run"},
 
     /* of a timeline */
@@ -137,15 +121,29 @@ const struct mt_column_def mt_column_defs[] = {
     {"device", NULL, PLAIN, "cpu, cuda:0 ..."},
     {"site", NULL, PLAIN, "the top op in its scope"},
     {"step", NULL, PLAIN, "number of the step"},
-    {0},
 };
 
-const struct mt_column_def *mt_column_def(const char *name)
+bool mt_column_at(size_t i, struct mt_column_def *out)
 {
-    for (const struct mt_column_def *d = mt_column_defs; d->name; d++)
-        if (strcmp(d->name, name) == 0)
-            return d;
-    return NULL;
+    for (int f = 0; f < MT_FIG_N; f++) {
+        const struct mt_figure_def *def = &mt_figure_defs[f];
+        if (!def->meaning || i--)
+            continue;
+        *out =
+            (struct mt_column_def){def->name, def->title, mt_unit_of_name(def->name), def->meaning};
+        return true;
+    }
+    if (i < MT_ARRAY_LEN(others))
+        *out = others[i];
+    return i < MT_ARRAY_LEN(others);
+}
+
+bool mt_column_find(const char *name, struct mt_column_def *out)
+{
+    for (size_t i = 0; mt_column_at(i, out); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
 }
 
 /* "IN_DOUBT" as a heading. */
@@ -166,11 +164,12 @@ static void add_column(struct mt_report *r, const char *word, size_t n)
     char name[64] = "";
     assert(name_n < sizeof name);
     memcpy(name, from, name_n);
-    const struct mt_column_def *d = mt_column_def(name);
-    assert(d);
-    mt_report_column(r, d->name,
-                     title ? heading(r, title + 1, n - (size_t)(title + 1 - word)) : d->title,
-                     d->unit);
+    struct mt_column_def d = {0};
+    bool known = mt_column_find(name, &d);
+    assert(known);
+    (void)known;
+    mt_report_column(
+        r, d.name, title ? heading(r, title + 1, n - (size_t)(title + 1 - word)) : d.title, d.unit);
     r->columns.v[r->columns.n - 1].hidden = hidden;
 }
 

@@ -1,7 +1,7 @@
 /*
  * columns.h - the columns of reports. What a column is called, its heading for people, its unit and
- * what it means stand in one table, so that no two reports differ in it. A new figure is a row here
- * and its source.
+ * what it means stand in one table, so that no two reports differ in it: the figures of groups,
+ * sites and devices in lib/run/figures.c, the rest in columns.c.
  */
 #ifndef MT_COLUMNS_H
 #define MT_COLUMNS_H
@@ -15,10 +15,11 @@ struct mt_column_def {
     const char *meaning; /* a clause for help */
 };
 
-extern const struct mt_column_def mt_column_defs[]; /* the last has no name */
+/* The i-th column of all; false: there are no more. */
+bool mt_column_at(size_t i, struct mt_column_def *out);
 
-/* The column of that name; NULL: none. */
-const struct mt_column_def *mt_column_def(const char *name);
+/* The column of that name; false: none. */
+bool mt_column_find(const char *name, struct mt_column_def *out);
 
 /*
  * Adds columns by their names, blanks between them, to a report: "net_b self_net_b -time_ns". A "-"

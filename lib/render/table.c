@@ -3,49 +3,12 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/figures.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The figures of a row. */
-enum figure {
-    SELF_NET,
-    NET,
-    SELF_ALLOC,
-    ALLOC,
-    SELF_FREED,
-    FREED,
-    SELF_ALLOC_N,
-    SELF_AT_PEAK,
-    SELF_AT_END,
-    SELF_TIME,
-    TIME,
-    CALLS,
-    AT_PEAK,
-    AT_END,
-    FIGURE_N
-};
-
-static const struct {
-    const char *name; /* a column */
-    unsigned needs;   /* enum mt_knows */
-} figures[FIGURE_N] = {
-    [SELF_NET] = {"self_net_b", MT_KNOWS_ALLOC},
-    [NET] = {"net_b", MT_KNOWS_ALLOC},
-    [SELF_ALLOC] = {"self_alloc_b", MT_KNOWS_ALLOC},
-    [ALLOC] = {"alloc_b", MT_KNOWS_ALLOC},
-    [SELF_FREED] = {"self_freed_b", MT_KNOWS_ALLOC},
-    [FREED] = {"freed_b", MT_KNOWS_ALLOC},
-    [SELF_ALLOC_N] = {"self_alloc_n", MT_KNOWS_ALLOC | MT_KNOWS_COUNTS},
-    [SELF_AT_PEAK] = {"self_at_peak_b", MT_KNOWS_AT_PEAK},
-    [SELF_AT_END] = {"self_at_end_b", MT_KNOWS_AT_END},
-    [SELF_TIME] = {"self_time_ns", MT_KNOWS_OPS},
-    [TIME] = {"time_ns", MT_KNOWS_OPS},
-    [CALLS] = {"calls_n", MT_KNOWS_OPS},
-    [AT_PEAK] = {"at_peak_b", MT_KNOWS_AT_PEAK},
-    [AT_END] = {"at_end_b", MT_KNOWS_AT_END},
-};
-
-/* The columns of tables, in their order; what people see is as mt_report_columns reads it. */
+/* The columns of tables, in their order, as mt_report_columns reads them; figures that are not
+ * named here come behind, for programs. */
 static const char of_events[] = "self_net_b net_b self_alloc_b -alloc_b -self_freed_b -freed_b "
                                 "-self_alloc_n self_at_peak_b -self_at_end_b -self_time_ns "
                                 "-time_ns calls_n -at_peak_b -at_end_b";
@@ -79,8 +42,9 @@ static const struct alias {
 
 void mt_table_column_names(struct mt_buf *out)
 {
-    for (size_t i = 0; i < FIGURE_N; i++)
-        mt_buf_addf(out, "%s ", figures[i].name);
+    const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
+    for (size_t i = 0; i < shown.n; i++)
+        mt_buf_addf(out, "%s ", mt_figure_defs[shown.v[i]].name);
     mt_buf_adds(out, "name ");
 }
 
@@ -107,12 +71,13 @@ static void list_nearest_first(struct mt_buf *out, const char *word, const char 
 
 enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err)
 {
-    const char *all[FIGURE_N + MT_ARRAY_LEN(aliases) + 1];
+    const char *all[MT_FIG_N + MT_ARRAY_LEN(aliases) + 1];
+    const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
     size_t n = 0;
-    for (size_t i = 0; i < FIGURE_N; i++) {
-        all[n++] = figures[i].name;
-        if (strcmp(key, figures[i].name) == 0) {
-            *out = (struct mt_sort){figures[i].name, true, NULL};
+    for (size_t i = 0; i < shown.n; i++) {
+        all[n++] = mt_figure_defs[shown.v[i]].name;
+        if (strcmp(key, all[i]) == 0) {
+            *out = (struct mt_sort){all[i], true, NULL};
             return MT_OK;
         }
     }
@@ -139,28 +104,10 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 /* Bits that runs with sums may lack; figures of others are shown as they are. */
 enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
 
-static bool is_figure(const char *column)
-{
-    for (int f = 0; f < FIGURE_N; f++)
-        if (strcmp(figures[f].name, column) == 0)
-            return true;
-    return false;
-}
-
-static enum figure figure_of(const char *column)
-{
-    int f = 0;
-    while (strcmp(figures[f].name, column) != 0)
-        f++;
-    return (enum figure)f;
-}
-
 unsigned mt_table_needs(const char *column)
 {
-    for (int f = 0; f < FIGURE_N; f++)
-        if (strcmp(figures[f].name, column) == 0)
-            return figures[f].needs & SUMS;
-    return 0;
+    enum mt_figure f = mt_figure_find(column);
+    return f < MT_FIG_N ? mt_figure_defs[f].needs & SUMS : 0;
 }
 
 const char *mt_table_sort_default(unsigned knows)
@@ -174,11 +121,15 @@ const char *mt_table_sort_default(unsigned knows)
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       unsigned knows)
 {
+    const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
     mt_report_columns(r, mt_knows_events(knows) ? of_events : of_sums);
-    for (size_t i = 0; i < r->columns.n; i++) {
-        enum figure f = figure_of(r->columns.v[i].name);
-        r->columns.v[i].hidden |= figures[f].needs & ~knows & SUMS;
-    }
+    for (size_t i = 0; i < shown.n; i++)
+        if (mt_report_find_column(r, mt_figure_defs[shown.v[i]].name) < 0) {
+            mt_report_columns(r, mt_figure_defs[shown.v[i]].name);
+            r->columns.v[r->columns.n - 1].hidden = true;
+        }
+    for (size_t i = 0; i < r->columns.n; i++)
+        r->columns.v[i].hidden |= (mt_table_needs(r->columns.v[i].name) & ~knows) != 0;
     if (device)
         mt_report_columns(r, "device");
     for (int i = 0; i < key_n; i++) {
@@ -188,44 +139,43 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
     }
 }
 
-/* How many columns of figures the report has. */
-static int figure_columns(const struct mt_report *r)
+/* The figures of the report's first columns. */
+static struct mt_figure_set figures_of(const struct mt_report *r)
 {
-    int n = 0;
-    while ((size_t)n < r->columns.n && is_figure(r->columns.v[n].name))
-        n++;
-    return n;
+    struct mt_figure_set set = {0};
+    while (set.n < r->columns.n) {
+        enum mt_figure f = mt_figure_find(r->columns.v[set.n].name);
+        if (f == MT_FIG_N)
+            break;
+        set.v[set.n++] = f;
+    }
+    return set;
 }
 
-static struct mt_cell figure_cell(const struct mt_group *from, enum figure f, unsigned knows)
+static struct mt_cell figure_cell(const struct mt_group *from, const struct mt_figures *figures,
+                                  enum mt_figure f, unsigned knows)
 {
-    const struct mt_sums *s = &from->self, *t = &from->total;
-    const int64_t v[FIGURE_N] = {[SELF_NET] = mt_sums_net(s), [NET] = mt_sums_net(t),
-                                 [SELF_ALLOC] = s->alloc_b,   [ALLOC] = t->alloc_b,
-                                 [SELF_FREED] = s->freed_b,   [FREED] = t->freed_b,
-                                 [SELF_ALLOC_N] = s->alloc_n, [SELF_AT_PEAK] = s->at_peak_b,
-                                 [SELF_AT_END] = s->at_end_b, [SELF_TIME] = from->self_time_ns,
-                                 [TIME] = from->time_ns,      [CALLS] = from->calls_n,
-                                 [AT_PEAK] = t->at_peak_b,    [AT_END] = t->at_end_b};
+    unsigned needs = mt_figure_defs[f].needs;
     bool ran = from->has_calls && from->calls_n; /* call paths of snapshots have no calls */
-    bool about_calls = f == CALLS || f == TIME || f == SELF_TIME;
-    if (about_calls ? !ran : figures[f].needs & ~knows & SUMS)
+    if (needs == MT_KNOWS_OPS ? !ran : needs & ~knows & SUMS)
         return (struct mt_cell){0};
-    return mt_cell_int(v[f]);
+    return mt_cell_int(figures->v[f].i);
 }
 
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
                    unsigned knows, int64_t *net_b)
 {
-    int figure_n = figure_columns(r);
+    const struct mt_figure_set set = figures_of(r);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_group *from = &g->rows.v[i];
         struct mt_row *row = mt_report_row(r);
-        int at = 0;
+        struct mt_figures figures;
+        size_t at = 0;
+        mt_group_figures(from, &figures);
         mt_wrap_inc(net_b, mt_sums_net(&from->self));
         row->explicit_row = from->explicit_row;
-        for (; at < figure_n; at++)
-            row->cells[at] = figure_cell(from, figure_of(r->columns.v[at].name), knows);
+        for (; at < set.n; at++)
+            row->cells[at] = figure_cell(from, &figures, set.v[at], knows);
         if (device)
             row->cells[at++] = mt_cell_text(mt_report_text(r, device));
         for (int k = 0; k < key_n; k++)

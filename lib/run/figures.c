@@ -2,9 +2,11 @@
 
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
+#include <string.h>
 
 #define IN(s)       (1u << MT_SECTION_##s)
 #define IN_SITES(k) .in_site = k, .in_each = k "_each"
+#define TABLE       MT_KEPT_TABLE
 #define OPS         MT_KEPT_OPS
 #define BLOCKS      MT_KEPT_BLOCKS
 #define DEVICE      MT_KEPT_DEVICE
@@ -14,32 +16,32 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
     [MT_FIG_AT_PEAK_B] = {"at_peak_b", "AT PEAK", "in use at the device's peak",
                           .needs = MT_KNOWS_AT_PEAK, .device_needs = MT_KNOWS_PEAK,
                           .unknown = MT_UNKNOWN_PEAK, .lost_by = MT_GAPS_OF_LEVELS,
-                          .least_by = MT_GAPS_ALL, .kept = BLOCKS | DEVICE | SITES,
+                          .least_by = MT_GAPS_ALL, .kept = TABLE | BLOCKS | DEVICE | SITES,
                           .sections = IN(TOTAL) | IN(PEAK), .in_device = "peak_b",
                           IN_SITES("at_peak_b")},
     [MT_FIG_SELF_NET_B] = {"self_net_b", "SELF NET",
                            "allocated minus freed, without what the op calls", .lasts = true,
                            .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
-                           .lost_by = MT_GAPS_ALL, .kept = OPS | DEVICE, .sections = IN(OP),
+                           .lost_by = MT_GAPS_ALL, .kept = TABLE | OPS | DEVICE, .sections = IN(OP),
                            .in_device = "net_b"},
     [MT_FIG_AT_END_B] = {"at_end_b", "AT END", "in use at the end", .needs = MT_KNOWS_AT_END,
                          .unknown = MT_UNKNOWN_END, .lost_by = MT_GAPS_OF_FREES,
-                         .kept = BLOCKS | DEVICE | SITES, .sections = IN(TOTAL) | IN(LEAK),
+                         .kept = TABLE | BLOCKS | DEVICE | SITES, .sections = IN(TOTAL) | IN(LEAK),
                          .in_device = "at_end_b", IN_SITES("at_end_b")},
     [MT_FIG_SELF_ALLOC_B] = {"self_alloc_b", "SELF ALLOC", "allocated, without what the op calls",
                              .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
                              .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL,
-                             .kept = OPS | DEVICE | SITES, .sections = IN(OP),
+                             .kept = TABLE | OPS | DEVICE | SITES, .sections = IN(OP),
                              .in_device = "alloc_b", IN_SITES("alloc_b")},
     [MT_FIG_SELF_FREED_B] = {"self_freed_b", "SELF FREED", "freed, without what the op calls",
                              .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
-                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL, .kept = DEVICE,
-                             .in_device = "freed_b"},
+                             .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL,
+                             .kept = TABLE | DEVICE, .in_device = "freed_b"},
     [MT_FIG_SELF_ALLOC_N] = {"self_alloc_n", "SELF ALLOCS",
                              "allocations, without what the op calls", .lasts = true,
                              .needs = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS, .unknown = MT_UNKNOWN_ALLOC,
                              .lost_by = MT_GAP_HISTORY, .least_by = MT_GAPS_ALL,
-                             .kept = OPS | DEVICE | SITES, .sections = IN(TOTAL) | IN(OP),
+                             .kept = TABLE | OPS | DEVICE | SITES, .sections = IN(TOTAL) | IN(OP),
                              .in_device = "alloc_n", IN_SITES("alloc_n")},
     [MT_FIG_SELF_FREED_N] = {"self_freed_n", .lasts = true,
                              .needs = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS, .unknown = MT_UNKNOWN_ALLOC,
@@ -47,10 +49,11 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
                              .in_device = "freed_n"},
     [MT_FIG_CALLS_N] = {"calls_n", "CALLS", "how often it ran", .lasts = true,
                         .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_CALLS,
-                        .kept = OPS | MT_KEPT_SUMMED | MT_KEPT_SITES,
+                        .kept = TABLE | OPS | MT_KEPT_SUMMED | MT_KEPT_SITES,
                         .sections = IN(TOTAL) | IN(OP), .in_device = "calls_n",
                         IN_SITES("calls_n")},
-    [MT_FIG_STEP_N] = {"step_n", .kept = DEVICE, .in_device = "step_n"},
+    [MT_FIG_STEP_N] = {"step_n", "STEPS", "steps of the run", .kept = DEVICE,
+                       .in_device = "step_n"},
     [MT_FIG_PER_STEP_B] = {"per_step_b", "PER STEP", "growth per step", .adds = MT_ADDS_RATE,
                            .needs = MT_KNOWS_STEPS, .unknown = MT_UNKNOWN_GROWTH,
                            .lost_by = MT_GAPS_OF_FREES, .least_by = MT_GAPS_ALL,
@@ -67,18 +70,19 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
                           .sections = IN(PEAK)},
     [MT_FIG_NET_B] = {"net_b", "NET", "allocated minus freed, with what the op calls",
                       .lasts = true, .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC,
-                      .kept = OPS, .sections = IN(TOTAL) | IN(OP)},
+                      .kept = TABLE | OPS, .sections = IN(TOTAL) | IN(OP)},
     [MT_FIG_ALLOC_B] = {"alloc_b", "ALLOC", "allocated, with what the op calls", .lasts = true,
-                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC, .kept = OPS,
+                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC, .kept = TABLE | OPS,
                         .sections = IN(TOTAL) | IN(OP)},
     [MT_FIG_FREED_B] = {"freed_b", "FREED", "freed, with what the op calls", .lasts = true,
-                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC},
+                        .needs = MT_KNOWS_ALLOC, .unknown = MT_UNKNOWN_ALLOC, .kept = TABLE},
     [MT_FIG_SELF_AT_PEAK_B] = {"self_at_peak_b", "SELF AT PEAK",
                                "allocated here and in use at the device's peak",
-                               .needs = MT_KNOWS_AT_PEAK, .unknown = MT_UNKNOWN_PEAK},
+                               .needs = MT_KNOWS_AT_PEAK, .unknown = MT_UNKNOWN_PEAK,
+                               .kept = TABLE},
     [MT_FIG_SELF_AT_END_B] = {"self_at_end_b", "SELF AT END",
                               "allocated here and in use at the end", .needs = MT_KNOWS_AT_END,
-                              .unknown = MT_UNKNOWN_END},
+                              .unknown = MT_UNKNOWN_END, .kept = TABLE},
     [MT_FIG_LEAK_AT_END_B] = {"leak_at_end_b", .unknown = MT_UNKNOWN_GROWTH, .kept = BLOCKS,
                               .sections = IN(TOTAL) | IN(LEAK)},
     [MT_FIG_PER_STEP_N] = {"per_step_n", "BLOCKS/STEP", "growth per step in blocks",
@@ -87,11 +91,20 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
     [MT_FIG_RECOMPUTED_N] = {"recomputed_n", .lasts = true, .unknown = MT_UNKNOWN_CALLS,
                              .kept = OPS},
     [MT_FIG_SELF_TIME_NS] = {"self_time_ns", "SELF TIME", "time in the op, without what it calls",
-                             .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME},
+                             .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME,
+                             .kept = TABLE},
     [MT_FIG_TIME_NS] = {"time_ns", "TIME", "time in the op; of a record, when it was made",
                         .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME,
-                        .kept = OPS, .sections = IN(TOTAL) | IN(OP)},
+                        .kept = TABLE | OPS, .sections = IN(TOTAL) | IN(OP)},
 };
+
+enum mt_figure mt_figure_find(const char *name)
+{
+    int f = 0;
+    while (f < MT_FIG_N && strcmp(mt_figure_defs[f].name, name) != 0)
+        f++;
+    return (enum mt_figure)f;
+}
 
 void mt_figure_add(enum mt_figure f, union mt_value *to, const union mt_value *v)
 {

@@ -62,6 +62,7 @@ enum mt_kept {
     MT_KEPT_SUMMED = 8, /* the same, as the sum of its sites */
     MT_KEPT_SITES = 16, /* baselines, of sites */
     MT_KEPT_HEAVY = 32, /* files of baselines have the sites that most of it is made of */
+    MT_KEPT_TABLE = 64, /* memtool table, of groups */
 };
 
 /* Sections of diff. */
@@ -90,6 +91,9 @@ struct mt_figure_def {
                                                   site, of each repeat. NULL: it has none */
 };
 extern const struct mt_figure_def mt_figure_defs[MT_FIG_N];
+
+/* The figure of that column; MT_FIG_N: none. */
+enum mt_figure mt_figure_find(const char *name);
 
 union mt_value {
     int64_t i;
