@@ -2,6 +2,7 @@
 #include "cmd/check.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/repeats.h"
 #include "lib/run/group_keys.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,80 +40,6 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(err);
 }
 
-static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
-                    struct mt_findings *out)
-{
-    const struct mt_repeats *base = out->base ? &out->base->figures : NULL;
-    bool same = out->base && mt_loaded_overlap(new, out->base);
-    struct mt_checked *c = mt_vec_push(&out->v);
-    if (device)
-        mt_check_rule_on(rule, device, &new->figures, base, same, c);
-    else
-        mt_check_rule(rule, &new->figures, base, same, c);
-}
-
-/* Of the findings about the devices of a run, from the first on: where the rule is about sites of
- * some device, those without any say nothing; else one is enough. */
-static void drop_without_sites(struct mt_findings *out, size_t first)
-{
-    size_t kept = first;
-    bool any = false;
-    for (size_t i = first; i < out->v.n; i++)
-        any |= !out->v.v[i].nothing_matches;
-    for (size_t i = first; i < out->v.n; i++)
-        if (!out->v.v[i].nothing_matches || (!any && i == first))
-            out->v.v[kept++] = out->v.v[i];
-    out->v.n = kept;
-}
-
-/* A rule that names no device is for every one that a run has. */
-static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *new,
-                            struct mt_findings *out)
-{
-    struct mt_strtab names;
-    size_t first = out->v.n;
-    mt_strtab_init(&names);
-    for (size_t i = 0; i < new->figures.v.n && !rule->device; i++) {
-        const struct mt_baseline *run = &new->figures.v.v[i];
-        for (size_t k = 0; k < run->devices.n; k++)
-            mt_strtab_add(&names, run->devices.v[k].name, strlen(run->devices.v[k].name));
-    }
-    for (uint32_t i = 0; i < names.n; i++)
-        compare(rule, mt_strtab_get(&names, i), new, out);
-    if (!names.n)
-        compare(rule, NULL, new, out);
-    mt_strtab_free(&names);
-    drop_without_sites(out, first);
-}
-
-/* Every run as if it were the only one. */
-static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
-{
-    for (size_t i = 0; i < out->new->runs.n; i++) {
-        struct mt_loaded one = {0}; /* borrows; not to be freed */
-        size_t first = out->v.n;
-        one.figures.v.v = &out->new->figures.v.v[i];
-        one.runs.v = &out->new->runs.v[i];
-        one.figures.v.n = one.runs.n = 1;
-        compare_devices(rule, &one, out);
-        for (size_t k = first; k < out->v.n; k++)
-            out->v.v[k].new_index = out->v.v[k].look_index = i;
-    }
-}
-
-static void compare_all(const struct mt_rules *rules, const struct mt_loaded *new,
-                        const struct mt_loaded *base, struct mt_findings *out)
-{
-    *out = (struct mt_findings){.new = new, .base = base, .each = each, .rule_n = rules->v.n};
-    for (size_t i = 0; i < rules->v.n; i++)
-        if (each)
-            compare_each(&rules->v.v[i], out);
-        else
-            compare_devices(&rules->v.v[i], new, out);
-    for (size_t i = 0; i < out->v.n; i++)
-        out->n_of[out->v.v[i].verdict]++;
-}
-
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     struct mt_rules rules = {0};
@@ -124,11 +51,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_load_repeats(args, group, false, warmup, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, NULL, true, warmup, &base, err));
-    compare_all(&rules, &new, baselines.n ? &base : NULL, &found);
+    mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each, &found);
     MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
 out:
-    mt_vec_free(&found.v);
+    mt_findings_free(&found);
     mt_loaded_free(&new);
     mt_loaded_free(&base);
     mt_rules_free(&rules);

@@ -1,19 +1,11 @@
 /*
- * check.h - what memtool check found, and the ways to say it.
+ * check.h - the ways to say what memtool check found.
  */
 #ifndef MT_CHECK_CMD_H
 #define MT_CHECK_CMD_H
 
-#include "cmd/repeats.h"
+#include "lib/analysis/findings.h"
 #include "lib/render/report.h"
-
-struct mt_findings {
-    MT_VEC(struct mt_checked) v;
-    int64_t n_of[MT_CHECK_N];
-    const struct mt_loaded *new, *base; /* base NULL: none */
-    size_t rule_n;
-    bool each; /* findings of every rule for every run, rules one after the other */
-};
 
 /* ---- words (check_words.c): plain text, not yet escaped for anything ---- */
 

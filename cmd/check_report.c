@@ -161,33 +161,6 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
                     mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
 }
 
-/* Whether some rule is about what is alive on a device of the run that loses frees. */
-static bool shows_unseen(const struct mt_findings *f, const struct mt_baseline *run)
-{
-    for (size_t i = 0; i < f->v.n; i++) {
-        const struct mt_baseline_device *d = mt_baseline_same_device(run, f->v.v[i].device);
-        enum mt_figure figure = f->v.v[i].rule->kind->figure;
-        bool alive =
-            figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
-        if (d && d->unseen && alive)
-            return true;
-    }
-    return false;
-}
-
-/* Whether a rule is about a level: what is older than the recording is part of it. */
-static bool asks_for_levels(const struct mt_findings *f)
-{
-    bool any = false;
-    for (size_t i = 0; i < f->v.n; i++) {
-        const struct mt_rule *rule = f->v.v[i].rule;
-        enum mt_figure figure = rule->kind->figure;
-        any |=
-            (figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B) && !rule->op && !rule->scope;
-    }
-    return any;
-}
-
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
@@ -195,8 +168,9 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
             const struct mt_loaded_run *run = &sides[s]->runs.v[i];
-            mt_notes_of_run(r, run->name, &run->notes, shows_unseen(f, &sides[s]->figures.v.v[i]));
-            if (asks_for_levels(f))
+            mt_notes_of_run(r, run->name, &run->notes,
+                            mt_findings_of_unseen(f, &sides[s]->figures.v.v[i]));
+            if (mt_findings_of_levels(f))
                 mt_notes_of_older(r, run->name, &run->notes);
         }
     if (!f->base)

@@ -188,19 +188,6 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
     }
 }
 
-/* How many devices the findings are about. */
-static size_t devices_in(const struct mt_findings *f)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->v.n; i++) {
-        size_t k = 0;
-        while (k < i && strcmp(f->v.v[k].device, f->v.v[i].device) != 0)
-            k++;
-        n += k == i;
-    }
-    return n;
-}
-
 void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
 {
     static const char *const words[MT_CHECK_N] = {"passed", "failed", "inconclusive"};
@@ -213,7 +200,8 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
     if (f->each)
         mt_buf_addf(out, " for each of %s", mt_human_plural((int64_t)run_n, "run", text));
     if (f->v.n > f->rule_n * run_n)
-        mt_buf_addf(out, " on %s", mt_human_plural((int64_t)devices_in(f), "device", text));
+        mt_buf_addf(out, " on %s",
+                    mt_human_plural((int64_t)mt_findings_devices(f), "device", text));
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)
         if (f->n_of[order[i]]) {
             mt_buf_addf(out, "%s%lld %s", separator, (long long)f->n_of[order[i]], words[order[i]]);

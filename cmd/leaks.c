@@ -91,31 +91,6 @@ static void add_kept(struct mt_report *r, int64_t kept_b, const struct mt_by *ke
         row->cells[COLUMN_N + k] = mt_cell_text("[before trace]");
 }
 
-/* What all rows of a verdict come to. */
-struct sum {
-    int64_t rows, growing_n, at_end_b;
-    int64_t doubtful_n; /* of the growing ones: that much at most */
-    double per_step_b, per_step_n;
-};
-
-/* filter: only those that --min lets through. */
-static struct sum sum_of(const struct mt_leaks *found, enum mt_verdict verdict, bool filter)
-{
-    struct sum s = {0};
-    for (size_t i = 0; i < found->rows.n; i++) {
-        const struct mt_leak *l = &found->rows.v[i];
-        if (l->verdict != verdict || (filter && !large_enough(l)))
-            continue;
-        s.rows++;
-        s.growing_n += l->growth_steps > 0;
-        s.doubtful_n += l->growth_steps > 0 && l->doubt_b;
-        mt_wrap_inc(&s.at_end_b, l->at_end_b);
-        s.per_step_b += mt_leak_rate_b(l);
-        s.per_step_n += mt_leak_rate_n(l);
-    }
-    return s;
-}
-
 static const char *human(struct mt_report *r, double bytes)
 {
     char text[MT_HUMAN_MAX];
@@ -142,7 +117,8 @@ static struct mt_cell total_rate(double rate)
 }
 
 /* "+644 B in 2 blocks every step", "+100 B in 1 block every 3 steps" */
-static void describe_rate(struct mt_report *r, const struct sum *leak, struct mt_buf *title)
+static void describe_rate(struct mt_report *r, const struct mt_leaks_sum *leak,
+                          struct mt_buf *title)
 {
     enum { STEPS_MAX = 20 };
     char text[MT_HUMAN_LONG];
@@ -162,8 +138,8 @@ static void describe_rate(struct mt_report *r, const struct sum *leak, struct mt
 
 /* "no leak, 1 candidate that grows 200 B a step" */
 static void describe_growth(struct mt_report *r, const struct mt_allocations *lives,
-                            const struct mt_leaks *found, const struct sum *leak,
-                            const struct sum *candidate, struct mt_buf *title)
+                            const struct mt_leaks *found, const struct mt_leaks_sum *leak,
+                            const struct mt_leaks_sum *candidate, struct mt_buf *title)
 {
     if (leak->rows) {
         mt_buf_adds(title, "leak: ");
@@ -195,8 +171,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
 {
     struct mt_buf title = {0};
     char steps[MT_HUMAN_LONG];
-    struct sum leak = sum_of(found, MT_VERDICT_LEAK, true);
-    struct sum candidate = sum_of(found, MT_VERDICT_CANDIDATE, true);
+    struct mt_leaks_sum leak = mt_leaks_sum(found, MT_VERDICT_LEAK, &min_b);
+    struct mt_leaks_sum candidate = mt_leaks_sum(found, MT_VERDICT_CANDIDATE, &min_b);
     mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
     if (!lives->steps.all.n)
         mt_buf_adds(&title, "no steps: everything alive at the end");
@@ -248,7 +224,7 @@ static void explain_rest(struct mt_report *r, const struct mt_allocations *lives
         {MT_VERDICT_CACHE, "in bounded caches, whose blocks are freed after some steps"}};
     struct mt_buf text = {0};
     for (size_t i = 0; i < MT_ARRAY_LEN(reasons); i++) {
-        struct sum s = sum_of(found, reasons[i].verdict, false);
+        struct mt_leaks_sum s = mt_leaks_sum(found, reasons[i].verdict, NULL);
         if (s.at_end_b)
             mt_buf_addf(&text, "%s%s %s", text.n ? "; " : "", human(r, (double)s.at_end_b),
                         reasons[i].why);

@@ -6,14 +6,7 @@
 
 #include "cmd/rows.h"
 #include "cmd/view.h"
-#include "lib/analysis/leaks.h"
-
-/* What --fail asks for. */
-struct mt_leaks_answer {
-    bool leaking;
-    bool unknown; /* nobody can tell: too few steps or runs, a candidate that grows, or
-                     nothing recorded */
-};
+#include "lib/analysis/leaks_answer.h"
 
 struct mt_leaks_wanted {
     const char *device; /* NULL: the one of the first run with most bytes allocated */
@@ -27,12 +20,6 @@ struct mt_leaks_wanted {
 
 /* ---- leaks_devices.c ---- */
 
-/* --min is about the growth per step where there is one, else about what is alive. */
-bool mt_leaks_large_enough(const struct mt_leak *l, int64_t min_b);
-/* What the leaks and candidates of a device that are large enough, and gaps, come to. */
-void mt_leaks_answer_all(const struct mt_leaks *found, int64_t min_b,
-                         struct mt_leaks_answer *answer);
-void mt_leaks_answer_add(struct mt_leaks_answer *to, const struct mt_leaks_answer *from);
 /* Says what the answer of a device is that the report does not show. */
 void mt_leaks_note_device(struct mt_report *r, const char *device,
                           const struct mt_leaks_answer *answer);

@@ -6,73 +6,19 @@
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/usage/op_peak.h"
+#include "lib/usage/step_growth.h"
 #include <stdlib.h>
-#include <string.h>
 
-/* How much a site grew in a step. */
-struct growth {
-    uint32_t step, group;
-    int64_t bytes;
-};
-
-struct per_step {
-    struct mt_peak *p;
-    struct mt_grouper grouper;
-    struct mt_born_groups groups;
-    MT_VEC(uint32_t) newest; /* the last growth of each group; MT_NONE = none */
-    MT_VEC(struct growth) growths;
-    uint32_t *most; /* of each step, the growth that is largest; MT_NONE = none */
-};
-
-/* Changes come in order of time, so that a site's growth in this step is its newest. */
-static void use_change(void *closure, const struct mt_change *c)
+static void add_step(struct mt_peak *p, uint32_t step, const struct mt_step_growth *most)
 {
-    struct per_step *s = closure;
-    uint32_t group = mt_born_group(&s->groups, c->born);
-    int64_t step = mt_steps_under_way(&s->p->view->blocks.steps, c->level.t_ns);
-    if (group == MT_NONE || step < 0)
-        return;
-    while (s->newest.n <= group)
-        *mt_vec_push(&s->newest) = MT_NONE;
-    uint32_t *newest = &s->newest.v[group];
-    if (*newest == MT_NONE || s->growths.v[*newest].step != step) {
-        *newest = (uint32_t)s->growths.n;
-        *mt_vec_push(&s->growths) = (struct growth){(uint32_t)step, group, 0};
-    }
-    mt_wrap_inc(&s->growths.v[*newest].bytes, c->bytes);
-}
-
-static enum mt_status read_growths(struct per_step *s, struct mt_err *err)
-{
-    mt_born_groups_init(&s->groups, &s->grouper);
-    enum mt_status st = mt_changes_each(s->p->view->db, &s->p->view->device, use_change, s, err);
-    mt_born_groups_free(&s->groups);
-    return st;
-}
-
-static void find_most(struct per_step *s)
-{
-    size_t n = s->p->view->blocks.steps.all.n;
-    s->most = mt_alloc((n + 1) * sizeof *s->most);
-    memset(s->most, 0xff, (n + 1) * sizeof *s->most);
-    for (uint32_t i = 0; i < s->growths.n; i++) {
-        uint32_t *most = &s->most[s->growths.v[i].step];
-        if (s->growths.v[i].bytes > (*most == MT_NONE ? 0 : s->growths.v[*most].bytes))
-            *most = i;
-    }
-}
-
-static void add_step(struct per_step *s, uint32_t step)
-{
-    const struct mt_levels *levels = &s->p->levels;
-    const struct mt_step *st = &s->p->view->blocks.steps.all.v[step];
+    const struct mt_levels *levels = &p->levels;
+    const struct mt_step *st = &p->view->blocks.steps.all.v[step];
     int64_t first = mt_levels_before(levels, st->start_ns),
-            last = mt_levels_before(levels, mt_steps_until(&s->p->view->blocks.steps, step));
+            last = mt_levels_before(levels, mt_steps_until(&p->view->blocks.steps, step));
     int64_t peak = mt_levels_peak(levels, first, last);
     /* what it starts with was reached before */
     int64_t peak_ns = peak > first ? mt_levels_time(levels, peak, 0) : st->start_ns;
-    const struct growth *most = s->most[step] == MT_NONE ? NULL : &s->growths.v[s->most[step]];
-    struct mt_row *row = mt_report_row(s->p->report);
+    struct mt_row *row = mt_report_row(p->report);
     int64_t start_b = mt_levels_value(levels, first), end_b = mt_levels_value(levels, last);
     int c = 0;
     row->cells[c++] = mt_cell_int(st->number);
@@ -83,9 +29,8 @@ static void add_step(struct per_step *s, uint32_t step)
     row->cells[c++] = mt_cell_int(peak_ns);
     row->cells[c++] = mt_cell_int(st->start_ns);
     row->cells[c++] = mt_cell_int(st->end_ns);
-    row->cells[c++] = most ? mt_cell_int(most->bytes) : (struct mt_cell){0};
-    row->cells[c++] = mt_cell_text(
-        most ? mt_report_text(s->p->report, s->grouper.names.v[most->group].key[0]) : NULL);
+    row->cells[c++] = most->site ? mt_cell_int(most->bytes) : (struct mt_cell){0};
+    row->cells[c++] = mt_cell_text(mt_report_text(p->report, most->site));
 }
 
 /* The levels at the ends of the steps, and what is highest in between. */
@@ -119,19 +64,15 @@ static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err)
 {
     char peak[MT_HUMAN_LONG], steps[MT_HUMAN_LONG];
-    const enum mt_group_key site = MT_BY_SITE;
-    struct per_step s = {.p = p};
+    struct mt_step_growth *most = NULL;
     if (!p->view->blocks.steps.all.n)
         return steps_missing(p, err);
-    mt_grouper_init(&s.grouper, &p->view->blocks.tree, &site, 1);
     enum mt_status st = MT_OK;
     MT_TRY_OUT(load_levels(p, err));
-    if (mt_allocations_are_known(&p->view->device))
-        MT_TRY_OUT(read_growths(&s, err));
-    find_most(&s);
+    MT_TRY_OUT(mt_step_growths_load(&p->view->blocks, &p->view->device, &most, err));
     step_columns(p->report);
     for (uint32_t i = 0; i < p->view->blocks.steps.all.n; i++)
-        add_step(&s, i);
+        add_step(p, i, &most[i]);
     p->report->keep_order = true;
     p->report->title =
         mt_asprintf("%s · %s · %s (%s) · peak %s", p->view->run.name, p->view->device.name,
@@ -140,10 +81,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
 out:
-    mt_grouper_free(&s.grouper);
-    mt_vec_free(&s.newest);
-    mt_vec_free(&s.growths);
-    free(s.most);
+    free(most);
     return st;
 }
 

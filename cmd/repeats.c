@@ -14,12 +14,6 @@ static void name_of(const char *ref, const struct mt_run *run, char *out, size_t
     snprintf(out, size, "%s", moves ? run->name : ref);
 }
 
-/* By what was recorded: a run may be in two databases, under two names. */
-static bool same_recording(const struct mt_loaded_run *a, const struct mt_loaded_run *b)
-{
-    return a->content[0] && strcmp(a->content, b->content) == 0;
-}
-
 static bool is_there(struct mt_loaded *l, const char *content)
 {
     uint32_t known_n = l->contents.n;
@@ -103,21 +97,4 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bo
     mt_err_hint(err, "Nothing was compared. A file may itself hold several: memtool export "
                      "--baseline RUN RUN ... -o FILE");
     return MT_EUSAGE;
-}
-
-void mt_loaded_free(struct mt_loaded *l)
-{
-    mt_repeats_free(&l->figures);
-    if (l->contents.slot)
-        mt_strtab_free(&l->contents);
-    mt_vec_free(&l->runs);
-}
-
-bool mt_loaded_overlap(const struct mt_loaded *a, const struct mt_loaded *b)
-{
-    for (size_t i = 0; i < a->runs.n; i++)
-        for (size_t k = 0; k < b->runs.n; k++)
-            if (same_recording(&a->runs.v[i], &b->runs.v[k]))
-                return true;
-    return false;
 }

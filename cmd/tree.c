@@ -7,147 +7,24 @@
 #include "lib/render/columns.h"
 #include "lib/run/invert.h"
 #include "lib/run/knows.h"
+#include "lib/run/tree_order.h"
 #include <regex.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *device_name, *name_regex;
 static int64_t depth, min_b = -1; /* -1: not given */
 static struct mt_rows shown = MT_ROWS(200);
 static bool invert;
 
-/* The figures by which a call path is large enough to be shown. */
-enum size { AT_PEAK, AT_END, ALLOC, NET, SIZE_N };
-
 struct tree_view {
     struct mt_tree *t;
-    uint32_t *first, *next;  /* children lists over items, heaviest first; index n is the roots */
-    int64_t least_b[SIZE_N]; /* what is smaller in each of these is hidden */
-    bool *shown;             /* on a path to what is chosen */
+    struct mt_tree_order order;
+    int64_t least_b[MT_TREE_SIZE_N]; /* what is smaller in each of these is hidden */
     struct mt_report *report;
     struct mt_buf prefix;
 };
 
-static int64_t magnitude(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-
-/* What siblings are sorted by: what they hold, then how much went through them; of runs of sums
- * what they held at the peak, or what else is known. */
-static unsigned knows;
-static int64_t weight(const struct mt_item *i)
-{
-    if (!mt_knows_events(knows))
-        return knows & MT_KNOWS_AT_PEAK  ? i->total.at_peak_b
-               : knows & MT_KNOWS_AT_END ? i->total.at_end_b
-                                         : i->total.alloc_b;
-    int64_t net = magnitude(mt_sums_net(&i->total));
-    return net > i->total.alloc_b ? net : i->total.alloc_b;
-}
-
-/* A figure that is not shown, or not known, is never large. */
-static int64_t size_of(const struct mt_item *i, enum size size)
-{
-    bool events = mt_knows_events(knows);
-    const struct {
-        bool shown;
-        int64_t v;
-    } sizes[] = {[AT_PEAK] = {!events && knows & MT_KNOWS_AT_PEAK, i->total.at_peak_b},
-                 [AT_END] = {!events && knows & MT_KNOWS_AT_END, i->total.at_end_b},
-                 [ALLOC] = {knows & MT_KNOWS_ALLOC, i->total.alloc_b},
-                 [NET] = {events, magnitude(mt_sums_net(&i->total))}};
-    return sizes[size].shown ? sizes[size].v : INT64_MIN;
-}
-
-static bool is_large(const struct tree_view *v, const struct mt_item *i)
-{
-    bool large = false;
-    for (int s = 0; s < SIZE_N; s++)
-        large |= size_of(i, (enum size)s) >= v->least_b[s];
-    return large;
-}
-
-static const struct mt_item *sort_items;
-static int child_cmp(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int64_t wx = weight(&sort_items[x]), wy = weight(&sort_items[y]);
-    if (wx != wy)
-        return wx > wy ? -1 : 1;
-    if (sort_items[x].time_ns != sort_items[y].time_ns && wx == 0)
-        return sort_items[x].time_ns > sort_items[y].time_ns ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-static void link_children(struct tree_view *v)
-{
-    uint32_t n = (uint32_t)v->t->items.n;
-    uint32_t *all = mt_alloc((n + 1) * sizeof *all);
-    v->first = mt_alloc((n + 1) * sizeof *v->first);
-    v->next = mt_alloc((n + 1) * sizeof *v->next);
-    memset(v->first, 0xff, (n + 1) * sizeof *v->first);
-    for (uint32_t i = 0; i < n; i++)
-        all[i] = i;
-    sort_items = v->t->items.v;
-    qsort(all, n, sizeof *all, child_cmp);
-    for (uint32_t k = n; k-- > 0;) {
-        uint32_t i = all[k], parent = v->t->items.v[i].parent;
-        parent = parent == MT_NONE ? n : parent;
-        v->next[i] = v->first[parent];
-        v->first[parent] = i;
-    }
-    free(all);
-}
-
-/* What no call path is known of: a root beside the others. */
-static void add_outside(struct mt_tree *t)
-{
-    for (size_t i = 0; i < t->outside.n; i++) {
-        struct mt_item item = mt_item_of_node(MT_NONE);
-        item.self = item.total = t->outside.v[i].sums;
-        item.group = t->outside.v[i].unseen;
-        *mt_vec_push(&t->items) = item;
-    }
-}
-
-static const char *name_of(const struct mt_tree *t, const struct mt_item *i)
-{
-    if (i->node == MT_NONE)
-        return i->group ? "[freed unseen]" : t->outside_name;
-    return mt_strtab_get(&t->strings, t->nodes.v[i->node].frame);
-}
-
-/* Marks what --name chooses: matches, and what is below them. */
-static enum mt_status mark_matches(struct tree_view *v, struct mt_err *err)
-{
-    regex_t re;
-    if (name_regex)
-        MT_TRY(mt_name_regex(name_regex, &re, err));
-    for (size_t i = 0; i < v->t->items.n; i++) {
-        const struct mt_item *it = &v->t->items.v[i];
-        v->shown[i] = !name_regex || (it->parent != MT_NONE && v->shown[it->parent]) ||
-                      mt_name_matches(&re, name_of(v->t, it), MT_TEXT_OPS);
-    }
-    if (name_regex)
-        regfree(&re);
-    return MT_OK;
-}
-
-/* Marks the paths to what is chosen. What is above it may be smaller than --min: a parent that
- * frees what one child keeps. */
-static enum mt_status mark_paths(struct tree_view *v, struct mt_err *err)
-{
-    size_t n = v->t->items.n;
-    v->shown = mt_alloc(n + 1);
-    MT_TRY(mark_matches(v, err));
-    for (size_t i = 0; i < n; i++)
-        v->shown[i] = v->shown[i] && is_large(v, &v->t->items.v[i]);
-    for (size_t i = n; i-- > 0;)
-        if (v->shown[i] && v->t->items.v[i].parent != MT_NONE)
-            v->shown[v->t->items.v[i].parent] = true;
-    return MT_OK;
-}
+static unsigned knows; /* enum mt_knows, of the device */
 
 static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
 {
@@ -180,7 +57,7 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
                  {"depth", mt_cell_int(level)},
                  {"parent", it->parent == MT_NONE ? none : mt_cell_int(it->parent)},
                  {"node", row->explicit_row ? none : mt_cell_int(i)},
-                 {"name", mt_cell_text(mt_report_text(v->report, name_of(v->t, it)))}};
+                 {"name", mt_cell_text(mt_report_text(v->report, mt_tree_name(v->t, it)))}};
     for (size_t c = 0; c < MT_ARRAY_LEN(cells); c++) {
         int column = mt_report_find_column(v->report, cells[c].column);
         if (column >= 0)
@@ -188,13 +65,6 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
     }
     const char *branch = level == 0 ? "" : last ? "└─ " : "├─ ";
     row->tree = mt_report_textf(v->report, "%s%s", v->prefix.n ? v->prefix.s : "", branch);
-}
-
-static uint32_t next_visible(const struct tree_view *v, uint32_t i)
-{
-    while (i != MT_NONE && !v->shown[i])
-        i = v->next[i];
-    return i;
 }
 
 /* Preorder with a stack of the items open above; each knows the prefix of its children. */
@@ -205,10 +75,11 @@ struct level {
 
 static void walk(struct tree_view *v)
 {
+    const struct mt_tree_order *o = &v->order;
     MT_VEC(struct level) stack = {0};
     size_t limit = (size_t)mt_rows_limit(&shown);
     mt_buf_adds(&v->prefix, "");
-    *mt_vec_push(&stack) = (struct level){next_visible(v, v->first[v->t->items.n]), 0};
+    *mt_vec_push(&stack) = (struct level){mt_tree_chosen(o, o->first[v->t->items.n]), 0};
     while (stack.n) {
         struct level *top = &stack.v[stack.n - 1];
         uint32_t i = top->next;
@@ -217,7 +88,7 @@ static void walk(struct tree_view *v)
             stack.n--;
             continue;
         }
-        bool last = (top->next = next_visible(v, v->next[i])) == MT_NONE;
+        bool last = (top->next = mt_tree_chosen(o, o->next[i])) == MT_NONE;
         v->prefix.n = top->prefix_n;
         v->prefix.s[v->prefix.n] = '\0';
         if (limit && v->report->rows.n >= limit)
@@ -228,7 +99,7 @@ static void walk(struct tree_view *v)
             continue;
         if (level && v->prefix.n < 1024)
             mt_buf_adds(&v->prefix, last ? "   " : "│  ");
-        *mt_vec_push(&stack) = (struct level){next_visible(v, v->first[i]), v->prefix.n};
+        *mt_vec_push(&stack) = (struct level){mt_tree_chosen(o, o->first[i]), v->prefix.n};
     }
     mt_vec_free(&stack);
 }
@@ -283,16 +154,6 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_rows_footer(&shown, r, NULL, ", --depth and --min show fewer");
 }
 
-/* What all roots come to in one of the figures. */
-static int64_t root_b(const struct mt_tree *t, enum size size)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < t->items.n; i++)
-        if (t->items.v[i].parent == MT_NONE && size_of(&t->items.v[i], size) > 0)
-            mt_wrap_inc(&sum, size_of(&t->items.v[i], size));
-    return sum;
-}
-
 /* Whether rows are chosen that nobody chose by options: of a run with memory, people see where it
  * is, unless they ask for more; programs see all. */
 static bool hides_small(const struct mt_run_device *d)
@@ -303,8 +164,8 @@ static bool hides_small(const struct mt_run_device *d)
 /* Of heaps, what every profile of them hides: what is less than 1 % in each figure. */
 static void choose_least(struct tree_view *v, const struct mt_run_device *d)
 {
-    for (int s = 0; s < SIZE_N; s++) {
-        int64_t percent = root_b(v->t, (enum size)s) / 100;
+    for (int s = 0; s < MT_TREE_SIZE_N; s++) {
+        int64_t percent = mt_tree_size_of_roots(v->t, knows, (enum mt_tree_size)s) / 100;
         bool sums = d && !mt_device_has_events(d);
         v->least_b[s] = !hides_small(d)       ? min_b > 0 ? min_b : INT64_MIN
                         : sums && percent > 1 ? percent
@@ -312,27 +173,33 @@ static void choose_least(struct tree_view *v, const struct mt_run_device *d)
     }
 }
 
-static bool is_within_depth(const struct mt_tree *t, size_t i)
-{
-    int64_t level = 1;
-    for (uint32_t up = t->items.v[i].parent; up != MT_NONE && depth; up = t->items.v[up].parent)
-        if (++level > depth)
-            return false;
-    return true;
-}
-
 /* Below the table: what nobody asked for. */
 static void tell_small(const struct tree_view *v, const struct mt_run_device *d)
 {
     char rows[MT_HUMAN_LONG];
-    int64_t n = 0;
-    for (size_t i = 0; i < v->t->items.n && hides_small(d); i++)
-        n += !v->shown[i] && is_within_depth(v->t, i);
+    int64_t n = hides_small(d) ? mt_tree_not_chosen(&v->order, depth) : 0;
     if (n)
         mt_report_footer(v->report, "%s of %s left out; --min 0 shows %s.",
                          mt_human_plural(n, "row", rows),
                          mt_device_has_events(d) ? "0 bytes" : "less than 1 % of each figure",
                          n == 1 ? "it" : "them");
+}
+
+/* name NULL: matches all. */
+static bool matches(const void *name, const char *text)
+{
+    return !name || mt_name_matches(name, text, MT_TEXT_OPS);
+}
+
+static enum mt_status choose(struct tree_view *v, struct mt_err *err)
+{
+    regex_t re;
+    if (name_regex)
+        MT_TRY(mt_name_regex(name_regex, &re, err));
+    mt_tree_choose(&v->order, matches, name_regex ? &re : NULL, v->least_b);
+    if (name_regex)
+        regfree(&re);
+    return MT_OK;
 }
 
 static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_err *err)
@@ -345,19 +212,17 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     knows = d ? d->knows : ~0u;
     if (invert)
         turn_round(v.t, r);
-    add_outside(v.t);
+    mt_tree_add_outside(v.t);
     choose_least(&v, d);
-    link_children(&v);
-    MT_TRY_OUT(mark_paths(&v, err));
+    mt_tree_order_init(&v.order, v.t, knows);
+    MT_TRY_OUT(choose(&v, err));
     add_columns(r);
     walk(&v);
     describe(r, &view->run, d);
     tell_small(&v, d);
     st = mt_show(r, err);
 out:
-    free(v.first);
-    free(v.next);
-    free(v.shown);
+    mt_tree_order_free(&v.order);
     mt_buf_free(&v.prefix);
     return st;
 }

@@ -1,0 +1,32 @@
+/*
+ * findings.h - all rules, for all devices of runs and, if asked, for each run by itself.
+ */
+#ifndef MT_FINDINGS_H
+#define MT_FINDINGS_H
+
+#include "lib/analysis/loaded.h"
+
+struct mt_findings {
+    MT_VEC(struct mt_checked) v;
+    int64_t n_of[MT_CHECK_N];
+    const struct mt_loaded *new, *base; /* base NULL: none */
+    size_t rule_n;
+    bool each; /* findings of every rule for every run, rules one after the other */
+};
+
+/* base NULL: none. A rule that names no device is for every one that a run has. rules, new and base
+ * outlive the findings. */
+void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
+                      const struct mt_loaded *base, bool each, struct mt_findings *out);
+void mt_findings_free(struct mt_findings *f);
+
+/* How many devices they are about. */
+size_t mt_findings_devices(const struct mt_findings *f);
+
+/* Whether some rule is about a level: what is older than the recording is part of it. */
+bool mt_findings_of_levels(const struct mt_findings *f);
+
+/* Whether some rule is about what is alive on a device of the run that loses frees. */
+bool mt_findings_of_unseen(const struct mt_findings *f, const struct mt_baseline *run);
+
+#endif

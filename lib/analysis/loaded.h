@@ -1,0 +1,31 @@
+/*
+ * loaded.h - the figures of runs that are repeats of one another, or of a baseline file, and what
+ * each is called.
+ */
+#ifndef MT_LOADED_H
+#define MT_LOADED_H
+
+#include "lib/analysis/check.h"
+#include "lib/base/strtab.h"
+
+struct mt_loaded {
+    struct mt_repeats figures;
+    /* One for each: the run as a command line names it, and what tells recordings apart. A
+     * recording is there once, however often it is named. */
+    MT_VEC(struct mt_loaded_run {
+        char name[512];
+        int64_t id;       /* 0: from a file */
+        char content[33]; /* of struct mt_run; "": from a file */
+        struct mt_run_notes notes;
+        const char *how_to_record; /* mt_run_how_to_record; NULL: from a file */
+    })
+    runs;
+    struct mt_strtab contents; /* of the runs */
+};
+
+void mt_loaded_free(struct mt_loaded *l);
+
+/* Whether both hold the same recording. */
+bool mt_loaded_overlap(const struct mt_loaded *a, const struct mt_loaded *b);
+
+#endif
