@@ -77,7 +77,7 @@ static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
                                                                : "no step markers\n");
 }
 
-/* What a heap log is of: its events, or the moments that the recorder looked at. */
+/* What a heap log is of: its events, the moments that the recorder looked at, or what is left. */
 static void describe_heap(struct mt_buf *out, const struct mt_recording *r, const char *run)
 {
     char paths[MT_HUMAN_LONG], allocs[MT_HUMAN_LONG], frees[MT_HUMAN_LONG];
@@ -87,6 +87,8 @@ static void describe_heap(struct mt_buf *out, const struct mt_recording *r, cons
                 mt_human_plural((int64_t)r->nodes.n, "call path", paths));
     if (d && d->alloc_n != MT_UNKNOWN)
         mt_buf_addf(out, "%s", mt_human_plural(d->alloc_n, "allocation", allocs));
+    else if (d && !r->summed_n && d->at_end_n != MT_UNKNOWN)
+        mt_buf_addf(out, "%s alive at the end", mt_human_plural(d->at_end_n, "block", allocs));
     else
         mt_buf_addf(out, "%s", mt_human_plural((int64_t)r->summed_n, "moment", allocs));
     if (d && d->freed_n != MT_UNKNOWN)
@@ -423,6 +425,10 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+#define READS(id, name, reads) {name, reads},
+static const struct mt_glossary_entry formats[] = {MT_READERS(READS){0}};
+static const struct mt_glossary words[] = {{"Files it reads", formats, NULL}, {0}};
+
 static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_import = {
@@ -433,6 +439,7 @@ const struct mt_cmd mt_cmd_import = {
                 "  memtool import traces/ --group job42\n"
                 "  ssh box cat trace.json.gz | memtool import - --name box\n",
     .opts = opts,
+    .words = words,
     .values = values,
     .without = "format output",
     .args_min = 1,

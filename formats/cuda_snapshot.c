@@ -380,7 +380,6 @@ static int snapshot_probe(const char *head, size_t n)
 
 const struct mt_reader mt_reader_cuda_snapshot = {
     .name = "cuda-snapshot",
-    .summary = "CUDA allocator snapshot (pickle of torch.cuda.memory._dump_snapshot)",
     .kind = MT_RUN_SNAPSHOT,
     .binary = true,
     .probe = snapshot_probe,

@@ -501,7 +501,6 @@ static int dhat_probe(const char *head, size_t n)
 
 const struct mt_reader mt_reader_dhat = {
     .name = "dhat",
-    .summary = "DHAT profile (JSON of valgrind --tool=dhat or dhat-rs)",
     .kind = MT_RUN_HEAP,
     .probe = dhat_probe,
     .read = dhat_read,

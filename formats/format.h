@@ -1,8 +1,8 @@
 /*
  * format.h - what a reader of an input format is.
  *
- * Adding a format: write formats/NAME.c with one `const struct mt_reader`, declare it below,
- * add it to formats[] in registry.c, a page to docs/formats and a fuzz target to tests/fuzz.
+ * Adding a format: write formats/NAME.c with one `const struct mt_reader`, name it in MT_READERS
+ * below, and add a page to docs/formats and a fuzz target to tests/fuzz.
  */
 #ifndef MT_FORMAT_H
 #define MT_FORMAT_H
@@ -30,7 +30,7 @@ struct mt_read_opts {
 };
 
 struct mt_reader {
-    const char *name, *summary;
+    const char *name; /* as in MT_READERS */
     enum mt_run_kind kind;
     bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
@@ -45,8 +45,19 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
                               const struct mt_read_opts *opts, struct mt_recording *rec,
                               struct mt_err *err);
 
-extern const struct mt_reader mt_reader_pytorch_trace, mt_reader_cuda_snapshot, mt_reader_heaptrack,
-    mt_reader_massif, mt_reader_dhat;
+/* All readers: X(id, name, what it reads). */
+#define MT_READERS(X)                                                                              \
+    X(pytorch_trace, "pytorch-trace", "trace of torch.profiler: prof.export_chrome_trace()")       \
+    X(cuda_snapshot, "cuda-snapshot", "torch.cuda.memory._dump_snapshot()")                        \
+    X(heaptrack, "heaptrack", "heaptrack's .zst or .gz, file versions 1 to 3")                     \
+    X(massif, "massif", "valgrind --tool=massif")                                                  \
+    X(dhat, "dhat", "valgrind --tool=dhat, and what Rust's dhat writes")                           \
+    X(lsan, "lsan", "LeakSanitizer's report, or AddressSanitizer's at exit")                       \
+    X(memcheck, "memcheck", "the leaks that valgrind reports, as text")                            \
+    X(memcheck_xml, "memcheck-xml", "the same as XML")
+
+#define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
+MT_READERS(MT_READER_DECLARE)
 
 /*
  * The format whose probe scores highest on the head of the stream (nothing is consumed), be it

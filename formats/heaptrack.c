@@ -336,7 +336,6 @@ static int probe(const char *head, size_t n)
 
 const struct mt_reader mt_reader_heaptrack = {
     .name = "heaptrack",
-    .summary = "heap log of heaptrack (.zst or .gz, file versions 1 to 3)",
     .kind = MT_RUN_HEAP,
     .probe = probe,
     .read = read_log,

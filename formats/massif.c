@@ -560,7 +560,6 @@ static int massif_probe(const char *head, size_t n)
 
 const struct mt_reader mt_reader_massif = {
     .name = "massif",
-    .summary = "massif profile (valgrind --tool=massif)",
     .kind = MT_RUN_HEAP,
     .probe = massif_probe,
     .read = massif_read,

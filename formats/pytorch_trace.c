@@ -448,7 +448,6 @@ static int trace_probe(const char *head, size_t n)
 
 const struct mt_reader mt_reader_pytorch_trace = {
     .name = "pytorch-trace",
-    .summary = "PyTorch profiler trace (Chrome-trace JSON written by Kineto)",
     .kind = MT_RUN_TRACE,
     .probe = trace_probe,
     .read = trace_read,

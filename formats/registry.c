@@ -3,9 +3,8 @@
 #include "lib/base/mem.h"
 #include <string.h>
 
-static const struct mt_reader *const formats[] = {&mt_reader_pytorch_trace,
-                                                  &mt_reader_cuda_snapshot, &mt_reader_heaptrack,
-                                                  &mt_reader_massif, &mt_reader_dhat};
+#define READER(id, name, reads) &mt_reader_##id,
+static const struct mt_reader *const formats[] = {MT_READERS(READER)};
 
 /* What files that are not for us look like, for the error message. */
 static const struct look {
@@ -27,8 +26,9 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
 {
     static const char how[] =
         "Nothing was imported. memtool reads the JSON that PyTorch's prof.export_chrome_trace() "
-        "writes, the pickle of torch.cuda.memory._dump_snapshot(), and heap logs of heaptrack, "
-        "massif and DHAT.";
+        "writes, the pickle of torch.cuda.memory._dump_snapshot(), and logs of heap tools: "
+        "`memtool "
+        "help import` lists them.";
     if (n == 0) {
         MT_FAIL(err, MT_EINPUT, "the file is empty");
         mt_err_hint(err, "Nothing was imported. The recording was probably never written.");

@@ -341,7 +341,8 @@ static void put_history(struct mt_heap *h)
 static bool is_empty(const struct mt_heap *h)
 {
     const struct mt_device *d = &h->rec->devices.v[h->device];
-    return !h->alloc_n && d->alloc_b <= 0 && d->peak_b <= 0 && d->at_end_b <= 0;
+    return d->knows & (MT_KNOWS_ALLOC | MT_KNOWS_PEAK) && !h->alloc_n && d->alloc_b <= 0 &&
+           d->peak_b <= 0 && d->at_end_b <= 0;
 }
 
 enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)

@@ -49,6 +49,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] = "no_peak",
     [MT_NOTE_CALLERS] = "callers",
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
+    [MT_NOTE_UNLISTED] = "unlisted",
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -132,6 +133,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",
+    [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
         "missing has no callers, or no call path",

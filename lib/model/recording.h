@@ -250,6 +250,7 @@ enum mt_note_kind {
     MT_NOTE_NO_ALLOCATIONS, /* nothing is allocated in a heap log */
     MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
     MT_NOTE_CALLERS,        /* functions that hold more than their callers do together */
+    MT_NOTE_UNLISTED,       /* what reports of leaks count, and list no stacks for */
     MT_NOTE_N
 };
 struct mt_note {

@@ -128,8 +128,11 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
             mt_report_columns(r, mt_figure_defs[shown.v[i]].name);
             r->columns.v[r->columns.n - 1].hidden = true;
         }
-    for (size_t i = 0; i < r->columns.n; i++)
-        r->columns.v[i].hidden |= (mt_table_needs(r->columns.v[i].name) & ~knows) != 0;
+    for (size_t i = 0; i < r->columns.n; i++) {
+        struct mt_column *c = &r->columns.v[i];
+        c->hidden &= strcmp(c->name, mt_table_sort_default(knows)) != 0;
+        c->hidden |= (mt_table_needs(c->name) & ~knows) != 0;
+    }
     if (device)
         mt_report_columns(r, "device");
     for (int i = 0; i < key_n; i++) {

@@ -1,0 +1,152 @@
+#include "formats/leak_report.h"
+
+#include "formats/valgrind_frames.h"
+#include "lib/base/wrap.h"
+
+#include <stdio.h>
+
+enum {
+    STACK_MAX = 4096, /* frames of a stack */
+    CUT_AT = 10,      /* stacks of as many calls as the longest are cut, if it has so many */
+};
+
+static const char *const roots[MT_LEAK_KIND_N] = {
+    [MT_LEAK_DIRECT] = "[direct leak]",       [MT_LEAK_INDIRECT] = "[indirect leak]",
+    [MT_LEAK_DEFINITE] = "[definitely lost]", [MT_LEAK_INDIRECTLY_LOST] = "[indirectly lost]",
+    [MT_LEAK_POSSIBLE] = "[possibly lost]",   [MT_LEAK_REACHABLE] = "[still reachable]",
+    [MT_LEAK_SUPPRESSED] = "[suppressed]",
+};
+
+void mt_leak_report_init(struct mt_leak_report *r, const struct mt_read_opts *opts,
+                         struct mt_recording *rec)
+{
+    *r = (struct mt_leak_report){.opts = opts, .rec = rec};
+    mt_path_tree_init(&r->paths, rec);
+    rec->time_unit = NULL;
+}
+
+void mt_leak_report_free(struct mt_leak_report *r)
+{
+    r->rec->beside_bytes -= r->beside;
+    mt_path_tree_free(&r->paths);
+    mt_vec_free(&r->records);
+    mt_vec_free(&r->steps);
+    mt_vec_free(&r->calls);
+}
+
+/* The memory limit holds for what is kept beside the recording, too. */
+static enum mt_status check_memory(struct mt_leak_report *r, struct mt_err *err)
+{
+    uint64_t now = r->records.cap * sizeof *r->records.v + r->steps.cap * sizeof *r->steps.v +
+                   r->calls.cap * sizeof *r->calls.v + mt_path_tree_bytes(&r->paths);
+    r->rec->beside_bytes += now - r->beside;
+    r->beside = now;
+    return mt_rec_check_memory(r->rec, err);
+}
+
+enum mt_status mt_leak_report_add(struct mt_leak_report *r, enum mt_leak_kind kind, int64_t bytes,
+                                  int64_t blocks, uint64_t process, struct mt_err *err)
+{
+    *mt_vec_push(&r->records) = (struct mt_leak_record){
+        .kind = kind, .bytes = bytes, .blocks = blocks, .process = process, .first = r->steps.n};
+    return r->records.n % 256 ? MT_OK : check_memory(r, err);
+}
+
+void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame *f,
+                          uint64_t address)
+{
+    struct mt_leak_record *last = &r->records.v[r->records.n - 1];
+    if (last->n == STACK_MAX)
+        return;
+    *mt_vec_push(&r->steps) = mt_native_step(&r->paths, f, r->opts->alloc_fn);
+    *mt_vec_push(&r->calls) = address;
+    last->n++;
+}
+
+void mt_leak_report_forget(struct mt_leak_report *r, uint64_t process)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->records.n; i++)
+        if (r->records.v[i].process != process)
+            r->records.v[kept++] = r->records.v[i];
+    r->records.n = kept;
+}
+
+enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind kind, int64_t bytes,
+                                    int64_t blocks, uint64_t process, const char *why,
+                                    struct mt_err *err)
+{
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_leak_record *at = &r->records.v[i];
+        if (at->process != process || (kind != MT_LEAK_KIND_N && at->kind != kind))
+            continue;
+        bytes = mt_wrap_sub(bytes, at->bytes);
+        blocks = blocks == MT_UNKNOWN ? blocks : mt_wrap_sub(blocks, at->blocks);
+    }
+    if (bytes < 0 || (blocks < 0 && blocks != MT_UNKNOWN)) {
+        mt_rec_note(r->rec, MT_NOTE_MOMENT_SUM, -1, bytes < 0 ? mt_wrap_sub(0, bytes) : 0);
+        return MT_OK;
+    }
+    if (!bytes && (!blocks || blocks == MT_UNKNOWN))
+        return MT_OK;
+    snprintf(r->rec->notes[MT_NOTE_UNLISTED].detail, sizeof r->rec->notes->detail, "%s", why);
+    mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, bytes);
+    return mt_leak_report_add(r, kind, bytes, blocks, process, err);
+}
+
+static size_t calls_of(const struct mt_leak_report *r, const struct mt_leak_record *at)
+{
+    return mt_valgrind_calls(r->steps.v + at->first, r->calls.v + at->first, at->n);
+}
+
+static uint32_t node_of(struct mt_leak_report *r, const struct mt_leak_record *at, size_t longest)
+{
+    const struct mt_native_step *stack = r->steps.v + at->first;
+    if (at->kind == MT_LEAK_KIND_N)
+        return MT_NONE;
+    uint32_t node =
+        mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, roots[at->kind]).frame);
+    if (!at->n)
+        return node;
+    if (longest >= CUT_AT && calls_of(r, at) == longest && !mt_native_is_rooted(stack, at->n))
+        node = mt_path_node(&r->paths, node, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
+    return mt_native_path(&r->paths, node, stack, at->n, r->opts->cpp_frames == MT_CPP_ALL);
+}
+
+static enum mt_status give(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                           struct mt_err *err)
+{
+    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
+                              .alloc_n = MT_UNKNOWN,
+                              .freed_b = MT_UNKNOWN,
+                              .at_peak_b = MT_UNKNOWN,
+                              .at_peak_n = MT_UNKNOWN,
+                              .at_end_b = bytes,
+                              .at_end_n = blocks};
+    return mt_heap_sums(h, node, &s, err);
+}
+
+static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, struct mt_err *err)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < r->records.n; i++) {
+        size_t calls = calls_of(r, &r->records.v[i]);
+        longest = calls > longest ? calls : longest;
+    }
+    MT_TRY(give(h, MT_NONE, 0, 0, err)); /* known, be there no records */
+    for (size_t i = 0; i < r->records.n; i++) {
+        const struct mt_leak_record *at = &r->records.v[i];
+        MT_TRY(give(h, node_of(r, at, longest), at->bytes, at->blocks, err));
+        if (i % 256 == 0)
+            MT_TRY(check_memory(r, err));
+    }
+    return mt_heap_close(h, err);
+}
+
+enum mt_status mt_leak_report_close(struct mt_leak_report *r, struct mt_err *err)
+{
+    struct mt_heap *h = mt_heap_open(r->rec, MT_DEVICE_HEAP);
+    enum mt_status st = give_all(r, h, err);
+    mt_heap_free(h);
+    return st;
+}

@@ -1,0 +1,241 @@
+/*
+ * Reader of the leaks that memcheck (valgrind --leak-check=full) reports as text, alone or between
+ * other lines of a log. docs/formats/memcheck.md says what is read.
+ */
+#include "formats/leak_report.h"
+#include "formats/valgrind_frames.h"
+#include "lib/input/fields.h"
+#include "lib/input/lines.h"
+
+#include <string.h>
+
+static const char tool[] = "Memcheck, a memory error detector";
+
+/* Kinds as records and the summary name them. */
+static const char *const names[MT_LEAK_KIND_N] = {
+    [MT_LEAK_DEFINITE] = "definitely lost", [MT_LEAK_INDIRECTLY_LOST] = "indirectly lost",
+    [MT_LEAK_POSSIBLE] = "possibly lost",   [MT_LEAK_REACHABLE] = "still reachable",
+    [MT_LEAK_SUPPRESSED] = "suppressed",
+};
+
+/* How far a process has come. */
+struct process {
+    uint64_t number;
+    bool in_summary, ended;
+};
+
+struct reader {
+    struct mt_lines lines;
+    struct mt_leak_report report;
+    struct mt_recording *rec;
+    struct mt_buf text; /* scratch */
+    MT_VEC(struct process) processes;
+    uint64_t in_stack; /* process whose record's frames come; 0 = none */
+};
+
+/* Takes "==12== ", with or without the time before the number. */
+static bool take_head(struct mt_fields *f, uint64_t *process)
+{
+    const char *s;
+    size_t n;
+    int64_t v;
+    if (!mt_field_take(f, "==") || !mt_field_until(f, '=', &s, &n) || !mt_field_take(f, "="))
+        return false;
+    const char *blank = memrchr(s, ' ', n); /* 00:00:00:01.705 12 */
+    struct mt_fields number = mt_fields_of(blank ? blank : s, n - (size_t)(blank ? blank - s : 0));
+    if (!mt_field_decimal(&number, &v) || !mt_field_end(&number) || v <= 0)
+        return false;
+    *process = (uint64_t)v;
+    return true;
+}
+
+static struct process *process_of(struct reader *r, uint64_t number)
+{
+    for (size_t i = 0; i < r->processes.n; i++)
+        if (r->processes.v[i].number == number)
+            return &r->processes.v[i];
+    struct process *new = mt_vec_push(&r->processes);
+    *new = (struct process){.number = number};
+    return new;
+}
+
+/* ---- records ---- */
+
+/* "12 bytes in 3 blocks", or "12 (4 direct, 8 indirect) bytes in 3 blocks", of which the direct
+ * ones are the record's. */
+static bool take_sizes(struct mt_fields *f, int64_t *bytes, int64_t *blocks)
+{
+    const char *s;
+    size_t n;
+    if (!mt_field_thousands(f, bytes))
+        return false;
+    if (mt_field_take(f, "(") && (!mt_field_thousands(f, bytes) || !mt_field_take(f, "direct") ||
+                                  !mt_field_until(f, ')', &s, &n)))
+        return false;
+    return mt_field_take(f, "bytes in") && mt_field_thousands(f, blocks) &&
+           mt_field_take(f, "blocks") && *bytes >= 0 && *bytes <= MT_LEAK_SIZE_MAX &&
+           *blocks >= 0 && *blocks <= MT_LEAK_SIZE_MAX;
+}
+
+/* Whether the line is the first of a record. A process that has reported before does so anew. */
+static bool read_record(struct reader *r, struct process *p, struct mt_fields f, enum mt_status *st,
+                        struct mt_err *err)
+{
+    int64_t bytes, blocks;
+    if (!take_sizes(&f, &bytes, &blocks) || !mt_field_take(&f, "are"))
+        return false;
+    for (int k = 0; k < MT_LEAK_KIND_N; k++) {
+        if (!names[k] || !mt_field_take(&f, names[k]))
+            continue;
+        if (p->ended)
+            mt_leak_report_forget(&r->report, p->number);
+        p->ended = p->in_summary = false;
+        r->in_stack = p->number;
+        *st = mt_leak_report_add(&r->report, (enum mt_leak_kind)k, bytes, blocks, p->number, err);
+        return true;
+    }
+    return false;
+}
+
+/* Whether the line is "at 0x12: f (file.c:3)" or "by ..". */
+static bool read_frame(struct reader *r, struct mt_fields f)
+{
+    const char *rest;
+    size_t n;
+    if (!mt_field_take(&f, "at 0x") && !mt_field_take(&f, "by 0x"))
+        return false;
+    f.p -= 2;
+    mt_field_rest(&f, &rest, &n);
+    mt_buf_clear(&r->text);
+    mt_buf_add(&r->text, rest, n);
+    mt_buf_adds(&r->text, "");
+    uint64_t address;
+    struct mt_native_frame frame = mt_valgrind_frame(r->text.s, &address);
+    mt_leak_report_frame(&r->report, &frame, address);
+    return true;
+}
+
+/* ---- summaries ---- */
+
+/* "definitely lost: 12 bytes in 3 blocks": what the records do not list has no call path. */
+static enum mt_status read_total(struct reader *r, struct process *p, struct mt_fields f,
+                                 struct mt_err *err)
+{
+    int64_t bytes, blocks;
+    for (int k = 0; k < MT_LEAK_KIND_N; k++)
+        if (names[k] && mt_field_take(&f, names[k])) {
+            if (!mt_field_take(&f, ":") || !take_sizes(&f, &bytes, &blocks))
+                return MT_OK;
+            r->in_stack = 0; /* of another process: what comes is no longer its last record */
+            return mt_leak_report_total(
+                &r->report, (enum mt_leak_kind)k, bytes, blocks, p->number,
+                "valgrind --leak-check=full --show-leak-kinds=all lists them", err);
+        }
+    return MT_OK;
+}
+
+static void end(struct reader *r, struct process *p)
+{
+    if (p->ended)
+        mt_leak_report_forget(&r->report, p->number);
+    p->ended = true;
+}
+
+static enum mt_status read_line(struct reader *r, const struct mt_line *line, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    enum mt_status st = MT_OK;
+    uint64_t number;
+    if (!take_head(&f, &number))
+        return MT_OK;
+    if (r->in_stack == number && read_frame(r, f))
+        return MT_OK;
+    r->in_stack = r->in_stack == number ? 0 : r->in_stack;
+    struct process *p = process_of(r, number);
+    if (read_record(r, p, f, &st, err))
+        return st;
+    if (mt_field_take(&f, "LEAK SUMMARY:")) {
+        end(r, p);
+        p->in_summary = true;
+    } else if (mt_field_take(&f, "All heap blocks were freed")) {
+        end(r, p);
+    } else if (p->in_summary) {
+        return read_total(r, p, f, err);
+    }
+    return MT_OK;
+}
+
+/* ---- the whole ---- */
+
+/* The file ends early: some process lists leaks, and has no summary yet. */
+static enum mt_status cut(struct reader *r, struct mt_err *err)
+{
+    int64_t at = (int64_t)mt_lines_offset(&r->lines);
+    if (r->report.opts->partial) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        mt_rec_note(r->rec, MT_NOTE_CUT, at, 0);
+        return MT_OK;
+    }
+    err->offset = at;
+    MT_FAIL(err, MT_EINPUT, "the report ends early: LEAK SUMMARY is missing");
+    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
+    return MT_EINPUT;
+}
+
+static enum mt_status check_whole(struct reader *r, struct mt_err *err)
+{
+    bool any = r->report.records.n;
+    for (size_t i = 0; i < r->processes.n; i++)
+        any |= r->processes.v[i].ended;
+    for (size_t i = 0; i < r->report.records.n; i++)
+        if (!process_of(r, r->report.records.v[i].process)->ended)
+            return cut(r, err);
+    if (any)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "the log has no report of leaks");
+    mt_err_hint(err, "Nothing was imported. Record with valgrind --leak-check=full "
+                     "--show-leak-kinds=all. If memcheck was stopped before the program's end, "
+                     "there is none.");
+    return MT_EINPUT;
+}
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    struct mt_line line;
+    bool any = true;
+    enum mt_status st;
+    while ((st = mt_lines_next(&r->lines, &line, &any, err)) == MT_OK && any)
+        MT_TRY(read_line(r, &line, err));
+    if (st == MT_EINPUT && r->report.opts->partial)
+        st = cut(r, err);
+    MT_TRY(st);
+    MT_TRY(check_whole(r, err));
+    return mt_leak_report_close(&r->report, err);
+}
+
+static enum mt_status memcheck_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                    struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+                       .rec = rec};
+    mt_leak_report_init(&r.report, opts, rec);
+    enum mt_status st = read_all(&r, err);
+    mt_leak_report_free(&r.report);
+    mt_vec_free(&r.processes);
+    mt_buf_free(&r.text);
+    return st;
+}
+
+static int memcheck_probe(const char *head, size_t n)
+{
+    if (memmem(head, n, "<valgrindoutput>", 16))
+        return 0;
+    return memmem(head, n, tool, sizeof tool - 1) ? 92 : 0;
+}
+
+const struct mt_reader mt_reader_memcheck = {
+    .name = "memcheck",
+    .kind = MT_RUN_HEAP,
+    .probe = memcheck_probe,
+    .read = memcheck_read,
+};

@@ -1,0 +1,232 @@
+/*
+ * Reader of the leaks that memcheck reports as XML (valgrind --leak-check=full --xml=yes)).
+ * docs/formats/memcheck.md says what is read.
+ */
+#include "formats/leak_report.h"
+#include "lib/base/wrap.h"
+#include "lib/input/fields.h"
+#include "lib/input/xml.h"
+
+#include <string.h>
+
+static const char *const kinds[MT_LEAK_KIND_N] = {
+    [MT_LEAK_DEFINITE] = "Leak_DefinitelyLost",
+    [MT_LEAK_INDIRECTLY_LOST] = "Leak_IndirectlyLost",
+    [MT_LEAK_POSSIBLE] = "Leak_PossiblyLost",
+    [MT_LEAK_REACHABLE] = "Leak_StillReachable",
+};
+
+/* What elements of one frame say. */
+enum part { OBJ, FN, DIR, FILE_NAME, LINE, IP, PART_N };
+static const char *const parts[PART_N] = {"obj", "fn", "dir", "file", "line", "ip"};
+
+struct reader {
+    struct mt_leak_report report;
+    struct mt_recording *rec;
+    struct mt_xml xml;
+    struct mt_buf frame[PART_N];
+    uint64_t process;
+    int64_t indirect_b; /* that definitely lost blocks point to */
+
+    /* The error under way. */
+    enum mt_leak_kind kind; /* MT_LEAK_KIND_N: no leak */
+    int64_t bytes, blocks, direct;
+    bool in_stack, added; /* its first stack; it is in the report */
+
+    bool is_memcheck, checks_leaks, any;
+};
+
+/* ---- elements ---- */
+
+static bool number_of(const char *text, int64_t *v)
+{
+    struct mt_fields f = mt_fields_of(text, strlen(text));
+    return mt_field_decimal(&f, v) && mt_field_end(&f) && *v >= 0 && *v <= MT_LEAK_SIZE_MAX;
+}
+
+/* "12 (4 direct, 8 indirect) bytes in ..": what is indirect has records of its own. */
+static void read_direct(struct reader *r, const char *text)
+{
+    struct mt_fields f = mt_fields_of(text, strlen(text));
+    int64_t all, direct, indirect;
+    if (mt_field_thousands(&f, &all) && mt_field_take(&f, "(") && mt_field_thousands(&f, &direct) &&
+        mt_field_take(&f, "direct,") && mt_field_thousands(&f, &indirect) &&
+        mt_field_take(&f, "indirect)") && direct >= 0 && indirect >= 0 && direct <= all) {
+        r->direct = direct;
+        mt_wrap_inc(&r->indirect_b, indirect);
+    }
+}
+
+/* The leak under way comes into the report. */
+static enum mt_status add(struct reader *r, struct mt_err *err)
+{
+    if (r->kind == MT_LEAK_KIND_N || r->added)
+        return MT_OK;
+    if (r->bytes == MT_UNKNOWN || r->blocks == MT_UNKNOWN) {
+        r->kind = MT_LEAK_KIND_N;
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->xml.offset, 0);
+        return MT_OK;
+    }
+    r->added = r->any = true;
+    return mt_leak_report_add(&r->report, r->kind, r->direct == MT_UNKNOWN ? r->bytes : r->direct,
+                              r->blocks, r->process, err);
+}
+
+static const char *part_of(const struct reader *r, enum part p)
+{
+    return r->frame[p].s ? r->frame[p].s : "";
+}
+
+static void add_frame(struct reader *r)
+{
+    struct mt_buf file = {0};
+    struct mt_fields ip = mt_fields_of(part_of(r, IP), r->frame[IP].n);
+    struct mt_native_frame f = {part_of(r, FN), part_of(r, OBJ), "", 0};
+    uint64_t address = 0;
+    mt_field_address(&ip, &address);
+    if (r->frame[FILE_NAME].n) {
+        if (r->frame[DIR].n)
+            mt_buf_addf(&file, "%s/", part_of(r, DIR));
+        mt_buf_adds(&file, part_of(r, FILE_NAME));
+        f.file = file.s;
+        if (!number_of(part_of(r, LINE), &f.line))
+            f.line = 0;
+    }
+    mt_leak_report_frame(&r->report, &f, address);
+    mt_buf_free(&file);
+}
+
+static enum mt_status begin(void *closure, const char *name, struct mt_err *err)
+{
+    struct reader *r = closure;
+    enum mt_status st = MT_OK;
+    if (strcmp(name, "error") == 0) {
+        r->kind = MT_LEAK_KIND_N;
+        r->bytes = r->blocks = r->direct = MT_UNKNOWN;
+        r->added = r->in_stack = false;
+    } else if (strcmp(name, "stack") == 0) {
+        bool first = !r->added;
+        st = add(r, err);
+        r->in_stack = first && r->added;
+    } else if (strcmp(name, "frame") == 0) {
+        for (int p = 0; p < PART_N; p++)
+            mt_buf_clear(&r->frame[p]);
+    }
+    return st;
+}
+
+static void end_of_part(struct reader *r, const char *name, const char *text)
+{
+    for (int p = 0; p < PART_N; p++)
+        if (strcmp(name, parts[p]) == 0)
+            mt_buf_adds(&r->frame[p], text);
+}
+
+static void end_of_leak(struct reader *r, const char *name, const char *text)
+{
+    if (strcmp(name, "kind") == 0) {
+        for (int k = 0; k < MT_LEAK_KIND_N; k++)
+            r->kind = kinds[k] && strcmp(text, kinds[k]) == 0 ? (enum mt_leak_kind)k : r->kind;
+    } else if (strcmp(name, "text") == 0) {
+        read_direct(r, text);
+    } else if (strcmp(name, "leakedbytes") == 0) {
+        r->bytes = number_of(text, &r->bytes) ? r->bytes : MT_UNKNOWN;
+    } else if (strcmp(name, "leakedblocks") == 0) {
+        r->blocks = number_of(text, &r->blocks) ? r->blocks : MT_UNKNOWN;
+    }
+}
+
+static void end_of_head(struct reader *r, const char *name, const char *text)
+{
+    int64_t v;
+    if (strcmp(name, "pid") == 0)
+        r->process = number_of(text, &v) ? (uint64_t)v : 0;
+    else if (strcmp(name, "protocoltool") == 0)
+        r->is_memcheck = strcmp(text, "memcheck") == 0;
+    else if (strcmp(name, "arg") == 0)
+        r->checks_leaks |=
+            strcmp(text, "--leak-check=full") == 0 || strcmp(text, "--leak-check=yes") == 0;
+}
+
+static enum mt_status end(void *closure, const char *name, const char *text, struct mt_err *err)
+{
+    struct reader *r = closure;
+    if (strcmp(name, "frame") == 0 && r->in_stack)
+        add_frame(r);
+    else if (strcmp(name, "stack") == 0)
+        r->in_stack = false;
+    end_of_part(r, name, text);
+    end_of_leak(r, name, text);
+    end_of_head(r, name, text);
+    return strcmp(name, "error") == 0 ? add(r, err) : MT_OK;
+}
+
+/* ---- the whole ---- */
+
+/* What is whole of a file that ends early, or whose rest makes no sense. */
+static enum mt_status damaged(struct reader *r, struct mt_err *err)
+{
+    if (!r->report.opts->partial || !r->any) {
+        mt_err_hint(err, r->any ? "Nothing was imported. --partial keeps what comes before."
+                                : "Nothing was imported. Copy the file again, or record again.");
+        return MT_EINPUT;
+    }
+    *err = (struct mt_err)MT_ERR_INIT;
+    mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)r->xml.offset, 0);
+    return MT_OK;
+}
+
+static enum mt_status check_whole(const struct reader *r, struct mt_err *err)
+{
+    if (r->is_memcheck && (r->any || r->checks_leaks))
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT,
+            r->is_memcheck ? "it lists no leaks, and does not say that it looked for any"
+                           : "the XML of another tool than memcheck");
+    mt_err_hint(err, "Nothing was imported. Record with valgrind --leak-check=full "
+                     "--show-leak-kinds=all --xml=yes --xml-file=FILE.");
+    return MT_EINPUT;
+}
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    enum mt_status st = mt_xml_read(&r->xml, err);
+    if (st == MT_EINPUT)
+        st = damaged(r, err);
+    MT_TRY(st);
+    MT_TRY(check_whole(r, err));
+    MT_TRY(mt_leak_report_total(&r->report, MT_LEAK_INDIRECTLY_LOST, r->indirect_b, MT_UNKNOWN,
+                                r->process, "valgrind --show-leak-kinds=all lists them", err));
+    return mt_leak_report_close(&r->report, err);
+}
+
+static enum mt_status memcheck_xml_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                        struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.rec = rec, .kind = MT_LEAK_KIND_N};
+    r.xml = (struct mt_xml){.in = in,
+                            .begin = begin,
+                            .end = end,
+                            .closure = &r,
+                            .progress = opts->progress,
+                            .progress_closure = opts->closure};
+    mt_leak_report_init(&r.report, opts, rec);
+    enum mt_status st = read_all(&r, err);
+    mt_leak_report_free(&r.report);
+    for (int p = 0; p < PART_N; p++)
+        mt_buf_free(&r.frame[p]);
+    return st;
+}
+
+static int memcheck_xml_probe(const char *head, size_t n)
+{
+    static const char root[] = "<valgrindoutput>";
+    return memmem(head, n, root, sizeof root - 1) ? 94 : 0;
+}
+
+const struct mt_reader mt_reader_memcheck_xml = {
+    .name = "memcheck-xml",
+    .kind = MT_RUN_HEAP,
+    .probe = memcheck_xml_probe,
+    .read = memcheck_xml_read,
+};
