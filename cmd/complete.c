@@ -102,13 +102,17 @@ static void add_names(struct mt_candidates *out, const char *before, int query, 
     struct mt_db *db = NULL;
     struct mt_stmt *s;
     bool row = false;
-    if (mt_open_for_reading(&db, &err) == MT_OK && mt_db_query(db, query, &s, &err) == MT_OK)
+    char *path = NULL; /* a database of an older memtool stays so: nobody has asked for anything */
+    if (mt_db_path(mt_common.db, &path, &err) == MT_OK &&
+        mt_db_open(path, MT_DB_READ, &db, NULL, &err) == MT_OK &&
+        mt_db_query(db, query, &s, &err) == MT_OK)
         while (mt_stmt_step(s, &row, &err) == MT_OK && row) {
             const char *name = mt_stmt_text(s, 0);
             if (is_harmless(name))
                 add(out, before, name, strlen(name), meaning);
         }
     mt_db_close(db);
+    free(path);
 }
 
 static void add_commands(struct mt_candidates *out)

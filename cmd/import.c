@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 #include "cmd/import_file.h"
+#include "cmd/upgrade.h"
 #include "formats/format.h"
 #include "lib/base/human.h"
 #include "lib/input/stream.h"
@@ -167,6 +168,7 @@ static enum mt_status open_database(struct target *t, struct mt_err *err)
 {
     bool created = false;
     if (!t->db) {
+        MT_TRY(mt_upgrade_older(t->path, err));
         MT_TRY(mt_db_open(t->path, MT_DB_WRITE, &t->db, &created, err));
         t->created = created;
     }

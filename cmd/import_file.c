@@ -5,6 +5,7 @@
 #include "lib/build/build.h"
 #include "lib/input/stream.h"
 #include "lib/render/term.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,43 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
     return key.s;
 }
 
+/* Cuts the last " WORD VALUE" off a key; NULL: it has none. */
+static char *cut_last(char *key, const char *word)
+{
+    char *at = NULL;
+    for (char *next = key; (next = strstr(next, word)); next++)
+        at = next;
+    if (!at)
+        return NULL;
+    *at = '\0';
+    return at + strlen(word);
+}
+
+bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
+{
+    enum { HASH = 32 };
+    struct mt_err ignored = MT_ERR_INIT;
+    *how = (struct mt_import_opts){0};
+    if (strspn(key, "0123456789abcdef") != HASH || (key[HASH] && key[HASH] != ' '))
+        return false;
+    snprintf(hash, HASH + 1, "%s", key);
+    key += HASH;
+    for (char *base; (base = cut_last(key, " base "));)
+        if (mt_base_parse(base, &how->bases, &ignored) != MT_OK)
+            return false;
+    for (size_t i = 0, n = how->bases.n; i < n / 2; i++) {
+        struct mt_base last = how->bases.v[n - 1 - i];
+        how->bases.v[n - 1 - i] = how->bases.v[i];
+        how->bases.v[i] = last;
+    }
+    char *cpp = cut_last(key, " cpp-frames ");
+    if (mt_import_cpp_frames(cpp, &how->cpp_frames, &ignored) != MT_OK)
+        return false;
+    how->alloc_fn = cut_last(key, " alloc-fn ");
+    how->step_marker = cut_last(key, " step-marker ");
+    return !*key;
+}
+
 /* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
  */
 static void limit_memory(struct mt_recording *rec, int64_t asked)
@@ -149,6 +187,7 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
                                  .group_n = how->groups.n,
                                  .source = how->source ? how->source : path,
                                  .hash = key,
+                                 .imported_at = how->imported_at,
                                  .replace = how->replace,
                                  .complete = mt_build_wait,
                                  .closure = &memory};

@@ -18,7 +18,8 @@ struct mt_import_opts {
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
     struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
-    int64_t max_memory; /* bytes; 0 = half of the machine's */
+    int64_t max_memory;      /* bytes; 0 = half of the machine's */
+    const char *imported_at; /* NULL = now */
 };
 
 /* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
@@ -30,6 +31,13 @@ enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, s
  */
 enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/*
+ * What shaped the import of a run, from its content hash in the database: the options, whose texts
+ * lie in key, and hash, 32 digits and NUL, of what was read. false: key, which is changed, says
+ * something else.
+ */
+bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33]);
 
 /* Builds what is left, stores all. Errors: MT_EUSAGE, MT_EDB. */
 enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct mt_import_opts *how,

@@ -3,6 +3,7 @@
 #include "cmd/cache.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/upgrade.h"
 #include "lib/analysis/baseline.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
@@ -15,7 +16,9 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
 {
     char *path = NULL;
     MT_TRY(mt_db_path(mt_common.db, &path, err));
-    enum mt_status st = mt_db_open(path, MT_DB_READ, out, NULL, err);
+    enum mt_status st = mt_upgrade_older(path, err);
+    if (st == MT_OK)
+        st = mt_db_open(path, MT_DB_READ, out, NULL, err);
     if (st == MT_OK)
         mt_output_spare(path);
     free(path);

@@ -10,7 +10,8 @@
 #include "lib/render/report.h"
 #include "lib/usage/live.h"
 
-/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/run/runs.h) for reading. */
+/* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/run/runs.h) for reading; one of an
+ * older memtool is upgraded (cmd/upgrade.h). */
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 
 /* The database, and the run of a reference (NULL: @latest) or of a file, which is imported into the

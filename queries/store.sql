@@ -35,7 +35,7 @@ SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3 AND obje
 INSERT INTO frame(name_id, kind, instance, object_id, file_id) VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- name: run_add
-INSERT INTO run VALUES (?1,?2,?3,?4,?5,strftime('%Y-%m-%dT%H:%M:%SZ','now'),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20);
+INSERT INTO run VALUES (?1,?2,?3,?4,?5,coalesce(?21,strftime('%Y-%m-%dT%H:%M:%SZ','now')),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20);
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add

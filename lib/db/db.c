@@ -1,6 +1,7 @@
 /* Connections: opening, the schema, transactions. */
 #include "lib/base/mem.h"
 #include "lib/db/db_parts.h"
+#include "lib/db/db_upgrade.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -85,6 +86,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     distrust(db);
     bool fresh = false;
+    MT_TRY(mt_db_upgrade(db, mt_db_steps, err));
     /* One snapshot: another importer may be creating the schema right now. */
     MT_TRY(mt_db_exec(db, "BEGIN", err));
     MT_TRY(mt_db_check_schema(db, &fresh, err));
@@ -125,6 +127,30 @@ enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db *
     }
     *out = db;
     return MT_OK;
+}
+
+enum mt_status mt_db_open_older(const char *path, struct mt_db **out, struct mt_err *err)
+{
+    struct mt_db *db = mt_alloc(sizeof *db);
+    int64_t application = 0;
+    db->path = mt_strdup(path);
+    enum mt_status st = open_file(db, SQLITE_OPEN_READWRITE) == SQLITE_OK
+                            ? MT_OK
+                            : mt_db_open_failed(path, MT_DB_READ, err);
+    if (st == MT_OK) {
+        sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
+        distrust(db);
+        sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
+        st = mt_db_number(db, "PRAGMA application_id", &application, err);
+    }
+    if (st == MT_OK && application != MT_APPLICATION_ID)
+        st = MT_FAIL(err, MT_EDB, "this SQLite database belongs to another program");
+    if (st == MT_OK)
+        st = mt_db_begin(db, err);
+    *out = st == MT_OK ? db : NULL;
+    if (st != MT_OK)
+        mt_db_close(db);
+    return st;
 }
 
 void mt_db_close(struct mt_db *db)

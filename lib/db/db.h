@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_SCHEMA_VERSION 7
+#define MT_SCHEMA_VERSION 8
+#define MT_SCHEMA_OLDEST  7     /* that is upgraded in place (db_upgrade.h) */
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   12    /* columns of a bulk row */
 
@@ -23,12 +24,23 @@ enum mt_db_mode { MT_DB_READ, MT_DB_WRITE };
 /*
  * Opens the database at path, in MT_DB_WRITE mode creating it with its schema if need be (*created,
  * may be NULL). Errors: MT_EDB with path: missing, not a database, another program's, of a newer
- * memtool (both versions named), unwritable. A file that could not be made a database is no more.
+ * memtool or of one before MT_SCHEMA_OLDEST (both versions named), unwritable. A database of a
+ * version between is upgraded in place. A file that could not be made a database is no more.
  */
 enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db **out, bool *created,
                           struct mt_err *err);
 /* Whether a regular file, no link to one, is a database of memtool of whatever version. */
 bool mt_db_is_ours(const char *path);
+/* The version of the schema of such a file, or of what a link leads to; -1: it is none. Not while
+ * this process has it open: closing a file drops SQLite's locks on it. */
+int64_t mt_db_file_version(const char *path);
+
+/*
+ * Opens a database of whatever version, whose tables the caller knows, and keeps other writers out
+ * of it until it is closed. Nothing in it is changed. Errors: MT_EDB: not ours, unwritable, or
+ * somebody else keeps it.
+ */
+enum mt_status mt_db_open_older(const char *path, struct mt_db **out, struct mt_err *err);
 
 /*
  * What a connection for reading reads belongs together, whatever others change meanwhile: it is one

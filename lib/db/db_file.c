@@ -6,22 +6,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool mt_db_is_ours(const char *path)
+enum { VERSION_AT = 60, ID_AT = 68, HEAD_BYTES = 72 }; /* in every SQLite file */
+
+static uint32_t number_at(const unsigned char *p) /* big-endian */
 {
-    enum { ID_AT = 68, ID_BYTES = 4 }; /* of the application, big-endian, in every SQLite file */
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* The head of a database of ours. */
+static bool read_head(const char *path, int how, unsigned char head[HEAD_BYTES])
+{
     static const char magic[] = "SQLite format 3";
-    unsigned char head[ID_AT + ID_BYTES];
     struct stat info;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | how);
     bool ours = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-                memcmp(head, magic, sizeof magic) == 0;
-    uint32_t id = 0;
-    for (int i = 0; ours && i < ID_BYTES; i++)
-        id = id << 8 | head[ID_AT + i];
+                pread(fd, head, HEAD_BYTES, 0) == HEAD_BYTES &&
+                memcmp(head, magic, sizeof magic) == 0 &&
+                number_at(head + ID_AT) == MT_APPLICATION_ID;
     if (fd >= 0)
         close(fd);
-    return ours && id == MT_APPLICATION_ID;
+    return ours;
+}
+
+bool mt_db_is_ours(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    return read_head(path, O_NOFOLLOW, head);
+}
+
+int64_t mt_db_file_version(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    return read_head(path, 0, head) ? (int64_t)number_at(head + VERSION_AT) : -1;
 }
 
 /* SQLite does not wait for the other end of a FIFO, so neither does this. */

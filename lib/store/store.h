@@ -14,8 +14,9 @@ struct mt_store_opts {
                   export that tensorboard_trace_handler adds; "-2" etc. added when taken */
     const char *const *groups; /* to be in; a run that is there already joins them */
     size_t group_n;
-    const char *source; /* file name */
-    const char *hash;   /* content hash */
+    const char *source;      /* file name */
+    const char *hash;        /* content hash */
+    const char *imported_at; /* UTC, ISO 8601; NULL: now */
     bool replace; /* a run of that name or content is replaced, or, where no name is given, one
                      of that file; the new one has its name and group where none is given */
     /* Called when the ops are written, before anything of memory is read: completes the recording
@@ -57,6 +58,9 @@ enum mt_status mt_store_rename(struct mt_db *db, int64_t run, const char *name, 
  * it leaves: 'a', 'b'. Errors: MT_EUSAGE (no name for a group). */
 enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *group,
                                   struct mt_buf *left, struct mt_err *err);
+
+/* In that group, too, as its latest run. */
+enum mt_status mt_store_join(struct mt_db *db, int64_t run, const char *group, struct mt_err *err);
 
 /* Whether a group can have that name: lists of groups must be clear. Errors: MT_EUSAGE. */
 enum mt_status mt_store_check_group(const char *group, struct mt_err *err);

@@ -83,8 +83,7 @@ static enum mt_status move_groups(struct mt_db *db, int64_t from, int64_t to, st
     return mt_stmt_run(s, err);
 }
 
-static enum mt_status add_group(struct mt_db *db, int64_t run, const char *group,
-                                struct mt_err *err)
+enum mt_status mt_store_join(struct mt_db *db, int64_t run, const char *group, struct mt_err *err)
 {
     struct mt_stmt *s;
     MT_TRY(mt_db_query(db, MT_Q_RUN_ADD_GROUP, &s, err));
@@ -107,7 +106,7 @@ enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const struct 
         return move_groups(db, COMING, run, err);
     MT_TRY(leave_groups(db, COMING, err));
     for (size_t i = 0; i < o->group_n; i++)
-        MT_TRY(add_group(db, run, o->groups[i], err));
+        MT_TRY(mt_store_join(db, run, o->groups[i], err));
     return MT_OK;
 }
 
@@ -126,7 +125,7 @@ enum mt_status mt_store_set_group(struct mt_db *db, int64_t run, const char *gro
         mt_buf_addf(left, "%s'%s'", comma, mt_stmt_text(s, 0));
     }
     MT_TRY(leave_groups(db, run, err));
-    return *group ? add_group(db, run, group, err) : MT_OK;
+    return *group ? mt_store_join(db, run, group, err) : MT_OK;
 }
 
 /* Deletes the run of that name, which the new one replaces, and whose groups become those of the
@@ -214,7 +213,7 @@ static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_
         return MT_OK;
     struct mt_buf *names = there ? &run->latest : &run->joined;
     mt_buf_addf(names, "%s'%s'", names->n ? ", " : "", group);
-    return add_group(db, run->run_id, group, err);
+    return mt_store_join(db, run->run_id, group, err);
 }
 
 /* The same content again: fine under the same name, an error under another. */

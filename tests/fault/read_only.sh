@@ -14,6 +14,10 @@ chmod 755 .
 mkdir locked
 "$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" --db locked/t.db --name basic >/dev/null 2>&1 || exit 1
 cp "$SAMPLES/nested/trace.json.gz" secret.json.gz
+for version in 6 7; do
+    gzip -dc "$SAMPLES/../tests/schema/$version.db.gz" >"locked/$version.db" || exit 1
+    chmod 444 "locked/$version.db"
+done
 chmod 555 locked
 chmod 444 locked/t.db
 chmod 000 secret.json.gz
@@ -42,7 +46,9 @@ refused 'readonly' import "$SAMPLES/nested/trace.json.gz" --db locked/t.db
 refused 'Permission denied' import "$SAMPLES/nested/trace.json.gz" --db locked/new.db
 refused 'Permission denied' import secret.json.gz --db locked/t.db
 refused 'Permission denied' table --db locked/t.db -o locked/table.txt
-[ "$(ls -A locked)" = t.db ] || fail "there is more in the folder now: $(ls -A locked)"
+refused 'schema version 6; .* may not be changed' table --db locked/6.db
+refused 'cannot be upgraded: .*readonly' table --db locked/7.db
+[ "$(cd locked && find . -type f | wc -l)" = 3 ] || fail "there is more in the folder now: $(ls -A locked)"
 chmod 000 locked/t.db
 refused 'Permission denied' table --db locked/t.db
 echo ok

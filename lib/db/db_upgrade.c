@@ -1,0 +1,91 @@
+#include "lib/db/db_upgrade.h"
+
+#include "lib/db/db_parts.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct mt_db_step mt_db_steps[] = {
+    {7, "ALTER TABLE run ADD COLUMN resolution_ns INTEGER;"
+        "UPDATE run SET resolution_ns = iif(format = 'dhat', 1000, 1000000) "
+        "  WHERE format IN ('heaptrack', 'dhat') AND time_unit = 'ns';"
+        "CREATE TABLE upgraded (node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, "
+        "  figure TEXT NOT NULL, value INTEGER, PRIMARY KEY (node_id, device_id, figure)) "
+        "  WITHOUT ROWID;"
+        "INSERT INTO upgraded SELECT node_id, device_id, figure, value FROM node_extra;"
+        "DROP TABLE node_extra;"
+        "ALTER TABLE upgraded RENAME TO node_extra"},
+    {0, NULL},
+};
+
+static const struct mt_db_step *step_from(const struct mt_db_step *steps, int64_t version)
+{
+    for (; steps->sql; steps++)
+        if (steps->from == version)
+            return steps;
+    return NULL;
+}
+
+/* The next view of our schema: its statement, and what follows. */
+static const char *next_view(const char *schema)
+{
+    const char *at = strstr(schema, "\nCREATE VIEW ");
+    return at ? at + 1 : NULL;
+}
+
+/* Views say nothing that is not in the tables: those of the old version go, ours come. Views of the
+ * user's stay. */
+static enum mt_status renew_views(struct mt_db *db, bool drop, struct mt_err *err)
+{
+    const char *rest = mt_queries[MT_Q_SCHEMA].sql;
+    for (const char *view; (view = next_view(rest)); rest = view + 1) {
+        const char *name = view + strlen("CREATE VIEW "), *end = strchr(name, ' ');
+        sqlite3_stmt *s = NULL;
+        char *sql = drop ? mt_asprintf("DROP VIEW IF EXISTS %.*s", (int)(end - name), name)
+                         : mt_strdup(view);
+        int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL); /* the first statement */
+        if (rc == SQLITE_OK)
+            rc = sqlite3_step(s);
+        sqlite3_finalize(s);
+        free(sql);
+        if (rc != SQLITE_DONE)
+            return mt_db_fail(db, "the database cannot be upgraded", err);
+    }
+    return MT_OK;
+}
+
+static enum mt_status take_steps(struct mt_db *db, const struct mt_db_step *steps,
+                                 struct mt_err *err)
+{
+    const struct mt_db_step *step;
+    int64_t version;
+    /* another may have been here first */
+    MT_TRY(mt_db_number(db, "PRAGMA user_version", &version, err));
+    if (!step_from(steps, version))
+        return MT_OK;
+    MT_TRY(renew_views(db, true, err));
+    for (; (step = step_from(steps, version)); version++)
+        if (sqlite3_exec(db->sql, step->sql, NULL, NULL, NULL) != SQLITE_OK)
+            return mt_db_fail(db, "the database cannot be upgraded", err);
+    MT_TRY(renew_views(db, false, err));
+    char set[64];
+    snprintf(set, sizeof set, "PRAGMA user_version=%d", (int)version);
+    return mt_db_exec(db, set, err);
+}
+
+enum mt_status mt_db_upgrade(struct mt_db *db, const struct mt_db_step *steps, struct mt_err *err)
+{
+    int64_t version, application;
+    MT_TRY(mt_db_number(db, "PRAGMA user_version", &version, err));
+    MT_TRY(mt_db_number(db, "PRAGMA application_id", &application, err));
+    if (application != MT_APPLICATION_ID || !step_from(steps, version))
+        return MT_OK;
+    if (sqlite3_exec(db->sql, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return mt_db_fail(db, "the database is an older memtool's and cannot be upgraded", err);
+    enum mt_status st = take_steps(db, steps, err);
+    if (st == MT_OK)
+        st = mt_db_commit(db, err);
+    if (st != MT_OK)
+        mt_db_rollback(db);
+    return st;
+}

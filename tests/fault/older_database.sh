@@ -1,0 +1,121 @@
+#!/bin/sh
+# Databases of older memtools (tests/schema): up to schema 6 their runs are imported again from their
+# files, or nothing is changed and it is said why; from 7 on they are upgraded in place.
+set -u
+fail() {
+    echo "FAIL $*"
+    cat err
+    exit 1
+}
+schema="$SAMPLES/../tests/schema"
+fresh() { # VERSION: the database as it was made, beside the files of its runs
+    chmod -R u+w . && rm -rf ./* ./.[!.]*
+    gzip -dc "$schema/$1.db.gz" >old.db || exit 1
+    cp old.db before.db
+    cp "$SAMPLES/basic/trace.json.gz" basic.json.gz
+    cp "$SAMPLES/nested/trace.json.gz" nested.json.gz
+}
+same() {
+    cmp -s old.db before.db || fail "$*: the database has changed"
+    for file in old.db.*; do
+        [ ! -e "$file" ] || [ "$file" = old.db.new ] || fail "$*: left behind: $file"
+    done
+}
+refused() { # WORD ARGUMENT...
+    word=$1
+    shift
+    "$MEMTOOL" "$@" --db old.db >out 2>err
+    status=$?
+    [ $status = 2 ] || fail "memtool $*: exit $status"
+    grep -q -- "$word" err || fail "memtool $*: no word of '$word'"
+    same "memtool $*"
+}
+
+# A report imports all runs again and says so; what the user has said of them stays.
+fresh 6
+"$MEMTOOL" runs --db old.db --format csv >out 2>err || fail "runs of an older database"
+[ "$(grep -c . err)" = 1 ] || fail "not one line is said"
+grep -q 'old.db has schema version 6.*importing its 2 runs again' err || fail "it is not said"
+grep -q '^1,my,"g, h",.*,2026-11-22T14:00:29Z,basic.json.gz$' out || fail "the run is another one: $(cat out)"
+"$MEMTOOL" import nested.json.gz --db new.db --group h --base cpu=3MiB --step-marker 'outer|inner base' >out 2>err || fail "import"
+"$MEMTOOL" import basic.json.gz --db new.db --name my >out 2>err || fail "import"
+while read -r report; do
+    eval "\"$MEMTOOL\" $report --db old.db --format csv" >old.out 2>err || fail "$report"
+    [ ! -s err ] || fail "$report says something the second time"
+    eval "\"$MEMTOOL\" $report --db new.db --format csv" >new.out 2>err || fail "$report"
+    cmp -s old.out new.out || fail "$report differs from that of a new import"
+done <<'REPORTS'
+table my
+table nested --by step
+peak my
+peak nested
+query "SELECT content_hash, step_marker FROM run ORDER BY name"
+REPORTS
+"$MEMTOOL" query --db old.db --format csv 'SELECT g.name, r.name FROM run_group g JOIN run r ON r.id = run_id ORDER BY joined' >out 2>err
+[ "$(tail -n +2 out | tr '\n' ' ')" = 'g,my h,nested h,my ' ] || fail "other groups, or in another order: $(cat out)"
+
+# Version 5 knew one group; a command that writes, from elsewhere.
+fresh 5
+mkdir elsewhere
+(cd elsewhere && "$MEMTOOL" import ../nested.json.gz --db ../old.db >out 2>../err) || fail "import into an older database"
+"$MEMTOOL" runs --db old.db --format csv >out 2>err || fail "runs"
+[ "$(cut -d, -f2,3 out | tail -n +2 | tr '\n' ' ')" = 'my,g nested, ' ] || fail "other runs: $(cat out)"
+
+# From version 7 on no file is needed.
+fresh 7
+rm basic.json.gz nested.json.gz
+"$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/heap/heaptrack.zst" --db new.db >out 2>err || fail "import"
+for report in table tree peak leaks memory; do
+    "$MEMTOOL" $report heap --db old.db --format csv >old.out 2>err || fail "$report of version 7"
+    [ ! -s err ] || fail "$report of version 7 says something"
+    "$MEMTOOL" $report heaptrack --db new.db --format csv >new.out 2>err || fail "$report"
+    cmp -s old.out new.out || fail "$report of version 7 differs from that of a new import"
+done
+"$MEMTOOL" query --db old.db --format csv 'SELECT r.name, r.imported_at, g.name, resolution_ns FROM run r LEFT JOIN run_group g ON r.id = run_id' >out 2>err
+[ "$(tail -n +2 out | tr '\n' ' ')" = 'my,2026-11-22T14:08:04Z,g, heap,2026-11-22T14:08:04Z,,1000000 ' ] || fail "other runs: $(cat out)"
+
+# Files that are gone, or are others: nothing is changed, and the others can be imported as it says.
+fresh 6
+rm basic.json.gz
+refused "of 1 of its 2 runs are gone: 'my' (basic.json.gz)" table
+grep '^  memtool import' err | sed "s|memtool|\"$MEMTOOL\"|" >out
+sh out >status 2>&1 || fail "the command that it says: $(cat out)"
+[ "$("$MEMTOOL" query --db old.db.new --format csv 'SELECT name, content_hash FROM run' | tail -n +2 | cut -d' ' -f2-)" = \
+    "step-marker outer|inner base base cpu=3145728" ] || fail "the command that it says makes another run"
+rm old.db.new
+cp "$SAMPLES/nested/trace.json.gz" basic.json.gz
+refused "is not what the run 'my' was imported from" table
+grep -q 'as it was' err || fail "nothing is said of the database"
+rm basic.json.gz && mkfifo basic.json.gz
+refused 'are gone' import nested.json.gz
+rm basic.json.gz nested.json.gz
+refused "'my' (basic.json.gz), 'nested' (nested.json.gz)" runs --delete my
+
+# Completion changes nothing.
+fresh 6
+MEMTOOL_DB=old.db "$MEMTOOL" completion bash -- memtool table m >out 2>err
+same completion
+
+# What cannot be written (root can write anything).
+if [ "$(id -u)" != 0 ]; then
+    chmod 444 old.db
+    refused 'may not be changed' table
+fi
+
+# Interrupted, it is the old one or the new one; nothing is left beside it.
+for delay in 0.005 0.01 0.02 0.04; do
+    fresh 6
+    timeout --preserve-status -s INT $delay "$MEMTOOL" runs --db old.db >out 2>err
+    status=$?
+    [ $status = 130 ] || [ $status = 0 ] || fail "Ctrl-C after $delay s is exit $status"
+    [ $status = 0 ] || cmp -s old.db before.db || "$MEMTOOL" runs --db old.db >out 2>err || fail "after $delay s it is damaged"
+    [ -z "$(ls old.db.* 2>/dev/null)" ] || fail "after $delay s there is $(ls old.db.*)"
+done
+
+# Two at once: one waits for the other.
+fresh 6
+"$MEMTOOL" runs --db old.db >first 2>first.err &
+"$MEMTOOL" runs --db old.db >second 2>err || fail "the second of two"
+wait $! || fail "the first of two: $(cat first.err)"
+cmp -s first second || fail "two at once see different runs"
+echo ok
