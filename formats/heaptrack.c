@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "formats/heaptrack_paths.h"
 #include "lib/base/human.h"
+#include "lib/base/json_out.h"
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
@@ -112,16 +113,12 @@ static void meta(struct reader *r, const char *key, struct mt_fields f)
 {
     const char *s;
     size_t n;
-    struct mt_buf text = {0}, json = {0};
+    struct mt_buf json = {0};
     mt_field_rest(&f, &s, &n);
-    mt_buf_add(&text, s, n);
-    mt_buf_addc(&json, '"');
-    mt_escape_json(&json, text.n ? text.s : "");
-    mt_buf_addc(&json, '"');
+    mt_json_quote(&json, s, n);
     *mt_vec_push(&r->rec->meta) =
         (struct mt_meta){mt_strtab_add(&r->rec->strings, key, strlen(key)),
                          mt_strtab_add(&r->rec->strings, json.s, json.n)};
-    mt_buf_free(&text);
     mt_buf_free(&json);
 }
 

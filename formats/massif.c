@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "formats/valgrind_frames.h"
 #include "lib/base/human.h"
+#include "lib/base/json_out.h"
 #include "lib/input/fields.h"
 #include "lib/input/json.h"
 #include "lib/input/lines.h"

@@ -1,6 +1,6 @@
 /* The file of a baseline. */
 #include "lib/analysis/baseline_parts.h"
-#include "lib/base/human.h"
+#include "lib/base/json_out.h"
 #include "lib/input/json_doc.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,19 @@ static const char *const older_keys[] = {"older_b", "older_least_b", "older_most
 
 /* ---- writing ---- */
 
-static void add_text(struct mt_buf *out, const char *key, const char *text)
+static void add_text(struct mt_json_out *j, const char *key, const char *text)
 {
-    mt_buf_addf(out, "\"%s\": \"", key);
-    mt_escape_json(out, text);
-    mt_buf_adds(out, "\"");
+    mt_json_put_key(j, key);
+    mt_json_put_text(j, text);
+}
+
+static void add_int(struct mt_json_out *j, const char *key, int64_t v)
+{
+    mt_json_put_key(j, key);
+    if (v == MT_BASELINE_UNKNOWN)
+        mt_json_put_null(j);
+    else
+        mt_json_put_int(j, v);
 }
 
 /* The figures that stand in files come first. */
@@ -48,7 +56,7 @@ static bool is_explicit_name(const char *op)
 }
 
 /* What each repeat has, where they differ. */
-static void add_each(struct mt_buf *out, const struct mt_baseline_site *s, enum mt_figure f,
+static void add_each(struct mt_json_out *j, const struct mt_baseline_site *s, enum mt_figure f,
                      size_t repeat_n)
 {
     bool same = true;
@@ -56,120 +64,126 @@ static void add_each(struct mt_buf *out, const struct mt_baseline_site *s, enum 
         same &= mt_baseline_figure_in(s, f, i) == s->v[f];
     if (same)
         return;
-    mt_buf_addf(out, ", \"%s\": [", mt_figure_defs[f].in_each);
+    mt_json_put_key(j, mt_figure_defs[f].in_each);
+    mt_json_put_begin(j, "[]", false);
     for (size_t i = 0; i < repeat_n; i++)
-        mt_buf_addf(out, "%s%lld", i ? ", " : "", (long long)mt_baseline_figure_in(s, f, i));
-    mt_buf_adds(out, "]");
+        mt_json_put_int(j, mt_baseline_figure_in(s, f, i));
+    mt_json_put_end(j);
 }
 
-static void add_site(struct mt_buf *out, const struct mt_baseline_site *s, size_t repeat_n)
+static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, size_t repeat_n)
 {
-    mt_buf_adds(out, "        {");
-    add_text(out, "op", s->op);
-    if (!s->explicit_row && is_explicit_name(s->op))
-        mt_buf_adds(out, ", \"is_op\": true");
-    if (s->scope) {
-        mt_buf_adds(out, ", ");
-        add_text(out, "scope", s->scope);
+    mt_json_put_begin(j, "{}", false);
+    add_text(j, "op", s->op);
+    if (!s->explicit_row && is_explicit_name(s->op)) {
+        mt_json_put_key(j, "is_op");
+        mt_json_put_bool(j, true);
     }
+    if (s->scope)
+        add_text(j, "scope", s->scope);
     for (int f = 0; f < FILE_N; f++) {
         if (!mt_figure_defs[f].in_site)
             continue;
         if (s->v[f])
-            mt_buf_addf(out, ", \"%s\": %lld", mt_figure_defs[f].in_site, (long long)s->v[f]);
-        add_each(out, s, (enum mt_figure)f, repeat_n);
+            add_int(j, mt_figure_defs[f].in_site, s->v[f]);
+        add_each(j, s, (enum mt_figure)f, repeat_n);
     }
-    mt_buf_adds(out, "}");
-}
-
-static void add_optional(struct mt_buf *out, const char *key, int64_t v)
-{
-    if (v == MT_BASELINE_UNKNOWN)
-        mt_buf_addf(out, ",\n      \"%s\": null", key);
-    else
-        mt_buf_addf(out, ",\n      \"%s\": %lld", key, (long long)v);
+    mt_json_put_end(j);
 }
 
 /* Always there: a file without it was written before anybody asked. */
-static void add_older(struct mt_buf *out, const struct mt_baseline_device *d)
+static void add_older(struct mt_json_out *j, const struct mt_baseline_device *d)
 {
-    add_optional(out, older_keys[0], d->older_b);
-    mt_buf_addf(out, ",\n      \"older_left_out\": %s", d->older_left_out ? "true" : "false");
+    add_int(j, older_keys[0], d->older_b);
+    mt_json_put_key(j, "older_left_out");
+    mt_json_put_bool(j, d->older_left_out);
     if (!d->older_left_out)
         return;
-    add_optional(out, older_keys[1], d->older_least_b);
-    add_optional(out, older_keys[2], d->older_most_b);
+    add_int(j, older_keys[1], d->older_least_b);
+    add_int(j, older_keys[2], d->older_most_b);
 }
 
-static void add_step_levels(struct mt_buf *out, const struct mt_step_levels *l)
+static void add_step_levels(struct mt_json_out *j, const struct mt_step_levels *l)
 {
     if (!l->rises.n)
         return;
-    mt_buf_addf(out, ",\n      \"%s\": [", step_keys[0]);
-    for (size_t i = 0; i < l->rises.n; i++)
-        mt_buf_addf(out, "%s[%lld, %lld]", i ? ", " : "", (long long)l->rises.v[i].step_n,
-                    (long long)l->rises.v[i].level_b);
-    mt_buf_adds(out, "]");
-    add_optional(out, step_keys[1], l->last_b);
-    add_optional(out, step_keys[2], l->after_b);
+    mt_json_put_key(j, step_keys[0]);
+    mt_json_put_begin(j, "[]", false);
+    for (size_t i = 0; i < l->rises.n; i++) {
+        mt_json_put_begin(j, "[]", false);
+        mt_json_put_int(j, l->rises.v[i].step_n);
+        mt_json_put_int(j, l->rises.v[i].level_b);
+        mt_json_put_end(j);
+    }
+    mt_json_put_end(j);
+    add_int(j, step_keys[1], l->last_b);
+    add_int(j, step_keys[2], l->after_b);
 }
 
-static void add_device(struct mt_buf *out, const struct mt_baseline_device *d, bool repeated,
-                       size_t repeat_n)
+static void add_sites(struct mt_json_out *j, const struct mt_baseline_device *d, size_t repeat_n)
 {
     struct mt_baseline_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
-    mt_buf_adds(out, "    {\n      ");
-    add_text(out, "device", d->name);
-    for (int f = 0; f < FILE_N; f++)
-        add_optional(out, mt_figure_defs[f].in_device, d->v[f]);
-    add_older(out, d);
-    add_step_levels(out, &d->levels);
-    if (repeated) {
-        mt_buf_adds(out, ",\n      \"spread\": {");
-        for (int f = 0; f < FILE_N; f++)
-            mt_buf_addf(out, "%s\"%s\": %lld", f ? ", " : "", mt_figure_defs[f].in_device,
-                        (long long)d->spread[f]);
-        mt_buf_adds(out, "},\n      ");
-        add_text(out, "sites_of", d->sites_of);
-    }
-    mt_buf_adds(out, ",\n      \"sites\": [");
+    mt_json_put_key(j, "sites");
+    mt_json_put_begin(j, "[]", true);
     if (d->sites.n) {
         memcpy(sites, d->sites.v, d->sites.n * sizeof *sites);
         qsort(sites, d->sites.n, sizeof *sites, site_cmp);
     }
-    for (size_t i = 0; i < d->sites.n; i++) {
-        mt_buf_adds(out, i ? ",\n" : "\n");
-        add_site(out, &sites[i], repeat_n);
-    }
-    mt_buf_adds(out, d->sites.n ? "\n      ]\n    }" : "]\n    }");
+    for (size_t i = 0; i < d->sites.n; i++)
+        add_site(j, &sites[i], repeat_n);
+    mt_json_put_end(j);
     free(sites);
+}
+
+static void add_device(struct mt_json_out *j, const struct mt_baseline_device *d, bool repeated,
+                       size_t repeat_n)
+{
+    mt_json_put_begin(j, "{}", true);
+    add_text(j, "device", d->name);
+    for (int f = 0; f < FILE_N; f++)
+        add_int(j, mt_figure_defs[f].in_device, d->v[f]);
+    add_older(j, d);
+    add_step_levels(j, &d->levels);
+    if (repeated) {
+        mt_json_put_key(j, "spread");
+        mt_json_put_begin(j, "{}", false);
+        for (int f = 0; f < FILE_N; f++)
+            add_int(j, mt_figure_defs[f].in_device, d->spread[f]);
+        mt_json_put_end(j);
+        add_text(j, "sites_of", d->sites_of);
+    }
+    add_sites(j, d, repeat_n);
+    mt_json_put_end(j);
 }
 
 void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
 {
     const char *slash = strrchr(b->source, '/'); /* folders differ from machine to machine */
-    mt_buf_addf(out, "{\n  \"schema\": \"%s\",\n  \"version\": %d,\n  ", schema, VERSION);
-    add_text(out, "run", b->run);
-    mt_buf_adds(out, ",\n  ");
-    add_text(out, "source", slash ? slash + 1 : b->source);
-    mt_buf_adds(out, ",\n  ");
-    add_text(out, "format", b->format);
-    if (b->torch[0]) {
-        mt_buf_adds(out, ",\n  ");
-        add_text(out, "torch", b->torch);
+    struct mt_json_out j = {.to = out, .spaced = true, .indent = 2};
+    mt_json_put_begin(&j, "{}", true);
+    add_text(&j, "schema", schema);
+    add_int(&j, "version", VERSION);
+    add_text(&j, "run", b->run);
+    add_text(&j, "source", slash ? slash + 1 : b->source);
+    add_text(&j, "format", b->format);
+    if (b->torch[0])
+        add_text(&j, "torch", b->torch);
+    add_int(&j, "runs_n", b->run_n);
+    if (b->repeats.n) {
+        mt_json_put_key(&j, "repeats");
+        mt_json_put_begin(&j, "[]", false);
+        for (size_t i = 0; i < b->repeats.n; i++)
+            mt_json_put_text(&j, b->repeats.v[i]);
+        mt_json_put_end(&j);
     }
-    mt_buf_addf(out, ",\n  \"runs_n\": %lld", (long long)b->run_n);
-    for (size_t i = 0; i < b->repeats.n; i++) {
-        mt_buf_adds(out, i ? ", \"" : ",\n  \"repeats\": [\"");
-        mt_escape_json(out, b->repeats.v[i]);
-        mt_buf_adds(out, i + 1 < b->repeats.n ? "\"" : "\"]");
-    }
-    mt_buf_addf(out, ",\n  \"warmup\": %lld,\n  \"devices\": [", (long long)b->warmup);
-    for (size_t i = 0; i < b->devices.n; i++) {
-        mt_buf_adds(out, i ? ",\n" : "\n");
-        add_device(out, &b->devices.v[i], b->run_n > 1, b->repeats.n);
-    }
-    mt_buf_adds(out, b->devices.n ? "\n  ]\n}\n" : "]\n}\n");
+    add_int(&j, "warmup", b->warmup);
+    mt_json_put_key(&j, "devices");
+    mt_json_put_begin(&j, "[]", true);
+    for (size_t i = 0; i < b->devices.n; i++)
+        add_device(&j, &b->devices.v[i], b->run_n > 1, b->repeats.n);
+    mt_json_put_end(&j);
+    mt_json_put_end(&j);
+    mt_buf_addc(out, '\n');
 }
 
 /* ---- reading ---- */

@@ -196,21 +196,6 @@ static const char *add_unicode(struct mt_buf *out, const char *p, const char *en
     return p;
 }
 
-void mt_json_quote(struct mt_buf *out, const char *s, size_t n)
-{
-    mt_buf_addc(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c < ' ')
-            mt_buf_addf(out, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            mt_buf_addf(out, "\\%c", c);
-        else
-            mt_buf_addc(out, (char)c);
-    }
-    mt_buf_addc(out, '"');
-}
-
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

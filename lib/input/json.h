@@ -225,9 +225,6 @@ const char *mt_json_skip_rest(struct mt_json *j, const char *p);
  * unknown escapes stay as they are. */
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
 
-/* Appends a text as a JSON string, with its quotes. Bytes that are no UTF-8 stay as they are. */
-void mt_json_quote(struct mt_buf *out, const char *s, size_t n);
-
 /* Whole number with optional sign; behind a '.' may stand zeros. Values up to 2^64-1 are accepted
  * and wrap. False if it is anything else or does not fit. */
 bool mt_json_int(struct mt_slice s, int64_t *out);

@@ -1,6 +1,7 @@
 /* The values of the pickle machine. */
 #include "lib/input/pickle_parts.h"
 
+#include "lib/base/json_out.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,64 +221,55 @@ mt_pvalue mt_pickle_find(const struct mt_pickle *p, mt_pvalue dict, const char *
     return 0;
 }
 
-static void json_string(struct mt_buf *out, const char *s)
+static void json(const struct mt_pickle *p, mt_pvalue v, struct mt_json_out *j, int depth);
+
+/* A key that is no text is the text of its JSON. */
+static void json_key(const struct mt_pickle *p, mt_pvalue key, struct mt_json_out *j)
 {
-    mt_buf_addc(out, '"');
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            mt_buf_addf(out, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            mt_buf_addf(out, "\\u%04x", (unsigned char)*s);
-        else
-            mt_buf_addc(out, *s);
-    mt_buf_addc(out, '"');
+    struct mt_buf text = {0};
+    struct mt_json_out alone = {.to = &text};
+    if (mt_pickle_kind(key) != MT_PICKLE_STR)
+        json(p, key, &alone, 0);
+    mt_json_put_key(j, text.n ? text.s : mt_pickle_str(p, key));
+    mt_buf_free(&text);
 }
 
-static void json(const struct mt_pickle *p, mt_pvalue v, struct mt_buf *out, int depth);
-
-static void json_items(const struct mt_pickle *p, mt_pvalue v, struct mt_buf *out, int depth)
+static void json_items(const struct mt_pickle *p, mt_pvalue v, struct mt_json_out *j, int depth)
 {
     size_t n;
     const mt_pvalue *items = mt_pickle_items(p, v, &n);
     bool dict = mt_pickle_kind(v) == MT_PICKLE_DICT;
-    mt_buf_addc(out, dict ? '{' : '[');
-    for (size_t i = 0; i < n && out->n < JSON_MAX; i++) {
-        if (dict && i % 2 == 0 && mt_pickle_kind(items[i]) != MT_PICKLE_STR) {
-            mt_buf_addc(out, '"');
-            json(p, items[i], out, 0);
-            mt_buf_addc(out, '"');
-        } else {
-            json(p, items[i], out, depth - 1);
-        }
-        if (i + 1 < n)
-            mt_buf_addc(out, dict && i % 2 == 0 ? ':' : ',');
+    mt_json_put_begin(j, dict ? "{}" : "[]", false);
+    for (size_t i = dict; i < n && j->to->n < JSON_MAX; i += dict ? 2 : 1) {
+        if (dict)
+            json_key(p, items[i - 1], j);
+        json(p, items[i], j, depth - 1);
     }
-    mt_buf_addc(out, dict ? '}' : ']');
+    mt_json_put_end(j);
 }
 
-static void json(const struct mt_pickle *p, mt_pvalue v, struct mt_buf *out, int depth)
+static void json(const struct mt_pickle *p, mt_pvalue v, struct mt_json_out *j, int depth)
 {
     int64_t i = 0;
     double d;
     mt_pickle_int(p, v, &i);
     if (mt_pickle_kind(v) == MT_PICKLE_BOOL)
-        mt_buf_adds(out, v & 1 ? "true" : "false");
+        mt_json_put_bool(j, v & 1);
     else if (mt_pickle_kind(v) == MT_PICKLE_INT)
-        mt_buf_addf(out, "%lld", (long long)i);
+        mt_json_put_int(j, i);
     else if (mt_pickle_kind(v) == MT_PICKLE_WIDE)
-        mt_buf_addf(out, p->wides.v[(uint32_t)v].is_unsigned ? "%llu" : "%lld",
+        mt_buf_addf(mt_json_put_raw(j), p->wides.v[(uint32_t)v].is_unsigned ? "%llu" : "%lld",
                     (unsigned long long)i);
     else if (mt_pickle_real(p, v, &d) && isfinite(d))
-        mt_buf_addf(out, "%.17g", d);
-    else if (mt_pickle_str(p, v))
-        json_string(out, mt_pickle_str(p, v));
+        mt_buf_addf(mt_json_put_raw(j), "%.17g", d);
     else if (mt_pickle_is_box(v) && depth > 0)
-        json_items(p, v, out, depth);
+        json_items(p, v, j, depth);
     else
-        mt_buf_adds(out, "null");
+        mt_json_put_text(j, mt_pickle_str(p, v));
 }
 
 void mt_pickle_json(const struct mt_pickle *p, mt_pvalue v, struct mt_buf *out)
 {
-    json(p, v, out, JSON_DEPTH);
+    struct mt_json_out j = {.to = out};
+    json(p, v, &j, JSON_DEPTH);
 }
