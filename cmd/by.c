@@ -94,3 +94,14 @@ enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
         MT_TRY(mt_knows(run, device, needs[by->v[k]], err));
     return MT_OK;
 }
+
+unsigned mt_by_about(const struct mt_by *by)
+{
+    unsigned about = 0;
+    for (int k = 0; k < by->n; k++)
+        about |= by->v[k] == MT_BY_STEP                              ? MT_ABOUT_STEPS
+                 : by->v[k] == MT_BY_FORWARD                         ? MT_ABOUT_FORWARD
+                 : by->v[k] == MT_BY_SITE || by->v[k] == MT_BY_SCOPE ? MT_ABOUT_SCOPES
+                                                                     : 0u;
+    return about;
+}

@@ -30,6 +30,9 @@ struct mt_by {
 enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char *fallback,
                            struct mt_by *out, struct mt_err *err);
 
+/* What rows by these keys show besides their figures: enum mt_about, or-ed. */
+unsigned mt_by_about(const struct mt_by *by);
+
 /* Refuses keys that nothing of such a device can be grouped by. Errors: MT_EUSAGE. */
 enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err);

@@ -169,7 +169,7 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
         for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
             const struct mt_loaded_run *run = &sides[s]->runs.v[i];
             mt_notes_of_run(r, run->name, &run->notes,
-                            mt_findings_of_unseen(f, &sides[s]->figures.v.v[i]));
+                            mt_findings_about(f, &sides[s]->figures.v.v[i]));
             if (mt_findings_of_levels(f))
                 mt_notes_of_older(r, run->name, &run->notes);
         }

@@ -221,12 +221,13 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err)
 }
 
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
-                     const struct mt_run_device *device)
+                     const struct mt_run_device *device, unsigned shown)
 {
+    bool bounded = !device || mt_device_is_bounded(device);
     mt_report_run(report, 0, run->id, run->name, run->time_unit);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
-    mt_notes_of_run(report, run->name, &run->notes, !device || mt_device_is_bounded(device));
+    mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
 }
 
 void mt_report_others(struct mt_report *report, int other_n)

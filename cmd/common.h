@@ -61,9 +61,9 @@ void mt_show_notes(const struct mt_report *report);
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
 /* Says in the report which run it is about, and which device (NULL: none, or several); and what
- * every report on it must say (lib/model/notes.h). */
+ * import noted about what it shows: enum mt_about (lib/model/notes.h), or-ed. */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
-                     const struct mt_run_device *device);
+                     const struct mt_run_device *device, unsigned shown);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them, and which

@@ -3,6 +3,7 @@
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/compat/load_compat.h"
+#include "lib/render/run_notes.h"
 #include <string.h>
 
 static enum mt_status choose_rule(const char *version, const struct mt_torch_marks *marks,
@@ -137,6 +138,8 @@ enum mt_status mt_compat_table(struct mt_db *db, const struct mt_run *run,
     MT_TRY_OUT(sort_rows(&table, opts->sort, err));
     report->schema = "memtool.compat_torch";
     mt_report_run(report, 0, run->id, run->name, run->time_unit);
+    mt_notes_of_run(report, run->name, &run->notes,
+                    MT_ABOUT_SUMS | MT_ABOUT_SITES | MT_ABOUT_DURATIONS | MT_ABOUT_SCOPES);
     add_notes(report, &table, &input.marks, opts->version);
     if (mt_common.format && strcmp(mt_common.format, "table") != 0) {
         fill(report, &table, rule, opts->by_shape);

@@ -68,7 +68,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         unsigned said = MT_GAP_END | MT_GAP_REST; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;
         mt_report_older(r, &side->run, &side->device);
-        mt_notes_of_run(r, side->run.name, &side->run.notes, mt_device_is_bounded(&side->device));
+        unsigned apart = mt_device_is_bounded(&side->device) ? 0 : MT_ABOUT_UNSEEN;
+        mt_notes_of_run(r, side->run.name, &side->run.notes, MT_ABOUT_ALL & ~apart);
         if (gaps)
             mt_report_note(r, "%s %s: its peak may have been higher%s.", side->run.name,
                            mt_gaps_text(gaps), gaps & MT_GAPS_OF_LEVELS ? ", or lower" : "");
@@ -78,9 +79,6 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         mt_report_note(r, "The runs have little in common: %s of %s are in only one of them.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
                        mt_human_plural(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
-    if ((mt_device_has_events(&a->device) && !mt_allocations_are_known(&a->device)) ||
-        (mt_device_has_events(&b->device) && !mt_allocations_are_known(&b->device)))
-        mt_report_note(r, "Records without addresses: what was alive at the peak is unknown.");
     if (!device_name && !exit_code_wanted)
         mt_report_others(r, other_n);
 }

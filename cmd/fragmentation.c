@@ -216,7 +216,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
 
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
-    mt_view_about(v, r);
+    mt_view_about(v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
     if (v->has_device)
         MT_TRY(fill(v, r, err));
     else

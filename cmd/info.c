@@ -287,12 +287,12 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     mt_report_columns(r, "what value");
     r->columns.v[0].whole = true;
     struct mt_run told = v->run;
-    told.notes.lost[0] = told.notes.missing[0] = '\0'; /* its notes are rows */
-    if (mt_people_read())
-        told.notes.unseen[0] = '\0';
-    mt_report_about(r, &told, NULL);
-    if (!mt_people_read())
+    told.notes.n = 0; /* its notes are rows */
+    mt_report_about(r, &told, NULL, 0);
+    if (!mt_people_read()) {
+        mt_notes_of_run(r, v->run.name, &v->run.notes, MT_ABOUT_UNSEEN);
         mt_notes_of_older(r, v->run.name, &v->run.notes);
+    }
     MT_TRY(put_run(r, v, err));
     MT_TRY(put_devices(r, v, err));
     MT_TRY(put_rows(r, v, err));

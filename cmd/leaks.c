@@ -305,7 +305,7 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
     struct mt_view v;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_view_open(&v, ref, &wanted, err));
-    mt_view_about(&v, r);
+    mt_view_about(&v, r, MT_LEAKS_ABOUT);
     mt_report_param(r, "warmup", mt_cell_int(warmup));
     answer->unknown = !v.has_device;
     if (!v.has_device)

@@ -8,6 +8,10 @@
 #include "cmd/view.h"
 #include "lib/analysis/leaks_answer.h"
 
+/* What these reports show (enum mt_about). */
+#define MT_LEAKS_ABOUT                                                                             \
+    (MT_ABOUT_END | MT_ABOUT_SITES | MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS | MT_ABOUT_SCOPES)
+
 struct mt_leaks_wanted {
     const char *device; /* NULL: the one of the first run with most bytes allocated */
     const enum mt_group_key *keys;

@@ -16,10 +16,11 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                            gaps ? " of what was recorded" : "",
                            counted ? mt_human_plural(d->at_end_n, "block", blocks) : "",
                            counted ? ", " : "", mt_human_bytes(d->at_end_b, bytes));
-    mt_report_total(r, "at_end_b", gaps ? (struct mt_cell){0} : mt_cell_int(d->at_end_b));
+    bool lost = gaps & ~(unsigned)MT_GAP_OLDER;
+    mt_report_total(r, "at_end_b", lost ? (struct mt_cell){0} : mt_cell_int(d->at_end_b));
     mt_report_total(r, "at_end_n",
-                    counted && !gaps ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
-    if (gaps)
+                    counted && !lost ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
+    if (lost)
         mt_report_note(r, "What is alive at the end is unknown: %s %s.", run->name,
                        mt_gaps_text(gaps));
     r->empty = "nothing is alive at the end";
@@ -72,10 +73,10 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
     mt_live_groups_add(&groups, &live, d->at_end_b, 0);
     add_rows(r, &groups, w, answer);
     mt_live_groups_free(&groups);
-    if (gaps) { /* what seems to be alive may have been freed, and more may be alive */
+    gaps &= ~(unsigned)MT_GAP_PEAK;
+    answer->unknown |= gaps != 0;       /* more may be alive, */
+    if (gaps & ~(unsigned)MT_GAP_OLDER) /* and what seems to be may have been freed */
         answer->leaking = false;
-        answer->unknown = true;
-    }
     describe(r, &v->run, d, gaps);
     MT_TRY_OUT(mt_rows_apply(&asked, r, "at_end_b", err));
     asked.min_b = w->min_b; /* applied above */

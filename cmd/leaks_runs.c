@@ -225,7 +225,9 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     MT_TRY_OUT(find_device(s, db, &run, &none, err));
     if (i == 0 || i == s->run_n - 1)
         mt_report_run(s->r, i > 0, run.id, run.name, run.time_unit);
-    mt_notes_of_run(s->r, run.name, &run.notes, mt_device_is_bounded(&s->device));
+    mt_notes_of_run(s->r, run.name, &run.notes,
+                    mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
+                                                     : MT_LEAKS_ABOUT);
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
         s->ends_unknown |= !none;

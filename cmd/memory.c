@@ -70,7 +70,8 @@ static void describe(struct mt_report *r, const struct mt_run *run)
         mt_buf_addf(&title, " · step %s", step);
     else if (from || to)
         mt_buf_addf(&title, " · %s to %s", from ? from : "@start", to ? to : "@end");
-    mt_report_about(r, run, NULL);
+    mt_report_about(r, run, NULL,
+                    MT_ABOUT_SUMS | MT_ABOUT_LEVELS | MT_ABOUT_END | (step ? MT_ABOUT_STEPS : 0));
     r->title = title.s;
     mt_report_param(r, "from", mt_cell_text(from));
     mt_report_param(r, "to", mt_cell_text(to));

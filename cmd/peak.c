@@ -284,16 +284,15 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
 {
     struct mt_peak p = {.view = v, .report = r};
     enum mt_status st = MT_OK;
-    mt_view_about(v, r);
+    mt_view_about(v, r,
+                  MT_ABOUT_LEVELS | MT_ABOUT_SITES | MT_ABOUT_TIMES | mt_by_about(&keys) |
+                      (step || per ? MT_ABOUT_STEPS : 0));
     if (!v->has_device) {
         mt_report_no_memory(r, &v->run);
         return mt_show(r, err);
     }
     MT_TRY(check_known(&p, err));
     MT_TRY_OUT(fill(&p, err));
-    if (!per && mt_device_has_events(&v->device) && !mt_allocations_are_known(&v->device))
-        mt_report_note(r, "The records have no addresses (PyTorch writes them from 1.11 on): "
-                          "block lifetimes are unknown.");
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);
     st = mt_show(r, err);

@@ -220,7 +220,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
 {
     struct mt_segments s = {0};
     enum mt_status st = MT_OK;
-    mt_view_about(v, r);
+    mt_view_about(v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
     if (!v->has_device)
         return mt_show_no_memory(r, &v->run, err);
     MT_TRY_OUT(mt_segments_load(v->db, &v->run, &v->device, MT_SEG_AT_END, &s, err));

@@ -91,7 +91,9 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                      int64_t net_b)
 {
     bool one = d->n == 1;
-    mt_report_about(r, run, one ? &d->v[0] : NULL);
+    mt_report_about(r, run, one ? &d->v[0] : NULL,
+                    MT_ABOUT_SUMS | MT_ABOUT_LEVELS | MT_ABOUT_END | MT_ABOUT_SITES |
+                        MT_ABOUT_DURATIONS | mt_by_about(&keys) | (steps ? MT_ABOUT_STEPS : 0));
     if (d->n > 1)
         mt_report_param(r, "device", (struct mt_cell){0});
     mt_report_param(r, "sort", mt_cell_text(sort.column));

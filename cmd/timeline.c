@@ -311,7 +311,10 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
     struct mt_run_device about = v->device;
     if (shows_reserved())
         about.unseen_n = 0; /* what is reserved is known */
-    mt_report_about(r, &v->run, v->has_device ? &about : NULL);
+    mt_report_about(r, &v->run, v->has_device ? &about : NULL,
+                    MT_ABOUT_LEVELS | MT_ABOUT_TIMES |
+                        (by ? MT_ABOUT_SITES | mt_by_about(&keys) : 0) |
+                        (step ? MT_ABOUT_STEPS : 0));
     if (!v->has_device)
         return mt_show_no_memory(r, &v->run, err);
     enum mt_status st = look(&t, err);

@@ -141,7 +141,9 @@ static void add_columns(struct mt_report *r)
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d)
 {
-    mt_report_about(r, run, d);
+    mt_report_about(r, run, d,
+                    MT_ABOUT_SUMS | MT_ABOUT_LEVELS | MT_ABOUT_END | MT_ABOUT_SITES |
+                        MT_ABOUT_DURATIONS | MT_ABOUT_SCOPES);
     if (d)
         mt_totals_describe(&(struct mt_totals){run, d, 1, d->net_b, {NULL, NULL}}, r);
     else

@@ -138,9 +138,9 @@ void mt_view_close(struct mt_view *v)
     mt_db_close(v->db);
 }
 
-void mt_view_about(const struct mt_view *v, struct mt_report *report)
+void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned shown)
 {
-    mt_report_about(report, &v->run, mt_view_device(v));
+    mt_report_about(report, &v->run, mt_view_device(v), shown);
 }
 
 enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,

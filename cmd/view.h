@@ -58,8 +58,9 @@ static inline const struct mt_run_device *mt_view_device(const struct mt_view *v
     return v->has_device ? &v->device : NULL;
 }
 
-/* Says in the report which run and device it is about (mt_report_about). */
-void mt_view_about(const struct mt_view *v, struct mt_report *report);
+/* Says in the report which run and device it is about, and what import noted about what it shows
+ * (mt_report_about). */
+void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned shown);
 
 /*
  * What most commands do: opens a view of the run of their argument (none: @latest) and has use()

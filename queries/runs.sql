@@ -11,19 +11,17 @@ SELECT id, coalesce(name, '') FROM run WHERE substr(name, 1, length(?1)) = ?1 OR
 SELECT 1 FROM run WHERE id = ?1;
 
 -- name: run_get
--- in: ?1 id   out: ..., notes on what of the file was lost, the first number that no
---   record has, the note on frees that nobody saw, hash of the file, the note on older blocks,
---   whether memory records should be there and are not, kind, unit of its times ('' = none),
---   the note on records that are missing, to what times are known (NULL: not said)
+-- in: ?1 id   out: ..., the first number that no record has, hash of the file, whether memory records should be
+--   there and are not, kind, unit of its times ('' = none), to what times are known (NULL: not said)
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
-  coalesce((SELECT group_concat(text, '; ') FROM note WHERE run_id = ?1 AND kind IN ('cut', 'skipped', 'trailing')), ''),
   record_n + (SELECT coalesce(sum(unseen_n + alloc_unseen_n), 0) FROM device WHERE run_id = ?1),
-  coalesce((SELECT group_concat(text, '; ') FROM (SELECT text FROM note WHERE run_id = ?1 AND kind IN ('freed_unseen', 'alloc_unseen') ORDER BY kind DESC)), ''),
   coalesce(substr(content_hash, 1, 32), ''),
-  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'older_unknown'), ''),
-  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''),
-  coalesce((SELECT text FROM note WHERE run_id = ?1 AND kind = 'residual'), ''), resolution_ns FROM run WHERE id = ?1;
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''), resolution_ns FROM run WHERE id = ?1;
+
+-- name: run_notes
+-- in: ?1 run id   out: kind, text
+SELECT coalesce(kind, ''), coalesce(text, '') FROM note WHERE run_id = ?1;
 
 -- name: run_names
 SELECT coalesce(name, '') FROM run ORDER BY id DESC LIMIT 200;

@@ -1,5 +1,6 @@
 #include "lib/analysis/findings.h"
 
+#include "lib/model/notes.h"
 #include <string.h>
 
 static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
@@ -93,17 +94,26 @@ size_t mt_findings_devices(const struct mt_findings *f)
     return n;
 }
 
-bool mt_findings_of_unseen(const struct mt_findings *f, const struct mt_baseline *run)
+unsigned mt_findings_about(const struct mt_findings *f, const struct mt_baseline *run)
 {
+    static const unsigned figures[MT_FIG_BASELINE_N] = {
+        [MT_FIG_AT_PEAK_B] = MT_ABOUT_LEVELS,
+        [MT_FIG_AT_END_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES,
+        [MT_FIG_PER_STEP_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS,
+        [MT_FIG_SELF_ALLOC_B] = MT_ABOUT_SUMS | MT_ABOUT_STEPS,
+        [MT_FIG_SELF_ALLOC_N] = MT_ABOUT_SUMS | MT_ABOUT_STEPS};
+    unsigned all = 0;
     for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_rule *rule = f->v.v[i].rule;
         const struct mt_baseline_device *d = mt_baseline_same_device(run, f->v.v[i].device);
-        enum mt_figure figure = f->v.v[i].rule->kind->figure;
+        enum mt_figure figure = rule->kind->figure;
         bool alive =
             figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
-        if (d && d->unseen && alive)
-            return true;
+        all |= figures[figure] | (d && d->unseen && alive ? MT_ABOUT_UNSEEN : 0u) |
+               (rule->op || rule->scope ? MT_ABOUT_SITES | MT_ABOUT_SCOPES : 0u) |
+               (rule->kind->growth && alive ? MT_ABOUT_STEPS : 0u);
     }
-    return false;
+    return all;
 }
 
 bool mt_findings_of_levels(const struct mt_findings *f)

@@ -26,7 +26,7 @@ size_t mt_findings_devices(const struct mt_findings *f);
 /* Whether some rule is about a level: what is older than the recording is part of it. */
 bool mt_findings_of_levels(const struct mt_findings *f);
 
-/* Whether some rule is about what is alive on a device of the run that loses frees. */
-bool mt_findings_of_unseen(const struct mt_findings *f, const struct mt_baseline *run);
+/* What the findings are about, of a run: enum mt_about (lib/model/notes.h), or-ed. */
+unsigned mt_findings_about(const struct mt_findings *f, const struct mt_baseline *run);
 
 #endif

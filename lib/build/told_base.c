@@ -3,6 +3,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/input/json_doc.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,22 @@ enum mt_status mt_base_apply(struct mt_recording *r, const struct mt_bases *base
 
 /* ---- the file's own word ---- */
 
+/* What else is said of the device, and not used; the first of several is named. */
+static void note_unused(struct mt_recording *r, const struct mt_device *d, int64_t bytes)
+{
+    bool option = d->kept_from == MT_KEPT_OPTION;
+    enum mt_note_kind kind = option ? MT_NOTE_BASE_DIFFERS : MT_NOTE_BASE_TWICE;
+    char name[32], used[MT_HUMAN_MAX], unused[MT_HUMAN_MAX];
+    if (bytes == d->kept_b)
+        return;
+    mt_rec_note(r, kind, -1, 0);
+    mt_device_name(d->type, d->index, name);
+    if (!r->notes[kind].detail[0])
+        snprintf(r->notes[kind].detail, sizeof r->notes[kind].detail, "%s (%s, %s %s)", name,
+                 mt_human_bytes(d->kept_b, used), option ? "in the file" : "then",
+                 mt_human_bytes(bytes, unused));
+}
+
 /* One size of the metadata; false: it is none. A device without records is left out. */
 static bool use_size(struct mt_recording *r, const struct mt_json_doc *doc, const char *device,
                      const struct mt_json_doc_value *v)
@@ -123,7 +140,9 @@ static bool use_size(struct mt_recording *r, const struct mt_json_doc *doc, cons
     if (mt_json_doc_int(doc, v, &bytes, &ignored) != MT_OK || bytes < 0 || bytes >= MOST_B)
         return false;
     struct mt_device *d = find_device(r, device);
-    if (d && d->kept_from == MT_KEPT_UNKNOWN) {
+    if (d && d->kept_from != MT_KEPT_UNKNOWN)
+        note_unused(r, d, bytes);
+    else if (d) {
         d->kept_b = bytes;
         d->kept_from = MT_KEPT_FILE;
     }

@@ -50,6 +50,57 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_CALLERS] = "callers",
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
+    [MT_NOTE_BASE_TWICE] = "base_twice",
+    [MT_NOTE_BASE_DIFFERS] = "base_differs",
+};
+
+/* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
+const unsigned mt_note_about[MT_NOTE_N] = {
+#define ABOUT(what) MT_ABOUT_##what
+    [MT_NOTE_SKIPPED] = ABOUT(ALL),
+    [MT_NOTE_CUT] = ABOUT(ALL),
+    [MT_NOTE_TRAILING] = ABOUT(ALL),
+    [MT_NOTE_RESIDUAL] = ABOUT(ALL),
+    [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
+    [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
+    [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
+    [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
+    [MT_NOTE_BEFORE] = ABOUT(LEVELS) | ABOUT(END) | ABOUT(LIFETIMES),
+    [MT_NOTE_BAD_BASE] = ABOUT(LEVELS) | ABOUT(END),
+    [MT_NOTE_BASE_TWICE] = ABOUT(LEVELS) | ABOUT(END),
+    [MT_NOTE_BASE_DIFFERS] = ABOUT(LEVELS) | ABOUT(END),
+    [MT_NOTE_UNSEEN] = ABOUT(UNSEEN),
+    [MT_NOTE_BORN_UNSEEN] = ABOUT(UNSEEN),
+    [MT_NOTE_OLDER] = ABOUT(OLDER),
+    [MT_NOTE_NO_PEAK] = ABOUT(LEVELS),
+    [MT_NOTE_MOMENT_SUM] = ABOUT(LEVELS) | ABOUT(SITES),
+    [MT_NOTE_CALLERS] = ABOUT(SITES),
+    [MT_NOTE_UNLISTED] = ABOUT(SHOWN),
+    [MT_NOTE_REUSED_ADDRESS] = ABOUT(LEVELS) | ABOUT(END) | ABOUT(LIFETIMES),
+    [MT_NOTE_SIZE_MISMATCH] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
+    [MT_NOTE_NO_ADDRESS] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
+    [MT_NOTE_BY_SIZE] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
+    [MT_NOTE_UNMATCHED_BE] = ABOUT(SITES) | ABOUT(DURATIONS),
+    [MT_NOTE_LOST_NAME] = ABOUT(SCOPES),
+    [MT_NOTE_FORWARD] = ABOUT(FORWARD),
+    [MT_NOTE_OVERLAP] = ABOUT(DURATIONS),
+    [MT_NOTE_NEGATIVE_DUR] = ABOUT(DURATIONS),
+    [MT_NOTE_NO_TIMES] = ABOUT(TIMES),
+    [MT_NOTE_CLOCK] = ABOUT(TIMES),
+    [MT_NOTE_STEPS_MERGED] = ABOUT(STEPS),
+    [MT_NOTE_STEPS_ROUNDS] = ABOUT(STEPS),
+    [MT_NOTE_STEPS_UNKNOWN] = ABOUT(STEPS),
+    [MT_NOTE_STEPS_IDLE] = ABOUT(NO_FIGURE),
+    [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
+    [MT_NOTE_NO_MEMORY] = ABOUT(SHOWN),
+    [MT_NOTE_UNWRITTEN] = ABOUT(SHOWN),
+    [MT_NOTE_CUT_MEMORY] = ABOUT(SHOWN),
+    [MT_NOTE_OUTSIDE] = ABOUT(SHOWN),
+    [MT_NOTE_NO_PATH] = ABOUT(SHOWN),
+    [MT_NOTE_STATE_ONLY] = ABOUT(SHOWN),
+    [MT_NOTE_DEVICE_EVENTS] = ABOUT(NO_FIGURE),
+    [MT_NOTE_OOM] = ABOUT(NO_FIGURE),
+#undef ABOUT
 };
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
@@ -127,6 +178,10 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",
+    [MT_NOTE_BASE_TWICE] =
+        "the file's own \"memtool_base\" gives two sizes for %D: the first was used",
+    [MT_NOTE_BASE_DIFFERS] =
+        "--base was used, though the file's own \"memtool_base\" gives another size: %D",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "
         "was not loaded into it",
@@ -184,6 +239,36 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
         }
         p += 2;
     }
+}
+
+/* ---- those of a run ---- */
+
+void mt_run_notes_add(struct mt_run_notes *notes, const char *kind, const char *text)
+{
+    size_t room = sizeof notes->text - notes->text_n;
+    int k = 0;
+    while (k < MT_NOTE_N && strcmp(mt_note_names[k], kind) != 0)
+        k++;
+    if (k == MT_NOTE_N || notes->n == MT_NOTE_N || room <= 1)
+        return;
+    notes->v[notes->n].kind = (uint16_t)k;
+    notes->v[notes->n++].at = (uint16_t)notes->text_n;
+    int written = snprintf(notes->text + notes->text_n, room, "%s", text);
+    notes->text_n += (size_t)written < room ? (size_t)written + 1 : room;
+}
+
+const char *mt_run_notes_get(const struct mt_run_notes *notes, enum mt_note_kind kind)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        if (notes->v[i].kind == kind)
+            return notes->text + notes->v[i].at;
+    return NULL;
+}
+
+bool mt_run_notes_lost(const struct mt_run_notes *notes)
+{
+    return mt_run_notes_get(notes, MT_NOTE_CUT) || mt_run_notes_get(notes, MT_NOTE_SKIPPED) ||
+           mt_run_notes_get(notes, MT_NOTE_TRAILING);
 }
 
 #define MARK_IN_LOOP "prof.step() marks those of the loop, but only in a profile with a schedule"

@@ -5,12 +5,44 @@
 #define MT_NOTES_H
 
 #include "lib/model/recording.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct mt_run_notes {
-    char lost[512];    /* what of the file is not in the run, for people; "": nothing */
-    char missing[512]; /* of records that the recorder's own total misses; "": none */
-    char unseen[512];  /* of what nobody saw, which makes figures upper bounds; "": none */
-    char older[512];   /* of older blocks that are in no figure; "": none are known of */
+/* What a note is about, as bits. A report says the notes about what it shows. */
+enum mt_about {
+    MT_ABOUT_SUMS = 1 << 0,      /* what was allocated and freed */
+    MT_ABOUT_LEVELS = 1 << 1,    /* how much is alive when: peaks, curves */
+    MT_ABOUT_END = 1 << 2,       /* what is alive at the end */
+    MT_ABOUT_SITES = 1 << 3,     /* what of it belongs to which op or call path */
+    MT_ABOUT_LIFETIMES = 1 << 4, /* which block is freed when: leaks */
+    MT_ABOUT_STEPS = 1 << 5,     /* what is a step, and which */
+    MT_ABOUT_TIMES = 1 << 6,     /* when something is */
+    MT_ABOUT_DURATIONS = 1 << 7, /* how long ops take */
+    MT_ABOUT_SCOPES = 1 << 8,    /* what scopes are called */
+    MT_ABOUT_FORWARD = 1 << 9,   /* which op runs backward of which */
+    MT_ABOUT_UNSEEN = 1 << 10,   /* levels of devices that lose frees or allocations */
+    MT_ABOUT_OLDER = 1 << 11,    /* levels of devices that leave out what is older */
+    MT_ABOUT_ALL = (1 << 12) - 1,
+    /* No report but info says these: no figure depends on them, */
+    MT_ABOUT_NO_FIGURE = 1 << 12,
+    /* or they stand in a row of their own, as a refusal or as an unknown figure. */
+    MT_ABOUT_SHOWN = 1 << 13,
 };
+extern const unsigned mt_note_about[MT_NOTE_N];
+
+/* The notes of a run, as they stand in the database. */
+struct mt_run_notes {
+    size_t n, text_n;
+    struct {
+        uint16_t kind, at; /* enum mt_note_kind; in text */
+    } v[MT_NOTE_N];
+    char text[8192]; /* what exceeds it is cut */
+};
+/* Unknown kinds are left out. */
+void mt_run_notes_add(struct mt_run_notes *notes, const char *kind, const char *text);
+/* NULL: there is none of that kind. */
+const char *mt_run_notes_get(const struct mt_run_notes *notes, enum mt_note_kind kind);
+/* Whether something of the file is not in the run. */
+bool mt_run_notes_lost(const struct mt_run_notes *notes);
 
 #endif

@@ -251,6 +251,8 @@ enum mt_note_kind {
     MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
     MT_NOTE_CALLERS,        /* functions that hold more than their callers do together */
     MT_NOTE_UNLISTED,       /* what reports of leaks count, and list no stacks for */
+    MT_NOTE_BASE_TWICE,     /* metadata on older blocks that says two sizes of a device */
+    MT_NOTE_BASE_DIFFERS,   /* metadata on older blocks that the user's word contradicts */
     MT_NOTE_N
 };
 struct mt_note {

@@ -11,8 +11,8 @@
  * blocks. */
 void mt_notes_of_older(struct mt_report *r, const char *run, const struct mt_run_notes *notes);
 
-/* Adds the others to a report. unseen: it shows what is alive, or was, on a such a device. */
+/* Adds the others that are about what the report shows, or of: enum mt_about, or-ed. */
 void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_notes *notes,
-                     bool unseen);
+                     unsigned shown);
 
 #endif

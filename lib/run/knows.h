@@ -49,7 +49,11 @@ enum mt_gap {
     MT_GAP_ABOVE = 64,    /* at some time it is above the level */
     MT_GAP_BELOW = 128,   /* at some time it is below */
     MT_GAP_NOTHING = 256, /* nothing was allocated: it was hardly recorded */
-    MT_GAPS_ALL = 511,
+    MT_GAPS_INSIDE = 511, /* all of these: something that happened in the recording is lost */
+    /* Of runs without single records, in which levels are that much at least: */
+    MT_GAP_OLDER = 512, /* what is older is in no figure, though there is such */
+    MT_GAP_PEAK = 1024, /* between the moments that were recorded more may have been alive */
+    MT_GAPS_ABOVE = MT_GAP_OLDER | MT_GAP_PEAK,
 };
 
 /* Frees may be missing: what seems to stay may have been freed, so nothing can be called a leak,

@@ -288,6 +288,23 @@ static enum mt_run_kind kind_of(int64_t kind)
     return kind >= 0 && kind < MT_RUN_KIND_N ? (enum mt_run_kind)kind : MT_RUN_TRACE;
 }
 
+/* Of a run of records, each device says itself what it frees that is older (mt_report_older). */
+static enum mt_status read_notes(struct mt_db *db, struct mt_run *run, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row, records = run->kind == MT_RUN_TRACE || run->kind == MT_RUN_SNAPSHOT;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_NOTES, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        const char *kind = mt_stmt_text(s, 0);
+        if (!records || strcmp(kind, mt_note_names[MT_NOTE_BEFORE]) != 0)
+            mt_run_notes_add(&run->notes, kind, mt_stmt_text(s, 1));
+    }
+}
+
 enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -309,21 +326,18 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .op_first = mt_stmt_int(s, 13),
                            .alloc_first = mt_stmt_int(s, 14),
                            .node_first = mt_stmt_int(s, 15),
-                           .record_end = mt_stmt_int(s, 17),
-                           .unwritten = mt_stmt_int(s, 21) != 0,
-                           .kind = kind_of(mt_stmt_int(s, 22)),
-                           .resolution_ns = mt_stmt_int_or(s, 25, 0)};
+                           .record_end = mt_stmt_int(s, 16),
+                           .unwritten = mt_stmt_int(s, 18) != 0,
+                           .kind = kind_of(mt_stmt_int(s, 19)),
+                           .resolution_ns = mt_stmt_int_or(s, 21, 0)};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
     snprintf(out->step_marker, sizeof out->step_marker, "%s", mt_stmt_text(s, 4));
-    snprintf(out->notes.lost, sizeof out->notes.lost, "%s", mt_stmt_text(s, 16));
-    snprintf(out->notes.unseen, sizeof out->notes.unseen, "%s", mt_stmt_text(s, 18));
-    snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 19));
-    snprintf(out->notes.older, sizeof out->notes.older, "%s", mt_stmt_text(s, 20));
-    snprintf(out->time_unit, sizeof out->time_unit, "%s", mt_stmt_text(s, 23));
-    snprintf(out->notes.missing, sizeof out->notes.missing, "%s", mt_stmt_text(s, 24));
+    snprintf(out->content, sizeof out->content, "%s", mt_stmt_text(s, 17));
+    snprintf(out->time_unit, sizeof out->time_unit, "%s", mt_stmt_text(s, 20));
     mt_stmt_end(s);
+    MT_TRY(read_notes(db, out, err));
     return check_counts(out, err);
 }
 
@@ -377,7 +391,7 @@ const char *mt_run_how_to_record(const struct mt_run *run)
     if (mt_run_is_snapshot(run))
         return "This snapshot has neither segments nor events; record history with "
                "torch.cuda.memory._record_memory_history() before the run.";
-    if (*run->notes.lost)
+    if (mt_run_notes_lost(&run->notes))
         return "The part of the file that was read has no memory records: PyTorch writes them "
                "after the "
                "ops. "

@@ -17,6 +17,8 @@ static const struct {
     {MT_GAP_NOTHING, MT_NOTE_NO_ALLOCATIONS,
      "has no allocations: the recorder was perhaps not loaded into the program"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
+    {MT_GAP_OLDER, MT_NOTE_BEFORE, "leaves out what was allocated before its recording began"},
+    {MT_GAP_PEAK, MT_NOTE_NO_PEAK, "has no moment that its recorder marked as the peak"},
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
 
@@ -34,7 +36,8 @@ enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
         if (!row)
             return MT_OK;
         for (size_t i = 0; i < MT_ARRAY_LEN(gaps_of); i++)
-            if (strcmp(mt_stmt_text(s, 0), mt_note_names[gaps_of[i].note]) == 0)
+            if (!(gaps_of[i].gap & MT_GAPS_ABOVE && mt_device_has_events(device)) &&
+                strcmp(mt_stmt_text(s, 0), mt_note_names[gaps_of[i].note]) == 0)
                 *out |= gaps_of[i].gap;
     }
 }

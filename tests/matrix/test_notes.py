@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""What import notes reaches the reports: for each note a recording that makes it, and each report whose figures it touches
+says it, for people and in JSON. A note that nobody lists here fails."""
+
+import os
+import re
+
+import inputs
+import mt
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CORPUS = os.path.join(os.path.dirname(HERE), "fuzz", "corpus")
+LOOPS = os.path.join(os.path.dirname(HERE), "loops")
+NOTES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "lib", "model", "notes.c")
+
+m = mt.Matrix()
+
+# ---- recordings ----
+
+
+def trace(fill):
+    def make(path):
+        t = inputs.Trace()
+        fill(t)
+        t.write(path)
+    return make
+
+
+def text(content):
+    def make(path):
+        with open(path, "w") as f:
+            f.write(content)
+    return make
+
+
+def there(path):
+    return lambda _: path
+
+
+def made(name):
+    return there(os.path.join("made", f"{name}.{'pickle' if name.startswith('snapshot') else 'json'}"))
+
+
+def sample(name):
+    return there(os.path.join(os.environ["SAMPLES"], "snapshots", f"{name}.pickle"))
+
+
+def corpus(name):
+    return there(os.path.join(CORPUS, name))
+
+
+def loop(name):
+    return there(os.path.join(LOOPS, f"{name}.json.gz"))
+
+
+def some(t):
+    """What a trace needs to have figures: an op, and a block that stays."""
+    t.op("aten::keep", 10, 9)
+    t.record(12, 1000, 4096)
+
+
+def forward_of_two_threads(t):
+    some(t)
+    for tid in (1, 2):
+        t.op("aten::mul", 30, 5, tid, **{"Sequence number": 7})
+    t.op("MulBackward0", 50, 5, 3, **{"Sequence number": 7, "Fwd thread id": 1})
+
+
+def kernel(t):
+    some(t)
+    t.op("a kernel", 30, 5, cat="kernel")
+
+
+def lost_name(t):
+    t.mark("unknown", 5, 20)
+    some(t)
+
+
+def bad_base(t):
+    some(t)
+    t.meta["memtool_base"] = "much"
+
+
+def base_twice(t):
+    some(t)
+    t.record(14, 1000, 8192, inputs.CUDA0)
+    t.meta["memtool_base"] = {"cuda:0": 100, "cuda": 200}
+
+
+def base_differs(t):
+    some(t)
+    t.meta["memtool_base"] = 200
+
+
+def more_than_listed(path):
+    """A report of leaks whose summary has more than it lists."""
+    with open(os.path.join(os.environ["SAMPLES"], "heap", "lsan.txt")) as f, open(path, "w") as out:
+        out.write(re.sub(r"(SUMMARY: \w+: )(\d+)", lambda found: found[1] + str(int(found[2]) + 1000), f.read()))
+
+
+HEAPTRACK = "v 10400 3\nX ./a b\nI 1000 5e298f\ns 2 /p\ns 4 main\ni 1 1 2\nt 1 0\na a 1\n+ 0\n"
+MASSIF = """desc: --massif
+cmd: ./a
+time_unit: i
+#-----------
+snapshot=0
+#-----------
+time=1
+mem_heap_B=100
+mem_heap_extra_B=0
+mem_stacks_B=0
+heap_tree=peak
+n1: %d (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
+ n1: %d 0x109: f (a.c:1)
+  n0: %d 0x10A: main (a.c:2)
+"""
+
+# ---- reports ----
+
+EVERY = ["table", "table --by site", "tree", "peak", "leaks", "timeline", "memory", "diff", "leaks over runs", "check --max-peak 1TiB",
+         "check --max-at-end 1TiB", "check --max-alloc-growth 900%", "check --max-peak-growth 900%"]
+LEVELS = ["table", "tree", "peak", "timeline", "memory", "diff", "check --max-peak 1TiB", "check --max-peak-growth 900%"]
+END = ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]
+SITES = ["table", "tree", "peak", "leaks", "timeline --by site", "diff", "leaks over runs", "check --max-peak 1TiB --op a"]
+SUMS = ["table", "tree", "memory", "diff", "check --max-alloc-growth 900%"]
+STEPS = ["table --by step", "peak --per step", "leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB", "check --max-peak-growth 900%"]
+TIMES = ["peak", "timeline", "diff"]
+DURATIONS = ["table", "tree", "diff"]
+NONE = []  # no figure depends on it, or the report shows it otherwise
+
+# note: how to record it, who says it
+CASES = {
+    "skipped": (corpus("heaptrack/odd"), EVERY),
+    "cut": (corpus("heaptrack/alloclab_cut"), EVERY),
+    "trailing": (corpus("dhat/odd"), ["table", "tree", "peak", "leaks", "memory", "diff", "check --max-peak 1TiB"]),
+    "residual": (made("devices"), EVERY),
+    "no_allocations": (text("v 10400 3\n# strings: 0\n"), ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]),
+    "bad_size": (corpus("pickle/negative-size"), LEVELS + END),
+    "unknown_action": (sample("unknown_actions"), LEVELS + SUMS),
+    "history_cut": (sample("ring_cut"), LEVELS + SUMS + ["leaks", "leaks over runs"]),
+    "before_trace": (text(HEAPTRACK + "- 0\n- 0\n# strings: 2\n"), LEVELS + END),
+    "bad_base": (trace(bad_base), LEVELS + END),
+    "base_twice": (trace(base_twice), LEVELS + END),
+    "base_differs": (trace(base_differs), LEVELS + END),
+    "freed_unseen": (made("deep"), LEVELS + END + SITES),
+    "alloc_unseen": (made("older"), LEVELS + END),
+    "older_unknown": (made("random0"), ["peak", "timeline", "memory", "diff", "leaks over runs", "check --max-peak 1TiB", "check --max-at-end 1TiB"]),
+    "no_peak": (corpus("massif/deep"), LEVELS),
+    "moment_sum": (text(MASSIF % (200, 200, 200)), LEVELS),
+    "callers": (text(MASSIF % (100, 90, 90)), ["table", "tree", "peak", "diff", "check --max-peak 1TiB --op a"]),
+    "reused_address": (corpus("pickle/same-address"), LEVELS + END),
+    "size_mismatch": (made("older"), END + SITES),
+    "no_address": (made("no_addresses"), ["table", "tree", "peak", "memory", "diff", "check --max-at-end 1TiB"]),
+    "paired_by_size": (made("some_addresses"), END + SITES),
+    "unmatched_begin_end": (sample("unbalanced_marks"), SITES + DURATIONS),
+    "lost_name": (trace(lost_name), ["table --by scope", "table --by site", "tree", "peak", "leaks", "leaks over runs", "diff"]),
+    "forward_ambiguous": (trace(forward_of_two_threads), ["table --by forward", "diff"]),
+    "overlap": (made("overlaps"), DURATIONS),
+    "negative_dur": (corpus("pytorch_trace/array"), DURATIONS),
+    "no_times": (sample("no_times"), TIMES),
+    "clock": (sample("clock_back"), TIMES),
+    "steps_merged": (made("nested_optimizers"), STEPS),
+    "steps_rounds": (made("two_optimizers"), STEPS),
+    "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
+    "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
+    "unlisted": (more_than_listed, NONE),
+    "steps_idle": (loop("autocast"), NONE),
+    "no_memory": (made("no_memory"), NONE),
+    "no_memory_written": (loop("writer_all_threads"), NONE),
+    "no_memory_before_cut": (corpus("pytorch_trace/cut"), NONE),
+    "outside_ops": (made("memory_only"), NONE),
+    "no_path": (sample("no_frames"), NONE),
+    "state_only": (sample("state_only"), NONE),
+    "device_events": (trace(kernel), NONE),
+    "out_of_memory": (made("snapshot0"), NONE),
+}
+
+
+IMPORTED_WITH = {"base_differs": ["--base", "300"]}
+
+
+def answers(report, run, other):
+    """The report as people read it, and as JSON."""
+    args = report.split()
+    if report == "leaks over runs":
+        args = ["leaks", other, run]
+    elif args[0] == "check" and "-growth" in report and "per-step" not in report:
+        args = ["check", run, "--baseline", other, *args[1:]]
+    elif args[0] == "diff":
+        args = ["diff", run, other]
+    else:
+        args = [args[0], run, *args[1:]]
+    _, out, err = m.run(*args, codes=(0, 1, 2, 3))
+    code, told, _ = m.run(*args, "--format", "json", codes=(0, 1, 2, 3))
+    return code, out + err, told
+
+
+def said(note, answer):
+    """Whether an answer has the note. JSON writes quotes and other characters in its own way."""
+    return note[:60].replace('"', '\\"') in answer or note[:60] in answer
+
+
+list(inputs.made_up("made"))
+with open(NOTES, encoding="utf-8") as f:
+    kinds = re.findall(r'\[MT_NOTE_\w+\] = "(\w+)"', f.read())
+m.check(len(kinds) > 35 and sorted(kinds) == sorted(CASES), "notes that nobody lists here:", sorted(set(kinds) ^ set(CASES)))
+for kind, (make, reports) in CASES.items():
+    path = make(f"{kind}.recording") or f"{kind}.recording"
+    m.run("import", path, "--name", kind, "--partial", *IMPORTED_WITH.get(kind, []), codes=(0, 2))
+    name = m.query(f"SELECT run FROM v_note WHERE run = '{kind}' AND kind = '{kind}'")
+    if not name:  # imported before, for another note
+        name = m.query(f"SELECT run FROM v_note WHERE kind = '{kind}'")
+    if not m.check(bool(name), kind, "is not noted of", path):
+        continue
+    run = name[0]["run"]
+    note = m.query(f"SELECT text FROM v_note WHERE run = '{run}' AND kind = '{kind}'")[0]["text"]
+    other = m.query(f"SELECT b.name FROM run a JOIN run b ON a.format = b.format AND a.id <> b.id WHERE a.name = '{run}' LIMIT 1")
+    other = other[0]["name"] if other else run
+    m.check(said(note, m.run("info", run)[1]), kind, "info does not say:", note)
+    for report in sorted(set(reports)):
+        code, shown, told = answers(report, run, other)
+        if code == 2:  # it cannot answer, and says why
+            m.passed += 1
+            continue
+        m.check(said(note, shown), kind, report, run, "does not say:", note, "\n", shown[-700:])
+        m.check(said(note, told), kind, report, run, "JSON does not say:", note)
+
+# ---- figures that are lower bounds: a limit that they keep is open, one that they exceed is broken ----
+
+for name, log in (("older_freed", "- 0\n- 0\n"), ("older_freed_leak", "- 0\n- 0\n+ 0\n")):
+    text(HEAPTRACK + log + "# strings: 2\n")(f"{name}.log")
+    m.run("import", f"{name}.log", "--name", name, codes=(0, 2))
+    run = name if m.query(f"SELECT 1 AS yes FROM run WHERE name = '{name}'") else "before_trace"
+    leaks = 1 if "leak" in name else 3
+    for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0"), (3, "--max-at-end 1TiB"), (leaks, "--max-at-end 0")):
+        m.check(m.run("check", run, *line.split(), codes=(0, 1, 3))[0] == code, run, line, code)
+    m.check(m.run("leaks", run, "--fail", codes=(0, 1, 3))[0] == leaks, run, "leaks --fail", leaks)
+for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0")):
+    m.check(m.run("check", "no_peak", *line.split(), codes=(0, 1, 3))[0] == code, "no_peak", line, code)
+m.finish(at_least=500)
