@@ -53,7 +53,7 @@ static void add_rows(struct mt_report *r, const struct mt_live_groups *groups,
             r->left_out_n++;
     }
     r->keep_order = true;
-    mt_table_sort(r, &(struct mt_sort){"at_end_b", true, NULL});
+    mt_table_sort(r, &(struct mt_sort){"at_end_b", true, NULL, false});
 }
 
 enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,

@@ -378,7 +378,7 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
 static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer,
                                  struct mt_err *err)
 {
-    static const struct mt_sort by_change = {"change_b", true, NULL};
+    static const struct mt_sort by_change = {"change_b", true, NULL, false};
     struct mt_rows asked = *s->wanted->rows;
     char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
     for (size_t i = 0; i < s->all.n; i++)

@@ -119,7 +119,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
             add_name(p, &groups.rows.v[i], &best[i]);
     p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran",
                                    p->view->run.name, p->view->device.name);
-    const struct mt_sort sort = {"rise_b", true, NULL};
+    const struct mt_sort sort = {"rise_b", true, NULL, false};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));
     mt_rows_footer(rows, p->report, NULL, "");

@@ -25,7 +25,7 @@ static const char *wanted_device(void)
 }
 
 /* Of a run without memory: what its ops did. */
-enum { NO_DEVICE = MT_KNOWS_OPS | MT_KNOWS_ALLOC | MT_KNOWS_COUNTS };
+enum { NO_DEVICE = MT_KNOWS_OPS };
 
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,

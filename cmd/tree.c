@@ -28,7 +28,8 @@ static unsigned knows; /* enum mt_knows, of the device */
 
 static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
 {
-    return knows & need ? mt_cell_int(v) : (struct mt_cell){0};
+    return knows & need && (v || !(knows & mt_large_only(need))) ? mt_cell_int(v)
+                                                                 : (struct mt_cell){0};
 }
 
 static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
@@ -211,7 +212,7 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     enum mt_status st = MT_OK;
     if (d)
         MT_TRY_OUT(mt_knows_sums(&view->run, d, err));
-    knows = d ? d->knows : ~0u;
+    knows = d ? d->knows : (unsigned)MT_KNOWS_OPS;
     if (invert)
         turn_round(v.t, r);
     mt_tree_add_outside(v.t);
@@ -220,6 +221,8 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     MT_TRY_OUT(choose(&v, err));
     add_columns(r);
     walk(&v);
+    if (!d)
+        mt_report_hide_empty(r);
     describe(r, &view->run, d);
     tell_small(&v, d);
     st = mt_show(r, err);

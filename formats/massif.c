@@ -497,6 +497,21 @@ static void add_figure(struct reader *r, const char *key, int64_t v)
         (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, text, (size_t)n)};
 }
 
+/* What massif left out is of paths that it does not list, any of them. */
+static void mark_left_out(struct reader *r)
+{
+    const struct mt_recording *rec = r->rec;
+    for (size_t i = 0; i < rec->stats.n; i++) {
+        const struct mt_node_stat *s = &rec->stats.v[i];
+        uint32_t root = s->node;
+        while (rec->nodes.v[root].parent != MT_NONE)
+            root = rec->nodes.v[root].parent;
+        if (rec->nodes.v[root].frame == r->below.frame)
+            rec->devices.v[s->device].knows |= (s->self.at_peak_b ? MT_LARGE_AT_PEAK : 0) |
+                                               (s->self.at_end_b ? MT_LARGE_AT_END : 0);
+    }
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     MT_TRY(read_lines(r, err));
@@ -509,7 +524,9 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     }
     add_figure(r, "extra_at_peak_b", r->highest.extra);
     add_figure(r, "stacks_at_peak_b", r->highest.stacks);
-    return mt_heap_close(r->heap, err);
+    MT_TRY(mt_heap_close(r->heap, err));
+    mark_left_out(r);
+    return MT_OK;
 }
 
 static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opts *opts,

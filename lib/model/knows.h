@@ -28,8 +28,19 @@ enum mt_knows {
     MT_KNOWS_OPS = 1 << 9, /* single ops */
     MT_KNOWS_THREADS = 1 << 10,
     MT_KNOWS_SEGMENTS = 1 << 11, /* what the caching allocator holds from the driver */
-    MT_KNOWS_STEPS = 1 << 12
+    MT_KNOWS_STEPS = 1 << 12,
+    /* what is not known: call paths for which nothing is listed at the peak, or at the end, may
+       hold a little there */
+    MT_LARGE_AT_PEAK = 1 << 13,
+    MT_LARGE_AT_END = 1 << 14
 };
+
+/* With which of these bits of a device a figure of 0, which needs so much, is not known to be 0. */
+static inline unsigned mt_large_only(unsigned need)
+{
+    return (need & MT_KNOWS_AT_PEAK ? MT_LARGE_AT_PEAK : 0) |
+           (need & MT_KNOWS_AT_END ? MT_LARGE_AT_END : 0);
+}
 
 /* Whether anything is known of single events: of ops, or of blocks. Else there are sums and moments
  * of call paths. */

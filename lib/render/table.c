@@ -77,18 +77,18 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
     for (size_t i = 0; i < shown.n; i++) {
         all[n++] = mt_figure_defs[shown.v[i]].name;
         if (strcmp(key, all[i]) == 0) {
-            *out = (struct mt_sort){all[i], true, NULL};
+            *out = (struct mt_sort){all[i], true, NULL, true};
             return MT_OK;
         }
     }
     if (strcmp(key, "name") == 0) {
-        *out = (struct mt_sort){"name", false, NULL};
+        *out = (struct mt_sort){"name", false, NULL, true};
         return MT_OK;
     }
     for (size_t i = 0; i < MT_ARRAY_LEN(aliases); i++) {
         all[n++] = aliases[i].key;
         if (strcmp(key, aliases[i].key) == 0) {
-            *out = (struct mt_sort){aliases[i].column, false, aliases[i].device};
+            *out = (struct mt_sort){aliases[i].column, false, aliases[i].device, true};
             return MT_OK;
         }
     }
@@ -160,7 +160,8 @@ static struct mt_cell figure_cell(const struct mt_group *from, const struct mt_f
 {
     unsigned needs = mt_figure_defs[f].needs;
     bool ran = from->has_calls && from->calls_n; /* call paths of snapshots have no calls */
-    if (needs == MT_KNOWS_OPS ? !ran : needs & ~knows & SUMS)
+    bool unlisted = !figures->v[f].i && knows & mt_large_only(needs);
+    if (unlisted || (needs == MT_KNOWS_OPS ? !ran : needs & ~knows & SUMS))
         return (struct mt_cell){0};
     return mt_cell_int(figures->v[f].i);
 }
@@ -188,44 +189,81 @@ void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, co
 
 struct order {
     const struct mt_row *row;
-    int64_t value;
-    const char *text;
     size_t place;
-    bool by_size;
 };
+
+/* What rows are sorted by, and then by, and then by. */
+static struct sorting {
+    int columns[MT_BY_N + 3];
+    int n;
+    bool by_size;
+} sorting;
+
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* Numbers, as those of steps, by what they are. */
+static int text_cmp(const char *a, const char *b)
+{
+    char *end_a, *end_b;
+    long long x = strtoll(a, &end_a, 10), y = strtoll(b, &end_b, 10);
+    if (*a && *b && !*end_a && !*end_b && x != y)
+        return x < y ? -1 : 1;
+    return strcmp(a, b);
+}
+
+/* Largest first, texts from A to Z; what is unknown comes behind all 0, or all there is. */
+static int cell_cmp(const struct mt_cell *x, const struct mt_cell *y, bool by_size)
+{
+    if (x->kind == MT_CELL_TEXT && y->kind == MT_CELL_TEXT)
+        return text_cmp(x->s, y->s);
+    int64_t a = x->kind == MT_CELL_INT ? x->i : by_size ? 0 : INT64_MIN + 1;
+    int64_t b = y->kind == MT_CELL_INT ? y->i : by_size ? 0 : INT64_MIN + 1;
+    uint64_t size_a = magnitude(a), size_b = magnitude(b);
+    if (by_size && size_a != size_b)
+        return size_a > size_b ? -1 : 1;
+    if (a != b)
+        return a > b ? -1 : 1;
+    return (x->kind == MT_CELL_NULL) - (y->kind == MT_CELL_NULL);
+}
 
 static int order_cmp(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    if (x->text && y->text) {
-        int c = strcmp(x->text, y->text);
+    for (int i = 0; i < sorting.n; i++) {
+        int column = sorting.columns[i];
+        int c = cell_cmp(&x->row->cells[column], &y->row->cells[column], sorting.by_size);
         if (c)
             return c;
     }
-    uint64_t vx = x->value < 0 ? 0 - (uint64_t)x->value : (uint64_t)x->value;
-    uint64_t vy = y->value < 0 ? 0 - (uint64_t)y->value : (uint64_t)y->value;
-    if (x->by_size && vx != vy)
-        return vx > vy ? -1 : 1;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
     return x->place < y->place ? -1 : 1;
+}
+
+static void sort_then(int column)
+{
+    if (column >= 0 && sorting.n < (int)MT_ARRAY_LEN(sorting.columns))
+        sorting.columns[sorting.n++] = column;
 }
 
 void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
 {
+    static const char self[] = "self_";
     int column = mt_report_find_column(r, sort->column);
     if (column < 0)
         column = (int)r->columns.n - 1;
     r->columns.v[column].wanted = true;
+    sorting = (struct sorting){.by_size = sort->by_size};
+    sort_then(column);
+    if (sort->then_name && strncmp(sort->column, self, sizeof self - 1) == 0)
+        sort_then(mt_report_find_column(r, sort->column + sizeof self - 1));
+    for (size_t c = figures_of(r).n; c < r->columns.n && sort->then_name; c++)
+        sort_then((int)c);
     struct order *order = mt_alloc((r->rows.n + 1) * sizeof *order);
     struct mt_row *rows = mt_alloc((r->rows.n + 1) * sizeof *rows);
-    for (size_t i = 0; i < r->rows.n; i++) {
-        const struct mt_cell *c = &r->rows.v[i].cells[column];
-        order[i] = (struct order){&r->rows.v[i], c->kind == MT_CELL_INT ? c->i : INT64_MIN + 1,
-                                  c->kind == MT_CELL_TEXT ? c->s : NULL, i, sort->by_size};
-        if (c->kind == MT_CELL_NULL && sort->by_size)
-            order[i].value = 0;
-    }
+    for (size_t i = 0; i < r->rows.n; i++)
+        order[i] = (struct order){&r->rows.v[i], i};
     qsort(order, r->rows.n, sizeof *order, order_cmp);
     for (size_t i = 0; i < r->rows.n; i++)
         rows[i] = *order[i].row;

@@ -12,6 +12,7 @@ struct mt_sort {
     const char *column; /* machine name of the column */
     bool by_size;       /* largest magnitude first (ours); false: descending, as PyTorch sorts */
     const char *device; /* "cpu", "cuda": the device the key implies; NULL = none */
+    bool then_name; /* rows that are equal in that: by the inclusive figure, then by their keys */
 };
 
 /* Errors: MT_EUSAGE listing the keys, nearest first. */

@@ -93,6 +93,12 @@ static int64_t known(unsigned knows, unsigned need, int64_t v)
     return (knows & need) == need ? v : MT_UNKNOWN;
 }
 
+/* What a call path held at the peak, or at the end, of which small ones may not be listed. */
+static int64_t held(unsigned knows, unsigned need, unsigned large, int64_t v)
+{
+    return v || !(knows & large) ? known(knows, need, v) : MT_UNKNOWN;
+}
+
 static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -118,16 +124,19 @@ static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
         unsigned k = w->r->devices.v[st->device].knows;
         bool freed = w->r->devices.v[st->device].freed_b != MT_UNKNOWN;
         MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
-        mt_stmt_bind(s, "iiIIIIIIIIIIIIII", w->node + (int64_t)st->node,
-                     w->device + (int64_t)st->device, known(k, MT_KNOWS_ALLOC, a->alloc_b),
-                     known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, a->freed_b),
-                     known(k, ALLOC_N, a->alloc_n), known(k, MT_KNOWS_AT_PEAK, a->at_peak_b),
-                     known(k, MT_KNOWS_AT_END, a->at_end_b), known(k, AT_PEAK_N, a->at_peak_n),
-                     known(k, AT_END_N, a->at_end_n), known(k, MT_KNOWS_ALLOC, b->alloc_b),
-                     known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, b->freed_b),
-                     known(k, ALLOC_N, b->alloc_n), known(k, MT_KNOWS_AT_PEAK, b->at_peak_b),
-                     known(k, MT_KNOWS_AT_END, b->at_end_b), known(k, AT_PEAK_N, b->at_peak_n),
-                     known(k, AT_END_N, b->at_end_n));
+        mt_stmt_bind(
+            s, "iiIIIIIIIIIIIIII", w->node + (int64_t)st->node, w->device + (int64_t)st->device,
+            known(k, MT_KNOWS_ALLOC, a->alloc_b),
+            known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, a->freed_b), known(k, ALLOC_N, a->alloc_n),
+            held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, a->at_peak_b),
+            held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, a->at_end_b),
+            held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, a->at_peak_n),
+            held(k, AT_END_N, MT_LARGE_AT_END, a->at_end_n), known(k, MT_KNOWS_ALLOC, b->alloc_b),
+            known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, b->freed_b), known(k, ALLOC_N, b->alloc_n),
+            held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, b->at_peak_b),
+            held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, b->at_end_b),
+            held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, b->at_peak_n),
+            held(k, AT_END_N, MT_LARGE_AT_END, b->at_end_n));
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

@@ -10,7 +10,7 @@ void build_table(struct mt_report *r)
     mt_report_init(r, "memtool.table", 1);
     r->title = mt_strdup("base · cpu · net 0 B");
     r->title_end = mt_strdup("sorted by self_net_b");
-    r->runs[0] = (struct mt_run_ref){.id = 1, .name = mt_strdup("base")};
+    mt_report_run(r, 0, 1, "base", "ns");
     r->left_out_n = 67;
     mt_report_column(r, "name", "NAME", MT_UNIT_NONE);
     mt_report_column(r, "calls_n", "CALLS", MT_UNIT_COUNT);

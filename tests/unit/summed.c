@@ -37,6 +37,9 @@ static void describe(struct mt_buf *out, const struct mt_recording *r, bool more
         mt_buf_addf(out, " moments %zu", r->history.moments.n);
     if (d->knows & MT_KNOWS_PEAK && !(d->knows & MT_KNOWS_AT_PEAK))
         mt_buf_adds(out, " no paths at peak");
+    if (d->knows & (MT_LARGE_AT_PEAK | MT_LARGE_AT_END))
+        mt_buf_addf(out, " large%s%s", d->knows & MT_LARGE_AT_PEAK ? " at peak" : "",
+                    d->knows & MT_LARGE_AT_END ? " at end" : "");
     mt_buf_addf(out, " %s %lld\n", r->time_unit ? r->time_unit : "no time", (long long)r->end_ns);
     for (size_t i = 0; i < r->stats.n; i++) {
         const struct mt_sums *s = &r->stats.v[i].self;

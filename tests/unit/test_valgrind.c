@@ -65,7 +65,7 @@ static void test_frame(void **state)
 
 static const struct summed_file massifs[] = {
     {"a whole one", HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE LAST,
-     " alloc ? n ? peak 100 end ? moments 1 instructions 9\n" TREE_PATHS},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 9\n" TREE_PATHS},
     {"lines end as on another system",
      "cmd: a\r\ntime_unit: B\r\nsnapshot=0\r\ntime=3\r\n"
      "mem_heap_B=5\r\nheap_tree=peak\r\nn0: 5 (heap)\r\n",
@@ -81,7 +81,7 @@ static const struct summed_file massifs[] = {
     {"of equal ones, the tree",
      HEAD SNAPSHOT(0, 1, 100, "empty") SNAPSHOT(1, 2, 100, "peak")
          TREE SNAPSHOT(2, 3, 100, "empty"),
-     " alloc ? n ? peak 100 end ? moments 1 instructions 3\n" TREE_PATHS},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 3\n" TREE_PATHS},
     {"callers that hold less than their callee",
      HEAD SNAPSHOT(0, 1, 9, "peak") "n1: 9" ROOT
                                     " n1: 8 0x1: leaf (a.c:1)\n  n0: 3 0x2: main (a.c:2)\n",
@@ -117,9 +117,11 @@ static const struct summed_file massifs[] = {
                                     "  n1: 7 0x2: a (a.c:2)\n   n0: 7 0x3: main (a.c:1)\n",
      " alloc ? n ? peak 7 end ? moments 1 instructions 1\nmain;a 0/7/0\n"},
     {"a snapshot is missing", HEAD EMPTY SNAPSHOT(2, 7, 100, "peak") TREE,
-     " alloc ? n ? peak 100 end ? moments 1 instructions 7\n" TREE_PATHS "note skipped 1\n"},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 7\n" TREE_PATHS
+     "note skipped 1\n"},
     {"a line that is none", HEAD EMPTY "nonsense\n" SNAPSHOT(1, 7, 100, "peak") TREE,
-     " alloc ? n ? peak 100 end ? moments 1 instructions 7\n" TREE_PATHS "note skipped 1\n"},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 7\n" TREE_PATHS
+     "note skipped 1\n"},
     {"a tree with a line that is none",
      HEAD SNAPSHOT(0, 7, 100, "peak") "n1: 100" ROOT "nonsense\n" LAST,
      " alloc ? n ? peak 100 end ? moments 0 no paths at peak instructions 9\nnote skipped 2\n"},
@@ -136,7 +138,8 @@ static const struct summed_file massifs[] = {
      " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote skipped 1\n"
      "note no_allocations 1\nnote no_peak 1\n"},
     {"time runs backwards", HEAD SNAPSHOT(0, 9, 0, "empty") SNAPSHOT(1, 7, 100, "peak") TREE,
-     " alloc ? n ? peak 100 end ? moments 1 instructions 9\n" TREE_PATHS "note clock 1\n"},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 9\n" TREE_PATHS
+     "note clock 1\n"},
     {"more than can be", HEAD SNAPSHOT(0, 9, 9000000000000000000, "empty"),
      "error at 53: the allocations exceed 1 EiB, or are negative\n"},
     {"a time beyond all", HEAD SNAPSHOT(0, 9000000000000000000, 9, "empty"),
@@ -154,7 +157,8 @@ static const struct summed_file massifs[] = {
     {"cut in a tree, --partial", HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") "n2: 100" ROOT,
      " alloc ? n ? peak 100 end ? moments 0 no paths at peak instructions 7\nnote cut 1\n"},
     {"cut behind a tree, --partial", HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE "#--",
-     " alloc ? n ? peak 100 end ? moments 1 instructions 7\n" TREE_PATHS "note cut 1\n"},
+     " alloc ? n ? peak 100 end ? moments 1 large at peak instructions 7\n" TREE_PATHS
+     "note cut 1\n"},
     {"cut in the level, --partial", HEAD EMPTY "snapshot=1\ntime=7\nmem_heap_B=10",
      " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote cut 1\n"
      "note no_allocations 1\n"},
