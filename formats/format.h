@@ -54,7 +54,8 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     X(dhat, "dhat", "valgrind --tool=dhat, and what Rust's dhat writes")                           \
     X(lsan, "lsan", "LeakSanitizer's report, or AddressSanitizer's at exit")                       \
     X(memcheck, "memcheck", "the leaks that valgrind reports, as text")                            \
-    X(memcheck_xml, "memcheck-xml", "the same as XML")
+    X(memcheck_xml, "memcheck-xml", "the same as XML")                                             \
+    X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

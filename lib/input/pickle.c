@@ -114,7 +114,7 @@ static enum mt_status run_opcode(struct mt_pickle *p, struct window *w, struct m
     const struct mt_pickle_opcode *o = &mt_pickle_opcodes[*w->p];
     if (w->p >= w->end)
         return cut_off(p, w, err);
-    if (!o->run)
+    if (!o->run || (o->of_objects && !p->hooks.classes))
         return refuse(p, w, err);
     if (o->prefix)
         return run_sized(p, w, o, err);

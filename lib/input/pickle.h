@@ -3,7 +3,8 @@
  *
  * It knows the opcodes that plain data needs (numbers, strings, lists, tuples, dicts; protocols 0
  * to 5) and refuses all others by name and byte offset: whatever could look up or call something
- * in Python (GLOBAL, REDUCE, BUILD ...) is an error, not a value.
+ * in Python (GLOBAL, REDUCE, BUILD ...) is an error, not a value. Objects of classes that the
+ * caller names are dicts.
  *
  * A file can be several GB of small dicts, so the machine does not keep them: whenever a dict or
  * list is complete it is offered to the caller, who may take what it says and leave a token, a
@@ -74,6 +75,9 @@ struct mt_pickle_hooks {
     /* Called now and then; what it returns other than MT_OK ends the reading. May be NULL. */
     enum mt_status (*pause)(void *closure, struct mt_err *err);
     void *closure;
+    /* "module.name" of classes whose objects may be there, NULL at the end: an object is the dict
+     * of its attributes, nothing of its class is ever run. NULL: none. */
+    const char *const *classes;
 };
 
 /*

@@ -284,6 +284,58 @@ static void op_memoize(struct mt_pickle *p, const uint8_t *at, size_t n)
     put(p, p->memo.n);
 }
 
+/* ---- objects: a class is its name, an object the dict of its attributes ---- */
+
+static void op_class(struct mt_pickle *p, const uint8_t *at, size_t n)
+{
+    (void)at, (void)n;
+    const mt_pvalue *v = top(p, 2);
+    const char *module = v ? mt_pickle_str(p, v[0]) : NULL,
+               *name = v ? mt_pickle_str(p, v[1]) : NULL;
+    struct mt_buf full = {0};
+    bool known = false;
+    if (!v)
+        return;
+    mt_buf_addf(&full, "%s.%s", module ? module : "", name ? name : "");
+    for (const char *const *c = p->hooks.classes; *c; c++)
+        known |= strcmp(*c, full.s) == 0;
+    p->stack.n -= 2;
+    mt_pickle_push(p, mt_pickle_make(MT_PICKLE_STR, mt_strtab_add(&p->strings, full.s, full.n)));
+    mt_buf_free(&full);
+    if (!known)
+        p->why = "it names a class that such a file does not have";
+}
+
+static void op_object(struct mt_pickle *p, const uint8_t *at, size_t n)
+{
+    (void)at, (void)n;
+    const mt_pvalue *v = top(p, 2);
+    if (!v)
+        return;
+    mt_pickle_items(p, v[1], &n);
+    if (mt_pickle_kind(v[0]) != MT_PICKLE_STR || mt_pickle_kind(v[1]) != MT_PICKLE_TUPLE || n) {
+        p->why = "it makes an object of something else than a class alone";
+        return;
+    }
+    p->stack.n -= 2;
+    mt_pickle_push(p, mt_pickle_new_box(p, MT_PICKLE_DICT));
+}
+
+static void op_build(struct mt_pickle *p, const uint8_t *at, size_t n)
+{
+    (void)at, (void)n;
+    mt_pvalue *v = top(p, 2);
+    if (!v)
+        return;
+    const mt_pvalue *items = mt_pickle_items(p, v[1], &n);
+    if (mt_pickle_kind(v[0]) != MT_PICKLE_DICT || mt_pickle_kind(v[1]) != MT_PICKLE_DICT ||
+        mt_pickle_box(p, v[0])->n)
+        p->why = "it fills an object with something else than attributes";
+    else
+        mt_pickle_fill(p, v, items, n, false);
+    p->stack.n--;
+}
+
 /* ---- the table ---- */
 
 const struct mt_pickle_opcode mt_pickle_opcodes[256] = {
@@ -324,12 +376,12 @@ const struct mt_pickle_opcode mt_pickle_opcodes[256] = {
     ['r'] = {"LONG_BINPUT", 4, 0, op_put},
     [0x94] = {"MEMOIZE", 0, 0, op_memoize},
     ['c'] = {.name = "GLOBAL"},
-    [0x93] = {.name = "STACK_GLOBAL"},
+    [0x93] = {"STACK_GLOBAL", 0, 0, op_class, true},
     ['R'] = {.name = "REDUCE"},
-    ['b'] = {.name = "BUILD"},
+    ['b'] = {"BUILD", 0, 0, op_build, true},
     ['i'] = {.name = "INST"},
     ['o'] = {.name = "OBJ"},
-    [0x81] = {.name = "NEWOBJ"},
+    [0x81] = {"NEWOBJ", 0, 0, op_object, true},
     [0x92] = {.name = "NEWOBJ_EX"},
     [0x82] = {.name = "EXT1"},
     [0x83] = {.name = "EXT2"},

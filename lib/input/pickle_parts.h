@@ -63,6 +63,7 @@ struct mt_pickle_opcode {
     uint8_t prefix; /* bytes of a length, behind which that many bytes follow */
     /* at: the argument, n bytes. Sets p->why on failure. */
     void (*run)(struct mt_pickle *p, const uint8_t *at, size_t n);
+    bool of_objects; /* refused where no classes are known */
 };
 extern const struct mt_pickle_opcode mt_pickle_opcodes[256];
 

@@ -137,7 +137,7 @@ def diff(run, device, runs):
 
 
 def main():
-    heap = sorted(path for path in glob.glob(f"{SAMPLES}/heap/*") if not path.endswith(".c"))
+    heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith(".c"))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
     runs = [run.name for run in m.imported(inputs)]
