@@ -145,6 +145,20 @@ static void put_end(struct mt_report *r, const struct mt_run_device *d, unsigned
                   d->doubt_at_end_b != 0);
 }
 
+/* The most that the process had in memory, where that is recorded. */
+static enum mt_status put_rss(struct mt_report *r, const struct mt_view *v,
+                              const struct mt_run_device *d, struct mt_err *err)
+{
+    struct mt_levels rss;
+    enum mt_status st = mt_samples_load(v->db, &v->run, d, "rss", &rss, err);
+    if (st == MT_OK && rss.all.n) {
+        int64_t at = mt_levels_peak(&rss, 0, (int64_t)rss.all.n - 1);
+        put_figure(r, d->name, "peak rss", "peak_rss_b", mt_levels_value(&rss, at));
+    }
+    mt_levels_free(&rss);
+    return st;
+}
+
 static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
@@ -157,6 +171,7 @@ static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
               d->doubt_at_peak_b != 0);
     put_time(r, &v->run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
     put_end(r, d, gaps);
+    MT_TRY(put_rss(r, v, d, err));
     if (d->start_b)
         put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
     if (mt_device_has_events(d))

@@ -168,6 +168,7 @@ static const struct mt_glossary_entry metrics[] = {
     {"reserved", "what the allocator holds from the driver: memory_reserved()"},
     {"requested", "what the program asked for, without rounding"},
     {"inactive_split", "free ranges of segments that are partly in use"},
+    {"rss", "what the process has in memory, where a heap log says so"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

@@ -23,28 +23,72 @@ struct found {
     const char *text; /* as given; NULL: the peak */
     int64_t index;    /* in the levels */
     int64_t record, t_ns, level_b;
+    int64_t held_ns;           /* when what call paths hold was as it is then; t_ns, or before it */
+    int64_t whole_b, whole_ns; /* of runs without events, the level at t_ns, or the peak in all */
 };
 
-/* Looks up n moments in the levels. */
+/* Looks up a moment in the levels, or in those of the moments of which call paths are known. */
+static struct found found_in(const struct mt_levels *levels, const struct mt_time_arg *m,
+                             const char *text, int64_t dur_ns)
+{
+    bool exact = m->kind == MT_AT_TIME && m->t_ns != INT64_MIN && m->t_ns != INT64_MAX;
+    int64_t index = mt_levels_of_moment(levels, m);
+    struct found f = {.text = text,
+                      .index = index,
+                      .record = index < 0 ? -1 : levels->all.v[index].record,
+                      .t_ns = exact ? m->t_ns : mt_levels_time(levels, index, 0),
+                      .level_b = mt_levels_value(levels, index)};
+    if (m->kind == MT_AT_PEAK && f.t_ns < m->from_ns && m->from_ns <= dur_ns)
+        f.t_ns = m->from_ns; /* reached before, and held when the window begins */
+    f.held_ns = mt_levels_time(levels, index, f.t_ns);
+    f.whole_b = f.level_b;
+    f.whole_ns = f.t_ns;
+    return f;
+}
+
+/* What call paths held is known at moments: at the last one up to the time. */
+static enum mt_status find_held(struct mt_peak *p, const struct mt_time_arg *m, struct found *f,
+                                struct mt_err *err)
+{
+    const struct mt_levels *known = &p->moments.levels;
+    const struct mt_run *run = &p->view->run;
+    char first[MT_HUMAN_LONG], at_first[MT_HUMAN_LONG];
+    const struct found in_all = found_in(&p->levels, m, f->text, run->dur_ns);
+    *f = found_in(known, m, f->text, run->dur_ns);
+    if (p->levels.all.n) {
+        f->whole_b = in_all.level_b;
+        f->whole_ns = in_all.t_ns;
+    }
+    if (f->index >= 0 || !f->whole_b)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "run '%s' does not say what call paths held before %s", run->name,
+            known->all.n ? mt_human_time(run->time_unit, known->all.v[0].t_ns, first) : "its end");
+    if (known->all.n)
+        mt_err_hint(err, "Ask for that moment or a later one: --at %s.",
+                    mt_human_time(run->time_unit, known->all.v[0].t_ns, at_first));
+    return MT_EUSAGE;
+}
+
+/* Looks up n moments. */
 static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg *m,
                                      struct found *f, int n, struct mt_err *err)
 {
     int64_t looked_at[4];
+    const struct mt_view *v = p->view;
+    bool events = mt_device_has_events(&v->device);
     for (int i = 0; i < n; i++) {
         looked_at[2 * i] = m[i].t_ns;
         looked_at[2 * i + 1] = m[i].kind == MT_AT_PEAK ? m[i].from_ns : m[i].t_ns;
     }
-    MT_TRY(mt_levels_load_near(p->view->db, &p->view->run, &p->view->device, looked_at,
-                               2 * (size_t)n, &p->levels, err));
+    MT_TRY(
+        mt_levels_load_near(v->db, &v->run, &v->device, looked_at, 2 * (size_t)n, &p->levels, err));
+    if (!events)
+        MT_TRY(mt_moments_load(&p->view->blocks, &v->device, &p->moments, err));
     for (int i = 0; i < n; i++) {
-        bool exact = m[i].kind == MT_AT_TIME && m[i].t_ns != INT64_MIN && m[i].t_ns != INT64_MAX;
-        f[i].index = mt_levels_of_moment(&p->levels, &m[i]);
-        f[i].record = f[i].index < 0 ? -1 : p->levels.all.v[f[i].index].record;
-        f[i].t_ns = exact ? m[i].t_ns : mt_levels_time(&p->levels, f[i].index, 0);
-        if (m[i].kind == MT_AT_PEAK && f[i].t_ns < m[i].from_ns &&
-            m[i].from_ns <= p->view->run.dur_ns)
-            f[i].t_ns = m[i].from_ns; /* reached before, and held when the window begins */
-        f[i].level_b = mt_levels_value(&p->levels, f[i].index);
+        if (events)
+            f[i] = found_in(&p->levels, &m[i], f[i].text, v->run.dur_ns);
+        else
+            MT_TRY(find_held(p, &m[i], &f[i], err));
     }
     return MT_OK;
 }
@@ -64,8 +108,10 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
     if (!at.n && !window && !p->view->device.one_moment) { /* the peak of the whole run is known */
         const struct mt_run_device *d = &p->view->device;
         bool none = d->peak_record == INT64_MIN;
-        f[0] =
-            (struct found){NULL, -1, none ? -1 : d->peak_record, none ? 0 : d->peak_ns, d->peak_b};
+        f[0] = (struct found){.index = -1,
+                              .record = none ? -1 : d->peak_record,
+                              .t_ns = none ? 0 : d->peak_ns,
+                              .level_b = d->peak_b};
         if (none && !mt_device_has_events(d))
             f[0].t_ns = MT_UNKNOWN;
         return MT_OK;
@@ -122,6 +168,9 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
                     mt_human_with_exact(f->level_b, level));
         if (f->t_ns != MT_UNKNOWN)
             mt_buf_addf(&title, " at %s", mt_human_time(p->view->run.time_unit, f->t_ns, when));
+        if (p->moments.levels.all.n && f->held_ns != f->t_ns)
+            mt_buf_addf(&title, ", as of %s",
+                        mt_human_time(p->view->run.time_unit, f->held_ns, when));
     }
     for (size_t i = live->blocks.n; i-- > 0;)
         if (!f->text && mt_device_has_events(&p->view->device) &&
@@ -131,6 +180,11 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
     mt_report_total(p->report, "at_ns",
                     f->t_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->t_ns));
+    if (p->moments.levels.all.n) {
+        mt_report_total(p->report, "moment_ns",
+                        f->held_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->held_ns));
+        mt_report_total(p->report, "level_b", mt_cell_int(f->whole_b));
+    }
 }
 
 static void key_columns(struct mt_report *r)
@@ -174,7 +228,9 @@ static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const 
 static void two_moments(struct mt_peak *p, const struct mt_live_groups *g)
 {
     struct mt_report *r = p->report;
-    mt_report_columns(r, "change_b before_b after_b before_n after_n");
+    bool counts = mt_device_knows(&p->view->device, MT_KNOWS_COUNTS);
+    mt_report_columns(r, counts ? "change_b before_b after_b before_n after_n"
+                                : "change_b before_b after_b -before_n -after_n");
     key_columns(r);
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_live_group *group = &g->rows.v[i];
@@ -185,8 +241,8 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g)
         row->cells[c++] = mt_cell_int(b->bytes - a->bytes);
         row->cells[c++] = mt_cell_int(a->bytes);
         row->cells[c++] = mt_cell_int(b->bytes);
-        row->cells[c++] = count_cell(a->blocks_n);
-        row->cells[c++] = count_cell(b->blocks_n);
+        row->cells[c++] = count_cell(counts ? a->blocks_n : -1);
+        row->cells[c++] = count_cell(counts ? b->blocks_n : -1);
         for (int k = 0; k < keys.n; k++)
             row->cells[c++] = mt_cell_text(mt_report_text(r, group->key[k]));
     }
@@ -208,6 +264,43 @@ static void describe_change(struct mt_peak *p, const struct found f[2])
     mt_report_total(p->report, "change_b", mt_cell_int(change));
 }
 
+/* What is live at a moment that was found. */
+static enum mt_status live_then(struct mt_peak *p, const struct found *f, struct mt_live_set *live,
+                                struct mt_err *err)
+{
+    const struct mt_run_device *d = &p->view->device;
+    if (!p->moments.levels.all.n)
+        return mt_live_at(&p->view->blocks, d, f->record, live, err);
+    mt_moments_live(&p->moments, d, f->index, live);
+    return MT_OK;
+}
+
+/* Says of which moment the call paths are, where more or less was live at the one asked for. */
+static void tell_held(struct mt_peak *p, const struct found *f)
+{
+    char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG], level[MT_HUMAN_MAX], held[MT_HUMAN_MAX];
+    const char *unit = p->view->run.time_unit;
+    if (!p->moments.levels.all.n || f->whole_b == f->level_b)
+        return;
+    mt_report_note(p->report,
+                   "What call paths held is known at moments: here at %s, when %s were live. At %s "
+                   "it was %s.",
+                   mt_human_time(unit, f->held_ns, b), mt_human_bytes(f->level_b, held),
+                   mt_human_time(unit, f->whole_ns, a), mt_human_bytes(f->whole_b, level));
+}
+
+/* The peak of the whole run, of which no call paths are known. */
+static void tell_unknown(struct mt_peak *p)
+{
+    const struct mt_run_device *d = &p->view->device;
+    if (mt_device_has_events(d) || mt_device_knows(d, MT_KNOWS_AT_PEAK))
+        return;
+    mt_report_note(p->report, "What call paths held at the peak is not recorded%s",
+                   mt_device_knows(d, MT_KNOWS_MOMENTS)
+                       ? "; --at @peak shows the highest moment of which it is."
+                       : ".");
+}
+
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
@@ -219,7 +312,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     mt_live_groups_init(&groups, &p->view->blocks, keys.v, keys.n);
     for (int i = 0; i < n; i++) {
         struct mt_live_set live = {0};
-        st = mt_live_at(&p->view->blocks, &p->view->device, f[i].record, &live, err);
+        st = live_then(p, &f[i], &live, err);
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1)
             describe(p, &f[i], &live);
@@ -241,6 +334,10 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     bool peak = n == 1 && !f[0].text;
     mt_rows_footer(&rows, p->report,
                    mt_report_textf(p->report, "%s%s", peak ? "the peak, " : "", sum), "");
+    for (int i = 0; i < n; i++)
+        tell_held(p, &f[i]);
+    if (n == 1 && !f[0].text && !p->moments.levels.all.n)
+        tell_unknown(p);
 out:
     mt_live_groups_free(&groups);
     return st;
@@ -263,21 +360,30 @@ static enum mt_status fill(struct mt_peak *p, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-/* Of runs of sums only the peak is known, by what call paths are. */
+/* What must be known for all of --at, --from and --to: the peak and the end are no moments. */
+static unsigned need_of_times(void)
+{
+    unsigned need = from || to ? MT_KNOWS_MOMENTS : step ? MT_KNOWS_STEPS : 0;
+    for (size_t i = 0; i < at.n; i++)
+        need |= strcmp(at.v[i], "@peak") == 0  ? MT_KNOWS_PEAK
+                : strcmp(at.v[i], "@end") == 0 ? MT_KNOWS_AT_END
+                                               : MT_KNOWS_MOMENTS;
+    return need;
+}
+
+/* Of runs of sums, what call paths held is known at moments. */
 static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
-    bool moment = at.n || from || to || step;
+    unsigned need = need_of_times();
     if (mt_device_has_events(&p->view->device))
         return MT_OK;
     if (!by)
         MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", &keys, err));
     MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));
-    MT_TRY(mt_knows(&p->view->run, &p->view->device,
-                    per      ? MT_KNOWS_OPS
-                    : moment ? MT_KNOWS_BLOCKS
-                             : 0,
-                    err));
-    return mt_knows(&p->view->run, &p->view->device, MT_KNOWS_PEAK, err);
+    if (mt_device_knows(&p->view->device, MT_KNOWS_MOMENTS))
+        need &= ~(unsigned)MT_KNOWS_AT_END; /* the last moment is what is known of the end */
+    MT_TRY(mt_knows(&p->view->run, &p->view->device, per ? MT_KNOWS_OPS : need, err));
+    return at.n ? MT_OK : mt_knows(&p->view->run, &p->view->device, MT_KNOWS_PEAK, err);
 }
 
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
@@ -298,6 +404,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     st = mt_show(r, err);
 out:
     mt_levels_free(&p.levels);
+    mt_moments_free(&p.moments);
     return st;
 }
 

@@ -6,11 +6,14 @@
 
 #include "cmd/rows.h"
 #include "cmd/view.h"
+#include "lib/usage/moments.h"
 
 /* What all of them work on. */
 struct mt_peak {
     struct mt_view *view;
     struct mt_levels levels;
+    struct mt_moments
+        moments; /* of runs without events, where another one than the peak is asked for */
     struct mt_report *report;
 };
 

@@ -25,51 +25,65 @@ static size_t top_n(void)
     return mt_show_wants_svg() && n > MT_PALETTE_N ? MT_PALETTE_N : n;
 }
 
-static enum mt_status no_reserved(const struct mt_timeline *t, struct mt_err *err)
-{
-    MT_FAIL(err, MT_EUSAGE, "run '%s' has no reserved bytes for %s", t->view->run.name,
-            t->view->device.name);
-    mt_err_hint(err, "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out "
-                     "--metric for what is allocated.");
-    return MT_EUSAGE;
-}
+/* What can be shown of a device. */
+static const struct metric {
+    const char *name;
+    const char *lacks;   /* behind the name of a run; NULL: always there */
+    const char *instead; /* a whole sentence */
+} metrics[] = {{"allocated", NULL, NULL},
+               {"reserved", "has no reserved bytes for",
+                "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out --metric "
+                "for what is allocated."},
+               {"rss", "has no rss (what the process has in memory) for",
+                "heaptrack records it. Leave out --metric for what is allocated."}};
+enum { ALLOCATED, SECONDS, METRIC_N = MT_ARRAY_LEN(metrics) };
 
 static enum mt_status check_metric(struct mt_err *err)
 {
-    if (!metric || strcmp(metric, "allocated") == 0 || strcmp(metric, "reserved") == 0)
+    for (size_t i = 0; i < METRIC_N && metric; i++)
+        if (strcmp(metric, metrics[i].name) == 0)
+            return MT_OK;
+    if (!metric)
         return MT_OK;
-    if (strcmp(metric, "process") == 0)
-        MT_FAIL(err, MT_EUSAGE, "no format that memtool reads yet records the process's memory");
-    else
-        MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
-    mt_err_hint(err, "Metrics: allocated, reserved.");
+    MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
+    mt_err_hint(err, "Metrics: allocated, reserved, rss.");
     return MT_EUSAGE;
 }
 
-static bool shows_reserved(void)
+/* The metric is one of samples: not what is allocated. */
+static bool shows_samples(void)
 {
-    return metric && strcmp(metric, "reserved") == 0;
+    return metric && strcmp(metric, metrics[ALLOCATED].name) != 0;
 }
 
-/* All but the curve of what is allocated; reserved is beside it unless one of them is asked for. */
+/* All but the curve of what is allocated; what the recording has of reserved or rss is beside it
+ * unless a metric is asked for. */
 static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
 {
-    struct mt_db *db = t->view->db;
-    bool reserved = shows_reserved();
-    t->metric = reserved ? "reserved" : "allocated";
-    MT_TRY(mt_samples_load(db, &t->view->run, &t->view->device, "oom", &t->ooms, err));
-    MT_TRY(mt_recorder_total(db, &t->view->device, &t->total, err));
-    if (!metric || reserved)
-        MT_TRY(mt_samples_load(db, &t->view->run, &t->view->device, "reserved",
-                               reserved ? &t->levels : &t->second, err));
-    return !reserved || t->levels.all.n ? MT_OK : no_reserved(t, err);
+    const struct mt_view *v = t->view;
+    struct mt_levels *into = shows_samples() ? &t->levels : &t->second;
+    t->metric = metric ? metric : metrics[ALLOCATED].name;
+    MT_TRY(mt_samples_load(v->db, &v->run, &v->device, "oom", &t->ooms, err));
+    MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
+    for (size_t i = SECONDS; i < METRIC_N && !into->all.n; i++) {
+        if (metric && strcmp(metric, metrics[i].name) != 0)
+            continue;
+        t->second_what = metrics[i].name;
+        MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metrics[i].name, into, err));
+        if (!metric || into->all.n)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, metrics[i].lacks, v->device.name);
+        mt_err_hint(err, "%s", metrics[i].instead);
+        return MT_EUSAGE;
+    }
+    return MT_OK;
 }
 
 /* As much of that curve as n buckets need. */
 static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     size_t moment_n;
-    if (shows_reserved())
+    if (shows_samples())
         return MT_OK;
     int64_t *moments = mt_buckets_moments(&t->asked, &t->shown, n, &moment_n);
     enum mt_status st = mt_levels_load_near(t->view->db, &t->view->run, &t->view->device, moments,
@@ -95,6 +109,30 @@ static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* Of a run without events, what sites held is known at moments: the levels and buckets are of
+ * these. */
+static enum mt_status fill_moments(struct mt_timeline *t, size_t n, struct mt_err *err)
+{
+    char first[MT_HUMAN_LONG], moments[MT_HUMAN_LONG];
+    MT_TRY(mt_moments_load(&t->view->blocks, &t->view->device, &t->moments, err));
+    const struct mt_levels *known = &t->moments.levels;
+    int64_t first_ns = known->all.n ? known->all.v[0].t_ns : 0;
+    if (mt_levels_value(&t->levels,
+                        mt_levels_peak(&t->levels, -1, mt_levels_before(&t->levels, first_ns))) > 0)
+        t->unknown_until = first_ns;
+    mt_vec_free(&t->levels.all);
+    for (size_t i = 0; i < known->all.n; i++)
+        *mt_vec_push(&t->levels.all) = known->all.v[i];
+    mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
+    mt_report_note(t->report,
+                   "What sites held is known at %s%s%s: each part of the picture shows the highest "
+                   "of these in it, or the last one before.",
+                   mt_human_plural((int64_t)known->all.n, "moment", moments),
+                   t->unknown_until ? ", from " : "",
+                   t->unknown_until ? mt_human_time(t->view->run.time_unit, first_ns, first) : "");
+    return MT_OK;
+}
+
 static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     MT_TRY(load_levels(t, n, err));
@@ -117,8 +155,12 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
                     t->view->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_ns));
     if (!by)
         return MT_OK;
-    return mt_bands_load(&t->view->blocks, &t->view->device, &t->levels, &t->buckets, t->by.v,
-                         t->by.n, top_n(), &t->bands, err);
+    bool moments = !mt_device_has_events(&t->view->device);
+    if (moments)
+        MT_TRY(fill_moments(t, n, err));
+    return mt_bands_load(&t->view->blocks, &t->view->device, &t->levels,
+                         moments ? &t->moments : NULL, &t->buckets, t->by.v, t->by.n, top_n(),
+                         &t->bands, err);
 }
 
 static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
@@ -131,8 +173,9 @@ static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
 static void bucket_rows(struct mt_timeline *t)
 {
     mt_report_columns(t->report, "start_ns end_ns min_b max_b last_b max_ns");
-    if (t->second.all.n)
-        mt_report_columns(t->report, "reserved_min_b reserved_max_b reserved_last_b");
+    static const char *const ends[] = {"min_b", "max_b", "last_b"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(ends) && t->second.all.n; i++)
+        mt_report_columns(t->report, mt_report_textf(t->report, "%s_%s", t->second_what, ends[i]));
     for (size_t k = 0; k < t->buckets.all.n; k++) {
         const struct mt_bucket *b = &t->buckets.all.v[k];
         const int64_t figures[] = {b->start_ns, b->end_ns, b->min_b,
@@ -156,7 +199,9 @@ static void band_rows(struct mt_timeline *t)
     mt_report_columns(r, "start_ns end_ns max_ns max_b live_b");
     for (int i = 0; i < t->bands.key_n; i++)
         mt_report_column(r, mt_group_key_names[t->by.v[i]], NULL, MT_UNIT_NONE);
-    for (size_t k = 0; k < t->buckets.all.n; k++)
+    for (size_t k = 0; k < t->buckets.all.n; k++) {
+        if (t->buckets.all.v[k].max_at < 0 && t->unknown_until)
+            continue; /* nothing is known of it */
         for (size_t n = 0; n < t->bands.all.n; n++) {
             const struct mt_band *band = &t->bands.all.v[n];
             const struct mt_bucket *b = &t->buckets.all.v[k];
@@ -169,6 +214,7 @@ static void band_rows(struct mt_timeline *t)
             for (int i = 0; i < t->bands.key_n; i++)
                 row->cells[5 + i] = mt_cell_text(band->key[i]);
         }
+    }
 }
 
 static enum mt_status show_svg(struct mt_timeline *t, struct mt_err *err)
@@ -204,7 +250,7 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
 static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_timeline_changes *changes = NULL;
-    if (!shows_reserved())
+    if (!shows_samples())
         MT_TRY(mt_levels_load(t->view->db, &t->view->run, &t->view->device, &t->levels, err));
     enum mt_status st = mt_timeline_exact(t, &changes, err);
     if (mt_people_read())
@@ -242,9 +288,9 @@ static enum mt_status check_options(struct mt_err *err)
         mt_err_hint(err, by ? "Leave out --exact or --by." : "Leave out --exact or --format svg.");
         return MT_EUSAGE;
     }
-    if (by && metric && strcmp(metric, "reserved") == 0) {
-        MT_FAIL(err, MT_EUSAGE, "reserved bytes have no allocation site: --by cannot group them");
-        mt_err_hint(err, "Leave out --by or --metric reserved.");
+    if (by && shows_samples()) {
+        MT_FAIL(err, MT_EUSAGE, "%s bytes have no allocation site: --by cannot group them", metric);
+        mt_err_hint(err, "Leave out --by or --metric %s.", metric);
         return MT_EUSAGE;
     }
     if (top >= 0 && !by) {
@@ -270,7 +316,7 @@ static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *er
     unsigned need = MT_KNOWS_LEVEL;
     if (mt_device_has_events(&t->view->device))
         return MT_OK;
-    need |= by || exact ? MT_KNOWS_BLOCKS : 0;
+    need |= exact ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
     if (by)
         MT_TRY(mt_by_known(&t->by, &t->view->run, &t->view->device, err));
@@ -284,6 +330,7 @@ static void free_all(struct mt_timeline *t)
     mt_buckets_free(&t->second_buckets);
     mt_levels_free(&t->levels);
     mt_levels_free(&t->second);
+    mt_moments_free(&t->moments);
     mt_levels_free(&t->ooms);
     free(t->window);
 }
@@ -309,8 +356,8 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
 {
     struct mt_timeline t = {.view = v, .report = r, .by = keys};
     struct mt_run_device about = v->device;
-    if (shows_reserved())
-        about.unseen_n = 0; /* what is reserved is known */
+    if (shows_samples())
+        about.unseen_n = 0; /* samples are known */
     mt_report_about(r, &v->run, v->has_device ? &about : NULL,
                     MT_ABOUT_LEVELS | MT_ABOUT_TIMES |
                         (by ? MT_ABOUT_SITES | mt_by_about(&keys) : 0) |
@@ -336,7 +383,7 @@ static const struct mt_opt opts[] = {
      "what it consists of, by allocation site: one or more of the keys below"},
     {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
     {"metric", 0, MT_OPT_STRING, &metric, "M",
-     "allocated or reserved (default: allocated, and reserved beside it where recorded)"},
+     "allocated, reserved or rss (default: allocated, and what is recorded of these beside it)"},
     {"from", 0, MT_OPT_STRING, &from, "TIME", "begin here: 12ms, '@step 3'"},
     {"to", 0, MT_OPT_STRING, &to, "TIME", "end before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},
@@ -351,7 +398,7 @@ static const struct mt_opt opts[] = {
 static const struct mt_glossary words[] = {
     MT_WORDS_OF_BY(mt_by_of_blocks), MT_WORDS_OF_MOMENTS, {0}};
 
-static const struct mt_values values[] = {{"metric", "allocated reserved", NULL}, {0}};
+static const struct mt_values values[] = {{"metric", "allocated reserved rss", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_timeline = {
     .name = "timeline",

@@ -14,11 +14,14 @@
 /* What all of them work on. */
 struct mt_timeline {
     struct mt_view *view;
-    struct mt_levels levels; /* of the metric shown */
-    struct mt_levels second; /* reserved, shown beside allocated; empty: none */
+    struct mt_levels levels;   /* of the metric shown */
+    struct mt_levels second;   /* reserved or rss, shown beside allocated; empty: none */
+    const char *second_what;   /* "reserved", "rss" */
+    struct mt_moments moments; /* --by of runs without events: the levels are theirs */
+    int64_t unknown_until; /* then, time of the first one, if anything was live before; else 0 */
     struct mt_levels ooms;
     struct mt_recorder_total total;
-    const char *metric;            /* "allocated", "reserved" */
+    const char *metric;            /* "allocated", "reserved", "rss" */
     char *window;                  /* " of step 2..3"; NULL: the whole run */
     struct mt_window asked, shown; /* as given; within the run */
     struct mt_buckets buckets, second_buckets;

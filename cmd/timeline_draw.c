@@ -4,6 +4,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include <string.h>
 
 #define SPARK_CELLS 24
 
@@ -36,7 +37,15 @@ static void add_footers(struct mt_timeline *t)
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->metric[0] == 'a';
     int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
-    if (t->second.all.n && !t->view->device.one_moment) {
+    if (t->second.all.n && strcmp(t->second_what, "rss") == 0) {
+        int64_t at = mt_levels_at(&t->second, t->peak_ns);
+        int64_t most = mt_levels_peak(&t->second, 0, (int64_t)t->second.all.n - 1);
+        mt_report_footer(t->report,
+                         "The line shows what the process had in memory (rss): %s at the peak, %s "
+                         "at most.",
+                         mt_human_bytes(mt_levels_value(&t->second, at), a),
+                         mt_human_bytes(mt_levels_value(&t->second, most), b));
+    } else if (t->second.all.n && !t->view->device.one_moment) {
         int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
         mt_report_footer(
             t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
@@ -68,7 +77,7 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .shown = t->shown,
                            .level = &t->buckets,
                            .second = t->second.all.n ? &t->second_buckets : NULL,
-                           .second_what = "reserved",
+                           .second_what = t->second_what,
                            .peak_ns = t->view->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};

@@ -36,6 +36,11 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 ORDER BY a.id;
 
+-- name: moments
+-- Times at which it is known what the call paths of a device hold, where these are no ends of steps.
+-- in: ?1 run id, ?2 device id
+SELECT position, time_ns FROM moment WHERE run_id = ?1 AND device_id = ?2 AND kind <> 0 ORDER BY position;
+
 -- name: holdings
 -- in: ?1 device id   out: by moments, which are steps where there are any
 SELECT node_id, size_b, moment, bytes_b, blocks_n FROM holding WHERE device_id = ?1;

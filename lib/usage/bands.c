@@ -50,11 +50,10 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     return MT_OK;
 }
 
-static void use_change(void *closure, const struct mt_change *c)
+/* A change of what a group holds with a record; they come in order. MT_NONE: older blocks. */
+static void add_change(struct filling *f, uint32_t group, int64_t record, int64_t bytes)
 {
-    struct filling *f = closure;
-    uint32_t group = mt_born_group(&f->groups, c->born);
-    while (f->at < f->bucket_n && f->record[f->at] < c->level.record)
+    while (f->at < f->bucket_n && f->record[f->at] < record)
         f->at++;
     if (group == MT_NONE || f->at == f->bucket_n)
         return;
@@ -65,7 +64,24 @@ static void use_change(void *closure, const struct mt_change *c)
         *newest = (uint32_t)f->spans.n;
         *mt_vec_push(&f->spans) = (struct span){0, group, (uint32_t)f->at, (uint32_t)f->bucket_n};
     }
-    mt_wrap_inc(&f->spans.v[*newest].bytes, c->bytes);
+    mt_wrap_inc(&f->spans.v[*newest].bytes, bytes);
+}
+
+static void use_change(void *closure, const struct mt_change *c)
+{
+    struct filling *f = closure;
+    add_change(f, mt_born_group(&f->groups, c->born), c->level.record, c->bytes);
+}
+
+/* Of moments, whose numbers are those of their levels. */
+static void read_moments(struct filling *f, const struct mt_moments *moments)
+{
+    for (size_t i = 0; i < moments->changes.n; i++) {
+        const struct mt_moment_change *c = &moments->changes.v[i];
+        const struct mt_origin born = mt_origin_of_node(c->node);
+        add_change(f, mt_grouper_of(&f->grouper, &born), c->moment, c->bytes);
+    }
+    mt_vec_free(&f->newest);
 }
 
 /* Blocks of a known node that are there from the beginning on; then all changes. */
@@ -190,13 +206,13 @@ static void make_bands(const struct filling *f, size_t top, const struct mt_buck
 }
 
 enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_device *device,
-                             const struct mt_levels *levels, const struct mt_buckets *buckets,
-                             const enum mt_group_key *keys, int key_n, size_t top,
-                             struct mt_bands *out, struct mt_err *err)
+                             const struct mt_levels *levels, const struct mt_moments *moments,
+                             const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                             int key_n, size_t top, struct mt_bands *out, struct mt_err *err)
 {
     size_t n = buckets->all.n;
     *out = (struct mt_bands){.bucket_n = n, .key_n = key_n};
-    MT_TRY(mt_knows(lives->run, device, MT_KNOWS_BLOCKS, err));
+    MT_TRY(mt_knows(lives->run, device, moments ? MT_KNOWS_MOMENTS : MT_KNOWS_BLOCKS, err));
     int64_t *record = mt_alloc((n + 1) * sizeof *record);
     for (size_t k = 0; k < n; k++) {
         int64_t at = buckets->all.v[k].max_at;
@@ -204,9 +220,12 @@ enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_d
     }
     struct filling f = {.device = device, .record = record, .bucket_n = n};
     mt_grouper_init(&f.grouper, &lives->tree, keys, key_n);
-    enum mt_status st = mt_group_needs_ops(keys, key_n)
-                            ? mt_allocations_each(lives, device, use_life, &f, err)
-                            : read_changes(&f, lives, err);
+    enum mt_status st = MT_OK;
+    if (moments)
+        read_moments(&f, moments);
+    else
+        st = mt_group_needs_ops(keys, key_n) ? mt_allocations_each(lives, device, use_life, &f, err)
+                                             : read_changes(&f, lives, err);
     if (st == MT_OK)
         make_bands(&f, top, buckets, out);
     mt_grouper_free(&f.grouper);

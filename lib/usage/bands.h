@@ -6,7 +6,7 @@
 #define MT_BANDS_H
 
 #include "lib/usage/buckets.h"
-#include "lib/usage/live.h"
+#include "lib/usage/moments.h"
 
 struct mt_band {
     const char
@@ -28,13 +28,13 @@ struct mt_bands {
  * The `top` groups heaviest at the peak of the buckets, heaviest first, one band each; then [other]
  * and [before trace] where these have anything.
  * Memory: 8 bytes per bucket and band, 24 per block that is live at a maximum, or
- * per group and bucket where the keys need no ops. Errors: MT_EUSAGE
- * (mt_knows), MT_EDB.
+ * per group and bucket where the keys need no ops. moments: of a device without events, whose
+ * levels are then these; else NULL. Errors: MT_EUSAGE (mt_knows), MT_EDB.
  */
 enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_device *device,
-                             const struct mt_levels *levels, const struct mt_buckets *buckets,
-                             const enum mt_group_key *keys, int key_n, size_t top,
-                             struct mt_bands *out, struct mt_err *err);
+                             const struct mt_levels *levels, const struct mt_moments *moments,
+                             const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                             int key_n, size_t top, struct mt_bands *out, struct mt_err *err);
 void mt_bands_free(struct mt_bands *b);
 
 /* The numbers of all bands in the order in which they are stacked, from the bottom: [before trace],

@@ -9,19 +9,23 @@ struct adder {
     struct mt_live_set *out;
 };
 
+struct mt_allocation mt_held(uint32_t node, int64_t bytes, int64_t blocks_n)
+{
+    return (struct mt_allocation){.born = mt_origin_of_node(node),
+                                  .bytes = bytes,
+                                  .blocks_n = blocks_n,
+                                  .alloc_ns = INT64_MIN,
+                                  .alloc_record = 0,
+                                  .freed_ns = INT64_MAX,
+                                  .freed_record = INT64_MAX};
+}
+
 static void add(struct adder *a, uint32_t node, int64_t bytes, int64_t blocks_n)
 {
     bool counts = mt_device_knows(a->device, MT_KNOWS_COUNTS);
     if (!bytes && !blocks_n)
         return;
-    *mt_vec_push(&a->out->blocks) =
-        (struct mt_allocation){.born = mt_origin_of_node(node),
-                               .bytes = bytes,
-                               .blocks_n = counts ? blocks_n : MT_UNKNOWN,
-                               .alloc_ns = INT64_MIN,
-                               .alloc_record = 0,
-                               .freed_ns = INT64_MAX,
-                               .freed_record = INT64_MAX};
+    *mt_vec_push(&a->out->blocks) = mt_held(node, bytes, counts ? blocks_n : MT_UNKNOWN);
     mt_wrap_inc(&a->out->sum_b, bytes);
 }
 

@@ -9,6 +9,9 @@
 /* The explicit row of what is alive where the run does not say in which call paths. */
 #define MT_HELD_UNKNOWN "[call paths unknown]"
 
+/* What a call path holds (MT_NONE: no path), as blocks are kept: of no known time. */
+struct mt_allocation mt_held(uint32_t node, int64_t bytes, int64_t blocks_n);
+
 /*
  * Adds what call paths held at the peak, or, for record MT_AT_END, at the end: one entry for each
  * path, with how many blocks. What no call path is known of is one, too. Errors: MT_EDB.

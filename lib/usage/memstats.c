@@ -7,8 +7,8 @@
 #include "lib/usage/samples.h"
 #include "lib/usage/segments.h"
 
-const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active", "reserved", "requested",
-                                                 "inactive_split"};
+const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active",         "reserved",
+                                                 "requested", "inactive_split", "rss"};
 
 static struct mt_memstat_row nothing(void)
 {
@@ -98,6 +98,23 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
         !mt_allocations_are_known(device)) /* of how many blocks, who knows */
         out->current_n = out->peak_n = MT_STAT_UNKNOWN;
     return MT_OK;
+}
+
+/* What the process has in memory, of which only levels are known. */
+static enum mt_status follow_rss(struct mt_db *db, const struct mt_run *run,
+                                 const struct mt_run_device *device, struct mt_memstat_row *out,
+                                 struct mt_err *err)
+{
+    struct mt_levels rss;
+    enum mt_status st = mt_samples_load(db, run, device, "rss", &rss, err);
+    int64_t last = (int64_t)rss.all.n - 1;
+    if (st == MT_OK && rss.all.n) {
+        out->known = true;
+        out->current_b = mt_levels_value(&rss, last);
+        out->peak_b = mt_levels_value(&rss, mt_levels_peak(&rss, 0, last));
+    }
+    mt_levels_free(&rss);
+    return st;
 }
 
 static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run,
@@ -219,7 +236,7 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
         out[i] = nothing();
     if (!mt_device_has_events(device)) {
         out[MT_STAT_ALLOCATED] = of_device(device);
-        return MT_OK;
+        return follow_rss(db, run, device, &out[MT_STAT_RSS], err);
     }
     MT_TRY(follow_blocks(db, run, device, window, &blocks, err));
     MT_TRY(follow_reserved(db, run, device, window, &out[MT_STAT_RESERVED], err));
@@ -228,7 +245,7 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
         return MT_OK;
     }
     MT_TRY(count_segments(db, run, device, window, &out[MT_STAT_RESERVED], err));
-    for (int i = 0; i < MT_STAT_N; i++)
+    for (int i = 0; i < MT_STAT_RSS; i++)
         out[i].known = true;
     out[MT_STAT_REQUESTED] = blocks;
     /* A block is active as long as it counts as requested. */

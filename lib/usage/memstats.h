@@ -13,6 +13,7 @@ enum mt_memstat {
     MT_STAT_RESERVED,       /* held from the driver */
     MT_STAT_REQUESTED,      /* sizes as asked for */
     MT_STAT_INACTIVE_SPLIT, /* free stretches of segments that are partly in use */
+    MT_STAT_RSS,            /* of heap logs: what the process has in memory */
     MT_STAT_N
 };
 extern const char *const mt_memstat_names[MT_STAT_N];

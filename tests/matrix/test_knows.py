@@ -33,7 +33,17 @@ def answers(run, device, need, *args):
     return None
 
 
+def has_no_sums(run, device, report):
+    """A run that has nothing of call paths but moments: tables of them refuse."""
+    if device["knows"] & (OPS | BLOCKS | ALLOC | AT_PEAK | AT_END):
+        return False
+    refuses(run, report, run)
+    return True
+
+
 def table(run, device):
+    if has_no_sums(run, device, "table"):
+        return
     for key in ("name", "top", "site", "scope", "path"):
         rows = m.rows("table", run, "--by", key)
         for column, (of_device, need) in FIGURES.items():
@@ -48,6 +58,8 @@ def table(run, device):
 
 
 def tree(run, device):
+    if has_no_sums(run, device, "tree"):
+        return
     roots = [row for row in m.rows("tree", run) if row["parent"] is None]
     if device["knows"] & BLOCKS:
         return
@@ -68,6 +80,43 @@ def peak(run, device):
             refuses(run, "peak", run, *wanted)
     if not device["knows"] & COUNTS:
         m.check(all(row["at_peak_n"] is None for row in answer["rows"]), run, "peak counts what is not known")
+
+
+def moments(run, device):
+    """What call paths hold at each moment of a heap log adds up to what is stored of it, by any key."""
+    if device["knows"] & (OPS | BLOCKS):
+        return
+    for named, need, of_device in (("@peak", PEAK, "peak_b"), ("@end", AT_END, "at_end_b")):
+        answer = m.json("peak", run, "--at", named, "--limit", "0") if device["knows"] & need else None
+        if answer and device["knows"] & AT_PEAK | (need & AT_END):
+            m.check(mt.total(answer["rows"], "live_b") == device[of_device], run, "peak --at", named, device[of_device])
+    if not device["knows"] & MOMENTS:
+        refuses(run, "peak", run, "--at", "0")
+        refuses(run, "peak", run, "--from", "0")
+        return
+    held, most = 0, 0
+    changes = m.query(f"SELECT m.time_ns, sum(h.bytes_b) AS change_b FROM moment m JOIN run r ON r.id = m.run_id LEFT JOIN holding h "
+                      f"ON h.moment = m.position AND h.device_id = {device['id']} WHERE r.name = '{run}' GROUP BY m.position ORDER BY m.position")
+    last = {change["time_ns"]: at for at, change in enumerate(changes)}  # of one time the last one counts
+    for at, change in enumerate(changes):
+        held += change["change_b"] or 0
+        most = max(most, held)
+        if last[change["time_ns"]] != at:
+            continue
+        for key in ("site", "path"):
+            answer = m.json("peak", run, "--at", str(change["time_ns"]), "--by", key, "--limit", "0")
+            m.check((mt.total(answer["rows"], "live_b") or 0) == held, run, "peak --at", change["time_ns"], key, held)
+            m.check(answer["totals"]["moment_ns"] == change["time_ns"], run, "moment", answer["totals"], change)
+    m.check(not device["knows"] & AT_END or held == device["at_end_b"], run, "the last moment", held, device["at_end_b"])
+    whole = m.json("peak", run, "--from", "@start", "--limit", "0")
+    want = device["peak_b"] if device["knows"] & AT_PEAK else most
+    m.check(mt.total(whole["rows"], "at_peak_b") == want, run, "the peak of all moments", whole["totals"], want)
+    if len(changes) > 1:
+        middle = changes[len(changes) // 2]["time_ns"]
+        two = m.json("peak", run, "--at", str(middle), "--at", "@end", "--limit", "0")
+        m.check(mt.total(two["rows"], "change_b") == two["totals"]["change_b"], run, "what changed", two["totals"])
+        counted = [row["before_n"] for row in two["rows"] if row["before_n"] is not None]
+        m.check(bool(counted) == bool(device["knows"] & COUNTS), run, "blocks of two moments", counted)
 
 
 def leaks(run, device):
@@ -119,6 +168,37 @@ def timeline(run, device):
         m.check(highest == device["peak_b"], run, "timeline", highest, device["peak_b"])
     if not device["knows"] & (OPS | BLOCKS):
         refuses(run, "timeline", run, "--exact")
+        bands(run, device)
+        resident(run, device)
+
+
+def bands(run, device):
+    """The bands of a part of the timeline add up to the highest moment in it; the highest of all is the peak."""
+    for window in ((), ("--from", "@start", "--to", "@end"), ("--width", "1"), ("--width", "7")):
+        answer = answers(run, device, LEVEL | MOMENTS, "timeline", run, "--by", "site", *window)
+        if not answer:
+            continue
+        parts = {}
+        for row in answer["rows"]:
+            parts.setdefault((row["start_ns"], row["max_b"]), []).append(row["live_b"])
+        for (start, most), live in parts.items():
+            m.check(sum(live) == most, run, "timeline --by", window, start, most, sum(live))
+        highest = max(most for _, most in parts)
+        m.check(highest == device["peak_b"] or not device["knows"] & AT_PEAK, run, "timeline --by", window, highest, device["peak_b"])
+
+
+def resident(run, device):
+    """What the process had in memory: everywhere the same, or nowhere."""
+    samples = m.query(f"SELECT value_b FROM sample WHERE device_id = {device['id']} AND metric = 'rss' ORDER BY position")
+    if not samples:
+        refuses(run, "timeline", run, "--metric", "rss")
+        return
+    most = max(row["value_b"] for row in samples)
+    for options, column in (((), "rss_max_b"), (("--metric", "rss"), "max_b")):
+        m.check(max(row[column] for row in m.rows("timeline", run, *options)) == most, run, "timeline", options, most)
+    row = next(row for row in m.rows("memory", run) if row["metric"] == "rss")
+    m.check((row["peak_b"], row["current_b"]) == (most, samples[-1]["value_b"]), run, "memory", row, most)
+    m.check(m.json("info", run)["totals"]["devices"][device["name"]]["peak_rss_b"] == most, run, "info", most)
 
 
 def diff(run, device, runs):
@@ -129,22 +209,34 @@ def diff(run, device, runs):
         for row in answer["rows"]:
             for column in ("new_alloc_b", "base_alloc_b"):
                 m.check(abs(row.get(column) or 0) < 1 << 60, run, other, "diff", column, row.get(column))
+        both = min(row["knows"] & AT_PEAK for row in m.query(
+            f"SELECT knows FROM device WHERE run_id = (SELECT id FROM run WHERE name = '{other}')")) and device["knows"] & AT_PEAK
         changes = [row for row in answer["rows"] if row["section"] == "peak"]
         total = next((row for row in answer["rows"] if row["section"] == "total"), None)
-        if total and total.get("at_peak_delta_b") is not None and device["knows"] & AT_PEAK:
+        if total and total.get("at_peak_delta_b") is not None and both:
             got = mt.total(changes, "at_peak_delta_b") or 0
             m.check(got == total["at_peak_delta_b"], run, other, "diff's peak", got, total["at_peak_delta_b"])
+
+
+def higher_without_paths():
+    """A massif whose highest snapshot has no call paths: only its peak's level is known."""
+    with open(f"{SAMPLES}/heap/massif_200k.out") as f:
+        before, after = f.read().split("snapshot=86\n")
+    with open("higher.out", "w") as f:
+        f.write(before + "snapshot=86\n" + after.replace("mem_heap_B=67337952", "mem_heap_B=67337953", 1))
+    return "higher.out"
 
 
 def main():
     heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith(".c"))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
+    inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
     runs = [run.name for run in m.imported(inputs)]
     m.check(len(runs) == len(inputs), "imported", runs)
     for run in runs:
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):
-            for report in (table, tree, peak, leaks, check, memory_and_info, timeline):
+            for report in (table, tree, peak, moments, leaks, check, memory_and_info, timeline):
                 report(run, device)
             diff(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
             if not device["knows"] & SEGMENTS:

@@ -358,8 +358,10 @@ static void check_bands(struct made *m, int device)
     struct mt_window shown = mt_window_within(&asked, m->p.run.dur_ns);
     OK(mt_levels_load(m->p.db, &m->p.run, &m->devices[device], &all, &err));
     mt_buckets_fill(&buckets, &all, &asked, &shown, 1 + random_below(m, 200));
-    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, &buckets, keys, 1, top, &came, &err));
-    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, &buckets, keys, 2, top, &want, &err));
+    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, NULL, &buckets, keys, 1, top, &came,
+                     &err));
+    OK(mt_bands_load(&m->p.lives, &m->devices[device], &all, NULL, &buckets, keys, 2, top, &want,
+                     &err));
     assert_int_equal(came.all.n, want.all.n);
     assert_int_equal(came.before, want.before);
     for (size_t i = 0; i < want.all.n; i++) {

@@ -199,7 +199,7 @@ static void read_buckets(struct mt_allocations *lives, const struct mt_run_devic
         int64_t *moments = mt_buckets_moments(&all, &shown, wanted, &n);
         OK(mt_levels_load_near(lives->db, lives->run, device, moments, n, &levels, &err));
         mt_buckets_fill(&buckets, &levels, &all, &shown, wanted);
-        OK(mt_bands_load(lives, device, &levels, &buckets, &site, 1, 3, &bands, &err));
+        OK(mt_bands_load(lives, device, &levels, NULL, &buckets, &site, 1, 3, &bands, &err));
         mt_bands_free(&bands);
         mt_levels_free(&levels);
         free(moments);
