@@ -1,192 +1,28 @@
-/* The file of a baseline. */
+/* Reading the file of a baseline; baseline_write.c writes it. */
 #include "lib/analysis/baseline_parts.h"
-#include "lib/base/json_out.h"
 #include "lib/input/json_doc.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char schema[] = "memtool.baseline";
-enum { VERSION = 1, HEAD_B = 4096 };
+enum { HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
 
-/* Of levels by step: where the highest rises, the highest in the last step and behind it. */
-static const char *const step_keys[] = {"peak_by_step", "last_step_peak_b", "after_steps_peak_b"};
-static const char *const older_keys[] = {"older_b", "older_least_b", "older_most_b"};
-
-/* ---- writing ---- */
-
-static void add_text(struct mt_json_out *j, const char *key, const char *text)
-{
-    mt_json_put_key(j, key);
-    mt_json_put_text(j, text);
-}
-
-static void add_int(struct mt_json_out *j, const char *key, int64_t v)
-{
-    mt_json_put_key(j, key);
-    if (v == MT_BASELINE_UNKNOWN)
-        mt_json_put_null(j);
-    else
-        mt_json_put_int(j, v);
-}
-
-/* The figures that stand in files come first. */
-enum { FILE_N = MT_FIG_SUSPECT_PER_STEP_B };
-
-static int site_cmp(const void *a, const void *b)
-{
-    const struct mt_baseline_site *x = a, *y = b;
-    if (x->explicit_row != y->explicit_row)
-        return x->explicit_row ? 1 : -1;
-    int c = strcmp(x->op, y->op);
-    return c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
-}
+const char *const mt_baseline_step_keys[] = {"peak_by_step", "last_step_peak_b",
+                                             "after_steps_peak_b"};
+const char *const mt_baseline_older_keys[] = {"older_b", "older_least_b", "older_most_b"};
 
 /* Names of rows that are no ops. An op may be called the same, and says so. */
 static const char *const explicit_names[] = {"[outside ops]",  "[freed unseen]", "[before trace]",
                                              "[no addresses]", "[all sites]",    "[other]"};
 
-static bool is_explicit_name(const char *op)
+bool mt_baseline_is_explicit(const char *op)
 {
     bool is = false;
     for (size_t i = 0; i < MT_ARRAY_LEN(explicit_names); i++)
         is |= strcmp(op, explicit_names[i]) == 0;
     return is;
 }
-
-/* What each repeat has, where they differ. */
-static void add_each(struct mt_json_out *j, const struct mt_baseline_site *s, enum mt_figure f,
-                     size_t repeat_n)
-{
-    bool same = true;
-    for (size_t i = 0; i < repeat_n; i++)
-        same &= mt_baseline_figure_in(s, f, i) == s->v[f];
-    if (same)
-        return;
-    mt_json_put_key(j, mt_figure_defs[f].in_each);
-    mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < repeat_n; i++)
-        mt_json_put_int(j, mt_baseline_figure_in(s, f, i));
-    mt_json_put_end(j);
-}
-
-static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, size_t repeat_n)
-{
-    mt_json_put_begin(j, "{}", false);
-    add_text(j, "op", s->op);
-    if (!s->explicit_row && is_explicit_name(s->op)) {
-        mt_json_put_key(j, "is_op");
-        mt_json_put_bool(j, true);
-    }
-    if (s->scope)
-        add_text(j, "scope", s->scope);
-    for (int f = 0; f < FILE_N; f++) {
-        if (!mt_figure_defs[f].in_site)
-            continue;
-        if (s->v[f])
-            add_int(j, mt_figure_defs[f].in_site, s->v[f]);
-        add_each(j, s, (enum mt_figure)f, repeat_n);
-    }
-    mt_json_put_end(j);
-}
-
-/* Always there: a file without it was written before anybody asked. */
-static void add_older(struct mt_json_out *j, const struct mt_baseline_device *d)
-{
-    add_int(j, older_keys[0], d->older_b);
-    mt_json_put_key(j, "older_left_out");
-    mt_json_put_bool(j, d->older_left_out);
-    if (!d->older_left_out)
-        return;
-    add_int(j, older_keys[1], d->older_least_b);
-    add_int(j, older_keys[2], d->older_most_b);
-}
-
-static void add_step_levels(struct mt_json_out *j, const struct mt_step_levels *l)
-{
-    if (!l->rises.n)
-        return;
-    mt_json_put_key(j, step_keys[0]);
-    mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < l->rises.n; i++) {
-        mt_json_put_begin(j, "[]", false);
-        mt_json_put_int(j, l->rises.v[i].step_n);
-        mt_json_put_int(j, l->rises.v[i].level_b);
-        mt_json_put_end(j);
-    }
-    mt_json_put_end(j);
-    add_int(j, step_keys[1], l->last_b);
-    add_int(j, step_keys[2], l->after_b);
-}
-
-static void add_sites(struct mt_json_out *j, const struct mt_baseline_device *d, size_t repeat_n)
-{
-    struct mt_baseline_site *sites = mt_alloc((d->sites.n + 1) * sizeof *sites);
-    mt_json_put_key(j, "sites");
-    mt_json_put_begin(j, "[]", true);
-    if (d->sites.n) {
-        memcpy(sites, d->sites.v, d->sites.n * sizeof *sites);
-        qsort(sites, d->sites.n, sizeof *sites, site_cmp);
-    }
-    for (size_t i = 0; i < d->sites.n; i++)
-        add_site(j, &sites[i], repeat_n);
-    mt_json_put_end(j);
-    free(sites);
-}
-
-static void add_device(struct mt_json_out *j, const struct mt_baseline_device *d, bool repeated,
-                       size_t repeat_n)
-{
-    mt_json_put_begin(j, "{}", true);
-    add_text(j, "device", d->name);
-    for (int f = 0; f < FILE_N; f++)
-        add_int(j, mt_figure_defs[f].in_device, d->v[f]);
-    add_older(j, d);
-    add_step_levels(j, &d->levels);
-    if (repeated) {
-        mt_json_put_key(j, "spread");
-        mt_json_put_begin(j, "{}", false);
-        for (int f = 0; f < FILE_N; f++)
-            add_int(j, mt_figure_defs[f].in_device, d->spread[f]);
-        mt_json_put_end(j);
-        add_text(j, "sites_of", d->sites_of);
-    }
-    add_sites(j, d, repeat_n);
-    mt_json_put_end(j);
-}
-
-void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
-{
-    const char *slash = strrchr(b->source, '/'); /* folders differ from machine to machine */
-    struct mt_json_out j = {.to = out, .spaced = true, .indent = 2};
-    mt_json_put_begin(&j, "{}", true);
-    add_text(&j, "schema", schema);
-    add_int(&j, "version", VERSION);
-    add_text(&j, "run", b->run);
-    add_text(&j, "source", slash ? slash + 1 : b->source);
-    add_text(&j, "format", b->format);
-    if (b->torch[0])
-        add_text(&j, "torch", b->torch);
-    add_int(&j, "runs_n", b->run_n);
-    if (b->repeats.n) {
-        mt_json_put_key(&j, "repeats");
-        mt_json_put_begin(&j, "[]", false);
-        for (size_t i = 0; i < b->repeats.n; i++)
-            mt_json_put_text(&j, b->repeats.v[i]);
-        mt_json_put_end(&j);
-    }
-    add_int(&j, "warmup", b->warmup);
-    mt_json_put_key(&j, "devices");
-    mt_json_put_begin(&j, "[]", true);
-    for (size_t i = 0; i < b->devices.n; i++)
-        add_device(&j, &b->devices.v[i], b->run_n > 1, b->repeats.n);
-    mt_json_put_end(&j);
-    mt_json_put_end(&j);
-    mt_buf_addc(out, '\n');
-}
-
-/* ---- reading ---- */
 
 bool mt_baseline_is_file(const char *path)
 {
@@ -195,7 +31,7 @@ bool mt_baseline_is_file(const char *path)
     size_t n = in ? fread(head, 1, HEAD_B, in) : 0;
     if (in)
         fclose(in);
-    return memmem(head, n, schema, sizeof schema - 1) != NULL;
+    return memmem(head, n, MT_BASELINE_SCHEMA, strlen(MT_BASELINE_SCHEMA)) != NULL;
 }
 
 static enum mt_status read_text(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
@@ -260,10 +96,10 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
                                    struct mt_err *err)
 {
     const struct mt_json_doc_value *v;
-    for (int f = 0; f < FILE_N; f++)
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
             MT_TRY(read_figure(d, v, false, &site->v[f], err));
-    for (int f = 0; f < FILE_N; f++)
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_each)))
             MT_TRY(read_each(d, v, b, (enum mt_figure)f, site, err));
     return MT_OK;
@@ -273,9 +109,9 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
                                 struct mt_baseline *b, struct mt_baseline_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[2 * FILE_N + 3] = {"op", "scope", "is_op"};
+    const char *keys[2 * MT_BASELINE_FILE_N + 3] = {"op", "scope", "is_op"};
     size_t n = 3;
-    for (int f = 0; f < FILE_N; f++)
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         if (mt_figure_defs[f].in_site) {
             keys[n++] = mt_figure_defs[f].in_site;
             keys[n++] = mt_figure_defs[f].in_each;
@@ -295,18 +131,18 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
     struct mt_baseline_site *site = mt_vec_push(&to->sites);
     *site = (struct mt_baseline_site){.op = mt_baseline_text(b, op->text),
                                       .scope = scope ? mt_baseline_text(b, scope->text) : NULL,
-                                      .explicit_row = !is_op && is_explicit_name(op->text)};
+                                      .explicit_row = !is_op && mt_baseline_is_explicit(op->text)};
     return read_figures(d, from, b, site, err);
 }
 
 static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline_device *to, struct mt_err *err)
 {
-    const char *keys[FILE_N];
-    for (int f = 0; f < FILE_N; f++)
+    const char *keys[MT_BASELINE_FILE_N];
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         keys[f] = mt_figure_defs[f].in_device;
-    MT_TRY(mt_json_doc_keys(d, from, keys, FILE_N, err));
-    for (int f = 0; f < FILE_N; f++) {
+    MT_TRY(mt_json_doc_keys(d, from, keys, MT_BASELINE_FILE_N, err));
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
         if (!v)
             continue;
@@ -326,10 +162,10 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     const struct mt_json_doc_value *v, *left_out = mt_json_doc_get(d, from, "older_left_out");
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
         *figures[i] = MT_BASELINE_UNKNOWN;
-        if ((v = mt_json_doc_get(d, from, older_keys[i])))
+        if ((v = mt_json_doc_get(d, from, mt_baseline_older_keys[i])))
             MT_TRY(read_figure(d, v, true, figures[i], err));
     }
-    to->older_unsaid = !left_out && !mt_json_doc_get(d, from, older_keys[0]);
+    to->older_unsaid = !left_out && !mt_json_doc_get(d, from, mt_baseline_older_keys[0]);
     return read_flag(d, left_out, &to->older_left_out, err);
 }
 
@@ -349,7 +185,7 @@ static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_jso
     if (n != 2 || !rises) {
         MT_FAIL(err, MT_EINPUT,
                 "\"%s\" must list pairs, a number of steps and a level, that rise from 0 steps on",
-                step_keys[0]);
+                mt_baseline_step_keys[0]);
         return mt_json_doc_at(d, pair, err);
     }
     *mt_vec_push(&to->rises) = (struct mt_step_rise){figures[0], figures[1]};
@@ -361,14 +197,15 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
                                        struct mt_step_levels *to, struct mt_err *err)
 {
     int64_t *const figures[] = {&to->last_b, &to->after_b};
-    const struct mt_json_doc_value *v, *rises = mt_json_doc_get(d, from, step_keys[0]);
+    const struct mt_json_doc_value *v, *rises = mt_json_doc_get(d, from, mt_baseline_step_keys[0]);
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && rises; i++) {
-        v = mt_json_doc_get(d, from, step_keys[i + 1]);
+        v = mt_json_doc_get(d, from, mt_baseline_step_keys[i + 1]);
         if (v) {
             MT_TRY(read_figure(d, v, false, figures[i], err));
             continue;
         }
-        MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", step_keys[0], step_keys[i + 1]);
+        MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", mt_baseline_step_keys[0],
+                mt_baseline_step_keys[i + 1]);
         return mt_json_doc_at(d, rises, err);
     }
     if (!rises)
@@ -383,10 +220,18 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
                                   struct mt_baseline *b, struct mt_err *err)
 {
     enum { OPTIONAL_N = 9, OTHER_N = 11 };
-    const char *keys[FILE_N + OTHER_N] = {
-        "spread",     "sites_of",   "older_left_out", older_keys[0], older_keys[1], older_keys[2],
-        step_keys[0], step_keys[1], step_keys[2],     "device",      "sites"};
-    for (int f = 0; f < FILE_N; f++)
+    const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {"spread",
+                                                      "sites_of",
+                                                      "older_left_out",
+                                                      mt_baseline_older_keys[0],
+                                                      mt_baseline_older_keys[1],
+                                                      mt_baseline_older_keys[2],
+                                                      mt_baseline_step_keys[0],
+                                                      mt_baseline_step_keys[1],
+                                                      mt_baseline_step_keys[2],
+                                                      "device",
+                                                      "sites"};
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         keys[OTHER_N + f] = mt_figure_defs[f].in_device;
     MT_TRY(mt_json_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
@@ -399,7 +244,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
     MT_TRY(read_text(d, mt_json_doc_get(d, from, "device"), to->name, sizeof to->name, err));
     MT_TRY(
         read_text(d, mt_json_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
-    for (int f = 0; f < FILE_N; f++)
+    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
         MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_figure_defs[f].in_device), true,
                            &to->v[f], err));
     MT_TRY(read_older(d, from, to, err));
@@ -437,7 +282,7 @@ static enum mt_status read_all(const struct mt_json_doc *d, struct mt_baseline *
     static const char *const keys[] = {"schema", "version", "run",     "source", "format",
                                        "torch",  "runs_n",  "repeats", "warmup", "devices"};
     const struct mt_json_doc_value *root = mt_json_doc_root(d);
-    MT_TRY(mt_json_doc_schema(d, schema, VERSION, err));
+    MT_TRY(mt_json_doc_schema(d, MT_BASELINE_SCHEMA, MT_BASELINE_VERSION, err));
     MT_TRY(mt_json_doc_keys(d, root, keys, MT_ARRAY_LEN(keys), err));
     MT_TRY(read_text(d, mt_json_doc_get(d, root, "run"), b->run, sizeof b->run, err));
     MT_TRY(read_text(d, mt_json_doc_get(d, root, "source"), b->source, sizeof b->source, err));

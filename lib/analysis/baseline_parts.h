@@ -20,4 +20,20 @@ void mt_baseline_fold_sites(const struct mt_baseline *repeats, size_t n, size_t 
                             const char *name, struct mt_baseline *out,
                             struct mt_baseline_device *to);
 
+/* ---- the file ---- */
+
+#define MT_BASELINE_SCHEMA "memtool.baseline"
+enum {
+    MT_BASELINE_VERSION = 1,
+    MT_BASELINE_FILE_N = MT_FIG_SUSPECT_PER_STEP_B /* the figures that stand in files come first */
+};
+
+/* Of levels by step: where the highest rises, the highest in the last step and behind it. */
+extern const char *const mt_baseline_step_keys[3];
+/* What is older: bytes, the least and the most that it is estimated at. */
+extern const char *const mt_baseline_older_keys[3];
+
+/* Whether rows that are no ops have such a name. An op may be called the same, and says so. */
+bool mt_baseline_is_explicit(const char *op);
+
 #endif

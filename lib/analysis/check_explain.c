@@ -1,0 +1,91 @@
+/* Which sites explain a failure. */
+#include "lib/analysis/check_parts.h"
+
+#include "lib/run/match.h"
+#include "lib/usage/held.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The median of what the repeats have of a site. */
+static int64_t middle_of(const struct mt_baseline *b, const struct mt_baseline_site *s,
+                         enum mt_figure f)
+{
+    if (!s->each)
+        return s->v[f];
+    int64_t spread, *values = mt_alloc(b->repeats.n * sizeof *values);
+    for (size_t i = 0; i < b->repeats.n; i++)
+        values[i] = mt_baseline_figure_in(s, f, i);
+    int64_t median = mt_median(values, b->repeats.n, &spread, NULL);
+    free(values);
+    return median;
+}
+
+static struct mt_match_key *names_of(const struct mt_baseline_device *d, const char **keys)
+{
+    struct mt_match_key *names = mt_alloc((d->sites.n + 1) * sizeof *names);
+    for (size_t i = 0; i < d->sites.n; i++) {
+        const struct mt_baseline_site *s = &d->sites.v[i];
+        keys[2 * i] = s->op;
+        keys[2 * i + 1] = s->scope ? s->scope : "";
+        names[i] = (struct mt_match_key){.key = &keys[2 * i], .explicit_row = s->explicit_row};
+    }
+    return names;
+}
+
+/* Puts a site among the largest; it must grow or hold something. */
+static void offer(struct mt_checked *c, struct mt_explain site)
+{
+    size_t at = c->explain_n;
+    if (site.amount <= 0 || strcmp(site.op, MT_HELD_UNKNOWN) == 0)
+        return;
+    while (at > 0 && c->explain[at - 1].amount < site.amount)
+        at--;
+    if (at == MT_EXPLAIN_MAX)
+        return;
+    if (c->explain_n < MT_EXPLAIN_MAX)
+        c->explain_n++;
+    memmove(&c->explain[at + 1], &c->explain[at], (c->explain_n - 1 - at) * sizeof site);
+    c->explain[at] = site;
+}
+
+void mt_check_explain(const struct mt_rule *rule, const struct mt_baseline *base,
+                      const struct mt_baseline *new, struct mt_checked *c)
+{
+    static const enum mt_group_key keys[] = {MT_BY_TOP, MT_BY_SCOPE};
+    static const struct mt_baseline_device nothing;
+    const struct mt_baseline *in[2] = {base ? base : new, new};
+    const struct mt_baseline_device *side[2] = {base ? mt_baseline_same_device(base, c->device)
+                                                     : &nothing,
+                                                mt_baseline_same_device(new, c->device)};
+    enum mt_figure f = rule->kind->figure;
+    const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
+                             mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
+    struct mt_match_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};
+    struct mt_matches a;
+    mt_match_groups(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
+    int64_t other = mt_check_other(in[0], side[0], f);
+    int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
+    bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < side[s]->sites.n; i++) {
+            const struct mt_baseline_site *site = &side[s]->sites.v[i];
+            int64_t v = mt_check_is_partial(rule) ? middle_of(in[s], site, f) : site->v[f];
+            change[names[s][i].row] = mt_baseline_add(change[names[s][i].row], s ? v : -v);
+            about[names[s][i].row] |= mt_rule_is_about(rule, site);
+        }
+    for (size_t i = 0; i < a.rows.n; i++) {
+        if (!a.rows.v[i].in[0]) /* it may be among what the baseline lumps together */
+            change[i] = mt_baseline_add(change[i], -other);
+        if (about[i])
+            offer(c, (struct mt_explain){a.rows.v[i].key[0],
+                                         a.rows.v[i].key[1][0] ? a.rows.v[i].key[1] : NULL,
+                                         change[i]});
+    }
+    free(change);
+    free(about);
+    mt_matches_free(&a);
+    for (int s = 0; s < 2; s++) {
+        free(names[s]);
+        free(texts[s]);
+    }
+}
