@@ -4,7 +4,7 @@
  * shows.
  */
 #include "formats/format.h"
-#include "formats/valgrind_frames.h"
+#include "formats/massif_tree.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/input/fields.h"
@@ -16,31 +16,7 @@
 #include <string.h>
 
 enum {
-    DEPTH_MAX = 1024,   /* frames of a path */
-    DEPTH_DEFAULT = 30, /* massif's --depth */
-    SECONDS = 9,        /* digits of times in seconds */
-};
-#define BELOW "[below threshold]"
-
-/* A level of the tree that is being read. */
-struct level {
-    int64_t bytes, sum; /* of the node, and of its children so far */
-    int64_t children;   /* still to come */
-};
-
-/* What a path holds. */
-struct held {
-    uint32_t node;
-    int64_t bytes;
-};
-
-enum tree {
-    TREE_UNKNOWN, /* nothing said of it (yet) */
-    TREE_EMPTY,   /* there is none */
-    TREE_BEGINS,  /* its first line comes next */
-    TREE_OPEN,
-    TREE_DONE,
-    TREE_BROKEN /* some line made no sense: the snapshot has none */
+    SECONDS = 9, /* digits of times in seconds */
 };
 
 struct snapshot {
@@ -48,23 +24,17 @@ struct snapshot {
     uint64_t offset;
     int64_t time, heap, extra, stacks; /* MT_UNKNOWN: not there (yet) */
     bool peak, broken;
-    enum tree tree;
+    bool has_tree; /* of one that was given to the heap */
 };
 
 struct reader {
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
     struct mt_lines lines;
-    struct mt_path_tree paths;
     struct mt_heap *heap;
-    struct mt_native_step below, cut;
     struct snapshot now;
-    MT_VEC(struct held) held;            /* of the snapshot's tree */
-    MT_VEC(struct level) levels;         /* of the tree, the root first; empty: none is open */
-    MT_VEC(struct mt_native_step) stack; /* of these but the root: innermost first */
-    MT_VEC(uint64_t) calls;              /* addresses of these */
-    struct mt_buf text;                  /* scratch */
-    int64_t depth, digits;               /* massif's --depth; of the fraction of times */
+    struct mt_massif_tree tree; /* of it */
+    int64_t digits;             /* of the fraction of times */
     int64_t last_time, last_heap;
     int64_t next, good_n;    /* number of the next snapshot; those given to the heap */
     struct snapshot highest; /* of them */
@@ -74,134 +44,18 @@ struct reader {
     bool has_unit;           /* the file says what its times are */
 };
 
-/* ---- trees ---- */
-
-/* A line of a tree that makes no sense: the snapshot has no tree. */
-static void break_tree(struct reader *r, uint64_t offset)
-{
-    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)offset, 0);
-    r->now.tree = TREE_BROKEN;
-    r->held.n = r->levels.n = r->stack.n = r->calls.n = 0;
-}
-
-static uint32_t path_of(struct reader *r, struct mt_native_step around)
-{
-    bool has = around.frame != MT_NONE;
-    uint32_t root = has ? mt_path_node(&r->paths, MT_NONE, around.frame) : MT_NONE;
-    if (!r->stack.n)
-        return root;
-    return mt_native_path(&r->paths, root, r->stack.v, r->stack.n,
-                          r->opts->cpp_frames == MT_CPP_ALL);
-}
-
-static void hold(struct reader *r, struct mt_native_step around, int64_t bytes)
-{
-    if (bytes)
-        *mt_vec_push(&r->held) = (struct held){path_of(r, around), bytes};
-}
-
-/* The node's children are all read: what they do not hold is its own. */
-static bool close_level(struct reader *r)
-{
-    static const struct mt_native_step nothing = {MT_NONE, MT_NATIVE_CODE};
-    struct level done = r->levels.v[--r->levels.n];
-    if (done.sum > done.bytes)
-        return false;
-    if (done.sum && done.bytes > done.sum)
-        mt_rec_note(r->rec, MT_NOTE_CALLERS, -1, done.bytes - done.sum);
-    if (done.bytes > done.sum) {
-        bool cut = !done.sum &&
-                   (int64_t)mt_valgrind_calls(r->stack.v, r->calls.v, r->calls.n) >= r->depth &&
-                   !mt_native_is_rooted(r->stack.v, r->stack.n);
-        hold(r, cut ? r->cut : nothing, done.bytes - done.sum);
-    }
-    if (r->stack.n)
-        r->calls.n = --r->stack.n;
-    if (r->levels.n)
-        r->levels.v[r->levels.n - 1].sum += done.bytes;
-    return true;
-}
-
-/* Closes what has no more children to come. */
-static bool close_levels(struct reader *r)
-{
-    while (r->levels.n && !r->levels.v[r->levels.n - 1].children)
-        if (!close_level(r))
-            return false;
-    return true;
-}
-
-/* A node below another: n bytes at s are its text. */
-static void add_child(struct reader *r, const char *s, size_t n, const struct level *node)
-{
-    r->levels.v[r->levels.n - 1].children--;
-    mt_buf_clear(&r->text);
-    mt_buf_add(&r->text, s, n);
-    mt_buf_adds(&r->text, "");
-    struct mt_native_frame frame = mt_valgrind_frame(r->text.s, mt_vec_push(&r->calls));
-    *mt_vec_push(&r->stack) = mt_native_step(&r->paths, &frame, r->opts->alloc_fn);
-    *mt_vec_push(&r->levels) = *node;
-}
-
-/* "in 3 places, all below massif's threshold (1.00%)" */
-static bool add_below(struct reader *r, const struct level *node)
-{
-    struct level *around = &r->levels.v[r->levels.n - 1];
-    hold(r, r->below, node->bytes);
-    around->children--;
-    around->sum += node->bytes;
-    return !node->children;
-}
-
-/* " n2: 67236864 0x1091D1: leaf_alloc (alloclab.c:14)"; false: it cannot be so. */
-static bool add_node(struct reader *r, const struct mt_line *line)
-{
-    struct mt_fields f = mt_fields_of(line->s, line->n);
-    struct level node = {0};
-    const char *s;
-    size_t n, blanks = 0;
-    while (blanks < line->n && line->s[blanks] == ' ')
-        blanks++;
-    if (blanks != r->levels.n || blanks > DEPTH_MAX || !mt_field_take(&f, "n") ||
-        !mt_field_decimal(&f, &node.children) || node.children < 0 || !mt_field_take(&f, ":") ||
-        !mt_field_decimal(&f, &node.bytes) || node.bytes < 0)
-        return false;
-    mt_field_rest(&f, &s, &n);
-    if (!blanks) {
-        *mt_vec_push(&r->levels) = node;
-        return close_levels(r);
-    }
-    const struct level *around = &r->levels.v[r->levels.n - 1];
-    if (node.bytes > around->bytes - around->sum)
-        return false;
-    if (n > 3 && memcmp(s, "in ", 3) == 0)
-        return add_below(r, &node) && close_levels(r);
-    add_child(r, s, n, &node);
-    return close_levels(r);
-}
-
-static void read_node(struct reader *r, const struct mt_line *line)
-{
-    struct snapshot *s = &r->now;
-    if (s->tree == TREE_BROKEN)
-        return;
-    if ((s->tree != TREE_BEGINS && s->tree != TREE_OPEN) || !add_node(r, line))
-        break_tree(r, line->offset);
-    else
-        s->tree = r->levels.n ? TREE_OPEN : TREE_DONE;
-}
-
 /* ---- snapshots ---- */
 
-static bool is_complete(const struct snapshot *s)
+static bool is_complete(const struct reader *r)
 {
+    const struct snapshot *s = &r->now;
     return !s->broken && s->time != MT_UNKNOWN && s->heap != MT_UNKNOWN &&
-           s->tree != TREE_UNKNOWN && s->tree != TREE_BEGINS && s->tree != TREE_OPEN;
+           r->tree.state != MT_MASSIF_UNKNOWN && !mt_massif_tree_lacks(&r->tree);
 }
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
-    uint64_t now = r->held.cap * sizeof *r->held.v + mt_path_tree_bytes(&r->paths);
+    uint64_t now = r->tree.held.cap * sizeof *r->tree.held.v + mt_path_tree_bytes(&r->tree.paths);
     r->rec->beside_bytes += now - r->beside;
     r->beside = now;
     return mt_rec_check_memory(r->rec, err);
@@ -210,26 +64,26 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 /* What is remembered of the snapshots, to judge the file by. */
 static void look_at(struct reader *r, const struct snapshot *s)
 {
-    bool tree = s->tree == TREE_DONE;
     r->fell |= s->heap < r->last_heap;
     r->marked |= s->peak;
     r->last_time = s->time;
     r->last_heap = s->heap;
     if (!r->good_n++ || s->heap > r->highest.heap ||
-        (s->heap == r->highest.heap && tree && r->highest.tree != TREE_DONE))
+        (s->heap == r->highest.heap && s->has_tree && !r->highest.has_tree))
         r->highest = *s;
 }
 
 static enum mt_status give(struct reader *r, const struct snapshot *s, struct mt_err *err)
 {
     int64_t held = 0;
-    for (size_t i = 0; i < r->held.n; i++)
-        held = mt_wrap_add(held, r->held.v[i].bytes);
-    if (s->tree == TREE_DONE && held < s->heap)
+    for (size_t i = 0; i < r->tree.held.n; i++)
+        held = mt_wrap_add(held, r->tree.held.v[i].bytes);
+    if (s->has_tree && held < s->heap)
         mt_rec_note(r->rec, MT_NOTE_CALLERS, -1, mt_wrap_sub(s->heap, held));
-    MT_TRY(mt_heap_moment(r->heap, s->time, s->heap, s->tree == TREE_DONE, err));
-    for (size_t i = 0; i < r->held.n; i++)
-        MT_TRY(mt_heap_held(r->heap, r->held.v[i].node, r->held.v[i].bytes, MT_UNKNOWN, err));
+    MT_TRY(mt_heap_moment(r->heap, s->time, s->heap, s->has_tree, err));
+    for (size_t i = 0; i < r->tree.held.n; i++)
+        MT_TRY(mt_heap_held(r->heap, r->tree.held.v[i].node, r->tree.held.v[i].bytes, MT_UNKNOWN,
+                            err));
     return check_memory(r, err);
 }
 
@@ -240,12 +94,13 @@ static enum mt_status close_snapshot(struct reader *r, struct mt_err *err)
     if (!s->open)
         return MT_OK;
     s->open = false;
-    if (s->tree == TREE_BEGINS || s->tree == TREE_OPEN) /* fewer children than the tree says */
-        break_tree(r, s->offset);
-    if (!is_complete(s)) {
+    if (mt_massif_tree_lacks(&r->tree)) /* fewer children than it says */
+        mt_massif_tree_break(&r->tree, s->offset, true);
+    s->has_tree = r->tree.state == MT_MASSIF_DONE;
+    if (!is_complete(r)) {
         if (!s->broken)
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)s->offset, 0);
-        r->held.n = 0;
+        r->tree.held.n = 0;
         return MT_OK;
     }
     if (s->time < r->last_time) {
@@ -256,7 +111,7 @@ static enum mt_status close_snapshot(struct reader *r, struct mt_err *err)
     enum mt_status st = give(r, s, err);
     if (st == MT_EINPUT && err->offset < 0)
         err->offset = (int64_t)s->offset;
-    r->held.n = 0;
+    r->tree.held.n = 0;
     return st;
 }
 
@@ -276,7 +131,7 @@ static enum mt_status open_snapshot(struct reader *r, struct mt_fields *f,
                                .heap = MT_UNKNOWN,
                                .extra = MT_UNKNOWN,
                                .stacks = MT_UNKNOWN};
-    r->held.n = r->levels.n = r->stack.n = r->calls.n = 0;
+    mt_massif_tree_clear(&r->tree);
     if (!mt_field_decimal(f, &number) || !mt_field_end(f) || number != r->next)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
     else
@@ -289,10 +144,10 @@ static bool read_tree_kind(struct reader *r, struct mt_fields *f)
 {
     r->now.peak = mt_field_take(f, "peak");
     if (r->now.peak || mt_field_take(f, "detailed"))
-        r->now.tree = TREE_BEGINS;
+        r->tree.state = MT_MASSIF_BEGINS;
     else if (mt_field_take(f, "empty"))
-        r->now.tree = TREE_EMPTY;
-    return r->now.tree != TREE_UNKNOWN;
+        r->tree.state = MT_MASSIF_EMPTY;
+    return r->tree.state != MT_MASSIF_UNKNOWN;
 }
 
 /* ---- the head ---- */
@@ -318,7 +173,7 @@ static void read_options(struct reader *r, const char *s, size_t n)
     struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
     int64_t v;
     if (mt_field_take(&f, depth) && mt_field_decimal(&f, &v) && v > 0)
-        r->depth = v;
+        r->tree.depth = v;
 }
 
 static bool read_unit(struct reader *r, struct mt_fields *f)
@@ -389,8 +244,8 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     if (!line->n || r->ruled)
         return MT_OK;
     if (line->s[0] == ' ' || line->s[0] == 'n') {
-        read_node(r, line);
-        return r->held.n % 256 ? MT_OK : check_memory(r, err);
+        mt_massif_tree_line(&r->tree, line);
+        return r->tree.held.n % 256 ? MT_OK : check_memory(r, err);
     }
     if (mt_field_take(&f, "snapshot="))
         return open_snapshot(r, &f, line, err);
@@ -450,11 +305,9 @@ static enum mt_status check_end(struct reader *r, struct mt_err *err)
 static enum mt_status salvage(struct reader *r, struct mt_err *err)
 {
     struct snapshot *s = &r->now;
-    if (s->tree == TREE_BEGINS || s->tree == TREE_OPEN) {
-        s->tree = TREE_BROKEN;
-        r->held.n = 0;
-    }
-    s->open &= is_complete(s);
+    if (mt_massif_tree_lacks(&r->tree))
+        mt_massif_tree_break(&r->tree, s->offset, false);
+    s->open &= is_complete(r);
     return close_snapshot(r, err);
 }
 
@@ -475,7 +328,7 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
         bool cut = any && line.cut;
         if (any && !cut) {
             MT_TRY(read_line(r, &line, err));
-        } else if (cut || r->ruled || (r->now.open && !r->now.broken && !is_complete(&r->now))) {
+        } else if (cut || r->ruled || (r->now.open && !r->now.broken && !is_complete(r))) {
             MT_TRY(salvage(r, err));
             return cut_off(r, cut ? line.offset + line.n : mt_lines_offset(&r->lines),
                            "ends inside a snapshot", err);
@@ -506,7 +359,7 @@ static void mark_left_out(struct reader *r)
         uint32_t root = s->node;
         while (rec->nodes.v[root].parent != MT_NONE)
             root = rec->nodes.v[root].parent;
-        if (rec->nodes.v[root].frame == r->below.frame)
+        if (rec->nodes.v[root].frame == r->tree.below.frame)
             rec->devices.v[s->device].knows |= (s->self.at_peak_b ? MT_LARGE_AT_PEAK : 0) |
                                                (s->self.at_end_b ? MT_LARGE_AT_END : 0);
     }
@@ -534,22 +387,14 @@ static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opt
 {
     struct reader r = {.opts = opts,
                        .rec = rec,
-                       .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
-                       .depth = DEPTH_DEFAULT};
+                       .lines = {.in = in, .progress = opts->progress, .closure = opts->closure}};
     rec->time_unit = "instructions";
-    mt_path_tree_init(&r.paths, rec);
-    r.below = mt_native_explicit(&r.paths, BELOW);
-    r.cut = mt_native_explicit(&r.paths, MT_STACK_CUT);
+    mt_massif_tree_init(&r.tree, opts, rec);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
     rec->beside_bytes -= r.beside;
-    mt_path_tree_free(&r.paths);
-    mt_vec_free(&r.held);
-    mt_vec_free(&r.levels);
-    mt_vec_free(&r.stack);
-    mt_vec_free(&r.calls);
-    mt_buf_free(&r.text);
+    mt_massif_tree_free(&r.tree);
     return st;
 }
 

@@ -1,8 +1,11 @@
 /*
  * valgrind_frames.h - frames of stacks as valgrind's tools, and tools that imitate them, write
- * them: 0x1091D1: leaf_alloc (alloclab.c:14) 0x48417B4: malloc (in
- * /usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so) 0x10ae84d: app::main (src/main.rs:12:5)
- *   0x4002260: ???
+ * them:
+ *
+ *   - 0x1091D1: leaf_alloc (alloclab.c:14)
+ *   - 0x48417B4: malloc (in /usr/libexec/valgrind/vgpreload_dhat-amd64-linux.so)
+ *   - 0x10ae84d: app::main (src/main.rs:12:5)
+ *   - 0x4002260: ???
  */
 #ifndef MT_VALGRIND_FRAMES_H
 #define MT_VALGRIND_FRAMES_H
