@@ -4,6 +4,7 @@
 #include "cmd/output.h"
 #include "cmd/rows.h"
 #include "lib/base/human.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/render.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/term.h"
@@ -228,6 +229,16 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
     mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
+}
+
+void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b)
+{
+    char was[96], is[96];
+    mt_format_words(a->format, was);
+    mt_format_words(b->format, is);
+    mt_report_note(report,
+                   "%s is %s, %s is %s: these count differently, so no verdict rests on it.",
+                   a->name, was, b->name, is);
 }
 
 void mt_report_others(struct mt_report *report, int other_n)

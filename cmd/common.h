@@ -64,6 +64,9 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err);
  * import noted about what it shows: enum mt_about (lib/model/notes.h), or-ed. */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device, unsigned shown);
+/* Notes that two runs come from recorders that count differently: figures are shown, but no verdict
+ * rests on them. */
+void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them, and which

@@ -5,6 +5,7 @@
 #include "cmd/diff.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/run_notes.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +52,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     char first[MT_HUMAN_LONG], second[MT_HUMAN_MAX];
     int64_t in_both =
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
-    if (strcmp(a->run.format, b->run.format) != 0)
-        mt_report_note(r, "%s is a %s, %s a %s: the same name may mean different things.",
-                       a->run.name, a->run.format, b->run.name, b->run.format);
+    if (!mt_formats_alike(a->run.format, b->run.format))
+        mt_note_recorders(r, &a->run, &b->run);
     if (mt_run_same(&a->run, &b->run))
         mt_report_note(r, "Both are the same %s.",
                        strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
@@ -169,6 +169,8 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
         memcpy(device, one.side[0].device.name, sizeof device);
         row.step_n = one.side[0].step_n;
         row.whole = one.side[0].whole;
+        row.counts_older = one.side[0].device.older_from[0] != '\0';
+        row.leaves_out = one.side[0].device.older_used != 0;
         if (st == MT_OK && per_step)
             st = steps_known(&one.side[0], err);
         mt_figures_per_step(&row.whole, per_step ? row.step_n : 0);

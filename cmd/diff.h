@@ -11,6 +11,7 @@ struct mt_diff_trend {
     char name[256];
     int64_t step_n;
     struct mt_figures whole;
+    bool counts_older, leaves_out; /* what is older than the recording is in its levels, or not */
 };
 
 struct mt_diff_wanted {

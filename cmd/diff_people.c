@@ -3,6 +3,7 @@
 #include "cmd/diff_parts.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include <math.h>
 #include <stdlib.h>
@@ -228,8 +229,10 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
                                    s->step_n ? "too few steps to tell" : "no steps");
     }
     return section == MT_SECTION_PEAK ? "the same blocks make up the peak"
-           : section == MT_SECTION_OP ? "every operator allocated the same"
-                                      : "neither run has a leak";
+           : section == MT_SECTION_OP
+               ? mt_report_textf(r, "all %s allocated the same",
+                                 mt_kind_words[d->side[1].run.kind].allocators)
+               : "neither run has a leak";
 }
 
 /* Below the leaks: what grows without being known for one. */
@@ -295,12 +298,14 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
 {
     static const char *const titles[MT_SECTION_N] = {
         [MT_SECTION_PEAK] = "the peak, each run at its own",
-        [MT_SECTION_OP] = "allocated by operators",
+        [MT_SECTION_OP] = "allocated by",
         [MT_SECTION_LEAK] = "growth from step to step"};
     const struct mt_rows columns = {.columns = w->rows->columns};
     struct mt_report *r = mt_diff_new_report(d, w, out);
     struct mt_diff_rows rows;
-    r->title = mt_strdup(titles[section]);
+    const char *allocators = mt_kind_words[d->side[1].run.kind].allocators;
+    r->title = section == MT_SECTION_OP ? mt_asprintf("%s %s", titles[section], allocators)
+                                        : mt_strdup(titles[section]);
     r->empty = no_rows(d, section, r);
     people_columns(d, r, section);
     enum mt_status st =
@@ -321,6 +326,7 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
                           struct mt_diff_reports *out)
 {
     struct mt_report *r = mt_diff_new_report(d, w, out);
+    const char *counts = NULL, *leaves_out = NULL;
     mt_report_columns(r, "peak_b at_end_b per_step_b alloc_b time_ns step_n run");
     r->keep_order = true;
     r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.name,
@@ -335,5 +341,14 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
             row->cells[c] = mt_diff_cell(&t->whole, shown[c]);
         row->cells[c++] = mt_cell_int(t->step_n);
         row->cells[c++] = mt_cell_text(mt_report_text(r, t->name));
+        if (t->counts_older)
+            counts = t->name;
+        if (t->leaves_out)
+            leaves_out = t->name;
     }
+    if (counts && leaves_out)
+        mt_report_footer(r,
+                         "peaks and ends of these runs do not compare: %s includes memory "
+                         "allocated before its recording, %s excludes it",
+                         counts, leaves_out);
 }

@@ -6,6 +6,7 @@
 #include "lib/analysis/leaks.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
@@ -41,6 +42,7 @@ struct sites {
     bool beside;     /* of a device that is not shown */
     /* Runs that leak from step to step; the last of them, and by how much a step. */
     size_t leaking_n;
+    struct mt_run first; /* of the runs */
     const char *leaking;
     double leaking_b;
 };
@@ -139,6 +141,16 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
 
 /* Ends do not compare where blocks older than the runs are left out: what one run leaves is older
  * than the next. Nor where some runs count them and others do not. */
+static void note_recorder(struct sites *s, size_t i, const struct mt_run *run)
+{
+    if (i == 0)
+        s->first = *run;
+    else if (!mt_formats_alike(s->first.format, run->format)) {
+        s->ends_unknown = true;
+        mt_note_recorders(s->r, &s->first, run);
+    }
+}
+
 static void note_older(struct sites *s, const struct mt_run *run)
 {
     const char **first = s->device.older_from[0] ? &s->counts
@@ -228,6 +240,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     mt_notes_of_run(s->r, run.name, &run.notes,
                     mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
                                                      : MT_LEAKS_ABOUT);
+    note_recorder(s, i, &run);
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
         s->ends_unknown |= !none;

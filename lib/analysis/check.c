@@ -1,6 +1,7 @@
 #include "lib/analysis/check_parts.h"
 
 #include "lib/base/human.h"
+#include "lib/model/kind_words.h"
 #include "lib/usage/gaps.h"
 #include <math.h>
 #include <stdarg.h>
@@ -200,10 +201,12 @@ static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *
     const struct mt_baseline_device *from = mt_baseline_same_device(a, c->device);
     int64_t steps_a = from->v[MT_FIG_STEP_N];
     int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_FIG_STEP_N];
-    if (strcmp(a->format, b->format) != 0)
-        mt_check_open(c, "the baseline was read from a %s, the run from a %s", a->format,
-                      b->format);
-    else if (rule->kind->steps && steps_a != steps_b)
+    if (!mt_formats_alike(a->format, b->format)) {
+        char was[96], is[96];
+        mt_format_words(a->format, was);
+        mt_format_words(b->format, is);
+        mt_check_open(c, "the baseline is %s, the run %s: these count differently", was, is);
+    } else if (rule->kind->steps && steps_a != steps_b)
         mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
                       (long long)steps_a, (long long)steps_b, rule->kind->what);
     else if (rule->kind->steps && from->spread[MT_FIG_STEP_N])

@@ -4,6 +4,7 @@
 #include "lib/analysis/step_levels.h"
 #include "lib/base/human.h"
 #include "lib/base/strtab.h"
+#include "lib/model/kind_words.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,8 +148,12 @@ static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt
 enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
                              struct mt_diff_verdict *out, struct mt_err *err)
 {
-    *out = (struct mt_diff_verdict){.growth = judge_growth(d, t)};
+    bool alike = mt_formats_alike(d->side[0].run.format, d->side[1].run.format);
+    *out = (struct mt_diff_verdict){.peak = MT_DIFF_OPEN,
+                                    .growth = alike ? judge_growth(d, t) : MT_DIFF_OPEN};
     snprintf(out->device, sizeof out->device, "%s", d->side[0].device.name);
+    if (!alike) /* other recorders count differently */
+        return MT_OK;
     return judge_peak(d, t, out, err);
 }
 

@@ -28,7 +28,8 @@ struct mt_diff_verdict {
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
 
-/* The device that is compared; its sides are loaded. Errors: MT_EDB. */
+/* The device that is compared; its sides are loaded. Of runs of different formats nothing can be
+ * told: recorders count differently. Errors: MT_EDB. */
 enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
                              struct mt_diff_verdict *out, struct mt_err *err);
 

@@ -1,15 +1,50 @@
 #include "lib/model/kind_words.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const struct mt_kind_words mt_kind_words[MT_RUN_KIND_N] = {
     [MT_RUN_TRACE] = {.noun = "PyTorch trace",
+                      .allocators = "operators",
                       .outside = "[outside ops]",
                       .no_steps = "Record with prof.step() in a profile with a schedule, or import "
                                   "with --step-marker REGEX to say what a step is."},
     [MT_RUN_SNAPSHOT] = {.noun = "allocator snapshot",
+                         .allocators = "functions",
                          .outside = "[outside ops]",
                          .no_steps = "Record with record_function(f\"ProfilerStep#{n}\") around "
                                      "each iteration, or import with --step-marker REGEX to name "
                                      "another scope."},
-    [MT_RUN_HEAP] = {.noun = "heap log", .outside = "[no call path]", .no_steps = ""},
-    [MT_RUN_PROCESS] = {.noun = "process log", .outside = "[no call path]", .no_steps = ""},
+    [MT_RUN_HEAP] = {.noun = "heap log",
+                     .allocators = "functions",
+                     .outside = "[no call path]",
+                     .no_steps = ""},
+    [MT_RUN_PROCESS] = {.noun = "process log",
+                        .allocators = "functions",
+                        .outside = "[no call path]",
+                        .no_steps = ""},
 };
+
+/* "memcheck" of "memcheck-xml": who wrote it. */
+static size_t recorder_n(const char *format)
+{
+    size_t n = strlen(format);
+    return n > 4 && strcmp(format + n - 4, "-xml") == 0 ? n - 4 : n;
+}
+
+bool mt_formats_alike(const char *a, const char *b)
+{
+    size_t n = recorder_n(a);
+    return n == recorder_n(b) && strncmp(a, b, n) == 0;
+}
+
+void mt_format_words(const char *format, char out[96])
+{
+    if (strcmp(format, "pytorch-trace") == 0)
+        snprintf(out, 96, "a %s", mt_kind_words[MT_RUN_TRACE].noun);
+    else if (strcmp(format, "cuda-snapshot") == 0)
+        snprintf(out, 96, "an %s", mt_kind_words[MT_RUN_SNAPSHOT].noun);
+    else
+        snprintf(out, 96, "a %s of %.*s", mt_kind_words[MT_RUN_HEAP].noun,
+                 (int)(recorder_n(format) % 64), format);
+}

@@ -3,6 +3,7 @@
 holds in spite of the gap, such as a peak above its limit in a file that ends early, is a verdict all the same."""
 
 import json
+import os
 import pickle
 
 import inputs
@@ -465,5 +466,20 @@ for what, (base, new, of_diff, of_peak, of_end) in LENGTHS.items():
             m.check(allowed != CANNOT or "with equally many" in out, what, rule, "does not say why", out)
             # The same of a part. Of that a peak is known at its own moment only, and may be less at another.
             verdict((*allowed, 0, 3), "check", b, "--baseline", baseline, rule, "0", "--op", "aten::keep")
+
+# ---- recorders that count differently: figures are shown, and no verdict rests on them ----
+
+HEAP = os.path.join(os.environ["SAMPLES"], "heap")
+logs = {"by_heaptrack": "heaptrack.zst", "by_dhat": "dhat_2k.json", "by_massif": "massif_200k.out"}
+for name, path in logs.items():
+    m.run("import", os.path.join(HEAP, path), "--name", name, codes=(0,))
+m.run("import", os.path.join(os.environ["SAMPLES"], "leak_steps", "trace.json.gz"), "--name", "by_pytorch", codes=(0,))
+for a, b in (("by_heaptrack", "by_dhat"), ("by_dhat", "by_massif"), ("by_massif", "by_heaptrack"), ("by_dhat", "by_heaptrack")):
+    out = verdict(CANNOT, "diff", a, b, "--exit-code")
+    m.check("allocated by functions" in out or "all functions" in out or "unknown" in out, a, b, "diff speaks of operators", out)
+    verdict(CANNOT, "check", b, "--baseline", a, "--max-peak-growth", "900%")
+    _, _, err = m.run("diff", a, b)
+    m.check("these count differently" in err, a, b, "diff does not say that recorders differ", err)
+verdict(CANNOT, "leaks", "by_heaptrack", "by_dhat", "--fail")
 
 m.finish(at_least=4000)
