@@ -1,6 +1,7 @@
 /* The option --by, of all commands that have it. */
 #include "cmd/by.h"
 
+#include "lib/base/nearest.h"
 #include "lib/run/knows.h"
 
 #include <string.h>
@@ -33,10 +34,17 @@ static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, siz
 {
     struct mt_buf known = {0};
     const struct mt_glossary_entry *words = words_of(cmd);
-    for (const struct mt_glossary_entry *w = words; w->word; w++)
-        mt_buf_addf(&known, "%s%s", known.n ? ", " : "", w->word);
+    const char *names[64];
+    char *given = mt_strndup(key, n);
+    size_t name_n = 0;
+    for (const struct mt_glossary_entry *w = words; w->word && name_n < MT_ARRAY_LEN(names); w++)
+        names[name_n++] = w->word;
+    mt_did_you_mean(given, names, name_n, &known);
+    for (size_t i = 0; i < name_n; i++)
+        mt_buf_addf(&known, "%s%s", i ? ", " : "Keys: ", names[i]);
+    free(given);
     MT_FAIL(err, MT_EUSAGE, "%s: unknown --by key '%.*s'", cmd->name, (int)n, key);
-    mt_err_hint(err, "Keys: %s%s.", known.s, words[1].word ? "; separate several by commas" : "");
+    mt_err_hint(err, "%s%s.", known.s, words[1].word ? "; separate several by commas" : "");
     mt_buf_free(&known);
     return MT_EUSAGE;
 }

@@ -60,6 +60,8 @@ static const struct mt_cmd *no_command(int argc, char **argv, struct mt_err *err
         if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0)
             return &mt_cmd_version;
     }
+    if (!mt_opts_known(mt_common_opts, argv[1], err))
+        return NULL;
     MT_FAIL(err, MT_EUSAGE, "a command is missing after '%s'", argv[1]);
     mt_err_hint(err, "`memtool help` lists the commands.");
     return NULL;

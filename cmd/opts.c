@@ -336,6 +336,31 @@ int mt_opts_leading(const struct mt_opt *common, int argc, char **argv)
     return n < argc ? n : argc;
 }
 
+bool mt_opts_known(const struct mt_opt *common, const char *text, struct mt_err *err)
+{
+    bool words = text[1] == '-';
+    char spelled[64][32] = {"--version"}; /* as it is written */
+    const char *names[64] = {spelled[0]};
+    size_t n = 1, length = strcspn(text, "=");
+    for (const struct mt_opt *o = common; o->name && n < MT_ARRAY_LEN(names); o++) {
+        if (words ? strncmp(o->name, text + 2, length - 2) == 0 : o->letter == text[1])
+            return true;
+        snprintf(spelled[n], sizeof spelled[n], "--%s", o->name);
+        names[n] = spelled[n];
+        n++;
+    }
+    char *name = mt_strndup(text, length);
+    struct mt_buf near = {0};
+    MT_FAIL(err, MT_EUSAGE, "unknown option %s", text);
+    if (words)
+        mt_did_you_mean(name, names, n, &near);
+    mt_err_hint(err, "%s`memtool help` lists the commands, memtool help COMMAND its options.",
+                near.n ? near.s : "");
+    mt_buf_free(&near);
+    free(name);
+    return false;
+}
+
 static const char *complaint(const struct mt_opt *opts, const struct mt_opt *opt)
 {
     bool wants_arg = opt->kind != MT_OPT_FLAG;

@@ -34,6 +34,10 @@ bool mt_cmd_takes(const struct mt_cmd *cmd, const char *common);
  * common options in front of a command. */
 int mt_opts_leading(const struct mt_opt *common, int argc, char **argv);
 
+/* Whether an option in front of no command is one that all commands have, or --version. Errors:
+ * MT_EUSAGE: it is none; the nearest are in the hint. */
+bool mt_opts_known(const struct mt_opt *common, const char *text, struct mt_err *err);
+
 /* Writes the help of one command: summary, usage, examples, options, words, common options; their
  * texts wrapped at `width` columns (opts_help.c). */
 void mt_opts_help(const struct mt_cmd *cmd, const struct mt_opt *common, int width, FILE *out);

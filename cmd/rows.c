@@ -2,6 +2,7 @@
 
 #include "cmd/common.h"
 #include "lib/base/human.h"
+#include "lib/base/nearest.h"
 #include "lib/base/pattern.h"
 #include "lib/render/render.h"
 #include <math.h>
@@ -87,11 +88,16 @@ static enum mt_status choose_columns(const char *columns, struct mt_report *r, s
     if (!unknown)
         return refuse_twice(r, err);
     struct mt_buf all = {0};
+    const char **names = mt_alloc((r->columns.n + 1) * sizeof *names);
     for (size_t i = 0; i < r->columns.n; i++)
-        mt_buf_addf(&all, "%s%s", i ? ", " : "", r->columns.v[i].name);
+        names[i] = r->columns.v[i].name;
+    mt_did_you_mean(unknown, names, r->columns.n, &all);
+    for (size_t i = 0; i < r->columns.n; i++)
+        mt_buf_addf(&all, "%s%s", i ? ", " : "Columns: ", names[i]);
     MT_FAIL(err, MT_EUSAGE, "there is no column '%s'", unknown);
-    mt_err_hint(err, "Columns: %s.", all.s);
+    mt_err_hint(err, "%s.", all.s);
     mt_buf_free(&all);
+    free(names);
     free(unknown);
     return MT_EUSAGE;
 }

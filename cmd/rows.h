@@ -34,7 +34,7 @@ int64_t mt_rows_limit(const struct mt_rows *rows);
         {"min", 0, MT_OPT_SIZE, &(rows).min_b, "SIZE", "only rows of at least this size " of_what}, \
     {                                                                                               \
         "columns", 0, MT_OPT_STRING, &(rows).columns, "LIST",                                       \
-            "these columns, in this order, by their csv names"                                      \
+            "these columns, in this order, by their csv names or headings"                          \
     }
 
 /* The column that --min is about in rows sorted by any: that one if it holds bytes, else

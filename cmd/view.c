@@ -25,11 +25,31 @@ enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
     return st;
 }
 
+/* Only import has the option that an importer's error advises. */
+static void name_import(const char *path, struct mt_err *err)
+{
+    static const char option[] = "--partial";
+    char *at = strstr(err->hint, option);
+    if (!at)
+        return;
+    struct mt_buf hint = {0};
+    mt_buf_addf(&hint, "%.*s`memtool import --partial ", (int)(at - err->hint), err->hint);
+    mt_shell_word(&hint, path);
+    mt_buf_addf(&hint, "`%s", at + sizeof option - 1);
+    err->hint[0] = '\0';
+    mt_err_hint(err, "%s", hint.s);
+    mt_buf_free(&hint);
+}
+
 static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_run *run,
                                 struct mt_err *err)
 {
-    if (!mt_baseline_is_file(path))
-        return mt_cache_open(path, db, run, err);
+    if (!mt_baseline_is_file(path)) {
+        enum mt_status st = mt_cache_open(path, db, run, err);
+        if (st != MT_OK)
+            name_import(path, err);
+        return st;
+    }
     mt_err_input(err, path);
     MT_FAIL(err, MT_EUSAGE, "is a baseline: figures to check against, not a recording");
     struct mt_buf word = {0};

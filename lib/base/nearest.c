@@ -38,3 +38,13 @@ void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_
         mt_buf_adds(out, names[near[i]]);
     }
 }
+
+void mt_did_you_mean(const char *word, const char *const *names, size_t n, struct mt_buf *out)
+{
+    struct mt_buf near = {0};
+    mt_nearest(word, names, n, &near);
+    mt_buf_adds(out, "");
+    if (near.n)
+        mt_buf_addf(out, "Did you mean %s? ", near.s);
+    mt_buf_free(&near);
+}

@@ -16,4 +16,7 @@ size_t mt_nearest_of(const char *word, const char *const *names, size_t n,
 /* Appends them: "table, tree"; nothing when none is near. */
 void mt_nearest(const char *word, const char *const *names, size_t n, struct mt_buf *out);
 
+/* Appends "Did you mean table, tree? "; nothing when none is near. */
+void mt_did_you_mean(const char *word, const char *const *names, size_t n, struct mt_buf *out);
+
 #endif

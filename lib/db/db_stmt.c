@@ -1,5 +1,6 @@
 /* Statements of a connection. */
 #include "lib/base/mem.h"
+#include "lib/base/nearest.h"
 #include "lib/db/db_parts.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -25,6 +26,38 @@ enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, st
     return MT_OK;
 }
 
+/* Appends the tables and views whose names are near that of one there is not. */
+static void add_near(struct mt_db *db, const char *name, struct mt_buf *hint)
+{
+    MT_VEC(const char *) names = {0};
+    sqlite3_stmt *s;
+    if (sqlite3_prepare_v2(db->sql, "SELECT name FROM sqlite_master WHERE type <> 'index'", -1, &s,
+                           NULL) != SQLITE_OK)
+        return;
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *known = (const char *)sqlite3_column_text(s, 0);
+        *mt_vec_push(&names) = mt_strdup(known ? known : "");
+    }
+    sqlite3_finalize(s);
+    mt_did_you_mean(name, names.v, names.n, hint);
+    for (size_t i = 0; i < names.n; i++)
+        free((char *)names.v[i]);
+    mt_vec_free(&names);
+}
+
+static enum mt_status refuse(struct mt_db *db, struct mt_err *err)
+{
+    static const char no_table[] = "no such table: ";
+    struct mt_buf hint = {0};
+    MT_FAIL(err, MT_EUSAGE, "SQL: %s", sqlite3_errmsg(db->sql));
+    const char *missing = strstr(err->what, no_table);
+    if (missing)
+        add_near(db, missing + sizeof no_table - 1, &hint);
+    mt_err_hint(err, "%s`memtool schema` shows the tables and views.", hint.n ? hint.s : "");
+    mt_buf_free(&hint);
+    return MT_EUSAGE;
+}
+
 /* Compiles what stands first in the text, past comments and lone semicolons. *stmt NULL: there is
  * nothing else. *rest: what follows. */
 static enum mt_status compile(struct mt_db *db, const char *sql, sqlite3_stmt **stmt,
@@ -32,11 +65,8 @@ static enum mt_status compile(struct mt_db *db, const char *sql, sqlite3_stmt **
 {
     *stmt = NULL;
     for (*rest = sql; !*stmt && **rest; sql = *rest)
-        if (sqlite3_prepare_v2(db->sql, sql, -1, stmt, rest) != SQLITE_OK) {
-            MT_FAIL(err, MT_EUSAGE, "SQL: %s", sqlite3_errmsg(db->sql));
-            mt_err_hint(err, "`memtool schema` shows the tables and views.");
-            return MT_EUSAGE;
-        }
+        if (sqlite3_prepare_v2(db->sql, sql, -1, stmt, rest) != SQLITE_OK)
+            return refuse(db, err);
     return MT_OK;
 }
 

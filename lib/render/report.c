@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void mt_report_init(struct mt_report *r, const char *schema, int version)
 {
@@ -95,6 +96,23 @@ int mt_report_find_column(const struct mt_report *r, const char *name)
             return (int)i;
     }
     return -1;
+}
+
+bool mt_column_is(const char *name, const char *title, const char *word)
+{
+    return strcasecmp(name, word) == 0 || (title && strcasecmp(title, word) == 0);
+}
+
+/* By its name, else by its heading, one that people see first. */
+static int find_any(const struct mt_report *r, const char *word)
+{
+    int found = mt_report_find_column(r, word), hidden = -1;
+    for (size_t i = r->columns.n; i-- > 0 && found < 0;) {
+        const struct mt_column *c = &r->columns.v[i];
+        if (mt_column_is(c->name, c->title, word))
+            *(c->hidden ? &hidden : &found) = (int)i;
+    }
+    return found >= 0 ? found : hidden;
 }
 
 size_t mt_report_keep(struct mt_report *r, bool (*keep)(const void *closure, const struct mt_row *),
@@ -207,7 +225,7 @@ static char *find_columns(const struct mt_report *r, const char *names, size_t *
     for (const char *p = names; *n <= commas;) {
         size_t len = strcspn(p, ",");
         char *name = trimmed(p, len);
-        int at = mt_report_find_column(r, name);
+        int at = find_any(r, name);
         if (at < 0)
             return name;
         free(name);

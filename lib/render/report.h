@@ -128,6 +128,8 @@ size_t mt_report_keep(struct mt_report *r, bool (*keep)(const void *closure, con
 void mt_report_hide_empty(struct mt_report *r);
 /* Index of the column of that machine name, or -1. */
 int mt_report_find_column(const struct mt_report *r, const char *name);
+/* Whether a word of a user's means a column: its name or heading (NULL: none) in any case. */
+bool mt_column_is(const char *name, const char *title, const char *word);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */
 struct mt_row *mt_report_row(struct mt_report *r);
 /* Makes the rows of `next` ordinary rows. */
@@ -148,7 +150,7 @@ struct mt_cell mt_cell_text(const char *s); /* NULL gives a NULL cell */
 
 /*
  * Keeps only the named columns, in that order (sets keep_order), hidden ones shown too.
- * names: comma separated machine names; blanks around them do not matter.
+ * names: comma separated names or headings, in any case; blanks around them do not matter.
  * Returns NULL, or the first unknown name as an allocated string (the report is then unchanged).
  */
 char *mt_report_select(struct mt_report *r, const char *names);

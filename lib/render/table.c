@@ -75,13 +75,14 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
     const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
     size_t n = 0;
     for (size_t i = 0; i < shown.n; i++) {
-        all[n++] = mt_figure_defs[shown.v[i]].name;
-        if (strcmp(key, all[i]) == 0) {
+        const struct mt_figure_def *def = &mt_figure_defs[shown.v[i]];
+        all[n++] = def->name;
+        if (mt_column_is(def->name, def->title, key)) {
             *out = (struct mt_sort){all[i], true, NULL, true};
             return MT_OK;
         }
     }
-    if (strcmp(key, "name") == 0) {
+    if (mt_column_is("name", NULL, key)) {
         *out = (struct mt_sort){"name", false, NULL, true};
         return MT_OK;
     }
