@@ -19,7 +19,7 @@ struct table {
     struct mt_shown *shown;
     size_t n;
     struct mt_buf line, cell, tree;
-    struct mt_buf left_out; /* names of columns for which there is no room */
+    struct mt_buf left_out; /* headings of columns for which there is no room */
 };
 
 static void pad(struct mt_buf *b, int n)
@@ -85,8 +85,17 @@ static bool has_room(const struct table *t, int text)
     return width <= t->how->width;
 }
 
-/* The column that the report can best do without: the most spare one; else the last figure, as long
- * as there is another. SIZE_MAX: none. */
+/* Whether no row says anything in the column. */
+static bool is_empty(const struct table *t, size_t index)
+{
+    for (size_t i = 0; i < t->r->rows.n; i++)
+        if (!mt_render_unknown(&t->r->rows.v[i].cells[index]))
+            return false;
+    return true;
+}
+
+/* The column that the report can best do without: one that is empty; else the most spare one; else
+ * the last figure, as long as there is another. SIZE_MAX: none. */
 static size_t lesser_column(const struct table *t)
 {
     size_t spare = SIZE_MAX, figure = SIZE_MAX;
@@ -96,6 +105,8 @@ static size_t lesser_column(const struct table *t)
         figure_n += !t->shown[k].text;
         if (column->wanted)
             continue;
+        if (t->n > 1 && is_empty(t, t->shown[k].index))
+            return k;
         if (!t->shown[k].text)
             figure = k;
         if (column->spare > most) {
@@ -113,7 +124,11 @@ static void leave_out(struct table *t)
         const struct mt_column *column = column_of(t, &t->shown[out]);
         if (has_room(t, column->spare ? TEXT_FAIR : TEXT_POOR))
             return;
-        mt_buf_addf(&t->left_out, "%s%s", t->left_out.n ? ", " : "", column->name);
+        mt_buf_adds(&t->left_out, t->left_out.n ? ", " : "");
+        if (column->title && !*column->title)
+            mt_buf_adds(&t->left_out, column->name);
+        else
+            mt_render_heading(&t->left_out, column);
         t->n--;
         memmove(&t->shown[out], &t->shown[out + 1], (t->n - out) * sizeof *t->shown);
     }

@@ -216,6 +216,18 @@ void build_wanted(struct mt_report *r)
     r->columns.v[3].wanted = true;
 }
 
+/* A figure that no row knows, before one that is known. */
+void build_unknown(struct mt_report *r)
+{
+    mt_report_init(r, "memtool.leaks", 1);
+    mt_report_column(r, "per_step_b", "PER STEP", MT_UNIT_BYTES);
+    mt_report_column(r, "at_end_b", "AT END", MT_UNIT_BYTES);
+    mt_report_column(r, "site", NULL, MT_UNIT_NONE);
+    struct mt_cell *c = mt_report_row(r)->cells;
+    c[1] = mt_cell_int(7);
+    c[2] = mt_cell_text("a site with quite some name");
+}
+
 /* Columns of which some may be left out, and one in which nothing is known. */
 void build_spare(struct mt_report *r)
 {

@@ -17,6 +17,7 @@ void build_tree(struct mt_report *r);
 void build_two_texts(struct mt_report *r);
 void build_selected(struct mt_report *r);
 void build_sentences(struct mt_report *r);
+void build_unknown(struct mt_report *r);
 void build_spare(struct mt_report *r);
 void build_wanted(struct mt_report *r);
 void build_lone_unknown(struct mt_report *r);

@@ -59,7 +59,7 @@ static const struct render_row render_rows[] = {
      "    35  -94371840  compiled...onBackward0\n"
      "     -  -85553152  [outside ops]\n"
      "67 more rows; --limit 0 shows all\n"
-     "no room for time_ns: --format csv has all\n"
+     "no room for TIME_NS: --format csv has all\n"
      "columns\n"},
     {"table: narrower than the figures",
      build_table,
@@ -72,8 +72,8 @@ static const struct render_row render_rows[] = {
      "     -  [o… ops]\n"
      "67 more rows; --limit 0\n"
      "shows all\n"
-     "no room for time_ns,\n"
-     "self_net_b: --format csv\n"
+     "no room for TIME_NS,\n"
+     "SELF NET: --format csv\n"
      "has all columns\n"},
     {"table: what was asked for stays",
      build_wanted,
@@ -86,7 +86,7 @@ static const struct render_row render_rows[] = {
      "-81.59 MiB         -  [o… ops]\n"
      "67 more rows; --limit 0 shows\n"
      "all\n"
-     "no room for calls_n: --format\n"
+     "no room for CALLS: --format\n"
      "csv has all columns\n"},
     {"table: sentences are wrapped, whole texts cut last",
      build_sentences,
@@ -96,19 +96,27 @@ static const struct render_row render_rows[] = {
      "  2 B  0x7fdb60000000  the driver has 2 B left\n"
      "                       of what it had\n"
      "  3 B  0x7fdb68000000  it fits\n"},
+    {"table: columns that say nothing go before others",
+     build_unknown,
+     {.format = MT_FORMAT_TABLE, .width = 23},
+     "AT END  SITE\n"
+     "   7 B  a site…ome name\n"
+     "no room for PER STEP:\n"
+     "--format csv has all\n"
+     "columns\n"},
     {"table: spare columns go, the highest first",
      build_spare,
      {.format = MT_FORMAT_TABLE, .width = 44},
      "ID  NAME                        TIME\n"
      " 1  a_run_with_quite_some_name  7 ns\n"
-     "no room for source, group: --format csv has\n"
+     "no room for SOURCE, GROUP: --format csv has\n"
      "all columns\n"},
     {"table: spare columns stay where there is room",
      build_spare,
      {.format = MT_FORMAT_TABLE, .width = 55},
      "ID  NAME                        GROUP    TIME\n"
      " 1  a_run_with_quite_some_name  a group  7 ns\n"
-     "no room for source: --format csv has all columns\n"},
+     "no room for SOURCE: --format csv has all columns\n"},
     {"table: not a terminal, all columns but empty ones",
      build_spare,
      {.format = MT_FORMAT_TABLE},
