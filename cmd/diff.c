@@ -106,7 +106,9 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
         forward |= op.v[k] == MT_BY_FORWARD;
     if (forward && !sections)
         w->section[MT_SECTION_PEAK] = w->section[MT_SECTION_LEAK] = false;
-    if (forward && (w->section[MT_SECTION_PEAK] || w->section[MT_SECTION_LEAK])) {
+    bool blocks = w->section[MT_SECTION_PEAK] || w->section[MT_SECTION_LEAK] ||
+                  (sections && w->section[MT_SECTION_END]);
+    if (forward && blocks) {
         MT_FAIL(err, MT_EUSAGE, "--by forward does not apply to the sections peak and leak");
         mt_err_hint(err, "Blocks have no forward op. Add --section total,op.");
         return MT_EUSAGE;
@@ -219,6 +221,17 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
     return MT_OK;
 }
 
+/* What is alive at the end is told by the growth of runs with steps; of others it has a section. */
+static bool shows_end(const struct comparison *c)
+{
+    bool shows = true;
+    for (int s = 0; s < 2; s++) {
+        const struct mt_run_device *d = &c->live.side[s].device;
+        shows &= !mt_device_has_events(d) && mt_device_knows(d, MT_KNOWS_AT_END);
+    }
+    return shows;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     struct comparison c = {0};
@@ -228,6 +241,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
     MT_TRY_OUT(compare(args, &c, err));
+    if (!sections)
+        w.section[MT_SECTION_END] = shows_end(&c);
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
     warn(&c.op, c.other_n, reports.v[reports.n - 1]);
     if (exit_code_wanted)
@@ -246,7 +261,8 @@ out:
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: blocks by site, ops by name)"},
-    {"section", 0, MT_OPT_STRING, &sections, "LIST", "only these: total, peak, op, leak"},
+    {"section", 0, MT_OPT_STRING, &sections, "LIST",
+     "only these: total, peak, end (of heap logs, else where named), op, leak"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one of BASE with most bytes allocated, judges all)"},
     {"per-step", 0, MT_OPT_FLAG, &per_step, NULL,

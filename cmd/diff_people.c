@@ -93,6 +93,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
 static const struct {
     enum mt_figure bytes, count;
 } shown_of[MT_SECTION_N] = {[MT_SECTION_PEAK] = {MT_FIG_AT_PEAK_B, MT_FIG_AT_PEAK_N},
+                            [MT_SECTION_END] = {MT_FIG_AT_END_B, MT_FIG_N},
                             [MT_SECTION_OP] = {MT_FIG_SELF_ALLOC_B, MT_FIG_CALLS_N},
                             [MT_SECTION_LEAK] = {MT_FIG_PER_STEP_B, MT_FIG_PER_STEP_N}};
 
@@ -100,7 +101,8 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
                            enum mt_diff_section section)
 {
     mt_report_columns(r, section == MT_SECTION_OP ? "change_b base_b new_b inclusive_b count=CALLS"
-                                                  : "change_b base_b new_b count=BLOCKS");
+                         : section == MT_SECTION_END ? "change_b base_b new_b"
+                                                     : "change_b base_b new_b count=BLOCKS");
     r->columns.v[0].title = mt_figure_defs[shown_of[section].bytes].title;
     for (int k = 0; k < d->key_n; k++) {
         mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
@@ -133,6 +135,10 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         in_base = a->v[MT_FIG_AT_PEAK_B].i != 0;
         in_new = b->v[MT_FIG_AT_PEAK_B].i != 0;
     }
+    if (section == MT_SECTION_END) {
+        in_base = a->v[MT_FIG_AT_END_B].i != 0;
+        in_new = b->v[MT_FIG_AT_END_B].i != 0;
+    }
     /* Of as many steps, and run again in backward: other calls more are no price. */
     bool lower = d->side[1].whole.v[MT_FIG_AT_PEAK_B].i < d->side[0].whole.v[MT_FIG_AT_PEAK_B].i &&
                  d->side[0].step_n == d->side[1].step_n;
@@ -141,14 +147,18 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         return "more calls, lower peak (recomputed in backward)";
     if (in_base && in_new)
         return "";
-    return mt_report_textf(r, "only in %s%s", d->side[in_base ? 0 : 1].run.name,
-                           section == MT_SECTION_PEAK ? "'s peak" : "");
+    const char *only = d->side[in_base ? 0 : 1].run.name;
+    if (section == MT_SECTION_END)
+        return mt_report_textf(r, "alive only in %s", only);
+    return mt_report_textf(r, "only in %s%s", only, section == MT_SECTION_PEAK ? "'s peak" : "");
 }
 
 /* "7 -> 8" blocks or calls. */
 static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *from,
                                  enum mt_diff_section section)
 {
+    if (shown_of[section].count == MT_FIG_N)
+        return (struct mt_cell){0};
     const struct mt_cell a = mt_diff_cell(&from->at[0], shown_of[section].count),
                          b = mt_diff_cell(&from->at[1], shown_of[section].count);
     if (a.kind == MT_CELL_NULL || b.kind == MT_CELL_NULL)
@@ -214,10 +224,13 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
         bool lives = !events || mt_allocations_are_known(&s->device);
         const unsigned needs[MT_SECTION_N] = {[MT_SECTION_OP] = MT_KNOWS_ALLOC,
                                               [MT_SECTION_PEAK] = MT_KNOWS_AT_PEAK,
+                                              [MT_SECTION_END] = MT_KNOWS_AT_END,
                                               [MT_SECTION_LEAK] = MT_KNOWS_STEPS};
         if (!events && !mt_device_knows(&s->device, needs[section]))
             return mt_report_textf(r, "unknown: %s %s", s->run.name,
                                    mt_knows_lack(&s->run, &s->device, needs[section]));
+        if (section == MT_SECTION_END && s->whole.unknown & MT_UNKNOWN_END && lives)
+            return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section == MT_SECTION_OP && s->whole.unknown & MT_UNKNOWN_ALLOC)
             return mt_report_textf(r, "unknown: %s %s", s->run.name, mt_gaps_text(s->gaps));
         if (section != MT_SECTION_OP && !lives)
@@ -228,7 +241,8 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
             return mt_report_textf(r, "unknown: %s has %s", s->run.name,
                                    s->step_n ? "too few steps to tell" : "no steps");
     }
-    return section == MT_SECTION_PEAK ? "the same blocks make up the peak"
+    return section == MT_SECTION_PEAK  ? "the same blocks make up the peak"
+           : section == MT_SECTION_END ? "the same is alive at the end"
            : section == MT_SECTION_OP
                ? mt_report_textf(r, "all %s allocated the same",
                                  mt_kind_words[d->side[1].run.kind].allocators)
@@ -298,6 +312,7 @@ enum mt_status mt_diff_people_section(const struct mt_diff *d, const struct mt_d
 {
     static const char *const titles[MT_SECTION_N] = {
         [MT_SECTION_PEAK] = "the peak, each run at its own",
+        [MT_SECTION_END] = "alive at the end",
         [MT_SECTION_OP] = "allocated by",
         [MT_SECTION_LEAK] = "growth from step to step"};
     const struct mt_rows columns = {.columns = w->rows->columns};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const section_names[MT_SECTION_N] = {"total", "peak", "op", "leak"};
+static const char *const section_names[MT_SECTION_N] = {"total", "peak", "end", "op", "leak"};
 
 /* The order of their columns; those that are not named here come behind. */
 static const enum mt_figure first[] = {
@@ -90,7 +90,7 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
             s++;
         if (s == MT_SECTION_N) {
             MT_FAIL(err, MT_EUSAGE, "unknown --section '%.*s'", (int)n, p);
-            mt_err_hint(err, "Sections: total, peak, op, leak; separate several by commas.");
+            mt_err_hint(err, "Sections: total, peak, end, op, leak; separate several by commas.");
             return MT_EUSAGE;
         }
         out->section[s] = true;

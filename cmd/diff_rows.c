@@ -24,11 +24,14 @@ static double weight(const struct mt_diff_row *row, enum mt_diff_section section
         enum mt_diff_section section;
         enum mt_figure figure;
         double most; /* so that what changes in bytes comes first */
-    } by[] = {
-        {MT_SECTION_PEAK, MT_FIG_AT_PEAK_B, INFINITY},  {MT_SECTION_PEAK, MT_FIG_AT_PEAK_N, 1e-3},
-        {MT_SECTION_OP, MT_FIG_SELF_ALLOC_B, INFINITY}, {MT_SECTION_OP, MT_FIG_CALLS_N, 0.5},
-        {MT_SECTION_OP, MT_FIG_SELF_ALLOC_N, 0.4},      {MT_SECTION_OP, MT_FIG_SELF_NET_B, 0.25},
-        {MT_SECTION_LEAK, MT_FIG_PER_STEP_B, INFINITY}};
+    } by[] = {{MT_SECTION_PEAK, MT_FIG_AT_PEAK_B, INFINITY},
+              {MT_SECTION_PEAK, MT_FIG_AT_PEAK_N, 1e-3},
+              {MT_SECTION_END, MT_FIG_AT_END_B, INFINITY},
+              {MT_SECTION_OP, MT_FIG_SELF_ALLOC_B, INFINITY},
+              {MT_SECTION_OP, MT_FIG_CALLS_N, 0.5},
+              {MT_SECTION_OP, MT_FIG_SELF_ALLOC_N, 0.4},
+              {MT_SECTION_OP, MT_FIG_SELF_NET_B, 0.25},
+              {MT_SECTION_LEAK, MT_FIG_PER_STEP_B, INFINITY}};
     for (size_t i = 0; i < MT_ARRAY_LEN(by); i++) {
         double change = by[i].section == section ? change_of(row, by[i].figure) : 0;
         if (change > 0)

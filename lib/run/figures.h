@@ -69,6 +69,7 @@ enum mt_kept {
 enum mt_diff_section {
     MT_SECTION_TOTAL,
     MT_SECTION_PEAK,
+    MT_SECTION_END,
     MT_SECTION_OP,
     MT_SECTION_LEAK,
     MT_SECTION_N

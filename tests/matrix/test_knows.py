@@ -227,6 +227,19 @@ def higher_without_paths():
     return "higher.out"
 
 
+def diff_at_end(run, device, runs):
+    """What is alive at the end is compared where both know it, and nowhere else unless asked for."""
+    for other in runs:
+        there = m.query(f"SELECT knows, at_end_b FROM device WHERE run_id = (SELECT id FROM run WHERE name = '{other}')")
+        both = len(there) == 1 and device["knows"] & there[0]["knows"] & AT_END and not (device["knows"] | there[0]["knows"]) & (OPS | BLOCKS)
+        changes = [row for row in m.rows("diff", run, other) if row["section"] == "end"]
+        if not both:
+            m.check(not changes, run, other, "diff has a section of the end", changes)
+            continue
+        got = mt.total(changes, "at_end_delta_b") or 0
+        m.check(got == there[0]["at_end_b"] - device["at_end_b"], run, other, "diff's end", got, there[0]["at_end_b"], device["at_end_b"])
+
+
 def main():
     heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith(".c"))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
@@ -239,6 +252,7 @@ def main():
             for report in (table, tree, peak, moments, leaks, check, memory_and_info, timeline):
                 report(run, device)
             diff(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
+            diff_at_end(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
             if not device["knows"] & SEGMENTS:
                 refuses(run, "segments", run)
                 refuses(run, "fragmentation", run)
