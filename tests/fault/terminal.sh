@@ -85,7 +85,7 @@ done
 check_width 60 'fragmentation gpu --fit 40MiB'
 check_width 60 'diff base gpu'
 COLUMNS=40 on_terminal "$MEMTOOL --db t.db --no-pager table base --sort calls_n"
-{ has 'CALLS' && has 'self_alloc_b, net_b:'; } || complain "what rows are sorted by is left out: $(cat out)"
+{ has 'CALLS' && has 'SELF ALLOC,'; } || complain "what rows are sorted by is left out: $(cat out)"
 
 # Hostile names: of a file, a folder, a database, a run, an op; nothing of them acts on the terminal.
 evil=$(printf 'a\033]0;pwned\007b')
