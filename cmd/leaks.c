@@ -310,10 +310,11 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
     answer->unknown = !v.has_device;
     if (!v.has_device)
         mt_report_no_memory(r, &v.run);
+    else if (mt_by_known(keys, &v.run, &v.device, err) != MT_OK)
+        st = err->code;
     else if (!mt_device_has_events(&v.device)) {
         const struct mt_leaks_wanted w = {
             .keys = keys->v, .key_n = keys->n, .min_b = min_b, .rows = &rows};
-        MT_TRY_OUT(mt_by_known(keys, &v.run, &v.device, err));
         MT_TRY_OUT(mt_leaks_at_end(&v, &w, r, answer, err));
         mt_report_others(r, v.other_n);
     } else

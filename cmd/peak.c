@@ -376,7 +376,7 @@ static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
     unsigned need = need_of_times();
     if (mt_device_has_events(&p->view->device))
-        return MT_OK;
+        return mt_by_known(&keys, &p->view->run, &p->view->device, err);
     if (!by)
         MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", &keys, err));
     MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));

@@ -128,9 +128,12 @@ static unsigned known_of(const struct devices *d)
 static enum mt_status check_known(const struct mt_run *run, const struct devices *d,
                                   struct mt_err *err)
 {
-    for (size_t i = 0; i < d->n && !mt_device_has_events(&d->v[i]); i++) {
-        MT_TRY(mt_knows_sums(run, &d->v[i], err));
+    for (size_t i = 0; i < d->n; i++) {
+        if (!mt_device_has_events(&d->v[i]))
+            MT_TRY(mt_knows_sums(run, &d->v[i], err));
         MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
+        if (mt_device_has_events(&d->v[i]))
+            continue;
         MT_TRY(mt_knows(run, &d->v[i],
                         steps    ? MT_KNOWS_STEPS
                         : thread ? MT_KNOWS_THREADS

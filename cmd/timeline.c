@@ -315,7 +315,7 @@ static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *er
 {
     unsigned need = MT_KNOWS_LEVEL;
     if (mt_device_has_events(&t->view->device))
-        return MT_OK;
+        return mt_by_known(&t->by, &t->view->run, &t->view->device, err);
     need |= exact ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
     if (by)

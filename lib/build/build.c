@@ -37,10 +37,21 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
     return MT_OK;
 }
 
+/* Heap logs and profiles say where functions are. */
+static void know_places(struct mt_recording *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->frames.n && !any; i++)
+        any = r->frames.v[i].object != MT_NONE || r->frames.v[i].file != MT_NONE;
+    for (size_t i = 0; i < r->devices.n && any; i++)
+        r->devices.v[i].knows |= MT_KNOWS_PLACES;
+}
+
 void mt_build_memory(struct mt_recording *r)
 {
     if (r->summed) {
         mt_build_totals(r);
+        know_places(r);
         return;
     }
     mt_build_attribution(r);

@@ -6,15 +6,19 @@
 #include <string.h>
 
 const struct mt_db_step mt_db_steps[] = {
-    {7, "ALTER TABLE run ADD COLUMN resolution_ns INTEGER;"
-        "UPDATE run SET resolution_ns = iif(format = 'dhat', 1000, 1000000) "
-        "  WHERE format IN ('heaptrack', 'dhat') AND time_unit = 'ns';"
-        "CREATE TABLE upgraded (node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, "
-        "  figure TEXT NOT NULL, value INTEGER, PRIMARY KEY (node_id, device_id, figure)) "
-        "  WITHOUT ROWID;"
-        "INSERT INTO upgraded SELECT node_id, device_id, figure, value FROM node_extra;"
-        "DROP TABLE node_extra;"
-        "ALTER TABLE upgraded RENAME TO node_extra"},
+    {7,
+     "ALTER TABLE run ADD COLUMN resolution_ns INTEGER;"
+     "UPDATE run SET resolution_ns = iif(format = 'dhat', 1000, 1000000) "
+     "  WHERE format IN ('heaptrack', 'dhat') AND time_unit = 'ns';"
+     "UPDATE device SET knows = knows | 32768 WHERE run_id IN (SELECT r.id FROM run r WHERE EXISTS "
+     "  (SELECT 1 FROM node n JOIN frame f ON f.id = n.frame_id WHERE n.id >= r.node_first AND "
+     "  n.id < r.node_first + r.node_n AND (f.object_id > 0 OR f.file_id > 0)));"
+     "CREATE TABLE upgraded (node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, "
+     "  figure TEXT NOT NULL, value INTEGER, PRIMARY KEY (node_id, device_id, figure)) "
+     "  WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT node_id, device_id, figure, value FROM node_extra;"
+     "DROP TABLE node_extra;"
+     "ALTER TABLE upgraded RENAME TO node_extra"},
     {0, NULL},
 };
 

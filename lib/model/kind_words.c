@@ -18,11 +18,11 @@ const struct mt_kind_words mt_kind_words[MT_RUN_KIND_N] = {
     [MT_RUN_HEAP] = {.noun = "heap log",
                      .allocators = "functions",
                      .outside = "[no call path]",
-                     .no_steps = ""},
+                     .no_steps = "Ask for times instead, or for all of it."},
     [MT_RUN_PROCESS] = {.noun = "process log",
                         .allocators = "functions",
                         .outside = "[no call path]",
-                        .no_steps = ""},
+                        .no_steps = "Ask for times instead, or for all of it."},
 };
 
 /* "memcheck" of "memcheck-xml": who wrote it. */

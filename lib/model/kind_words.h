@@ -11,7 +11,7 @@ struct mt_kind_words {
     const char *noun;       /* "allocator snapshot" */
     const char *outside;    /* the explicit row of what no op, or no call path, is known of */
     const char *allocators; /* what allocates: "operators" */
-    const char *no_steps;   /* what to do about one without steps: a whole sentence; "" nothing */
+    const char *no_steps;   /* what to do about one without steps: a whole sentence */
 };
 extern const struct mt_kind_words mt_kind_words[MT_RUN_KIND_N];
 

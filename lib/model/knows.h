@@ -32,7 +32,8 @@ enum mt_knows {
     /* what is not known: call paths for which nothing is listed at the peak, or at the end, may
        hold a little there */
     MT_LARGE_AT_PEAK = 1 << 13,
-    MT_LARGE_AT_END = 1 << 14
+    MT_LARGE_AT_END = 1 << 14,
+    MT_KNOWS_PLACES = 1 << 15 /* libraries or source files of functions */
 };
 
 /* With which of these bits of a device a figure of 0, which needs so much, is not known to be 0. */

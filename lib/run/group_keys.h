@@ -27,6 +27,9 @@ enum mt_key_span {
         "it")                                                                                      \
     KEY(MODULE, "module", MT_SPAN_PART, false,                                                     \
         "the innermost nn.Module around it (traces recorded with_stack, snapshots)")               \
+    KEY(OBJECT, "object", MT_SPAN_PART, false,                                                     \
+        "the library or program that the site's function is in (heap logs)")                       \
+    KEY(FILE, "file", MT_SPAN_PART, false, "the source file of the site's function (heap logs)")   \
     KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
         "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
         "optimizer, data loading or other")                                                        \

@@ -48,6 +48,10 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
         return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
     case MT_BY_MODULE:
         return n->module == MT_NONE ? text_id(t, "[no module]") : n->module;
+    case MT_BY_OBJECT:
+        return n->object == MT_NONE ? text_id(t, "[no object]") : n->object;
+    case MT_BY_FILE:
+        return n->file == MT_NONE ? text_id(t, "[no file]") : n->file;
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
     default:

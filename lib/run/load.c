@@ -45,7 +45,7 @@ static uint8_t phase_of(int64_t phase)
 
 struct frame {
     int64_t id;
-    uint32_t name; /* string id */
+    uint32_t name, object, file; /* string ids; MT_NONE: unknown */
     bool python_or_annotation;
 };
 
@@ -57,15 +57,21 @@ struct frames {
     int64_t next, n; /* id behind those read last; how many these were */
 };
 
-static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const char *name,
-                      bool python_or_annotation)
+/* s: a row of load_frames; NULL: a damaged database has none. */
+static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const struct mt_stmt *s)
 {
     uint32_t *at = mt_map_at(&known->index, (uint64_t)id);
     if (*at != MT_NONE)
         return;
     *at = (uint32_t)known->all.n;
-    *mt_vec_push(&known->all) =
-        (struct frame){id, mt_strtab_add(&t->strings, name, strlen(name)), python_or_annotation};
+    struct frame f = {.id = id, .object = MT_NONE, .file = MT_NONE};
+    f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
+    if (s) {
+        f.python_or_annotation = mt_stmt_int(s, 2);
+        f.object = text_of(t, s, 3);
+        f.file = text_of(t, s, 4);
+    }
+    *mt_vec_push(&known->all) = f;
 }
 
 /*
@@ -89,9 +95,9 @@ static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct fr
         MT_TRY(mt_stmt_step(f, &row, err));
         if (!row)
             break;
-        add_frame(known, t, mt_stmt_int(f, 0), mt_stmt_text(f, 1), mt_stmt_int(f, 2));
+        add_frame(known, t, mt_stmt_int(f, 0), f);
     }
-    add_frame(known, t, id, "", false); /* a damaged database has none */
+    add_frame(known, t, id, NULL);
     return MT_OK;
 }
 
@@ -100,7 +106,7 @@ static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, struct frame
                                const struct mt_stmt *s, int column, bool needed, struct frame *out,
                                struct mt_err *err)
 {
-    *out = (struct frame){.name = MT_NONE};
+    *out = (struct frame){.name = MT_NONE, .object = MT_NONE, .file = MT_NONE};
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL && !needed)
         return MT_OK;
     int64_t id = mt_stmt_int(s, column);
@@ -141,6 +147,8 @@ static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool
                                                         frames[1].name,
                                                         frames[2].name,
                                                         frames[3].name,
+                                                        frames[1].object,
+                                                        frames[1].file,
                                                         phase_of(mt_stmt_int(s, 5)),
                                                         frames[0].python_or_annotation};
         if (items) {

@@ -40,11 +40,28 @@ static void drop_timestamp(char *name)
         *dot = '\0';
 }
 
+/*
+ * What recorders of heaps put before the program or process: "heaptrack.prog.77", "massif.out.77".
+ * A number alone is left as it is: it would mean another run.
+ */
+static void drop_recorder(char *name)
+{
+    static const char *const recorders[] = {"heaptrack.", "massif.out.", "dhat.out."};
+    for (size_t i = 0; i < MT_ARRAY_LEN(recorders); i++) {
+        size_t n = strlen(recorders[i]);
+        const char *rest = name + n;
+        if (strncmp(name, recorders[i], n) != 0 || !rest[strspn(rest, "0123456789")])
+            continue;
+        memmove(name, rest, strlen(rest) + 1);
+        return;
+    }
+}
+
 /* The last part of a path, without what says how it is packed, and when it was written. */
 static void stem(const char *path, size_t n, char name[200])
 {
-    static const char *const endings[] = {".gz", ".zst",    ".json", ".trace",
-                                          ".pt", ".pickle", ".pkl"};
+    static const char *const endings[] = {".gz",     ".zst", ".json", ".trace", ".pt",
+                                          ".pickle", ".pkl", ".heap", ".out"};
     const char *slash = memrchr(path, '/', n);
     const char *from = slash ? slash + 1 : path;
     snprintf(name, 200, "%.*s", (int)(path + n - from), from);
@@ -54,6 +71,7 @@ static void stem(const char *path, size_t n, char name[200])
             name[len - e] = '\0';
     }
     drop_timestamp(name);
+    drop_recorder(name);
 }
 
 /* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */

@@ -17,8 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                        "fragmentation input --fit 40GiB --format markdown",
                                        "timeline input --metric reserved",
                                        NULL};
-    static const struct fuzz_reports what = {"samples/snapshots/basic.pickle",
-                                             "samples/snapshots/padded.pickle", more};
+    static const struct fuzz_reports what = {.base = "samples/snapshots/basic.pickle",
+                                             .sample = "samples/snapshots/padded.pickle",
+                                             .more = more};
     fuzz_reports(&what, data, n);
     return 0;
 }

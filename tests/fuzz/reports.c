@@ -248,11 +248,18 @@ static bool import(const char *options)
 
 /* ---- all of them ---- */
 
-static const char *line_of(const struct fuzz_reports *what, size_t i)
+/* How many lines there are for any recording. */
+static size_t common_n(void)
 {
     size_t n = 0;
     while (fuzz_reports_lines[n])
         n++;
+    return n;
+}
+
+static const char *line_of(const struct fuzz_reports *what, size_t i)
+{
+    size_t n = common_n();
     return i < n ? fuzz_reports_lines[i] : what->more[i - n];
 }
 
@@ -277,7 +284,7 @@ static void begin(const struct fuzz_reports *what)
     }
     const char *line;
     for (size_t i = 0; (line = line_of(what, i)); i++)
-        report(line, true);
+        report(line, !what->refuses || i >= common_n());
 }
 
 void fuzz_reports(const struct fuzz_reports *what, const uint8_t *data, size_t n)

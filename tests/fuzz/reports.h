@@ -4,13 +4,15 @@
 #ifndef MT_FUZZ_REPORTS_H
 #define MT_FUZZ_REPORTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct fuzz_reports {
-    const char *base;        /* a recording, the run `base` */
-    const char *sample;      /* another, as `input`: every command line must work */
+    const char *base;   /* a recording, the run `base` */
+    const char *sample; /* another, as `input`: every command line must work, but see refuses */
     const char *const *more; /* command lines that only such recordings have, NULL-terminated */
+    bool refuses; /* of the lines for any recording some ask what such ones do not know */
 };
 
 /*

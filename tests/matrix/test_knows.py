@@ -12,6 +12,7 @@ import mt
 SAMPLES = os.environ["SAMPLES"]
 # Bits of device.knows (lib/model/knows.h).
 ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
+PLACES = 1 << 15
 FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
            "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
 KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
@@ -44,7 +45,8 @@ def has_no_sums(run, device, report):
 def table(run, device):
     if has_no_sums(run, device, "table"):
         return
-    for key in ("name", "top", "site", "scope", "path"):
+    places = ("object", "file", "file,object") if device["knows"] & PLACES else ()
+    for key in ("name", "top", "site", "scope", "path", *places):
         rows = m.rows("table", run, "--by", key)
         for column, (of_device, need) in FIGURES.items():
             got, known = mt.total(rows, column), device["knows"] & need == need
@@ -54,6 +56,9 @@ def table(run, device):
             m.json("table", run, "--by", key)
         else:
             answers(run, device, need, "table", run, "--by", key)
+    if not places:
+        for report in ("table", "peak", "leaks", "timeline"):
+            refuses(run, report, run, "--by", "file")
     answers(run, device, OPS, "table", run, "--compat", "torch")
 
 

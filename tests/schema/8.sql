@@ -46,7 +46,8 @@ CREATE TABLE meta (
 -- Where bytes live. What a recording knows of a device is in `knows`, as bits: 1 bytes and blocks ever allocated,
 -- 2 the peak, 4 what each call path held at it, 8 what is alive at the end, 16 a curve over time, 32 what each
 -- path held at several moments, 64 single blocks, 128 numbers of blocks, 256 what ops freed themselves, 512 single
--- ops, 1024 threads, 2048 segments, 4096 steps. Figures that it does not know are NULL. The level of a device is start_b plus the running sum of its records and of the frees
+-- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
+-- what others held there is NULL; 32768 libraries or files of functions. Figures that it does not know are NULL. The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
 -- long: levels, peaks and what is alive are upper bounds then, by the doubt_ at most.
