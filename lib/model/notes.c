@@ -50,6 +50,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_CALLERS] = "callers",
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
+    [MT_NOTE_PROCESSES] = "processes",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
 };
@@ -62,6 +63,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_TRAILING] = ABOUT(ALL),
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
+    [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -188,6 +190,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",
+    [MT_NOTE_PROCESSES] =
+        "%N processes wrote this log, whose addresses are not told apart: figures "
+        "may be off; write one for each",
     [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
