@@ -1,7 +1,7 @@
 /*
- * json_out.h - the one writer of JSON: reports, files of baselines, metadata of recordings. Values
- * become text as they come, for a report may have a million rows: none of them is held. cJSON would
- * hold whole documents, and keeps numbers as doubles and takes any bytes for UTF-8.
+ * json_out.h - JSON whose lines are laid out for people and `git diff` (files of baselines), or that
+ * is part of a growing text (metadata of recordings). Reports are written with cJSON
+ * (lib/render/render_json.c).
  */
 #ifndef MT_JSON_OUT_H
 #define MT_JSON_OUT_H

@@ -1,119 +1,103 @@
 #include "lib/base/human.h"
-#include "lib/base/json_out.h"
 #include "lib/render/render_parts.h"
 
+#include <cjson/cJSON.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* What was written goes out. */
-static void flush(const struct mt_json_out *j, FILE *out)
+/*
+ * cJSON holds one small document at a time: the head, one row, the notes. Numbers and texts go
+ * into it as raw JSON, because it keeps numbers as doubles and takes any bytes for UTF-8.
+ */
+static void use_cjson(void)
 {
-    fwrite(j->to->s, 1, j->to->n, out);
-    mt_buf_clear(j->to);
+    cJSON_Hooks hooks = {.malloc_fn = mt_alloc, .free_fn = free};
+    cJSON_InitHooks(&hooks);
 }
 
-static void put_cell(struct mt_json_out *j, const struct mt_cell *cell)
+static cJSON *json_text(const char *s, struct mt_buf *scratch)
+{
+    mt_buf_clear(scratch);
+    mt_buf_addc(scratch, '"');
+    mt_escape_json(scratch, s);
+    mt_buf_addc(scratch, '"');
+    return cJSON_CreateRaw(scratch->s);
+}
+
+static cJSON *json_cell(const struct mt_cell *cell, struct mt_buf *scratch)
 {
     if (mt_render_unknown(cell))
-        mt_json_put_null(j);
-    else if (cell->kind == MT_CELL_TEXT)
-        mt_json_put_text(j, cell->s);
-    else
-        mt_render_raw(mt_json_put_raw(j), cell);
+        return cJSON_CreateNull();
+    if (cell->kind == MT_CELL_TEXT)
+        return json_text(cell->s, scratch);
+    mt_buf_clear(scratch);
+    mt_render_raw(scratch, cell);
+    return cJSON_CreateRaw(scratch->s);
 }
 
-static void put_value(struct mt_json_out *j, const char *key, struct mt_cell cell)
+/* Writes a document on one line and frees it. */
+static void put(cJSON *doc, const char *before, const char *after, FILE *out)
 {
-    mt_json_put_key(j, key);
-    put_cell(j, &cell);
+    char *text = cJSON_PrintUnformatted(doc);
+    fprintf(out, "%s%s%s", before, text, after);
+    free(text);
+    cJSON_Delete(doc);
 }
 
-/* Those of one device; all that are of it. */
-static void put_device(struct mt_json_out *j, const struct mt_param *v, size_t n, const char *of)
+static cJSON *member(cJSON *object, const char *key)
 {
-    mt_json_put_key(j, of);
-    mt_json_put_begin(j, "{}", false);
-    for (size_t i = 0; i < n; i++)
-        if (v[i].of && strcmp(v[i].of, of) == 0)
-            put_value(j, v[i].name, v[i].value);
-    mt_json_put_end(j);
+    cJSON *found = cJSON_GetObjectItemCaseSensitive(object, key);
+    return found ? found : cJSON_AddObjectToObject(object, key);
 }
 
-/* Those of devices lie together, where the first of them stands. */
-static void put_devices(struct mt_json_out *j, const struct mt_param *v, size_t n)
+static cJSON *json_params(const struct mt_param *v, size_t n, struct mt_buf *scratch)
 {
-    mt_json_put_key(j, "devices");
-    mt_json_put_begin(j, "{}", false);
+    cJSON *object = cJSON_CreateObject();
     for (size_t i = 0; i < n; i++) {
-        bool met = !v[i].of;
-        for (size_t k = 0; k < i && !met; k++)
-            met = v[k].of && strcmp(v[k].of, v[i].of) == 0;
-        if (!met)
-            put_device(j, v, n, v[i].of);
+        cJSON *in = v[i].of ? member(member(object, "devices"), v[i].of) : object;
+        cJSON_AddItemToObject(in, v[i].name, json_cell(&v[i].value, scratch));
     }
-    mt_json_put_end(j);
+    return object;
 }
 
-static void put_params(struct mt_json_out *j, const char *key, const struct mt_param *v, size_t n)
+static cJSON *json_runs(const struct mt_report *r, struct mt_buf *scratch)
 {
-    bool devices = false;
-    mt_json_put_line(j);
-    mt_json_put_key(j, key);
-    mt_json_put_begin(j, "{}", false);
-    for (size_t i = 0; i < n; i++) {
-        if (!v[i].of)
-            put_value(j, v[i].name, v[i].value);
-        else if (!devices)
-            put_devices(j, v, n);
-        devices |= v[i].of != NULL;
-    }
-    mt_json_put_end(j);
-}
-
-static void put_runs(struct mt_json_out *j, const struct mt_report *r)
-{
-    mt_json_put_line(j);
-    mt_json_put_key(j, "runs");
-    mt_json_put_begin(j, "[]", false);
+    cJSON *runs = cJSON_CreateArray();
     for (size_t i = 0; i < MT_ARRAY_LEN(r->runs); i++) {
         if (r->runs[i].id == 0)
             continue;
-        mt_json_put_begin(j, "{}", false);
-        put_value(j, "id", mt_cell_int(r->runs[i].id));
-        put_value(j, "name", mt_cell_text(r->runs[i].name));
+        struct mt_cell id = mt_cell_int(r->runs[i].id), name = mt_cell_text(r->runs[i].name);
+        cJSON *run = cJSON_CreateObject();
+        cJSON_AddItemToObject(run, "id", json_cell(&id, scratch));
+        cJSON_AddItemToObject(run, "name", json_cell(&name, scratch));
         if (r->runs[i].time_unit)
-            put_value(j, "time_unit", mt_cell_text(r->runs[i].time_unit));
-        mt_json_put_end(j);
+            cJSON_AddItemToObject(run, "time_unit", json_text(r->runs[i].time_unit, scratch));
+        cJSON_AddItemToArray(runs, run);
     }
-    mt_json_put_end(j);
+    return runs;
 }
 
-static void put_row(struct mt_json_out *j, const struct mt_report *r, const struct mt_buf *keys,
-                    const struct mt_cell *cells, FILE *out)
+static void put_row(const struct mt_report *r, const struct mt_buf *keys,
+                    const struct mt_cell *cells, bool first, struct mt_buf *scratch, FILE *out)
 {
-    mt_json_put_begin(j, "{}", false);
-    for (size_t c = 0; c < r->columns.n; c++) {
-        mt_json_put_key(j, keys[c].s);
-        put_cell(j, &cells[c]);
-    }
-    mt_json_put_end(j);
-    flush(j, out);
+    cJSON *row = cJSON_CreateObject();
+    for (size_t c = 0; c < r->columns.n; c++)
+        cJSON_AddItemToObjectCS(row, keys[c].s, json_cell(&cells[c], scratch));
+    put(row, first ? "\n" : ",\n", "", out);
 }
 
-static void put_rows(struct mt_json_out *j, const struct mt_report *r, FILE *out)
+static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
 {
     struct mt_buf *keys = mt_alloc((r->columns.n + 1) * sizeof *keys);
     struct mt_cell *cells = mt_alloc((r->columns.n + 1) * sizeof *cells);
+    bool first = true;
     for (size_t c = 0; c < r->columns.n; c++)
         mt_escape_terminal(&keys[c], r->columns.v[c].name);
-    mt_json_put_line(j);
-    mt_json_put_key(j, "rows");
-    mt_json_put_begin(j, "[]", true);
-    for (size_t i = 0; i < r->rows.n && !ferror(out); i++)
-        put_row(j, r, keys, r->rows.v[i].cells, out);
-    while (r->next && !ferror(out) && mt_render_next(r, cells))
-        put_row(j, r, keys, cells, out);
-    mt_json_put_end(j);
+    fputs("\"rows\":[", out);
+    for (size_t i = 0; i < r->rows.n && !ferror(out); i++, first = false)
+        put_row(r, keys, r->rows.v[i].cells, first, scratch, out);
+    for (; r->next && !ferror(out) && mt_render_next(r, cells); first = false)
+        put_row(r, keys, cells, first, scratch, out);
+    fputs(first ? "],\n" : "\n],\n", out);
     for (size_t c = 0; c < r->columns.n; c++)
         mt_buf_free(&keys[c]);
     free(keys);
@@ -122,27 +106,20 @@ static void put_rows(struct mt_json_out *j, const struct mt_report *r, FILE *out
 
 void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE *out)
 {
-    struct mt_buf text = {0};
-    struct mt_json_out j = {.to = &text};
     (void)how;
-    mt_json_put_begin(&j, "{}", false);
-    put_value(&j, "schema", mt_cell_text(r->schema));
-    put_value(&j, "version", mt_cell_int(r->version));
-    put_runs(&j, r);
-    put_params(&j, "params", r->params.v, r->params.n);
-    put_params(&j, "totals", r->totals.v, r->totals.n);
-    put_rows(&j, r, out);
-    mt_json_put_line(&j);
-    put_value(&j, "left_out_n",
-              r->left_out_more ? (struct mt_cell){0} : mt_cell_int(r->left_out_n));
-    mt_json_put_line(&j);
-    mt_json_put_key(&j, "notes");
-    mt_json_put_begin(&j, "[]", false);
+    struct mt_buf scratch = {0};
+    use_cjson();
+    put(json_text(r->schema, &scratch), "{\"schema\":", "", out);
+    fprintf(out, ",\"version\":%d,\n", r->version);
+    put(json_runs(r, &scratch), "\"runs\":", ",\n", out);
+    put(json_params(r->params.v, r->params.n, &scratch), "\"params\":", ",\n", out);
+    put(json_params(r->totals.v, r->totals.n, &scratch), "\"totals\":", ",\n", out);
+    put_rows(r, &scratch, out);
+    struct mt_cell left_out = r->left_out_more ? (struct mt_cell){0} : mt_cell_int(r->left_out_n);
+    put(json_cell(&left_out, &scratch), "\"left_out_n\":", ",\n", out);
+    cJSON *notes = cJSON_CreateArray();
     for (size_t i = 0; i < r->notes.n; i++)
-        mt_json_put_text(&j, r->notes.v[i]);
-    mt_json_put_end(&j);
-    mt_json_put_end(&j);
-    mt_buf_addc(&text, '\n');
-    flush(&j, out);
-    mt_buf_free(&text);
+        cJSON_AddItemToArray(notes, json_text(r->notes.v[i], &scratch));
+    put(notes, "\"notes\":", "}\n", out);
+    mt_buf_free(&scratch);
 }
