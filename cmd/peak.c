@@ -398,6 +398,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
         return mt_show(r, err);
     }
     MT_TRY(check_known(&p, err));
+    MT_TRY_OUT(mt_view_note_steps(v, step, r, err));
     MT_TRY_OUT(fill(&p, err));
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);

@@ -200,6 +200,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
     MT_TRY_OUT(check_sorted(r, err));
     note_others(r, &devices);
+    MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
     describe(r, &v->run, &devices, net_b);

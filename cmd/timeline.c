@@ -364,7 +364,9 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
                         (step ? MT_ABOUT_STEPS : 0));
     if (!v->has_device)
         return mt_show_no_memory(r, &v->run, err);
-    enum mt_status st = look(&t, err);
+    enum mt_status st = mt_view_note_steps(v, step, r, err);
+    if (st == MT_OK)
+        st = look(&t, err);
     free_all(&t);
     return st;
 }

@@ -4,9 +4,11 @@
 #include "cmd/common.h"
 #include "cmd/output.h"
 #include "cmd/upgrade.h"
+#include "gen/queries.h"
 #include "lib/analysis/baseline.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
+#include "lib/run/time_arg.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +163,30 @@ void mt_view_close(struct mt_view *v)
 void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned shown)
 {
     mt_report_about(report, &v->run, mt_view_device(v), shown);
+}
+
+enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,
+                                  struct mt_report *report, struct mt_err *err)
+{
+    struct mt_step_range asked;
+    struct mt_stmt *s;
+    bool row;
+    if (!range)
+        return MT_OK;
+    MT_TRY(mt_step_range_parse(range, &asked, err));
+    MT_TRY(mt_db_query(v->db, MT_Q_INFO_STEPS, &s, err));
+    mt_stmt_bind(s, "i", v->run.id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    int64_t n = row ? mt_stmt_int(s, 0) : 0, first = n ? mt_stmt_int(s, 1) : 0,
+            last = n ? mt_stmt_int(s, 2) : 0;
+    mt_stmt_end(s);
+    bool open = asked.to == INT64_MAX; /* "2..": to the last, whichever that is */
+    if (n && (asked.from < first || (asked.to > last && !open)))
+        mt_report_note(report,
+                       "--step %s: the steps of %s go from %lld to %lld; there are no "
+                       "others.",
+                       range, v->run.name, (long long)first, (long long)last);
+    return MT_OK;
 }
 
 enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,
