@@ -1,6 +1,6 @@
 /*
- * json_out.h - JSON whose lines are laid out for people and `git diff` (files of baselines), or that
- * is part of a growing text (metadata of recordings). Reports are written with cJSON
+ * json_out.h - JSON whose lines are laid out for people and for `git diff` (files of baselines), or
+ * that is part of a growing text (metadata of recordings). Reports are written with cJSON
  * (lib/render/render_json.c).
  */
 #ifndef MT_JSON_OUT_H
