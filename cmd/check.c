@@ -104,7 +104,7 @@ static const struct mt_glossary words[] = {{"Words", rule_words, NULL}, {0}};
 const struct mt_cmd mt_cmd_check = {
     .name = "check",
     .summary = "fail when memory breaks a rule: for CI",
-    .usage = "[options] [RUN...]",
+    .usage = "[options] [RUN ...]",
     .examples = "  memtool check new --baseline base --max-peak-growth 5%\n"
                 "  memtool check --max-peak 2GiB --max-growth-per-step 0\n"
                 "  memtool check --baseline memory.json --format github\n"

@@ -61,7 +61,7 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_export = {
     .name = "export",
     .summary = "write figures of a run to a file: a baseline for memtool check",
-    .usage = "--baseline [options] [RUN...]",
+    .usage = "--baseline [options] [RUN ...]",
     .examples = "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
