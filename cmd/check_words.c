@@ -131,7 +131,8 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         if (rule->kind->growth)
             add_growth(c, out);
         else {
-            mt_buf_adds(out, c->doubt ? " is at most " : " is ");
+            bool several = strncmp(rule->kind->what, "bytes", strlen("bytes")) == 0;
+            mt_buf_addf(out, " %s%s ", several ? "are" : "is", c->doubt ? " at most" : "");
             add_amount(out, rule->kind, c->measured);
         }
         add_limit(out, rule);
