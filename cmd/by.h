@@ -14,7 +14,7 @@
     {                                                                                              \
         "Words of --by, alone or several (top,phase)", keys, "by"                                  \
     }
-/* Where blocks were born; what ops have besides; and what reports of several devices have. */
+/* Where blocks were allocated; what ops have besides; and what reports of several devices have. */
 extern const struct mt_glossary_entry mt_by_of_blocks[], mt_by_of_ops[], mt_by_of_devices[];
 
 struct mt_by {

@@ -16,7 +16,7 @@ static int64_t warmup = 1;
 static bool per_step, all, exit_code_wanted;
 static struct mt_rows rows = MT_ROWS(10);
 
-/* What is compared: blocks by where they were born, ops by their name; --by is for both. */
+/* What is compared: blocks by where they were allocated, ops by their name; --by is for both. */
 struct comparison {
     struct mt_view view[2];
     struct mt_diff live, op;

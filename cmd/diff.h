@@ -38,7 +38,7 @@ struct mt_diff_reports {
     struct mt_report **v;
     size_t n, cap;
 };
-/* live: compared by where blocks were born; op: the ops. */
+/* live: compared by where blocks were allocated; op: the ops. */
 enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
                               const struct mt_diff_wanted *w, struct mt_diff_reports *out,
                               struct mt_err *err);

@@ -126,21 +126,22 @@ static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n,
     return find_in_levels(p, m, f, *n, err);
 }
 
-/* "in aten::empty of aten::conv2d, step 3": where the block was born that made the level so. */
-static void describe_birth(struct mt_buf *out, const struct mt_tree *t,
-                           const struct mt_allocation *life)
+/* "in aten::empty of aten::conv2d, step 3": where the block was allocated that made the level so.
+ */
+static void describe_allocation(struct mt_buf *out, const struct mt_tree *t,
+                                const struct mt_allocation *life)
 {
-    if (life->born.node == MT_NONE)
+    if (life->origin.node == MT_NONE)
         mt_buf_adds(out, ", outside ops");
     else {
-        const struct mt_tree_node *n = &t->nodes.v[life->born.node];
+        const struct mt_tree_node *n = &t->nodes.v[life->origin.node];
         mt_buf_addf(out, ", in %s", mt_strtab_get(&t->strings, n->frame));
         if (n->top != n->frame)
             mt_buf_addf(out, " of %s", mt_strtab_get(&t->strings, n->top));
     }
     char number[32];
-    snprintf(number, sizeof number, "%lld", (long long)life->born.step);
-    if (life->born.step != INT64_MIN && (!step || strcmp(step, number) != 0))
+    snprintf(number, sizeof number, "%lld", (long long)life->origin.step);
+    if (life->origin.step != INT64_MIN && (!step || strcmp(step, number) != 0))
         mt_buf_addf(out, ", step %s", number);
 }
 
@@ -175,7 +176,7 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
     for (size_t i = live->blocks.n; i-- > 0;)
         if (!f->text && mt_device_has_events(&p->view->device) &&
             live->blocks.v[i].alloc_record == f->record)
-            describe_birth(&title, &p->view->blocks.tree, &live->blocks.v[i]);
+            describe_allocation(&title, &p->view->blocks.tree, &live->blocks.v[i]);
     p->report->title = title.s;
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
     mt_report_total(p->report, "at_ns",

@@ -108,15 +108,15 @@ static enum mt_status allocate(struct mt_snap_replayer *r, struct mt_snap_device
 static enum mt_status release(struct mt_snap_replayer *r, struct mt_snap_device *d,
                               const struct mt_snap_event *e, int64_t t_ns, struct mt_err *err)
 {
-    uint32_t i = (uint32_t)r->rec->records.n, birth = mt_snap_live_at(d, e->addr);
+    uint32_t i = (uint32_t)r->rec->records.n, alloc = mt_snap_live_at(d, e->addr);
     MT_TRY(add_record(r, d, e, t_ns, -e->size, err));
-    if (birth != MT_NONE && r->rec->records.v[birth].bytes == e->size) {
-        r->rec->records.v[birth].mate = i;
-        r->rec->records.v[i].mate = birth;
+    if (alloc != MT_NONE && r->rec->records.v[alloc].bytes == e->size) {
+        r->rec->records.v[alloc].mate = i;
+        r->rec->records.v[i].mate = alloc;
         *mt_map_at(&d->live, e->addr) = MT_SNAP_CLOSED;
         return MT_OK;
     }
-    if (birth != MT_NONE)
+    if (alloc != MT_NONE)
         mt_rec_note(r->rec, MT_NOTE_SIZE_MISMATCH, -1, 0);
     r->block_of.v[i] = (uint32_t)r->rec->blocks.n;
     mt_snap_add_block(r, e->addr, e->stream, e->pool);
@@ -127,9 +127,9 @@ static enum mt_status release(struct mt_snap_replayer *r, struct mt_snap_device 
 static void request_free(struct mt_snap_replayer *r, struct mt_snap_device *d,
                          const struct mt_snap_event *e, int64_t t_ns)
 {
-    uint32_t birth = mt_snap_live_at(d, e->addr);
-    if (birth != MT_NONE)
-        r->rec->blocks.v[r->block_of.v[birth]].free_requested_ns = t_ns;
+    uint32_t alloc = mt_snap_live_at(d, e->addr);
+    if (alloc != MT_NONE)
+        r->rec->blocks.v[r->block_of.v[alloc]].free_requested_ns = t_ns;
 }
 
 /* ---- segments ---- */

@@ -8,18 +8,18 @@
 static void segment_comes(struct mt_snap_device *d, struct mt_snap_range *range)
 {
     struct mt_recording *rec = d->replayer->rec;
-    bool born = d->event != MT_GONE;
+    bool known = d->event != MT_GONE;
     range->segment = (uint32_t)rec->segments.n;
     *mt_vec_push(&rec->segments) =
         (struct mt_segment){.address = range->address,
                             .size = (int64_t)range->size,
                             .stream = range->stream,
                             .allocated_b = MT_GONE,
-                            .alloc_ns = born ? d->last_ns : MT_GONE,
+                            .alloc_ns = known ? d->last_ns : MT_GONE,
                             .freed_ns = MT_GONE,
                             .alloc_event = d->event,
                             .freed_event = MT_GONE,
-                            .alloc_record = born ? (uint32_t)rec->records.n : MT_NONE,
+                            .alloc_record = known ? (uint32_t)rec->records.n : MT_NONE,
                             .freed_record = MT_NONE,
                             .pool = range->pool,
                             .node = range->node,
@@ -84,14 +84,14 @@ static enum mt_status end_block(struct mt_snap_replayer *r, struct mt_snap_devic
                                 uint32_t segment, struct mt_err *err)
 {
     struct mt_block *known;
-    uint32_t birth = mt_snap_live_at(d, b->address);
+    uint32_t alloc = mt_snap_live_at(d, b->address);
     if (b->state == MT_BLOCK_FREED)
         return MT_OK;
     MT_TRY(mt_snap_count_size(r, b->requested, err));
     d->used_at_end_b += b->requested;
     r->rec->segments.v[segment].allocated_b += b->size;
-    if (birth != MT_NONE && r->block_of.v[birth] != MT_NONE) {
-        known = &r->rec->blocks.v[r->block_of.v[birth]];
+    if (alloc != MT_NONE && r->block_of.v[alloc] != MT_NONE) {
+        known = &r->rec->blocks.v[r->block_of.v[alloc]];
     } else {
         uint32_t node = mt_snap_node(&r->o->paths, r->rec, r->strings, MT_NONE, b->path);
         *mt_vec_push(&r->rec->older) = (struct mt_older){b->requested, node, d->device};

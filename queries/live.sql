@@ -17,7 +17,7 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
   WHERE a.id = ?1 AND a.device_id = ?2 AND (a.freed_record > ?3 OR a.freed_record IS NULL);
 
 -- name: live
--- The blocks born from some block on up to a record that are live after it.
+-- The blocks allocated from some block on up to a record that are live after it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4 number of the record
 -- out: bytes_b, alloc_ns, alloc_record, node_id (NULL: outside every op), shape_id, alloc_thread_id
 SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id
@@ -27,9 +27,9 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
   ORDER BY a.id;
 
 -- name: lives
--- Every block of a device with where and when it was born and freed.
+-- Every block of a device with where and when it was allocated and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
--- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it, whether nobody saw its birth
+-- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it, whether nobody saw its allocation
 SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id,
   a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL,
   a.alloc_record IS NOT NULL AND a.alloc_thread_id IS NULL

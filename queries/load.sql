@@ -40,7 +40,7 @@ SELECT parent_id, start_ns, dur_ns FROM op WHERE id = ?1;
 SELECT max(start_ns + dur_ns) FROM op WHERE id >= ?1 AND id < ?2;
 
 -- name: load_allocs
--- The blocks of a device that are born or freed in a window, both ends included.
+-- The blocks of a device that are allocated or freed in a window, both ends included.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4, ?5 the window
 SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
   alloc_record, freed_record, alloc_node_id, freed_node_id FROM alloc

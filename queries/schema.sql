@@ -76,7 +76,7 @@ CREATE TABLE device (
   residual_b INTEGER,              -- recorder's net change minus that of the records; NULL: it keeps no total
   older_b INTEGER NOT NULL,        -- of start_b: blocks alive at the end whose call path is known
   unseen_b INTEGER NOT NULL, unseen_n INTEGER NOT NULL, -- of freed_b, freed_n: frees that nobody saw
-  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record; and those born unseen
+  doubt_at_peak_b INTEGER NOT NULL, -- of peak_b: older blocks of sites that lose frees (unseen), freed by no record; and those allocated unseen
   doubt_at_end_b INTEGER NOT NULL, -- of at_end_b: blocks of such sites
   older_from TEXT,                 -- who knows of older blocks that no record frees, so that start_b has them: 'option'
                                    -- (import --base), 'file' (memtool_base in its metadata), 'recorder' (its running
@@ -167,14 +167,14 @@ CREATE TABLE op (
   id INTEGER PRIMARY KEY           -- last: SQLite then adds rows a tenth faster
 );
 
--- One block of memory, from birth to free. Records are numbered 0, 1, ... through the run in order of
+-- One block of memory, from allocation to free. Records are numbered 0, 1, ... through the run in order of
 -- time, so that alloc_record <= R and (freed_record is NULL or > R) says what is live after record R.
 -- A free that nobody saw has a number too, the one before that of the allocation that gets its memory.
 CREATE TABLE alloc (
   device_id INTEGER NOT NULL,
   bytes_b INTEGER NOT NULL,
   alloc_ns INTEGER,                 -- NULL: before the recording
-  alloc_op_id INTEGER, alloc_thread_id INTEGER, -- NULL op: outside every op; no thread where it was born: nobody saw it
+  alloc_op_id INTEGER, alloc_thread_id INTEGER, -- NULL op: outside every op; no thread where it was allocated: nobody saw it
   freed_ns INTEGER,                -- NULL: alive at the end
   freed_op_id INTEGER, freed_thread_id INTEGER, -- no thread where it was freed: nobody saw it
   alloc_record INTEGER,             -- number of the record; NULL: before the recording
@@ -202,7 +202,7 @@ CREATE INDEX usage_chunk_device ON usage_chunk(device_id);
 CREATE TABLE live_keyframe (
   device_id INTEGER NOT NULL,
   record INTEGER NOT NULL,         -- -1 = before the first
-  next INTEGER NOT NULL,           -- the first block born after it: id in alloc less run.alloc_first
+  next INTEGER NOT NULL,           -- the first block allocated after it: id in alloc less run.alloc_first
   blocks BLOB NOT NULL,            -- the live ones, numbered so too (lib/model/curve.h)
   PRIMARY KEY (device_id, record)
 ) WITHOUT ROWID;
@@ -217,7 +217,7 @@ CREATE TABLE moment (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
--- What the blocks born in a node hold at a moment differs by so much from the moment before of the device. Moments
+-- What the blocks allocated in a node hold at a moment differs by so much from the moment before of the device. Moments
 -- by position; blocks older than the first step are in moment 0, blocks older than the recording in none.
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
@@ -229,7 +229,7 @@ CREATE TABLE holding (
 ) WITHOUT ROWID;
 
 -- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
--- one of them was born in. Left out where a block born no earlier lived longer, and what was freed unseen.
+-- one of them was allocated in. Left out where a block allocated no earlier lived longer, and what was freed unseen.
 CREATE TABLE max_lifetime (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
@@ -247,7 +247,7 @@ CREATE TABLE kept_gradient (
   PRIMARY KEY (device_id, node_id, alloc_step, size_b)
 ) WITHOUT ROWID;
 
--- Blocks that were freed where nobody saw it, by where they were born and their size. All nodes of that site
+-- Blocks that were freed where nobody saw it, by where they were allocated and their size. All nodes of that site
 -- (top op in its scope) are taken to lose frees.
 CREATE TABLE unseen (
   device_id INTEGER NOT NULL,
@@ -353,7 +353,7 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
   JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id
   LEFT JOIN string rs ON rs.id = o.recorded_id LEFT JOIN string sh ON sh.id = o.shape_id;
 
--- Every block of all runs. step to shape: where and when it was born; site: the top op in its scope, as reports call it.
+-- Every block of all runs. step to shape: where and when it was allocated; site: the top op in its scope, as reports call it.
 -- Alive after record R: alloc_record IS NULL OR alloc_record <= R, and freed_record IS NULL OR freed_record > R.
 CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.alloc_ns, a.freed_ns,
   a.freed_ns - a.alloc_ns AS life_ns, bf.name AS alloc_in, ff.name AS freed_in,
@@ -395,7 +395,7 @@ CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.tim
 
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 
--- How much more the blocks born in a node hold at a moment than at the moment before. step: the one that ends then.
+-- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
 CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
   h.bytes_b AS change_b, h.blocks_n AS change_n, h.size_b, m.time_ns FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
   LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id

@@ -94,7 +94,7 @@ static uint32_t add_site_name(struct mt_strtab *names, const char *op, const cha
     return id;
 }
 
-/* The names of the sites that lose frees, or have blocks that nobody saw born. */
+/* The names of the sites that lose frees, or have blocks that nobody saw allocated. */
 static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *names,
                                   struct mt_err *err)
 {

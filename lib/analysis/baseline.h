@@ -49,7 +49,7 @@ struct mt_baseline_site {
     bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
                                lumps together */
     bool unseen;            /* it loses frees (doubt.h): what is alive of it may be dead; or its
-                               blocks were born unseen, and may not have been there yet */
+                               blocks were allocated unseen, and may not have been there yet */
     int64_t v[MT_FIG_BASELINE_N];    /* 0 where sites have no such figure */
     double rate[MT_BASELINE_RATE_N]; /* rates before rounding (mt_baseline_rate); of files 0 */
     int64_t

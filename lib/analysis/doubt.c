@@ -50,7 +50,7 @@ static void count_alive(struct mt_doubt *d, const struct mt_live_set *live)
 {
     for (size_t i = 0; i < live->blocks.n; i++) {
         const struct mt_allocation *life = &live->blocks.v[i];
-        uint32_t site = site_of(d, life->born.node);
+        uint32_t site = site_of(d, life->origin.node);
         if (site != MT_MAP_NONE && !mt_allocation_is_older(life))
             size_of(d, site, life->bytes)->alive_n++;
     }
@@ -99,5 +99,5 @@ bool mt_doubt_is_on(struct mt_doubt *d, uint32_t node, int64_t bytes)
 
 bool mt_doubt_life(struct mt_doubt *d, const struct mt_allocation *life)
 {
-    return !mt_allocation_is_older(life) && mt_doubt_is_on(d, life->born.node, life->bytes);
+    return !mt_allocation_is_older(life) && mt_doubt_is_on(d, life->origin.node, life->bytes);
 }

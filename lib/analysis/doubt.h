@@ -41,7 +41,7 @@ void mt_doubt_free(struct mt_doubt *d);
 /* Whether the site of a node (MT_NONE: outside ops) loses frees. */
 bool mt_doubt_loses(const struct mt_doubt *d, uint32_t node);
 
-/* Whether blocks of that size, born in the recording in that node, may be dead where no record
+/* Whether blocks of that size, allocated in the recording in that node, may be dead where no record
  * frees them. */
 bool mt_doubt_is_on(struct mt_doubt *d, uint32_t node, int64_t bytes);
 

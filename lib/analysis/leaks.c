@@ -34,21 +34,21 @@ static int survivor_cmp(const void *a, const void *b)
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-/* Steps in which blocks were born that stay. */
-struct births {
+/* Steps in which blocks were allocated that stay. */
+struct allocs {
     int64_t step_n, after_warmup_n; /* how many steps */
     int64_t last;                   /* index */
 };
 
 /* What a site grew by. */
 struct growth {
-    struct births all, plain;   /* plain: of what is no part of learning */
+    struct allocs all, plain;   /* plain: of what is no part of learning */
     int64_t first, last, pause; /* indices; the longest distance between two of them */
     int64_t bytes, blocks_n;    /* after the first */
 };
 
 /* Steps come in order. Returns whether this is another one. */
-static bool add_birth(struct births *b, int64_t step, int64_t warmup)
+static bool add_alloc(struct allocs *b, int64_t step, int64_t warmup)
 {
     bool another = !b->step_n || step != b->last;
     b->step_n += another;
@@ -60,8 +60,8 @@ static bool add_birth(struct births *b, int64_t step, int64_t warmup)
 static void add_growth(struct growth *g, const struct mt_survivor *s, int64_t warmup)
 {
     if (!s->learning)
-        add_birth(&g->plain, s->step, warmup);
-    if (add_birth(&g->all, s->step, warmup)) {
+        add_alloc(&g->plain, s->step, warmup);
+    if (add_alloc(&g->all, s->step, warmup)) {
         if (g->all.step_n == 1)
             g->first = s->step;
         else if (s->step - g->last > g->pause)
@@ -79,7 +79,7 @@ static struct growth measure(const struct mt_leak_finder *f, struct mt_survivor 
                              struct mt_survivor *end)
 {
     struct growth g = {0};
-    struct mt_map sizes = {0}; /* of the overdue blocks born after the warm-up */
+    struct mt_map sizes = {0}; /* of the overdue blocks allocated after the warm-up */
     int64_t max_lifetime = f->max_lifetime.v[s->group];
     for (struct mt_survivor *at = s; at < end; at++) {
         at->overdue = f->step_n - 1 - at->step > max_lifetime;

@@ -3,7 +3,7 @@
  *
  * docs/leaks.md has the rules, as users know them. Its words here:
  * - max_lifetime (patience) of a site: the longest life, in steps, of those of its blocks that were
- *   born after the warm-up and freed before the last step ended; -1 where there is none.
+ *   allocated after the warm-up and freed before the last step ended; -1 where there is none.
  * - overdue: alive at the end, and older than that.
  * - growth: by overdue blocks (rules 4 to 6), by ever larger ones (7), between falls (8), or of all
  * sites (11).
@@ -17,8 +17,8 @@ enum mt_verdict {
     MT_VERDICT_LEAK,
     MT_VERDICT_CANDIDATE, /* may be a leak: it grows, or there are too few steps to say */
     MT_VERDICT_CACHE,     /* bounded: blocks of this site live as long and are freed */
-    MT_VERDICT_STATE,     /* born once, constant since */
-    MT_VERDICT_LAST_STEP, /* born in the last step, its successors would replace it */
+    MT_VERDICT_STATE,     /* allocated once, constant since */
+    MT_VERDICT_LAST_STEP, /* allocated in the last step, its successors would replace it */
     MT_VERDICT_N
 };
 extern const char *const mt_verdict_names[MT_VERDICT_N];
@@ -42,7 +42,7 @@ struct mt_leak {
     int64_t at_end_b, at_end_n; /* at_end_n -1: unknown */
     int64_t
         doubt_b; /* of at_end_b: blocks that may be dead (doubt.h); the growth is the most then */
-    int64_t first_step, last_step; /* numbers, of the births; INT64_MIN: before the steps */
+    int64_t first_step, last_step; /* numbers, of the allocations; INT64_MIN: before the steps */
     /* leaks and candidates of runs with steps: */
     int64_t growth_b, growth_n; /* over growth_steps steps; 0 steps = unknown */
     int64_t growth_steps;

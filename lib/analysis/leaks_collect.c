@@ -29,7 +29,7 @@ static uint32_t group_of_life(struct mt_leak_finder *f, const struct mt_allocati
 
 static bool is_of_optimizer(const struct mt_leak_finder *f, const struct mt_allocation *life)
 {
-    uint32_t node = life->born.node;
+    uint32_t node = life->origin.node;
     return node < f->lives->tree.nodes.n &&
            f->lives->tree.nodes.v[node].phase == MT_PHASE_OPTIMIZER;
 }
@@ -68,13 +68,13 @@ static bool is_kept_gradient(const struct mt_leak_finder *f, const struct mt_all
                              int64_t step)
 {
     return f->kept_gradients.n &&
-           mt_map_get(&f->kept_gradients, gradient_key(life->born.node, step, life->bytes)) !=
+           mt_map_get(&f->kept_gradients, gradient_key(life->origin.node, step, life->bytes)) !=
                MT_MAP_NONE;
 }
 
 /* ---- blocks ---- */
 
-/* step: of its birth. */
+/* step: of its allocation. */
 static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct mt_allocation *life,
                          int64_t step)
 {
@@ -96,20 +96,21 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     struct mt_leak_finder *f = closure;
     (void)err;
     bool alive = life->freed_record == INT64_MAX;
-    int64_t born = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
+    int64_t allocated = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
     uint32_t group = group_of_life(f, life);
     if (life->alloc_unseen) /* nobody knows its site, nor how long it lived */
         return MT_OK;
     if (!mt_allocation_is_older(life)) /* older ones tell nothing of the site that holds them */
         mt_retained_add(&f->holdings, mt_leak_part(group, mt_doubt_life(&f->doubt, life)),
-                        life->bytes, born < 0 ? 0 : born, freed);
+                        life->bytes, allocated < 0 ? 0 : allocated, freed);
     if (alive)
-        add_survivor(f, group, life, born);
+        add_survivor(f, group, life, allocated);
     else if (life->unseen) /* who knows how long it lived */
         return MT_OK;
-    else if (born >= f->warmup && freed < f->step_n && freed - born > f->max_lifetime.v[group])
-        f->max_lifetime.v[group] = freed - born;
+    else if (allocated >= f->warmup && freed < f->step_n &&
+             freed - allocated > f->max_lifetime.v[group])
+        f->max_lifetime.v[group] = freed - allocated;
     return MT_OK;
 }
 
@@ -117,8 +118,8 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
 
 static uint32_t group_of_node(struct mt_leak_finder *f, uint32_t node)
 {
-    const struct mt_origin born = mt_origin_of_node(node);
-    return with_max_lifetime(f, mt_grouper_of(f->grouper, &born));
+    const struct mt_origin origin = mt_origin_of_node(node);
+    return with_max_lifetime(f, mt_grouper_of(f->grouper, &origin));
 }
 
 static enum mt_status read_holdings(struct mt_leak_finder *f, const struct mt_run_device *device,

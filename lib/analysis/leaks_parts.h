@@ -11,15 +11,16 @@
 /* A block that is alive at the end. */
 struct mt_survivor {
     uint32_t group;
-    int64_t step; /* index of its birth's step, -1 = before the first */
+    int64_t step; /* index of its allocation's step, -1 = before the first */
     int64_t bytes;
     int64_t blocks_n; /* 1, or of how many it is the sum; MT_UNKNOWN */
     bool older;       /* than the recording */
-    bool learning; /* born in the step of an optimizer, or like a block that was (find_learning) */
-    bool gradient; /* that stays while optimizers step */
-    bool doubtful; /* it may be dead (doubt.h): what may be is judged apart from what is not */
+    bool learning;    /* allocated in the step of an optimizer, or like a block that was
+                         (find_learning) */
+    bool gradient;    /* that stays while optimizers step */
+    bool doubtful;    /* it may be dead (doubt.h): what may be is judged apart from what is not */
     bool overdue;
-    bool alike; /* of the size of an overdue block born after the warm-up */
+    bool alike; /* of the size of an overdue block allocated after the warm-up */
 };
 
 struct mt_leak_finder {

@@ -195,7 +195,7 @@ void mt_build_attribution(struct mt_recording *r)
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
         mt_build_pairs(r);
-        mt_build_births(r);
+        mt_build_unseen_allocs(r);
         mt_build_unseen(r);
         find_start(r);
     }

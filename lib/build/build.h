@@ -13,7 +13,8 @@
  * - Frees pair with the latest allocation at the same (process, device, address), if it is open and
  * of their size: no memory holds two blocks at a time.
  * - A block that no record allocates, though its memory was handed out in the recording before, is
- * born as soon as that was free: an allocation that nobody saw is put there (mt_record.unseen).
+ * allocated as soon as that was free: an allocation that nobody saw is put there
+ * (mt_record.unseen).
  * - A block that no record frees ends where an allocation gets memory of it: a free that nobody saw
  * is put before that.
  */
@@ -56,7 +57,8 @@ enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, s
 void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */
 void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
-void mt_build_births(struct mt_recording *r);      /* blocks that are freed, but not seen born */
+void mt_build_unseen_allocs(
+    struct mt_recording *r);                   /* blocks that are freed, but not seen allocated */
 void mt_build_unseen(struct mt_recording *r);  /* ends blocks whose memory is handed out again */
 void mt_build_missing(struct mt_recording *r); /* by what the recorder says itself */
 void mt_build_rollup(struct mt_recording *r);  /* calls the next one */

@@ -26,8 +26,8 @@ struct candidates {
 
 struct device_walk {
     struct mt_packer packer;
-    struct candidates born; /* in the recording, up to now */
-    /* Older than the recording: numbered behind all that are born before they go. */
+    struct candidates fresh; /* in the recording, up to now */
+    /* Older than the recording: numbered behind all that are allocated before they go. */
     struct candidates older;
     int64_t marked; /* record of the last keyframe */
     int64_t due;    /* so many records later the next one comes */
@@ -61,9 +61,9 @@ static void add_keyframe(struct walk *w, uint16_t device, int64_t record, int64_
 {
     struct device_walk *d = &w->devices[device];
     struct mt_live_keyframe m = {device, record, next, w->h->live.n, 0};
-    uint32_t *blocks = mt_alloc((d->born.all.n + d->older.all.n + 1) * sizeof *blocks);
+    uint32_t *blocks = mt_alloc((d->fresh.all.n + d->older.all.n + 1) * sizeof *blocks);
     size_t n = 0;
-    keep_live(&d->born, record, blocks, &n);
+    keep_live(&d->fresh, record, blocks, &n);
     keep_live(&d->older, record, blocks, &n);
     mt_pack_numbers(&w->h->live, blocks, n);
     free(blocks);
@@ -138,34 +138,35 @@ static int64_t step_of(const struct walk *w, int64_t t_ns)
     return mt_step_dating(w->r->steps.v, w->r->steps.n, w->r->end_ns, t_ns);
 }
 
-static void add_life(struct walk *w, uint32_t site, int64_t born, int64_t freed)
+static void add_life(struct walk *w, uint32_t site, int64_t alloc_step, int64_t freed)
 {
-    uint32_t *at = mt_map_at(&w->max_lifetime_of, (uint64_t)(freed - born) << 32 | site);
+    uint32_t *at = mt_map_at(&w->max_lifetime_of, (uint64_t)(freed - alloc_step) << 32 | site);
     if (*at == MT_NONE) {
         *at = (uint32_t)w->h->max_lifetime.n;
-        *mt_vec_push(&w->h->max_lifetime) = (struct mt_max_lifetime){site, freed - born, born};
+        *mt_vec_push(&w->h->max_lifetime) =
+            (struct mt_max_lifetime){site, freed - alloc_step, alloc_step};
     }
-    if (w->h->max_lifetime.v[*at].born < born)
-        w->h->max_lifetime.v[*at].born = born;
+    if (w->h->max_lifetime.v[*at].alloc_step < alloc_step)
+        w->h->max_lifetime.v[*at].alloc_step = alloc_step;
 }
 
-/* A block born in the recording. Older ones tell nothing of the site that holds them, and those
- * that nobody saw born have none. */
+/* A block allocated in the recording. Older ones tell nothing of the site that holds them, and
+ * those that nobody saw allocated have none. */
 static void keep(struct walk *w, const struct mt_record *rec)
 {
     int64_t step_n = (int64_t)w->r->steps.n;
     if (!step_n || rec->bytes < 0 || rec->unseen)
         return;
-    int64_t born = step_of(w, rec->t_ns), freed = step_n;
+    int64_t alloc_step = step_of(w, rec->t_ns), freed = step_n;
     assert(rec->mate == MT_NONE ||
            w->r->records.v[rec->mate].mate == (uint32_t)(rec - w->r->records.v));
     if (rec->mate != MT_NONE)
         freed = step_of(w, w->r->records.v[rec->mate].t_ns);
     uint32_t node = mt_rec_node(w->r, rec);
-    mt_retained_add(&w->h->holdings, holder_of(w, node, rec), rec->bytes, born < 0 ? 0 : born,
-                    freed);
-    if (born >= 0 && freed < step_n && !w->r->records.v[rec->mate].unseen)
-        add_life(w, site_of(w, node, rec->device), born, freed);
+    mt_retained_add(&w->h->holdings, holder_of(w, node, rec), rec->bytes,
+                    alloc_step < 0 ? 0 : alloc_step, freed);
+    if (alloc_step >= 0 && freed < step_n && !w->r->records.v[rec->mate].unseen)
+        add_life(w, site_of(w, node, rec->device), alloc_step, freed);
 }
 
 static int max_lifetime_cmp(const void *a, const void *b)
@@ -176,7 +177,7 @@ static int max_lifetime_cmp(const void *a, const void *b)
     return x->life > y->life ? -1 : x->life < y->life;
 }
 
-/* Leaves out lives that a longer one of a block born no earlier makes irrelevant. */
+/* Leaves out lives that a longer one of a block allocated no earlier makes irrelevant. */
 static void prune_max_lifetime(struct mt_history *h)
 {
     size_t n = 0;
@@ -185,7 +186,7 @@ static void prune_max_lifetime(struct mt_history *h)
     for (size_t i = 0; i < h->max_lifetime.n; i++) {
         const struct mt_max_lifetime *p = &h->max_lifetime.v[i];
         if (!n || h->max_lifetime.v[n - 1].site != p->site ||
-            h->max_lifetime.v[n - 1].born < p->born)
+            h->max_lifetime.v[n - 1].alloc_step < p->alloc_step)
             h->max_lifetime.v[n++] = *p;
     }
     h->max_lifetime.n = n;
@@ -193,13 +194,13 @@ static void prune_max_lifetime(struct mt_history *h)
 
 /* ---- the walk ---- */
 
-/* Where the block of a record was born, as the curve has it. */
-static uint32_t born_of(const struct mt_recording *r, const struct mt_record *rec)
+/* Where the block of a record was allocated, as the curve has it. */
+static uint32_t origin_of(const struct mt_recording *r, const struct mt_record *rec)
 {
     if (rec->bytes < 0 && rec->mate == MT_NONE)
-        return MT_BORN_BEFORE;
+        return MT_ORIGIN_BEFORE;
     uint32_t node = mt_rec_node(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
-    return node == MT_NONE ? MT_BORN_OUTSIDE : MT_BORN_NODE + node;
+    return node == MT_NONE ? MT_ORIGIN_OUTSIDE : MT_ORIGIN_NODE + node;
 }
 
 static void walk_records(struct walk *w)
@@ -211,9 +212,9 @@ static void walk_records(struct walk *w)
         struct device_walk *d = &w->devices[rec->device];
         bool known = !r->devices.v[rec->device].no_addresses;
         mt_packer_add(&d->packer, &w->h->curve, i, rec->t_ns - r->start_ns, rec->bytes,
-                      born_of(r, rec));
+                      origin_of(r, rec));
         if (known && rec->bytes >= 0)
-            *mt_vec_push(&d->born.all) = (struct candidate){block, rec->mate};
+            *mt_vec_push(&d->fresh.all) = (struct candidate){block, rec->mate};
         if (mt_rec_is_block(rec)) {
             block++;
             if (known)
@@ -240,7 +241,7 @@ void mt_build_history(struct mt_recording *r)
     prune_max_lifetime(&r->history);
     for (size_t d = 0; d < r->devices.n; d++) {
         mt_packer_end(&w.devices[d].packer, &r->history.curve);
-        mt_vec_free(&w.devices[d].born.all);
+        mt_vec_free(&w.devices[d].fresh.all);
         mt_vec_free(&w.devices[d].older.all);
     }
     free(w.devices);

@@ -121,7 +121,7 @@ static uint32_t call_of(const struct mt_recording *r, const struct mt_record *re
     return op;
 }
 
-/* Whether a block could be a gradient, as far as its birth goes; *at: its backward pass. */
+/* Whether a block could be a gradient, as far as its allocation goes; *at: its backward pass. */
 static bool is_of_backward(const struct finder *f, const struct mt_record *rec, size_t *at)
 {
     const struct mt_backward *v = f->out->backwards.v;

@@ -18,7 +18,7 @@ struct mt_gradient {
     int64_t bytes;
     int64_t alloc_ns, freed_ns; /* INT64_MAX: never */
     uint32_t backward;          /* index */
-    uint32_t node;              /* it was born in */
+    uint32_t node;              /* it was allocated in */
     uint32_t call;              /* number of the op of AccumulateGrad; MT_NONE: left by another */
     uint16_t device;
     bool added; /* to one that was there before, and gone */

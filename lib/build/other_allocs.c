@@ -1,7 +1,7 @@
 /*
- * Tells which frees without an allocation are of blocks born in the recording: their memory was
- * handed out in it before, or taken back. Something allocated them where the profiler did not look,
- * at the earliest when their memory was free; each gets an allocation of its own, just then.
+ * Tells which frees without an allocation are of blocks allocated in the recording: their memory
+ * was handed out in it before, or taken back. Something allocated them where the profiler did not
+ * look, at the earliest when their memory was free; each gets an allocation of its own, just then.
  */
 #include "lib/build/build.h"
 #include "lib/build/spans.h"
@@ -26,16 +26,16 @@ static int inserted_cmp(const void *a, const void *b)
 /*
  * Going back in time, the first record of the memory of a block that is freed says when it was not
  * there yet. Where that allocates another block, and nothing frees this one, it may have lived on:
- * the later one is then born just before its free.
+ * the later one is then allocated just before its free.
  */
-static struct mt_inserted birth_of(const struct mt_recording *r, uint32_t free, uint32_t i)
+static struct mt_inserted alloc_of(const struct mt_recording *r, uint32_t free, uint32_t i)
 {
     bool freed = r->records.v[i].bytes < 0;
     return (struct mt_inserted){
         .mate = free, .before = freed ? i + 1 : free, .t_ns = r->records.v[freed ? i : free].t_ns};
 }
 
-static void note_births(struct mt_recording *r)
+static void note_unseen_allocs(struct mt_recording *r)
 {
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
@@ -43,30 +43,30 @@ static void note_births(struct mt_recording *r)
             continue;
         r->devices.v[rec->device].alloc_unseen_b += rec->bytes;
         r->devices.v[rec->device].alloc_unseen_n++;
-        mt_rec_note(r, MT_NOTE_BORN_UNSEEN, -1, rec->bytes);
+        mt_rec_note(r, MT_NOTE_ALLOC_UNSEEN, -1, rec->bytes);
     }
 }
 
-void mt_build_births(struct mt_recording *r)
+void mt_build_unseen_allocs(struct mt_recording *r)
 {
     struct mt_spans spans;
-    MT_VEC(struct mt_inserted) births = {0};
+    MT_VEC(struct mt_inserted) allocs = {0};
     mt_spans_collect(&spans, r, frees_alone);
     for (uint32_t i = (uint32_t)r->records.n; i-- > 0 && spans.spaces.n;) {
         const struct mt_record *rec = &r->records.v[i];
         if (!mt_span_known(r, rec))
             continue;
         for (uint32_t free; (free = mt_spans_take(&spans, r, i)) != MT_NONE;)
-            if (r->records.n + births.n < UINT32_MAX - 1)
-                *mt_vec_push(&births) = birth_of(r, free, i);
+            if (r->records.n + allocs.n < UINT32_MAX - 1)
+                *mt_vec_push(&allocs) = alloc_of(r, free, i);
         if (frees_alone(rec))
             mt_spans_open(&spans, r, i);
     }
-    if (births.n) {
-        qsort(births.v, births.n, sizeof *births.v, inserted_cmp);
-        mt_rec_insert(r, births.v, births.n);
-        note_births(r);
+    if (allocs.n) {
+        qsort(allocs.v, allocs.n, sizeof *allocs.v, inserted_cmp);
+        mt_rec_insert(r, allocs.v, allocs.n);
+        note_unseen_allocs(r);
     }
-    mt_vec_free(&births);
+    mt_vec_free(&allocs);
     mt_spans_free(&spans);
 }

@@ -98,10 +98,10 @@ static uint32_t place_of(struct pairing *p, const struct mt_record *rec)
     return *place;
 }
 
-static void join(struct mt_recording *r, uint32_t birth, uint32_t death)
+static void join(struct mt_recording *r, uint32_t alloc, uint32_t death)
 {
-    r->records.v[birth].mate = death;
-    r->records.v[death].mate = birth;
+    r->records.v[alloc].mate = death;
+    r->records.v[death].mate = alloc;
 }
 
 /* Nobody knows which of two records of one moment on two threads came first. */
@@ -121,7 +121,7 @@ static bool frees_replaced(const struct mt_record *v, const struct place *at,
            (v[at->open].bytes != -rec->bytes && may_swap(&v[at->replaced], &v[at->open]));
 }
 
-static void take_birth(struct pairing *p, struct place *at, uint32_t i)
+static void take_alloc(struct pairing *p, struct place *at, uint32_t i)
 {
     if (at->open != MT_NONE)
         *mt_map_at(&p->ended, i) = at->open;
@@ -152,7 +152,7 @@ static void pair(struct pairing *p, uint32_t i)
     uint32_t place = place_of(p, rec);
     struct place *at = &p->places.v[place];
     if (rec->bytes > 0)
-        take_birth(p, at, i);
+        take_alloc(p, at, i);
     else
         take_death(p, at, i);
 }
@@ -205,12 +205,12 @@ static void pair_by_size(struct pairing *p, uint32_t i, struct stacks open[2])
         push(&open[rec->has_addr], key, i);
         return;
     }
-    uint32_t birth[2] = {newest(&open[0], key, &p->gone),
+    uint32_t alloc[2] = {newest(&open[0], key, &p->gone),
                          rec->has_addr ? MT_NONE : newest(&open[1], key, &p->gone)};
-    bool with = birth[0] == MT_NONE || (birth[1] != MT_NONE && birth[1] > birth[0]);
-    if (birth[with] == MT_NONE)
+    bool with = alloc[0] == MT_NONE || (alloc[1] != MT_NONE && alloc[1] > alloc[0]);
+    if (alloc[with] == MT_NONE)
         return;
-    join(p->r, birth[with], i);
+    join(p->r, alloc[with], i);
     pop(&open[with], key);
 }
 

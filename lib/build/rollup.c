@@ -34,7 +34,7 @@ static void add_outside(struct mt_device *d, const struct mt_record *rec, bool a
     d->outside_at_end_b += at_end ? rec->bytes : 0;
 }
 
-static void add_birth(struct mt_sums *s, int64_t bytes, bool at_peak, bool at_end)
+static void add_alloc(struct mt_sums *s, int64_t bytes, bool at_peak, bool at_end)
 {
     s->alloc_b += bytes;
     s->alloc_n++;
@@ -49,28 +49,28 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         struct mt_device *d = &r->devices.v[rec->device];
-        bool birth = rec->bytes >= 0, at_end = birth && rec->mate == MT_NONE;
-        bool at_peak = birth && live_at_peak(d, rec, i);
+        bool alloc = rec->bytes >= 0, at_end = alloc && rec->mate == MT_NONE;
+        bool at_peak = alloc && live_at_peak(d, rec, i);
         uint32_t node = mt_rec_node(r, rec);
         d->at_end_b += at_end ? rec->bytes : 0;
         d->at_end_n += at_end;
         if ((at_peak || at_end) && (rec->unseen || mt_rec_may_be_dead(r, rec, node))) {
             d->doubt_at_peak_b += at_peak && (rec->unseen || i != d->peak_record)
                                       ? rec->bytes
-                                      : 0; /* not just born */
+                                      : 0; /* not just allocated */
             d->doubt_at_end_b += at_end ? rec->bytes : 0;
         }
         if (mt_rec_frees_older(r, rec) && d->peak_record != SIZE_MAX && i <= d->peak_record)
             d->before_at_peak_b -= rec->bytes;
-        if (rec->unseen && !birth)
+        if (rec->unseen && !alloc)
             continue; /* no op's: mt_device.unseen_b */
         if (node == MT_NONE) {
             add_outside(d, rec, at_peak, at_end);
             continue;
         }
         struct mt_sums *s = self_of(r, index, node, rec->device);
-        if (birth)
-            add_birth(s, rec->bytes, at_peak, at_end);
+        if (alloc)
+            add_alloc(s, rec->bytes, at_peak, at_end);
         else
             s->freed_b -= rec->bytes;
     }

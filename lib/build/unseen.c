@@ -26,16 +26,16 @@ static void find_endings(const struct mt_recording *r, struct mt_spans *spans, s
         const struct mt_record *rec = &r->records.v[i];
         if (rec->bytes < 0 || !mt_span_known(r, rec))
             continue;
-        for (uint32_t birth; (birth = mt_spans_take(spans, r, i)) != MT_NONE;)
+        for (uint32_t alloc; (alloc = mt_spans_take(spans, r, i)) != MT_NONE;)
             if (r->records.n + out->all.n < UINT32_MAX - 1)
                 *mt_vec_push(&out->all) =
-                    (struct mt_inserted){.mate = birth, .before = i, .t_ns = rec->t_ns};
+                    (struct mt_inserted){.mate = alloc, .before = i, .t_ns = rec->t_ns};
         if (survives(rec))
             mt_spans_open(spans, r, i);
     }
 }
 
-/* ---- where they were born ---- */
+/* ---- where they were allocated ---- */
 
 static uint64_t site_key(const struct mt_recording *r, uint32_t node)
 {

@@ -60,7 +60,7 @@ static void close_chunk(struct mt_packer *p, struct mt_curve *c)
 }
 
 void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
-                   int64_t bytes, uint32_t born)
+                   int64_t bytes, uint32_t origin)
 {
     struct mt_usage_chunk *s = &p->now;
     if (!bytes)
@@ -76,7 +76,7 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     put(&p->packed, (uint64_t)mt_wrap_sub(record, s->last.record));
     put(&p->packed, (uint64_t)mt_wrap_sub(t_ns, s->last.t_ns));
     put(&p->packed, zigzag(bytes));
-    put(&p->packed, born);
+    put(&p->packed, origin);
     s->min = l.level_b < s->min.level_b ? l : s->min;
     s->max = l.level_b > s->max.level_b ? l : s->max;
     s->last = l;
@@ -96,15 +96,15 @@ bool mt_usage_chunk_unpack(const struct mt_usage_chunk *s, const uint8_t *packed
 {
     struct mt_change c = {.level = {s->first_ns, s->start_b, s->first_record}};
     for (size_t at = 0; at < n;) {
-        uint64_t record, t_ns, bytes, born;
+        uint64_t record, t_ns, bytes, origin;
         if (!get(packed, n, &at, &record) || !get(packed, n, &at, &t_ns) ||
-            !get(packed, n, &at, &bytes) || !get(packed, n, &at, &born) || born > UINT32_MAX)
+            !get(packed, n, &at, &bytes) || !get(packed, n, &at, &origin) || origin > UINT32_MAX)
             return false;
         mt_wrap_inc(&c.level.record, (int64_t)record);
         mt_wrap_inc(&c.level.t_ns, (int64_t)t_ns);
         c.bytes = unzigzag(bytes);
         mt_wrap_inc(&c.level.level_b, c.bytes);
-        c.born = (uint32_t)born;
+        c.origin = (uint32_t)origin;
         use(closure, &c);
     }
     return true;

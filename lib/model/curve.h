@@ -4,7 +4,7 @@
  *
  * Packed, a change is four unsigned LEB128 numbers: records since the change before (or since
  * first_record), nanoseconds since it (or since first_ns), its bytes as zigzag (2 b, or -2 b - 1 of
- * what is freed), and where its block was born. Records that change nothing are left out.
+ * what is freed), and where its block was allocated. Records that change nothing are left out.
  */
 #ifndef MT_CURVE_H
 #define MT_CURVE_H
@@ -20,14 +20,14 @@ struct mt_level {
     int64_t record;  /* its number in the run (alloc.alloc_record, alloc.freed_record) */
 };
 
-/* Where the block was born that comes or goes: MT_BORN_NODE + its node, counted from the run's
- * first; outside every op; or before the recording, or unknown. */
-enum { MT_BORN_OUTSIDE, MT_BORN_BEFORE, MT_BORN_NODE };
+/* Where the block was allocated that comes or goes: MT_ORIGIN_NODE + its node, counted from the
+ * run's first; outside every op; or before the recording, or unknown. */
+enum { MT_ORIGIN_OUTSIDE, MT_ORIGIN_BEFORE, MT_ORIGIN_NODE };
 
 struct mt_change {
     struct mt_level level; /* after it */
     int64_t bytes;
-    uint32_t born;
+    uint32_t origin;
 };
 
 /* Consecutive changes of one device. */
@@ -54,7 +54,7 @@ struct mt_packer {
 };
 void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b);
 void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
-                   int64_t bytes, uint32_t born);
+                   int64_t bytes, uint32_t origin);
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c);
 
 /*

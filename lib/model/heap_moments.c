@@ -8,7 +8,7 @@ void mt_heap_put_level(struct mt_heap *h, struct mt_level level)
     int64_t change = level.level_b - h->packer.now.last.level_b;
     h->packed_n += change != 0;
     mt_packer_add(&h->packer, &h->rec->history.curve, level.record, level.t_ns, change,
-                  MT_BORN_OUTSIDE);
+                  MT_ORIGIN_OUTSIDE);
 }
 
 void mt_heap_end_window(struct mt_heap *h)

@@ -15,11 +15,11 @@
 struct mt_live_keyframe {
     uint16_t device;
     int64_t record;   /* -1 = before the first */
-    int64_t next;     /* number of the first block born after it */
+    int64_t next;     /* number of the first block allocated after it */
     size_t at, bytes; /* numbers of the blocks (rows of alloc), in `live` (mt_pack_numbers) */
 };
 
-/* Where blocks are born: a node of the call tree, on a device. Where frees are lost
+/* Where blocks are allocated: a node of the call tree, on a device. Where frees are lost
  * (mt_rec_loses_frees) blocks of each size are held apart: sizes that lose none tell more. */
 struct mt_site {
     int64_t bytes; /* of each block; 0 = of any size */
@@ -28,12 +28,12 @@ struct mt_site {
 };
 
 /* Blocks of a site (of any size) that were freed before the last step ended: how many steps they
- * lived, and the last step (index) one of them was born in. Only where none that was born no
- * earlier lived longer. Frees that nobody saw are left out: who knows how long those lived.
+ * lived, and the last step (index) one of them was allocated in. Only where none that was allocated
+ * no earlier lived longer. Frees that nobody saw are left out: who knows how long those lived.
  */
 struct mt_max_lifetime {
     uint32_t site;
-    int64_t life, born;
+    int64_t life, alloc_step;
 };
 
 /* A time at which it is known what call paths hold: holdings name it by its number. */
@@ -53,7 +53,7 @@ enum mt_moment_kind {
 struct mt_kept_gradient {
     uint16_t device;
     uint32_t node;
-    int64_t step; /* index, of its birth; -1 = before the first */
+    int64_t step; /* index, of its allocation; -1 = before the first */
     int64_t bytes;
 };
 

@@ -44,7 +44,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
     [MT_NOTE_STEPS_NUMBER] = "steps_renumbered",
-    [MT_NOTE_BORN_UNSEEN] = "alloc_unseen",
+    [MT_NOTE_ALLOC_UNSEEN] = "alloc_unseen",
     [MT_NOTE_MOMENT_SUM] = "moment_sum",
     [MT_NOTE_NO_PEAK] = "no_peak",
     [MT_NOTE_CALLERS] = "callers",
@@ -72,7 +72,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_BASE_TWICE] = ABOUT(LEVELS) | ABOUT(END),
     [MT_NOTE_BASE_DIFFERS] = ABOUT(LEVELS) | ABOUT(END),
     [MT_NOTE_UNSEEN] = ABOUT(UNSEEN),
-    [MT_NOTE_BORN_UNSEEN] = ABOUT(UNSEEN),
+    [MT_NOTE_ALLOC_UNSEEN] = ABOUT(UNSEEN),
     [MT_NOTE_OLDER] = ABOUT(OLDER),
     [MT_NOTE_NO_PEAK] = ABOUT(LEVELS),
     [MT_NOTE_MOMENT_SUM] = ABOUT(LEVELS) | ABOUT(SITES),
@@ -117,9 +117,9 @@ static const char *const texts[MT_NOTE_N] = {
                                "free; counted as alive at the end",
     [MT_NOTE_SIZE_MISMATCH] =
         "%N free/frees of another size than the block at that address, not paired",
-    [MT_NOTE_BORN_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
-                            "see it, and assumed to be "
-                            "alive since the block there before was freed",
+    [MT_NOTE_ALLOC_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
+                             "see it, and assumed to be "
+                             "alive since the block there before was freed",
     [MT_NOTE_MOMENT_SUM] = "at %N time/times call paths hold %B more than the file's own "
                            "total, which was raised",
     [MT_NOTE_NO_ADDRESS] =

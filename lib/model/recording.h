@@ -131,7 +131,7 @@ struct mt_device {
     int64_t alloc_unseen_b, alloc_unseen_n;  /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* blocks of sites that lose frees, which no record
                                                 frees later: perhaps dead already; and blocks that
-                                                nobody saw born: perhaps not there yet */
+                                                nobody saw allocated: perhaps not there yet */
     size_t peak_record;                      /* index of the record that reaches the peak */
 };
 
@@ -201,7 +201,7 @@ struct mt_older {
     uint16_t device;
 };
 
-/* Blocks of one size born in a node that were freed where nobody saw it. */
+/* Blocks of one size allocated in a node that were freed where nobody saw it. */
 struct mt_unseen {
     uint32_t node; /* MT_NONE = outside ops */
     uint16_t device;
@@ -245,7 +245,7 @@ enum mt_note_kind {
     MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
     MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
     MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
-    MT_NOTE_BORN_UNSEEN,    /* blocks allocated where the profiler did not see it */
+    MT_NOTE_ALLOC_UNSEEN,   /* blocks allocated where the profiler did not see it */
     MT_NOTE_MOMENT_SUM,     /* moments whose paths hold more than is held in all */
     MT_NOTE_NO_ALLOCATIONS, /* nothing is allocated in a heap log */
     MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
@@ -455,7 +455,7 @@ void mt_device_name(int type, int index, char out[32]);
  * its kind: "cuda" is cuda:0 and the like. NULL: any is. */
 bool mt_device_is(const char *own, const char *asked, bool whole);
 
-/* A row of `alloc`: every allocation, and every free of a block we did not see born. */
+/* A row of `alloc`: every allocation, and every free of a block we did not see allocated. */
 static inline bool mt_rec_is_block(const struct mt_record *rec)
 {
     return rec->bytes >= 0 || rec->mate == MT_NONE;
@@ -495,12 +495,12 @@ static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt
     return t->ops.v[rec->op - t->op_base].node;
 }
 
-/* Whether some block born in the site of a node (its top op in its scope) was freed unseen on the
- * device. */
+/* Whether some block allocated in the site of a node (its top op in its scope) was freed unseen on
+ * the device. */
 bool mt_rec_loses_frees(const struct mt_recording *r, uint32_t node, uint16_t device);
 
 /* Whether a block may have died before a built recording says so, or is said to be alive at the end
- * and may not be. rec: its allocation, born in that node. */
+ * and may not be. rec: its allocation, allocated in that node. */
 static inline bool mt_rec_may_be_dead(const struct mt_recording *r, const struct mt_record *rec,
                                       uint32_t node)
 {

@@ -41,7 +41,7 @@ void mt_notes_of_run(struct mt_report *r, const char *run, const struct mt_run_n
 {
     static const enum mt_note_kind lost[] = {MT_NOTE_SKIPPED, MT_NOTE_CUT, MT_NOTE_TRAILING};
     static const enum mt_note_kind missing[] = {MT_NOTE_RESIDUAL};
-    static const enum mt_note_kind unseen[] = {MT_NOTE_UNSEEN, MT_NOTE_BORN_UNSEEN};
+    static const enum mt_note_kind unseen[] = {MT_NOTE_UNSEEN, MT_NOTE_ALLOC_UNSEEN};
     static const unsigned apart = MT_ABOUT_UNSEEN | MT_ABOUT_OLDER;
     if (shown & ~apart) {
         add_joined(r, run, " was not imported whole", notes, lost, MT_ARRAY_LEN(lost));

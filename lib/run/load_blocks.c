@@ -1,4 +1,4 @@
-/* Blocks as sums of the ops that they are born and freed in. */
+/* Blocks as sums of the ops that they are allocated and freed in. */
 #include "lib/base/wrap.h"
 #include "lib/run/load_parts.h"
 
@@ -25,7 +25,7 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
     return &new->sums;
 }
 
-/* What is outside ops (thread MT_NONE: born unseen), or was freed unseen, by what the keys ask
+/* What is outside ops (thread MT_NONE: allocated unseen), or was freed unseen, by what the keys ask
  * for. */
 static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step,
                                     bool unseen)
@@ -116,16 +116,16 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
             return MT_OK;
         int64_t bytes = mt_stmt_int(s, 0);
         bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
-        struct mt_sums *born = side(l, s, 1, 9);
-        if (born) {
-            mt_wrap_inc(&born->alloc_b, bytes);
-            born->alloc_n++;
+        struct mt_sums *allocated = side(l, s, 1, 9);
+        if (allocated) {
+            mt_wrap_inc(&allocated->alloc_b, bytes);
+            allocated->alloc_n++;
             bool at_peak = mt_stmt_int(s, 7) <= d->peak_record &&
                            (!freed || mt_stmt_int(s, 8) > d->peak_record);
-            mt_wrap_inc(&born->at_end_b, freed ? 0 : bytes);
-            born->at_end_n += !freed;
-            mt_wrap_inc(&born->at_peak_b, at_peak ? bytes : 0);
-            born->at_peak_n += at_peak;
+            mt_wrap_inc(&allocated->at_end_b, freed ? 0 : bytes);
+            allocated->at_end_n += !freed;
+            mt_wrap_inc(&allocated->at_peak_b, at_peak ? bytes : 0);
+            allocated->at_peak_n += at_peak;
         }
         struct mt_sums *died = side(l, s, 4, 10);
         if (died)

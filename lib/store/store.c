@@ -333,21 +333,21 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
         return;
     }
     const struct mt_record *rec = &all[w->at_record - 1];
-    const struct mt_record *birth = rec->bytes >= 0 ? rec : NULL;
+    const struct mt_record *alloc = rec->bytes >= 0 ? rec : NULL;
     const struct mt_record *death = rec->bytes < 0         ? rec
                                     : rec->mate != MT_NONE ? &all[rec->mate]
                                                            : NULL;
     cells[0] = w->device + rec->device;
     cells[1] = rec->bytes < 0 ? -rec->bytes : rec->bytes;
-    cells[2] = birth ? birth->t_ns - w->r->start_ns : INT64_MIN;
-    cells[3] = op_ref(w, birth);
-    cells[4] = birth && !birth->unseen ? w->thread + birth->thread : INT64_MIN;
+    cells[2] = alloc ? alloc->t_ns - w->r->start_ns : INT64_MIN;
+    cells[3] = op_ref(w, alloc);
+    cells[4] = alloc && !alloc->unseen ? w->thread + alloc->thread : INT64_MIN;
     cells[5] = death ? death->t_ns - w->r->start_ns : INT64_MIN;
     cells[6] = op_ref(w, death);
     cells[7] = death && !death->unseen ? w->thread + death->thread : INT64_MIN;
-    cells[8] = birth ? birth - all : INT64_MIN;
+    cells[8] = alloc ? alloc - all : INT64_MIN;
     cells[9] = death ? death - all : INT64_MIN;
-    cells[10] = node_ref(w, birth);
+    cells[10] = node_ref(w, alloc);
     cells[11] = node_ref(w, death);
 }
 

@@ -106,7 +106,8 @@ static enum mt_status write_max_lifetime(struct mt_writer *w, struct mt_err *err
         const struct mt_max_lifetime *p = &h->max_lifetime.v[i];
         const struct mt_site *site = &h->sites.v[p->site];
         MT_TRY(mt_db_query(w->db, MT_Q_MAX_LIFETIME_ADD, &s, err));
-        mt_stmt_bind(s, "iiii", w->device + site->device, node_id(w, site->node), p->life, p->born);
+        mt_stmt_bind(s, "iiii", w->device + site->device, node_id(w, site->node), p->life,
+                     p->alloc_step);
         MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;

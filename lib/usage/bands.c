@@ -26,7 +26,7 @@ struct filling {
     size_t bucket_n;
     MT_VEC(struct span) spans;
     /* of changes: */
-    struct mt_born_groups groups;
+    struct mt_origin_groups groups;
     size_t at; /* the first bucket whose maximum does not come before the last change */
     MT_VEC(uint32_t) newest; /* the last span of each group; MT_NONE = none */
 };
@@ -46,7 +46,7 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     uint32_t from = first_from(f, life->alloc_record), to = first_from(f, life->freed_record);
     if (from < to)
         *mt_vec_push(&f->spans) =
-            (struct span){life->bytes, mt_grouper_of(&f->grouper, &life->born), from, to};
+            (struct span){life->bytes, mt_grouper_of(&f->grouper, &life->origin), from, to};
     return MT_OK;
 }
 
@@ -70,7 +70,7 @@ static void add_change(struct filling *f, uint32_t group, int64_t record, int64_
 static void use_change(void *closure, const struct mt_change *c)
 {
     struct filling *f = closure;
-    add_change(f, mt_born_group(&f->groups, c->born), c->level.record, c->bytes);
+    add_change(f, mt_origin_group(&f->groups, c->origin), c->level.record, c->bytes);
 }
 
 /* Of moments, whose numbers are those of their levels. */
@@ -78,8 +78,8 @@ static void read_moments(struct filling *f, const struct mt_moments *moments)
 {
     for (size_t i = 0; i < moments->changes.n; i++) {
         const struct mt_moment_change *c = &moments->changes.v[i];
-        const struct mt_origin born = mt_origin_of_node(c->node);
-        add_change(f, mt_grouper_of(&f->grouper, &born), c->moment, c->bytes);
+        const struct mt_origin origin = mt_origin_of_node(c->node);
+        add_change(f, mt_grouper_of(&f->grouper, &origin), c->moment, c->bytes);
     }
     mt_vec_free(&f->newest);
 }
@@ -91,16 +91,16 @@ static enum mt_status read_changes(struct filling *f, struct mt_allocations *liv
     struct mt_live_set start = {0};
     enum mt_status st = mt_live_at(lives, f->device, -1, &start, err);
     for (size_t i = 0; i < start.blocks.n; i++)
-        if (start.blocks.v[i].born.node != MT_NONE)
+        if (start.blocks.v[i].origin.node != MT_NONE)
             *mt_vec_push(&f->spans) = (struct span){
-                start.blocks.v[i].bytes, mt_grouper_of(&f->grouper, &start.blocks.v[i].born), 0,
+                start.blocks.v[i].bytes, mt_grouper_of(&f->grouper, &start.blocks.v[i].origin), 0,
                 (uint32_t)f->bucket_n};
     mt_live_set_free(&start);
     if (st != MT_OK)
         return st;
-    mt_born_groups_init(&f->groups, &f->grouper);
+    mt_origin_groups_init(&f->groups, &f->grouper);
     st = mt_changes_each(lives->db, f->device, use_change, f, err);
-    mt_born_groups_free(&f->groups);
+    mt_origin_groups_free(&f->groups);
     mt_vec_free(&f->newest);
     return st;
 }

@@ -1,6 +1,6 @@
 /*
  * bands.h - what the buckets of a curve consist of: per bucket, at the moment of its maximum, the
- * live bytes by where they were born. The bands of a bucket add up to its max_b exactly.
+ * live bytes by where they were allocated. The bands of a bucket add up to its max_b exactly.
  */
 #ifndef MT_BANDS_H
 #define MT_BANDS_H

@@ -11,7 +11,7 @@ struct adder {
 
 struct mt_allocation mt_held(uint32_t node, int64_t bytes, int64_t blocks_n)
 {
-    return (struct mt_allocation){.born = mt_origin_of_node(node),
+    return (struct mt_allocation){.origin = mt_origin_of_node(node),
                                   .bytes = bytes,
                                   .blocks_n = blocks_n,
                                   .alloc_ns = INT64_MIN,

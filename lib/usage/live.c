@@ -39,12 +39,12 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
         .alloc_record = mt_stmt_int_or(s, 2, INT64_MIN),
         .freed_ns = INT64_MAX,
         .freed_record = INT64_MAX,
-        .born = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
-    out->born.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
-    out->born.step = mt_steps_number_at(&l->steps, out->alloc_ns);
+        .origin = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
+    out->origin.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
+    out->origin.step = mt_steps_number_at(&l->steps, out->alloc_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
         return MT_OK;
-    return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->born.shape, err);
+    return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->origin.shape, err);
 }
 
 enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run_device *device,
@@ -68,30 +68,31 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
     }
 }
 
-void mt_born_groups_init(struct mt_born_groups *b, struct mt_grouper *grouper)
+void mt_origin_groups_init(struct mt_origin_groups *b, struct mt_grouper *grouper)
 {
-    *b = (struct mt_born_groups){.grouper = grouper, .n = MT_BORN_NODE + grouper->tree->nodes.n};
+    *b =
+        (struct mt_origin_groups){.grouper = grouper, .n = MT_ORIGIN_NODE + grouper->tree->nodes.n};
     b->of = mt_alloc(b->n * sizeof *b->of);
     memset(b->of, 0xff, b->n * sizeof *b->of);
 }
 
-void mt_born_groups_free(struct mt_born_groups *b)
+void mt_origin_groups_free(struct mt_origin_groups *b)
 {
     free(b->of);
 }
 
-uint32_t mt_born_group(struct mt_born_groups *b, uint32_t born)
+uint32_t mt_origin_group(struct mt_origin_groups *b, uint32_t origin)
 {
-    if (born == MT_BORN_BEFORE)
+    if (origin == MT_ORIGIN_BEFORE)
         return MT_NONE;
-    if (born >= b->n)
-        born = MT_BORN_OUTSIDE; /* a damaged database */
-    if (b->of[born] == MT_NONE) {
-        const struct mt_origin origin =
-            mt_origin_of_node(born == MT_BORN_OUTSIDE ? MT_NONE : born - MT_BORN_NODE);
-        b->of[born] = mt_grouper_of(b->grouper, &origin);
+    if (origin >= b->n)
+        origin = MT_ORIGIN_OUTSIDE; /* a damaged database */
+    if (b->of[origin] == MT_NONE) {
+        const struct mt_origin from =
+            mt_origin_of_node(origin == MT_ORIGIN_OUTSIDE ? MT_NONE : origin - MT_ORIGIN_NODE);
+        b->of[origin] = mt_grouper_of(b->grouper, &from);
     }
-    return b->of[born];
+    return b->of[origin];
 }
 
 /* The last keyframe up to a record (lib/model/history.h). */
@@ -110,7 +111,7 @@ static enum mt_status read_keyframe(struct mt_allocations *l, const struct mt_ru
     mt_stmt_bind(s, "ii", device->id, record);
     MT_TRY(mt_stmt_step(s, &row, err));
     if (!row)
-        return MT_OK; /* so early that every block is born later */
+        return MT_OK; /* so early that every block is allocated later */
     const uint8_t *bytes = mt_stmt_blob(s, 1, &out->n);
     out->next = mt_stmt_int(s, 0);
     if (out->next < 0 || out->next > l->run->alloc_n)
@@ -152,7 +153,7 @@ static enum mt_status add_from_keyframe(struct mt_allocations *l,
     return MT_OK;
 }
 
-/* Adds the live ones of the blocks that are born later. */
+/* Adds the live ones of the blocks that are allocated later. */
 static enum mt_status add_later(struct mt_allocations *l, const struct mt_run_device *device,
                                 int64_t next, int64_t record, struct mt_live_set *out,
                                 struct mt_err *err)
@@ -227,7 +228,7 @@ static struct mt_live_total *sum_of(struct mt_live_groups *g, uint32_t group, in
 uint32_t mt_allocation_group(struct mt_grouper *g, const struct mt_allocation *life)
 {
     return mt_allocation_is_unknown(life) ? mt_grouper_explicit(g, "[before trace]")
-                                          : mt_grouper_of(g, &life->born);
+                                          : mt_grouper_of(g, &life->origin);
 }
 
 void mt_live_groups_add(struct mt_live_groups *g, const struct mt_live_set *v, int64_t level_b,

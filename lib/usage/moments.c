@@ -96,7 +96,7 @@ static enum mt_status put_held(struct reading *r, size_t at, int64_t record, str
     enum mt_status st = mt_held_at(r->l, r->device, record, &held, err);
     for (size_t i = 0; i < held.blocks.n; i++) {
         const struct mt_allocation *b = &held.blocks.v[i];
-        struct beside *to = &of[b->born.node == MT_NONE ? node_n : b->born.node];
+        struct beside *to = &of[b->origin.node == MT_NONE ? node_n : b->origin.node];
         mt_wrap_inc(&to->bytes, b->bytes);
         mt_wrap_inc(&to->blocks_n, b->blocks_n == MT_UNKNOWN ? 0 : b->blocks_n);
     }

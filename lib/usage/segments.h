@@ -15,13 +15,13 @@ struct mt_seg_block {
     int64_t size_b; /* with rounding; up to the next 512 B where it is unknown */
     int64_t bytes_b;
     int64_t alloc_ns; /* INT64_MIN: before the recording */
-    uint32_t site;    /* string: where it was born */
+    uint32_t site;    /* string: where it was allocated */
     bool pending;     /* let go of by the program, still in use by a stream */
 };
 
 struct mt_seg {
     uint64_t address;
-    int64_t size_b, stream, alloc_ns; /* born INT64_MIN: before the recording */
+    int64_t size_b, stream, alloc_ns; /* allocated INT64_MIN: before the recording */
     uint32_t pool;                    /* string; MT_SEG_DEFAULT_POOL, or a private one */
     bool small, expandable;
     uint32_t first_block, block_n;

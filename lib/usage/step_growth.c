@@ -11,7 +11,7 @@ struct growth {
 
 struct growths {
     const struct mt_steps *steps;
-    struct mt_born_groups groups;
+    struct mt_origin_groups groups;
     MT_VEC(struct growth) all;
     MT_VEC(uint32_t) newest; /* of each group, its last; MT_NONE = none */
 };
@@ -20,7 +20,7 @@ struct growths {
 static void use_change(void *closure, const struct mt_change *c)
 {
     struct growths *g = closure;
-    uint32_t group = mt_born_group(&g->groups, c->born);
+    uint32_t group = mt_origin_group(&g->groups, c->origin);
     int64_t step = mt_steps_under_way(g->steps, c->level.t_ns);
     if (group == MT_NONE || step < 0)
         return;
@@ -56,10 +56,10 @@ enum mt_status mt_step_growths_load(struct mt_allocations *blocks,
     if (!mt_allocations_are_known(device))
         return MT_OK;
     mt_grouper_init(&sites, &blocks->tree, &site, 1);
-    mt_born_groups_init(&g.groups, &sites);
+    mt_origin_groups_init(&g.groups, &sites);
     st = mt_changes_each(blocks->db, device, use_change, &g, err);
     find_most(&g, &sites, *out);
-    mt_born_groups_free(&g.groups);
+    mt_origin_groups_free(&g.groups);
     mt_grouper_free(&sites);
     mt_vec_free(&g.newest);
     mt_vec_free(&g.all);

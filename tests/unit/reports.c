@@ -161,13 +161,13 @@ void build_two_texts(struct mt_report *r)
     mt_report_column(r, "at_peak_b", "AT PEAK", MT_UNIT_BYTES);
     mt_report_column(r, "alloc_in", "BORN IN", MT_UNIT_NONE);
     mt_report_column(r, "phase", "PHASE", MT_UNIT_NONE);
-    static const char *const born[] = {"compiled::engine::evaluate_function: MeanBackward1",
-                                       "\u4e00\u4e8c\u4e09", "e\u0301t\u00e9"};
+    static const char *const origin[] = {"compiled::engine::evaluate_function: MeanBackward1",
+                                         "\u4e00\u4e8c\u4e09", "e\u0301t\u00e9"};
     static const char *const phase[] = {"a backward pass of the model", "forward", NULL};
-    for (size_t i = 0; i < MT_ARRAY_LEN(born); i++) {
+    for (size_t i = 0; i < MT_ARRAY_LEN(origin); i++) {
         struct mt_row *row = mt_report_row(r);
         row->cells[0] = mt_cell_int(-((int64_t)1 << (10 * i + 1)));
-        row->cells[1] = mt_cell_text(born[i]);
+        row->cells[1] = mt_cell_text(origin[i]);
         row->cells[2] = mt_cell_text(phase[i]);
     }
 }

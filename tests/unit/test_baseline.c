@@ -168,7 +168,7 @@ static void other_test(void **state)
 /* ---- blocks that may be dead ---- */
 
 /* What is freed twice was allocated in between, outside of every op. */
-static void measured_birth_test(void **state)
+static void unseen_alloc_test(void **state)
 {
     (void)state;
     struct program p;
@@ -227,7 +227,7 @@ int main(void)
         {.name = "ops called like rows that are none", .test_func = bracket_test},
         {.name = "what it lumps together is doubt", .test_func = other_test},
         {.name = "frees that nobody saw", .test_func = measured_doubt_test},
-        {.name = "a birth that nobody saw", .test_func = measured_birth_test},
+        {.name = "an allocation that nobody saw", .test_func = unseen_alloc_test},
     };
     return cmocka_run_group_tests_name("baseline", tests, NULL, NULL);
 }

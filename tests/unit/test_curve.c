@@ -99,7 +99,7 @@ struct comparison {
 };
 
 /* Any node for any record. */
-static uint32_t born(int64_t record)
+static uint32_t origin(int64_t record)
 {
     return (uint32_t)record * 2654435761u;
 }
@@ -117,7 +117,7 @@ static void compare(void *closure, const struct mt_change *change)
     skip_zeros(c);
     assert_true(c->at < c->end);
     assert_true(change->bytes == c->at->bytes);
-    assert_true(change->born == born(c->at->record));
+    assert_true(change->origin == origin(c->at->record));
     c->level_b += c->at->bytes;
     assert_true(level->record == c->at->record);
     assert_true(level->t_ns == c->at->t_ns);
@@ -142,7 +142,7 @@ static void pack(const changes *all, int64_t start_b, struct mt_curve *out)
     mt_packer_start(&p, 9, start_b);
     for (size_t i = 0; i < all->n; i++)
         mt_packer_add(&p, out, all->v[i].record, all->v[i].t_ns, all->v[i].bytes,
-                      born(all->v[i].record));
+                      origin(all->v[i].record));
     mt_packer_end(&p, out);
 }
 
@@ -195,7 +195,7 @@ static void side_by_side(void **state)
     for (int i = 0; i < CHANGES; i++) {
         uint64_t d = next(&random) % DEVICES;
         add(&all[d], i, i, (int64_t)(next(&random) % 100) + 1);
-        mt_packer_add(&packers[d], &curve, i, i, all[d].v[all[d].n - 1].bytes, born(i));
+        mt_packer_add(&packers[d], &curve, i, i, all[d].v[all[d].n - 1].bytes, origin(i));
     }
     for (int d = 0; d < DEVICES; d++) {
         mt_packer_end(&packers[d], &curve);

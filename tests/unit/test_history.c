@@ -33,7 +33,7 @@ static const struct kind kinds[] = {
 
 /* What a program did, as the test knows it. */
 struct made_block {
-    int64_t bytes, born, freed; /* records; -1 older; INT64_MAX never */
+    int64_t bytes, origin, freed; /* records; -1 older; INT64_MAX never */
     int device, handle;
 };
 struct made_record {
@@ -44,7 +44,7 @@ struct made {
     struct program p;
     const struct kind *kind;
     uint64_t random;
-    MT_VEC(struct made_block) blocks; /* in order of birth */
+    MT_VEC(struct made_block) blocks; /* in order of allocation */
     MT_VEC(struct made_block) older;  /* the freed ones in order of their end, then the others */
     MT_VEC(struct made_record) records;
     MT_VEC(size_t) to_free; /* blocks */
@@ -154,7 +154,7 @@ static void unmake(struct made *m)
 
 static bool is_live(const struct made_block *b, int device, int64_t record)
 {
-    return b->device == device && b->born <= record && b->freed > record;
+    return b->device == device && b->origin <= record && b->freed > record;
 }
 
 static void check_block(const struct made *m, const struct made_block *b,
@@ -163,9 +163,9 @@ static void check_block(const struct made *m, const struct made_block *b,
     assert_true(*at < live->blocks.n);
     const struct mt_allocation *came = &live->blocks.v[(*at)++];
     assert_int_equal(came->bytes, b->bytes);
-    assert_int_equal(came->alloc_record, b->born < 0 ? INT64_MIN : b->born);
-    if (b->born >= 0)
-        assert_int_equal(came->alloc_ns, m->records.v[b->born].t_ns - m->p.rec.start_ns);
+    assert_int_equal(came->alloc_record, b->origin < 0 ? INT64_MIN : b->origin);
+    if (b->origin >= 0)
+        assert_int_equal(came->alloc_ns, m->records.v[b->origin].t_ns - m->p.rec.start_ns);
 }
 
 static void check_live(struct made *m, int device, int64_t record)
@@ -340,7 +340,7 @@ static void levels(void **state)
     unmake(&m);
 }
 
-/* ---- where blocks of changes were born ---- */
+/* ---- where blocks of changes were allocated ---- */
 
 /* Bands from the changes of the level are those from every block: shapes, of which there are none,
  * make no difference but that they need ops. */
@@ -410,18 +410,19 @@ static void keyframes(void **state)
     for (size_t i = 0; i < h->keyframes.n; i++) {
         const struct mt_live_keyframe *keyframe = &h->keyframes.v[i];
         size_t n = 0, at = 0, due = 4 * (last[keyframe->device] + 16) * (size_t)m.kind->devices;
-        int64_t number = -1, born = 0;
+        int64_t number = -1, origin = 0;
         while (mt_unpack_number((const uint8_t *)h->live.s + keyframe->at, keyframe->bytes, &at,
                                 &number))
             n++;
-        while (born < (int64_t)m.blocks.n && m.blocks.v[born].born <= keyframe->record)
-            born++;
+        while (origin < (int64_t)m.blocks.n && m.blocks.v[origin].origin <= keyframe->record)
+            origin++;
         assert_int_equal(at, keyframe->bytes);
         assert_int_equal(n, live_n(&m, keyframe->device, keyframe->record));
         if (keyframe->record >= 0)
             assert_true(keyframe->record - before[keyframe->device] <=
                         (int64_t)due + KEYFRAME_RECORDS);
-        assert_true(keyframe->next >= born); /* blocks older than the recording are numbered too */
+        assert_true(keyframe->next >=
+                    origin); /* blocks older than the recording are numbered too */
         before[keyframe->device] = keyframe->record;
         last[keyframe->device] = n;
         marked += n;

@@ -310,8 +310,8 @@ static void with_idle_steps(void **state)
     known_leak_run(&i->program, i->idle);
 }
 
-/* A block older than the recording is no part of what was born outside ops; nor is it a candidate
- * where too few steps tell nothing of the others. */
+/* A block older than the recording is no part of what was allocated outside ops; nor is it a
+ * candidate where too few steps tell nothing of the others. */
 static void older_block(void **state)
 {
     struct program p;

@@ -136,7 +136,7 @@ static void free_some(struct maker *m, int64_t step)
     m->to_free.n = n;
 }
 
-/* Blocks that are born and freed just when a step begins or ends, or one nanosecond beside. */
+/* Blocks that are allocated and freed just when a step begins or ends, or one nanosecond beside. */
 static void at_borders(struct maker *m, int64_t start_ns, int64_t end_ns)
 {
     for (int64_t by = -1; by <= 1; by++) {
@@ -236,13 +236,13 @@ static enum mt_status hold(void *closure, const struct mt_allocation *life, stru
     const struct mt_allocations *l = &h->p->lives;
     bool alive = life->freed_record == INT64_MAX;
     size_t step_n = l->steps.all.n;
-    size_t node = life->born.node == MT_NONE ? l->tree.nodes.n : life->born.node;
+    size_t node = life->origin.node == MT_NONE ? l->tree.nodes.n : life->origin.node;
     int64_t freed = alive ? (int64_t)step_n : step_of(&l->steps, life->freed_ns);
     (void)err;
     if (life->alloc_record == INT64_MIN) /* no site of the recording holds it */
         return MT_OK;
-    int64_t born = step_of(&l->steps, life->alloc_ns);
-    for (int64_t step = born < 0 ? 0 : born; step < freed; step++) {
+    int64_t origin = step_of(&l->steps, life->alloc_ns);
+    for (int64_t step = origin < 0 ? 0 : origin; step < freed; step++) {
         h->bytes[node * step_n + (size_t)step] += life->bytes;
         h->blocks_n[node * step_n + (size_t)step]++;
     }

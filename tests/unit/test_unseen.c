@@ -59,9 +59,9 @@ static const struct told records[] = {
      "1 +8 in a\n2 +8 in a\n3 +8 in a\n4 +8 in a\n5 +8 in a\n", "no_address 3"},
 };
 
-/* Frees of memory that the recording handed out before: of blocks born since. */
+/* Frees of memory that the recording handed out before: of blocks allocated since. */
 static const struct told alloc_unseen[] = {
-    {"a block is born as soon as its memory was free",
+    {"a block is allocated as soon as its memory was free",
      "1 op 0 9 a\n1 mem 1 8 1 cpu\n1 mem 2 -8 1 cpu\n1 mem 3 4 2 cpu\n1 mem 9 -8 1 cpu",
      "1 +8 in a, mate 2\n2 -8 in a, mate 1\n2 +8 unseen, mate 9\n3 +4 in a\n9 -8 in a, mate 2\n",
      "alloc_unseen 1"},
@@ -150,7 +150,7 @@ static void make(struct mt_recording *r, int seed)
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_record *rec;
-    struct mt_record births[RECORDS];
+    struct mt_record allocs[RECORDS];
     size_t birth_n = 0;
     random_state = (uint64_t)seed;
     mt_rec_init(r);
@@ -167,22 +167,22 @@ static void make(struct mt_recording *r, int seed)
                                   .mate = MT_NONE,
                                   .has_addr = true};
         if (birth_n && random_below(3) == 0) {
-            rec->bytes = -births[birth_n - 1].bytes;
-            rec->addr = births[--birth_n].addr;
+            rec->bytes = -allocs[birth_n - 1].bytes;
+            rec->addr = allocs[--birth_n].addr;
         } else if (random_below(8) == 0)
             rec->bytes = -rec->bytes;
         else if (random_below(2))
-            births[birth_n++] = *rec;
+            allocs[birth_n++] = *rec;
     }
     assert_int_equal(mt_build(r, NULL, &err), MT_OK);
 }
 
-/* Where the block that the record at `birth` allocates ends if nothing frees it: the place of the
- * next allocation that gets memory of it. */
-static size_t end_of(const struct mt_recording *r, size_t birth)
+/* Where the block that the record at `allocation` allocates ends if nothing frees it: the place of
+ * the next allocation that gets memory of it. */
+static size_t end_of(const struct mt_recording *r, size_t alloc)
 {
-    const struct mt_record *b = &r->records.v[birth];
-    for (size_t i = birth + 1; i < r->records.n; i++) {
+    const struct mt_record *b = &r->records.v[alloc];
+    for (size_t i = alloc + 1; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         if (rec->bytes > 0 && rec->addr < b->addr + (uint64_t)b->bytes &&
             b->addr < rec->addr + (uint64_t)rec->bytes)
@@ -193,7 +193,7 @@ static size_t end_of(const struct mt_recording *r, size_t birth)
 
 /* The latest record that is about memory of the block that the record at `death` frees; SIZE_MAX:
  * none is. */
-static size_t before_birth_of(const struct mt_recording *r, size_t death)
+static size_t before_alloc_of(const struct mt_recording *r, size_t death)
 {
     const struct mt_record *d = &r->records.v[death];
     for (size_t i = death; i-- > 0;) {
@@ -206,21 +206,21 @@ static size_t before_birth_of(const struct mt_recording *r, size_t death)
     return SIZE_MAX;
 }
 
-/* A free without an allocation of the file: of an older block, or of one born where its memory was
- * free, or at the latest moment if that is not known. */
+/* A free without an allocation of the file: of an older block, or of one allocated where its memory
+ * was free, or at the latest moment if that is not known. */
 static bool check_birth(const struct mt_recording *r, size_t death)
 {
     const struct mt_record *d = &r->records.v[death];
-    const struct mt_record *birth = d->mate == MT_NONE ? NULL : &r->records.v[d->mate];
-    if (birth && !birth->unseen)
+    const struct mt_record *alloc = d->mate == MT_NONE ? NULL : &r->records.v[d->mate];
+    if (alloc && !alloc->unseen)
         return false;
-    size_t last = before_birth_of(r, death);
-    assert_int_equal(birth != NULL, last != SIZE_MAX);
-    if (birth && r->records.v[last].bytes < 0)
-        assert_int_equal(birth->t_ns, r->records.v[last].t_ns);
-    else if (birth)
-        assert_true(birth->t_ns == d->t_ns);
-    return birth;
+    size_t last = before_alloc_of(r, death);
+    assert_int_equal(alloc != NULL, last != SIZE_MAX);
+    if (alloc && r->records.v[last].bytes < 0)
+        assert_int_equal(alloc->t_ns, r->records.v[last].t_ns);
+    else if (alloc)
+        assert_true(alloc->t_ns == d->t_ns);
+    return alloc;
 }
 
 static void test_random(void **state)
