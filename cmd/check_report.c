@@ -130,6 +130,8 @@ static const char *const columns[COLUMN_N] = {"rule",
 
 static void add_row(struct mt_report *r, const struct mt_findings *f, const struct mt_checked *c)
 {
+    const bool open[] = {mt_check_is_open(c->measured, c->unlisted), false,
+                         mt_check_is_open(c->base, c->base_unlisted), false, false};
     const int64_t figures[] = {c->measured, c->limit, c->base, c->spread, c->base_spread};
     struct mt_cell *cells = mt_report_row(r)->cells;
     cells[RULE] = mt_cell_text(c->rule->kind->name);
@@ -139,7 +141,7 @@ static void add_row(struct mt_report *r, const struct mt_findings *f, const stru
     cells[VERDICT] = mt_cell_text(mt_check_names[c->verdict]);
     cells[LIMIT] = mt_cell_text(mt_report_text(r, c->rule->limit));
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++)
-        if (figures[i] != MT_BASELINE_UNKNOWN)
+        if (!open[i] && figures[i] != MT_BASELINE_UNKNOWN)
             cells[(c->rule->kind->count ? MEASURED_N : MEASURED_B) + i] = mt_cell_int(figures[i]);
     cells[EXPLAINED_BY] = mt_cell_text(text_by(r, explained, f, c));
     cells[LOOK] = mt_cell_text(text_by(r, mt_finding_look, f, c));

@@ -48,10 +48,23 @@ static void add_percent(struct mt_buf *out, double percent, double limit)
     mt_buf_addf(out, "%s %%", text);
 }
 
+static void add_open(struct mt_buf *out, const struct mt_checked *c, int64_t v, int64_t unlisted)
+{
+    mt_buf_adds(out, mt_check_is_open(v, unlisted) ? "at most " : "");
+    add_amount(out, c->rule->kind, mt_check_is_open(v, unlisted) ? unlisted : v);
+}
+
 static void add_growth(const struct mt_checked *c, struct mt_buf *out)
 {
     const struct mt_rule_kind *kind = c->rule->kind;
     int64_t change = c->measured - c->base;
+    if (mt_check_is_open(c->base, c->base_unlisted) || mt_check_is_open(c->measured, c->unlisted)) {
+        mt_buf_adds(out, " went from ");
+        add_open(out, c, c->base, c->base_unlisted);
+        mt_buf_adds(out, " to ");
+        add_open(out, c, c->measured, c->unlisted);
+        return;
+    }
     if (!change) {
         mt_buf_adds(out, " stayed at ");
         add_amount(out, kind, c->base);

@@ -119,15 +119,30 @@ static const char *leak_remark(const struct mt_diff_row *row)
     return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
 
+/* Why a figure of one side is not known. */
+static const char *remark_unknown(const struct mt_diff *d, struct mt_report *r, int side,
+                                  enum mt_diff_section section)
+{
+    const struct mt_diff_side *s = &d->side[side], *other = &d->side[!side];
+    unsigned large = section == MT_SECTION_PEAK  ? MT_LARGE_AT_PEAK
+                     : section == MT_SECTION_END ? MT_LARGE_AT_END
+                                                 : 0;
+    if (s->device.knows & large)
+        return mt_report_textf(r, "not listed in %s", s->run.name);
+    if (other->device.knows & large)
+        return mt_report_textf(r, "what %s does not list", other->run.name);
+    return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(s)
+               ? mt_report_textf(r, "all of %s's peak", other->run.name)
+               : mt_report_textf(r, "unknown for %s", s->run.name);
+}
+
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
                           const struct mt_diff_row *row, enum mt_diff_section section)
 {
     const struct mt_figures *a = &row->at[0], *b = &row->at[1];
     for (int s = 0; s < 2; s++)
         if (mt_diff_cell(&row->at[s], shown_of[section].bytes).kind == MT_CELL_NULL)
-            return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(&d->side[s])
-                       ? mt_report_textf(r, "all of %s's peak", d->side[!s].run.name)
-                       : mt_report_textf(r, "unknown for %s", d->side[s].run.name);
+            return remark_unknown(d, r, s, section);
     if (section == MT_SECTION_LEAK)
         return leak_remark(row);
     bool in_base = row->in[0], in_new = row->in[1];

@@ -6,14 +6,13 @@
 #include <string.h>
 
 enum { DEPTH_MAX = 1024 }; /* frames of a path */
-#define BELOW "[below threshold]"
 
 void mt_massif_tree_init(struct mt_massif_tree *t, const struct mt_read_opts *opts,
                          struct mt_recording *rec)
 {
     *t = (struct mt_massif_tree){.depth = MT_MASSIF_DEPTH, .opts = opts, .rec = rec};
     mt_path_tree_init(&t->paths, rec);
-    t->below = mt_native_explicit(&t->paths, BELOW);
+    t->below = mt_native_explicit(&t->paths, MT_UNLISTED);
     t->cut = mt_native_explicit(&t->paths, MT_STACK_CUT);
 }
 

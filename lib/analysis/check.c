@@ -45,17 +45,26 @@ static bool knows_one_repeat(const struct mt_baseline *b)
     return b->run_n > 1 && !b->repeats.n;
 }
 
-/* What a file lumps together; the most of its repeats. */
-int64_t mt_check_other(const struct mt_baseline *b, const struct mt_baseline_device *d,
-                       enum mt_figure f)
+/* Sites that nobody lists: those of a recording which leaves them out, unless the rule means just
+ * what it leaves out. */
+static bool is_unlisted(const struct mt_rule *rule, const struct mt_baseline_site *s)
 {
-    int64_t most = 0;
-    for (size_t i = 0; i < d->sites.n; i++)
-        for (size_t k = 0; k < repeats_in(b) && is_other(&d->sites.v[i]); k++) {
+    return is_other(s) || (strcmp(s->op, MT_UNLISTED) == 0 && !mt_rule_is_about(rule, s));
+}
+
+int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
+                       const struct mt_baseline_device *d, enum mt_figure f)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < d->sites.n; i++) {
+        int64_t most = 0; /* of the repeats */
+        for (size_t k = 0; k < repeats_in(b) && is_unlisted(rule, &d->sites.v[i]); k++) {
             int64_t v = mt_baseline_figure_in(&d->sites.v[i], f, k);
             most = v > most ? v : most;
         }
-    return most;
+        sum = mt_baseline_add(sum, most);
+    }
+    return sum;
 }
 
 /* Of a side: whether what is known of a part only says something, as of what a limit is about. */
@@ -95,18 +104,19 @@ static bool knows_sites_at_peak(const struct mt_baseline_device *d)
 }
 
 /*
- * A figure of a device, as far as the rule is about it. *slack: how far a file leaves it open, by
- * the repeats it holds and by what it lumps together as [other], which may belong to the sites the
- * rule is about, or not. *doubt: how much less it may be, if blocks are dead. *found: there are
- * such sites.
+ * A figure of a device, as far as the rule is about it. *slack: how far the repeats of a file leave
+ * it open; *unlisted: how much more it may be by what a file lumps together as [other], or a
+ * recording does not list, which may belong to the sites the rule is about, or not. *doubt: how
+ * much less it may be, if blocks are dead. *found: there are such sites.
  */
 static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const struct mt_baseline *b,
                          const struct mt_baseline_device *d, int64_t *slack, int64_t *doubt,
-                         bool *found)
+                         int64_t *unlisted, bool *found)
 {
     bool lives = f == MT_FIG_AT_PEAK_B;
     *slack = d->spread[f];
     *doubt = d->doubt[f];
+    *unlisted = 0;
     if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
         return d->v[f];
     if (lives && (!knows_sites_at_peak(d) || d->least[f]))
@@ -120,13 +130,14 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
     int64_t median = mt_median(values, n, slack, NULL);
     free(values);
     *doubt = unseen < *doubt ? unseen : *doubt;
-    *slack = mt_baseline_add(*slack, mt_check_other(b, d, f));
+    *unlisted = mt_check_other(rule, b, d, f);
     return median;
 }
 
 struct measured {
     int64_t median, spread;
-    int64_t doubt; /* it may be so much less */
+    int64_t doubt;    /* it may be so much less, */
+    int64_t unlisted; /* or more */
     size_t index;
     int64_t most; /* of all repeats, and of which */
     size_t most_index;
@@ -165,11 +176,12 @@ static bool measure(const struct mt_rule *rule, enum mt_figure figure, const str
     int64_t extra = 0; /* spread the repeats bring with them */
     *out = (struct measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
-        int64_t slack = 0, doubt = 0;
+        int64_t slack = 0, doubt = 0, unlisted = 0;
         const struct mt_baseline_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
-        values[i] = d && (side->parts || !d->least[figure])
-                        ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &out->found)
-                        : MT_BASELINE_UNKNOWN;
+        values[i] =
+            d && (side->parts || !d->least[figure])
+                ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &unlisted, &out->found)
+                : MT_BASELINE_UNKNOWN;
         if (d && d->least[figure] && !out->part) {
             out->part = r->v.v[i].run;
             out->why_part = why_unknown(figure, &r->v.v[i], d);
@@ -181,6 +193,7 @@ static bool measure(const struct mt_rule *rule, enum mt_figure figure, const str
                           why_unknown(figure, &r->v.v[i], d));
         extra = slack > extra ? slack : extra;
         out->doubt = doubt > out->doubt ? doubt : out->doubt;
+        out->unlisted = unlisted > out->unlisted ? unlisted : out->unlisted;
         if (values[i] > out->most) {
             out->most = values[i];
             out->most_index = i;
@@ -236,7 +249,8 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
         mt_check_open(c, "the baseline is the run itself");
     else if (measure(rule, rule->kind->figure, &side, c, &m)) {
         c->base = m.median;
-        c->base_spread = m.spread;
+        c->base_unlisted = m.unlisted;
+        c->base_spread = mt_baseline_add(m.spread, m.unlisted);
         c->base_index = m.index;
         *found |= m.found;
         return comparable(rule, new, base, c);
@@ -268,6 +282,8 @@ static void judge(struct mt_checked *c)
             "%s of it may not have been alive then: blocks were freed, or allocated, where the "
             "profiler did not see it",
             mt_human_bytes(c->doubt, text));
+    else if (c->base_unlisted)
+        mt_check_open(c, "the baseline does not list all sites, and the rest may be the excess");
     else
         mt_check_open(c, "the repeats differ by more than the excess");
 }
@@ -302,6 +318,14 @@ static void doubt_part(const struct measured *m, struct mt_checked *c)
 {
     if (c->verdict == MT_CHECK_PASS && m->part)
         mt_check_open(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
+}
+
+/* A limit that is kept, unless sites that the run does not list are among those it is about. */
+static void doubt_unlisted(const struct mt_repeats *new, struct mt_checked *c)
+{
+    if (c->verdict == MT_CHECK_PASS && c->measured + c->unlisted > c->limit)
+        mt_check_open(c, "it may be more, as the run '%s' does not list all sites",
+                      new->v.v[c->new_index].run);
 }
 
 /* The site that grows most without being known for a leak; NULL: none. */
@@ -371,6 +395,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     out->measured = m.median;
     out->spread = m.spread;
     out->doubt = m.doubt;
+    out->unlisted = m.unlisted;
     out->new_index = m.index;
     bool found = m.found;
     if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
@@ -381,6 +406,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     else
         judge(out);
     doubt_part(&m, out);
+    doubt_unlisted(new, out);
     mt_check_doubt_older(new, base, out);
     mt_check_doubt_steps(new, base, out);
     doubt_median(new, &m, out);

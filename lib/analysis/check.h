@@ -35,11 +35,13 @@ struct mt_checked {
     char device[32];
     /* MT_BASELINE_UNKNOWN: unknown or does not apply */
     int64_t measured, limit, base;
-    int64_t spread; /* of measured */
-    int64_t base_spread;
-    int64_t doubt;    /* measured may be so much less: blocks that may be dead */
-    char why[320];    /* inconclusive: a sentence without a full stop; else "" */
-    size_t new_index; /* the repeat whose figure is the median */
+    int64_t spread;        /* of measured */
+    int64_t base_spread;   /* base_unlisted included */
+    int64_t doubt;         /* measured may be so much less: blocks that may be dead */
+    int64_t unlisted;      /* it may be so much more: sites that the run does not list */
+    int64_t base_unlisted; /* the same of the baseline */
+    char why[320];         /* inconclusive: a sentence without a full stop; else "" */
+    size_t new_index;      /* the repeat whose figure is the median */
     size_t base_index;
     bool nothing_matches; /* no site there is of the rule's op and scope */
     bool look;            /* one of the repeats is worth a look: on failure that of the median */
@@ -51,6 +53,12 @@ struct mt_checked {
     } explain[MT_EXPLAIN_MAX];
     size_t explain_n;
 };
+
+/* Whether a figure is of sites that are not listed: no more than that is known of it. */
+static inline bool mt_check_is_open(int64_t v, int64_t unlisted)
+{
+    return !v && unlisted;
+}
 
 /* base NULL: none. same_run: base and new hold the same recording. A rule that names no device is
  * about the one with most bytes allocated. */

@@ -22,9 +22,10 @@ bool mt_check_turns(const struct mt_checked *c, const double add[2]);
 void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
                           struct mt_checked *c);
 
-/* What a file lumps together of a figure; the most of its repeats. */
-int64_t mt_check_other(const struct mt_baseline *b, const struct mt_baseline_device *d,
-                       enum mt_figure f);
+/* What a file lumps together of a figure, or a recording does not list, and the rule is not about;
+ * the most of its repeats. */
+int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
+                       const struct mt_baseline_device *d, enum mt_figure f);
 
 /* Adds the sites that explain most of a failure to c; base NULL: none. */
 void mt_check_explain(const struct mt_rule *rule, const struct mt_baseline *base,

@@ -333,16 +333,38 @@ void mt_diff_compare(struct mt_diff *d)
     mt_matches_free(&a);
 }
 
+/* Of a row: what of enum mt_unknown it has of no known site. */
+static unsigned rest_of(const struct mt_diff_side *s, const struct mt_diff_pair *p,
+                        const struct mt_figures *f)
+{
+    bool unlisted = strncmp(p->key[0], MT_UNLISTED, strlen(MT_UNLISTED)) == 0; /* or below it */
+    bool rest = unlisted || !mt_diff_peak_sites_known(s);
+    return (rest && f->v[MT_FIG_AT_PEAK_B].i ? MT_UNKNOWN_PEAK : 0u) |
+           (unlisted && f->v[MT_FIG_AT_END_B].i ? MT_UNKNOWN_END : 0u);
+}
+
+/* What a side may have in a row for which it lists nothing. */
+static unsigned unlisted_in(const struct mt_diff_side *s)
+{
+    bool peak = !mt_diff_peak_sites_known(s) || mt_device_knows(&s->device, MT_LARGE_AT_PEAK);
+    return (peak ? MT_UNKNOWN_PEAK : 0u) |
+           (mt_device_knows(&s->device, MT_LARGE_AT_END) ? MT_UNKNOWN_END : 0u);
+}
+
 /*
- * Without addresses all that is alive at the peak is in one row; of the others nothing is known.
- * Nor is it known which of the other run's bytes that row would have to be compared with.
+ * Without addresses all that is alive at the peak is in one row; of the others nothing is known. So
+ * it is with what a file does not list. Nor is it known which of the other run's bytes that row
+ * would have to be compared with.
  */
-static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, bool rest_of_other,
+static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, unsigned rest_of_other,
                          struct mt_figures *f)
 {
+    unsigned unlisted = unlisted_in(s) | rest_of_other;
     f->unknown = unknown_of(s);
-    if (!f->v[MT_FIG_AT_PEAK_B].i && (rest_of_other || !mt_diff_peak_sites_known(s)))
-        f->unknown |= MT_UNKNOWN_PEAK;
+    if (!f->v[MT_FIG_AT_PEAK_B].i)
+        f->unknown |= unlisted & MT_UNKNOWN_PEAK;
+    if (!f->v[MT_FIG_AT_END_B].i)
+        f->unknown |= unlisted & MT_UNKNOWN_END;
     if (explicit_row)
         f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
 }
@@ -352,11 +374,11 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
     const struct mt_diff_pair *p = &d->rows.v[i];
     struct mt_diff_row row = {
         .key = p->key, .explicit_row = p->explicit_row, .match = (enum mt_match)p->match};
-    bool rest[2]; /* holds what is in no known site */
+    unsigned rest[2];
     for (int s = 0; s < 2; s++) {
         row.in[s] = p->group[s] != MT_NONE;
         row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
-        rest[s] = row.at[s].v[MT_FIG_AT_PEAK_B].i && !mt_diff_peak_sites_known(&d->side[s]);
+        rest[s] = rest_of(&d->side[s], p, &row.at[s]);
     }
     for (int s = 0; s < 2; s++)
         mark_unknown(&d->side[s], p->explicit_row, rest[!s], &row.at[s]);

@@ -36,6 +36,9 @@ enum mt_knows {
     MT_KNOWS_PLACES = 1 << 15 /* libraries or source files of functions */
 };
 
+/* The frame of what is of call paths that are not listed. */
+#define MT_UNLISTED "[below threshold]"
+
 /* With which of these bits of a device a figure of 0, which needs so much, is not known to be 0. */
 static inline unsigned mt_large_only(unsigned need)
 {
