@@ -18,6 +18,8 @@ enum mt_diff_short {
     MT_DIFF_SHORT_N
 };
 extern const char *const mt_diff_short_names[MT_DIFF_SHORT_N];
+/* Appends one, headed as in the one of the sections (a bit each), if it is one. */
+void mt_diff_short_column(struct mt_report *r, enum mt_diff_short which, unsigned sections);
 /* Fills those of these columns that the report has; NULL cells for MT_SECTION_TOTAL. */
 void mt_diff_short_cells(const struct mt_diff *d, struct mt_report *r,
                          const struct mt_diff_row *from, enum mt_diff_section section,

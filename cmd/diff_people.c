@@ -74,10 +74,10 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     bool levels = mt_diff_counting_side(d) < 0;
     const char *alloc = figure_text(r, at, MT_FIG_ALLOC_B, true);
     const char *end = figure_text(r, at, MT_FIG_AT_END_B, levels);
+    const char *peak = figure_text(r, at, MT_FIG_AT_PEAK_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
-    r->title = mt_asprintf(
-        "%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name, d->side[0].device.name,
-        change_text(r, at[0].v[MT_FIG_AT_PEAK_B].i, at[1].v[MT_FIG_AT_PEAK_B].i, levels));
+    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
+                           d->side[0].device.name, peak ? peak : "unknown");
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
                                end ? end : "");
@@ -180,6 +180,20 @@ static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *
         return (struct mt_cell){0};
     const char *was = count_text(r, &a), *is = count_text(r, &b);
     return mt_cell_text(strcmp(was, is) == 0 ? is : mt_report_textf(r, "%s -> %s", was, is));
+}
+
+void mt_diff_short_column(struct mt_report *r, enum mt_diff_short which, unsigned sections)
+{
+    mt_report_columns(r, mt_diff_short_names[which]);
+    for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++) {
+        struct mt_column *c = &r->columns.v[r->columns.n - 1];
+        if (sections != 1u << s)
+            continue;
+        if (which == MT_DIFF_CHANGE)
+            c->title = mt_figure_defs[shown_of[s].bytes].title;
+        else if (which == MT_DIFF_COUNT)
+            c->title = s == MT_SECTION_OP ? "CALLS" : "BLOCKS";
+    }
 }
 
 const char *const mt_diff_short_names[MT_DIFF_SHORT_N] = {
@@ -297,7 +311,8 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
 {
     char same[MT_HUMAN_LONG];
     const char *change = NULL;
-    if (rows->section == MT_SECTION_PEAK)
+    bool peaks = !((d->side[0].whole.unknown | d->side[1].whole.unknown) & MT_UNKNOWN_PEAK);
+    if (rows->section == MT_SECTION_PEAK && peaks)
         change = signed_bytes(r, mt_wrap_sub(d->side[1].whole.v[MT_FIG_AT_PEAK_B].i,
                                              d->side[0].whole.v[MT_FIG_AT_PEAK_B].i));
     r->left_out_n = rows->left_out_n;

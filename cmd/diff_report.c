@@ -98,6 +98,27 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
     return MT_OK;
 }
 
+/* What people read at the head. */
+static void add_totals(const struct mt_diff *d, struct mt_report *r)
+{
+    static const struct {
+        enum mt_figure figure;
+        const char *base, *new, *delta;
+    } all[] = {{MT_FIG_AT_PEAK_B, "base_peak_b", "new_peak_b", "peak_delta_b"},
+               {MT_FIG_ALLOC_B, "base_alloc_b", "new_alloc_b", "alloc_delta_b"},
+               {MT_FIG_AT_END_B, "base_at_end_b", "new_at_end_b", "at_end_delta_b"},
+               {MT_FIG_TIME_NS, "base_duration_ns", "new_duration_ns", NULL}};
+    const struct mt_figures at[2] = {d->side[0].whole, d->side[1].whole};
+    for (size_t i = 0; i < MT_ARRAY_LEN(all); i++) {
+        struct mt_cell cells[3];
+        mt_diff_cells(at, all[i].figure, cells);
+        mt_report_total(r, all[i].base, cells[0]);
+        mt_report_total(r, all[i].new, cells[1]);
+        if (all[i].delta)
+            mt_report_total(r, all[i].delta, cells[2]);
+    }
+}
+
 struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                      struct mt_diff_reports *out)
 {
@@ -107,6 +128,7 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
         mt_report_run(r, s, d->side[s].run.id, d->side[s].run.name, d->side[s].run.time_unit);
     mt_report_param(r, "device", mt_cell_text(mt_report_text(r, d->side[0].device.name)));
     mt_report_param(r, "per_step", mt_cell_int(w->per_step));
+    add_totals(d, r);
     *mt_vec_push(out) = r;
     return r;
 }
@@ -140,20 +162,25 @@ static void add_figures(struct machine *m, unsigned sections)
         const char *const names[] = {
             mt_report_textf(m->r, "base_%s", name), mt_report_textf(m->r, "new_%s", name),
             mt_report_textf(m->r, "%.*s_delta%s", (int)(unit - name), name, unit)};
+        const char *title = mt_figure_defs[set.v[f]].title;
+        const char *const titles[] = {title ? mt_report_textf(m->r, "BASE %s", title) : NULL,
+                                      title ? mt_report_textf(m->r, "NEW %s", title) : NULL, title};
         m->figure[set.v[f]] = (int)m->r->columns.n;
-        for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
-            mt_report_column(m->r, names[i], NULL, mt_unit_of_name(names[i]));
+        for (size_t i = 0; i < MT_ARRAY_LEN(names); i++) {
+            enum mt_unit plain = mt_unit_of_name(names[i]);
+            bool change = i == 2 && plain == MT_UNIT_BYTES;
+            mt_report_column(m->r, names[i], titles[i], change ? MT_UNIT_CHANGE : plain);
+        }
     }
 }
 
 /* The columns of one section for people, where they are asked for by name. */
-static void add_shorts(struct machine *m, const char *columns)
+static void add_shorts(struct machine *m, const char *columns, unsigned sections)
 {
     for (int i = 0; i < MT_DIFF_SHORT_N; i++)
         if (mt_has_word(columns, mt_diff_short_names[i])) {
             m->shorts = true;
-            mt_report_column(m->r, mt_diff_short_names[i], NULL,
-                             mt_unit_of_name(mt_diff_short_names[i]));
+            mt_diff_short_column(m->r, (enum mt_diff_short)i, sections);
         }
 }
 
@@ -167,7 +194,7 @@ static void machine_columns(struct machine *m, const struct mt_diff *live, const
     add_keys(m, live);
     add_keys(m, op);
     add_figures(m, asked);
-    add_shorts(m, w->rows->columns);
+    add_shorts(m, w->rows->columns, asked & ~(1u << MT_SECTION_TOTAL));
     m->r->keep_order = true;
 }
 

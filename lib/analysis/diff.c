@@ -237,7 +237,7 @@ static struct mt_figures whole_of(const struct mt_diff_side *s)
     if (!mt_allocations_are_known(&s->device))
         f.v[MT_FIG_AT_END_B].i = 0;
     f.unknown = unknown_of(s);
-    if (!(s->gaps & MT_GAP_HISTORY))
+    if (!(s->gaps & MT_GAP_HISTORY) && s->run.time_unit[0])
         f.unknown &= ~(unsigned)MT_UNKNOWN_TIME; /* how long the recording is */
     return f;
 }

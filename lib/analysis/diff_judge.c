@@ -118,6 +118,7 @@ static enum mt_status judge_peak(const struct mt_diff *d, const struct mt_diff_t
            is = (double)b->whole.v[MT_FIG_AT_PEAK_B].i;
     bool known[2] = {mt_peak_is_known(&a->device, a->gaps), mt_peak_is_known(&b->device, b->gaps)};
     bool worse = mt_diff_worse(was, is, t);
+    out->peaks = (struct mt_diff_levels){was, is};
     MT_TRY(steps_turn(d, t, worse, &out->steps_turn, err));
     out->peak = MT_DIFF_OPEN;
     if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counting_side(d) >= 0 ||
@@ -150,7 +151,9 @@ enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_thres
 {
     bool alike = mt_formats_alike(d->side[0].run.format, d->side[1].run.format);
     *out = (struct mt_diff_verdict){.peak = MT_DIFF_OPEN,
-                                    .growth = alike ? judge_growth(d, t) : MT_DIFF_OPEN};
+                                    .growth = alike ? judge_growth(d, t) : MT_DIFF_OPEN,
+                                    .rates = {d->side[0].whole.v[MT_FIG_SUSPECT_PER_STEP_B].r,
+                                              d->side[1].whole.v[MT_FIG_PER_STEP_B].r}};
     snprintf(out->device, sizeof out->device, "%s", d->side[0].device.name);
     if (!alike) /* other recorders count differently */
         return MT_OK;

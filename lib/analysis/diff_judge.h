@@ -24,6 +24,9 @@ bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t);
 struct mt_diff_verdict {
     char device[32];
     enum mt_diff_answer peak, growth; /* growth: per step */
+    struct mt_diff_levels {
+        double was, is;
+    } peaks, rates;  /* bytes that the answers rest on */
     bool steps_turn; /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
