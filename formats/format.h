@@ -56,6 +56,7 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     X(memcheck, "memcheck", "the leaks that valgrind reports, as text")                            \
     X(memcheck_xml, "memcheck-xml", "the same as XML")                                             \
     X(mtrace, "mtrace", "MALLOC_TRACE of glibc's mtrace()")                                        \
+    X(pprof, "pprof", "heap profiles in pprof's format: Go's pprof.WriteHeapProfile()")            \
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;

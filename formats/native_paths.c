@@ -1,5 +1,7 @@
 #include "formats/native_paths.h"
 
+#include <string.h>
+
 struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_native_frame *f,
                                      const regex_t *alloc_fn)
 {
@@ -18,6 +20,19 @@ struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *nam
 {
     return (struct mt_native_step){mt_path_frame(p, name, "", "", 0, MT_PATH_ASIDE),
                                    MT_NATIVE_CODE};
+}
+
+struct mt_native_step mt_native_place(struct mt_path_tree *p, const char *object, uint64_t place)
+{
+    struct mt_buf name = {0};
+    const char *slash = strrchr(object, '/');
+    mt_buf_addf(&name, "[%s%s0x%llx]", slash ? slash + 1 : object, *object ? "+" : "",
+                (unsigned long long)place);
+    enum mt_native_kind kind = mt_native_kind(name.s, object, "");
+    unsigned flags = kind == MT_NATIVE_ALLOCATOR ? MT_PATH_ASIDE : 0;
+    uint32_t frame = mt_path_frame(p, name.s, object, "", 0, flags);
+    mt_buf_free(&name);
+    return (struct mt_native_step){frame, kind};
 }
 
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n)

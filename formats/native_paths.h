@@ -30,6 +30,11 @@ struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_nat
 /* A frame that is no function, such as MT_STACK_CUT. */
 struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *name);
 
+/* A function of which only the place in its object is known, "[object+0x12]"; object "": an
+ * address,
+ * "[0x12]". */
+struct mt_native_step mt_native_place(struct mt_path_tree *p, const char *object, uint64_t place);
+
 /* Whether the stack goes out to where programs and threads begin. */
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n);
 

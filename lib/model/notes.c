@@ -51,6 +51,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
+    [MT_NOTE_SAMPLED] = "sampled",
+    [MT_NOTE_SAMPLE_TYPES] = "sample_types",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
 };
@@ -64,6 +66,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
+    [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -102,6 +105,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STATE_ONLY] = ABOUT(SHOWN),
     [MT_NOTE_DEVICE_EVENTS] = ABOUT(NO_FIGURE),
     [MT_NOTE_OOM] = ABOUT(NO_FIGURE),
+    [MT_NOTE_SAMPLE_TYPES] = ABOUT(NO_FIGURE),
 #undef ABOUT
 };
 
@@ -193,6 +197,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
+    [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled one byte in every %B; %D",
+    [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
+                             "memory or come twice: %D",
     [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "

@@ -61,7 +61,7 @@ static void drop_recorder(char *name)
 static void stem(const char *path, size_t n, char name[200])
 {
     static const char *const endings[] = {".gz",     ".zst", ".json", ".trace", ".pt",
-                                          ".pickle", ".pkl", ".heap", ".out"};
+                                          ".pickle", ".pkl", ".heap", ".out",   ".pb"};
     const char *slash = memrchr(path, '/', n);
     const char *from = slash ? slash + 1 : path;
     snprintf(name, 200, "%.*s", (int)(path + n - from), from);

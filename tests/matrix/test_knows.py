@@ -246,7 +246,7 @@ def diff_at_end(run, device, runs):
 
 
 def main():
-    heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith(".c"))
+    heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith((".c", ".go")))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
