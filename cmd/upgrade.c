@@ -305,6 +305,8 @@ static enum mt_status replace(struct upgrade *u, struct mt_err *err)
                  u->path, (long long)u->version, MT_SCHEMA_VERSION,
                  mt_human_plural((int64_t)u->runs.n, "run", n));
     enum mt_status st = import_all(u, scratch, err);
+    if (st == MT_OK)
+        st = mt_db_settle_older(u->db, err);
     if (st == MT_OK && rename(scratch, u->path) != 0) {
         mt_err_input(err, u->path);
         st = MT_FAIL(err, MT_EIO, "the new database cannot take its place: %s", strerror(errno));
@@ -343,8 +345,9 @@ enum mt_status mt_upgrade_older(const char *path, struct mt_err *err)
         free(u.path);
         return err->code;
     }
-    MT_TRY_OUT(mt_db_open_older(u.path, &u.db, err));
-    if (is_replaced(u.path, info.st_ino))
+    MT_TRY_OUT(mt_db_open_older(u.path, &u.db, &u.version, err));
+    /* its log may know of another version than the file did */
+    if (is_replaced(u.path, info.st_ino) || u.version >= MT_SCHEMA_OLDEST)
         goto out;
     MT_TRY_OUT(check_tables(&u, err));
     MT_TRY_OUT(read_runs(&u, err));

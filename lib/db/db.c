@@ -17,10 +17,11 @@ enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *er
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        mt_err_hint(err,
-                    "Another program has been writing to it for more than %d s. Nothing was "
-                    "changed; try again when it is done.",
-                    MT_DB_WAIT_MS / 1000);
+        mt_err_hint(
+            err,
+            "Another program has been using it for more than %d s. Nothing was changed; try "
+            "again when it is done.",
+            MT_DB_WAIT_MS / 1000);
         break;
     case SQLITE_FULL:
         mt_err_hint(err, "The disk is full. Nothing was changed; make room, or name a database "
@@ -129,7 +130,8 @@ enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db *
     return MT_OK;
 }
 
-enum mt_status mt_db_open_older(const char *path, struct mt_db **out, struct mt_err *err)
+enum mt_status mt_db_open_older(const char *path, struct mt_db **out, int64_t *version,
+                                struct mt_err *err)
 {
     struct mt_db *db = mt_alloc(sizeof *db);
     int64_t application = 0;
@@ -141,16 +143,46 @@ enum mt_status mt_db_open_older(const char *path, struct mt_db **out, struct mt_
         sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
         distrust(db);
         sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
-        st = mt_db_number(db, "PRAGMA application_id", &application, err);
+        /* Before the first access: then a write-ahead log is nobody else's. Locks stay until it is
+         * closed. */
+        st = mt_db_exec(db, "PRAGMA locking_mode=EXCLUSIVE", err);
     }
+    if (st == MT_OK)
+        st = mt_db_number(db, "PRAGMA application_id", &application, err);
     if (st == MT_OK && application != MT_APPLICATION_ID)
         st = MT_FAIL(err, MT_EDB, "this SQLite database belongs to another program");
     if (st == MT_OK)
         st = mt_db_begin(db, err);
+    if (st == MT_OK)
+        st = mt_db_number(db, "PRAGMA user_version", version, err);
     *out = st == MT_OK ? db : NULL;
     if (st != MT_OK)
         mt_db_close(db);
     return st;
+}
+
+/* A file beside the database, by what its name ends in. */
+static bool is_beside(const struct mt_db *db, const char *ending, bool drop)
+{
+    char *path = mt_asprintf("%s%s", db->path, ending);
+    bool there = access(path, F_OK) == 0 && !(drop && unlink(path) == 0);
+    free(path);
+    return there;
+}
+
+enum mt_status mt_db_settle_older(struct mt_db *db, struct mt_err *err)
+{
+    static const char doing[] = "its write-ahead log cannot be taken into the database";
+    if (sqlite3_exec(db->sql, "ROLLBACK; PRAGMA journal_mode=DELETE", NULL, NULL, NULL) !=
+        SQLITE_OK)
+        return mt_db_fail(db, doing, err);
+    if (!is_beside(db, "-wal", false) && !is_beside(db, "-shm", true) &&
+        !is_beside(db, "-journal", true)) /* one that was kept, with nothing in it */
+        return MT_OK;
+    mt_err_input(err, db->path);
+    MT_FAIL(err, MT_EDB, "%s", doing);
+    mt_err_hint(err, "Nothing was changed.");
+    return MT_EDB;
 }
 
 void mt_db_close(struct mt_db *db)

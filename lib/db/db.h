@@ -37,10 +37,18 @@ int64_t mt_db_file_version(const char *path);
 
 /*
  * Opens a database of whatever version, whose tables the caller knows, and keeps other writers out
- * of it until it is closed. Nothing in it is changed. Errors: MT_EDB: not ours, unwritable, or
- * somebody else keeps it.
+ * of it until it is closed, from one with a write-ahead log everybody else. *version: of its
+ * schema. Nothing in it is changed. Errors: MT_EDB: not ours, unwritable, or somebody else keeps
+ * it.
  */
-enum mt_status mt_db_open_older(const char *path, struct mt_db **out, struct mt_err *err);
+enum mt_status mt_db_open_older(const char *path, struct mt_db **out, int64_t *version,
+                                struct mt_err *err);
+/*
+ * Takes the files that SQLite keeps beside it (a write-ahead log would be played into whatever has
+ * its name) back into the file of such a database, which stays kept: another file may take its
+ * place then. What is in it is not changed. Errors: MT_EDB.
+ */
+enum mt_status mt_db_settle_older(struct mt_db *db, struct mt_err *err);
 
 /*
  * What a connection for reading reads belongs together, whatever others change meanwhile: it is one

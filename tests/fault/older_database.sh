@@ -74,6 +74,74 @@ done
 "$MEMTOOL" query --db old.db --format csv 'SELECT r.name, r.imported_at, g.name, resolution_ns FROM run r LEFT JOIN run_group g ON r.id = run_id' >out 2>err
 [ "$(tail -n +2 out | tr '\n' ' ')" = 'my,2026-11-22T14:08:04Z,g, heap,2026-11-22T14:08:04Z,,1000000 ' ] || fail "other runs: $(cat out)"
 
+# A write-ahead log of a program that was killed would be played into the new database.
+wal() { # STATEMENT: what the log holds
+    python3 -c 'import os, sqlite3, sys
+db = sqlite3.connect("old.db", isolation_level=None)
+db.execute("PRAGMA journal_mode=wal")
+db.execute("PRAGMA wal_autocheckpoint=0")
+db.execute(sys.argv[1])
+os._exit(0)' "$1"
+    [ -s old.db-wal ] || fail "there is no write-ahead log"
+}
+alone() {
+    [ -z "$(ls old.db?* 2>/dev/null)" ] || fail "$*: there is $(ls old.db?*)"
+}
+fresh 6
+wal "UPDATE run SET name = 'other' WHERE name = 'my'"
+"$MEMTOOL" runs --db old.db --format csv >out 2>err || fail "a write-ahead log"
+alone "a write-ahead log"
+"$MEMTOOL" runs --db old.db --format csv >again 2>err || fail "a write-ahead log, the second time"
+cmp -s out again || fail "the second time there are other runs"
+[ "$(cut -d, -f2 out | tail -n +2 | tr '\n' ' ')" = 'other nested ' ] || fail "other runs: $(cat out)"
+
+# The log may know of another version than the file does.
+fresh 6
+wal 'PRAGMA user_version = 99'
+"$MEMTOOL" runs --db old.db >out 2>err
+[ $? = 2 ] || fail "a newer version in the log"
+grep -q 'schema version 99' err || fail "a newer version in the log is not said"
+
+# Where the files are gone, nothing of the log is lost.
+fresh 5
+wal "UPDATE run SET name = 'other' WHERE name = 'my'"
+rm basic.json.gz
+"$MEMTOOL" runs --db old.db >out 2>err
+[ $? = 2 ] || fail "files are gone"
+[ "$(python3 -c 'import sqlite3; print(*[r[0] for r in sqlite3.connect("old.db").execute("SELECT name FROM run ORDER BY id")])')" = \
+    'other' ] || fail "what was in the log is lost"
+
+# Who has it open keeps it as it is.
+fresh 6
+wal "UPDATE run SET name = 'other' WHERE name = 'my'"
+cp old.db before.db
+mkfifo held over
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db")
+db.execute("SELECT * FROM run").fetchall()
+open("held", "w").close()
+open("over").read()
+print(*[r[0] for r in db.execute("SELECT name FROM run ORDER BY id")])' >reader &
+cat held
+"$MEMTOOL" runs --db old.db >out 2>err
+[ $? = 2 ] || fail "a reader has it open"
+grep -q 'has been using it' err || fail "nothing is said of who has it open"
+: >over
+wait $! || fail "the reader"
+[ "$(cat reader)" = 'other nested' ] || fail "the reader sees $(cat reader)"
+"$MEMTOOL" runs --db old.db >out 2>err || fail "the reader is gone"
+alone "the reader is gone"
+
+# A journal that is kept though it holds nothing goes with the old one.
+fresh 6
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db", isolation_level=None)
+db.execute("PRAGMA journal_mode=persist")
+db.execute("PRAGMA user_version = 6")'
+[ -e old.db-journal ] || fail "there is no journal"
+"$MEMTOOL" runs --db old.db >out 2>err || fail "a journal that is kept"
+alone "a journal that is kept"
+
 # Files that are gone, or are others: nothing is changed, and the others can be imported as it says.
 fresh 6
 rm basic.json.gz
