@@ -249,6 +249,15 @@ void mt_report_others(struct mt_report *report, int other_n)
                        mt_human_plural(other_n, "more device", others));
 }
 
+void mt_report_unread(struct mt_report *report, const struct mt_run *run, int64_t known_until_ns)
+{
+    char when[MT_HUMAN_LONG];
+    if (known_until_ns != INT64_MAX)
+        mt_report_note(
+            report, "%s was read from a file that ends early: what happened after %s is unknown.",
+            run->name, mt_human_time(run->time_unit, known_until_ns, when));
+}
+
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device)
 {

@@ -69,6 +69,10 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
 void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b);
 /* Notes that the run has further devices. */
 void mt_report_others(struct mt_report *report, int other_n);
+/* Notes when the last record was of a file that ends early (mt_run_known_until); INT64_MAX: it does
+ * not. */
+void mt_report_unread(struct mt_report *report, const struct mt_run *run, int64_t known_until_ns);
+
 /* Notes that a trace's level begins with older blocks, as far as the trace frees them, and which
  * ones its figures leave out. */
 void mt_report_older(struct mt_report *report, const struct mt_run *run,

@@ -6,6 +6,7 @@
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
+#include "lib/usage/gaps.h"
 #include "lib/usage/memstats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +31,23 @@ static const struct column {
 static struct {
     int64_t active_b, requested_b;
 } at_end;
-static bool one_moment; /* of a device that is shown nothing else is known */
+static int64_t last_ns = INT64_MAX; /* of the records read, where the window lies behind them */
+static bool one_moment;             /* of a device that is shown nothing else is known */
 
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_window *w,
                                  struct mt_err *err)
 {
     struct mt_memstat_row stats[MT_STAT_N];
+    int64_t until_ns;
+    unsigned gaps;
     if (!mt_device_has_events(d) && (from || to || step))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_BLOCKS, err));
     MT_TRY(mt_memstats(v->db, &v->run, d, w, stats, err));
+    MT_TRY(mt_run_gaps(v->db, &v->run, d, &gaps, err));
+    MT_TRY(mt_run_known_until(v->db, &v->run, gaps, &until_ns, err));
+    bool unread = w->from_ns > until_ns; /* what the file had of it is lost */
+    last_ns = unread && until_ns < last_ns ? until_ns : last_ns;
     one_moment |= d->one_moment != 0;
     mt_report_older(r, &v->run, d);
     if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
@@ -55,7 +63,7 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
         for (size_t c = 0; c < MT_ARRAY_LEN(columns); c++) {
             int64_t figure;
             memcpy(&figure, (const char *)&stats[i] + columns[c].offset, sizeof figure);
-            if (figure != MT_STAT_UNKNOWN)
+            if (figure != MT_STAT_UNKNOWN && !unread)
                 row->cells[2 + c] = mt_cell_int(figure);
         }
     }
@@ -135,8 +143,10 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     struct mt_window w;
     add_columns(r);
     describe(r, &v->run);
+    MT_TRY(mt_view_note_steps(v, step, r, err));
     MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
     MT_TRY(add_devices(r, v, &w, err));
+    mt_report_unread(r, &v->run, last_ns);
     if (r->rows.n)
         explain(r, &v->run);
     else

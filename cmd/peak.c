@@ -23,6 +23,7 @@ struct found {
     const char *text; /* as given; NULL: the peak */
     int64_t index;    /* in the levels */
     int64_t record, t_ns, level_b;
+    bool unread;               /* levels are not known then */
     int64_t held_ns;           /* when what call paths hold was as it is then; t_ns, or before it */
     int64_t whole_b, whole_ns; /* of runs without events, the level at t_ns, or the peak in all */
 };
@@ -69,6 +70,14 @@ static enum mt_status find_held(struct mt_peak *p, const struct mt_time_arg *m, 
     return MT_EUSAGE;
 }
 
+/* Whether a file that ends early says nothing of the moment: all of it is behind its last record.
+ */
+static bool is_unread(const struct mt_peak *p, const struct mt_time_arg *m)
+{
+    int64_t begins_ns = m->kind == MT_AT_PEAK ? m->from_ns : m->t_ns;
+    return begins_ns > p->known_until_ns && begins_ns != INT64_MAX;
+}
+
 /* Looks up n moments. */
 static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg *m,
                                      struct found *f, int n, struct mt_err *err)
@@ -89,6 +98,7 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
             f[i] = found_in(&p->levels, &m[i], f[i].text, v->run.dur_ns);
         else
             MT_TRY(find_held(p, &m[i], &f[i], err));
+        f[i].unread = is_unread(p, &m[i]);
     }
     return MT_OK;
 }
@@ -302,6 +312,25 @@ static void tell_unknown(struct mt_peak *p)
                        : ".");
 }
 
+/* Of a moment at which levels are not known. */
+static enum mt_status unread_report(struct mt_peak *p, bool peak, struct mt_err *err)
+{
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s · %s · %s", p->view->run.name, p->view->device.name,
+                peak ? "peak" : "live");
+    add_window(&title);
+    mt_buf_adds(&title, " unknown");
+    p->report->title = title.s;
+    p->report->empty = "unknown: the file ends before that";
+    p->report->keep_order = true;
+    mt_report_columns(p->report, peak ? "at_peak_b at_peak_n" : "live_b live_n");
+    mt_report_columns(p->report, "largest_b age_ns=OLDEST");
+    key_columns(p->report);
+    mt_report_total(p->report, peak ? "peak_b" : "live_b", (struct mt_cell){0});
+    mt_report_total(p->report, "at_ns", (struct mt_cell){0});
+    return mt_rows_apply(&rows, p->report, p->report->columns.v[0].name, err);
+}
+
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
@@ -310,6 +339,8 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     int n;
     enum mt_status st = MT_OK;
     MT_TRY(find_moments(p, f, &n, err));
+    if (f[0].unread || (n == 2 && f[1].unread))
+        return unread_report(p, n == 1 && !f[0].text, err);
     mt_live_groups_init(&groups, &p->view->blocks, keys.v, keys.n);
     for (int i = 0; i < n; i++) {
         struct mt_live_set live = {0};
@@ -390,6 +421,7 @@ static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_peak p = {.view = v, .report = r};
+    unsigned gaps;
     enum mt_status st = MT_OK;
     mt_view_about(v, r,
                   MT_ABOUT_LEVELS | MT_ABOUT_SITES | MT_ABOUT_TIMES | mt_by_about(&keys) |
@@ -400,7 +432,11 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     }
     MT_TRY(check_known(&p, err));
     MT_TRY_OUT(mt_view_note_steps(v, step, r, err));
+    MT_TRY_OUT(mt_run_gaps(v->db, &v->run, &v->device, &gaps, err));
+    MT_TRY_OUT(mt_run_known_until(v->db, &v->run, gaps, &p.known_until_ns, err));
     MT_TRY_OUT(fill(&p, err));
+    if (step || from || to || at.n || (per && strcmp(per, "step") == 0))
+        mt_report_unread(r, &v->run, p.known_until_ns);
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);
     st = mt_show(r, err);

@@ -6,6 +6,7 @@
 
 #include "cmd/rows.h"
 #include "cmd/view.h"
+#include "lib/usage/gaps.h"
 #include "lib/usage/moments.h"
 
 /* What all of them work on. */
@@ -14,6 +15,7 @@ struct mt_peak {
     struct mt_levels levels;
     struct mt_moments
         moments; /* of runs without events, where another one than the peak is asked for */
+    int64_t known_until_ns; /* mt_run_known_until */
     struct mt_report *report;
 };
 

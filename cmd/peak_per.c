@@ -9,6 +9,19 @@
 #include "lib/usage/step_growth.h"
 #include <stdlib.h>
 
+/* Of a file that ends early: a step that begins behind the last record read is not known, nor what
+ * follows that record in the step that it is in. */
+static void hide_unread(const struct mt_peak *p, const struct mt_step *st, struct mt_row *row)
+{
+    static const char *const later[] = {"end_b", "change_b", "grew_b", "site"};
+    static const char *const whole[] = {"start_b", "peak_b", "peak_ns"};
+    bool behind = st->start_ns > p->known_until_ns;
+    for (size_t i = 0; i < MT_ARRAY_LEN(later) && (behind || st->end_ns > p->known_until_ns); i++)
+        row->cells[mt_report_find_column(p->report, later[i])] = (struct mt_cell){0};
+    for (size_t i = 0; i < MT_ARRAY_LEN(whole) && behind; i++)
+        row->cells[mt_report_find_column(p->report, whole[i])] = (struct mt_cell){0};
+}
+
 static void add_step(struct mt_peak *p, uint32_t step, const struct mt_step_growth *most)
 {
     const struct mt_levels *levels = &p->levels;
@@ -31,6 +44,7 @@ static void add_step(struct mt_peak *p, uint32_t step, const struct mt_step_grow
     row->cells[c++] = mt_cell_int(st->end_ns);
     row->cells[c++] = most->site ? mt_cell_int(most->bytes) : (struct mt_cell){0};
     row->cells[c++] = mt_cell_text(mt_report_text(p->report, most->site));
+    hide_unread(p, st, row);
 }
 
 /* The levels at the ends of the steps, and what is highest in between. */
@@ -78,6 +92,10 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
         mt_asprintf("%s · %s · %s (%s) · peak %s", p->view->run.name, p->view->device.name,
                     mt_human_plural((int64_t)p->view->blocks.steps.all.n, "step", steps),
                     p->view->run.step_marker, mt_peak_words(&p->view->device, peak));
+    int64_t peak_b = p->view->device.peak_b;
+    mt_report_total(p->report, "peak_b",
+                    peak_b == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(peak_b));
+    mt_report_total(p->report, "step_n", mt_cell_int((int64_t)p->view->blocks.steps.all.n));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");
 out:

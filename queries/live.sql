@@ -66,3 +66,8 @@ SELECT bytes_b, alloc_record, alloc_ns, alloc_op_id, alloc_thread_id, freed_reco
 -- name: op_parent
 -- in: ?1 op id   out: parent_id, node_id
 SELECT parent_id, node_id FROM op WHERE id = ?1;
+
+-- name: run_last_record
+-- When usage of a run last changed; NULL: never.
+-- in: ?1 run id
+SELECT max(u.last_ns) FROM device d JOIN usage_chunk u ON u.device_id = d.id WHERE d.run_id = ?1;

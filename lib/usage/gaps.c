@@ -49,3 +49,19 @@ const char *mt_gaps_text(unsigned gaps)
             return gaps_of[i].text;
     return gaps & by_total ? "lacks records, as the recorder's own total shows" : "";
 }
+
+enum mt_status mt_run_known_until(struct mt_db *db, const struct mt_run *run, unsigned gaps,
+                                  int64_t *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = INT64_MAX;
+    if (!(gaps & MT_GAP_END))
+        return MT_OK;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_LAST_RECORD, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    *out = row ? mt_stmt_int_or(s, 0, INT64_MAX) : INT64_MAX;
+    mt_stmt_end(s);
+    return MT_OK;
+}

@@ -14,6 +14,11 @@ enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
 /* "has no history, only ...": what follows the name of a run with gaps. Static. */
 const char *mt_gaps_text(unsigned gaps);
 
+/* Up to when the levels of a run with such gaps are known: of a file that ends early, up to the
+ * last record that was read. INT64_MAX: to its end. Errors: MT_EDB. */
+enum mt_status mt_run_known_until(struct mt_db *db, const struct mt_run *run, unsigned gaps,
+                                  int64_t *out, struct mt_err *err);
+
 /* Whether the peak of the device is known. Else it is that of a part of the run, or leaves out
  * older blocks (records without addresses): the device held that much at least, but for
  * MT_GAPS_OF_LEVELS. */
