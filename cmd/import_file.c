@@ -88,6 +88,26 @@ out:
     return st;
 }
 
+bool mt_import_hash(const char *path, char hash[33])
+{
+    enum { WINDOW = 1 << 16 };
+    struct mt_err ignored = MT_ERR_INIT;
+    struct mt_stream *in = NULL;
+    const char *bytes;
+    size_t n;
+    if (mt_stream_open(path, &in, &ignored) != MT_OK)
+        return false;
+    /* damaged data are imported as far as they go */
+    while (mt_stream_peek(in, WINDOW, &bytes, &n, &ignored) == MT_OK) {
+        mt_stream_consume(in, n);
+        if (n < WINDOW)
+            break;
+    }
+    mt_stream_hash(in, hash);
+    mt_stream_close(in);
+    return true;
+}
+
 /* The content, and what shaped its import: another choice makes another run. Only what comes with
  * stacks of its own has C++ frames to choose from. */
 static char *content_key(const char *hash, const struct mt_import_opts *how,

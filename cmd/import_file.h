@@ -32,6 +32,9 @@ enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, s
 enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err);
 
+/* The hash of the content of a file, as it would be imported. false: it cannot be read. */
+bool mt_import_hash(const char *path, char hash[33]);
+
 /*
  * What shaped the import of a run, from its content hash in the database: the options, whose texts
  * lie in key, and hash, 32 digits and NUL, of what was read. false: key, which is changed, says

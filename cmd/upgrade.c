@@ -57,18 +57,19 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, R_OK) == 0;
 }
 
-/* Where a run's file is: as it was given, from here or from where the database lies. */
-static char *find_source(const struct upgrade *u, const char *source)
+/* Where a run's file is: as it was given, from here or from where the database lies. Of two, the
+ * one of that content. */
+static char *find_source(const struct upgrade *u, const char *source, const char *hash)
 {
-    if (is_file(source))
-        return mt_strdup(source);
+    bool here = is_file(source);
+    char got[33];
     if (*source == '/' || strcmp(source, "-") == 0)
-        return NULL;
-    char *path = mt_asprintf("%.*s/%s", (int)(strrchr(u->path, '/') - u->path), u->path, source);
-    if (is_file(path))
-        return path;
-    free(path);
-    return NULL;
+        return here ? mt_strdup(source) : NULL;
+    char *beside = mt_asprintf("%.*s/%s", (int)(strrchr(u->path, '/') - u->path), u->path, source);
+    if (is_file(beside) && (!here || (mt_import_hash(beside, got) && strcmp(got, hash) == 0)))
+        return beside;
+    free(beside);
+    return here ? mt_strdup(source) : NULL;
 }
 
 static char *column(const struct mt_stmt *s, int i)
@@ -89,11 +90,8 @@ static enum mt_status read_runs(struct upgrade *u, struct mt_err *err)
                         .source = column(s, 1),
                         .imported_at = column(s, 2),
                         .key = column(s, 3)};
-        char *given = find_source(u, r.source);
-        bool known = mt_import_of_key(r.key, &r.how, r.hash);
-        r.path = known ? given : NULL;
-        if (!known)
-            free(given);
+        if (mt_import_of_key(r.key, &r.how, r.hash))
+            r.path = find_source(u, r.source, r.hash);
         *mt_vec_push(&u->runs) = r;
     }
     mt_stmt_free(s);

@@ -36,6 +36,7 @@ CREATE TABLE run_group (
   joined INTEGER NOT NULL,         -- rises with each run that joins, or is imported for it again
   PRIMARY KEY (name, run_id)
 ) WITHOUT ROWID;
+CREATE INDEX run_group_joined ON run_group(joined);
 
 -- What the file says of itself: flags, host, distributedInfo ... in the file's order.
 CREATE TABLE meta (

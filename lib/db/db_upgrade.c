@@ -18,7 +18,8 @@ const struct mt_db_step mt_db_steps[] = {
      "  WITHOUT ROWID;"
      "INSERT INTO upgraded SELECT node_id, device_id, figure, value FROM node_extra;"
      "DROP TABLE node_extra;"
-     "ALTER TABLE upgraded RENAME TO node_extra"},
+     "ALTER TABLE upgraded RENAME TO node_extra;"
+     "CREATE INDEX run_group_joined ON run_group(joined)"},
     {0, NULL},
 };
 
@@ -77,6 +78,13 @@ static enum mt_status take_steps(struct mt_db *db, const struct mt_db_step *step
     return mt_db_exec(db, set, err);
 }
 
+/* Renaming a table would look through all views and triggers, and fail where one reads a view that
+ * is away just then, or cannot be read anyway. */
+static void look_through_views(struct mt_db *db, bool on)
+{
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !on, NULL);
+}
+
 enum mt_status mt_db_upgrade(struct mt_db *db, const struct mt_db_step *steps, struct mt_err *err)
 {
     int64_t version, application;
@@ -86,7 +94,9 @@ enum mt_status mt_db_upgrade(struct mt_db *db, const struct mt_db_step *steps, s
         return MT_OK;
     if (sqlite3_exec(db->sql, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return mt_db_fail(db, "the database is an older memtool's and cannot be upgraded", err);
+    look_through_views(db, false);
     enum mt_status st = take_steps(db, steps, err);
+    look_through_views(db, true);
     if (st == MT_OK)
         st = mt_db_commit(db, err);
     if (st != MT_OK)

@@ -61,6 +61,21 @@ mkdir elsewhere
 "$MEMTOOL" runs --db old.db --format csv >out 2>err || fail "runs"
 [ "$(cut -d, -f2,3 out | tail -n +2 | tr '\n' ' ')" = 'my,g nested, ' ] || fail "other runs: $(cat out)"
 
+# Of two files of that name it is the one that the run came from, wherever memtool is started.
+fresh 6
+mkdir elsewhere
+cp "$SAMPLES/nested/trace.json.gz" elsewhere/basic.json.gz
+(cd elsewhere && "$MEMTOOL" runs --db ../old.db >../out 2>../err) || fail "another file of that name is here"
+fresh 6
+mkdir elsewhere
+mv basic.json.gz elsewhere/
+cp nested.json.gz basic.json.gz
+(cd elsewhere && "$MEMTOOL" runs --db ../old.db >../out 2>../err) || fail "another file of that name is there"
+
+# Many groups: who joins last is found at once.
+"$MEMTOOL" query --db old.db --format csv 'EXPLAIN QUERY PLAN SELECT max(joined) FROM run_group' >out 2>err || fail "a plan"
+grep -q 'USING.*INDEX' out || fail "all groups are read for each run that joins: $(cat out)"
+
 # From version 7 on no file is needed.
 fresh 7
 rm basic.json.gz nested.json.gz
@@ -141,6 +156,20 @@ db.execute("PRAGMA user_version = 6")'
 [ -e old.db-journal ] || fail "there is no journal"
 "$MEMTOOL" runs --db old.db >out 2>err || fail "a journal that is kept"
 alone "a journal that is kept"
+
+# Views of the user's stay, on whatever they are; one that cannot be read stands in no way.
+fresh 7
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db", isolation_level=None)
+db.execute("CREATE VIEW mine AS SELECT run, peak_b FROM v_device")
+db.execute("CREATE VIEW other AS SELECT value FROM node_extra")
+db.execute("CREATE VIEW broken AS SELECT no_column FROM node_extra")
+db.execute("CREATE VIEW lost AS SELECT * FROM nowhere")
+db.execute("CREATE TRIGGER hook AFTER INSERT ON run BEGIN SELECT * FROM v_device; END")'
+"$MEMTOOL" runs --db old.db >out 2>err || fail "views of the user's"
+[ "$("$MEMTOOL" query --db old.db --format csv 'SELECT (SELECT count(peak_b) FROM mine) > 0, (SELECT count(*) FROM other)' | tail -n 1)" = '1,4' ] || fail "other views"
+"$MEMTOOL" query --db old.db --format csv "SELECT sql FROM sqlite_master WHERE name IN ('mine', 'other', 'broken', 'lost', 'hook') ORDER BY 1" >out 2>err
+[ "$(grep -c 'FROM \(v_device\|node_extra\|nowhere\)' out)" = 5 ] || fail "views are changed: $(cat out)"
 
 # Files that are gone, or are others: nothing is changed, and the others can be imported as it says.
 fresh 6
