@@ -16,7 +16,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                            gaps ? " of what was recorded" : "",
                            counted ? mt_human_plural(d->at_end_n, "block", blocks) : "",
                            counted ? ", " : "", mt_human_bytes(d->at_end_b, bytes));
-    bool lost = gaps & ~(unsigned)MT_GAP_OLDER;
+    bool lost = gaps & ~(unsigned)MT_GAPS_OF_ENDS;
     mt_report_total(r, "at_end_b", lost ? (struct mt_cell){0} : mt_cell_int(d->at_end_b));
     mt_report_total(r, "at_end_n",
                     counted && !lost ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
@@ -74,8 +74,8 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
     add_rows(r, &groups, w, answer);
     mt_live_groups_free(&groups);
     gaps &= ~(unsigned)MT_GAP_PEAK;
-    answer->unknown |= gaps != 0;       /* more may be alive, */
-    if (gaps & ~(unsigned)MT_GAP_OLDER) /* and what seems to be may have been freed */
+    answer->unknown |= gaps != 0;          /* more may be alive, */
+    if (gaps & ~(unsigned)MT_GAPS_OF_ENDS) /* and what seems to be may have been freed */
         answer->leaking = false;
     describe(r, &v->run, d, gaps);
     MT_TRY_OUT(mt_rows_apply(&asked, r, "at_end_b", err));

@@ -2,8 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/view.h"
-#include "lib/analysis/doubt.h"
-#include "lib/analysis/leaks.h"
+#include "lib/analysis/run_ends.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
@@ -11,32 +10,20 @@
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
-#include "lib/run/match.h"
 #include "lib/usage/gaps.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A site, and what of it is alive at the end of each run. */
-struct site {
-    const char *key[MT_BY_N]; /* owned by the report */
-    bool explicit_row;
-    struct held {
-        int64_t most_b, least_b; /* with what may be dead (doubt.h), and without */
-    } * at_end;
-};
-
 struct sites {
     const struct mt_leaks_wanted *wanted;
     struct mt_report *r;
-    MT_VEC(struct site) all;
-    size_t run_n;
+    struct mt_run_ends ends;
     struct mt_run_device device; /* of the run before: all are asked for the same */
     struct {
         int64_t bytes, n;
     } rest;             /* alive at the end of the last run, and not listed */
     int64_t doubtful_n; /* that would be leaks */
-    bool ends_unknown;  /* of a run nobody knows what is alive at the end, */
-    bool unknown[2];    /* of the first, of the last */
+    bool unknown[2];    /* what is alive at the end of the first run, of the last */
     const char *counts,
         *leaves_out; /* runs that know what is older than they are, and that do not */
     bool beside;     /* of a device that is not shown */
@@ -47,82 +34,6 @@ struct sites {
     double leaking_b;
 };
 
-static struct mt_match_key *names_of(const struct sites *s)
-{
-    struct mt_match_key *names = mt_alloc((s->all.n + 1) * sizeof *names);
-    for (size_t i = 0; i < s->all.n; i++) {
-        names[i].explicit_row = s->all.v[i].explicit_row;
-        names[i].key = s->all.v[i].key;
-    }
-    return names;
-}
-
-static struct mt_match_key *names_of_groups(const struct mt_live_groups *g)
-{
-    struct mt_match_key *names = mt_alloc((g->rows.n + 1) * sizeof *names);
-    for (size_t i = 0; i < g->rows.n; i++) {
-        names[i].explicit_row = g->rows.v[i].explicit_row;
-        names[i].key = g->rows.v[i].key;
-    }
-    return names;
-}
-
-static void hold(struct held *to, const struct held *from)
-{
-    mt_wrap_inc(&to->most_b, from->most_b);
-    mt_wrap_inc(&to->least_b, from->least_b);
-}
-
-/* The sites of all runs so far and those of run i become one list. doubt_b: of its groups. */
-static void join(struct sites *s, size_t i, const struct mt_live_groups *g, const int64_t *doubt_b)
-{
-    const struct mt_leaks_wanted *w = s->wanted;
-    struct mt_match_key *was = names_of(s), *is = names_of_groups(g);
-    struct mt_matches a;
-    mt_match_groups(was, s->all.n, is, g->rows.n, w->keys, w->key_n, &a);
-    struct site *all = mt_alloc((a.rows.n + 1) * sizeof *all);
-    for (size_t row = 0; row < a.rows.n; row++) {
-        const struct mt_match_row *from = &a.rows.v[row];
-        all[row].explicit_row = from->explicit_row;
-        all[row].at_end = mt_alloc(s->run_n * sizeof *all[row].at_end);
-        for (int k = 0; k < w->key_n; k++) /* what run i has goes with it */
-            all[row].key[k] = from->in[1] ? mt_report_text(s->r, from->key[k]) : from->key[k];
-    }
-    for (size_t k = 0; k < s->all.n; k++) {
-        for (size_t run = 0; run < i; run++)
-            hold(&all[was[k].row].at_end[run], &s->all.v[k].at_end[run]);
-        free(s->all.v[k].at_end);
-    }
-    for (size_t k = 0; k < g->rows.n; k++) {
-        int64_t bytes = g->rows.v[k].at[0].bytes;
-        hold(&all[is[k].row].at_end[i], &(struct held){bytes, mt_wrap_sub(bytes, doubt_b[k])});
-    }
-    free(s->all.v);
-    s->all.v = all;
-    s->all.n = a.rows.n;
-    s->all.cap = a.rows.n + 1;
-    mt_matches_free(&a);
-    free(was);
-    free(is);
-}
-
-/* What of each group may be dead; allocated. */
-static enum mt_status doubt_of(struct mt_allocations *lives, const struct mt_run_device *device,
-                               const struct mt_live_set *live, struct mt_live_groups *groups,
-                               int64_t **out, struct mt_err *err)
-{
-    struct mt_doubt doubt = {0};
-    *out = mt_alloc((groups->rows.n + 1) * sizeof **out);
-    enum mt_status st = mt_doubt_load(lives, device, &doubt, err);
-    for (size_t i = 0; i < live->blocks.n && st == MT_OK && device->unseen_n; i++) {
-        const struct mt_allocation *life = &live->blocks.v[i];
-        if (mt_doubt_life(&doubt, life))
-            mt_wrap_inc(&(*out)[mt_allocation_group(&groups->grouper, life)], life->bytes);
-    }
-    mt_doubt_free(&doubt);
-    return st;
-}
-
 /* Whether what is alive at the end is known; says if not. */
 static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
                                 const struct mt_run *run, struct mt_err *err)
@@ -131,9 +42,9 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
     MT_TRY(mt_run_gaps(db, run, &s->device, &gaps, err));
     if (!(gaps & MT_GAPS_OF_FREES))
         return MT_OK;
-    s->ends_unknown = true;
+    s->ends.unknown = true;
     s->unknown[0] |= i == 0;
-    s->unknown[1] |= i == s->run_n - 1;
+    s->unknown[1] |= i == s->ends.run_n - 1;
     mt_report_note(s->r, "%s %s: what is alive at its end is unknown.", run->name,
                    mt_gaps_text(gaps));
     return MT_OK;
@@ -146,7 +57,7 @@ static void note_recorder(struct sites *s, size_t i, const struct mt_run *run)
     if (i == 0)
         s->first = *run;
     else if (!mt_formats_alike(s->first.format, run->format)) {
-        s->ends_unknown = true;
+        s->ends.unknown = true;
         mt_note_recorders(s->r, &s->first, run);
     }
 }
@@ -162,7 +73,7 @@ static void note_older(struct sites *s, const struct mt_run *run)
         *first = mt_report_text(s->r, run->name);
     if (known || !s->counts || !s->leaves_out)
         return;
-    s->ends_unknown = true;
+    s->ends.unknown = true;
     mt_report_note(s->r,
                    "%s includes memory allocated before its recording, %s excludes it: what is "
                    "alive at their ends is not comparable. Import all with --base.",
@@ -194,7 +105,7 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
 /* Whether there may be a leak that the ends do not show. */
 static bool ends_hide(const struct sites *s)
 {
-    return s->ends_unknown || s->leaves_out || s->leaking_n;
+    return s->ends.unknown || s->leaves_out || s->leaking_n;
 }
 
 /* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
@@ -224,18 +135,14 @@ static enum mt_status find_device(struct sites *s, struct mt_db *db, const struc
 /* What is alive at the end of one run. */
 static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
-    const struct mt_leaks_wanted *w = s->wanted;
     struct mt_db *db = NULL;
     struct mt_run run;
     struct mt_allocations lives = {0};
-    struct mt_live_set live = {0};
-    struct mt_live_groups groups = {0};
-    int64_t *doubt_b = NULL;
     bool none = false;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_open_run(ref, &db, &run, err));
     MT_TRY_OUT(find_device(s, db, &run, &none, err));
-    if (i == 0 || i == s->run_n - 1)
+    if (i == 0 || i == s->ends.run_n - 1)
         mt_report_run(s->r, i > 0, run.id, run.name, run.time_unit);
     mt_notes_of_run(s->r, run.name, &run.notes,
                     mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
@@ -243,7 +150,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     note_recorder(s, i, &run);
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
-        s->ends_unknown |= !none;
+        s->ends.unknown |= !none;
         goto out;
     }
     if (none)
@@ -252,37 +159,11 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
     MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
     MT_TRY_OUT(look_at_steps(s, &lives, err));
-    MT_TRY_OUT(mt_live_at(&lives, &s->device, MT_AT_END, &live, err));
-    mt_live_groups_init(&groups, &lives, w->keys, w->key_n);
-    mt_live_groups_add(&groups, &live, mt_wrap_add(live.sum_b, mt_run_kept(&run, &s->device)), 0);
-    st = doubt_of(&lives, &s->device, &live, &groups, &doubt_b, err);
-    if (st == MT_OK)
-        join(s, i, &groups, doubt_b);
-    free(doubt_b);
-    mt_live_groups_free(&groups);
+    st = mt_run_ends_add(&s->ends, i, &lives, &s->device, err);
 out:
-    mt_live_set_free(&live);
     mt_allocations_close(&lives);
     mt_db_close(db);
     return st;
-}
-
-enum { RUNS_MIN = 3 }; /* to call growth a leak */
-
-/* *doubtful: it would be a leak if nothing of it were dead that may be. */
-static enum mt_verdict judge(const struct sites *s, const struct site *site, bool *doubtful)
-{
-    size_t run_n = s->run_n, rises = 0, falls = 0, sure = 0;
-    for (size_t i = 1; i < run_n; i++) {
-        rises += site->at_end[i].most_b > site->at_end[i - 1].most_b;
-        falls += site->at_end[i].most_b < site->at_end[i - 1].most_b;
-        sure += site->at_end[i].least_b > site->at_end[i - 1].most_b;
-    }
-    bool leak = rises == run_n - 1 && run_n >= RUNS_MIN;
-    *doubtful = leak && sure < rises;
-    if (leak && !*doubtful && !s->ends_unknown)
-        return MT_VERDICT_LEAK;
-    return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
 
 static struct mt_cell known_cell(bool known, struct mt_cell cell)
@@ -290,8 +171,8 @@ static struct mt_cell known_cell(bool known, struct mt_cell cell)
     return known ? cell : (struct mt_cell){0};
 }
 
-static void add_row(struct mt_report *r, const struct site *site, size_t run_n, int key_n,
-                    const bool unknown[2], enum mt_verdict verdict)
+static void add_row(struct mt_report *r, const struct mt_run_ends_site *site, size_t run_n,
+                    int key_n, const bool unknown[2], enum mt_verdict verdict)
 {
     struct mt_row *row = mt_report_row(r);
     int64_t first = site->at_end[0].most_b, last = site->at_end[run_n - 1].most_b;
@@ -308,7 +189,7 @@ static void add_row(struct mt_report *r, const struct site *site, size_t run_n, 
     row->cells[c++] = known_cell(!unknown[1], mt_cell_int(last));
     row->cells[c++] = mt_cell_text(mt_verdict_names[verdict]);
     for (int k = 0; k < key_n; k++)
-        row->cells[c++] = mt_cell_text(site->key[k]);
+        row->cells[c++] = mt_cell_text(mt_report_text(r, site->key[k]));
 }
 
 static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
@@ -321,31 +202,33 @@ static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
 }
 
 /* --min is about the growth per run of what grows, else about what is alive. */
-static bool large_enough(const struct sites *s, const struct site *site, enum mt_verdict verdict)
+static bool large_enough(const struct sites *s, const struct mt_run_ends_site *site,
+                         enum mt_verdict verdict)
 {
-    int64_t first = site->at_end[0].most_b, last = site->at_end[s->run_n - 1].most_b;
+    int64_t first = site->at_end[0].most_b, last = site->at_end[s->ends.run_n - 1].most_b;
     if (verdict == MT_VERDICT_STATE)
         return (first > last ? first : last) >= s->wanted->min_b;
-    double intervals = (double)(s->run_n - 1);
+    double intervals = (double)(s->ends.run_n - 1);
     return (double)mt_wrap_sub(last, first) / intervals >= (double)s->wanted->min_b;
 }
 
-static void use_site(struct sites *s, const struct site *site, struct mt_leaks_answer *answer)
+static void use_site(struct sites *s, const struct mt_run_ends_site *site,
+                     struct mt_leaks_answer *answer)
 {
     bool doubtful;
-    enum mt_verdict verdict = judge(s, site, &doubtful);
+    enum mt_verdict verdict = mt_run_ends_judge(&s->ends, site, &doubtful);
     bool large = large_enough(s, site, verdict);
     if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
-        mt_wrap_inc(&s->rest.bytes, site->at_end[s->run_n - 1].most_b);
+        mt_wrap_inc(&s->rest.bytes, site->at_end[s->ends.run_n - 1].most_b);
         s->rest.n++;
         return;
     }
     if (large)
-        add_row(s->r, site, s->run_n, s->wanted->key_n, s->unknown, verdict);
+        add_row(s->r, site, s->ends.run_n, s->wanted->key_n, s->unknown, verdict);
     s->r->left_out_n += !large;
     answer->leaking |= verdict == MT_VERDICT_LEAK && large;
     answer->unknown |=
-        verdict == MT_VERDICT_CANDIDATE && (s->run_n < RUNS_MIN || doubtful) && large;
+        verdict == MT_VERDICT_CANDIDATE && (s->ends.run_n < MT_RUN_ENDS_MIN || doubtful) && large;
     s->doubtful_n += doubtful && large;
 }
 
@@ -359,19 +242,19 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     struct mt_report *r = s->r;
     char first[MT_HUMAN_MAX], last[MT_HUMAN_MAX];
     int64_t sum[2] = {0, 0};
-    for (size_t i = 0; i < s->all.n; i++) {
-        mt_wrap_inc(&sum[0], s->all.v[i].at_end[0].most_b);
-        mt_wrap_inc(&sum[1], s->all.v[i].at_end[s->run_n - 1].most_b);
+    for (size_t i = 0; i < s->ends.sites.n; i++) {
+        mt_wrap_inc(&sum[0], s->ends.sites.v[i].at_end[0].most_b);
+        mt_wrap_inc(&sum[1], s->ends.sites.v[i].at_end[s->ends.run_n - 1].most_b);
     }
-    r->title =
-        mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->run_n, r->runs[0].name,
-                    r->runs[1].name, end_text(s, 0, sum[0], first), end_text(s, 1, sum[1], last));
+    r->title = mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->ends.run_n,
+                           r->runs[0].name, r->runs[1].name, end_text(s, 0, sum[0], first),
+                           end_text(s, 1, sum[1], last));
     if (s->doubtful_n)
         mt_report_note(r, "What grows in every run may not be a leak: frees of such sites went "
                           "unrecorded, so the remaining blocks may be freed too.");
-    if (answer->unknown && s->run_n < RUNS_MIN)
+    if (answer->unknown && s->ends.run_n < MT_RUN_ENDS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
-                       RUNS_MIN);
+                       MT_RUN_ENDS_MIN);
     if (s->leaves_out)
         mt_report_note(r,
                        "Blocks older than the runs are left out: what one run leaves is older than "
@@ -381,7 +264,7 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
         mt_report_note(r,
                        "%zu of %zu runs leak%s from step to step; %s grows %s a step. memtool "
                        "leaks %s shows it.",
-                       s->leaking_n, s->run_n, s->leaking_n == 1 ? "s" : "", s->leaking,
+                       s->leaking_n, s->ends.run_n, s->leaking_n == 1 ? "s" : "", s->leaking,
                        mt_human_bytes((int64_t)(s->leaking_b + 0.5), first), s->leaking);
     mt_report_total(r, "first_at_end_b", known_cell(!s->unknown[0], mt_cell_int(sum[0])));
     mt_report_total(r, "at_end_b", known_cell(!s->unknown[1], mt_cell_int(sum[1])));
@@ -394,13 +277,13 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     static const struct mt_sort by_change = {"change_b", true, NULL, false};
     struct mt_rows asked = *s->wanted->rows;
     char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
-    for (size_t i = 0; i < s->all.n; i++)
-        use_site(s, &s->all.v[i], answer);
+    for (size_t i = 0; i < s->ends.sites.n; i++)
+        use_site(s, &s->ends.sites.v[i], answer);
     mt_table_sort(s->r, &by_change);
     describe(s, answer);
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
-    if (s->ends_unknown || s->leaves_out)
+    if (s->ends.unknown || s->leaves_out)
         s->r->empty = "growth from run to run is unknown";
     else if (s->rest.n)
         s->r->empty = "nothing grows from run to run";
@@ -413,13 +296,6 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     return MT_OK;
 }
 
-static void free_sites(struct sites *s)
-{
-    for (size_t i = 0; i < s->all.n; i++)
-        free(s->all.v[i].at_end);
-    mt_vec_free(&s->all);
-}
-
 /* A device that is not shown, as far as the answer is about it. */
 static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_leaks_wanted *wanted,
                                    const char *device, struct mt_report *r,
@@ -428,20 +304,21 @@ static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_l
     struct mt_leaks_wanted w = *wanted;
     struct mt_report unseen;
     struct mt_leaks_answer one = {0};
-    struct sites s = {.wanted = &w, .r = &unseen, .run_n = refs->n, .beside = true};
+    struct sites s = {.wanted = &w, .r = &unseen, .beside = true};
     enum mt_status st = MT_OK;
     w.device = device;
+    mt_run_ends_init(&s.ends, w.keys, w.key_n, refs->n);
     mt_report_init(&unseen, "", 1);
     add_columns(&unseen, &w);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
-    for (size_t i = 0; i < s.all.n; i++)
-        use_site(&s, &s.all.v[i], &one);
+    for (size_t i = 0; i < s.ends.sites.n; i++)
+        use_site(&s, &s.ends.sites.v[i], &one);
     one.unknown |= ends_hide(&s);
     mt_leaks_note_device(r, device, &one);
     mt_leaks_answer_add(answer, &one);
 out:
-    free_sites(&s);
+    mt_run_ends_free(&s.ends);
     mt_report_free(&unseen);
     return st;
 }
@@ -482,8 +359,9 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
                                   struct mt_report *r, struct mt_leaks_answer *answer,
                                   struct mt_err *err)
 {
-    struct sites s = {.wanted = wanted, .r = r, .run_n = refs->n};
+    struct sites s = {.wanted = wanted, .r = r};
     enum mt_status st = MT_OK;
+    mt_run_ends_init(&s.ends, wanted->keys, wanted->key_n, refs->n);
     add_columns(r, wanted);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
@@ -492,6 +370,6 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     if (!wanted->device)
         st = judge_others(refs, &s, answer, err);
 out:
-    free_sites(&s);
+    mt_run_ends_free(&s.ends);
     return st;
 }

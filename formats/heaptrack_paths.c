@@ -1,6 +1,6 @@
 #include "formats/heaptrack_paths.h"
 
-enum { DEPTH_MAX = 64 }; /* of the stacks that heaptrack records */
+enum { DEPTH_MAX = 62 }; /* of the stacks that heaptrack records: 64, less its own two */
 
 void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,
                        const regex_t *alloc_fn)

@@ -17,7 +17,8 @@ struct reader {
     struct mt_recording *rec;
     struct mt_buf text; /* scratch */
     uint64_t process;   /* whose report is under way */
-    bool open;          /* its summary is still to come */
+    uint64_t open_n;    /* reports whose summary is still to come; it names no process */
+    bool mixed;         /* some began before that of another had come */
     bool in_stack;      /* the line before was a leak's first one or a frame of it */
 };
 
@@ -134,7 +135,8 @@ static enum mt_status read_leak(struct reader *r, const struct mt_line *line,
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
         return MT_OK;
     }
-    r->in_stack = r->open = true;
+    r->in_stack = true;
+    r->open_n += !r->open_n; /* its first line is lost */
     return mt_leak_report_add(&r->report, kind, bytes, blocks, r->process, err);
 }
 
@@ -148,7 +150,7 @@ static void begin(struct reader *r, const struct mt_line *line)
     else
         r->process = 0;
     mt_leak_report_forget(&r->report, r->process);
-    r->open = true;
+    r->mixed |= r->open_n++ > 0;
 }
 
 /* What its leaks lack of the total that it gives has no stack. */
@@ -159,7 +161,9 @@ static enum mt_status end(struct reader *r, struct mt_fields f, struct mt_err *e
     size_t n;
     if (!mt_field_word(&f, &tool, &n) || !read_sizes(f, "allocation(s).", &bytes, &blocks))
         return MT_OK; /* of another error */
-    r->open = false;
+    r->open_n--;
+    if (r->mixed)
+        return MT_OK;
     return mt_leak_report_total(&r->report, MT_LEAK_KIND_N, bytes, blocks, r->process,
                                 "the leaks that it lists are fewer", err);
 }
@@ -175,7 +179,7 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
         return read_leak(r, line, MT_LEAK_DIRECT, f, err);
     if (find(line, begins, &f))
         begin(r, line);
-    else if (r->open && find(line, summary, &f))
+    else if (r->open_n && find(line, summary, &f))
         return end(r, f, err);
     return MT_OK;
 }
@@ -187,7 +191,7 @@ static enum mt_status cut(struct reader *r, struct mt_err *err)
         return MT_OK;
     }
     err->offset = (int64_t)mt_lines_offset(&r->lines);
-    MT_FAIL(err, MT_EINPUT, "the report ends early: its last line, SUMMARY, is missing");
+    MT_FAIL(err, MT_EINPUT, "a report ends early: its last line, SUMMARY, is missing");
     mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
     return MT_EINPUT;
 }
@@ -203,7 +207,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         *err = (struct mt_err)MT_ERR_INIT;
     else
         MT_TRY(st);
-    if (r->open || st != MT_OK)
+    if (r->open_n || st != MT_OK)
         MT_TRY(cut(r, err));
     return mt_leak_report_close(&r->report, err);
 }

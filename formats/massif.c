@@ -132,11 +132,11 @@ static enum mt_status open_snapshot(struct reader *r, struct mt_fields *f,
                                .extra = MT_UNKNOWN,
                                .stacks = MT_UNKNOWN};
     mt_massif_tree_clear(&r->tree);
-    if (!mt_field_decimal(f, &number) || !mt_field_end(f) || number != r->next)
+    bool good =
+        mt_field_decimal(f, &number) && mt_field_end(f) && number >= 0 && number < INT32_MAX;
+    if (!good || number != r->next)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
-    else
-        number = r->next;
-    r->next = number + 1;
+    r->next = (good ? number : r->next) + 1;
     return MT_OK;
 }
 

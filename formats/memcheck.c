@@ -30,7 +30,8 @@ struct reader {
     struct mt_recording *rec;
     struct mt_buf text; /* scratch */
     MT_VEC(struct process) processes;
-    uint64_t in_stack; /* process whose record's frames come; 0 = none */
+    struct mt_map process_at; /* number -> index */
+    uint64_t in_stack;        /* process whose record's frames come; 0 = none */
 };
 
 /* Takes "==12== ", with or without the time before the number. */
@@ -51,12 +52,12 @@ static bool take_head(struct mt_fields *f, uint64_t *process)
 
 static struct process *process_of(struct reader *r, uint64_t number)
 {
-    for (size_t i = 0; i < r->processes.n; i++)
-        if (r->processes.v[i].number == number)
-            return &r->processes.v[i];
-    struct process *new = mt_vec_push(&r->processes);
-    *new = (struct process){.number = number};
-    return new;
+    uint32_t *at = mt_map_at(&r->process_at, number);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)r->processes.n;
+        *mt_vec_push(&r->processes) = (struct process){.number = number};
+    }
+    return &r->processes.v[*at];
 }
 
 /* ---- records ---- */
@@ -222,6 +223,7 @@ static enum mt_status memcheck_read(struct mt_stream *in, const struct mt_read_o
     enum mt_status st = read_all(&r, err);
     mt_leak_report_free(&r.report);
     mt_vec_free(&r.processes);
+    mt_map_free(&r.process_at);
     mt_buf_free(&r.text);
     return st;
 }

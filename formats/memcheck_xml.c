@@ -7,6 +7,7 @@
 #include "lib/input/fields.h"
 #include "lib/input/xml.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const kinds[MT_LEAK_KIND_N] = {
@@ -34,6 +35,7 @@ struct reader {
     bool in_stack, added; /* its first stack; it is in the report */
 
     bool is_memcheck, checks_leaks, any;
+    bool in_suppressions, lists_all, suppresses; /* all kinds of leaks; some of them */
 };
 
 /* ---- elements ---- */
@@ -108,6 +110,8 @@ static enum mt_status begin(void *closure, const char *name, struct mt_err *err)
         bool first = !r->added;
         st = add(r, err);
         r->in_stack = first && r->added;
+    } else if (strcmp(name, "suppcounts") == 0) {
+        r->in_suppressions = true;
     } else if (strcmp(name, "frame") == 0) {
         for (int p = 0; p < PART_N; p++)
             mt_buf_clear(&r->frame[p]);
@@ -136,6 +140,17 @@ static void end_of_leak(struct reader *r, const char *name, const char *text)
     }
 }
 
+/* --show-leak-kinds=all, or each of them. */
+static bool names_all_kinds(const char *arg)
+{
+    static const char option[] = "--show-leak-kinds=";
+    if (strncmp(arg, option, sizeof option - 1) != 0)
+        return false;
+    arg += sizeof option - 1;
+    return strcmp(arg, "all") == 0 || (strstr(arg, "definite") && strstr(arg, "indirect") &&
+                                       strstr(arg, "possible") && strstr(arg, "reachable"));
+}
+
 static void end_of_head(struct reader *r, const char *name, const char *text)
 {
     int64_t v;
@@ -143,9 +158,15 @@ static void end_of_head(struct reader *r, const char *name, const char *text)
         r->process = number_of(text, &v) ? (uint64_t)v : 0;
     else if (strcmp(name, "protocoltool") == 0)
         r->is_memcheck = strcmp(text, "memcheck") == 0;
-    else if (strcmp(name, "arg") == 0)
+    else if (strcmp(name, "pair") == 0)
+        r->suppresses |= r->in_suppressions;
+    else if (strcmp(name, "suppcounts") == 0)
+        r->in_suppressions = false;
+    else if (strcmp(name, "arg") == 0) {
         r->checks_leaks |=
             strcmp(text, "--leak-check=full") == 0 || strcmp(text, "--leak-check=yes") == 0;
+        r->lists_all |= names_all_kinds(text);
+    }
 }
 
 static enum mt_status end(void *closure, const char *name, const char *text, struct mt_err *err)
@@ -188,6 +209,18 @@ static enum mt_status check_whole(const struct reader *r, struct mt_err *err)
     return MT_EINPUT;
 }
 
+/* The XML has no totals: what is not listed is in no figure. */
+static void note_kinds(struct reader *r)
+{
+    struct mt_note *note = &r->rec->notes[MT_NOTE_KINDS];
+    if (r->lists_all && !r->suppresses)
+        return;
+    mt_rec_note(r->rec, MT_NOTE_KINDS, -1, 0);
+    snprintf(note->detail, sizeof note->detail, "%s",
+             r->lists_all ? "some leaks were suppressed"
+                          : "valgrind --show-leak-kinds=all lists what is reachable, too");
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     enum mt_status st = mt_xml_read(&r->xml, err);
@@ -195,8 +228,10 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         st = damaged(r, err);
     MT_TRY(st);
     MT_TRY(check_whole(r, err));
-    MT_TRY(mt_leak_report_total(&r->report, MT_LEAK_INDIRECTLY_LOST, r->indirect_b, MT_UNKNOWN,
-                                r->process, "valgrind --show-leak-kinds=all lists them", err));
+    note_kinds(r);
+    if (r->indirect_b > 0 && !r->lists_all)
+        MT_TRY(mt_leak_report_total(&r->report, MT_LEAK_INDIRECTLY_LOST, r->indirect_b, MT_UNKNOWN,
+                                    r->process, "valgrind --show-leak-kinds=all lists them", err));
     return mt_leak_report_close(&r->report, err);
 }
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { EVENTS_PER_TICK = 256, LINES_PER_CHECK = 1 << 14 };
+enum { LINES_PER_CHECK = 1 << 14 };
 static const int64_t size_max = INT64_C(1) << 60; /* of a block; more cannot be true */
 
 struct reader {
@@ -94,9 +94,10 @@ static bool take_size(struct mt_fields *f, int64_t *size)
     return mt_field_decimal(f, size) && *size == 0;
 }
 
+/* What comes next is the next event, whose number is its time. */
 static enum mt_status tick(struct reader *r, struct mt_err *err)
 {
-    return ++r->event_n % EVENTS_PER_TICK ? MT_OK : mt_heap_tick(r->heap, r->event_n, err);
+    return mt_heap_tick(r->heap, ++r->event_n, err);
 }
 
 /* A block that was to be moved, and of which no next line said where to, is gone. */
@@ -105,8 +106,8 @@ static enum mt_status end_move(struct reader *r, struct mt_err *err)
     if (!r->moving)
         return MT_OK;
     r->moving = false;
-    MT_TRY(mt_heap_free_at(r->heap, r->moves, err));
-    return tick(r, err);
+    MT_TRY(tick(r, err));
+    return mt_heap_free_at(r->heap, r->moves, err);
 }
 
 static enum mt_status allocate(struct reader *r, char op, uint64_t address, uint32_t node,
@@ -114,14 +115,14 @@ static enum mt_status allocate(struct reader *r, char op, uint64_t address, uint
 {
     if (op == '>' && r->moving) {
         r->moving = false;
-        MT_TRY(mt_heap_realloc_at(r->heap, r->moves, address, node, size, err));
-        return tick(r, err);
+        MT_TRY(tick(r, err));
+        return mt_heap_realloc_at(r->heap, r->moves, address, node, size, err);
     }
     MT_TRY(end_move(r, err));
     if (!address) /* it failed */
         return MT_OK;
-    MT_TRY(mt_heap_alloc_at(r->heap, address, node, size, err));
-    return tick(r, err);
+    MT_TRY(tick(r, err));
+    return mt_heap_alloc_at(r->heap, address, node, size, err);
 }
 
 static enum mt_status event(struct reader *r, char op, struct mt_fields f, uint32_t node,
@@ -145,8 +146,8 @@ static enum mt_status event(struct reader *r, char op, struct mt_fields f, uint3
         return MT_OK;
     case '-':
         MT_TRY(end_move(r, err));
-        MT_TRY(mt_heap_free_at(r->heap, address, err));
-        return tick(r, err);
+        MT_TRY(tick(r, err));
+        return mt_heap_free_at(r->heap, address, err);
     default: /* '!': a realloc that failed */
         return end_move(r, err);
     }
@@ -228,8 +229,6 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         mt_rec_note(r->rec, MT_NOTE_PROCESSES, -1, 0);
         r->rec->notes[MT_NOTE_PROCESSES].count = r->begun_n;
     }
-    if (r->event_n)
-        MT_TRY(mt_heap_tick(r->heap, r->event_n, err));
     return mt_heap_close(r->heap, err);
 }
 

@@ -1,4 +1,4 @@
-/* Gives memory records their ops and their pairs, finds each device's peak. */
+/* Gives memory records their ops, finds each device's totals and its peak. */
 #include "lib/base/sort.h"
 #include "lib/build/build.h"
 

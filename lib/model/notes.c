@@ -53,6 +53,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] = "processes",
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
+    [MT_NOTE_KINDS] = "kinds_left_out",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
 };
@@ -67,6 +68,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
+    [MT_NOTE_KINDS] = ABOUT(END),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -194,6 +196,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",
+    [MT_NOTE_KINDS] = "more is alive at the end than is listed: %D",
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",

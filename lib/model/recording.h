@@ -253,6 +253,7 @@ enum mt_note_kind {
     MT_NOTE_UNLISTED,       /* what reports of leaks count, and list no stacks for */
     MT_NOTE_BASE_TWICE,     /* metadata on older blocks that says two sizes of a device */
     MT_NOTE_BASE_DIFFERS,   /* metadata on older blocks that the user's word contradicts */
+    MT_NOTE_KINDS,          /* kinds of leaks that a report was not to list */
     MT_NOTE_PROCESSES,      /* processes that wrote one log, whose addresses are not told apart */
     MT_NOTE_SAMPLED,        /* of which the recorder kept some blocks only */
     MT_NOTE_SAMPLE_TYPES,   /* figures of a profile that are no memory's */

@@ -26,7 +26,7 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
                            .sections = IN(OP), .in_device = "net_b"},
     [MT_FIG_AT_END_B] = {"at_end_b", "AT END", "in use at the end", .needs = MT_KNOWS_AT_END,
                          .unknown = MT_UNKNOWN_END, .lost_by = MT_GAPS_OF_FREES,
-                         .least_by = MT_GAP_OLDER, .kept = TABLE | BLOCKS | DEVICE | SITES,
+                         .least_by = MT_GAPS_OF_ENDS, .kept = TABLE | BLOCKS | DEVICE | SITES,
                          .sections = IN(TOTAL) | IN(END) | IN(LEAK), .in_device = "at_end_b",
                          IN_SITES("at_end_b")},
     [MT_FIG_SELF_ALLOC_B] = {"self_alloc_b", "SELF ALLOC", "allocated, without what the op calls",

@@ -18,6 +18,7 @@ static const struct {
      "has no allocations: the recorder was perhaps not loaded into the program"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
     {MT_GAP_OLDER, MT_NOTE_BEFORE, "leaves out what was allocated before its recording began"},
+    {MT_GAP_KINDS, MT_NOTE_KINDS, "does not list all that is alive at its end"},
     {MT_GAP_PEAK, MT_NOTE_NO_PEAK, "has no moment that its recorder marked as the peak"},
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;

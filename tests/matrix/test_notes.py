@@ -98,6 +98,12 @@ def more_than_listed(path):
         out.write(re.sub(r"(SUMMARY: \w+: )(\d+)", lambda found: found[1] + str(int(found[2]) + 1000), f.read()))
 
 
+def default_kinds(path):
+    """memcheck's XML as it comes without --show-leak-kinds: what is reachable is not listed."""
+    with open(os.path.join(os.environ["SAMPLES"], "heap", "memcheck.xml")) as f, open(path, "w") as out:
+        out.write(f.read().replace("<arg>--show-leak-kinds=all</arg>", ""))
+
+
 HEAPTRACK = "v 10400 3\nX ./a b\nI 1000 5e298f\ns 2 /p\ns 4 main\ni 1 1 2\nt 1 0\na a 1\n+ 0\n"
 MASSIF = """desc: --massif
 cmd: ./a
@@ -163,6 +169,7 @@ CASES = {
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
+    "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
     "sampled": (corpus("pprof/sampled"), EVERY),
     "sample_types": (corpus("pprof/other_types"), NONE),
@@ -240,4 +247,6 @@ for name, log in (("older_freed", "- 0\n- 0\n"), ("older_freed_leak", "- 0\n- 0\
     m.check(m.run("leaks", run, "--fail", codes=(0, 1, 3))[0] == leaks, run, "leaks --fail", leaks)
 for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0")):
     m.check(m.run("check", "no_peak", *line.split(), codes=(0, 1, 3))[0] == code, "no_peak", line, code)
+for code, line in ((3, "--max-at-end 1TiB"), (1, "--max-at-end 1")):
+    m.check(m.run("check", "kinds_left_out", *line.split(), codes=(0, 1, 3))[0] == code, "kinds_left_out", line, code)
 m.finish(at_least=500)

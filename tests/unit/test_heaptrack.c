@@ -102,7 +102,7 @@ static void cuts(void **state)
  * programs do. */
 static void deep(void **state)
 {
-    enum { DEPTH = 64 };
+    enum { DEPTH = 62 };
     (void)state;
     for (int rooted = 0; rooted < 2; rooted++) {
         struct mt_buf text = {0};
@@ -110,7 +110,7 @@ static void deep(void **state)
         mt_buf_addf(&text, "t %d 0\n", rooted ? 2 : 3);
         for (int i = 1; i < DEPTH; i++)
             mt_buf_addf(&text, "t 1 %x\n", (unsigned)i);
-        mt_buf_adds(&text, "a 5 40\na 5 3f\n+ 0\n+ 1\n" TRAILER);
+        mt_buf_adds(&text, "a 5 3e\na 5 3d\n+ 0\n+ 1\n" TRAILER);
         const struct summed_file whole = {
             "deep", text.s,
             rooted ? " alloc 10 n 2 peak 10 end 10 moments 1 ns 0\nmain;f 10/10/10\n"

@@ -62,7 +62,11 @@ static const struct summed_file lsans[] = {
      "[direct leak];main;leaf 0/0/30\n"
      "note skipped 1\n"},
     {"cut", BEGINS DIRECT STACK,
-     "error at 251: the report ends early: its last line, SUMMARY, is missing\n"},
+     "error at 251: a report ends early: its last line, SUMMARY, is missing\n"},
+    {"cut, before another",
+     BEGINS DIRECT STACK
+     "==13==ERROR: LeakSanitizer: detected memory leaks\n" DIRECT STACK SUMMARY(30, 3),
+     "error at 566: a report ends early: its last line, SUMMARY, is missing\n"},
     {"cut, --partial", BEGINS DIRECT STACK,
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[direct leak];main;leaf 0/0/30\n"
@@ -145,8 +149,9 @@ static void test_memcheck(void **state)
 
 /* ---- as XML ---- */
 
-#define XML(tool)                                                                                  \
+#define XML_DEFAULT(tool)                                                                          \
     "<?xml version=\"1.0\"?>\n<valgrindoutput><protocoltool>" tool "</protocoltool><pid>7</pid>"
+#define XML(tool) XML_DEFAULT(tool) "<args><vargv><arg>--show-leak-kinds=all</arg></vargv></args>"
 #define LEAK(kind, text, bytes, blocks)                                                            \
     "<error><kind>" kind "</kind><xwhat><text>" text "</text><leakedbytes>" #bytes                 \
     "</leakedbytes><leakedblocks>" #blocks "</leakedblocks></xwhat>"
@@ -165,12 +170,35 @@ static const struct summed_file xmls[] = {
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[possibly lost];main;leaf 0/0/30\n"},
     {"direct and indirect, of which the latter is not listed",
-     XML("memcheck") LEAK("Leak_DefinitelyLost", "30 (10 direct, 20 indirect) bytes in 3 blocks",
-                          30, 3) FRAMES END,
+     XML_DEFAULT("memcheck") LEAK(
+         "Leak_DefinitelyLost", "30 (10 direct, 20 indirect) bytes in 3 blocks", 30, 3) FRAMES END,
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[definitely lost];main;leaf 0/0/10\n"
      "[indirectly lost] 0/0/20\n"
-     "note unlisted 1\n"},
+     "note unlisted 1\n"
+     "note kinds_left_out 1\n"},
+    {"what is reachable is not listed",
+     XML_DEFAULT("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/30\n"
+     "note kinds_left_out 1\n"},
+    {"kinds one by one",
+     XML_DEFAULT("memcheck") "<args><vargv><arg>--show-leak-kinds=definite,indirect,possible,"
+                             "reachable</arg></vargv></args>" LEAK("Leak_DefinitelyLost", "", 30, 3)
+                                 FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/30\n"},
+    {"indirect ones alone",
+     XML_DEFAULT("memcheck") LEAK("Leak_IndirectlyLost", "", 30, 3) FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[indirectly lost];main;leaf 0/0/30\n"
+     "note kinds_left_out 1\n"},
+    {"suppressed",
+     XML("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES
+     "</error><suppcounts><pair><count>1</count></pair></suppcounts></valgrindoutput>",
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/30\n"
+     "note kinds_left_out 1\n"},
     {"no stack", XML("memcheck") LEAK("Leak_StillReachable", "", 30, 3) END,
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[still reachable] 0/0/30\n"},
@@ -197,13 +225,13 @@ static const struct summed_file xmls[] = {
          END,
      "error at 12: it declares a document type\n"},
     {"cut", XML("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES "</error><err",
-     "error at 461: ends early: the file was cut off\n"},
+     "error at 521: ends early: the file was cut off\n"},
     {"cut, --partial", XML("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES "</error><err",
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[definitely lost];main;leaf 0/0/30\n"
      "note cut 1\n"},
     {"cut before the first, --partial", XML("memcheck") "<err",
-     "error at 87: ends early: the file was cut off\n"},
+     "error at 147: ends early: the file was cut off\n"},
 };
 
 static void test_xml(void **state)

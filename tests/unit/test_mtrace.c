@@ -9,43 +9,43 @@
 
 static const struct summed_file mtraces[] = {
     {"allocated, freed", START A "+ 0x10 0x64\n" A "+ 0x20 0x32\n" A "- 0x10\n= End\n",
-     " alloc 150 n 2 peak 150 end 50 moments 1 events 3\n"
+     " alloc 150 n 2 peak 150 end 50 moments 3 events 3\n"
      "[a+0x12] 150/150/50\n"},
     {"a function, its library, no object, no caller",
      START B "+ 0x10 0x1\n@ /lib/l.so:(malloc+2)[0x9] + 0x20 0x2\n@ [0x7f01] + 0x30 0x4\n"
              "+ 0x40 0x8\n@ ./a b:[0x1] + 0x50 0x10\n",
-     " alloc 31 n 5 peak 31 end 31 outside 8/8/8 moments 1 events 5\n"
+     " alloc 31 n 5 peak 31 end 31 outside 8/8/8 moments 5 events 5\n"
      "g 1/1/1\n"
      "malloc 2/2/2\n"
      "[0x7f01] 4/4/4\n"
      "[a b+0x1] 16/16/16\n"},
     {"moved", START A "+ 0x10 0x10\n" A "< 0x10\n" A "> 0x20 0x30\n",
-     " alloc 64 n 2 peak 48 end 48 moments 1 events 2\n"
+     " alloc 64 n 2 peak 48 end 48 moments 2 events 2\n"
      "[a+0x12] 64/48/48\n"},
     {"moved in place", START A "+ 0x10 0x10\n" B "< 0x10\n" B "> 0x10 0x8\n",
-     " alloc 24 n 2 peak 16 end 8 moments 1 events 2\n"
+     " alloc 24 n 2 peak 16 end 8 moments 2 events 2\n"
      "[a+0x12] 16/16/0\n"
      "g 8/0/8\n"},
     {"moved, of which one half is there",
      START A "+ 0x10 0x10\n" A "< 0x10\n" A "+ 0x20 0x1\n" A "> 0x30 0x2\n",
-     " alloc 19 n 3 peak 16 end 3 moments 1 events 4\n"
+     " alloc 19 n 3 peak 16 end 3 moments 4 events 4\n"
      "[a+0x12] 19/16/3\n"},
     {"failed: allocated, moved", START A "+ 0x10 0x10\n" A "+ (nil) 0x1000\n" A "! 0x10 0x2000\n",
      " alloc 16 n 1 peak 16 end 16 moments 1 events 1\n"
      "[a+0x12] 16/16/16\n"},
     {"nothing, which is a block too", START A "+ 0x10 0\n" A "+ 0x20 0x0\n",
-     " alloc 0 n 2 peak 0 end 0 moments 1 events 2\n"
+     " alloc 0 n 2 peak 0 end 0 moments 2 events 2\n"
      "[a+0x12] 0/0/0\n"},
     {"freed though it was never allocated", START A "- 0x10\n" A "+ 0x20 0x1\n",
      " alloc 1 n 1 peak 1 end 1 moments 1 events 2\n"
      "[a+0x12] 1/1/1\n"
      "note before_trace 1\n"},
     {"allocated twice", START A "+ 0x10 0x1\n" A "+ 0x10 0x2\n",
-     " alloc 3 n 2 peak 2 end 2 moments 1 events 2\n"
+     " alloc 3 n 2 peak 2 end 2 moments 2 events 2\n"
      "[a+0x12] 3/2/2\n"
      "note reused_address 1\n"},
     {"two processes", START A "+ 0x10 0x1\n" START A "+ 0x20 0x2\n",
-     " alloc 3 n 2 peak 3 end 3 moments 1 events 2\n"
+     " alloc 3 n 2 peak 3 end 3 moments 2 events 2\n"
      "[a+0x12] 3/3/3\n"
      "note processes 2\n"},
     {"lines that make no sense",
