@@ -210,7 +210,7 @@ static void markdown_report(const struct mt_findings *f, struct mt_report *r)
     r->title = mt_asprintf("Memory of %s: %s", f->new->figures.v.v[0].run, sum.s);
     mt_buf_free(&sum);
     mt_report_column(r, "verdict", NULL, MT_UNIT_NONE);
-    mt_report_column(r, "finding", NULL, MT_UNIT_NONE);
+    mt_report_column(r, "finding", NULL, MT_UNIT_WORDS);
     mt_report_column(r, "explained_by", "EXPLAINED BY", MT_UNIT_NONE);
     mt_report_column(r, "look", NULL, MT_UNIT_NONE);
     for (size_t i = 0; i < f->v.n; i++) {

@@ -28,24 +28,19 @@ static bool same_text(const struct mt_rule_kind *kind, int64_t a, int64_t b)
     return !kind->count && strcmp(mt_human_bytes(a, ta), mt_human_bytes(b, tb)) == 0;
 }
 
-/* With as many digits as tell it from the limit. */
+/* As diff rounds it, and with more digits where these tell it from the limit. */
 static void add_percent(struct mt_buf *out, double percent, double limit)
 {
-    enum { DIGITS_MAX = 6 };
+    enum { DECIMALS_MAX = 12 };
     char text[MT_HUMAN_MAX], plain[MT_HUMAN_MAX];
-    int zeros = 0, digits = 1; /* decimals that are 0, and those behind them */
-    for (double unit = 1; percent < unit && zeros < DIGITS_MAX; unit /= 10)
-        zeros++;
-    for (; digits <= DIGITS_MAX; digits++) {
-        snprintf(plain, sizeof plain, "%.*f", zeros + digits, fmin(percent, 1e15));
+    int decimals = mt_percent_decimals(percent);
+    for (decimals = decimals < 0 ? 1 : decimals; decimals <= DECIMALS_MAX; decimals++) {
+        snprintf(plain, sizeof plain, "%.*f", decimals, fmin(percent, 1e15));
         double shown = strtod(plain, NULL);
         if ((shown > limit) == (percent > limit) && (shown < limit) == (percent < limit))
             break;
     }
-    mt_human_decimal(percent, zeros + digits, text);
-    for (size_t n = strlen(text); zeros && n > 1 && (text[n - 1] == '0' || text[n - 1] == '.'); n--)
-        text[n - 1] = '\0';
-    mt_buf_addf(out, "%s %%", text);
+    mt_buf_addf(out, "%s %%", mt_human_decimal(percent, decimals, text));
 }
 
 static void add_open(struct mt_buf *out, const struct mt_checked *c, int64_t v, int64_t unlisted)

@@ -26,13 +26,10 @@ static const char *signed_bytes(struct mt_report *r, int64_t bytes)
 /* ", +97.8 %", ", +0.03 %", ", -1,204 %"; nothing of nothing, and where it is next to nothing. */
 static const char *relative_text(struct mt_report *r, int64_t from, int64_t change)
 {
-    enum { DECIMALS_MAX = 6 };
     char text[MT_HUMAN_MAX];
     double percent = from ? 100.0 * (double)change / fabs((double)from) : 0;
-    int decimals = fabs(percent) >= 1000 ? 0 : 1;
-    for (double unit = 0.1; fabs(percent) < 0.95 * unit && decimals <= DECIMALS_MAX; unit /= 10)
-        decimals++;
-    if (decimals > DECIMALS_MAX)
+    int decimals = mt_percent_decimals(percent);
+    if (decimals < 0)
         return "";
     return mt_report_textf(r, ", %s%s %%", change > 0 ? "+" : "",
                            mt_human_decimal(percent, decimals, text));

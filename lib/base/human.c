@@ -127,6 +127,16 @@ const char *mt_human_decimal(double v, int decimals, char out[MT_HUMAN_MAX])
     return out;
 }
 
+int mt_percent_decimals(double percent)
+{
+    enum { DECIMALS_MAX = 6 };
+    double size = fabs(percent);
+    int decimals = size >= 1000 ? 0 : 1;
+    for (double unit = 0.1; size < 0.95 * unit && decimals <= DECIMALS_MAX; unit /= 10)
+        decimals++;
+    return decimals <= DECIMALS_MAX ? decimals : -1;
+}
+
 const char *mt_human_number(double v, char out[MT_HUMAN_MAX])
 {
     double size = fabs(v);

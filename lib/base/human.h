@@ -34,6 +34,10 @@ const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX]);
 /* The same with so many decimals (9 at most): 35,419.3. */
 const char *mt_human_decimal(double v, int decimals, char out[MT_HUMAN_MAX]);
 
+/* Decimals of a change in percent: 1, none from 1,000 on, and below 0.1 as many as show a digit;
+ * -1: it is next to nothing. */
+int mt_percent_decimals(double percent);
+
 /* A count that need not be whole, such as a mean: 12,345, and with 4 significant digits 2.5,
  * 0.3333, 1,235. */
 const char *mt_human_number(double v, char out[MT_HUMAN_MAX]);

@@ -42,6 +42,8 @@ static void add_words(struct mt_buf *out, const char *s, bool ascii)
         if (at_start || strchr("\\`*_{}[]<>#|~&", *p))
             mt_buf_addc(out, '\\');
         mt_buf_addc(out, *p);
+        if (*p == '@') /* of nobody that GitHub should call */
+            mt_buf_adds(out, "<!-- -->");
     }
     mt_buf_free(&safe);
 }
@@ -57,7 +59,10 @@ static void add_cell(struct mt_buf *line, const struct mt_cell *cell, const char
     if (tree && column->unit == MT_UNIT_TREE)
         mt_render_words(&text, tree, how->ascii);
     mt_render_cell(&text, cell, column, how->bytes);
-    add_code(line, text.s);
+    if (column->unit == MT_UNIT_WORDS)
+        add_words(line, text.s, how->ascii);
+    else
+        add_code(line, text.s);
     mt_buf_free(&text);
 }
 
