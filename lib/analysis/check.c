@@ -160,7 +160,7 @@ static const char *why_unknown(enum mt_figure f, const struct mt_baseline *b,
         return mt_gaps_text(d->gaps);
     if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN)
         return "has no addresses in its records, so block lifetimes are unknown";
-    if (f == MT_FIG_PER_STEP_B)
+    if (f == MT_FIG_PER_STEP_B && d->v[MT_FIG_STEP_N] != MT_BASELINE_UNKNOWN)
         return d->v[MT_FIG_STEP_N]
                    ? "has too few steps to measure growth; 3 after the warm-up are needed"
                    : "has no steps; mark them when recording, or import it with --step-marker "
@@ -219,7 +219,11 @@ static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *
         mt_format_words(a->format, was);
         mt_format_words(b->format, is);
         mt_check_open(c, "the baseline is %s, the run %s: these count differently", was, is);
-    } else if (rule->kind->steps && steps_a != steps_b)
+    } else if (rule->kind->steps &&
+               (steps_a == MT_BASELINE_UNKNOWN || steps_b == MT_BASELINE_UNKNOWN))
+        mt_check_open(c, "the steps of the %s are unknown: %s do not compare",
+                      steps_a == MT_BASELINE_UNKNOWN ? "baseline" : "run", rule->kind->what);
+    else if (rule->kind->steps && steps_a != steps_b)
         mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
                       (long long)steps_a, (long long)steps_b, rule->kind->what);
     else if (rule->kind->steps && from->spread[MT_FIG_STEP_N])

@@ -42,6 +42,23 @@ static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_d
     return false;
 }
 
+static bool grows(const struct mt_step_part *p)
+{
+    return p->leak_b != 0 || p->suspect_b != 0 || (p->levels && p->levels->rises.n > 1);
+}
+
+/* With steps that are unknown, on one side or both, whatever grows may turn the verdict. */
+static void doubt_unknown(const struct mt_baseline_device *base,
+                          const struct mt_baseline_device *new, struct mt_checked *c)
+{
+    const struct mt_step_part part[2] = {part_of(c->rule, base), part_of(c->rule, new)};
+    if (part[0].step_n && part[1].step_n && (grows(&part[0]) || grows(&part[1])))
+        mt_check_open(c,
+                      "the steps of the %s are unknown: with equally many, the verdict could "
+                      "differ",
+                      part[0].step_n == MT_BASELINE_UNKNOWN ? "baseline" : "run");
+}
+
 void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
                           struct mt_checked *c)
 {
@@ -51,7 +68,11 @@ void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats 
         for (size_t k = 0; k < new->v.n && c->verdict != MT_CHECK_INCONCLUSIVE; k++) {
             const struct mt_baseline_device *a = mt_baseline_same_device(&base->v.v[i], c->device);
             const struct mt_baseline_device *b = mt_baseline_same_device(&new->v.v[k], c->device);
-            if (a && b && verdict_turns(c, a, b))
+            if (a && b &&
+                (a->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN ||
+                 b->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN))
+                doubt_unknown(a, b, c);
+            else if (a && b && verdict_turns(c, a, b))
                 mt_check_open(
                     c,
                     "the baseline has %lld steps and the run %lld: with equally many, the verdict "
