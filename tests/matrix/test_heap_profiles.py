@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Heap profiles as text: recorded ones, compared with what their first lines, jeprof and google-pprof say, and sampled ones."""
+
+import math
+import os
+
+import mt
+
+SAMPLES = os.path.join(os.environ["SAMPLES"], "heap")
+m = mt.Matrix()
+
+
+def recorded():
+    """Totals as the file has them; sites with what they hold, which have no names, as jeprof and google-pprof rank them."""
+    for name, want, sites, cumulative in (
+        ("jemalloc_200k", (201096, 131343632, 1015, 313600), [128000, 102400, 81920, 1280], 231680),
+        ("gperftools_200k", (201095, 127752288, 1014, 229280), [128000, 100000, 1280], 229280),
+    ):
+        m.run("import", os.path.join(SAMPLES, f"{name}.heap.zst"), "--name", name)
+        device = m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{name}'")[0]
+        got = device["alloc_n"], device["alloc_b"], device["at_end_n"], device["at_end_b"]
+        m.check(got == want and device["peak_b"] is None, name, "totals", got, want)
+        rows = m.rows("table", name, "--by", "name")
+        held = sorted((row["self_at_end_b"] for row in rows if row["self_at_end_b"]), reverse=True)
+        m.check(held == sites, name, "sites", held, sites)
+        m.check(cumulative in [row["at_end_b"] for row in rows], name, "main", cumulative)
+        m.check(all(row["name"].startswith("[") and "+0x" in row["name"] for row in rows), name, "names", rows[:3])
+        m.check(not m.query(f"SELECT 1 FROM v_note WHERE run = '{name}'"), name, "notes")
+
+
+def sampled():
+    """Each stack's blocks stand for more, by their own size; how many were sampled is said."""
+    period = 512 << 10
+    stacks = [(2, 96, 5, 240), (7, 28672, 40, 163840), (3, 9 << 20, 3, 9 << 20)]
+
+    def scaled(n, size):
+        scale = 1 / (1 - math.exp(-(size / n) / period))
+        return int(n * scale), int(size * scale)
+
+    totals = [sum(values) for values in zip(*stacks)]
+    text = f"heap_v2/{period}\n  t*: {totals[0]}: {totals[1]} [{totals[2]}: {totals[3]}]\n"
+    for i, (n, size, alloc_n, alloc) in enumerate(stacks):
+        text += f"@ 0x{i + 1}000\n  t*: {n}: {size} [{alloc_n}: {alloc}]\n"
+    with open("sampled.heap", "w") as f:
+        f.write(text + "\nMAPPED_LIBRARIES:\n")
+    m.run("import", "sampled.heap", "--name", "sampled")
+    rows = {row["name"]: row for row in m.rows("table", "sampled", "--by", "name")}
+    for i, (n, size, alloc_n, alloc) in enumerate(stacks):
+        row = rows[f"[0x{(i + 1 << 12) - 1:x}]"]
+        m.check(abs(row["self_at_end_b"] - scaled(n, size)[1]) <= 1 and abs(row["self_alloc_b"] - scaled(alloc_n, alloc)[1]) <= 1,
+                "sampled", row, scaled(n, size), scaled(alloc_n, alloc))
+    note = m.query("SELECT text FROM v_note WHERE run = 'sampled' AND kind = 'sampled'")[0]["text"]
+    m.check("512 KiB" in note and "12 blocks" in note and "48 blocks" in note, "sampled", note)
+
+
+recorded()
+sampled()
+m.finish(30)
