@@ -186,6 +186,8 @@ static enum mt_status measure_levels(struct mt_diff_side *s, struct mt_baseline_
     MT_TRY(mt_step_levels_load(s->db, &s->run, &s->device, &s->lives->steps, l, err));
     for (size_t i = 0; i < l->rises.n; i++)
         l->rises.v[i].level_b = bounded(l->rises.v[i].level_b);
+    for (size_t i = 0; i < l->ends.n; i++)
+        l->ends.v[i].level_b = bounded(l->ends.v[i].level_b);
     l->last_b = bounded(l->last_b);
     l->after_b = bounded(l->after_b);
     return MT_OK;

@@ -9,7 +9,7 @@ enum { HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
 
 const char *const mt_baseline_step_keys[] = {"peak_by_step", "last_step_peak_b",
-                                             "after_steps_peak_b"};
+                                             "after_steps_peak_b", "end_by_step"};
 const char *const mt_baseline_older_keys[] = {"older_b", "older_least_b", "older_most_b"};
 
 /* Names of rows that are no ops. An op may be called the same, and says so. */
@@ -169,17 +169,26 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     return read_flag(d, left_out, &to->older_left_out, err);
 }
 
-/* [steps, level], each larger than the one before. */
+/* [steps, level]; what it should be is for the caller to say. */
+static enum mt_status read_pair(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
+                                int64_t figures[2], size_t *n, struct mt_err *err)
+{
+    const struct mt_json_doc_value *v;
+    *n = 0;
+    MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
+    for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), ++*n)
+        if (*n < 2)
+            MT_TRY(read_figure(d, v, false, &figures[*n], err));
+    return MT_OK;
+}
+
+/* Each larger than the one before. */
 static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
                                 struct mt_step_levels *to, struct mt_err *err)
 {
-    const struct mt_json_doc_value *v;
     int64_t figures[2] = {0};
-    size_t n = 0;
-    MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
-    for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), n++)
-        if (n < 2)
-            MT_TRY(read_figure(d, v, false, &figures[n], err));
+    size_t n;
+    MT_TRY(read_pair(d, pair, figures, &n, err));
     const struct mt_step_rise *last = to->rises.n ? &to->rises.v[to->rises.n - 1] : NULL;
     bool rises = last ? figures[0] > last->step_n && figures[1] > last->level_b : figures[0] == 0;
     if (n != 2 || !rises) {
@@ -189,6 +198,36 @@ static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_jso
         return mt_json_doc_at(d, pair, err);
     }
     *mt_vec_push(&to->rises) = (struct mt_step_rise){figures[0], figures[1]};
+    return MT_OK;
+}
+
+static enum mt_status read_end(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
+                               struct mt_step_levels *to, struct mt_err *err)
+{
+    int64_t figures[2] = {0};
+    size_t n;
+    MT_TRY(read_pair(d, pair, figures, &n, err));
+    bool later = to->ends.n ? figures[0] > to->ends.v[to->ends.n - 1].step_n : figures[0] == 0;
+    if (n != 2 || !later) {
+        MT_FAIL(
+            err, MT_EINPUT,
+            "\"%s\" must list pairs, a number of steps and a level, of ever more steps from 0 on",
+            mt_baseline_step_keys[3]);
+        return mt_json_doc_at(d, pair, err);
+    }
+    *mt_vec_push(&to->ends) = (struct mt_step_end){figures[0], figures[1]};
+    return MT_OK;
+}
+
+static enum mt_status read_ends(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
+                                struct mt_step_levels *to, struct mt_err *err)
+{
+    const struct mt_json_doc_value *v, *ends = mt_json_doc_get(d, from, mt_baseline_step_keys[3]);
+    if (!ends)
+        return MT_OK;
+    MT_TRY(mt_json_doc_want(d, ends, MT_JSON_DOC_ARRAY, err));
+    for (v = mt_json_doc_first(d, ends); v; v = mt_json_doc_next(d, v))
+        MT_TRY(read_end(d, v, to, err));
     return MT_OK;
 }
 
@@ -219,7 +258,7 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
 static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    enum { OPTIONAL_N = 9, OTHER_N = 11 };
+    enum { OPTIONAL_N = 10, OTHER_N = 12 };
     const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {"spread",
                                                       "sites_of",
                                                       "older_left_out",
@@ -229,6 +268,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
                                                       mt_baseline_step_keys[0],
                                                       mt_baseline_step_keys[1],
                                                       mt_baseline_step_keys[2],
+                                                      mt_baseline_step_keys[3],
                                                       "device",
                                                       "sites"};
     for (int f = 0; f < MT_BASELINE_FILE_N; f++)
@@ -249,6 +289,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
                            &to->v[f], err));
     MT_TRY(read_older(d, from, to, err));
     MT_TRY(read_step_levels(d, from, &to->levels, err));
+    MT_TRY(read_ends(d, from, &to->levels, err));
     if (mt_json_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_json_doc_get(d, from, "spread"), to, err));
     const struct mt_json_doc_value *sites = mt_json_doc_get(d, from, "sites");

@@ -28,8 +28,10 @@ enum {
     MT_BASELINE_FILE_N = MT_FIG_SUSPECT_PER_STEP_B /* the figures that stand in files come first */
 };
 
-/* Of levels by step: where the highest rises, the highest in the last step and behind it. */
-extern const char *const mt_baseline_step_keys[3];
+/* Of levels by step: where the highest rises, the highest in the last step and behind it, and
+ * where the level at the end of steps changes. */
+enum { MT_BASELINE_STEP_KEYS_N = 4 };
+extern const char *const mt_baseline_step_keys[MT_BASELINE_STEP_KEYS_N];
 /* What is older: bytes, the least and the most that it is estimated at. */
 extern const char *const mt_baseline_older_keys[3];
 

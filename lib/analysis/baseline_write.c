@@ -76,21 +76,32 @@ static void add_older(struct mt_json_out *j, const struct mt_baseline_device *d)
     add_int(j, mt_baseline_older_keys[2], d->older_most_b);
 }
 
+static void add_pair(struct mt_json_out *j, int64_t step_n, int64_t level_b)
+{
+    mt_json_put_begin(j, "[]", false);
+    mt_json_put_int(j, step_n);
+    mt_json_put_int(j, level_b);
+    mt_json_put_end(j);
+}
+
 static void add_step_levels(struct mt_json_out *j, const struct mt_step_levels *l)
 {
     if (!l->rises.n)
         return;
     mt_json_put_key(j, mt_baseline_step_keys[0]);
     mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < l->rises.n; i++) {
-        mt_json_put_begin(j, "[]", false);
-        mt_json_put_int(j, l->rises.v[i].step_n);
-        mt_json_put_int(j, l->rises.v[i].level_b);
-        mt_json_put_end(j);
-    }
+    for (size_t i = 0; i < l->rises.n; i++)
+        add_pair(j, l->rises.v[i].step_n, l->rises.v[i].level_b);
     mt_json_put_end(j);
     add_int(j, mt_baseline_step_keys[1], l->last_b);
     add_int(j, mt_baseline_step_keys[2], l->after_b);
+    if (!l->ends.n)
+        return;
+    mt_json_put_key(j, mt_baseline_step_keys[3]);
+    mt_json_put_begin(j, "[]", false);
+    for (size_t i = 0; i < l->ends.n; i++)
+        add_pair(j, l->ends.v[i].step_n, l->ends.v[i].level_b);
+    mt_json_put_end(j);
 }
 
 static void add_sites(struct mt_json_out *j, const struct mt_baseline_device *d, size_t repeat_n)

@@ -17,29 +17,48 @@ static double rate_of(const struct mt_rule *rule, const struct mt_baseline_devic
     return rate;
 }
 
-static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_baseline_device *d)
+static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_baseline_device *d,
+                                   int64_t figure_b)
 {
+    static const struct mt_rule whole;
     double leak_b = rate_of(rule, d, MT_FIG_PER_STEP_B),
            suspect_b = rate_of(rule, d, MT_FIG_SUSPECT_PER_STEP_B);
-    return (struct mt_step_part){
-        .step_n = d->v[MT_FIG_STEP_N],
-        .levels = rule->kind->figure == MT_FIG_AT_PEAK_B ? &d->levels : NULL,
-        .partial = mt_check_is_partial(rule),
-        .leak_b = leak_b,
-        .suspect_b = suspect_b > leak_b ? suspect_b : leak_b}; /* of files unknown */
+    return (struct mt_step_part){.step_n = d->v[MT_FIG_STEP_N],
+                                 .levels = &d->levels,
+                                 .at_end = rule->kind->figure == MT_FIG_AT_END_B,
+                                 .partial = mt_check_is_partial(rule),
+                                 .figure_b = figure_b,
+                                 .others_b = rate_of(&whole, d, MT_FIG_PER_STEP_B) - leak_b,
+                                 .leak_b = leak_b,
+                                 .suspect_b = suspect_b > leak_b ? suspect_b
+                                                                 : leak_b}; /* of files unknown */
+}
+
+/* By the curve. What is freed behind the last step says nothing of fewer steps: the levels inside
+ * the steps must turn a limit that is kept as well. */
+static bool curve_turns(const struct mt_checked *c, const struct mt_step_part part[2])
+{
+    bool passed = c->verdict == MT_CHECK_PASS;
+    double add[2], most[2];
+    if (mt_step_is_untold(part, add, most))
+        return mt_check_turns(c, add) || mt_check_turns(c, most);
+    if (!mt_step_add_by_curve(part, add) || !mt_check_turns(c, add))
+        return false;
+    return !passed || (mt_step_add_inside(part, add) && mt_check_turns(c, add));
 }
 
 static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_device *base,
                           const struct mt_baseline_device *new)
 {
-    const struct mt_step_part part[2] = {part_of(c->rule, base), part_of(c->rule, new)};
+    const struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
+                                         part_of(c->rule, new, c->measured)};
     double add[2];
     for (int way = 0; way < MT_STEP_WAYS; way++) {
         mt_step_add(part, way, add);
         if (mt_check_turns(c, add))
             return true;
     }
-    return false;
+    return curve_turns(c, part);
 }
 
 static bool grows(const struct mt_step_part *p)

@@ -12,6 +12,12 @@ static void add_rise(struct mt_step_levels *l, int64_t step_n, int64_t level_b)
         *mt_vec_push(&l->rises) = (struct mt_step_rise){step_n, level_b};
 }
 
+static void add_end(struct mt_step_levels *l, int64_t step_n, int64_t level_b)
+{
+    if (!l->ends.n || l->ends.v[l->ends.n - 1].level_b != level_b)
+        *mt_vec_push(&l->ends) = (struct mt_step_end){step_n, level_b};
+}
+
 static void read_levels(const struct mt_levels *levels, const struct mt_steps *steps,
                         struct mt_step_levels *out)
 {
@@ -22,6 +28,7 @@ static void read_levels(const struct mt_levels *levels, const struct mt_steps *s
         int64_t to = mt_levels_before(levels, t_ns);
         int64_t most_b = mt_levels_value(levels, mt_levels_peak(levels, from, to));
         add_rise(out, (int64_t)i, most_b);
+        add_end(out, (int64_t)i, mt_levels_value(levels, to));
         if (i == n)
             out->last_b = most_b;
         from = to > from ? to : from;
@@ -55,11 +62,14 @@ void mt_step_levels_copy(struct mt_step_levels *to, const struct mt_step_levels 
     *to = (struct mt_step_levels){.last_b = from->last_b, .after_b = from->after_b};
     for (size_t i = 0; i < from->rises.n; i++)
         *mt_vec_push(&to->rises) = from->rises.v[i];
+    for (size_t i = 0; i < from->ends.n; i++)
+        *mt_vec_push(&to->ends) = from->ends.v[i];
 }
 
 void mt_step_levels_free(struct mt_step_levels *l)
 {
     mt_vec_free(&l->rises);
+    mt_vec_free(&l->ends);
 }
 
 /* ---- as many steps ---- */
@@ -94,11 +104,74 @@ static double add_to_peak(const struct mt_step_part *p, int64_t more, double rat
 void mt_step_add(const struct mt_step_part part[2], int way, double out[2])
 {
     int side = way % 2; /* the one that becomes as long as the other */
+    bool by_curve = part[side].at_end && !part[side].partial && part[side].levels->ends.n;
     const struct mt_step_part *p = &part[side];
     int64_t more = part[!side].step_n - p->step_n;
     double rate = rate_of(p, way / 2);
     out[0] = out[1] = 0;
-    if (!part[0].step_n || !part[1].step_n || !more)
+    if (!part[0].step_n || !part[1].step_n || !more || (more < 0 && by_curve))
         return;
-    out[side] = p->levels && p->levels->rises.n ? add_to_peak(p, more, rate) : rate * (double)more;
+    out[side] = !p->at_end && p->levels->rises.n ? add_to_peak(p, more, rate) : rate * (double)more;
+}
+
+/* ---- by the curve ---- */
+
+/* Which run is longer; -1: neither, or one has no steps. */
+static int longer_of(const struct mt_step_part part[2])
+{
+    int64_t a = part[0].step_n, b = part[1].step_n;
+    return a <= 0 || b <= 0 || a == b ? -1 : b > a;
+}
+
+/* The level at the end of so many steps. */
+static double end_of(const struct mt_step_levels *l, int64_t step_n)
+{
+    int64_t level_b = l->ends.v[0].level_b;
+    for (size_t i = 1; i < l->ends.n && l->ends.v[i].step_n <= step_n; i++)
+        level_b = l->ends.v[i].level_b;
+    return (double)level_b;
+}
+
+bool mt_step_add_by_curve(const struct mt_step_part part[2], double out[2])
+{
+    int side = longer_of(part);
+    out[0] = out[1] = 0;
+    if (side < 0)
+        return false;
+    const struct mt_step_part *p = &part[side];
+    const struct mt_step_levels *l = p->levels;
+    int64_t step_n = part[!side].step_n;
+    if (!(p->at_end ? l->ends.n : l->rises.n))
+        return false;
+    double add = p->at_end ? end_of(l, step_n) - end_of(l, p->step_n)
+                           : highest(l, step_n) - highest(l, p->step_n);
+    if (p->partial)
+        add = fmax(add + p->others_b * (double)(p->step_n - step_n), -fmax(p->figure_b, 0));
+    out[side] = add;
+    return true;
+}
+
+bool mt_step_add_inside(const struct mt_step_part part[2], double out[2])
+{
+    int side = longer_of(part);
+    out[0] = out[1] = 0;
+    if (side < 0 || part[0].partial || !part[0].at_end || !part[0].levels->ends.n ||
+        !part[1].levels->ends.n)
+        return false;
+    for (int s = 0; s < 2; s++)
+        out[s] = end_of(part[s].levels, part[!side].step_n) - part[s].figure_b;
+    return true;
+}
+
+bool mt_step_is_untold(const struct mt_step_part part[2], double least[2], double most[2])
+{
+    int side = longer_of(part);
+    least[0] = least[1] = most[0] = most[1] = 0;
+    if (side < 0 || part[0].partial || !part[0].at_end || part[side].levels->ends.n)
+        return false;
+    const struct mt_step_part *p = &part[side];
+    least[side] = -fmax(p->figure_b, 0);
+    most[side] = p->levels->rises.n ? fmax(highest(p->levels, part[!side].step_n) - p->figure_b, 0)
+                                    : INFINITY;
+    return true;
 }

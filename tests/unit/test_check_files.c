@@ -92,6 +92,18 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ",\n\"peak_by_step\": [[0, 5]]}]"),
      "without \"last_step_peak_b\"", NULL, 4},
+    {"baseline: ends of steps that do not begin at 0", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"end_by_step\": [\n[2, 5]]}]"),
+     "of ever more steps from 0 on", NULL, 4},
+    {"baseline: ends of steps that go back", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"end_by_step\": [[0, 5],\n[0, 4]]}]"),
+     "of ever more steps from 0 on", NULL, 4},
+    {"baseline: an end of no step", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"end_by_step\": [[0, 5],\n[1]]}]"),
+     "must list pairs", NULL, 4},
     {"baseline: names of too few repeats", true,
      BASELINE("\"runs_n\": 3,\n\"repeats\": [\"a\", \"b\"], \"devices\": []"),
      "\"repeats\" names 2 runs, but \"runs_n\" is 3", NULL, 3},
