@@ -70,7 +70,8 @@ static bool grows(const struct mt_step_part *p)
 static void doubt_unknown(const struct mt_baseline_device *base,
                           const struct mt_baseline_device *new, struct mt_checked *c)
 {
-    const struct mt_step_part part[2] = {part_of(c->rule, base), part_of(c->rule, new)};
+    const struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
+                                         part_of(c->rule, new, c->measured)};
     if (part[0].step_n && part[1].step_n && (grows(&part[0]) || grows(&part[1])))
         mt_check_open(c,
                       "the steps of the %s are unknown: with equally many, the verdict could "
