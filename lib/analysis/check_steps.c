@@ -63,7 +63,7 @@ static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_d
 
 static bool grows(const struct mt_step_part *p)
 {
-    return p->leak_b != 0 || p->suspect_b != 0 || (p->levels && p->levels->rises.n > 1);
+    return p->leak_b != 0 || p->suspect_b != 0 || (!p->at_end && p->levels->rises.n > 1);
 }
 
 /* With steps that are unknown, on one side or both, whatever grows may turn the verdict. */
