@@ -140,7 +140,10 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
             add_growth(c, out);
         else {
             bool several = strncmp(rule->kind->what, "bytes", strlen("bytes")) == 0;
-            mt_buf_addf(out, " %s%s ", several ? "are" : "is", c->doubt ? " at most" : "");
+            const char *bound = c->least == (c->doubt != 0) ? "" /* or it is both */
+                                : c->least                  ? " at least"
+                                                            : " at most";
+            mt_buf_addf(out, " %s%s ", several ? "are" : "is", bound);
             add_amount(out, rule->kind, c->measured);
         }
         add_limit(out, rule);

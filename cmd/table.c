@@ -27,6 +27,12 @@ static const char *wanted_device(void)
 /* Of a run without memory: what its ops did. */
 enum { NO_DEVICE = MT_KNOWS_OPS };
 
+/* Of one moment, what is alive then is kept as what is alive at the peak, which nobody knows. */
+static unsigned known_on(const struct mt_run_device *d)
+{
+    return d->one_moment ? d->knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->knows;
+}
+
 /* One device's groups into the report. */
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, int64_t *net_b, struct mt_err *err)
@@ -43,7 +49,7 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     mt_table_rows(r, &groups, keys.n, keys.device ? d ? d->name : "-" : NULL,
-                  d ? d->knows : NO_DEVICE, net_b);
+                  d ? known_on(d) : NO_DEVICE, net_b);
 out:
     mt_groups_free(&groups);
     mt_tree_free(&tree);
@@ -120,7 +126,7 @@ static unsigned known_of(const struct devices *d)
 {
     unsigned knows = d->n ? 0 : NO_DEVICE;
     for (size_t i = 0; i < d->n; i++)
-        knows |= d->v[i].one_moment ? d->v[i].knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->v[i].knows;
+        knows |= known_on(&d->v[i]);
     return knows;
 }
 

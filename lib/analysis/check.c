@@ -399,6 +399,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     out->measured = m.median;
     out->spread = m.spread;
     out->doubt = m.doubt;
+    out->least = m.part != NULL;
     out->unlisted = m.unlisted;
     out->new_index = m.index;
     bool found = m.found;
