@@ -81,7 +81,8 @@ void mt_shell_word(struct mt_buf *out, const char *word);
 int mt_display_width(const char *s);
 
 /* Cuts s (escaped already) in the middle to at most `width` columns, keeping more of its end:
- * "autograd::engine::…ConvolutionBackward0" (mark "…", or "..." when ascii). width >= 8. */
+ * "autograd::engine::…ConvolutionBackward0" (mark "…", or "..." when ascii). The number of a line
+ * of a file stays where there is room: "trans…:84 forward". width >= 8. */
 void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii);
 
 /*

@@ -147,28 +147,91 @@ int mt_display_width(const char *s)
     return width;
 }
 
+/* How many bytes of s take up to so many columns. */
+static size_t head_of(const char *s, int columns)
+{
+    int bytes, at = 0;
+    const char *p = s;
+    /* Marks of zero width stay with the letter before them, on either side of a cut. */
+    for (; *p && (at += char_width(p, &bytes)) <= columns; p += bytes)
+        ;
+    return (size_t)(p - s);
+}
+
+/* The end of s that takes up to so many columns. */
+static const char *tail_of(const char *s, int columns)
+{
+    int bytes, w, skip = mt_display_width(s) - columns;
+    for (int at = 0; *s; s += bytes, at += w) {
+        w = char_width(s, &bytes);
+        if (at >= skip && w > 0)
+            break;
+    }
+    return s;
+}
+
+/* The number of a line: ":84" of "model.py:84 forward", "(84)" of "model.py(84): forward". Returns
+ * its bytes, 0: there is none. */
+static size_t line_number(const char *s, const char **at)
+{
+    static const char digits[] = "0123456789";
+    for (const char *p = strpbrk(s, ":("); p; p = strpbrk(p + 1, ":(")) {
+        size_t n = 1 + strspn(p + 1, digits);
+        bool colon = *p == ':' && (p[n] == ' ' || !p[n]), bracket = *p == '(' && p[n] == ')';
+        *at = p;
+        if (n > 1 && p > s && (colon || bracket))
+            return n + bracket;
+    }
+    return 0;
+}
+
+/* Cuts before and behind the number of a line, or on one side of it if that will do. False: there
+ * is no room for that. */
+static bool cut_around(struct mt_buf *out, const char *s, const char *number, size_t n, int width,
+                       const char *mark)
+{
+    int mark_w = mt_display_width(mark), number_w = (int)n;
+    int rest = mt_display_width(number + n), before = mt_display_width(s) - number_w - rest;
+    int room = width - number_w - mark_w;
+    if (room > rest) { /* "mo…:84 forward" */
+        mt_buf_add(out, s, head_of(s, room - rest));
+        mt_buf_adds(out, mark);
+        mt_buf_adds(out, number);
+        return true;
+    }
+    if (room > before) { /* "model.py:84…ward" */
+        mt_buf_add(out, s, (size_t)(number + n - s));
+        mt_buf_adds(out, mark);
+        mt_buf_adds(out, tail_of(number + n, room - before));
+        return true;
+    }
+    room -= mark_w;
+    if (room < 2)
+        return false;
+    mt_buf_add(out, s, head_of(s, room / 2));
+    mt_buf_adds(out, mark);
+    mt_buf_add(out, number, n);
+    mt_buf_adds(out, mark);
+    mt_buf_adds(out, tail_of(number + n, room - room / 2));
+    return true;
+}
+
 void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii)
 {
-    int total = mt_display_width(s);
-    if (total <= width) {
+    const char *mark = ascii ? "..." : "\u2026", *number = s;
+    if (mt_display_width(s) <= width) {
         mt_buf_adds(out, s);
         return;
     }
-    int room = width - (ascii ? 3 : 1), head = room / 2 - 1, skip = total - (room - head);
-    const char *p = s, *head_end = s;
-    int bytes;
-    /* Marks of zero width stay with the letter before them, on either side of the cut. */
-    for (int at = 0; *p; p += bytes) {
-        int w = char_width(p, &bytes);
-        if (at >= skip && w > 0)
-            break;
-        at += w;
-        if (at <= head)
-            head_end = p + bytes;
-    }
-    mt_buf_add(out, s, (size_t)(head_end - s));
-    mt_buf_adds(out, ascii ? "..." : "\u2026");
-    mt_buf_adds(out, p);
+    int room = width - mt_display_width(mark), head = room / 2 - 1;
+    size_t head_n = head_of(s, head), n = line_number(s, &number);
+    const char *tail = tail_of(s, room - head);
+    bool lost = n && number + n > s + head_n && number < tail;
+    if (lost && cut_around(out, s, number, n, width, mark))
+        return;
+    mt_buf_add(out, s, head_n);
+    mt_buf_adds(out, mark);
+    mt_buf_adds(out, tail);
 }
 
 static bool is_unit(const char *word, size_t n)

@@ -360,6 +360,16 @@ static const struct cut_row cut_rows[] = {
      "\u4e00…\u4e04\u4e05"},
     {"cut: marks stay with their letter", "ae\u0301bcdefghe\u0301", 8, false,
      "ae\u0301…efghe\u0301"},
+    {"cut: the number of a line stays", "transformer_blocks.py:84 forward_pass", 22, false,
+     "trans…:84 forward_pass"},
+    {"cut: behind the number of a line", "model.py:84 forward_pass_of_the_model", 20, false,
+     "model.py:84…he_model"},
+    {"cut: around the number of a line", "transformer.py:84 forward_pass_of_it", 16, false,
+     "trans…:84…_of_it"},
+    {"cut: in ascii", "transformer_blocks.py:84 forward", 16, true, "tr...:84 forward"},
+    {"cut: in brackets", "transformer_blocks.py(84): forward", 16, false, "tr…(84): forward"},
+    {"cut: a number without room", "transformer_blocks.py:123456 forward", 8, false, "tr…rward"},
+    {"cut: no number of a line", "autograd::1ab::engine_of_it", 12, false, "auto…e_of_it"},
     {"cut: a mark at the cut is not left alone", "abcde\u0301fghij", 8, false, "ab…fghij"},
 };
 
