@@ -57,6 +57,11 @@ static enum mt_diff_answer tell(const struct mt_diff_verdict *v, const struct mt
             "The runs%s differ in steps: with equally many, their peaks could compare differently.",
             on(r, device));
     note("growth per step", v->growth, &v->rates, t, device, r);
+    if (v->growth_turns)
+        mt_report_note(
+            r,
+            "The runs%s differ in steps: over those that both have, growth compares differently.",
+            on(r, device));
     if (device && v->peak == MT_DIFF_NOT_WORSE && v->growth == MT_DIFF_NOT_WORSE)
         mt_report_note(r, "Nothing got worse on %s; --device %s shows it.", device, device);
     return mt_diff_worst(v->peak, v->growth);
@@ -68,7 +73,7 @@ enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_thresh
 {
     struct mt_diff_verdict shown;
     struct mt_diff_verdicts others = {0};
-    enum mt_status st = mt_diff_judge(d, t, &shown, err);
+    enum mt_status st = mt_diff_judge(d, t, warmup, &shown, err);
     if (st == MT_OK && !one_device)
         st = mt_diff_judge_others(d, t, warmup, &others, err);
     if (st == MT_OK)

@@ -110,9 +110,16 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
     r->keep_order = true;
 }
 
-static const char *leak_remark(const struct mt_diff_row *row)
+/* What leaks in one run may grow in the other as a candidate. */
+static const char *leak_remark(struct mt_report *r, const struct mt_diff_row *row)
 {
     double a = row->at[0].v[MT_FIG_PER_STEP_B].r, b = row->at[1].v[MT_FIG_PER_STEP_B].r;
+    double other = row->at[a != 0].v[MT_FIG_SUSPECT_PER_STEP_B].r;
+    char text[MT_HUMAN_MAX];
+    if ((a == 0 || b == 0) && other > 0)
+        return mt_report_textf(
+            r, a == 0 ? "candidate (%s a step) -> leak" : "leak -> candidate (%s a step)",
+            mt_human_bytes((int64_t)(other + 0.5), text));
     return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
 
@@ -141,7 +148,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         if (mt_diff_cell(&row->at[s], shown_of[section].bytes).kind == MT_CELL_NULL)
             return remark_unknown(d, r, s, section);
     if (section == MT_SECTION_LEAK)
-        return leak_remark(row);
+        return leak_remark(r, row);
     bool in_base = row->in[0], in_new = row->in[1];
     if (section == MT_SECTION_PEAK) {
         in_base = a->v[MT_FIG_AT_PEAK_B].i != 0;

@@ -126,8 +126,9 @@ static void describe_rate(struct mt_report *r, const struct mt_leaks_sum *leak,
     double blocks = leak->per_step_n;
     while (steps < STEPS_MAX && fabs(blocks * (double)steps - round(blocks * (double)steps)) > 1e-6)
         steps++;
-    if (steps == STEPS_MAX || blocks * (double)steps > 9e15) {
-        mt_buf_addf(title, "+%s in %s blocks every step", human(r, leak->per_step_b),
+    bool uneven = steps > 2 && blocks > 1; /* it grows in every step, not by as much in each */
+    if (steps == STEPS_MAX || uneven || blocks * (double)steps > 9e15) {
+        mt_buf_addf(title, "about +%s in %s blocks a step", human(r, leak->per_step_b),
                     mt_human_number(blocks, text));
         return;
     }

@@ -289,7 +289,7 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
         s->r->empty = "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
     if (s->rest.n)
-        mt_report_footer(s->r, "%s: %s in %s that did not grow. --all lists them",
+        mt_report_footer(s->r, "%s: %s in %s that did not grow in every run. --all lists them",
                          ends_hide(s) ? "alive at the end" : "not leaking",
                          mt_human_bytes(s->rest.bytes, bytes),
                          mt_human_plural(s->rest.n, "site", sites));

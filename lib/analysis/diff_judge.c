@@ -132,9 +132,10 @@ static enum mt_status judge_peak(const struct mt_diff *d, const struct mt_diff_t
 }
 
 /* Candidates may be leaks or not. */
-static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt_diff_threshold *t)
+static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt_figures whole[2],
+                                        const struct mt_diff_threshold *t)
 {
-    const struct mt_figures *a = &d->side[0].whole, *b = &d->side[1].whole;
+    const struct mt_figures *a = &whole[0], *b = &whole[1];
     bool known = mt_diff_growth_known(a);
     if (known != mt_diff_growth_known(b))
         return MT_DIFF_OPEN;
@@ -146,17 +147,68 @@ static enum mt_diff_answer judge_growth(const struct mt_diff *d, const struct mt
     return more || (known && !d->side[1].growth_known) ? MT_DIFF_OPEN : MT_DIFF_NOT_WORSE;
 }
 
+static void add_rate(void *closure, const struct mt_leak *l)
+{
+    struct mt_figures *sum = closure;
+    if (l->verdict <= MT_VERDICT_CANDIDATE)
+        sum->v[MT_FIG_SUSPECT_PER_STEP_B].r += mt_leak_rate_b(l);
+    if (l->verdict == MT_VERDICT_LEAK)
+        sum->v[MT_FIG_PER_STEP_B].r += mt_leak_rate_b(l);
+}
+
+/* The growth of the first steps alone. */
+static enum mt_status growth_of_first(const struct mt_diff *d, int side, int64_t step_n,
+                                      int64_t warmup, struct mt_figures *whole, struct mt_err *err)
+{
+    const struct mt_diff_side *s = &d->side[side];
+    struct mt_allocations lives = {0};
+    struct mt_grouper grouper;
+    whole->v[MT_FIG_SUSPECT_PER_STEP_B].r = whole->v[MT_FIG_PER_STEP_B].r = 0;
+    enum mt_status st = mt_allocations_open(s->db, &s->run, &lives, err);
+    if (st == MT_OK) {
+        mt_grouper_init(&grouper, &lives.tree, d->keys, d->key_n);
+        st = mt_leaks_each_of_first(&lives, &s->device, &grouper, warmup, step_n, add_rate, whole,
+                                    err);
+        mt_grouper_free(&grouper);
+    }
+    mt_allocations_close(&lives);
+    return st;
+}
+
+/* Whether the steps that both runs have answer otherwise. */
+static enum mt_status growth_turns(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                                   int64_t warmup, enum mt_diff_answer answer, bool *out,
+                                   struct mt_err *err)
+{
+    const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
+    struct mt_figures whole[2] = {a->whole, b->whole};
+    int longer = b->step_n > a->step_n;
+    bool grows =
+        a->whole.v[MT_FIG_SUSPECT_PER_STEP_B].r > 0 || b->whole.v[MT_FIG_SUSPECT_PER_STEP_B].r > 0;
+    *out = false;
+    if (answer == MT_DIFF_OPEN || a->step_n == b->step_n || !a->step_n || !b->step_n || !grows ||
+        !mt_allocations_are_known(&d->side[longer].device))
+        return MT_OK;
+    MT_TRY(growth_of_first(d, longer, d->side[!longer].step_n, warmup, &whole[longer], err));
+    *out = judge_growth(d, whole, t) != answer;
+    return MT_OK;
+}
+
 enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
-                             struct mt_diff_verdict *out, struct mt_err *err)
+                             int64_t warmup, struct mt_diff_verdict *out, struct mt_err *err)
 {
     bool alike = mt_formats_alike(d->side[0].run.format, d->side[1].run.format);
+    const struct mt_figures whole[2] = {d->side[0].whole, d->side[1].whole};
     *out = (struct mt_diff_verdict){.peak = MT_DIFF_OPEN,
-                                    .growth = alike ? judge_growth(d, t) : MT_DIFF_OPEN,
+                                    .growth = alike ? judge_growth(d, whole, t) : MT_DIFF_OPEN,
                                     .rates = {d->side[0].whole.v[MT_FIG_SUSPECT_PER_STEP_B].r,
                                               d->side[1].whole.v[MT_FIG_PER_STEP_B].r}};
     snprintf(out->device, sizeof out->device, "%s", d->side[0].device.name);
     if (!alike) /* other recorders count differently */
         return MT_OK;
+    MT_TRY(growth_turns(d, t, warmup, out->growth, &out->growth_turns, err));
+    if (out->growth_turns)
+        out->growth = MT_DIFF_OPEN;
     return judge_peak(d, t, out, err);
 }
 
@@ -196,7 +248,7 @@ static enum mt_status judge_other(const struct mt_diff *compared, const char *de
         st = load_side(compared, s, device, warmup, &d, err);
     if (st == MT_OK) {
         struct mt_diff_verdict *v = mt_vec_push(&out->v);
-        st = mt_diff_judge(&d, t, v, err);
+        st = mt_diff_judge(&d, t, warmup, v, err);
         snprintf(v->device, sizeof v->device, "%s", device);
     }
     mt_diff_free(&d);

@@ -26,15 +26,16 @@ struct mt_diff_verdict {
     enum mt_diff_answer peak, growth; /* growth: per step */
     struct mt_diff_levels {
         double was, is;
-    } peaks, rates;  /* bytes that the answers rest on */
-    bool steps_turn; /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
+    } peaks, rates;    /* bytes that the answers rest on */
+    bool steps_turn;   /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
+    bool growth_turns; /* so is that of growth, for in the steps that both have it is otherwise */
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
 
 /* The device that is compared; its sides are loaded. Of runs of different formats nothing can be
- * told: recorders count differently. Errors: MT_EDB. */
+ * told: recorders count differently. warmup: as of mt_diff_load. Errors: MT_EDB. */
 enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
-                             struct mt_diff_verdict *out, struct mt_err *err);
+                             int64_t warmup, struct mt_diff_verdict *out, struct mt_err *err);
 
 /* Appends the same of the devices of both runs that are not compared. Errors: MT_EDB. */
 struct mt_diff_verdicts {

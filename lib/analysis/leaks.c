@@ -451,11 +451,19 @@ enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_devic
                              struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
                              void *closure, struct mt_err *err)
 {
+    return mt_leaks_each_of_first(l, device, grouper, warmup, (int64_t)l->steps.all.n, use, closure,
+                                  err);
+}
+
+enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_run_device *device,
+                                      struct mt_grouper *grouper, int64_t warmup, int64_t step_n,
+                                      mt_leak_use *use, void *closure, struct mt_err *err)
+{
     struct mt_leak_finder f = {.lives = l,
                                .grouper = grouper,
                                .use = use,
                                .closure = closure,
-                               .step_n = (int64_t)l->steps.all.n,
+                               .step_n = step_n,
                                .warmup = warmup};
     enum mt_status st = mt_knows(l->run, device, MT_KNOWS_AT_END, err);
     if (st == MT_OK)

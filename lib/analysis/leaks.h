@@ -78,6 +78,11 @@ typedef void mt_leak_use(void *closure, const struct mt_leak *leak);
 enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_device *device,
                              struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
                              void *closure, struct mt_err *err);
+/* The same of the first step_n steps alone, as if the run had ended there: what is freed in later
+ * steps is alive then, what is freed behind the last is freed. */
+enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_run_device *device,
+                                      struct mt_grouper *grouper, int64_t warmup, int64_t step_n,
+                                      mt_leak_use *use, void *closure, struct mt_err *err);
 void mt_leaks_free(struct mt_leaks *l);
 
 #endif

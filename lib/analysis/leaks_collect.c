@@ -91,6 +91,12 @@ static void add_survivor(struct mt_leak_finder *f, uint32_t group, const struct 
                                                        .doubtful = doubtful};
 }
 
+/* Whether later steps are left out. */
+static bool is_of_part(const struct mt_leak_finder *f)
+{
+    return f->step_n < (int64_t)f->lives->steps.all.n;
+}
+
 static enum mt_status use_life(void *closure, const struct mt_allocation *life, struct mt_err *err)
 {
     struct mt_leak_finder *f = closure;
@@ -98,6 +104,12 @@ static enum mt_status use_life(void *closure, const struct mt_allocation *life, 
     bool alive = life->freed_record == INT64_MAX;
     int64_t allocated = mt_allocation_is_older(life) ? -1 : step_of(f, life->alloc_ns);
     int64_t freed = alive ? f->step_n : step_of(f, life->freed_ns);
+    if (is_of_part(f) && allocated >= f->step_n)
+        return MT_OK;
+    if (is_of_part(f) && freed >= f->step_n) {
+        alive |= freed < (int64_t)f->lives->steps.all.n;
+        freed = f->step_n;
+    }
     uint32_t group = group_of_life(f, life);
     if (life->alloc_unseen) /* nobody knows its site, nor how long it lived */
         return MT_OK;
@@ -182,7 +194,7 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
     f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
     MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
     MT_TRY(read_kept_gradients(f, device, err));
-    if (mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
+    if (is_of_part(f) || mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
         return mt_allocations_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));

@@ -28,9 +28,9 @@ struct mt_leak_finder {
     struct mt_grouper *grouper;
     mt_leak_use *use;
     void *closure;
-    int64_t step_n, warmup;
-    bool can_tell; /* steps enough, and no frees lost */
-    bool grows;    /* some site does, by what was used so far */
+    int64_t step_n, warmup; /* step_n: how many of the first are looked at */
+    bool can_tell;          /* steps enough, and no frees lost */
+    bool grows;             /* some site does, by what was used so far */
     MT_VEC(struct mt_survivor) survivors;
     MT_VEC(int64_t) max_lifetime; /* by group */
     struct mt_map kept_gradients; /* node, step and size */
