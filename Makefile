@@ -15,7 +15,7 @@ PREFIX     ?= /usr/local
 CFLAGS     ?= -O2 -g -DNDEBUG
 WERROR     ?= -Werror
 PKG_CONFIG ?= pkg-config
-PKGS       := libcjson libzstd sqlite3 libisal libxxhash expat
+PKGS       := libcjson libzstd liblz4 sqlite3 libisal libxxhash expat
 
 # `make V=1` shows whole commands.
 MAKEFLAGS += --no-print-directory $(if $(V),,--silent)

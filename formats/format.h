@@ -58,7 +58,8 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     X(mtrace, "mtrace", "MALLOC_TRACE of glibc's mtrace()")                                        \
     X(pprof, "pprof", "heap profiles in pprof's format: Go's pprof.WriteHeapProfile()")            \
     X(heap_profile, "heap-profile", "heap profiles as text: jemalloc, gperftools, Go's debug=1")   \
-    X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")
+    X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
+    X(memray, "memray", "memray run, file versions 8 to 13")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

@@ -31,7 +31,8 @@ static void plain_close(void *state)
 static const struct mt_decoder plain = {"plain", NULL, plain_open, plain_decode, plain_close};
 
 /* In the order they are asked; plain takes whatever nobody else wants. */
-static const struct mt_decoder *const decoders[] = {&mt_decoder_gzip, &mt_decoder_zstd, &plain};
+static const struct mt_decoder *const decoders[] = {&mt_decoder_gzip, &mt_decoder_zstd,
+                                                    &mt_decoder_lz4, &plain};
 
 const struct mt_decoder *mt_decoder_find(const uint8_t *head, size_t n)
 {

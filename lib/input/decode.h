@@ -32,6 +32,7 @@ struct mt_decoder {
 
 extern const struct mt_decoder mt_decoder_gzip;
 extern const struct mt_decoder mt_decoder_zstd;
+extern const struct mt_decoder mt_decoder_lz4;
 
 /* The decoder for an input that begins so; never NULL, bytes of no known encoding are plain. */
 const struct mt_decoder *mt_decoder_find(const uint8_t *head, size_t n);

@@ -1,8 +1,8 @@
 /*
  * stream.h - the bytes of an input file, decompressed, one window at a time.
  *
- * Plain, gzip (any number of members) and zstd (any number of frames) inputs look the same; which
- * one it is, the first bytes say, never the name. Decompression runs in its own thread, a few
+ * Plain, gzip (any number of members), zstd and LZ4 (any number of frames) inputs look the same;
+ * which one it is, the first bytes say, never the name. Decompression runs in its own thread, a few
  * blocks ahead of the reader. Memory use is bounded whatever the input's size.
  */
 #ifndef MT_STREAM_H
@@ -36,7 +36,7 @@ void mt_stream_close(struct mt_stream *s);
  * Points *p at the unconsumed bytes: at least `min` of them unless the input ends before, and
  * *n says how many. Behind them stand MT_STREAM_PAD zero bytes. Does not advance. *n < min means
  * that the input ends there (still MT_OK). Valid until the next call on s. min <=
- * MT_STREAM_MAX_PEEK. Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off gzip/zstd). The
+ * MT_STREAM_MAX_PEEK. Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off data). The
  * bytes decoded before the damage are delivered first; the error comes when the window cannot be
  * filled to `min`, with the compressed file's byte offset in the message.
  */

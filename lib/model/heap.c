@@ -232,7 +232,7 @@ static void close_events(struct mt_heap *h)
     d->freed_b = h->freed_b;
     d->freed_n = h->freed_n;
     d->at_end_b = h->level;
-    d->at_end_n = h->alloc_n - h->freed_n;
+    d->at_end_n = h->alloc_n + h->split_n - h->freed_n;
     d->knows = MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |
                MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
 }

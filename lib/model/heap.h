@@ -34,6 +34,10 @@ void mt_heap_free(struct mt_heap *h);
  * the recording (MT_NOTE_BEFORE), and is in no figure. bytes >= 0. */
 enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
 enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
+/* The same where a block may be freed in part. blocks: how many more there are then: -1 it is gone,
+ * 0 smaller, 1 there are two. */
+enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
+                               struct mt_err *err);
 
 /*
  * Or it says addresses. Where a block still lies, it ends (MT_NOTE_REUSED_ADDRESS); a free where

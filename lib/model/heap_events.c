@@ -65,19 +65,25 @@ static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err
     return count(h, err);
 }
 
-enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
+                               struct mt_err *err)
 {
     uint32_t slot = mt_heap_slot(h, node); /* may move the slots */
     const struct mt_heap_node *before = &h->slots.v[slot];
-    if (!before->live_n || before->live_b < bytes)
+    if (before->live_n + blocks < 0 || before->live_b < bytes)
         return older(h, bytes, err);
     struct mt_heap_node *n = touch(h, node);
     n->live_b -= bytes;
-    n->live_n--;
+    n->live_n += blocks;
     h->freed_b += bytes;
-    h->freed_n++;
+    *(blocks > 0 ? &h->split_n : &h->freed_n) += blocks > 0 ? blocks : -blocks;
     h->level -= bytes;
     return count(h, err);
+}
+
+enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+{
+    return mt_heap_release(h, node, bytes, -1, err);
 }
 
 /* ---- by address ---- */
@@ -180,5 +186,5 @@ void mt_heap_restart(struct mt_heap *h)
     h->stride = 1;
     h->level = h->peak = h->peak_t = 0;
     h->min.record = h->peak_event = -1;
-    h->alloc_b = h->alloc_n = h->freed_b = h->freed_n = 0;
+    h->alloc_b = h->alloc_n = h->freed_b = h->freed_n = h->split_n = 0;
 }

@@ -67,6 +67,7 @@ struct mt_heap {
     /* events */
     bool by_events;
     int64_t alloc_b, alloc_n, freed_b, freed_n;
+    int64_t split_n;        /* blocks that came of others */
     struct mt_map block_of; /* address -> blocks */
     MT_VEC(struct mt_heap_block) blocks;
     uint32_t free_block; /* MT_NONE = none */

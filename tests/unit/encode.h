@@ -5,6 +5,7 @@
 #define TEST_ENCODE_H
 
 #include "lib/base/mem.h"
+#include <lz4frame.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -65,6 +66,21 @@ static inline void add_zstd(struct mt_buf *b, const char *s, size_t n, int level
     ZSTD_freeCCtx(c);
 }
 
+static inline void add_lz4(struct mt_buf *b, const char *s, size_t n, int level)
+{
+    const LZ4F_preferences_t how = {
+        .frameInfo = {.contentChecksumFlag = LZ4F_contentChecksumEnabled,
+                      .blockChecksumFlag = LZ4F_blockChecksumEnabled},
+        .compressionLevel = level,
+    };
+    size_t cap = LZ4F_compressFrameBound(n, &how);
+    char *out = mt_alloc(cap);
+    size_t r = LZ4F_compressFrame(out, cap, s, n, &how);
+    assert_false(LZ4F_isError(r));
+    mt_buf_add(b, out, r);
+    free(out);
+}
+
 enum encoding {
     PLAIN,
     GZIP,
@@ -75,6 +91,8 @@ enum encoding {
     ZSTD,
     ZSTD_FRAMES,
     ZSTD_SKIPPABLE,
+    LZ4,
+    LZ4_FRAMES,
     ENCODINGS
 };
 
@@ -119,6 +137,14 @@ static inline struct mt_buf encode(enum encoding e, const char *s, size_t n)
         add_zstd(&b, s + third, n - third, 9);
         if (e == ZSTD_SKIPPABLE)
             mt_buf_add(&b, skippable, sizeof skippable - 1);
+        break;
+    case LZ4:
+        add_lz4(&b, s, n, 0);
+        break;
+    case LZ4_FRAMES:
+        add_lz4(&b, s, third, 0);
+        add_lz4(&b, s, 0, 0);
+        add_lz4(&b, s + third, n - third, 9);
         break;
     case ENCODINGS:
         break;

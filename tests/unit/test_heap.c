@@ -10,6 +10,7 @@ struct call {
         END,
         ALLOC,
         FREE,
+        RELEASE,
         ALLOC_AT,
         FREE_AT,
         REALLOC_AT,
@@ -79,6 +80,17 @@ static const struct row {
      0,
      0,
      2},
+    {"freed in part: smaller, in two, one of these",
+     {{ALLOC, "a", 10, 0, 0},
+      {RELEASE, "a", 2, 0, 0},
+      {RELEASE, "a", 3, 1, 0},
+      {RELEASE, "a", 1, -1, 0},
+      {RELEASE, "a", 9, 0, 0}},
+     {10, 1, 6, 1, 10, 0, 4, 1},
+     {{"a", 10, 10, 1, 4}},
+     1,
+     0,
+     1},
     {"frees of what is older",
      {{FREE, "a", 10, 0, 0}, {ALLOC, "a", 4, 0, 0}, {FREE, "a", 5, 0, 0}},
      {4, 1, 0, 0, 4, 0, 4, 1},
@@ -203,6 +215,8 @@ static enum mt_status make(struct mt_heap *h, uint32_t node, const struct call *
         return mt_heap_alloc(h, node, c->a, err);
     case FREE:
         return mt_heap_dealloc(h, node, c->a, err);
+    case RELEASE:
+        return mt_heap_release(h, node, c->a, (int)c->b, err);
     case ALLOC_AT:
         return mt_heap_alloc_at(h, (uint64_t)c->a, node, c->b, err);
     case FREE_AT:

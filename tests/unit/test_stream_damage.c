@@ -25,9 +25,9 @@ static size_t read_until_failure(const void *bytes, size_t n, const char *want, 
     return at;
 }
 
-static const enum encoding compressed[] = {GZIP,         GZIP_STORED,   GZIP_LONG_HEADER,
-                                           GZIP_MEMBERS, GZIP_PADDED,   ZSTD,
-                                           ZSTD_FRAMES,  ZSTD_SKIPPABLE};
+static const enum encoding compressed[] = {
+    GZIP, GZIP_STORED, GZIP_LONG_HEADER, GZIP_MEMBERS, GZIP_PADDED,
+    ZSTD, ZSTD_FRAMES, ZSTD_SKIPPABLE,   LZ4,          LZ4_FRAMES};
 
 /* Cut anywhere: what was decoded comes, then the byte of the cut is named. Between two members or
  * frames, and in padding, a cut cannot be told from the end. */
@@ -48,7 +48,10 @@ static void cut(void **state)
                 continue;
             char want[80];
             snprintf(want, sizeof want, "the %s data is cut off at byte %zu of the input",
-                     compressed[i] < ZSTD ? "gzip" : "zstd", at);
+                     compressed[i] < ZSTD  ? "gzip"
+                     : compressed[i] < LZ4 ? "zstd"
+                                           : "LZ4",
+                     at);
             if (at < 1000)
                 assert_string_equal(err.what, want);
             assert_int_equal(err.code, MT_EINPUT);
@@ -56,7 +59,8 @@ static void cut(void **state)
             assert_non_null(strstr(err.hint, "Nothing was imported"));
         }
         bool parts = compressed[i] != GZIP && compressed[i] != GZIP_STORED &&
-                     compressed[i] != GZIP_LONG_HEADER && compressed[i] != ZSTD;
+                     compressed[i] != GZIP_LONG_HEADER && compressed[i] != ZSTD &&
+                     compressed[i] != LZ4;
         assert_true(parts ? ends <= 1003 : ends == 0);
         assert_true(before > n * 9 / 10);
         mt_buf_free(&b);
@@ -120,7 +124,7 @@ static void flipped_bits(void **state)
 static void damaged_in_the_middle(void **state)
 {
     (void)state;
-    static const enum encoding kinds[] = {GZIP, ZSTD};
+    static const enum encoding kinds[] = {GZIP, ZSTD, LZ4};
     size_t n = 3000000;
     for (size_t i = 0; i < MT_ARRAY_LEN(kinds); i++) {
         struct mt_buf b = encode(kinds[i], text(n), n);
@@ -145,6 +149,7 @@ static void damaged_in_the_middle(void **state)
 static const char gz[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0"
                          "\x86\xa6\x10\x36\x05\0\0\0";
 static const char zs[] = "\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+static const char lz[] = "\x04\x22\x4d\x18\x40\x40\xc0\5\0\0\x80hello\0\0\0\0";
 static const struct {
     const char *name, *head, *tail;
     size_t head_n, tail_n, got;
@@ -172,6 +177,13 @@ static const struct {
     {"only magic", "\x1f\x8b", "", 2, 0, 0, MT_EINPUT,
      "the gzip data is cut off at byte 2 of the input"},
     {"half a magic", "\x1f", "", 1, 0, 1, MT_OK, ""},
+    {"LZ4 whole", lz, "", 20, 0, 5, MT_OK, ""},
+    {"LZ4, text behind", lz, "hello", 20, 5, 5, MT_EINPUT,
+     "the LZ4 data is followed by other bytes, from byte 20 of the input on"},
+    {"LZ4, half a magic behind", lz, "\x04\x22", 20, 2, 5, MT_EINPUT, NULL},
+    {"LZ4, wrong header", "\x04\x22\x4d\x18\x40\x40\xc1", "", 7, 0, 0, MT_EINPUT, NULL},
+    {"LZ4, only magic", "\x04\x22\x4d\x18", "", 4, 0, 0, MT_EINPUT,
+     "the LZ4 data is cut off at byte 4 of the input"},
     {"zstd whole", zs, "", 14, 0, 5, MT_OK, ""},
     {"zstd, text behind", zs, "hello", 14, 5, 5, MT_EINPUT,
      "the zstd data is followed by other bytes, from byte 14 of the input on"},

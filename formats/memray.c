@@ -1,0 +1,431 @@
+/*
+ * Reader of memray's capture files: Python's allocations, each with the stack of Python functions.
+ * docs/formats/memray.md says what is read.
+ */
+#include "formats/memray_parts.h"
+
+#include "lib/base/json_out.h"
+#include <string.h>
+
+#define MAGIC "memray" /* and its NUL */
+
+enum { WINDOW = 1 << 16 };
+static const int64_t ms_ns = 1000000;
+
+/* ---- values ---- */
+
+uint8_t mt_mr_byte(struct mt_mr_cursor *c)
+{
+    if (c->p < c->end)
+        return (uint8_t)*c->p++;
+    c->more = true;
+    return 0;
+}
+
+const char *mt_mr_bytes(struct mt_mr_cursor *c, uint64_t n)
+{
+    const char *p = c->p;
+    if ((uint64_t)(c->end - p) < n) {
+        c->more = true;
+        return "";
+    }
+    c->p += n;
+    return p;
+}
+
+uint64_t mt_mr_fixed(struct mt_mr_cursor *c, size_t bytes)
+{
+    uint64_t v = 0;
+    const char *p = mt_mr_bytes(c, bytes);
+    for (size_t i = 0; !c->more && i < bytes; i++)
+        v |= (uint64_t)(uint8_t)p[i] << 8 * i;
+    return v;
+}
+
+uint64_t mt_mr_varint(struct mt_mr_cursor *c)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = mt_mr_byte(c);
+        v |= (uint64_t)(b & 127) << shift;
+        if (!(b & 128))
+            break;
+    }
+    return v;
+}
+
+int64_t mt_mr_signed(struct mt_mr_cursor *c)
+{
+    uint64_t v = mt_mr_varint(c);
+    return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+uint64_t mt_mr_delta(struct mt_mr_cursor *c, uint64_t *last)
+{
+    return *last += (uint64_t)mt_mr_signed(c);
+}
+
+const char *mt_mr_text(struct mt_mr_cursor *c, size_t *n)
+{
+    const char *p = c->p, *end = memchr(p, '\0', (size_t)(c->end - p));
+    *n = 0;
+    if (!end) {
+        c->more = true;
+        return "";
+    }
+    *n = (size_t)(end - p);
+    c->p = end + 1;
+    return p;
+}
+
+/* ---- records of both kinds of files ---- */
+
+static void code(struct mt_memray *r)
+{
+    size_t n;
+    struct mt_mr_deltas d = r->last;
+    uint64_t id = mt_mr_varint(&r->c);
+    const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
+    int64_t line = (int64_t)mt_mr_delta(&r->c, &d.line);
+    uint64_t table_n = mt_mr_varint(&r->c);
+    const char *table = mt_mr_bytes(&r->c, table_n);
+    if (r->c.more)
+        return;
+    r->last = d;
+    mt_mr_add_code(&r->stacks, id, name, file, line, table, (size_t)table_n);
+}
+
+/* Native frames: not shown, but the next one is told as a difference. */
+static void native_frame(struct mt_memray *r)
+{
+    struct mt_mr_deltas d = r->last;
+    mt_mr_delta(&r->c, &d.ip);
+    mt_mr_delta(&r->c, &d.native);
+    if (!r->c.more)
+        r->last = d;
+}
+
+bool mt_mr_other(struct mt_memray *r, unsigned type)
+{
+    enum { NATIVE = 5, MAPS, OBJECT, SEGMENT, THREAD_NAME = 10, SWITCH = 12, CODE = 14 };
+    size_t n;
+    switch (type) {
+    case NATIVE:
+        native_frame(r);
+        return true;
+    case MAPS:
+        return true;
+    case OBJECT: /* a library */
+        mt_mr_text(&r->c, &n);
+        mt_mr_varint(&r->c);
+        mt_mr_fixed(&r->c, 8);
+        return true;
+    case SEGMENT: /* of it */
+        mt_mr_fixed(&r->c, 8);
+        mt_mr_varint(&r->c);
+        return true;
+    case THREAD_NAME:
+        mt_mr_text(&r->c, &n);
+        return true;
+    case SWITCH: {
+        uint64_t thread = mt_mr_fixed(&r->c, 8);
+        if (!r->c.more)
+            mt_mr_switch(&r->stacks, thread);
+        return true;
+    }
+    case CODE:
+        if (r->version >= MT_MR_CODES)
+            code(r);
+        return r->version >= MT_MR_CODES;
+    default:
+        return false;
+    }
+}
+
+/* ---- header ---- */
+
+static void add_meta(struct mt_memray *r, const char *key, const char *s, size_t n)
+{
+    struct mt_buf json = {0};
+    mt_json_quote(&json, s, n);
+    *mt_vec_push(&r->rec->meta) =
+        (struct mt_meta){mt_strtab_add(&r->rec->strings, key, strlen(key)),
+                         mt_strtab_add(&r->rec->strings, json.s, json.n)};
+    mt_buf_free(&json);
+}
+
+static enum mt_status check_version(int version, unsigned kind, struct mt_err *err)
+{
+    if (version >= MT_MR_OLDEST && version <= MT_MR_NEWEST && kind <= 1)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "a file of memray of version %d, %s", version,
+            version < MT_MR_OLDEST ? "which is not read" : "which memtool does not know yet");
+    mt_err_hint(err,
+                version < MT_MR_OLDEST
+                    ? "Nothing was imported. Record again with memray 1.2 or later."
+                    : "Nothing was imported. A later memtool may read it; memray itself does.");
+    return MT_EINPUT;
+}
+
+/* Folders that memray's own reports shorten names by: a text, and two lists that end empty. */
+static void skip_folders(struct mt_memray *r)
+{
+    size_t n;
+    mt_mr_text(&r->c, &n);
+    for (int lists = 0; lists < 2 && !r->c.more;) {
+        mt_mr_text(&r->c, &n);
+        lists += n == 0;
+    }
+}
+
+/* Python versions before 12 are unknown, as are the line tables. */
+static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err)
+{
+    size_t n;
+    struct mt_mr_cursor *c = &r->c;
+    mt_mr_bytes(c, sizeof MAGIC);
+    r->version = (int)(int32_t)mt_mr_fixed(c, 4);
+    if (!c->more)
+        MT_TRY(check_version(r->version, 0, err));
+    r->stacks.python = r->version >= MT_MR_CODES ? (uint32_t)mt_mr_fixed(c, 4) : 0;
+    r->native = mt_mr_byte(c);
+    unsigned kind = r->version > 9 ? mt_mr_byte(c) : 0;
+    *sums = kind == 1;
+    mt_mr_fixed(c, 8); /* allocations and frees */
+    mt_mr_fixed(c, 8); /* frames */
+    r->start_ms = (int64_t)mt_mr_fixed(c, 8);
+    r->end_ms = (int64_t)mt_mr_fixed(c, 8);
+    const char *command = mt_mr_text(c, &n);
+    mt_mr_fixed(c, 4); /* process */
+    if (r->version > 8) {
+        r->stacks.main_thread = mt_mr_fixed(c, 8);
+        r->stacks.skip = (size_t)mt_mr_fixed(c, 8);
+    }
+    mt_mr_byte(c); /* Python's allocator */
+    if (r->version > 10)
+        mt_mr_byte(c); /* whether it was traced */
+    if (r->version >= MT_MR_CODES)
+        mt_mr_byte(c); /* whether objects were */
+    if (r->version >= 13)
+        skip_folders(r);
+    if (c->more)
+        return MT_OK;
+    MT_TRY(check_version(r->version, kind, err));
+    add_meta(r, "command", command, n);
+    return MT_OK;
+}
+
+/* ---- the whole ---- */
+
+enum mt_status mt_mr_damaged(const char *what, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "%s", what);
+    mt_err_hint(err,
+                "Nothing was imported. The file is damaged; --partial keeps what comes before.");
+    return MT_EINPUT;
+}
+
+/* What came before is kept, if that is wanted. */
+static enum mt_status cut(struct mt_memray *r, struct mt_err *err)
+{
+    if (r->opts->partial) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_stream_offset(r->in), 0);
+        r->done = true;
+        return MT_OK;
+    }
+    if (err->code == MT_OK) {
+        MT_FAIL(err, MT_EINPUT, "ends early: the file was cut off");
+        mt_err_hint(err, "Nothing was imported. --partial keeps what comes before.");
+    }
+    if (err->offset < 0)
+        err->offset = (int64_t)mt_stream_offset(r->in);
+    return err->code;
+}
+
+static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
+{
+    uint64_t beside = mt_mr_stacks_bytes(&r->stacks) + r->ranges.cap * sizeof *r->ranges.v +
+                      r->temporary.cap * sizeof *r->temporary.v +
+                      r->frames.cap * sizeof *r->frames.v + r->traces.cap * sizeof *r->traces.v;
+    uint64_t before = r->rec->beside_bytes;
+    r->rec->beside_bytes += beside;
+    enum mt_status st = mt_rec_check_memory(r->rec, err);
+    r->rec->beside_bytes = before;
+    if (r->opts->progress)
+        r->opts->progress(r->opts->closure);
+    return st;
+}
+
+/* How many bytes follow; *zero: they are all 0. */
+static enum mt_status rest(struct mt_memray *r, uint64_t *bytes, bool *zero, struct mt_err *err)
+{
+    const char *p;
+    size_t n;
+    *bytes = 0;
+    *zero = true;
+    for (;;) {
+        MT_TRY(mt_stream_peek(r->in, 1, &p, &n, err));
+        if (!n)
+            return MT_OK;
+        for (size_t i = 0; i < n && *zero; i++)
+            *zero = !p[i];
+        *bytes += n;
+        mt_stream_consume(r->in, n);
+    }
+}
+
+/* A process that was killed leaves a file that goes on with zeros. */
+static enum mt_status padding(struct mt_memray *r, struct mt_err *err)
+{
+    uint64_t at = mt_stream_offset(r->in), bytes;
+    bool zero;
+    MT_TRY(rest(r, &bytes, &zero, err));
+    if (!zero) {
+        mt_mr_damaged("a record that memtool does not know", err);
+        err->offset = (int64_t)at;
+        return cut(r, err);
+    }
+    mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)at, 0);
+    return MT_OK;
+}
+
+/* Records of a window, as far as they are complete; what is left of it stays. */
+static enum mt_status read_window(struct mt_memray *r, bool sums, struct mt_err *err)
+{
+    enum mt_status st = MT_OK;
+    while (st == MT_OK && !r->done && r->c.p < r->c.end) {
+        const char *start = r->c.p;
+        st = sums ? mt_mr_sum(r, err) : mt_mr_event(r, err);
+        if (r->c.more || r->padded || st != MT_OK) {
+            r->c.p = start;
+            break;
+        }
+    }
+    return st;
+}
+
+/* The last record goes on behind the end of the file. Where zeros are the last of it, these were
+ * not written. */
+static enum mt_status end_early(struct mt_memray *r, struct mt_err *err)
+{
+    enum { PADDING = 16 };
+    const char *p = r->c.end;
+    while (p > r->c.p && r->c.end - p < PADDING && !p[-1])
+        p--;
+    if (r->c.end - p < PADDING)
+        return cut(r, err);
+    mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_stream_offset(r->in), 0);
+    r->done = true;
+    return MT_OK;
+}
+
+/* Until the recorder's end, or that of the file. */
+static enum mt_status read_records(struct mt_memray *r, bool sums, struct mt_err *err)
+{
+    size_t want = WINDOW, n;
+    const char *p;
+    while (!r->done && !r->padded) {
+        enum mt_status damage = mt_stream_peek(r->in, want, &p, &n, err), st;
+        if (damage != MT_OK && (damage != MT_EINPUT || !r->opts->partial))
+            return damage;
+        struct mt_err none = MT_ERR_INIT;
+        r->whole = n < want;
+        r->c = (struct mt_mr_cursor){p, p + n, false};
+        st = read_window(r, sums, &none);
+        size_t used = (size_t)(r->c.p - p);
+        mt_stream_consume(r->in, used);
+        if (st != MT_OK) {
+            *err = none;
+            return st == MT_EINPUT ? cut(r, err) : st;
+        }
+        MT_TRY(check_memory(r, err));
+        if (!r->done && !r->padded && r->whole)
+            return damage == MT_OK ? end_early(r, err) : cut(r, err);
+        want = used ? WINDOW : 2 * want;
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_header(struct mt_memray *r, bool *sums, struct mt_err *err)
+{
+    size_t want = WINDOW, n;
+    const char *p;
+    for (;; want *= 2) {
+        MT_TRY(mt_stream_peek(r->in, want, &p, &n, err));
+        r->c = (struct mt_mr_cursor){p, p + n, false};
+        MT_TRY(header(r, sums, err));
+        if (!r->c.more)
+            break;
+        if (n < want) {
+            MT_FAIL(err, MT_EINPUT, "ends early, in its header");
+            mt_err_hint(err, "Nothing was imported. Was the recording or the copy interrupted?");
+            return MT_EINPUT;
+        }
+    }
+    mt_stream_consume(r->in, (size_t)(r->c.p - p));
+    return MT_OK;
+}
+
+static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
+{
+    bool sums, zero = true;
+    uint64_t at, bytes = 0;
+    MT_TRY(read_header(r, &sums, err));
+    MT_TRY(read_records(r, sums, err));
+    if (r->padded) {
+        MT_TRY(padding(r, err));
+    } else if (!r->rec->notes[MT_NOTE_CUT].count) {
+        at = mt_stream_offset(r->in);
+        MT_TRY(rest(r, &bytes, &zero, err));
+        if (!zero) {
+            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)at, 0);
+            r->rec->notes[MT_NOTE_TRAILING].count = bytes;
+        }
+    }
+    mt_mr_events_end(r);
+    int64_t most = INT64_MAX / ms_ns;
+    if (r->end_ms > r->start_ms && r->start_ms > 0 && r->end_ms < most)
+        MT_TRY(mt_heap_until(r->heap, (r->end_ms - r->start_ms) * ms_ns, err));
+    if (r->start_ms > 0 && r->start_ms < most)
+        r->rec->base_ns = r->start_ms * ms_ns;
+    if (sums) {
+        static const struct mt_sums nothing = {
+            .alloc_b = MT_UNKNOWN, .alloc_n = MT_UNKNOWN, .freed_b = MT_UNKNOWN};
+        MT_TRY(mt_heap_sums(r->heap, MT_NONE, &nothing, err)); /* known, be there none */
+    }
+    return mt_heap_close(r->heap, err);
+}
+
+static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                  struct mt_recording *rec, struct mt_err *err)
+{
+    struct mt_memray r = {.opts = opts, .rec = rec, .in = in};
+    rec->resolution_ns = ms_ns;
+    r.stacks.now = MT_NONE;
+    mt_path_tree_init(&r.stacks.paths, rec);
+    mt_strtab_init(&r.stacks.texts);
+    r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
+    enum mt_status st = read_all(&r, err);
+    mt_heap_free(r.heap);
+    mt_mr_stacks_free(&r.stacks);
+    mt_vec_free(&r.ranges);
+    mt_vec_free(&r.temporary);
+    mt_vec_free(&r.frames);
+    mt_vec_free(&r.traces);
+    mt_vec_free(&r.walk);
+    return st;
+}
+
+static int memray_probe(const char *head, size_t n)
+{
+    return n >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0 ? 99 : 0;
+}
+
+const struct mt_reader mt_reader_memray = {
+    .name = "memray",
+    .kind = MT_RUN_HEAP,
+    .binary = true,
+    .probe = memray_probe,
+    .read = memray_read,
+};

@@ -1,0 +1,334 @@
+/* Files of memray with every allocation and free. */
+#include "formats/memray_parts.h"
+
+#include <string.h>
+
+static const int64_t ms_ns = 1000000;
+
+/* What an allocator's record does. */
+enum act { ALLOCATES, FREES, MAPS, UNMAPS, UNKNOWN };
+
+/* By number, and, as files since version 12 count them, by theirs. */
+static enum act act_of(int version, unsigned allocator)
+{
+    if (version < MT_MR_CODES)
+        switch (allocator) {
+        case 0:
+            return UNKNOWN;
+        case 2:
+        case 15:
+            return FREES;
+        case 10:
+            return MAPS;
+        case 11:
+            return UNMAPS;
+        default:
+            return ALLOCATES;
+        }
+    switch (allocator) {
+    case 1:
+    case 5:
+        return FREES;
+    case 14:
+        return MAPS;
+    case 15:
+        return UNMAPS;
+    default:
+        return allocator && allocator < 14 ? ALLOCATES : UNKNOWN;
+    }
+}
+
+/* ---- what is mapped ---- */
+
+/* What of a range is not unmapped stays: none of it, one part, or two. */
+static enum mt_status cut_range(struct mt_memray *r, size_t i, uint64_t begin, uint64_t end,
+                                struct mt_err *err)
+{
+    struct mt_mr_range was = r->ranges.v[i];
+    uint64_t from = begin > was.begin ? begin : was.begin, to = end < was.end ? end : was.end;
+    int blocks = -1;
+    if (was.begin < from) {
+        r->ranges.v[i].end = from;
+        blocks++;
+    }
+    if (to < was.end) {
+        if (blocks < 0)
+            r->ranges.v[i].begin = to;
+        else
+            *mt_vec_push(&r->ranges) = (struct mt_mr_range){to, was.end, was.node};
+        blocks++;
+    }
+    if (blocks < 0)
+        r->ranges.v[i] = r->ranges.v[--r->ranges.n];
+    return mt_heap_release(r->heap, was.node, (int64_t)(to - from), blocks, err);
+}
+
+static enum mt_status unmap(struct mt_memray *r, uint64_t begin, uint64_t bytes, struct mt_err *err)
+{
+    uint64_t end = bytes > UINT64_MAX - begin ? UINT64_MAX : begin + bytes;
+    for (size_t i = r->ranges.n; bytes && i-- > 0;)
+        if (r->ranges.v[i].begin < end && begin < r->ranges.v[i].end)
+            MT_TRY(cut_range(r, i, begin, end, err));
+    return MT_OK;
+}
+
+static enum mt_status map(struct mt_memray *r, uint64_t begin, uint64_t bytes, struct mt_err *err)
+{
+    uint32_t node = mt_mr_node(&r->stacks);
+    MT_TRY(mt_heap_alloc(r->heap, node, (int64_t)bytes, err));
+    if (bytes)
+        *mt_vec_push(&r->ranges) = (struct mt_mr_range){begin, begin + bytes, node};
+    return MT_OK;
+}
+
+/* ---- what is freed at once: with at most one more allocation of the thread before ---- */
+
+static void remember(struct mt_memray *r, uint64_t address, uint64_t bytes)
+{
+    uint32_t node = mt_mr_node(&r->stacks);
+    struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
+    v[1] = v[0];
+    v[0] = (struct mt_mr_recent){address, bytes, node, true};
+}
+
+static void count_temporary(struct mt_memray *r, uint64_t address, uint64_t bytes, bool range)
+{
+    const struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
+    for (int i = 0; i < 2; i++) {
+        if (!v[i].any || v[i].address != address || (range && v[i].bytes != bytes))
+            continue;
+        while (r->temporary.n <= v[i].node + 1u)
+            *mt_vec_push(&r->temporary) = (struct mt_mr_temporary){0, 0};
+        r->temporary.v[v[i].node + 1u].n++;
+        r->temporary.v[v[i].node + 1u].bytes += (int64_t)v[i].bytes;
+        return;
+    }
+}
+
+void mt_mr_events_end(struct mt_memray *r)
+{
+    /* By memray's own definition its files are of what is allocated while it records: that others
+     * are freed meanwhile is no gap. */
+    r->rec->notes[MT_NOTE_BEFORE] = (struct mt_note){0};
+    for (size_t i = 0; i < r->temporary.n; i++)
+        if (r->temporary.v[i].n) {
+            mt_heap_extra(r->heap, (uint32_t)i - 1u, "temporary_n", r->temporary.v[i].n);
+            mt_heap_extra(r->heap, (uint32_t)i - 1u, "temporary_b", r->temporary.v[i].bytes);
+        }
+}
+
+/* ---- records ---- */
+
+/* Whether the record just read is what a killed process left: its last byte, and all that follows,
+ * are padding. Also asks for more, where that is not known. */
+static bool is_padding(struct mt_memray *r)
+{
+    if (r->c.more || r->c.p[-1])
+        return false;
+    if (r->c.p == r->c.end && !r->whole)
+        r->c.more = true;
+    else
+        r->padded = r->c.p == r->c.end || !*r->c.p;
+    return r->padded;
+}
+
+static enum mt_status apply(struct mt_memray *r, enum act act, uint64_t address, uint64_t bytes,
+                            struct mt_err *err)
+{
+    if (bytes > INT64_MAX / 2)
+        return mt_mr_damaged("an allocation's size is out of range", err);
+    if (act == FREES || act == UNMAPS)
+        count_temporary(r, address, bytes, act == UNMAPS);
+    else
+        remember(r, address, bytes);
+    switch (act) {
+    case ALLOCATES:
+        return mt_heap_alloc_at(r->heap, address, mt_mr_node(&r->stacks), (int64_t)bytes, err);
+    case FREES:
+        return mt_heap_free_at(r->heap, address, err);
+    case MAPS:
+        return map(r, address, bytes, err);
+    default:
+        return unmap(r, address, bytes, err);
+    }
+}
+
+/* Addresses as files since version 12 have them: one of the last, or further by so much. */
+static uint64_t take_address(struct mt_memray *r, unsigned recent, struct mt_mr_deltas *d,
+                             bool *is_new)
+{
+    *is_new = recent == MT_ARRAY_LEN(r->recent);
+    return *is_new ? mt_mr_delta(&r->c, &d->address) << 3 : r->recent[recent];
+}
+
+static void remember_address(struct mt_memray *r, uint64_t address)
+{
+    memmove(r->recent + 1, r->recent, sizeof r->recent - sizeof *r->recent);
+    r->recent[0] = address;
+}
+
+static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_err *err)
+{
+    struct mt_mr_deltas d = r->last;
+    bool is_new;
+    uint64_t address = take_address(r, flags >> 3 & 15, &d, &is_new), bytes = 0;
+    unsigned allocator = flags & 7 ? flags & 7 : mt_mr_byte(&r->c);
+    enum act act = act_of(r->version, allocator);
+    if (r->native && act != FREES)
+        mt_mr_delta(&r->c, &d.native);
+    if (act != FREES)
+        bytes = mt_mr_varint(&r->c);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    if (act == UNKNOWN)
+        return mt_mr_damaged("an allocator that memtool does not know", err);
+    r->last = d;
+    if (is_new)
+        remember_address(r, address);
+    return apply(r, act, address, bytes, err);
+}
+
+/* Of versions 10 and 11. with_native: 1 where the record has a native frame. */
+static enum mt_status old_allocation(struct mt_memray *r, unsigned allocator, bool with_native,
+                                     struct mt_err *err)
+{
+    struct mt_mr_deltas d = r->last;
+    enum act act = act_of(r->version, allocator);
+    uint64_t address = mt_mr_delta(&r->c, &d.address), bytes = 0;
+    if (act != FREES || with_native)
+        bytes = mt_mr_varint(&r->c);
+    if (with_native)
+        mt_mr_delta(&r->c, &d.native);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    if (act == UNKNOWN)
+        return mt_mr_damaged("an allocator that memtool does not know", err);
+    r->last = d;
+    return apply(r, act, address, bytes, err);
+}
+
+/* Objects of Python, which memray follows on request: no memory of their own. */
+static void object(struct mt_memray *r, unsigned flags)
+{
+    struct mt_mr_deltas d = r->last;
+    bool is_new;
+    uint64_t address = take_address(r, flags >> 1 & 15, &d, &is_new);
+    if (r->native && flags & 1)
+        mt_mr_delta(&r->c, &d.native);
+    if (is_padding(r) || r->c.more)
+        return;
+    r->last = d;
+    if (is_new)
+        remember_address(r, address);
+}
+
+static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
+{
+    uint64_t rss = mt_mr_varint(&r->c), ms = mt_mr_varint(&r->c);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    if (ms > (uint64_t)(INT64_MAX / ms_ns) || rss > INT64_MAX)
+        return mt_mr_damaged("a time or size in the file is out of range", err);
+    MT_TRY(mt_heap_tick(r->heap, (int64_t)ms * ms_ns, err));
+    mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)rss);
+    return MT_OK;
+}
+
+static void push(struct mt_memray *r)
+{
+    uint64_t code = mt_mr_varint(&r->c);
+    int64_t instruction = mt_mr_signed(&r->c);
+    if (!is_padding(r) && !r->c.more)
+        mt_mr_push(&r->stacks, mt_mr_frame(&r->stacks, code, instruction));
+}
+
+/* Versions 10 and 11 number frames: a function at a line. */
+static void old_frame(struct mt_memray *r)
+{
+    size_t n;
+    struct mt_mr_deltas d = r->last;
+    uint64_t id = mt_mr_delta(&r->c, &d.frame);
+    const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
+    int64_t line = (int64_t)mt_mr_delta(&r->c, &d.line);
+    if (is_padding(r) || r->c.more)
+        return;
+    r->last = d;
+    *mt_map_at(&r->stacks.frame_of, id) = mt_mr_line(&r->stacks, name, file, line);
+}
+
+static enum mt_status old_push(struct mt_memray *r, struct mt_err *err)
+{
+    struct mt_mr_deltas d = r->last;
+    uint64_t id = mt_mr_delta(&r->c, &d.frame);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    r->last = d;
+    uint32_t frame = mt_map_get(&r->stacks.frame_of, id);
+    if (frame == MT_MAP_NONE)
+        return mt_mr_damaged("a function that the file does not name", err);
+    mt_mr_push(&r->stacks, frame);
+    return MT_OK;
+}
+
+static enum mt_status pop(struct mt_memray *r, size_t n, struct mt_err *err)
+{
+    return mt_mr_pop(&r->stacks, n) ? MT_OK
+                                    : mt_mr_damaged("more functions return than were called", err);
+}
+
+static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_err *err)
+{
+    enum { OTHER, ALLOCATION, WITH_NATIVE, FRAME, PUSH, POP = 9, MEMORY = 11, TRAILER = 1 };
+    unsigned flags = token >> 4;
+    switch (token & 15) {
+    case OTHER:
+        r->done = flags == TRAILER;
+        return r->done ? MT_OK : mt_mr_damaged("a record that memtool does not know", err);
+    case ALLOCATION:
+    case WITH_NATIVE:
+        return old_allocation(r, flags, (token & 15) == WITH_NATIVE, err);
+    case FRAME:
+        old_frame(r);
+        return MT_OK;
+    case PUSH:
+        return old_push(r, err);
+    case POP:
+        return pop(r, flags + 1, err);
+    case MEMORY:
+        return memory(r, err);
+    default:
+        return mt_mr_other(r, token & 15)
+                   ? MT_OK
+                   : mt_mr_damaged("a record that memtool does not know", err);
+    }
+}
+
+enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
+{
+    enum { TRAILER = 1, MEMORY, POP = 16, OBJECT = 32, PUSH = 64, ALLOCATION = 128 };
+    unsigned token = mt_mr_byte(&r->c);
+    if (!token) {
+        r->padded = true;
+        return MT_OK;
+    }
+    if (r->version < MT_MR_CODES)
+        return old_event(r, token, err);
+    if (token & ALLOCATION)
+        return allocation(r, token, err);
+    if (token & PUSH) {
+        push(r);
+        return MT_OK;
+    }
+    if (token & OBJECT) {
+        object(r, token);
+        return MT_OK;
+    }
+    if (token & POP)
+        return pop(r, (token & 15) + 1, err);
+    if (token == MEMORY)
+        return memory(r, err);
+    r->done = token == TRAILER;
+    return r->done || mt_mr_other(r, token)
+               ? MT_OK
+               : mt_mr_damaged("a record that memtool does not know", err);
+}

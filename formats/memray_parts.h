@@ -1,0 +1,122 @@
+/*
+ * memray_parts.h - the insides of the reader of memray's files, shared by memray*.c.
+ */
+#ifndef MT_MEMRAY_PARTS_H
+#define MT_MEMRAY_PARTS_H
+
+#include "formats/format.h"
+#include "lib/model/heap.h"
+#include "lib/model/paths.h"
+
+/* What is left of a window. Where it ends before what is taken, that is 0, and `more` is set. */
+struct mt_mr_cursor {
+    const char *p, *end;
+    bool more;
+};
+
+uint8_t mt_mr_byte(struct mt_mr_cursor *c);
+uint64_t mt_mr_fixed(struct mt_mr_cursor *c, size_t bytes); /* 4 or 8 */
+uint64_t mt_mr_varint(struct mt_mr_cursor *c);
+int64_t mt_mr_signed(struct mt_mr_cursor *c);                 /* zigzag */
+uint64_t mt_mr_delta(struct mt_mr_cursor *c, uint64_t *last); /* adds to *last */
+const char *mt_mr_text(struct mt_mr_cursor *c, size_t *n);    /* up to a NUL, which stands there */
+const char *mt_mr_bytes(struct mt_mr_cursor *c, uint64_t n);
+
+/* ---- what Python ran ---- */
+
+struct mt_mr_code {
+    uint32_t name, file; /* ids of `texts` */
+    int64_t first_line;
+    size_t table, table_n; /* in `tables` */
+};
+
+struct mt_mr_stacks {
+    struct mt_path_tree paths;
+    uint32_t python; /* version */
+    struct mt_strtab texts;
+    struct mt_buf tables;
+    MT_VEC(struct mt_mr_code) codes;
+    struct mt_map code_of;  /* id of the file -> codes */
+    struct mt_map frame_of; /* code and instruction, or id of a frame -> number of mt_path_frame */
+    struct mt_map thread_of;
+    MT_VEC(struct mt_mr_thread {
+        MT_VEC(uint32_t) stack; /* node up to each frame */
+        size_t skip;            /* of these frames are memray's own */
+        struct mt_mr_recent {   /* allocated last, the latest first */
+            uint64_t address, bytes;
+            uint32_t node;
+            bool any;
+        } recent[2];
+    })
+    threads;
+    uint32_t now; /* thread; MT_NONE: none yet */
+    uint64_t main_thread;
+    size_t skip;
+    struct mt_buf name; /* scratch */
+};
+
+void mt_mr_stacks_free(struct mt_mr_stacks *s);
+uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s);
+/* A code object; a second one of the same id replaces the first. */
+void mt_mr_add_code(struct mt_mr_stacks *s, uint64_t id, const char *name, const char *file,
+                    int64_t first_line, const char *table, size_t n);
+/* Number of mt_path_frame of a code object at an instruction; of a function at a line. */
+uint32_t mt_mr_frame(struct mt_mr_stacks *s, uint64_t code, int64_t instruction);
+uint32_t mt_mr_line(struct mt_mr_stacks *s, const char *name, const char *file, int64_t line);
+void mt_mr_switch(struct mt_mr_stacks *s, uint64_t thread);
+void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame);
+bool mt_mr_pop(struct mt_mr_stacks *s, size_t n); /* false: there are not as many */
+/* The thread under way. */
+struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s);
+/* The path of what it allocates. */
+uint32_t mt_mr_node(struct mt_mr_stacks *s);
+
+/* ---- the reader ---- */
+
+enum { MT_MR_OLDEST = 8, MT_MR_NEWEST = 13, MT_MR_CODES = 12 /* files have code objects since */ };
+
+struct mt_memray {
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_stream *in;
+    struct mt_heap *heap;
+    struct mt_mr_cursor c;
+    bool whole;  /* the window goes to the end of the file */
+    bool done;   /* the recorder's own end has been read */
+    bool padded; /* nothing but zeros may follow: the process was killed */
+
+    int version;
+    bool native;
+    int64_t start_ms, end_ms;
+    struct mt_mr_stacks stacks;
+
+    /* records of every event */
+    struct mt_mr_deltas {
+        uint64_t address, native, ip, frame, line;
+    } last;
+    uint64_t recent[15]; /* addresses */
+    MT_VEC(struct mt_mr_range {
+        uint64_t begin, end;
+        uint32_t node;
+    })
+    ranges;                                                         /* mapped */
+    MT_VEC(struct mt_mr_temporary { int64_t n, bytes; }) temporary; /* by node + 1 */
+
+    /* records of sums */
+    MT_VEC(uint32_t) frames;                                       /* numbers of mt_path_frame */
+    MT_VEC(struct mt_mr_trace { uint32_t frame, parent; }) traces; /* parent: traces + 1 */
+    MT_VEC(uint32_t) walk;                                         /* scratch */
+};
+
+/* Reads one record of r->c. r->c.more: it goes on behind the window, nothing has happened yet. */
+enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err);
+enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err);
+/* What all events amount to. */
+void mt_mr_events_end(struct mt_memray *r);
+/* For a record that makes no sense. */
+enum mt_status mt_mr_damaged(const char *what, struct mt_err *err);
+
+/* Records of both kinds of files that say nothing about memory; false: it is none of them. */
+bool mt_mr_other(struct mt_memray *r, unsigned type);
+
+#endif

@@ -1,0 +1,121 @@
+/* Python's stacks in memray's files. */
+#include "formats/memray_lines.h"
+#include "formats/memray_parts.h"
+#include "formats/snapshot_frames.h"
+
+#include <string.h>
+
+void mt_mr_stacks_free(struct mt_mr_stacks *s)
+{
+    for (size_t i = 0; i < s->threads.n; i++)
+        mt_vec_free(&s->threads.v[i].stack);
+    mt_path_tree_free(&s->paths);
+    mt_strtab_free(&s->texts);
+    mt_buf_free(&s->tables);
+    mt_buf_free(&s->name);
+    mt_vec_free(&s->codes);
+    mt_vec_free(&s->threads);
+    mt_map_free(&s->code_of);
+    mt_map_free(&s->frame_of);
+    mt_map_free(&s->thread_of);
+}
+
+uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s)
+{
+    uint64_t n = mt_path_tree_bytes(&s->paths) + mt_strtab_bytes(&s->texts) + s->tables.n +
+                 s->codes.n * sizeof *s->codes.v + mt_map_bytes(&s->code_of) +
+                 mt_map_bytes(&s->frame_of) + mt_map_bytes(&s->thread_of) +
+                 s->threads.n * sizeof *s->threads.v;
+    for (size_t i = 0; i < s->threads.n; i++)
+        n += s->threads.v[i].stack.cap * sizeof *s->threads.v[i].stack.v;
+    return n;
+}
+
+void mt_mr_add_code(struct mt_mr_stacks *s, uint64_t id, const char *name, const char *file,
+                    int64_t first_line, const char *table, size_t n)
+{
+    *mt_map_at(&s->code_of, id) = (uint32_t)s->codes.n;
+    *mt_vec_push(&s->codes) =
+        (struct mt_mr_code){.name = mt_strtab_add(&s->texts, name, strlen(name)),
+                            .file = mt_strtab_add(&s->texts, file, strlen(file)),
+                            .first_line = first_line,
+                            .table = s->tables.n,
+                            .table_n = n};
+    mt_buf_add(&s->tables, table, n);
+}
+
+/* "model.py:42 forward". What is not the user's own code is no site, unless there is nothing else.
+ */
+uint32_t mt_mr_line(struct mt_mr_stacks *s, const char *name, const char *file, int64_t line)
+{
+    const char *slash = *file == '<' ? NULL : strrchr(file, '/');
+    const struct mt_snap_look look = mt_snap_look("", file, line);
+    mt_buf_clear(&s->name);
+    mt_buf_adds(&s->name, slash ? slash + 1 : file);
+    if (line > 0)
+        mt_buf_addf(&s->name, ":%lld", (long long)line);
+    mt_buf_addf(&s->name, "%s%s", *file ? " " : "", name);
+    bool own = !look.python || look.rank == MT_RANK_USER;
+    return mt_path_frame(&s->paths, *s->name.s ? s->name.s : "[unknown function]", "", file, line,
+                         MT_PATH_PYTHON | (own ? 0 : MT_PATH_ASIDE));
+}
+
+uint32_t mt_mr_frame(struct mt_mr_stacks *s, uint64_t code, int64_t instruction)
+{
+    uint32_t i = mt_map_get(&s->code_of, code);
+    uint64_t key = (uint64_t)i << 32 | (uint32_t)instruction;
+    uint32_t *at = mt_map_at(&s->frame_of, key);
+    if (*at != MT_MAP_NONE)
+        return *at;
+    uint32_t frame;
+    if (i == MT_MAP_NONE) {
+        frame = mt_mr_line(s, "", "", 0);
+    } else {
+        const struct mt_mr_code *c = &s->codes.v[i];
+        const char *table = c->table_n ? s->tables.s + c->table : "";
+        int64_t line = mt_memray_line(s->python, table, c->table_n, c->first_line, instruction);
+        frame = mt_mr_line(s, s->texts.v[c->name].s, s->texts.v[c->file].s, line);
+    }
+    return *at = frame;
+}
+
+void mt_mr_switch(struct mt_mr_stacks *s, uint64_t thread)
+{
+    uint32_t *at = mt_map_at(&s->thread_of, thread);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)s->threads.n;
+        *mt_vec_push(&s->threads) =
+            (struct mt_mr_thread){.skip = thread == s->main_thread ? s->skip : 0};
+    }
+    s->now = *at;
+}
+
+struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s)
+{
+    if (s->now == MT_NONE)
+        mt_mr_switch(s, 0);
+    return &s->threads.v[s->now];
+}
+
+uint32_t mt_mr_node(struct mt_mr_stacks *s)
+{
+    const struct mt_mr_thread *t = mt_mr_now(s);
+    return t->stack.n ? t->stack.v[t->stack.n - 1] : MT_NONE;
+}
+
+void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame)
+{
+    uint32_t node = mt_mr_node(s);
+    struct mt_mr_thread *t = mt_mr_now(s);
+    node = t->stack.n < t->skip ? MT_NONE : mt_path_node(&s->paths, node, frame);
+    *mt_vec_push(&t->stack) = node;
+}
+
+bool mt_mr_pop(struct mt_mr_stacks *s, size_t n)
+{
+    struct mt_mr_thread *t = mt_mr_now(s);
+    if (n > t->stack.n)
+        return false;
+    t->stack.n -= n;
+    return true;
+}

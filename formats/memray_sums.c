@@ -1,0 +1,108 @@
+/* Files of memray with sums of call paths (memray run --aggregate). */
+#include "formats/memray_parts.h"
+
+/* Numbers of these files: of any size since version 12. */
+static uint64_t number(struct mt_memray *r, size_t old_bytes)
+{
+    return r->version < MT_MR_CODES ? mt_mr_fixed(&r->c, old_bytes) : mt_mr_varint(&r->c);
+}
+
+static enum mt_status frame(struct mt_memray *r, struct mt_err *err)
+{
+    size_t n;
+    uint64_t id = number(r, 8);
+    if (r->version < MT_MR_CODES) {
+        const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
+        int64_t line = (int32_t)mt_mr_fixed(&r->c, 4);
+        mt_mr_byte(&r->c);
+        if (!r->c.more)
+            *mt_map_at(&r->stacks.frame_of, id) = mt_mr_line(&r->stacks, name, file, line);
+        return MT_OK;
+    }
+    uint64_t code = number(r, 8);
+    int64_t instruction = mt_mr_signed(&r->c);
+    mt_mr_byte(&r->c);
+    if (r->c.more)
+        return MT_OK;
+    if (id != r->frames.n)
+        return mt_mr_damaged("a function's number is out of order", err);
+    *mt_vec_push(&r->frames) = mt_mr_frame(&r->stacks, code, instruction);
+    return MT_OK;
+}
+
+static enum mt_status trace(struct mt_memray *r, struct mt_err *err)
+{
+    uint64_t id = number(r, 8), parent = number(r, 4);
+    if (r->c.more)
+        return MT_OK;
+    uint32_t known = r->version < MT_MR_CODES ? mt_map_get(&r->stacks.frame_of, id)
+                     : id < r->frames.n       ? r->frames.v[id]
+                                              : MT_MAP_NONE;
+    if (known == MT_MAP_NONE || parent > r->traces.n)
+        return mt_mr_damaged("a call path that the file does not have", err);
+    *mt_vec_push(&r->traces) = (struct mt_mr_trace){known, (uint32_t)parent};
+    return MT_OK;
+}
+
+static uint32_t node_of(struct mt_memray *r, uint64_t trace, uint64_t thread)
+{
+    uint32_t node = MT_NONE;
+    r->walk.n = 0;
+    for (; trace; trace = r->traces.v[trace - 1].parent)
+        *mt_vec_push(&r->walk) = r->traces.v[trace - 1].frame;
+    size_t skip = thread == r->stacks.main_thread ? r->stacks.skip : 0;
+    for (size_t i = r->walk.n > skip ? r->walk.n - skip : 0; i-- > 0;)
+        node = mt_path_node(&r->stacks.paths, node, r->walk.v[i]);
+    return node;
+}
+
+static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
+{
+    enum { THREAD, ALLOCATOR, NATIVE, TRACE, GENERATION, PEAK_N, END_N, PEAK_B, END_B, ALL };
+    uint64_t v[ALL];
+    for (int i = 0; i < ALL; i++)
+        v[i] = mt_mr_fixed(&r->c, 8);
+    if (r->c.more)
+        return MT_OK;
+    if (v[TRACE] > r->traces.n)
+        return mt_mr_damaged("a call path that the file does not have", err);
+    for (int i = PEAK_N; i < ALL; i++)
+        if (v[i] > INT64_MAX)
+            return mt_mr_damaged("a sum is out of range", err);
+    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
+                              .alloc_n = MT_UNKNOWN,
+                              .freed_b = MT_UNKNOWN,
+                              .at_peak_b = (int64_t)v[PEAK_B],
+                              .at_peak_n = (int64_t)v[PEAK_N],
+                              .at_end_b = (int64_t)v[END_B],
+                              .at_end_n = (int64_t)v[END_N]};
+    return mt_heap_sums(r->heap, node_of(r, v[TRACE], v[THREAD]), &s, err);
+}
+
+enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)
+{
+    enum { SNAPSHOT = 1, SUMS, TRACE, FRAME, OBJECT = 13, TRAILER = 15 };
+    unsigned type = mt_mr_byte(&r->c);
+    switch (type) {
+    case SNAPSHOT:
+        mt_mr_bytes(&r->c, 3 * 8); /* time, resident memory, level: of no path */
+        return MT_OK;
+    case SUMS:
+        return sums(r, err);
+    case TRACE:
+        return trace(r, err);
+    case FRAME:
+        return frame(r, err);
+    case OBJECT:
+        mt_mr_varint(&r->c);
+        if (r->native)
+            mt_mr_varint(&r->c);
+        return MT_OK;
+    case TRAILER:
+        r->done = true;
+        return MT_OK;
+    default:
+        return mt_mr_other(r, type) ? MT_OK
+                                    : mt_mr_damaged("a record that memtool does not know", err);
+    }
+}

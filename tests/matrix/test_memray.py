@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Files of memray, against what memray itself says of them: `memray transform csv`, `memray stats --json`."""
+
+import collections
+import csv
+import glob
+import gzip
+import json
+import os
+
+import mt
+
+SAMPLES = os.environ.get("MEMRAY_SAMPLES", os.path.join(os.environ["SAMPLES"], "python"))
+TRUTH = os.environ.get("MEMRAY_TRUTH", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "memray"))
+m = mt.Matrix()
+
+
+def shown(frame):
+    function, file, line = frame.rsplit(";", 2)
+    name = file if file.startswith("<") else os.path.basename(file)
+    return f"{name}:{line} {function}" if line != "0" else f"{name} {function}"
+
+
+def path_of(stack):
+    """memray's stack as a call path: outermost first, a line that calls itself once."""
+    frames = [shown(frame) for frame in reversed(stack.split("|")) if frame]
+    return tuple(f for i, f in enumerate(frames) if not i or frames[i - 1] != f)
+
+
+def truth(name, kind):
+    """{call path: (bytes, blocks)}, or None: memray did not write it."""
+    path = os.path.join(TRUTH, f"{name}.{kind}.csv")
+    if not os.path.exists(path):
+        return None
+    sums = collections.defaultdict(lambda: [0, 0])
+    with open(path, newline="") as text:
+        for row in csv.DictReader(text):
+            of = sums[path_of(row["stack_trace"])]
+            of[0] += int(row["size"])
+            of[1] += int(row["num_allocations"])
+    return {path: tuple(of) for path, of in sums.items() if of != [0, 0]}
+
+
+def paths(run):
+    """{node: call path} of a run."""
+    of = {}
+    for row in m.query(f"SELECT id, parent_id, name FROM v_node WHERE run = '{run}' ORDER BY id"):
+        of[row["id"]] = of.get(row["parent_id"], ()) + (row["name"],)
+    return of
+
+
+def device(run):
+    return m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'")[0]
+
+
+def own(run, moment):
+    """{call path: (bytes, blocks)} of what paths hold themselves, without those that hold nothing."""
+    of, got = paths(run), {}
+    columns = f"self_at_{moment}_b AS b, self_at_{moment}_n AS n"
+    for row in m.query(f"SELECT id, {columns} FROM v_node WHERE run = '{run}' AND device IS NOT NULL"):
+        if row["b"] or row["n"]:
+            got[of[row["id"]]] = (row["b"], row["n"])
+    d = device(run)
+    rest = d[f"at_{moment}_b"] if moment == "end" else d["peak_b"]
+    rest -= sum(b for b, _ in got.values())
+    return got, rest
+
+
+def compare(run, name, counts=True):
+    for kind, moment in (("peak", "peak"), ("leaks", "end")):
+        want = truth(name, kind)
+        if want is None:
+            continue
+        got, rest = own(run, moment)
+        outside = want.pop((), (0, 0))
+        m.check(rest == outside[0], name, kind, "without a call path", rest, outside)
+        if not counts:
+            want, got = ({path: of[0] for path, of in sums.items()} for sums in (want, got))
+        m.check(got == want, name, kind, list(set(got.items()) ^ set(want.items()))[:4])
+    want = truth(name, "temporaryallocations")
+    if want is not None:
+        of, got = paths(run), collections.defaultdict(lambda: [0, 0])
+        for row in m.query(f"SELECT node_id, figure, value FROM v_node_extra WHERE run = '{run}'"):
+            got[of.get(row["node_id"], ())][row["figure"] == "temporary_n"] = row["value"]
+        got = {path: tuple(sums) for path, sums in got.items()}
+        m.check(got == want, name, "temporary", list(set(got.items()) ^ set(want.items()))[:4])
+    stats(run, name)
+
+
+def stats(run, name):
+    path = os.path.join(TRUTH, f"{name}.stats.json")
+    if not os.path.exists(path):
+        return
+    with open(path) as text:
+        want = json.load(text)
+    d = device(run)
+    m.check(d["alloc_n"] == want["total_num_allocations"], name, "allocations", d["alloc_n"])
+    m.check(d["alloc_b"] == want["total_bytes_allocated"], name, "allocated", d["alloc_b"])
+    m.check(d["peak_b"] == want["metadata"]["peak_memory"], name, "peak", d["peak_b"])
+    totals = {row["name"]: row for row in m.query(
+        f"SELECT name, sum(self_alloc_b) AS b, sum(self_alloc_n) AS n FROM v_node WHERE run = '{run}' GROUP BY 1")}  # fmt: skip
+    for by, size, column in (("size", "size", "b"), ("count", "count", "n")):
+        for top in want[f"top_allocations_by_{by}"]:
+            function, file, line = top["location"].split(":", 1)[0], *top["location"].split(":", 1)[1].rsplit(":", 1)
+            if function == "<root>":
+                continue
+            line = shown(f"{function};{file};{line}")
+            m.check(totals[line][column] == top[size], name, "stats by", by, line, totals[line], top)
+
+
+def notes(run):
+    return {row["kind"] for row in m.query(f"SELECT kind FROM v_note WHERE run = '{run}'")}
+
+
+def recorded():
+    for path in sorted(glob.glob(f"{SAMPLES}/memray*.bin*")):
+        name = os.path.basename(path).removeprefix("memray_").split(".bin")[0]
+        run = name.replace(".", "_")
+        m.run("import", path, "--name", run)
+        m.offered, m.taken = m.offered + 1, m.taken + 1
+        # Of sums of several threads memray's csv counts paths, not blocks.
+        compare(run, name, counts="aggregated" not in name)
+        d = device(run)
+        m.check(("cut" in notes(run)) == ("killed" in name), name, "cut", notes(run))
+        if "aggregated" in name:
+            m.check(d["alloc_b"] is None, name, "what it does not say", d)
+
+
+def cut():
+    """What a process that is killed leaves, and what is missing of a file."""
+    with gzip.open(f"{SAMPLES}/memray_1.20_plain.bin.gz") as file:
+        data = file.read().rstrip(b"\0")
+    for name, content, code, note in (
+        ("killed", data[:-1] + bytes(5000), 0, "cut"),
+        ("padded", data + bytes(5000), 0, None),
+        ("followed", data + b"xyz", 0, "trailing"),
+        ("short", data[:-1], 2, None),
+        ("half", data[: len(data) // 2], 2, None),
+        ("half_killed", data[: len(data) // 2] + bytes(100), 0, "cut"),
+        ("header", data[:100], 2, None),
+        ("later", data[:7] + b"\x0e" + data[8:], 2, None),
+        ("earlier", data[:7] + b"\x07" + data[8:], 2, None),
+        ("damaged", data[:20000] + b"\x04" * 20000, 2, None),
+    ):
+        with open(f"{name}.bin", "wb") as out:
+            out.write(content)
+        got, _, err = m.run("import", f"{name}.bin", "--name", name, codes=(0, 2))
+        m.check(got == code, "cut", name, got, err)
+        m.check(code == 0 or err.count("\n") >= 2, "cut", name, "says what to do", err)
+        if code == 0:
+            m.check(notes(name) == ({note} if note else set()), "cut", name, notes(name))
+        if name in ("killed", "padded", "followed"):
+            compare(name, "1.20_plain")
+    for name in ("short", "half", "damaged"):
+        m.run("import", f"{name}.bin", "--name", f"{name}_part", "--partial", codes=(0,))
+        m.check("cut" in notes(f"{name}_part"), "partial", name)
+    compare("short_part", "1.20_plain")
+
+
+recorded()
+if "MEMRAY_SAMPLES" not in os.environ:
+    cut()
+m.finish(20)
