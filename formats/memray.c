@@ -369,7 +369,7 @@ static enum mt_status read_header(struct mt_memray *r, bool *sums, struct mt_err
 
 static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
 {
-    bool sums, zero = true;
+    bool sums = false, zero = true;
     uint64_t at, bytes = 0;
     MT_TRY(read_header(r, &sums, err));
     MT_TRY(read_records(r, sums, err));
