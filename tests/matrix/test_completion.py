@@ -39,6 +39,7 @@ open("folder/a file", "w").close()
 open("out put.json", "w").close()
 open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
+OF_HEAPS = ("object", "file", "rss")  # what only heap logs have
 memtool("import", TRACE, "--db", "t.db", "--name", "base", "--group", "night ly")
 for i, name in enumerate(NAMES):
     text = subprocess.run(["gzip", "-dc", TRACE], capture_output=True).stdout
@@ -225,6 +226,7 @@ def ask(*words):
 def every_value():
     """What is offered for an option is taken, by every command."""
     memtool("import", f"{SAMPLES}/snapshots/fragmented.pickle", "--db", "v.db", "--name", "gpu")
+    memtool("import", f"{SAMPLES}/heap/heaptrack.zst", "--db", "v.db", "--name", "heap")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
     os.environ["MEMTOOL_DB"] = "v.db"
     offered = 0
@@ -234,6 +236,7 @@ def every_value():
             for word in ask(command, option + "="):
                 value = word.split("=", 1)[1]
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
+                run = "heap" if value in OF_HEAPS else run
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
                         "export": ["--baseline", run]}.get(command, [run])
@@ -254,7 +257,8 @@ def keys_of_by():
         runs = {"segments": ["gpu"], "diff": ["run", "run"]}.get(command, ["run"])
         took, said = set(), set()
         for key in sorted(keys) + ["colour"]:
-            done = subprocess.run([MEMTOOL, command, *runs, "--by", key], capture_output=True, text=True)
+            of = ["heap" if key in OF_HEAPS else run for run in runs]
+            done = subprocess.run([MEMTOOL, command, *of, "--by", key], capture_output=True, text=True)
             check(f"{command} --by {key} ends well", done.returncode in (0, 2), done.stderr)
             if done.returncode == 0:
                 took.add(key)
