@@ -96,18 +96,18 @@ enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind 
 
 static size_t calls_of(const struct mt_leak_report *r, const struct mt_leak_record *at)
 {
-    return mt_valgrind_calls(r->steps.v + at->first, r->calls.v + at->first, at->n);
+    return at->n ? mt_valgrind_calls(r->steps.v + at->first, r->calls.v + at->first, at->n) : 0;
 }
 
 static uint32_t node_of(struct mt_leak_report *r, const struct mt_leak_record *at, size_t longest)
 {
-    const struct mt_native_step *stack = r->steps.v + at->first;
     if (at->kind == MT_LEAK_KIND_N)
         return MT_NONE;
     uint32_t node =
         mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, roots[at->kind]).frame);
     if (!at->n)
         return node;
+    const struct mt_native_step *stack = r->steps.v + at->first;
     if (longest >= CUT_AT && calls_of(r, at) == longest && !mt_native_is_rooted(stack, at->n))
         node = mt_path_node(&r->paths, node, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
     return mt_native_path(&r->paths, node, stack, at->n, r->opts->cpp_frames == MT_CPP_ALL);

@@ -401,11 +401,11 @@ static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opt
 static bool has_line(const char *head, size_t n, const char *begins)
 {
     size_t k = strlen(begins);
-    for (const char *at = head; at && (size_t)(head + n - at) >= k;) {
+    for (const char *at = head, *end = n ? head + n : head; at && (size_t)(end - at) >= k;) {
         if (memcmp(at, begins, k) == 0)
             return true;
-        at = memchr(at, '\n', (size_t)(head + n - at));
-        at += at != NULL;
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
     }
     return false;
 }

@@ -8,7 +8,7 @@ static enum outcome take_varint(const char **p, const char *end, uint64_t *v)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < VARINT_MAX; i++) {
-        if (*p + i == end)
+        if ((size_t)(end - *p) == i)
             return NO_ROOM;
         unsigned char byte = (unsigned char)(*p)[i];
         sum |= (uint64_t)(byte & 0x7f) << (7 * i);

@@ -29,7 +29,7 @@ struct mt_proto {
 
 static inline struct mt_proto mt_proto_of(const struct mt_proto_field *f)
 {
-    return (struct mt_proto){f->s, f->s + f->n, false};
+    return (struct mt_proto){f->s, f->n ? f->s + f->n : f->s, false};
 }
 
 /* The next field; false: there is none, or m->damaged. */
