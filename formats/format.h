@@ -45,6 +45,14 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
                               const struct mt_read_opts *opts, struct mt_recording *rec,
                               struct mt_err *err);
 
+/*
+ * The input ends early, or makes no sense from there on, at byte `offset`. With --partial what is
+ * there is kept: MT_OK, with MT_NOTE_CUT. Else MT_EINPUT; the message is err's own if it has one,
+ * and `what` if not.
+ */
+enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recording *rec,
+                             uint64_t offset, const char *what, struct mt_err *err);
+
 /* All readers: X(id, name, what it reads). */
 #define MT_READERS(X)                                                                              \
     X(pytorch_trace, "pytorch-trace", "trace of torch.profiler: prof.export_chrome_trace()")       \

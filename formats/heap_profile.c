@@ -308,18 +308,8 @@ static int64_t lacks(int64_t total, int64_t sum, int64_t *more)
 /* More was to come. */
 static enum mt_status cut(struct reader *r, struct mt_err *err)
 {
-    if (r->opts->partial) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        if (!r->rec->notes[MT_NOTE_CUT].count)
-            mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_lines_offset(&r->lines), 0);
-        return MT_OK;
-    }
-    if (err->code == MT_OK) {
-        err->offset = (int64_t)mt_lines_offset(&r->lines);
-        MT_FAIL(err, MT_EINPUT, "ends early: the file was cut off");
-    }
-    mt_err_hint(err, "Nothing was imported. --partial keeps what comes before.");
-    return MT_EINPUT;
+    return mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
+                         "ends early: the file was cut off", err);
 }
 
 /* Stacks are written while the program runs on: what they lack of the total has no call path, and

@@ -113,19 +113,6 @@ static uint32_t node_of(struct mt_leak_report *r, const struct mt_leak_record *a
     return mt_native_path(&r->paths, node, stack, at->n, r->opts->cpp_frames == MT_CPP_ALL);
 }
 
-static enum mt_status give(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
-                           struct mt_err *err)
-{
-    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                              .alloc_n = MT_UNKNOWN,
-                              .freed_b = MT_UNKNOWN,
-                              .at_peak_b = MT_UNKNOWN,
-                              .at_peak_n = MT_UNKNOWN,
-                              .at_end_b = bytes,
-                              .at_end_n = blocks};
-    return mt_heap_sums(h, node, &s, err);
-}
-
 static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, struct mt_err *err)
 {
     size_t longest = 0;
@@ -133,10 +120,10 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
         size_t calls = calls_of(r, &r->records.v[i]);
         longest = calls > longest ? calls : longest;
     }
-    MT_TRY(give(h, MT_NONE, 0, 0, err)); /* known, be there no records */
+    MT_TRY(mt_heap_left(h, MT_NONE, 0, 0, err)); /* known, be there no records */
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_leak_record *at = &r->records.v[i];
-        MT_TRY(give(h, node_of(r, at, longest), at->bytes, at->blocks, err));
+        MT_TRY(mt_heap_left(h, node_of(r, at, longest), at->bytes, at->blocks, err));
         if (i % 256 == 0)
             MT_TRY(check_memory(r, err));
     }

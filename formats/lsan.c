@@ -184,18 +184,6 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     return MT_OK;
 }
 
-static enum mt_status cut(struct reader *r, struct mt_err *err)
-{
-    if (r->report.opts->partial) {
-        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_lines_offset(&r->lines), 0);
-        return MT_OK;
-    }
-    err->offset = (int64_t)mt_lines_offset(&r->lines);
-    MT_FAIL(err, MT_EINPUT, "a report ends early: its last line, SUMMARY, is missing");
-    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
-    return MT_EINPUT;
-}
-
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     struct mt_line line;
@@ -203,12 +191,10 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     enum mt_status st;
     while ((st = mt_lines_next(&r->lines, &line, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, &line, err));
-    if (st == MT_EINPUT && r->report.opts->partial)
-        *err = (struct mt_err)MT_ERR_INIT;
-    else
-        MT_TRY(st);
-    if (r->open_n || st != MT_OK)
-        MT_TRY(cut(r, err));
+    if (st == MT_EINPUT || (st == MT_OK && r->open_n))
+        st = mt_reader_cut(r->report.opts, r->rec, mt_lines_offset(&r->lines),
+                           "a report ends early: its last line, SUMMARY, is missing", err);
+    MT_TRY(st);
     return mt_leak_report_close(&r->report, err);
 }
 

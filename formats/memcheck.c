@@ -171,16 +171,8 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
 /* The file ends early: some process lists leaks, and has no summary yet. */
 static enum mt_status cut(struct reader *r, struct mt_err *err)
 {
-    int64_t at = (int64_t)mt_lines_offset(&r->lines);
-    if (r->report.opts->partial) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        mt_rec_note(r->rec, MT_NOTE_CUT, at, 0);
-        return MT_OK;
-    }
-    err->offset = at;
-    MT_FAIL(err, MT_EINPUT, "the report ends early: LEAK SUMMARY is missing");
-    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
-    return MT_EINPUT;
+    return mt_reader_cut(r->report.opts, r->rec, mt_lines_offset(&r->lines),
+                         "the report ends early: LEAK SUMMARY is missing", err);
 }
 
 static enum mt_status check_whole(struct reader *r, struct mt_err *err)
@@ -207,7 +199,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     enum mt_status st;
     while ((st = mt_lines_next(&r->lines, &line, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, &line, err));
-    if (st == MT_EINPUT && r->report.opts->partial)
+    if (st == MT_EINPUT)
         st = cut(r, err);
     MT_TRY(st);
     MT_TRY(check_whole(r, err));

@@ -228,19 +228,9 @@ enum mt_status mt_mr_damaged(const char *what, struct mt_err *err)
 /* What came before is kept, if that is wanted. */
 static enum mt_status cut(struct mt_memray *r, struct mt_err *err)
 {
-    if (r->opts->partial) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_stream_offset(r->in), 0);
-        r->done = true;
-        return MT_OK;
-    }
-    if (err->code == MT_OK) {
-        MT_FAIL(err, MT_EINPUT, "ends early: the file was cut off");
-        mt_err_hint(err, "Nothing was imported. --partial keeps what comes before.");
-    }
-    if (err->offset < 0)
-        err->offset = (int64_t)mt_stream_offset(r->in);
-    return err->code;
+    r->done = true;
+    return mt_reader_cut(r->opts, r->rec, mt_stream_offset(r->in),
+                         "ends early: the file was cut off", err);
 }
 
 static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)

@@ -196,22 +196,6 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
-/* The last line has no end: more was to come. */
-static enum mt_status cut(struct reader *r, struct mt_err *err)
-{
-    if (r->opts->partial) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_lines_offset(&r->lines), 0);
-        return MT_OK;
-    }
-    if (err->offset < 0) {
-        err->offset = (int64_t)mt_lines_offset(&r->lines);
-        MT_FAIL(err, MT_EINPUT, "ends early: the file was cut off");
-    }
-    mt_err_hint(err, "Nothing was imported. --partial keeps what comes before.");
-    return MT_EINPUT;
-}
-
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
@@ -222,7 +206,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
             MT_TRY(check_memory(r, err));
     }
     if (st == MT_EINPUT || (st == MT_OK && any))
-        st = cut(r, err);
+        st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
+                           "ends early: the file was cut off", err);
     MT_TRY(st);
     MT_TRY(end_move(r, err));
     if (r->begun_n > 1) {

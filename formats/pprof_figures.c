@@ -214,18 +214,8 @@ static enum mt_status give_nothing(struct mt_pprof *r, struct mt_err *err)
 /* Something is not there: the file is not whole. */
 enum mt_status mt_pprof_cut(struct mt_pprof *r, struct mt_err *err)
 {
-    if (r->opts->partial) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        if (!r->rec->notes[MT_NOTE_CUT].count)
-            mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)mt_proto_offset(&r->proto), 0);
-        return MT_OK;
-    }
-    if (err->code == MT_OK) {
-        err->offset = (int64_t)mt_proto_offset(&r->proto);
-        MT_FAIL(err, MT_EINPUT, "ends early: names or places that it refers to are missing");
-    }
-    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
-    return MT_EINPUT;
+    return mt_reader_cut(r->opts, r->rec, mt_proto_offset(&r->proto),
+                         "ends early: names or places that it refers to are missing", err);
 }
 
 enum mt_status mt_pprof_give(struct mt_pprof *r, struct mt_err *err)

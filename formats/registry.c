@@ -89,3 +89,20 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     rec->kind = reader->kind;
     return reader->read(in, opts, rec, err);
 }
+
+enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recording *rec,
+                             uint64_t offset, const char *what, struct mt_err *err)
+{
+    if (opts->partial) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        if (!rec->notes[MT_NOTE_CUT].count)
+            mt_rec_note(rec, MT_NOTE_CUT, (int64_t)offset, 0);
+        return MT_OK;
+    }
+    if (err->code == MT_OK)
+        MT_FAIL(err, MT_EINPUT, "%s", what);
+    if (err->offset < 0)
+        err->offset = (int64_t)offset;
+    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
+    return MT_EINPUT;
+}

@@ -101,14 +101,7 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
     if (!node_of(r, frames, frame_n, node, &node))
         return MT_OK;
     *good = true;
-    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                              .alloc_n = MT_UNKNOWN,
-                              .freed_b = MT_UNKNOWN,
-                              .at_peak_b = MT_UNKNOWN,
-                              .at_peak_n = MT_UNKNOWN,
-                              .at_end_b = size,
-                              .at_end_n = 1};
-    return mt_heap_sums(r->heap, node, &s, err);
+    return mt_heap_left(r->heap, node, size, 1, err);
 }
 
 /* ---- the whole ---- */
@@ -140,12 +133,7 @@ static enum mt_status read_traces(struct reader *r, mt_pvalue root, struct mt_er
     }
     if (n && r->rec->notes[MT_NOTE_SKIPPED].count == n)
         return refuse("none of its traces can be read", err);
-    static const struct mt_sums nothing = {.alloc_b = MT_UNKNOWN,
-                                           .alloc_n = MT_UNKNOWN,
-                                           .freed_b = MT_UNKNOWN,
-                                           .at_peak_b = MT_UNKNOWN,
-                                           .at_peak_n = MT_UNKNOWN};
-    MT_TRY(mt_heap_sums(r->heap, MT_NONE, &nothing, err)); /* known, be there no traces */
+    MT_TRY(mt_heap_left(r->heap, MT_NONE, 0, 0, err)); /* known, be there no traces */
     return mt_heap_close(r->heap, err);
 }
 

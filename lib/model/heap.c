@@ -164,6 +164,19 @@ enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_su
     return h->rec->event_n++ & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
+enum mt_status mt_heap_left(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                            struct mt_err *err)
+{
+    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
+                              .alloc_n = MT_UNKNOWN,
+                              .freed_b = MT_UNKNOWN,
+                              .at_peak_b = MT_UNKNOWN,
+                              .at_peak_n = MT_UNKNOWN,
+                              .at_end_b = bytes,
+                              .at_end_n = blocks};
+    return mt_heap_sums(h, node, &s, err);
+}
+
 enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
 {
     MT_TRY(mt_heap_check_time(h, t, err));

@@ -65,6 +65,9 @@ void mt_heap_restart(struct mt_heap *h);
  * the end. None negative. */
 enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_sums *s,
                             struct mt_err *err);
+/* The same of what is alive at the end, where that is all that the file tells. */
+enum mt_status mt_heap_left(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                            struct mt_err *err);
 /* When the peak of the sums was. */
 enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err);
 
