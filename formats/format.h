@@ -57,7 +57,7 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
 #define MT_READERS(X)                                                                              \
     X(pytorch_trace, "pytorch-trace", "trace of torch.profiler: prof.export_chrome_trace()")       \
     X(cuda_snapshot, "cuda-snapshot", "torch.cuda.memory._dump_snapshot()")                        \
-    X(heaptrack, "heaptrack", "heaptrack's .zst or .gz, file versions 1 to 3")                     \
+    X(heaptrack, "heaptrack", "heaptrack's .zst or .gz, raw or not, file versions 1 to 3")         \
     X(massif, "massif", "valgrind --tool=massif")                                                  \
     X(dhat, "dhat", "valgrind --tool=dhat, and what Rust's dhat writes")                           \
     X(lsan, "lsan", "LeakSanitizer's report, or AddressSanitizer's at exit")                       \

@@ -5,6 +5,7 @@
  */
 #include "formats/format.h"
 #include "formats/heaptrack_paths.h"
+#include "formats/heaptrack_raw.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/input/lines.h"
@@ -21,11 +22,13 @@ struct reader {
     struct mt_recording *rec;
     struct mt_heap *heap;
     struct mt_ht_tables tables;
+    struct mt_ht_raw raw; /* of raw logs, where `is_raw` */
     struct mt_line line;
     uint64_t version, line_n, beside;
     int64_t page_b;
     uint32_t last;    /* info of the event before, an allocation; MT_NONE: it was none */
-    bool head, ended; /* the version is known; the trailer was there */
+    bool head, ended; /* the version is known; what ends a log was there last */
+    bool is_raw;
 };
 
 static enum mt_status fail(struct reader *r, struct mt_err *err)
@@ -58,21 +61,11 @@ static enum mt_status dealloc(struct reader *r, uint32_t number, struct mt_err *
     return mt_heap_dealloc(r->heap, node, info->bytes, err);
 }
 
-static enum mt_status raw_log(struct reader *r, struct mt_err *err)
-{
-    MT_FAIL(err, MT_EINPUT, "is a raw log of heaptrack, whose addresses have no functions yet");
-    mt_err_hint(err, "Nothing was imported. `heaptrack --interpret FILE` makes the log that "
-                     "memtool reads.");
-    return fail(r, err);
-}
-
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     uint64_t number;
-    bool good = mt_field_hex(&f, &number);
-    if (good && f.p < f.end)
-        return raw_log(r, err);
-    if (!good || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0) {
+    if (!mt_field_hex(&f, &number) || f.p < f.end || number >= r->tables.infos.n ||
+        r->tables.infos.v[number].bytes < 0) {
         skip(r);
         return MT_OK;
     }
@@ -154,6 +147,7 @@ static void resident(struct reader *r, struct mt_fields f)
 static void restart(struct reader *r)
 {
     mt_heap_restart(r->heap);
+    mt_ht_raw_restart(&r->raw);
     r->last = MT_NONE;
     for (size_t i = 0; i < r->tables.infos.n; i++)
         r->tables.infos.v[i].temporary_n = 0;
@@ -163,7 +157,7 @@ static void restart(struct reader *r)
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
-    uint64_t now = mt_ht_tables_bytes(&r->tables);
+    uint64_t now = mt_ht_tables_bytes(&r->tables) + mt_ht_raw_bytes(&r->raw);
     r->rec->beside_bytes += now - r->beside;
     r->beside = now;
     return mt_rec_check_memory(r->rec, err);
@@ -191,6 +185,42 @@ static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt
     return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 
+/* Lines of raw logs. They have no trailer: heaptrack ends with the time and what is resident. */
+static enum mt_status raw_line(struct reader *r, struct mt_fields f, struct mt_err *err)
+{
+    enum mt_status st = MT_OK;
+    bool good = true;
+    r->ended = false;
+    switch (*r->line.s) {
+    case '+':
+        st = mt_ht_raw_alloc(&r->raw, f, &good, err);
+        break;
+    case '-':
+        st = mt_ht_raw_dealloc(&r->raw, f, &good, err);
+        break;
+    case 't':
+        good = mt_ht_raw_trace(&r->raw, f);
+        break;
+    default:
+        good = mt_ht_raw_module(&r->raw, f);
+        break;
+    }
+    if (!good)
+        skip(r);
+    if (st != MT_OK)
+        return fail(r, err);
+    return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+}
+
+/* "x" is the second line of a raw log. */
+static void raw_log(struct reader *r, struct mt_fields f)
+{
+    r->is_raw = true;
+    r->raw.sized = r->version >= VERSION_SIZED;
+    if (!mt_ht_raw_exe(&r->raw, f))
+        skip(r);
+}
+
 static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     switch (*r->line.s) {
@@ -209,6 +239,7 @@ static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt
         return stamp(r, f, err);
     case 'R':
         resident(r, f);
+        r->ended |= r->is_raw;
         break;
     case 'A':
         restart(r);
@@ -230,15 +261,18 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
     switch (*r->line.s) {
     case '+':
     case '-':
-        return event(r, f, err);
+        return r->is_raw ? raw_line(r, f, err) : event(r, f, err);
+    case 't':
+        return r->is_raw ? raw_line(r, f, err) : table_line(r, f, err);
     case 's':
     case 'i':
-    case 't':
     case 'a':
         return table_line(r, f, err);
-    case 'x':
     case 'm':
-        return raw_log(r, err);
+        return r->is_raw ? raw_line(r, f, err) : other_line(r, f, err);
+    case 'x':
+        raw_log(r, f);
+        return MT_OK;
     default:
         return other_line(r, f, err);
     }
@@ -254,7 +288,9 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
         return MT_OK;
     }
     err->offset = offset;
-    MT_FAIL(err, MT_EINPUT, "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
+    MT_FAIL(err, MT_EINPUT,
+            r->is_raw ? "ends early: heaptrack writes the time and the resident memory last"
+                      : "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
     if (r->rec->event_n)
         mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
                     mt_human_plural((int64_t)r->rec->event_n, "event", events));
@@ -300,13 +336,16 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     enum mt_status st = MT_OK;
     mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL, opts->alloc_fn);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
+    mt_ht_raw_init(&r.raw, &r.tables, r.heap);
     rec->resolution_ns = ms;
     MT_TRY_OUT(read_lines(&r, err));
     add_temporary(&r);
+    mt_ht_raw_close(&r.raw);
     st = mt_heap_close(r.heap, err);
 out:
     mt_heap_free(r.heap);
     rec->beside_bytes -= r.beside;
+    mt_ht_raw_free(&r.raw);
     mt_ht_tables_free(&r.tables);
     return st;
 }

@@ -92,12 +92,27 @@ bool mt_ht_add_ip(struct mt_ht_tables *t, struct mt_fields f)
 
 bool mt_ht_add_trace(struct mt_ht_tables *t, struct mt_fields f)
 {
-    struct mt_ht_trace trace = {.node = MT_HT_UNASKED, .outer.path = MT_HT_UNASKED};
+    struct mt_ht_trace trace = {0};
     bool good =
         number(&f, t->ips.n, &trace.ip) && trace.ip && number(&f, t->traces.n, &trace.parent);
-    *mt_vec_push(&t->traces) =
-        good ? trace : (struct mt_ht_trace){.node = MT_NONE, .outer.path = MT_HT_UNASKED};
+    mt_ht_push_trace(t, good ? trace.ip : 0, trace.parent);
     return good;
+}
+
+void mt_ht_push_trace(struct mt_ht_tables *t, uint32_t ip, uint32_t parent)
+{
+    *mt_vec_push(&t->traces) = (struct mt_ht_trace){.ip = ip,
+                                                    .parent = ip ? parent : 0,
+                                                    .node = ip ? MT_HT_UNASKED : MT_NONE,
+                                                    .outer.path = MT_HT_UNASKED};
+}
+
+uint32_t mt_ht_push_ip(struct mt_ht_tables *t, const struct mt_native_step *steps, uint32_t n)
+{
+    *mt_vec_push(&t->ips) = (struct mt_ht_ip){.first = (uint32_t)t->frames.n, .n = n};
+    for (uint32_t i = 0; i < n; i++)
+        *mt_vec_push(&t->frames) = (struct mt_ht_frame){.step = steps[i]};
+    return (uint32_t)t->ips.n - 1;
 }
 
 bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f)
@@ -204,10 +219,15 @@ static uint32_t node_of(struct mt_ht_tables *t, uint32_t trace)
     return outer.path;
 }
 
+uint32_t mt_ht_trace_node(struct mt_ht_tables *t, uint32_t trace)
+{
+    uint32_t *node = &t->traces.v[trace].node;
+    if (*node == MT_HT_UNASKED)
+        *node = node_of(t, trace);
+    return *node;
+}
+
 uint32_t mt_ht_node(struct mt_ht_tables *t, struct mt_ht_info *info)
 {
-    uint32_t *node = &t->traces.v[info->trace].node;
-    if (*node == MT_HT_UNASKED)
-        *node = node_of(t, info->trace);
-    return info->node = *node;
+    return info->node = mt_ht_trace_node(t, info->trace);
 }

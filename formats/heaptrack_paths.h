@@ -74,7 +74,13 @@ bool mt_ht_add_ip(struct mt_ht_tables *t, struct mt_fields f);
 bool mt_ht_add_trace(struct mt_ht_tables *t, struct mt_fields f);
 bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f);
 
-/* The node of a kind of allocations; MT_NONE: no call path. */
+/* The same of what raw logs have: a function at an instruction pointer; a stack, of which ip 0
+ * means that nothing is known. */
+uint32_t mt_ht_push_ip(struct mt_ht_tables *t, const struct mt_native_step *steps, uint32_t n);
+void mt_ht_push_trace(struct mt_ht_tables *t, uint32_t ip, uint32_t parent);
+
+/* The node of a stack, and of a kind of allocations; MT_NONE: no call path. */
+uint32_t mt_ht_trace_node(struct mt_ht_tables *t, uint32_t trace);
 uint32_t mt_ht_node(struct mt_ht_tables *t, struct mt_ht_info *info);
 
 #endif

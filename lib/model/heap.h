@@ -50,6 +50,9 @@ enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *
 enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
                                   int64_t bytes, struct mt_err *err);
 
+/* Whether a block lies at an address, and the node that allocated it. */
+bool mt_heap_block_at(const struct mt_heap *h, uint64_t addr, uint32_t *node);
+
 /* Time moves on to t: what comes next happens then. Between, what paths hold becomes a moment,
  * unless there are too many: then of every second one, and so on. A log without times calls it
  * every few events with their number. A time before the last one is that one (MT_NOTE_CLOCK). */

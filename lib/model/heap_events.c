@@ -113,6 +113,15 @@ static bool take_block(struct mt_heap *h, uint64_t addr, struct mt_heap_block *o
     return true;
 }
 
+bool mt_heap_block_at(const struct mt_heap *h, uint64_t addr, uint32_t *node)
+{
+    uint32_t block = mt_map_get(&h->block_of, addr);
+    if (block == MT_MAP_NONE)
+        return false;
+    *node = h->blocks.v[block].node;
+    return true;
+}
+
 enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node, int64_t bytes,
                                 struct mt_err *err)
 {

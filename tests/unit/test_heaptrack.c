@@ -32,10 +32,8 @@ static const struct summed_file files[] = {
      "error at 0: is a heaptrack log of file version 0, memtool reads 1 to 3\n"},
     {"newer", "v 20000 4\n" TRAILER,
      "error at 0: is a heaptrack log of file version 4, memtool reads 1 to 3\n"},
-    {"raw", "v 10400 3\nx 2 /p\nX ./p\n",
-     "error at 10: is a raw log of heaptrack, whose addresses have no functions yet\n"},
-    {"raw, by its events", "v 10400 3\nt 1 0\n+ 5 1 abc\n",
-     "error at 16: is a raw log of heaptrack, whose addresses have no functions yet\n"},
+    {"an event of a raw log", V3 "t 1 0\n+ 5 1 abc\n" TRAILER,
+     " alloc 0 n 0 peak 0 end 0 moments 0 ns 0\nnote skipped 2\nnote no_allocations 1\n"},
     {"all frames, --cpp-frames all", TABLES "a a 3\n+ 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain;g;f;malloc 10/10/10\n"},
     {"no stack", TABLES "a a 0\n+ 0\na 5 1\n+ 1\n" TRAILER,
@@ -80,6 +78,60 @@ static const struct summed_file files[] = {
      " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\nnote cut 1\n"},
     {"behind the trailer", TABLES "a 5 1\n+ 0\n" TRAILER "+ 0\n",
      " alloc 10 n 2 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\n"},
+};
+
+/* ---- raw logs ---- */
+
+#define RAW     "v 10400 3\nx 4 /a/p\nX ./p\nI 1000 5e298f\n"
+#define MODULES "m 1 -\nm 1 x 1000 0 100 200 300\nm 9 /l/i b.so 5000 0 1000\n"
+#define RAW_END "c 9\nR 3\n"
+/* 1 in the program, 2 from there in the library, 3 in nothing */
+#define CALLS "t 1211 0\nt 5011 1\nt 9000 0\n"
+
+static const struct summed_file raw[] = {
+    {"frames are places in modules, those of the calls; further figures",
+     RAW MODULES CALLS "+ a 2 c0de\n+ 14 3 beef\n- beef\n- c0de\n" RAW_END,
+     " alloc 30 n 2 peak 30 end 0 moments 0 ns 9000000\n[p+0x210];[i b.so+0x10] 10/10/0\n[0x8fff] "
+     "20/20/0\nevents 4\ntemporary_n  1\n"},
+    {"only what its next event frees is temporary, whatever lies where it did; further figures",
+     RAW MODULES CALLS "+ a 1 10\n+ a 1 20\n- 10\n+ a 1 10\n- 20\nc 1\n- 10\n+ a 1 10\nc 2\n- "
+                       "10\n" RAW_END,
+     " alloc 40 n 4 peak 20 end 0 moments 2 ns 9000000\n[p+0x210] 40/20/0\nevents 8\n"
+     "temporary_n  1\n"},
+    {"frees of what is older, and of nothing",
+     RAW MODULES CALLS "- 77\n- 0\n+ a 1 10\n- 77\n" RAW_END,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 9000000\n[p+0x210] 10/10/10\nnote before_trace "
+     "2\n"},
+    {"an address that is handed out again", RAW MODULES CALLS "+ a 1 10\n+ 5 1 10\n- 10\n" RAW_END,
+     " alloc 15 n 2 peak 10 end 0 moments 0 ns 9000000\n[p+0x210] 15/10/0\n"
+     "note reused_address 1\n"},
+    {"modules are forgotten, and another lies there",
+     RAW MODULES "t 5011 0\nm 1 -\nm 3 /q0 5000 0 1000\nt 5011 0\nm 1 -\nt 5011 0\n+ 1 1 10\n+ 2 2 "
+                 "20\n+ 4 3 30\n" RAW_END,
+     " alloc 7 n 3 peak 7 end 7 moments 1 ns 9000000\n[i b.so+0x10] 1/1/1\n[q0+0x10] 2/2/2\n"
+     "[0x5010] 4/4/4\n"},
+    {"names without sizes, version 2",
+     "v 10200 2\nx /a b/p\nX ./p\nm -\nm x 1000 0 300\nt 1211 0\n+ 5 1 10\n" RAW_END,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 9000000\n[p+0x210] 5/5/5\n"},
+    {"attached later; further figures",
+     RAW "A\n" MODULES CALLS "+ a 1 10\n- 10\n+ a 1 20\nA\n- 20\n+ 5 1 10\n- 10\n" RAW_END,
+     " alloc 5 n 1 peak 5 end 0 moments 0 ns 9000000\n[p+0x210] 5/5/0\nnote before_trace 1\nevents "
+     "3\n"
+     "temporary_n  1\n"},
+    {"no stack", RAW MODULES "+ a 0 10\n" RAW_END,
+     " alloc 10 n 1 peak 10 end 10 outside 10/10/10 moments 1 ns 9000000\n"},
+    {"lines that are damaged",
+     RAW "m 99 x 1000\nm 1 y\nm 1 y 1000 0 10 5\nx\n" MODULES CALLS
+         "t\nt 5 9\n+ 1 77 10\n+ 1 1\n- \n+ ffffffffffffffff 1 10\n+ a 4 10\n" RAW_END,
+     " alloc 10 n 1 peak 10 end 10 outside 10/10/10 moments 1 ns 9000000\nnote skipped 10\n"},
+    {"ranges that leave the addresses",
+     RAW "m 1 x fffffffffffff000 0 2000 5 0 ffffffffffffffff 9\nt fffffffffffff011 0\n+ 5 1 "
+         "10\n" RAW_END,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 9000000\n[0xfffffffffffff010] 5/5/5\n"},
+    {"it goes on behind its last time", RAW MODULES CALLS "+ 5 1 10\n" RAW_END "- 10\n",
+     "error at 145: ends early: heaptrack writes the time and the resident memory last\n"},
+    {"it goes on behind its last time, --partial", RAW MODULES CALLS "+ 5 1 10\n" RAW_END "- 10\n",
+     " alloc 5 n 1 peak 5 end 0 moments 2 ns 9000000\n[p+0x210] 5/5/0\nnote cut 1\n"},
 };
 
 static void test_log(void **state)
@@ -150,6 +202,7 @@ int main(void)
     static const struct CMUnitTest alone[] = {cmocka_unit_test(cuts), cmocka_unit_test(deep)};
     struct row_tests t = {0};
     ROWS_ADD(&t, test_log, files);
+    ROWS_ADD(&t, test_log, raw);
     ROWS_ADD(&t, probe, heads);
     int failed = ROWS_RUN(&t, "heaptrack");
     return cmocka_run_group_tests(alone, NULL, NULL) + failed;

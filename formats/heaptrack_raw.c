@@ -1,0 +1,185 @@
+/* Raw logs of heaptrack: docs/formats/heaptrack.md. */
+#include "formats/heaptrack_raw.h"
+
+#include <string.h>
+
+void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap)
+{
+    *r = (struct mt_ht_raw){.tables = tables, .heap = heap};
+    mt_strtab_init(&r->names);
+}
+
+void mt_ht_raw_free(struct mt_ht_raw *r)
+{
+    mt_buf_free(&r->exe);
+    mt_strtab_free(&r->names);
+    mt_vec_free(&r->ranges);
+    mt_vec_free(&r->places);
+    mt_map_free(&r->place_of);
+    mt_vec_free(&r->temporary);
+}
+
+uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r)
+{
+    return mt_strtab_bytes(&r->names) + r->ranges.cap * sizeof *r->ranges.v +
+           r->places.cap * sizeof *r->places.v + mt_map_bytes(&r->place_of) +
+           r->temporary.cap * sizeof *r->temporary.v;
+}
+
+/* ---- modules ---- */
+
+/* A name: its length and so many bytes, or a word. */
+static bool take_name(const struct mt_ht_raw *r, struct mt_fields *f, const char **s, size_t *n)
+{
+    uint64_t size;
+    if (!r->sized)
+        return mt_field_word(f, s, n);
+    if (!mt_field_hex(f, &size) || f->p == f->end || *f->p != ' ' ||
+        (size_t)(f->end - f->p) - 1 < size)
+        return false;
+    *s = f->p + 1;
+    *n = (size_t)size;
+    f->p += 1 + size;
+    return true;
+}
+
+bool mt_ht_raw_exe(struct mt_ht_raw *r, struct mt_fields f)
+{
+    const char *s;
+    size_t n;
+    if (!r->sized)
+        mt_field_rest(&f, &s, &n);
+    else if (!take_name(r, &f, &s, &n) || !mt_field_end(&f))
+        return false;
+    mt_buf_clear(&r->exe);
+    mt_buf_add(&r->exe, s, n);
+    return true;
+}
+
+/* "name base (start size)...", addresses in the module; "-" forgets them all. */
+bool mt_ht_raw_module(struct mt_ht_raw *r, struct mt_fields f)
+{
+    const char *s;
+    size_t n;
+    uint64_t base, start, size;
+    if (!take_name(r, &f, &s, &n))
+        return false;
+    if (n == 1 && *s == '-' && mt_field_end(&f)) {
+        r->ranges.n = 0;
+        return true;
+    }
+    if (!mt_field_hex(&f, &base))
+        return false;
+    if (n == 1 && *s == 'x' && r->exe.n) {
+        s = r->exe.s;
+        n = r->exe.n;
+    }
+    uint32_t module = mt_strtab_add(&r->names, s, strnlen(s, n));
+    r->sorted = false;
+    while (mt_field_hex(&f, &start)) {
+        if (!mt_field_hex(&f, &size))
+            return false;
+        if (size && start + size > start && base + start + size > base + start)
+            *mt_vec_push(&r->ranges) =
+                (struct mt_ht_range){base + start, base + start + size, base, module};
+    }
+    return mt_field_end(&f);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct mt_ht_range *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The range an address is in; NULL = none. */
+static const struct mt_ht_range *range_of(struct mt_ht_raw *r, uint64_t address)
+{
+    if (!r->sorted && r->ranges.n)
+        qsort(r->ranges.v, r->ranges.n, sizeof *r->ranges.v, by_start);
+    r->sorted = true;
+    size_t low = 0, high = r->ranges.n; /* the last range that starts at or before it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->ranges.v[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < r->ranges.v[low - 1].end ? &r->ranges.v[low - 1] : NULL;
+}
+
+/* ---- stacks ---- */
+
+/* Number in the tables of the call that returns to an address, in the modules as they lie now. */
+static uint32_t ip_of(struct mt_ht_raw *r, uint64_t returns_to)
+{
+    uint64_t address = returns_to ? returns_to - 1 : 0;
+    const struct mt_ht_range *in = range_of(r, address);
+    struct mt_ht_place p = {.place = in ? address - in->base : address,
+                            .module = in ? in->module : MT_NONE};
+    uint32_t *at = mt_map_at(&r->place_of, address);
+    if (*at != MT_MAP_NONE && r->places.v[*at].place == p.place &&
+        r->places.v[*at].module == p.module)
+        return r->places.v[*at].ip;
+    *at = (uint32_t)r->places.n;
+    const struct mt_native_step step =
+        mt_native_place(&r->tables->paths, in ? mt_strtab_get(&r->names, in->module) : "", p.place);
+    p.ip = mt_ht_push_ip(r->tables, &step, 1);
+    *mt_vec_push(&r->places) = p;
+    return p.ip;
+}
+
+bool mt_ht_raw_trace(struct mt_ht_raw *r, struct mt_fields f)
+{
+    uint64_t address, parent;
+    bool good =
+        mt_field_hex(&f, &address) && mt_field_hex(&f, &parent) && parent < r->tables->traces.n;
+    mt_ht_push_trace(r->tables, good ? ip_of(r, address) : 0, good ? (uint32_t)parent : 0);
+    return good;
+}
+
+/* ---- events ---- */
+
+enum mt_status mt_ht_raw_alloc(struct mt_ht_raw *r, struct mt_fields f, bool *good,
+                               struct mt_err *err)
+{
+    uint64_t bytes, trace, address;
+    *good = mt_field_hex(&f, &bytes) && mt_field_hex(&f, &trace) && mt_field_hex(&f, &address) &&
+            bytes <= INT64_MAX && trace < r->tables->traces.n;
+    if (!*good)
+        return MT_OK;
+    r->last = address;
+    return mt_heap_alloc_at(r->heap, address, mt_ht_trace_node(r->tables, (uint32_t)trace),
+                            (int64_t)bytes, err);
+}
+
+enum mt_status mt_ht_raw_dealloc(struct mt_ht_raw *r, struct mt_fields f, bool *good,
+                                 struct mt_err *err)
+{
+    uint64_t address;
+    uint32_t node;
+    *good = mt_field_hex(&f, &address);
+    if (!*good)
+        return MT_OK;
+    if (address && address == r->last && mt_heap_block_at(r->heap, address, &node)) {
+        while (r->temporary.n <= node + 1u)
+            *mt_vec_push(&r->temporary) = 0;
+        r->temporary.v[node + 1u]++;
+    }
+    r->last = 0;
+    return mt_heap_free_at(r->heap, address, err);
+}
+
+void mt_ht_raw_restart(struct mt_ht_raw *r)
+{
+    r->last = 0;
+    r->temporary.n = 0;
+}
+
+void mt_ht_raw_close(struct mt_ht_raw *r)
+{
+    for (size_t i = 0; i < r->temporary.n; i++)
+        if (r->temporary.v[i])
+            mt_heap_extra(r->heap, (uint32_t)i - 1u, "temporary_n", r->temporary.v[i]);
+}
