@@ -65,7 +65,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
                                               : "growth per step cannot be compared");
     for (int s = 0; s < 2; s++) {
         const struct mt_diff_side *side = &d->side[s];
-        unsigned said = MT_GAP_END | MT_GAP_REST; /* by the run's notes */
+        unsigned said = MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;
         mt_report_older(r, &side->run, &side->device);
         unsigned apart = mt_device_is_bounded(&side->device) ? 0 : MT_ABOUT_UNSEEN;

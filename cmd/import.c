@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static struct mt_import_opts how;
-static const char *cpp_frames;
+static const char *cpp_frames, *values_are;
 static struct mt_strings bases;
 
 /* A figure with its name before it; what is not known is left out. */
@@ -84,8 +84,11 @@ static void describe_heap(struct mt_buf *out, const struct mt_recording *r, cons
     char paths[MT_HUMAN_LONG], allocs[MT_HUMAN_LONG], frees[MT_HUMAN_LONG];
     const struct mt_device *d = r->devices.n ? &r->devices.v[0] : NULL;
     mt_escape_terminal(out, run);
-    mt_buf_addf(out, ": heap log of %s, %s\n  ", r->format,
+    mt_buf_addf(out, ": heap log of %s, %s\n", r->format,
                 mt_human_plural((int64_t)r->nodes.n, "call path", paths));
+    if (d && d->alloc_n == MT_UNKNOWN && d->at_end_n == MT_UNKNOWN && !r->summed_n)
+        return;
+    mt_buf_adds(out, "  ");
     if (d && d->alloc_n != MT_UNKNOWN)
         mt_buf_addf(out, "%s", mt_human_plural(d->alloc_n, "allocation", allocs));
     else if (d && !r->summed_n && d->at_end_n != MT_UNKNOWN)
@@ -388,6 +391,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     for (size_t i = 0; i < how.groups.n; i++)
         MT_TRY_OUT(mt_store_check_group(how.groups.v[i], err));
     MT_TRY_OUT(mt_import_cpp_frames(cpp_frames, &how.cpp_frames, err));
+    MT_TRY_OUT(mt_import_values(values_are, &how.values, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
@@ -422,6 +426,8 @@ static const struct mt_opt opts[] = {
      "C++ frames of snapshots and heap logs: fold those that say nothing (default), all, none"},
     {"alloc-fn", 0, MT_OPT_STRING, &how.alloc_fn, "REGEX",
      "functions of heap logs that only hand out memory, beside malloc and the like"},
+    {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
+     "what the numbers of a file are that does not say: at-end, at-peak, allocated, temporary"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
     {0},
@@ -431,7 +437,9 @@ static const struct mt_opt opts[] = {
 static const struct mt_glossary_entry formats[] = {MT_READERS(READS){0}};
 static const struct mt_glossary words[] = {{"Files it reads", formats, NULL}, {0}};
 
-static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL}, {0}};
+static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL},
+                                          {"values", "at-end at-peak allocated temporary", NULL},
+                                          {0}};
 
 const struct mt_cmd mt_cmd_import = {
     .name = "import",

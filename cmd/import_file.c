@@ -39,6 +39,29 @@ enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, s
     return MT_EUSAGE;
 }
 
+static const char *const value_names[MT_MEANS_N] = {[MT_MEANS_AT_END] = "at-end",
+                                                    [MT_MEANS_AT_PEAK] = "at-peak",
+                                                    [MT_MEANS_ALLOCATED] = "allocated",
+                                                    [MT_MEANS_TEMPORARY] = "temporary"};
+
+enum mt_status mt_import_values(const char *text, enum mt_meaning *out, struct mt_err *err)
+{
+    *out = MT_MEANS_UNSAID;
+    for (int i = MT_MEANS_UNSAID + 1; text && i < MT_MEANS_N; i++)
+        if (strcmp(text, value_names[i]) == 0)
+            *out = (enum mt_meaning)i;
+    if (!text || *out)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--values is at-end, at-peak, allocated or temporary, not '%s'", text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
+const char *mt_import_values_word(enum mt_meaning values)
+{
+    return value_names[values];
+}
+
 /* Damaged compression is why nothing could be made of what is in it. What can be done then depends
  * on the format: of a cut pickle nothing is left, whatever --partial could keep of a trace. */
 static void blame_damage(struct mt_stream *in, const struct mt_reader *format, bool partial,
@@ -68,6 +91,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
+                                .values = how->values,
                                 .alloc_fn = alloc_fn,
                                 .progress = show_progress,
                                 .closure = &progress};
@@ -122,6 +146,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
         mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
+    if (how->values && rec->summed)
+        mt_buf_addf(&key, " values %s", value_names[how->values]);
     for (size_t i = 0; i < how->bases.n; i++)
         mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
                     (long long)how->bases.v[i].bytes);
@@ -157,6 +183,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
         how->bases.v[n - 1 - i] = how->bases.v[i];
         how->bases.v[i] = last;
     }
+    if (mt_import_values(cut_last(key, " values "), &how->values, &ignored) != MT_OK)
+        return false;
     char *cpp = cut_last(key, " cpp-frames ");
     if (mt_import_cpp_frames(cpp, &how->cpp_frames, &ignored) != MT_OK)
         return false;

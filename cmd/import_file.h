@@ -15,6 +15,7 @@ struct mt_import_opts {
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
+    enum mt_meaning values;
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
     struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
@@ -24,6 +25,11 @@ struct mt_import_opts {
 
 /* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
 enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err);
+
+/* What --values means: at-end and the like; NULL = MT_MEANS_UNSAID. Errors: MT_EUSAGE. */
+enum mt_status mt_import_values(const char *text, enum mt_meaning *out, struct mt_err *err);
+/* Its word for it; NULL of MT_MEANS_UNSAID. */
+const char *mt_import_values_word(enum mt_meaning values);
 
 /*
  * Reads the file at path and builds its ops; the rest as below. hash: of the content, as 32 hex

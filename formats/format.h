@@ -21,9 +21,20 @@ enum mt_cpp_frames {
     MT_CPP_NONE, /* none, but for the first one of a path that begins with no other */
 };
 
+/* What the numbers of a file are that does not say it (formats/meaning.h). */
+enum mt_meaning {
+    MT_MEANS_UNSAID,
+    MT_MEANS_AT_END,
+    MT_MEANS_AT_PEAK,
+    MT_MEANS_ALLOCATED,
+    MT_MEANS_TEMPORARY,
+    MT_MEANS_N
+};
+
 struct mt_read_opts {
     bool partial; /* keep what is complete of a file that is cut off */
     enum mt_cpp_frames cpp_frames;
+    enum mt_meaning values;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;
@@ -67,7 +78,8 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     X(pprof, "pprof", "heap profiles in pprof's format: Go's pprof.WriteHeapProfile()")            \
     X(heap_profile, "heap-profile", "heap profiles as text: jemalloc, gperftools, Go's debug=1")   \
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
-    X(memray, "memray", "memray run, file versions 8 to 13")
+    X(memray, "memray", "memray run, file versions 8 to 13")                                       \
+    X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

@@ -52,7 +52,6 @@ struct mt_mr_stacks {
     uint32_t now; /* thread; MT_NONE: none yet */
     uint64_t main_thread;
     size_t skip;
-    struct mt_buf name; /* scratch */
 };
 
 void mt_mr_stacks_free(struct mt_mr_stacks *s);

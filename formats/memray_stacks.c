@@ -1,7 +1,7 @@
 /* Python's stacks in memray's files. */
 #include "formats/memray_lines.h"
 #include "formats/memray_parts.h"
-#include "formats/snapshot_frames.h"
+#include "formats/python_frames.h"
 
 #include <string.h>
 
@@ -12,7 +12,6 @@ void mt_mr_stacks_free(struct mt_mr_stacks *s)
     mt_path_tree_free(&s->paths);
     mt_strtab_free(&s->texts);
     mt_buf_free(&s->tables);
-    mt_buf_free(&s->name);
     mt_vec_free(&s->codes);
     mt_vec_free(&s->threads);
     mt_map_free(&s->code_of);
@@ -44,20 +43,9 @@ void mt_mr_add_code(struct mt_mr_stacks *s, uint64_t id, const char *name, const
     mt_buf_add(&s->tables, table, n);
 }
 
-/* "model.py:42 forward". What is not the user's own code is no site, unless there is nothing else.
- */
 uint32_t mt_mr_line(struct mt_mr_stacks *s, const char *name, const char *file, int64_t line)
 {
-    const char *slash = *file == '<' ? NULL : strrchr(file, '/');
-    const struct mt_snap_look look = mt_snap_look("", file, line);
-    mt_buf_clear(&s->name);
-    mt_buf_adds(&s->name, slash ? slash + 1 : file);
-    if (line > 0)
-        mt_buf_addf(&s->name, ":%lld", (long long)line);
-    mt_buf_addf(&s->name, "%s%s", *file ? " " : "", name);
-    bool own = !look.python || look.rank == MT_RANK_USER;
-    return mt_path_frame(&s->paths, *s->name.s ? s->name.s : "[unknown function]", "", file, line,
-                         MT_PATH_PYTHON | (own ? 0 : MT_PATH_ASIDE));
+    return mt_python_frame(&s->paths, name, file, line);
 }
 
 uint32_t mt_mr_frame(struct mt_mr_stacks *s, uint64_t code, int64_t instruction)

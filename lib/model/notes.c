@@ -53,6 +53,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] = "processes",
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
+    [MT_NOTE_VALUES] = "values_unsaid",
     [MT_NOTE_KINDS] = "kinds_left_out",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
@@ -68,6 +69,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
+    [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_KINDS] = ABOUT(END),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
@@ -203,6 +205,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled one byte in every %B; %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
                              "memory or come twice: %D",
+    [MT_NOTE_VALUES] = "the file does not say what its figures are; taken for %D: import --values "
+                       "WHAT tells it",
     [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "

@@ -14,6 +14,8 @@ static const struct {
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
     {MT_GAP_REST, MT_NOTE_TRAILING, "was read from a file that continues past its end"},
+    {MT_GAP_MEANING, MT_NOTE_VALUES,
+     "was read from a file that does not say what its figures are; import it with --values"},
     {MT_GAP_NOTHING, MT_NOTE_NO_ALLOCATIONS,
      "has no allocations: the recorder was perhaps not loaded into the program"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},

@@ -88,11 +88,12 @@ class Matrix:
         answer = self.json("query", sql)
         return answer["rows"] if answer else []
 
-    def imported(self, inputs):
-        """Imports (NAME, PATH) and yields a Run for each that memtool takes; odd ones may be refused."""
+    def imported(self, inputs, values={}):
+        """Imports (NAME, PATH) and yields a Run for each that memtool takes; odd ones may be refused. values: --values by name."""
         for name, path in inputs:
             self.offered += 1
-            code, _, _ = self.run("import", path, "--name", name, codes=(0, 2))
+            options = ("--values", values[name]) if name in values else ()
+            code, _, _ = self.run("import", path, "--name", name, *options, codes=(0, 2))
             if code == 0:
                 self.taken += 1
                 yield Run(self, name)

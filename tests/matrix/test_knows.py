@@ -16,6 +16,8 @@ PLACES = 1 << 15
 FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
            "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
 KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
+# What the numbers of files are that do not say it (import --values).
+MEANINGS = {"heaptrack_leaked_folded": "at-end", "heaptrack_peak_folded": "at-peak"}
 
 m = mt.Matrix()
 
@@ -251,7 +253,7 @@ def main():
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
-    runs = [run.name for run in m.imported(inputs)]
+    runs = [run.name for run in m.imported(inputs, MEANINGS)]
     m.check(len(runs) == len(inputs), "imported", runs)
     for run in runs:
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):

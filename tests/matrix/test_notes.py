@@ -172,6 +172,7 @@ CASES = {
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
     "sampled": (corpus("pprof/sampled"), EVERY),
+    "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),

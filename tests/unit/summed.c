@@ -76,11 +76,23 @@ static void read_text(struct mt_buf *out, const struct mt_reader *reader, const 
     mt_stream_close(in);
 }
 
+/* "--values at-end" in the name of a test. */
+static enum mt_meaning meaning_of(const char *name)
+{
+    static const char *const words[MT_MEANS_N] = {"--values", "--values at-end", "--values at-peak",
+                                                  "--values allocated", "--values temporary"};
+    for (int i = MT_MEANS_N; --i > 0;)
+        if (strstr(name, words[i]))
+            return (enum mt_meaning)i;
+    return MT_MEANS_UNSAID;
+}
+
 void summed_test(const struct summed_file *f, const struct mt_reader *reader)
 {
     struct mt_buf out = {0};
     const struct mt_read_opts opts = {
         .partial = strstr(f->name, "--partial"),
+        .values = meaning_of(f->name),
         .cpp_frames = strstr(f->name, "--cpp-frames all") ? MT_CPP_ALL : MT_CPP_FOLD};
     read_text(&out, reader, f->text, strlen(f->text), &opts, strstr(f->name, "further figures"));
     assert_string_equal(out.s, f->want);
@@ -93,7 +105,7 @@ void summed_test_cuts(const char *text, const struct mt_reader *reader, const si
     for (size_t n = 0; n < strlen(text); n++)
         for (int partial = 0; partial < 2; partial++) {
             struct mt_buf out = {0};
-            struct mt_read_opts opts = {.partial = partial};
+            struct mt_read_opts opts = {.partial = partial, .values = MT_MEANS_AT_END};
             bool looks_whole = false;
             for (size_t i = 0; i < whole_n; i++)
                 looks_whole |= whole[i] == n;

@@ -1,0 +1,53 @@
+#include "formats/meaning.h"
+
+#include <stdio.h>
+
+static const char *const meanings[MT_MEANS_N] = {
+    [MT_MEANS_AT_END] = "what is alive at the end",
+    [MT_MEANS_AT_PEAK] = "what is alive at the peak",
+    [MT_MEANS_ALLOCATED] = "what is allocated in all",
+    [MT_MEANS_TEMPORARY] = "temporary allocations",
+};
+
+enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning usual,
+                              struct mt_recording *rec)
+{
+    if (opts->values)
+        return opts->values;
+    struct mt_note *note = &rec->notes[MT_NOTE_VALUES];
+    snprintf(note->detail, sizeof note->detail, "%s", meanings[usual]);
+    mt_rec_note(rec, MT_NOTE_VALUES, -1, 0);
+    return usual;
+}
+
+enum mt_status mt_meaning_give(struct mt_heap *h, uint32_t node, enum mt_meaning what,
+                               int64_t bytes, int64_t blocks, struct mt_err *err)
+{
+    struct mt_sums s = {.alloc_b = MT_UNKNOWN,
+                        .alloc_n = MT_UNKNOWN,
+                        .freed_b = MT_UNKNOWN,
+                        .at_peak_b = MT_UNKNOWN,
+                        .at_peak_n = MT_UNKNOWN,
+                        .at_end_b = MT_UNKNOWN,
+                        .at_end_n = MT_UNKNOWN};
+    switch (what) {
+    case MT_MEANS_AT_PEAK:
+        s.at_peak_b = bytes;
+        s.at_peak_n = blocks;
+        break;
+    case MT_MEANS_ALLOCATED:
+        s.alloc_b = bytes;
+        s.alloc_n = blocks;
+        break;
+    case MT_MEANS_TEMPORARY:
+        if (bytes)
+            mt_heap_extra(h, node, "temporary_b", bytes);
+        if (blocks && blocks != MT_UNKNOWN)
+            mt_heap_extra(h, node, "temporary_n", blocks);
+        break;
+    default:
+        s.at_end_b = bytes;
+        s.at_end_n = blocks;
+    }
+    return mt_heap_sums(h, node, &s, err);
+}
