@@ -58,11 +58,9 @@ static enum mt_status refuse(uint64_t offset, const char *what, struct mt_err *e
 /* The memory limit holds for what is kept beside the recording, too. */
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
-    uint64_t now = r->sums.cap * sizeof *r->sums.v + r->stacks.cap * sizeof *r->stacks.v +
-                   r->frames.cap * sizeof *r->frames.v + r->addresses.cap * sizeof *r->addresses.v +
-                   mt_path_tree_bytes(&r->paths);
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    uint64_t now = mt_vec_bytes(&r->sums) + mt_vec_bytes(&r->stacks) + mt_vec_bytes(&r->frames) +
+                   mt_vec_bytes(&r->addresses) + mt_path_tree_bytes(&r->paths);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -478,7 +476,7 @@ static enum mt_status dhat_read(struct mt_stream *in, const struct mt_read_opts 
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, in, err);
     mt_heap_free(r.heap);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_path_tree_free(&r.paths);
     mt_json_walk_free(&r.w);
     mt_vec_free(&r.sums);

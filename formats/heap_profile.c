@@ -343,11 +343,9 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = mt_path_tree_bytes(&r->paths) + mt_mapped_bytes(&r->mapped) +
-                   mt_map_bytes(&r->step_of) + r->stacks.cap * sizeof *r->stacks.v +
-                   r->addresses.cap * sizeof *r->addresses.v + r->named.cap * sizeof *r->named.v +
-                   r->steps.cap * sizeof *r->steps.v;
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+                   mt_map_bytes(&r->step_of) + mt_vec_bytes(&r->stacks) +
+                   mt_vec_bytes(&r->addresses) + mt_vec_bytes(&r->named) + mt_vec_bytes(&r->steps);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -417,7 +415,7 @@ static enum mt_status heap_profile_read(struct mt_stream *in, const struct mt_re
     mt_mapped_init(&r.mapped);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_heap_free(r.heap);
     mt_path_tree_free(&r.paths);
     mt_mapped_free(&r.mapped);

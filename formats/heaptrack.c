@@ -158,8 +158,7 @@ static void restart(struct reader *r)
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = mt_ht_tables_bytes(&r->tables) + mt_ht_raw_bytes(&r->raw);
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -344,7 +343,7 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     st = mt_heap_close(r.heap, err);
 out:
     mt_heap_free(r.heap);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_ht_raw_free(&r.raw);
     mt_ht_tables_free(&r.tables);
     return st;

@@ -27,7 +27,7 @@ void mt_leak_report_init(struct mt_leak_report *r, const struct mt_read_opts *op
 
 void mt_leak_report_free(struct mt_leak_report *r)
 {
-    r->rec->beside_bytes -= r->beside;
+    mt_rec_beside(r->rec, &r->beside, 0);
     mt_path_tree_free(&r->paths);
     mt_vec_free(&r->records);
     mt_vec_free(&r->steps);
@@ -37,10 +37,9 @@ void mt_leak_report_free(struct mt_leak_report *r)
 /* The memory limit holds for what is kept beside the recording, too. */
 static enum mt_status check_memory(struct mt_leak_report *r, struct mt_err *err)
 {
-    uint64_t now = r->records.cap * sizeof *r->records.v + r->steps.cap * sizeof *r->steps.v +
-                   r->calls.cap * sizeof *r->calls.v + mt_path_tree_bytes(&r->paths);
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    uint64_t now = mt_vec_bytes(&r->records) + mt_vec_bytes(&r->steps) + mt_vec_bytes(&r->calls) +
+                   mt_path_tree_bytes(&r->paths);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 

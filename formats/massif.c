@@ -55,9 +55,8 @@ static bool is_complete(const struct reader *r)
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
-    uint64_t now = r->tree.held.cap * sizeof *r->tree.held.v + mt_path_tree_bytes(&r->tree.paths);
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    uint64_t now = mt_vec_bytes(&r->tree.held) + mt_path_tree_bytes(&r->tree.paths);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -393,7 +392,7 @@ static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opt
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_massif_tree_free(&r.tree);
     return st;
 }

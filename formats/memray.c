@@ -235,16 +235,13 @@ static enum mt_status cut(struct mt_memray *r, struct mt_err *err)
 
 static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
 {
-    uint64_t beside = mt_mr_stacks_bytes(&r->stacks) + r->ranges.cap * sizeof *r->ranges.v +
-                      r->temporary.cap * sizeof *r->temporary.v +
-                      r->frames.cap * sizeof *r->frames.v + r->traces.cap * sizeof *r->traces.v;
-    uint64_t before = r->rec->beside_bytes;
-    r->rec->beside_bytes += beside;
-    enum mt_status st = mt_rec_check_memory(r->rec, err);
-    r->rec->beside_bytes = before;
+    uint64_t now = mt_mr_stacks_bytes(&r->stacks) + mt_vec_bytes(&r->ranges) +
+                   mt_vec_bytes(&r->temporary) + mt_vec_bytes(&r->frames) +
+                   mt_vec_bytes(&r->traces);
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    return st;
+    mt_rec_beside(r->rec, &r->beside, now);
+    return mt_rec_check_memory(r->rec, err);
 }
 
 /* How many bytes follow; *zero: they are all 0. */
@@ -398,6 +395,7 @@ static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opt
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
+    mt_rec_beside(rec, &r.beside, 0);
     mt_mr_stacks_free(&r.stacks);
     mt_vec_free(&r.ranges);
     mt_vec_free(&r.temporary);

@@ -79,6 +79,7 @@ struct mt_memray {
     struct mt_recording *rec;
     struct mt_stream *in;
     struct mt_heap *heap;
+    uint64_t beside; /* counted in rec->beside_bytes */
     struct mt_mr_cursor c;
     bool whole;  /* the window goes to the end of the file */
     bool done;   /* the recorder's own end has been read */

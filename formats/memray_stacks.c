@@ -21,12 +21,11 @@ void mt_mr_stacks_free(struct mt_mr_stacks *s)
 
 uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s)
 {
-    uint64_t n = mt_path_tree_bytes(&s->paths) + mt_strtab_bytes(&s->texts) + s->tables.n +
-                 s->codes.n * sizeof *s->codes.v + mt_map_bytes(&s->code_of) +
-                 mt_map_bytes(&s->frame_of) + mt_map_bytes(&s->thread_of) +
-                 s->threads.n * sizeof *s->threads.v;
+    uint64_t n = mt_path_tree_bytes(&s->paths) + mt_strtab_bytes(&s->texts) + s->tables.cap +
+                 mt_vec_bytes(&s->codes) + mt_map_bytes(&s->code_of) + mt_map_bytes(&s->frame_of) +
+                 mt_map_bytes(&s->thread_of) + mt_vec_bytes(&s->threads);
     for (size_t i = 0; i < s->threads.n; i++)
-        n += s->threads.v[i].stack.cap * sizeof *s->threads.v[i].stack.v;
+        n += mt_vec_bytes(&s->threads.v[i].stack);
     return n;
 }
 

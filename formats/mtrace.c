@@ -189,10 +189,9 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
-    uint64_t now = mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->callers) +
-                   r->nodes.cap * sizeof *r->nodes.v;
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    uint64_t now =
+        mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->callers) + mt_vec_bytes(&r->nodes);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -231,7 +230,7 @@ static enum mt_status mtrace_read(struct mt_stream *in, const struct mt_read_opt
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_path_tree_free(&r.paths);
     mt_strtab_free(&r.callers);
     mt_vec_free(&r.nodes);

@@ -30,16 +30,13 @@ static void skip(struct mt_pprof *r)
 
 enum mt_status mt_pprof_check_memory(struct mt_pprof *r, struct mt_err *err)
 {
-    uint64_t now = mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->texts) +
-                   mt_map_bytes(&r->mapping_of) + mt_map_bytes(&r->location_of) +
-                   mt_map_bytes(&r->function_of) + r->strings.cap * sizeof *r->strings.v +
-                   r->mappings.cap * sizeof *r->mappings.v +
-                   r->functions.cap * sizeof *r->functions.v + r->lines.cap * sizeof *r->lines.v +
-                   r->locations.cap * sizeof *r->locations.v + r->stacks.cap * sizeof *r->stacks.v +
-                   r->values.cap * sizeof *r->values.v + r->samples.cap * sizeof *r->samples.v +
-                   r->steps.cap * sizeof *r->steps.v;
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    uint64_t now =
+        mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->texts) + mt_map_bytes(&r->mapping_of) +
+        mt_map_bytes(&r->location_of) + mt_map_bytes(&r->function_of) + mt_vec_bytes(&r->strings) +
+        mt_vec_bytes(&r->mappings) + mt_vec_bytes(&r->functions) + mt_vec_bytes(&r->lines) +
+        mt_vec_bytes(&r->locations) + mt_vec_bytes(&r->stacks) + mt_vec_bytes(&r->values) +
+        mt_vec_bytes(&r->samples) + mt_vec_bytes(&r->steps);
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -326,7 +323,7 @@ static enum mt_status pprof_read(struct mt_stream *in, const struct mt_read_opts
     mt_strtab_init(&r.texts);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     free_parts(&r);
     return st;
 }

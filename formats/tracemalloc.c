@@ -23,6 +23,7 @@ struct reader {
     struct mt_heap *heap;
     struct mt_map frames; /* file's string, line -> number of mt_path_frame and 1 more */
     struct mt_buf text;   /* scratch */
+    uint64_t beside;      /* counted in rec->beside_bytes */
     int64_t limit;        /* frames that the recorder kept of each block */
 };
 
@@ -31,7 +32,8 @@ static enum mt_status pause_reading(void *closure, struct mt_err *err)
     struct reader *r = closure;
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    r->rec->beside_bytes = mt_pickle_bytes(r->p) + mt_path_tree_bytes(&r->paths);
+    uint64_t now = mt_pickle_bytes(r->p) + mt_path_tree_bytes(&r->paths) + mt_map_bytes(&r->frames);
+    mt_rec_beside(r->rec, &r->beside, now);
     enum mt_status st = mt_rec_check_memory(r->rec, err);
     if (st != MT_OK)
         err->offset = (int64_t)mt_stream_offset(r->in);
@@ -152,8 +154,8 @@ static enum mt_status tracemalloc_read(struct mt_stream *in, const struct mt_rea
     enum mt_status st = mt_pickle_run(r.p, &root, err);
     if (st == MT_OK)
         st = read_traces(&r, root, err);
-    rec->beside_bytes = 0;
     mt_heap_free(r.heap);
+    mt_rec_beside(rec, &r.beside, 0);
     mt_pickle_free(r.p);
     mt_path_tree_free(&r.paths);
     mt_map_free(&r.frames);

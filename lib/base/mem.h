@@ -41,6 +41,8 @@ char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
         (vec)->v = NULL;                                                                           \
         (vec)->n = (vec)->cap = 0;                                                                 \
     } while (0)
+/* What it takes, about. */
+#define mt_vec_bytes(vec) ((uint64_t)(vec)->cap * sizeof *(vec)->v)
 /* Internal to mt_vec_push: returns the array grown to at least one more element. */
 void *mt_vec_grow(void *v, size_t *cap, size_t elem_bytes);
 

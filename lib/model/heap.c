@@ -35,7 +35,7 @@ void mt_heap_free(struct mt_heap *h)
 {
     if (!h)
         return;
-    h->rec->beside_bytes -= h->beside;
+    mt_rec_beside(h->rec, &h->beside, 0);
     mt_buf_free(&h->packer.packed);
     mt_vec_free(&h->slots);
     mt_vec_free(&h->slot_of);
@@ -76,13 +76,12 @@ enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *e
 
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
 {
-#define BYTES(vec) ((uint64_t)(vec).cap * sizeof *(vec).v)
-    uint64_t now = BYTES(h->slots) + BYTES(h->slot_of) + BYTES(h->touched) + BYTES(h->held) +
-                   BYTES(h->changes) + BYTES(h->blocks) + BYTES(h->sums) +
-                   mt_map_bytes(&h->block_of) + h->rec->history.curve.packed.n;
-#undef BYTES
-    h->rec->beside_bytes += now - h->beside;
-    h->beside = now;
+    uint64_t now = mt_vec_bytes(&h->slots) + mt_vec_bytes(&h->slot_of) + mt_vec_bytes(&h->touched) +
+                   mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->moments) +
+                   mt_vec_bytes(&h->blocks) + mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
+                   mt_strtab_bytes(&h->extra_keys) + mt_map_bytes(&h->block_of) +
+                   h->rec->history.curve.packed.n;
+    mt_rec_beside(h->rec, &h->beside, now);
     return mt_rec_check_memory(h->rec, err);
 }
 

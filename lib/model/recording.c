@@ -199,6 +199,12 @@ enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *
     return MT_ELIMIT;
 }
 
+void mt_rec_beside(struct mt_recording *r, uint64_t *counted, uint64_t now)
+{
+    r->beside_bytes += now - *counted;
+    *counted = now;
+}
+
 enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
                          struct mt_err *err)
 {

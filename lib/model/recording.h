@@ -411,6 +411,10 @@ uint64_t mt_rec_bytes(const struct mt_recording *r);
  * between two records is seen there. */
 enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err);
 
+/* A part of what the reader takes beside the recording is now so large; 0: freed. *counted is that
+ * part's own, what beside_bytes has of it. */
+void mt_rec_beside(struct mt_recording *r, uint64_t *counted, uint64_t now);
+
 /* Appends an op or a memory record; the caller fills it. MT_ELIMIT when max_bytes is reached. */
 enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op **op,
                          struct mt_err *err);

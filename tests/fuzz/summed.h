@@ -40,8 +40,9 @@ static inline void summed_fuzz(const struct mt_reader *reader, const uint8_t *da
             return;
         mt_rec_init(&rec);
         rec.max_bytes = 64 << 20;
-        if (mt_reader_read(reader, in, &opts, &rec, &err) == MT_OK &&
-            mt_build(&rec, NULL, &err) == MT_OK)
+        enum mt_status st = mt_reader_read(reader, in, &opts, &rec, &err);
+        assert(rec.beside_bytes == 0);
+        if (st == MT_OK && mt_build(&rec, NULL, &err) == MT_OK)
             summed_check(&rec);
         mt_rec_free(&rec);
         mt_stream_close(in);

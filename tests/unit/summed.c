@@ -72,6 +72,7 @@ static void read_text(struct mt_buf *out, const struct mt_reader *reader, const 
         describe(out, &rec, more);
     else
         mt_buf_addf(out, "error at %lld: %s\n", (long long)err.offset, err.what);
+    assert_int_equal(rec.beside_bytes, 0);
     mt_rec_free(&rec);
     mt_stream_close(in);
 }
