@@ -64,8 +64,7 @@ static bool is_blank(const char *s, size_t n)
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = mt_path_tree_bytes(&r->paths) + mt_stack_text_bytes(&r->stacks);
-    r->rec->beside_bytes += now - r->beside;
-    r->beside = now;
+    mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -124,7 +123,7 @@ static enum mt_status collapsed_read(struct mt_stream *in, const struct mt_read_
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
-    rec->beside_bytes -= r.beside;
+    mt_rec_beside(rec, &r.beside, 0);
     mt_stack_text_free(&r.stacks);
     mt_path_tree_free(&r.paths);
     return st;

@@ -211,11 +211,8 @@ static void add_meta(struct reader *r, const char *key, mt_pvalue value)
 {
     struct mt_buf text = {0};
     mt_pickle_json(r->p, value, &text);
-    if (text.n && text.n <= META_MAX) {
-        struct mt_strtab *t = &r->rec->strings;
-        *mt_vec_push(&r->rec->meta) =
-            (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, text.s, text.n)};
-    }
+    if (text.n && text.n <= META_MAX)
+        mt_rec_meta(r->rec, key, text.s, text.n);
     mt_buf_free(&text);
 }
 

@@ -184,10 +184,8 @@ static enum mt_status read_frames(struct reader *r, struct mt_err *err)
 
 static void keep_meta(struct reader *r, struct mt_slice value)
 {
-    struct mt_strtab *t = &r->rec->strings;
     if (value.n <= 64 * 1024)
-        *mt_vec_push(&r->rec->meta) = (struct mt_meta){mt_strtab_add(t, r->w.key.s, r->w.key.n),
-                                                       mt_strtab_add(t, value.s, value.n)};
+        mt_rec_meta(r->rec, r->w.key.s, value.s, value.n);
 }
 
 static enum mt_status check_mode(struct reader *r, uint64_t offset, struct mt_err *err)

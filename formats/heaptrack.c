@@ -7,7 +7,6 @@
 #include "formats/heaptrack_paths.h"
 #include "formats/heaptrack_raw.h"
 #include "lib/base/human.h"
-#include "lib/base/json_out.h"
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
@@ -106,13 +105,8 @@ static void meta(struct reader *r, const char *key, struct mt_fields f)
 {
     const char *s;
     size_t n;
-    struct mt_buf json = {0};
     mt_field_rest(&f, &s, &n);
-    mt_json_quote(&json, s, n);
-    *mt_vec_push(&r->rec->meta) =
-        (struct mt_meta){mt_strtab_add(&r->rec->strings, key, strlen(key)),
-                         mt_strtab_add(&r->rec->strings, json.s, json.n)};
-    mt_buf_free(&json);
+    mt_rec_meta_text(r->rec, key, s, n);
 }
 
 static void system_info(struct reader *r, struct mt_fields f)

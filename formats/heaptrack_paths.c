@@ -28,10 +28,9 @@ void mt_ht_tables_free(struct mt_ht_tables *t)
 
 uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t)
 {
-#define BYTES(vec) ((uint64_t)(vec).cap * sizeof *(vec).v)
-    return mt_path_tree_bytes(&t->paths) + t->text.cap + BYTES(t->strings) + BYTES(t->frames) +
-           BYTES(t->ips) + BYTES(t->traces) + BYTES(t->infos) + BYTES(t->stack) + BYTES(t->ends);
-#undef BYTES
+    return mt_path_tree_bytes(&t->paths) + t->text.cap + mt_vec_bytes(&t->strings) +
+           mt_vec_bytes(&t->frames) + mt_vec_bytes(&t->ips) + mt_vec_bytes(&t->traces) +
+           mt_vec_bytes(&t->infos) + mt_vec_bytes(&t->stack) + mt_vec_bytes(&t->ends);
 }
 
 /* ---- entries ---- */

@@ -21,9 +21,8 @@ void mt_ht_raw_free(struct mt_ht_raw *r)
 
 uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r)
 {
-    return mt_strtab_bytes(&r->names) + r->ranges.cap * sizeof *r->ranges.v +
-           r->places.cap * sizeof *r->places.v + mt_map_bytes(&r->place_of) +
-           r->temporary.cap * sizeof *r->temporary.v;
+    return mt_strtab_bytes(&r->names) + mt_vec_bytes(&r->ranges) + mt_vec_bytes(&r->places) +
+           mt_map_bytes(&r->place_of) + mt_vec_bytes(&r->temporary);
 }
 
 /* ---- modules ---- */

@@ -14,7 +14,7 @@ void mt_mapped_free(struct mt_mapped *m)
 
 uint64_t mt_mapped_bytes(const struct mt_mapped *m)
 {
-    return mt_strtab_bytes(&m->paths) + m->ranges.cap * sizeof *m->ranges.v;
+    return mt_strtab_bytes(&m->paths) + mt_vec_bytes(&m->ranges);
 }
 
 bool mt_mapped_add(struct mt_mapped *m, struct mt_fields f)

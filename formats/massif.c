@@ -6,7 +6,6 @@
 #include "formats/format.h"
 #include "formats/massif_tree.h"
 #include "lib/base/human.h"
-#include "lib/base/json_out.h"
 #include "lib/input/fields.h"
 #include "lib/input/json.h"
 #include "lib/input/lines.h"
@@ -151,22 +150,12 @@ static bool read_tree_kind(struct reader *r, struct mt_fields *f)
 
 /* ---- the head ---- */
 
-static void add_meta(struct reader *r, const char *key, const char *s, size_t n)
-{
-    struct mt_strtab *t = &r->rec->strings;
-    struct mt_buf value = {0};
-    mt_json_quote(&value, s, n);
-    *mt_vec_push(&r->rec->meta) =
-        (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, value.s, value.n)};
-    mt_buf_free(&value);
-}
-
 /* The options that massif was run with. */
 static void read_options(struct reader *r, const char *s, size_t n)
 {
     static const char depth[] = "--depth=";
     const char *at = memmem(s, n, depth, sizeof depth - 1);
-    add_meta(r, "desc", s, n);
+    mt_rec_meta_text(r->rec, "desc", s, n);
     if (!at)
         return;
     struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
@@ -210,7 +199,7 @@ static bool read_head(struct reader *r, struct mt_fields *f, bool *is)
     }
     if (mt_field_take(f, "cmd:")) {
         mt_field_rest(f, &s, &n);
-        add_meta(r, "cmd", s, n);
+        mt_rec_meta_text(r->rec, "cmd", s, n);
         return true;
     }
     if (mt_field_take(f, "time_unit:"))
@@ -340,13 +329,11 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
 
 static void add_figure(struct reader *r, const char *key, int64_t v)
 {
-    struct mt_strtab *t = &r->rec->strings;
     char text[24];
     if (v == MT_UNKNOWN)
         return;
     int n = snprintf(text, sizeof text, "%lld", (long long)v);
-    *mt_vec_push(&r->rec->meta) =
-        (struct mt_meta){mt_strtab_add(t, key, strlen(key)), mt_strtab_add(t, text, (size_t)n)};
+    mt_rec_meta(r->rec, key, text, (size_t)n);
 }
 
 /* What massif left out is of paths that it does not list, any of them. */

@@ -4,7 +4,6 @@
  */
 #include "formats/memray_parts.h"
 
-#include "lib/base/json_out.h"
 #include <string.h>
 
 #define MAGIC "memray" /* and its NUL */
@@ -144,16 +143,6 @@ bool mt_mr_other(struct mt_memray *r, unsigned type)
 
 /* ---- header ---- */
 
-static void add_meta(struct mt_memray *r, const char *key, const char *s, size_t n)
-{
-    struct mt_buf json = {0};
-    mt_json_quote(&json, s, n);
-    *mt_vec_push(&r->rec->meta) =
-        (struct mt_meta){mt_strtab_add(&r->rec->strings, key, strlen(key)),
-                         mt_strtab_add(&r->rec->strings, json.s, json.n)};
-    mt_buf_free(&json);
-}
-
 static enum mt_status check_version(int version, unsigned kind, struct mt_err *err)
 {
     if (version >= MT_MR_OLDEST && version <= MT_MR_NEWEST && kind <= 1)
@@ -211,7 +200,7 @@ static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err
     if (c->more)
         return MT_OK;
     MT_TRY(check_version(r->version, kind, err));
-    add_meta(r, "command", command, n);
+    mt_rec_meta_text(r->rec, "command", command, n);
     return MT_OK;
 }
 

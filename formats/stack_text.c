@@ -27,8 +27,8 @@ void mt_stack_text_free(struct mt_stack_text *t)
 
 uint64_t mt_stack_text_bytes(const struct mt_stack_text *t)
 {
-    return mt_strtab_bytes(&t->functions) + mt_strtab_bytes(&t->stacks) +
-           t->steps.cap * sizeof *t->steps.v + t->nodes.cap * sizeof *t->nodes.v;
+    return mt_strtab_bytes(&t->functions) + mt_strtab_bytes(&t->stacks) + mt_vec_bytes(&t->steps) +
+           mt_vec_bytes(&t->nodes);
 }
 
 /* ---- a function ---- */

@@ -321,16 +321,11 @@ enum mt_status mt_trace_builder_event(struct mt_trace_builder *in, const struct 
     }
 }
 
-static void add_meta(struct mt_recording *rec, const char *key, const char *text)
-{
-    *mt_vec_push(&rec->meta) = (struct mt_meta){mt_strtab_add(&rec->strings, key, strlen(key)),
-                                                mt_strtab_add(&rec->strings, text, strlen(text))};
-}
-
 /* What the file shows of the version that wrote it (lib/compat/compat_torch.h). */
 static void add_mark(struct mt_recording *rec, const char *key, bool value)
 {
-    add_meta(rec, key, value ? "true" : "false");
+    const char *json = value ? "true" : "false";
+    mt_rec_meta(rec, key, json, strlen(json));
 }
 
 void mt_trace_builder_finish(struct mt_trace_builder *in)
@@ -352,6 +347,6 @@ void mt_trace_builder_finish(struct mt_trace_builder *in)
     if (in->rec->trace_start_ns != MT_GONE) {
         char text[32];
         snprintf(text, sizeof text, "%lld", (long long)in->rec->trace_start_ns);
-        add_meta(in->rec, "memtool.trace_start_ns", text);
+        mt_rec_meta(in->rec, "memtool.trace_start_ns", text, strlen(text));
     }
 }

@@ -1,6 +1,7 @@
 #include "lib/model/recording.h"
 
 #include "lib/base/human.h"
+#include "lib/base/json_out.h"
 #include "lib/base/search.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,20 @@ uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
     *mt_vec_push(&r->devices) = (struct mt_device){
         .type = type, .index = index, .kept_least_b = MT_GONE, .kept_most_b = MT_GONE};
     return (uint32_t)r->devices.n - 1;
+}
+
+void mt_rec_meta(struct mt_recording *r, const char *key, const char *json, size_t n)
+{
+    uint32_t name = mt_strtab_add(&r->strings, key, strlen(key));
+    *mt_vec_push(&r->meta) = (struct mt_meta){name, mt_strtab_add(&r->strings, json, n)};
+}
+
+void mt_rec_meta_text(struct mt_recording *r, const char *key, const char *s, size_t n)
+{
+    struct mt_buf json = {0};
+    mt_json_quote(&json, s, n);
+    mt_rec_meta(r, key, json.s, json.n);
+    mt_buf_free(&json);
 }
 
 uint64_t mt_rec_bytes(const struct mt_recording *r)

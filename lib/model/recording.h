@@ -404,6 +404,10 @@ uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_k
 
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
 
+/* Metadata of the file: n bytes of JSON, or of a text. */
+void mt_rec_meta(struct mt_recording *r, const char *key, const char *json, size_t n);
+void mt_rec_meta_text(struct mt_recording *r, const char *key, const char *s, size_t n);
+
 /* Memory in use and what the build will need beside, about. */
 uint64_t mt_rec_bytes(const struct mt_recording *r);
 
