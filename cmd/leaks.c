@@ -315,7 +315,7 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
         st = err->code;
     else if (!mt_device_has_events(&v.device)) {
         const struct mt_leaks_wanted w = {
-            .keys = keys->v, .key_n = keys->n, .min_b = min_b, .rows = &rows};
+            .keys = keys->v, .key_n = keys->n, .min_b = min_b, .all = all, .rows = &rows};
         MT_TRY_OUT(mt_leaks_at_end(&v, &w, r, answer, err));
         mt_report_others(r, v.other_n);
     } else
@@ -393,8 +393,19 @@ static const struct mt_glossary_entry verdicts[] = {
     {"last step", "allocated in the last step: gradients, results"},
     {"cache", "alive no longer than freed blocks of its site lived"},
     {0}};
+static const struct mt_glossary_entry trends[] = {
+    {"rises", "from each run to the next; through all parts of the later half of a recording"},
+    {"rose", "at some, and never fell"},
+    {"came", "nothing at first, then it came, and stayed as it is"},
+    {"constant", "the same at all of them"},
+    {"up and down", "it rises and falls"},
+    {"fell", "at some, and never rose"},
+    {0}};
 static const struct mt_glossary words[] = {
-    {"Verdicts", verdicts, NULL}, MT_WORDS_OF_BY(mt_by_of_blocks), {0}};
+    {"Verdicts", verdicts, NULL},
+    {"Trends, of several runs and of heap logs", trends, NULL},
+    MT_WORDS_OF_BY(mt_by_of_blocks),
+    {0}};
 
 static const struct mt_values values[] = {
     {"columns",

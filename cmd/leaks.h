@@ -37,7 +37,9 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
 /* ---- leaks_end.c ---- */
 
 /* Of a run of sums (lib/run/knows.h): a row for each site that holds at least min_b at the end; any
- * of them is a leak, as nothing else can be told. Errors: MT_EUSAGE (nobody knows), MT_EDB. */
+ * of them is a leak, as nothing else can be told. Where there are moments, how it came to that; if
+ * nobody knows the end, a row for each that rises, and the answer is unknown. Errors: MT_EUSAGE
+ * (nobody knows either), MT_EDB. */
 enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err);

@@ -1,87 +1,205 @@
-/* memtool leaks of runs without single blocks: what is alive at the end, where it was allocated. */
+/*
+ * memtool leaks of runs without single blocks: what is alive at the end, where it was allocated,
+ * and, where there are moments, which sites rise through the later ones.
+ */
 #include "cmd/common.h"
 #include "cmd/leaks.h"
+#include "lib/analysis/site_moments.h"
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+#include <string.h>
 
-static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
-                     unsigned gaps)
+struct ends {
+    struct mt_view *v;
+    const struct mt_leaks_wanted *wanted;
+    struct mt_report *r;
+    struct mt_leaks_answer *answer;
+    struct mt_live_groups groups; /* at the end, where that is known */
+    struct mt_site_moments sites; /* none where there are no moments */
+    bool end_known;
+    bool timed; /* times are ns */
+    unsigned gaps;
+    struct {
+        int64_t n, bytes;
+    } rising; /* of the rows */
+};
+
+static void describe(struct ends *e)
 {
     char bytes[MT_HUMAN_MAX], blocks[MT_HUMAN_LONG];
+    struct mt_report *r = e->r;
+    const struct mt_run *run = &e->v->run;
+    const struct mt_run_device *d = &e->v->device;
     bool counted = d->at_end_n != MT_UNKNOWN;
-    r->title = mt_asprintf("%s · %s · alive at the end%s: %s%s%s", run->name, d->name,
-                           gaps ? " of what was recorded" : "",
-                           counted ? mt_human_plural(d->at_end_n, "block", blocks) : "",
-                           counted ? ", " : "", mt_human_bytes(d->at_end_b, bytes));
-    bool lost = gaps & ~(unsigned)MT_GAPS_OF_ENDS;
-    mt_report_total(r, "at_end_b", lost ? (struct mt_cell){0} : mt_cell_int(d->at_end_b));
+    if (e->end_known)
+        r->title = mt_asprintf("%s · %s · alive at the end%s: %s%s%s", run->name, d->name,
+                               e->gaps ? " of what was recorded" : "",
+                               counted ? mt_human_plural(d->at_end_n, "block", blocks) : "",
+                               counted ? ", " : "", mt_human_bytes(d->at_end_b, bytes));
+    else
+        r->title = mt_asprintf("%s · %s · alive at the end: unknown", run->name, d->name);
+    bool known = e->end_known && !(e->gaps & ~(unsigned)MT_GAPS_OF_ENDS);
+    mt_report_total(r, "at_end_b", known ? mt_cell_int(d->at_end_b) : (struct mt_cell){0});
     mt_report_total(r, "at_end_n",
-                    counted && !lost ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
-    if (lost)
+                    known && counted ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
+    if (e->end_known && !known)
         mt_report_note(r, "What is alive at the end is unknown: %s %s.", run->name,
-                       mt_gaps_text(gaps));
-    r->empty = "nothing is alive at the end";
+                       mt_gaps_text(e->gaps));
+    if (!e->end_known)
+        mt_report_note(r, "%s %s: shown is what rises.", run->name,
+                       mt_knows_lack(run, d, MT_KNOWS_AT_END));
+    r->empty = e->end_known ? "nothing is alive at the end" : "nothing rises in its later half";
 }
 
-static void add_row(struct mt_report *r, const struct mt_live_group *g, int key_n)
+static void describe_rising(struct ends *e)
 {
-    struct mt_row *row = mt_report_row(r);
-    int64_t blocks_n = g->at[0].blocks_n;
-    row->explicit_row = g->explicit_row;
-    row->cells[0] = mt_cell_int(g->at[0].bytes);
-    row->cells[1] = blocks_n < 0 ? (struct mt_cell){0} : mt_cell_int(blocks_n);
-    for (int k = 0; k < key_n; k++)
-        row->cells[2 + k] = mt_cell_text(mt_report_text(r, g->key[k]));
+    char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
+    if (e->rising.n)
+        mt_report_footer(e->r, "rising through the later half of the recording: %s by %s",
+                         mt_human_plural(e->rising.n, "site", sites),
+                         mt_human_bytes(e->rising.bytes, bytes));
 }
 
-static void add_rows(struct mt_report *r, const struct mt_live_groups *groups,
-                     const struct mt_leaks_wanted *w, struct mt_leaks_answer *answer)
+/* at_end NULL: nothing, or it is unknown; moments NULL: how it came to that is unknown. */
+static void add_row(struct ends *e, const char *const *key, bool explicit_row,
+                    const struct mt_live_total *at_end, const struct mt_site_trend *moments)
 {
-    mt_report_columns(r, "at_end_b at_end_n");
-    for (int k = 0; k < w->key_n; k++)
-        mt_report_column(r, mt_group_key_names[w->keys[k]], NULL, MT_UNIT_NONE);
-    for (size_t i = 0; i < groups->rows.n; i++) {
-        const struct mt_live_group *g = &groups->rows.v[i];
-        bool large = g->at[0].bytes >= w->min_b;
-        answer->leaking |= large && g->at[0].bytes > 0;
+    struct mt_row *row = mt_report_row(e->r);
+    const bool grew = moments && moments->grew != MT_UNKNOWN;
+    const char *trend = moments ? mt_trend_names[moments->trend] : NULL;
+    int c = 0;
+    row->explicit_row = explicit_row;
+    if (e->end_known)
+        row->cells[c] = mt_cell_int(at_end ? at_end->bytes : 0);
+    c++;
+    if (e->end_known && at_end && at_end->blocks_n >= 0)
+        row->cells[c] = mt_cell_int(at_end->blocks_n);
+    c++;
+    if (grew)
+        row->cells[c] = mt_cell_int(moments->grew);
+    c++;
+    if (grew && moments->per_hour != MT_UNKNOWN)
+        row->cells[c] = mt_cell_int(moments->per_hour);
+    c++;
+    if (trend)
+        row->cells[c] = mt_cell_text(trend);
+    c++;
+    for (int k = 0; k < e->wanted->key_n; k++)
+        row->cells[c++] = mt_cell_text(mt_report_text(e->r, key[k]));
+    bool rises = moments && moments->trend == MT_TREND_RISES;
+    e->rising.n += rises;
+    mt_wrap_inc(&e->rising.bytes, rises ? moments->grew : 0);
+}
+
+/* What is alive at the end; any of it is a leak, as nothing else can be told. */
+static void add_alive(struct ends *e)
+{
+    for (size_t i = 0; i < e->groups.rows.n; i++) {
+        const struct mt_live_group *g = &e->groups.rows.v[i];
+        bool large = g->at[0].bytes >= e->wanted->min_b;
+        e->answer->leaking |= large && g->at[0].bytes > 0;
+        e->r->left_out_n += !large;
         if (large)
-            add_row(r, g, w->key_n);
-        else
-            r->left_out_n++;
+            add_row(e, g->key, g->explicit_row, &g->at[0],
+                    mt_site_moments_find(&e->sites, g->key, g->explicit_row));
     }
+}
+
+/* What rises, where nobody knows what is alive at the end: it may be freed then. */
+static void add_rising(struct ends *e)
+{
+    for (size_t i = 0; i < e->sites.all.n; i++) {
+        const struct mt_site_trend *s = &e->sites.all.v[i];
+        bool rises = s->trend == MT_TREND_RISES;
+        if (!rises && !e->wanted->all)
+            continue;
+        bool large = (rises ? s->grew : s->most_b) >= e->wanted->min_b;
+        e->r->left_out_n += !large;
+        if (large)
+            add_row(e, s->key, s->explicit_row, NULL, s);
+    }
+}
+
+/* Whether people need to see by how much: something that is alive at the end has changed. */
+static bool any_grew(const struct ends *e)
+{
+    bool grew = e->sites.judged && !e->end_known;
+    for (size_t i = 0; i < e->groups.rows.n && e->sites.judged; i++) {
+        const struct mt_live_group *g = &e->groups.rows.v[i];
+        const struct mt_site_trend *s = mt_site_moments_find(&e->sites, g->key, g->explicit_row);
+        grew |= s && s->grew != 0;
+    }
+    return grew;
+}
+
+static void add_columns(struct ends *e)
+{
+    struct mt_report *r = e->r;
+    bool grew = any_grew(e);
+    mt_report_columns(r, e->end_known ? "at_end_b at_end_n" : "-at_end_b -at_end_n");
+    mt_report_columns(r, grew ? "growth_b" : "-growth_b");
+    mt_report_columns(r, grew && e->timed ? "per_hour_b" : "-per_hour_b");
+    mt_report_columns(r, e->sites.judged ? "trend" : "-trend");
+    for (int k = 0; k < e->wanted->key_n; k++)
+        mt_report_column(r, mt_group_key_names[e->wanted->keys[k]], NULL, MT_UNIT_NONE);
     r->keep_order = true;
-    mt_table_sort(r, &(struct mt_sort){"at_end_b", true, NULL, false});
+}
+
+static enum mt_status load(struct ends *e, struct mt_err *err)
+{
+    const struct mt_run_device *d = &e->v->device;
+    struct mt_live_set live = {0};
+    enum mt_status st = MT_OK;
+    mt_live_groups_init(&e->groups, &e->v->blocks, e->wanted->keys, e->wanted->key_n);
+    MT_TRY_OUT(mt_run_gaps(e->v->db, &e->v->run, d, &e->gaps, err));
+    if (mt_device_knows(d, MT_KNOWS_MOMENTS))
+        MT_TRY_OUT(mt_site_moments_load(&e->v->blocks, d, e->wanted->keys, e->wanted->key_n,
+                                        &e->sites, err));
+    if (e->end_known)
+        MT_TRY_OUT(mt_live_at(&e->v->blocks, d, MT_AT_END, &live, err));
+    if (e->end_known)
+        mt_live_groups_add(&e->groups, &live, d->at_end_b, 0);
+out:
+    mt_live_set_free(&live);
+    return st;
+}
+
+static enum mt_status show(struct ends *e, struct mt_err *err)
+{
+    struct mt_rows asked = *e->wanted->rows;
+    const char *by = e->end_known ? "at_end_b" : "growth_b";
+    add_columns(e);
+    (e->end_known ? add_alive : add_rising)(e);
+    mt_table_sort(e->r, &(struct mt_sort){by, true, NULL, false});
+    e->gaps &= ~(unsigned)MT_GAP_PEAK;
+    e->answer->unknown |= e->gaps != 0 || !e->end_known; /* more may be alive, */
+    if (e->gaps & ~(unsigned)MT_GAPS_OF_ENDS)            /* and what seems to be may be freed */
+        e->answer->leaking = false;
+    describe(e);
+    MT_TRY(mt_rows_apply(&asked, e->r, by, err));
+    asked.min_b = e->wanted->min_b; /* applied above */
+    mt_rows_footer(&asked, e->r, NULL, "");
+    describe_rising(e);
+    return MT_OK;
 }
 
 enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err)
 {
-    const struct mt_run_device *d = &v->device;
-    struct mt_live_set live = {0};
-    struct mt_live_groups groups = {0};
-    struct mt_rows asked = *w->rows;
-    unsigned gaps;
-    enum mt_status st = MT_OK;
-    MT_TRY(mt_knows(&v->run, d, MT_KNOWS_AT_END, err));
-    MT_TRY(mt_run_gaps(v->db, &v->run, d, &gaps, err));
-    MT_TRY_OUT(mt_live_at(&v->blocks, d, MT_AT_END, &live, err));
-    mt_live_groups_init(&groups, &v->blocks, w->keys, w->key_n);
-    mt_live_groups_add(&groups, &live, d->at_end_b, 0);
-    add_rows(r, &groups, w, answer);
-    mt_live_groups_free(&groups);
-    gaps &= ~(unsigned)MT_GAP_PEAK;
-    answer->unknown |= gaps != 0;          /* more may be alive, */
-    if (gaps & ~(unsigned)MT_GAPS_OF_ENDS) /* and what seems to be may have been freed */
-        answer->leaking = false;
-    describe(r, &v->run, d, gaps);
-    MT_TRY_OUT(mt_rows_apply(&asked, r, "at_end_b", err));
-    asked.min_b = w->min_b; /* applied above */
-    mt_rows_footer(&asked, r, NULL, "");
-out:
-    mt_live_set_free(&live);
+    struct ends e = {.v = v, .wanted = w, .r = r, .answer = answer};
+    e.end_known = mt_device_knows(&v->device, MT_KNOWS_AT_END);
+    e.timed = strcmp(v->run.time_unit, "ns") == 0;
+    enum mt_status st = load(&e, err);
+    if (st == MT_OK && !e.sites.judged)
+        st = mt_knows(&v->run, &v->device, MT_KNOWS_AT_END, err);
+    if (st == MT_OK)
+        st = show(&e, err);
+    mt_site_moments_free(&e.sites);
+    mt_live_groups_free(&e.groups);
     return st;
 }

@@ -3,6 +3,7 @@
 #include "cmd/leaks.h"
 #include "cmd/view.h"
 #include "lib/analysis/run_ends.h"
+#include "lib/analysis/trend.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
@@ -14,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    ENDS_SHOWN = 64,     /* with so many runs, each has a column, */
+    ENDS_FOR_PEOPLE = 6, /* and with so many people see them */
+};
+
 struct sites {
     const struct mt_leaks_wanted *wanted;
     struct mt_report *r;
@@ -21,9 +27,17 @@ struct sites {
     struct mt_run_device device; /* of the run before: all are asked for the same */
     struct {
         int64_t bytes, n;
-    } rest;             /* alive at the end of the last run, and not listed */
+    } rest; /* alive at the end of the last run, and not listed */
+    struct {
+        int64_t bytes, n;
+    } came;             /* of the rows: that came once and stayed */
     int64_t doubtful_n; /* that would be leaks */
-    bool unknown[2];    /* what is alive at the end of the first run, of the last */
+    MT_VEC(struct end {
+        bool unknown;       /* what is alive then */
+        int64_t written_ns; /* MT_UNKNOWN: the file does not say */
+        const char *name;
+    })
+    all; /* runs so far */
     const char *counts,
         *leaves_out; /* runs that know what is older than they are, and that do not */
     bool beside;     /* of a device that is not shown */
@@ -43,8 +57,7 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
     if (!(gaps & MT_GAPS_OF_FREES))
         return MT_OK;
     s->ends.unknown = true;
-    s->unknown[0] |= i == 0;
-    s->unknown[1] |= i == s->ends.run_n - 1;
+    s->all.v[i].unknown = true;
     mt_report_note(s->r, "%s %s: what is alive at its end is unknown.", run->name,
                    mt_gaps_text(gaps));
     return MT_OK;
@@ -148,6 +161,8 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
                     mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
                                                      : MT_LEAKS_ABOUT);
     note_recorder(s, i, &run);
+    *mt_vec_push(&s->all) =
+        (struct end){.written_ns = mt_run_written_ns(&run), .name = mt_report_text(s->r, run.name)};
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
         s->ends.unknown |= !none;
@@ -171,30 +186,88 @@ static struct mt_cell known_cell(bool known, struct mt_cell cell)
     return known ? cell : (struct mt_cell){0};
 }
 
-static void add_row(struct mt_report *r, const struct mt_run_ends_site *site, size_t run_n,
-                    int key_n, const bool unknown[2], enum mt_verdict verdict)
+static bool is_known(const struct sites *s, size_t i)
 {
+    return !s->all.v[i].unknown;
+}
+
+static bool ends_known(const struct sites *s)
+{
+    return is_known(s, 0) && is_known(s, s->ends.run_n - 1);
+}
+
+/* Time between the dumps of one process, from the first to the last; MT_UNKNOWN. */
+static int64_t time_between(const struct sites *s)
+{
+    int64_t from = s->all.v[0].written_ns, to = s->all.v[s->ends.run_n - 1].written_ns;
+    for (size_t i = 0; i < s->ends.run_n; i++)
+        if (s->all.v[i].written_ns == MT_UNKNOWN ||
+            (i && s->all.v[i].written_ns < s->all.v[i - 1].written_ns))
+            return MT_UNKNOWN;
+    return to > from ? to - from : MT_UNKNOWN;
+}
+
+static enum mt_trend trend_of(const struct sites *s, const struct mt_run_ends_site *site)
+{
+    int64_t *held = mt_alloc(s->ends.run_n * sizeof *held);
+    bool known = true;
+    for (size_t i = 0; i < s->ends.run_n; i++) {
+        held[i] = site->at_end[i].most_b;
+        known &= is_known(s, i);
+    }
+    enum mt_trend trend = known ? mt_trend_of(held, s->ends.run_n) : MT_TREND_UNKNOWN;
+    free(held);
+    return trend;
+}
+
+static void add_row(struct sites *s, const struct mt_run_ends_site *site, enum mt_verdict verdict)
+{
+    struct mt_report *r = s->r;
     struct mt_row *row = mt_report_row(r);
-    int64_t first = site->at_end[0].most_b, last = site->at_end[run_n - 1].most_b;
-    int64_t change = mt_wrap_sub(last, first), intervals = (int64_t)run_n - 1;
+    const size_t n = s->ends.run_n;
+    int64_t change = mt_wrap_sub(site->at_end[n - 1].most_b, site->at_end[0].most_b);
+    int64_t intervals = (int64_t)n - 1, per_hour = mt_trend_per_hour(change, time_between(s));
+    enum mt_trend trend = trend_of(s, site);
+    const char *text = mt_trend_names[trend];
     int c = 0;
     row->explicit_row = site->explicit_row;
     const struct mt_cell rate = change % intervals
                                     ? mt_cell_real((double)change / (double)intervals)
                                     : mt_cell_int(change / intervals);
-    bool known = !unknown[0] && !unknown[1];
-    row->cells[c++] = known_cell(known, mt_cell_int(change));
-    row->cells[c++] = known_cell(known, rate);
-    row->cells[c++] = known_cell(!unknown[0], mt_cell_int(first));
-    row->cells[c++] = known_cell(!unknown[1], mt_cell_int(last));
+    row->cells[c++] = known_cell(ends_known(s), mt_cell_int(change));
+    row->cells[c++] = known_cell(ends_known(s), rate);
+    row->cells[c++] = known_cell(ends_known(s) && per_hour != MT_UNKNOWN, mt_cell_int(per_hour));
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || i == n - 1 || n <= ENDS_SHOWN)
+            row->cells[c++] = known_cell(is_known(s, i), mt_cell_int(site->at_end[i].most_b));
+    row->cells[c++] = known_cell(text, mt_cell_text(text));
     row->cells[c++] = mt_cell_text(mt_verdict_names[verdict]);
-    for (int k = 0; k < key_n; k++)
+    for (int k = 0; k < s->wanted->key_n; k++)
         row->cells[c++] = mt_cell_text(mt_report_text(r, site->key[k]));
+    s->came.n += trend == MT_TREND_CAME;
+    mt_wrap_inc(&s->came.bytes, trend == MT_TREND_CAME ? change : 0);
 }
 
-static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w)
+/* What each run holds at its end is a column, of so many runs people see all. */
+static void add_ends(struct mt_report *r, size_t run_n)
 {
-    mt_report_columns(r, "change_b per_run_b first_at_end_b at_end_b=LAST verdict");
+    mt_report_columns(r, "first_at_end_b");
+    for (size_t i = 1; i + 1 < run_n && run_n <= ENDS_SHOWN; i++) {
+        mt_report_column(r, mt_report_textf(r, "at_end_%zu_b", i + 1),
+                         mt_report_textf(r, "%zu", i + 1), MT_UNIT_BYTES);
+        r->columns.v[r->columns.n - 1].hidden = run_n > ENDS_FOR_PEOPLE;
+    }
+    mt_report_columns(r, "at_end_b=LAST");
+}
+
+/* timed: it is known how much time lies between the runs. */
+static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w, size_t run_n,
+                        bool timed)
+{
+    mt_report_columns(r,
+                      timed ? "change_b per_run_b per_hour_b" : "change_b per_run_b -per_hour_b");
+    add_ends(r, run_n);
+    mt_report_columns(r, run_n > 2 ? "trend verdict" : "-trend verdict");
     for (int k = 0; k < w->key_n; k++)
         mt_report_column(r, mt_group_key_names[w->keys[k]], NULL, MT_UNIT_NONE);
     r->keep_order = true;
@@ -224,7 +297,7 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
         return;
     }
     if (large)
-        add_row(s->r, site, s->ends.run_n, s->wanted->key_n, s->unknown, verdict);
+        add_row(s, site, verdict);
     s->r->left_out_n += !large;
     answer->leaking |= verdict == MT_VERDICT_LEAK && large;
     answer->unknown |=
@@ -234,21 +307,40 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
 
 static const char *end_text(const struct sites *s, int end, int64_t bytes, char *out)
 {
-    return s->unknown[end] ? "unknown" : mt_human_bytes(bytes, out);
+    return is_known(s, end ? s->ends.run_n - 1 : 0) ? mt_human_bytes(bytes, out) : "unknown";
+}
+
+/* What grows depends on the order, which is that given. */
+static void note_order(struct sites *s)
+{
+    for (size_t i = 1; i < s->all.n; i++) {
+        const struct end *before = &s->all.v[i - 1], *end = &s->all.v[i];
+        if (before->written_ns == MT_UNKNOWN || end->written_ns == MT_UNKNOWN ||
+            end->written_ns >= before->written_ns)
+            continue;
+        mt_report_note(s->r,
+                       "%s was written before %s: growth is shown in the order given. Give the "
+                       "oldest first.",
+                       end->name, before->name);
+        return;
+    }
 }
 
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
 {
     struct mt_report *r = s->r;
-    char first[MT_HUMAN_MAX], last[MT_HUMAN_MAX];
-    int64_t sum[2] = {0, 0};
+    char first[MT_HUMAN_MAX], last[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    int64_t sum[2] = {0, 0}, between = time_between(s);
     for (size_t i = 0; i < s->ends.sites.n; i++) {
         mt_wrap_inc(&sum[0], s->ends.sites.v[i].at_end[0].most_b);
         mt_wrap_inc(&sum[1], s->ends.sites.v[i].at_end[s->ends.run_n - 1].most_b);
     }
-    r->title = mt_asprintf("%zu runs, %s to %s · alive at the end %s -> %s", s->ends.run_n,
-                           r->runs[0].name, r->runs[1].name, end_text(s, 0, sum[0], first),
+    bool timed = between != MT_UNKNOWN;
+    r->title = mt_asprintf("%zu runs, %s to %s%s%s · alive at the end %s -> %s", s->ends.run_n,
+                           r->runs[0].name, r->runs[1].name, timed ? ", " : "",
+                           timed ? mt_human_ns(between, time) : "", end_text(s, 0, sum[0], first),
                            end_text(s, 1, sum[1], last));
+    note_order(s);
     if (s->doubtful_n)
         mt_report_note(r, "What grows in every run may not be a leak: frees of such sites went "
                           "unrecorded, so the remaining blocks may be freed too.");
@@ -266,8 +358,8 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
                        "leaks %s shows it.",
                        s->leaking_n, s->ends.run_n, s->leaking_n == 1 ? "s" : "", s->leaking,
                        mt_human_bytes((int64_t)(s->leaking_b + 0.5), first), s->leaking);
-    mt_report_total(r, "first_at_end_b", known_cell(!s->unknown[0], mt_cell_int(sum[0])));
-    mt_report_total(r, "at_end_b", known_cell(!s->unknown[1], mt_cell_int(sum[1])));
+    mt_report_total(r, "first_at_end_b", known_cell(is_known(s, 0), mt_cell_int(sum[0])));
+    mt_report_total(r, "at_end_b", known_cell(is_known(s, s->ends.run_n - 1), mt_cell_int(sum[1])));
 }
 
 /* What of the sites goes into the report. */
@@ -288,6 +380,9 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     else if (s->rest.n)
         s->r->empty = "nothing grows from run to run";
     mt_rows_footer(&asked, s->r, NULL, "");
+    if (s->came.n && s->ends.run_n > 2)
+        mt_report_footer(s->r, "came and stayed: %s in %s", mt_human_bytes(s->came.bytes, bytes),
+                         mt_human_plural(s->came.n, "site", sites));
     if (s->rest.n)
         mt_report_footer(s->r, "%s: %s in %s that did not grow in every run. --all lists them",
                          ends_hide(s) ? "alive at the end" : "not leaking",
@@ -309,15 +404,16 @@ static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_l
     w.device = device;
     mt_run_ends_init(&s.ends, w.keys, w.key_n, refs->n);
     mt_report_init(&unseen, "", 1);
-    add_columns(&unseen, &w);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
+    add_columns(&unseen, &w, refs->n, false);
     for (size_t i = 0; i < s.ends.sites.n; i++)
         use_site(&s, &s.ends.sites.v[i], &one);
     one.unknown |= ends_hide(&s);
     mt_leaks_note_device(r, device, &one);
     mt_leaks_answer_add(answer, &one);
 out:
+    mt_vec_free(&s.all);
     mt_run_ends_free(&s.ends);
     mt_report_free(&unseen);
     return st;
@@ -362,14 +458,15 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     struct sites s = {.wanted = wanted, .r = r};
     enum mt_status st = MT_OK;
     mt_run_ends_init(&s.ends, wanted->keys, wanted->key_n, refs->n);
-    add_columns(r, wanted);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
+    add_columns(r, wanted, refs->n, time_between(&s) != MT_UNKNOWN);
     MT_TRY_OUT(show_sites(&s, answer, err));
     answer->unknown |= ends_hide(&s);
     if (!wanted->device)
         st = judge_others(refs, &s, answer, err);
 out:
+    mt_vec_free(&s.all);
     mt_run_ends_free(&s.ends);
     return st;
 }

@@ -11,6 +11,7 @@
 enum { PROFILE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION };
 enum {
     PROFILE_STRING = 6,
+    PROFILE_TIME = 9,
     PROFILE_PERIOD_TYPE = 11,
     PROFILE_PERIOD,
     PROFILE_COMMENT,
@@ -257,6 +258,9 @@ static void read_field(struct mt_pprof *r, const struct mt_proto_field *f)
         break;
     case PROFILE_STRING:
         *mt_vec_push(&r->strings) = mt_strtab_add(&r->texts, f->s, f->n);
+        break;
+    case PROFILE_TIME: /* of writing; of what is older nobody knows */
+        r->rec->base_ns = (int64_t)f->value > 0 ? (int64_t)f->value : 0;
         break;
     case PROFILE_PERIOD_TYPE:
         r->period_type = read_type(r, m);

@@ -49,6 +49,9 @@ static const struct mt_column_def others[] = {
     {"last_step", "LAST", PLAIN, "the last step that did"},
     {"verdict", "VERDICT", PLAIN, "see the terms in the command's help"},
     {"per_run_b", "PER RUN", CHANGE, "change from run to run"},
+    {"per_hour_b", "PER HOUR", CHANGE, "change in an hour, where times are known"},
+    {"trend", NULL, PLAIN, "how it goes from time to time: see the terms in the command's help"},
+    {"growth_b", "GROWTH", CHANGE, "change over the later half of the recording"},
     {"first_at_end_b", "FIRST", BYTES, "in use at the end of the first run"},
 
     /* of two runs */

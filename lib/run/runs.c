@@ -379,6 +379,14 @@ int64_t mt_run_kept(const struct mt_run *run, const struct mt_run_device *device
                : 0;
 }
 
+int64_t mt_run_written_ns(const struct mt_run *run)
+{
+    const int64_t epoch = INT64_C(1000000000000000000); /* other clocks begin when a machine does */
+    bool dump = run->kind == MT_RUN_SNAPSHOT || (run->kind == MT_RUN_HEAP && !*run->time_unit);
+    int64_t at = mt_wrap_add(run->start_ns, run->kind == MT_RUN_SNAPSHOT ? run->dur_ns : 0);
+    return dump && at >= epoch ? at : MT_UNKNOWN;
+}
+
 bool mt_run_is_snapshot(const struct mt_run *run)
 {
     return strcmp(run->format, "cuda-snapshot") == 0;

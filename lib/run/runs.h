@@ -26,6 +26,10 @@ struct mt_run {
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);
 
+/* When it was written, ns since the Unix epoch, where it is what a process held at that moment: a
+ * dump or a snapshot of an allocator. MT_UNKNOWN: the file does not say, or it is no such run. */
+int64_t mt_run_written_ns(const struct mt_run *run);
+
 /* What to do about a run without memory records: whole sentences, static. */
 const char *mt_run_how_to_record(const struct mt_run *run);
 

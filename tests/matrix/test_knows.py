@@ -5,6 +5,7 @@ Right means that the rows add up to what the database says of the device.
 """
 
 import glob
+import json
 import os
 
 import mt
@@ -127,6 +128,11 @@ def moments(run, device):
 
 
 def leaks(run, device):
+    if device["knows"] & (AT_END | MOMENTS) == MOMENTS:  # what rises is shown, if moments are enough
+        code, out, _ = m.run("leaks", run, "--all", "--format", "json", codes=(0, 2))
+        m.check(code == 2 or all(row["at_end_b"] is None for row in json.loads(out)["rows"]), run, "leaks", code, out[:200])
+        m.check(code == 2 or m.run("leaks", run, "--fail")[0] == 3, run, "leaks --fail", "nobody knows the end")
+        return
     answer = answers(run, device, AT_END, "leaks", run, "--all")
     if not answer:
         return

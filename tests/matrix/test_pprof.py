@@ -7,11 +7,11 @@ import os
 import re
 
 import mt
+from pprof import HEAP, Profile, number, part, varint
 
 SAMPLES = os.path.join(os.environ["SAMPLES"], "heap")
 RECORDINGS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "recordings", "heap")
 FIGURES = {"inuse_space": "at_end_b", "inuse_objects": "at_end_n", "alloc_space": "alloc_b", "alloc_objects": "alloc_n"}
-HEAP = [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")]
 
 m = mt.Matrix()
 
@@ -50,68 +50,6 @@ def as_go_says(number):
 
 
 # ---- written here ----
-
-
-def varint(v):
-    v &= (1 << 64) - 1
-    out = bytearray()
-    while v > 127:
-        out.append(v & 127 | 128)
-        v >>= 7
-    return bytes(out + bytes([v]))
-
-
-def number(field, v):
-    return varint(field << 3) + varint(v)
-
-
-def part(field, content):
-    return varint(field << 3 | 2) + varint(len(content)) + content
-
-
-class Profile:
-    def __init__(self, types=HEAP, period=1):
-        self.texts, self.parts, self.functions, self.locations, self.mappings = [""], [], 0, 0, 0
-        for type_unit in types:
-            self.parts.append(part(1, self.value_type(*type_unit)))
-        self.parts.append(part(11, self.value_type("space", "bytes")) + number(12, period))
-
-    def text(self, s):
-        if s not in self.texts:
-            self.texts.append(s)
-        return self.texts.index(s)
-
-    def value_type(self, kind, unit):
-        return number(1, self.text(kind)) + number(2, self.text(unit))
-
-    def function(self, name, file="a.go"):
-        self.functions += 1
-        self.parts.append(part(5, number(1, self.functions) + number(2, self.text(name)) + number(4, self.text(file))))
-        return self.functions
-
-    def mapping(self, start, offset, file):
-        self.mappings += 1
-        at = number(1, self.mappings) + number(2, start) + number(3, start + 0x10000) + number(4, offset)
-        self.parts.append(part(3, at + number(5, self.text(file))))
-        return self.mappings
-
-    def location(self, *functions, mapping=0, address=0):
-        self.locations += 1
-        lines = b"".join(part(4, number(1, f) + number(2, 10)) for f in functions)
-        self.parts.append(part(4, number(1, self.locations) + number(2, mapping) + number(3, address) + lines))
-        return self.locations
-
-    def sample(self, locations, values, packed=True, label=True):
-        if packed:
-            content = part(1, b"".join(map(varint, locations))) + part(2, b"".join(map(varint, values)))
-        else:
-            content = b"".join(number(1, v) for v in locations) + b"".join(number(2, v) for v in values)
-        if label:
-            content += part(3, number(1, self.text("bytes")) + number(3, 64))
-        self.parts.append(part(2, content))
-
-    def bytes(self, names=True):
-        return b"".join(self.parts) + b"".join(part(6, s.encode()) for s in self.texts if names)
 
 
 def some(types=HEAP, period=1, values=(3, 300, 2, 200), **how):

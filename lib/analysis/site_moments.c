@@ -1,0 +1,133 @@
+#include "lib/analysis/site_moments.h"
+
+#include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A change of what a site holds with a moment. */
+struct change {
+    uint32_t site, moment;
+    int64_t bytes;
+};
+
+struct reading {
+    struct mt_allocations *blocks;
+    struct mt_moments moments;
+    int64_t last_b; /* all that is held at the end */
+    MT_VEC(struct change) changes;
+    MT_VEC(struct mt_trend_level) levels; /* scratch */
+    struct mt_site_moments *out;
+};
+
+static uint32_t site_of(struct reading *r, uint32_t node)
+{
+    struct mt_site_moments *m = r->out;
+    const struct mt_origin origin = mt_origin_of_node(node);
+    uint32_t group = mt_grouper_of(m->grouper, &origin);
+    while (m->of.n <= group)
+        *mt_vec_push(&m->of) = 0;
+    if (!m->of.v[group]) {
+        const struct mt_group_name *name = &m->grouper->names.v[group];
+        *mt_vec_push(&m->all) =
+            (struct mt_site_trend){.key = name->key, .explicit_row = name->explicit_row};
+        m->of.v[group] = (uint32_t)m->all.n;
+    }
+    return m->of.v[group] - 1;
+}
+
+static int change_cmp(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return x->moment < y->moment ? -1 : x->moment > y->moment;
+}
+
+/* What a site holds at each moment. That of the peak is beside one of its time, and not judged. */
+static void judge(struct reading *r, struct mt_site_trend *site, const struct change *changes,
+                  size_t n)
+{
+    const struct mt_levels *times = &r->moments.levels;
+    const size_t moment_n = times->all.n;
+    const int64_t dur = r->blocks->run->dur_ns;
+    bool ns = strcmp(r->blocks->run->time_unit, "ns") == 0;
+    int64_t level = 0;
+    size_t c = 0;
+    r->levels.n = 0;
+    for (size_t i = 0; i < moment_n; i++) {
+        for (; c < n && changes[c].moment == i; c++)
+            mt_wrap_inc(&level, changes[c].bytes);
+        if ((int64_t)i == r->moments.peak)
+            continue;
+        site->most_b = level > site->most_b ? level : site->most_b;
+        *mt_vec_push(&r->levels) = (struct mt_trend_level){times->all.v[i].t_ns, level};
+    }
+    if (level > r->last_b) /* the last moment with call paths is not the end */
+        *mt_vec_push(&r->levels) = (struct mt_trend_level){dur, r->last_b};
+    site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew);
+    site->per_hour = ns ? mt_trend_per_hour(site->grew, dur - dur / 2) : MT_UNKNOWN;
+    r->out->judged |= site->trend != MT_TREND_UNKNOWN;
+}
+
+static enum mt_status load_last(struct reading *r, const struct mt_run_device *device,
+                                struct mt_err *err)
+{
+    struct mt_levels levels = {0};
+    r->last_b = INT64_MAX;
+    if (!mt_device_knows(device, MT_KNOWS_LEVEL))
+        return MT_OK;
+    enum mt_status st = mt_levels_load_near(r->blocks->db, r->blocks->run, device,
+                                            &r->blocks->run->dur_ns, 1, &levels, err);
+    if (st == MT_OK)
+        r->last_b = mt_levels_value(&levels, (int64_t)levels.all.n - 1);
+    mt_levels_free(&levels);
+    return st;
+}
+
+enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
+                                    const struct mt_run_device *device,
+                                    const enum mt_group_key *keys, int key_n,
+                                    struct mt_site_moments *out, struct mt_err *err)
+{
+    struct reading r = {.blocks = blocks, .out = out};
+    *out = (struct mt_site_moments){.grouper = mt_alloc(sizeof *out->grouper)};
+    mt_grouper_init(out->grouper, &blocks->tree, keys, key_n);
+    enum mt_status st = load_last(&r, device, err);
+    if (st == MT_OK)
+        st = mt_moments_load(blocks, device, &r.moments, err);
+    for (size_t i = 0; i < r.moments.changes.n && st == MT_OK; i++) {
+        const struct mt_moment_change *c = &r.moments.changes.v[i];
+        uint32_t site = site_of(&r, c->node);
+        *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
+    }
+    if (r.changes.n)
+        qsort(r.changes.v, r.changes.n, sizeof *r.changes.v, change_cmp);
+    for (size_t i = 0, end; i < r.changes.n && st == MT_OK; i = end) {
+        for (end = i; end < r.changes.n && r.changes.v[end].site == r.changes.v[i].site;)
+            end++;
+        judge(&r, &out->all.v[r.changes.v[i].site], &r.changes.v[i], end - i);
+    }
+    mt_moments_free(&r.moments);
+    mt_vec_free(&r.changes);
+    mt_vec_free(&r.levels);
+    return st;
+}
+
+void mt_site_moments_free(struct mt_site_moments *m)
+{
+    if (m->grouper)
+        mt_grouper_free(m->grouper);
+    free(m->grouper);
+    mt_vec_free(&m->all);
+    mt_vec_free(&m->of);
+}
+
+const struct mt_site_trend *mt_site_moments_find(const struct mt_site_moments *m,
+                                                 const char *const *key, bool explicit_row)
+{
+    if (!m->grouper)
+        return NULL;
+    uint32_t group = mt_grouper_of_texts(m->grouper, key, explicit_row);
+    return group < m->of.n && m->of.v[group] ? &m->all.v[m->of.v[group] - 1] : NULL;
+}

@@ -1,0 +1,37 @@
+/*
+ * site_moments.h - which sites rise through the later moments of a heap log.
+ */
+#ifndef MT_SITE_MOMENTS_H
+#define MT_SITE_MOMENTS_H
+
+#include "lib/analysis/trend.h"
+#include "lib/usage/moments.h"
+
+struct mt_site_trend {
+    const char *const *key; /* borrowed from the blocks' tree */
+    bool explicit_row;
+    enum mt_trend trend;
+    int64_t grew;     /* over the later half; MT_UNKNOWN: too few moments lie in it */
+    int64_t per_hour; /* MT_UNKNOWN: that, or times are no ns */
+    int64_t most_b;   /* at any moment */
+};
+
+struct mt_site_moments {
+    MT_VEC(struct mt_site_trend) all; /* that hold anything at any moment */
+    bool judged;                      /* enough moments lie in the later half */
+    MT_VEC(uint32_t) of;              /* insides: group -> index in all and 1 more, 0 = none */
+    struct mt_grouper *grouper;
+};
+
+/* Groups are made by keys, borrowed. Free it also on failure. Errors: MT_EDB. */
+enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
+                                    const struct mt_run_device *device,
+                                    const enum mt_group_key *keys, int key_n,
+                                    struct mt_site_moments *out, struct mt_err *err);
+void mt_site_moments_free(struct mt_site_moments *m);
+
+/* NULL: it holds nothing at any moment. */
+const struct mt_site_trend *mt_site_moments_find(const struct mt_site_moments *m,
+                                                 const char *const *key, bool explicit_row);
+
+#endif

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Dumps of one process, one after the other, and the moments of one log: what grows, what came, and at what rate."""
+
+import glob
+import os
+
+import mt
+from pprof import HEAP, Profile
+
+SAMPLES = os.environ["SAMPLES"]
+# What each site of samples/rounds/rounds.c holds after each round, as its comment says.
+ROUNDS = {
+    "rises": [4096, 8192, 12288, 16384, 20480],
+    "came": [0, 0, 16384, 16384, 16384],
+    "up and down": [8192, 2048, 6144, 2048, 8192],
+    "constant": [2560] * 5,
+    "fell": [20480, 16384, 12288, 8192, 4096],
+}
+HOUR = 3600 * 10**9
+EPOCH = 1_700_000_000 * 10**9
+
+m = mt.Matrix()
+
+
+def held(row, n):
+    """What a site holds at the end of each of n runs."""
+    return [row["first_at_end_b"], *(row[f"at_end_{i}_b"] for i in range(2, n)), row["at_end_b"]]
+
+
+def code_of(*args):
+    return m.run("leaks", *args, "--fail", codes=(0, 1, 3))[0]
+
+
+# ---- recorders ----
+
+
+def rounds():
+    for recorder in ("jeprof", "gperf"):
+        files = sorted(glob.glob(f"{SAMPLES}/rounds/{recorder}.*"))[:5]
+        m.check(len(files) == 5, recorder, files)
+        rows = [row for row in m.rows("leaks", *files, "--all") if row["site"].startswith("[rounds")]
+        got = {row["trend"]: held(row, 5) for row in rows}
+        m.check(len(rows) == 5 and got == ROUNDS, recorder, "holds", got)
+        for row in rows:
+            of = held(row, 5)
+            m.check(row["change_b"] == of[-1] - of[0] and row["per_run_b"] == row["change_b"] / 4, recorder, row)
+            m.check(row["per_hour_b"] is None, recorder, "knows no time", row)
+            verdict = {"rises": "leak", "came": "candidate"}.get(row["trend"], "state")
+            m.check(row["verdict"] == verdict, recorder, row["trend"], row["verdict"])
+        m.check(code_of(*files) == 1, recorder, "leaks")
+        m.check(code_of(*files, "--min", "1MiB") == 0, recorder, "none so large")
+        m.check(code_of(*files[:2]) == 3, recorder, "two cannot tell")
+        m.check(code_of(files[3], files[3], files[3]) == 0, recorder, "the same three times")
+        _, out, _ = m.run("leaks", *files)
+        m.check("came and stayed: 16 KiB in 1 site" in out, recorder, "says what came", out)
+        # Turned round, what rose falls, and what fell rises.
+        back = [(row["trend"], held(row, 5)) for row in m.rows("leaks", *files[::-1], "--all") if row["site"].startswith("[rounds")]
+        want = [("rises", ROUNDS["fell"][::-1]), ("fell", ROUNDS["rises"][::-1]), ("fell", ROUNDS["came"][::-1])]
+        m.check(all(row in back for row in want), recorder, "turned round", back)
+
+
+def python():
+    """The last of tracemalloc's dumps is compared with itself: nothing rises from it."""
+    one, two = f"{SAMPLES}/python/tracemalloc_1.pkl", f"{SAMPLES}/python/tracemalloc_2.pkl.zst"
+    rows = m.rows("leaks", one, two, two, "--all")
+    trends = {row["trend"] for row in rows}
+    m.check("rises" not in trends and {"came", "rose"} <= trends, "tracemalloc", trends)
+    m.check(code_of(one, two, two) == 0 and code_of(one, two) == 3, "tracemalloc", "codes")
+
+
+# ---- times ----
+
+
+def dump(name, sites, time=None, period=1):
+    """A profile of what sites hold, in blocks of 64 B, written at a time."""
+    p = Profile(HEAP, period)
+    if time is not None:
+        p.time(time)
+    main = p.function("main.main")
+    for site, n in sites.items():
+        p.sample([p.location(p.function(site)), p.location(main)], (n, 64 * n, n, 64 * n))
+    with open(name, "wb") as out:
+        out.write(p.bytes())
+    return name
+
+
+def times():
+    hours = [0, 0.5, 1, 2]
+    files = [dump(f"t{i}.pb", {"main.grow": 100 + 10 * i, "main.stay": 7}, EPOCH + int(h * HOUR)) for i, h in enumerate(hours)]
+    answer = m.json("leaks", *files, "--all")
+    rows = {row["site"].split(" ")[0]: row for row in answer["rows"]}
+    m.check(rows["main.grow"]["per_hour_b"] == 30 * 64 / 2 and rows["main.stay"]["per_hour_b"] == 0, "per hour", rows)
+    m.check(rows["main.grow"]["verdict"] == "leak" and code_of(*files) == 1, "with times", rows)
+    _, out, _ = m.run("leaks", *files)
+    m.check("PER HOUR" in out and ", 7,200 s" in out, "says how long", out)
+    # Of a run in the wrong place, and of one without a time, nobody knows a rate.
+    wrong = m.json("leaks", files[1], files[0], files[2])
+    m.check(all(row["per_hour_b"] is None for row in wrong["rows"]), "not in order", wrong)
+    m.check(any("was written before" in note for note in wrong["notes"]), "says so", wrong["notes"])
+    untimed = dump("untimed.pb", {"main.grow": 1})
+    m.check(all(row["per_hour_b"] is None for row in m.rows("leaks", untimed, files[1], files[2])), "one has no time")
+
+
+def many():
+    """Of more runs than columns the ends remain."""
+    files = [dump(f"m{i}.pb", {"main.grow": 10 + i}) for i in range(66)]
+    row = m.rows("leaks", *files)[0]
+    m.check((row["first_at_end_b"], row["at_end_b"], row["trend"]) == (640, 75 * 64, "rises"), "66 runs", row)
+    m.check("at_end_2_b" not in row, "66 runs", "no columns between", list(row))
+    row = m.rows("leaks", *files[:64])[0]
+    m.check(held(row, 64) == [640 + 64 * i for i in range(64)], "64 runs", row)
+
+
+# ---- the moments of one log ----
+
+
+def massif(name, of_site, last=None):
+    """Snapshots with what sites hold, at 100, 200 ...; last: a total behind them."""
+    with open(name, "w") as out:
+        print("desc: --massif-out-file=x\ncmd: ./x\ntime_unit: i", file=out)
+        moments = list(zip(*of_site.values()))
+        totals = [sum(held_now) for held_now in moments]
+        for i, held_now in enumerate(moments):
+            total = totals[i]
+            tree = "peak" if i == totals.index(max(totals)) else "detailed"
+            print(f"#-----------\nsnapshot={i}\n#-----------\ntime={100 * (i + 1)}\nmem_heap_B={total}\nmem_heap_extra_B=0\nmem_stacks_B=0", file=out)
+            print(f"heap_tree={tree}\nn{len(of_site)}: {total} (heap allocation functions) malloc/new/new[], --alloc-fns, etc.", file=out)
+            for k, (site, b) in enumerate(sorted(zip(of_site, held_now), key=lambda at: -at[1])):
+                print(f" n0: {b} 0x{4096 + sorted(of_site).index(site):X}: {site} (a.c:1)", file=out)
+        if last is not None:
+            n = len(moments)
+            print(f"#-----------\nsnapshot={n}\n#-----------\ntime={100 * (n + 1)}\nmem_heap_B={last}\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=empty", file=out)
+    return name
+
+
+def moments():
+    shapes = {
+        "grow": [100 * i for i in range(1, 17)],
+        "saw": [100 * i + 5000 * (i % 2) for i in range(1, 17)],  # the least and the most of each part rise
+        "full": [100 * min(i, 8) for i in range(1, 17)],
+        "warm": [100 * min(i, 10) for i in range(1, 17)],
+        "falls": [3000 - 100 * i for i in range(1, 17)],
+        "swings": [1000 + 500 * (i % 2) for i in range(1, 17)],
+    }
+    name = massif("shapes.out", shapes)
+    rows = {row["site"]: row for row in m.rows("leaks", name, "--all")}
+    want = {"grow": "rises", "saw": "rises", "full": "constant", "warm": "rose", "falls": "fell", "swings": "up and down"}
+    m.check({site: rows[site]["trend"] for site in want} == want, "moments", rows)
+    later = [i for i in range(16) if 100 * (i + 1) >= 800]
+    for site, of in shapes.items():
+        m.check(rows[site]["growth_b"] == of[-1] - of[later[0]], "moments grow", site, rows[site])
+        m.check(rows[site]["at_end_b"] is None and rows[site]["per_hour_b"] is None, "moments", "no end, no ns", rows[site])
+    shown = m.run("leaks", name)[1]
+    m.check("grow" in shown and "saw" in shown and "full" not in shown, "what rises", shown)
+    m.check(code_of(name) == 3, "nobody knows the end")
+    # What rose up to the last moment with call paths, and was given up behind it.
+    rows = {row["site"]: row["trend"] for row in m.rows("leaks", massif("given_up.out", shapes, last=50), "--all")}
+    m.check("rises" not in rows.values(), "given up", rows)
+    code, _, err = m.run("leaks", massif("few.out", {"grow": [100, 200, 300]}), codes=(2,))
+    m.check(code == 2 and "alive at the end" in err, "too few moments", err)
+
+
+def events():
+    """heaptrack's moments, whose end is known, too."""
+    m.run("import", f"{SAMPLES}/heap/heaptrack.zst", "--name", "events")
+    rows = m.rows("leaks", "events")
+    m.check(len(rows) == 3 and all(row["trend"] == "constant" and row["growth_b"] == 0 for row in rows), "heaptrack", rows)
+    m.check(code_of("events") == 1, "heaptrack", "what is alive counts")
+
+
+rounds()
+python()
+times()
+many()
+moments()
+events()
+m.finish(60)
