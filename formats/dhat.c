@@ -332,11 +332,10 @@ static enum mt_status give(struct reader *r, const struct path *p, uint32_t node
 {
     struct mt_sums s = {.alloc_b = p->v[TB],
                         .alloc_n = p->v[TBK],
-                        .freed_b = MT_UNKNOWN,
-                        .at_peak_b = r->lifetimes ? p->v[GB] : MT_UNKNOWN,
-                        .at_peak_n = r->lifetimes ? p->v[GBK] : MT_UNKNOWN,
-                        .at_end_b = r->lifetimes ? p->v[EB] : MT_UNKNOWN,
-                        .at_end_n = r->lifetimes ? p->v[EBK] : MT_UNKNOWN};
+                        .at_peak_b = p->v[GB],
+                        .at_peak_n = p->v[GBK],
+                        .at_end_b = p->v[EB],
+                        .at_end_n = p->v[EBK]};
     enum mt_status st = mt_heap_sums(r->heap, node, &s, err);
     if (st == MT_EINPUT && err->offset < 0)
         err->offset = (int64_t)p->offset;
@@ -380,10 +379,8 @@ static enum mt_status node_of(struct reader *r, const struct path *p, size_t lon
 
 static enum mt_status give_all(struct reader *r, struct mt_err *err)
 {
-    static const struct path nothing = {0};
     size_t longest = 0;
-    if (!r->sums.n) /* allocated, which is known */
-        return give(r, &nothing, MT_NONE, err);
+    mt_heap_knows(r->heap, r->lifetimes ? MT_SUM_ALL : MT_SUM_ALLOC_B | MT_SUM_ALLOC_N);
     for (size_t i = 0; i < r->sums.n; i++) {
         size_t calls = calls_of(r, &r->sums.v[i]);
         longest = calls > longest ? calls : longest;

@@ -281,18 +281,8 @@ static enum mt_status give(struct reader *r, uint32_t node, struct counts c, str
     if (r->sampled.period > 1 && (!unsample(r->sampled.period, &c.end_n, &c.end_b) ||
                                   !unsample(r->sampled.period, &c.alloc_n, &c.alloc_b)))
         return refuse(r, too_much, err);
-    struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                        .alloc_n = MT_UNKNOWN,
-                        .freed_b = MT_UNKNOWN,
-                        .at_peak_b = MT_UNKNOWN,
-                        .at_peak_n = MT_UNKNOWN,
-                        .at_end_b = c.end_b,
-                        .at_end_n = c.end_n};
-    if (r->sampled.knows_alloc) {
-        s.alloc_b = c.alloc_b;
-        s.alloc_n = c.alloc_n;
-        s.freed_b = c.alloc_b >= c.end_b ? c.alloc_b - c.end_b : MT_UNKNOWN;
-    }
+    const struct mt_sums s = {
+        .alloc_b = c.alloc_b, .alloc_n = c.alloc_n, .at_end_b = c.end_b, .at_end_n = c.end_n};
     return mt_heap_sums(r->heap, node, &s, err);
 }
 
@@ -327,7 +317,7 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
     if (!r->has_total && !r->has_mappings)
         MT_TRY(cut(r, err));
     if (!r->has_total || memcmp(t, s, sizeof *t) == 0)
-        return give(r, MT_NONE, (struct counts){0}, err); /* known, be there no stacks */
+        return MT_OK;
     if ((missing.end_n || missing.alloc_n) && !r->has_mappings)
         MT_TRY(cut(r, err));
     if (more || blocks)
@@ -371,6 +361,8 @@ static enum mt_status give_all(struct reader *r, struct mt_err *err)
     r->sampled.knows_alloc = knows_alloc(r);
     r->sampled.end_n = (double)r->sum.end_n;
     r->sampled.alloc_n = (double)r->sum.alloc_n;
+    mt_heap_knows(r->heap, MT_SUM_AT_END_B | MT_SUM_AT_END_N |
+                               (r->sampled.knows_alloc ? MT_SUM_ALLOC_B | MT_SUM_ALLOC_N : 0));
     MT_TRY(give_missing(r, err));
     for (size_t i = 0; i < r->stacks.n; i++) {
         const struct stack *s = &r->stacks.v[i];

@@ -119,7 +119,7 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
         size_t calls = calls_of(r, &r->records.v[i]);
         longest = calls > longest ? calls : longest;
     }
-    MT_TRY(mt_heap_left(h, MT_NONE, 0, 0, err)); /* known, be there no records */
+    mt_heap_knows(h, MT_SUM_AT_END_B | MT_SUM_AT_END_N);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_leak_record *at = &r->records.v[i];
         MT_TRY(mt_heap_left(h, node_of(r, at, longest), at->bytes, at->blocks, err));

@@ -23,13 +23,7 @@ enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning u
 enum mt_status mt_meaning_give(struct mt_heap *h, uint32_t node, enum mt_meaning what,
                                int64_t bytes, int64_t blocks, struct mt_err *err)
 {
-    struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                        .alloc_n = MT_UNKNOWN,
-                        .freed_b = MT_UNKNOWN,
-                        .at_peak_b = MT_UNKNOWN,
-                        .at_peak_n = MT_UNKNOWN,
-                        .at_end_b = MT_UNKNOWN,
-                        .at_end_n = MT_UNKNOWN};
+    struct mt_sums s = MT_SUMS_UNKNOWN;
     switch (what) {
     case MT_MEANS_AT_PEAK:
         s.at_peak_b = bytes;

@@ -348,6 +348,9 @@ static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
     bool sums = false, zero = true;
     uint64_t at, bytes = 0;
     MT_TRY(read_header(r, &sums, err));
+    if (sums)
+        mt_heap_knows(r->heap,
+                      MT_SUM_AT_PEAK_B | MT_SUM_AT_PEAK_N | MT_SUM_AT_END_B | MT_SUM_AT_END_N);
     MT_TRY(read_records(r, sums, err));
     if (r->padded) {
         MT_TRY(padding(r, err));
@@ -365,11 +368,6 @@ static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
         MT_TRY(mt_heap_until(r->heap, (r->end_ms - r->start_ms) * ms_ns, err));
     if (r->start_ms > 0 && r->start_ms < most)
         r->rec->base_ns = r->start_ms * ms_ns;
-    if (sums) {
-        static const struct mt_sums nothing = {
-            .alloc_b = MT_UNKNOWN, .alloc_n = MT_UNKNOWN, .freed_b = MT_UNKNOWN};
-        MT_TRY(mt_heap_sums(r->heap, MT_NONE, &nothing, err)); /* known, be there none */
-    }
     return mt_heap_close(r->heap, err);
 }
 

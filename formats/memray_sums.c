@@ -69,10 +69,7 @@ static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
     for (int i = PEAK_N; i < ALL; i++)
         if (v[i] > INT64_MAX)
             return mt_mr_damaged("a sum is out of range", err);
-    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                              .alloc_n = MT_UNKNOWN,
-                              .freed_b = MT_UNKNOWN,
-                              .at_peak_b = (int64_t)v[PEAK_B],
+    const struct mt_sums s = {.at_peak_b = (int64_t)v[PEAK_B],
                               .at_peak_n = (int64_t)v[PEAK_N],
                               .at_end_b = (int64_t)v[END_B],
                               .at_end_n = (int64_t)v[END_N]};

@@ -174,7 +174,7 @@ static void count_samples(struct mt_sampled *s, const struct mt_sums *sums)
 
 static enum mt_status give(struct mt_pprof *r, const struct mt_pprof_sample *s, struct mt_err *err)
 {
-    struct mt_sums sums = {.freed_b = MT_UNKNOWN, .at_peak_b = MT_UNKNOWN, .at_peak_n = MT_UNKNOWN};
+    struct mt_sums sums = {0};
     bool any = false;
     for (uint32_t i = 0; i < s->value_n; i++) {
         if (r->values.v[s->first_value + i] < 0)
@@ -190,25 +190,20 @@ static enum mt_status give(struct mt_pprof *r, const struct mt_pprof_sample *s, 
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, -1, 0);
         return MT_OK;
     }
-    if (sums.alloc_b != MT_UNKNOWN && sums.at_end_b != MT_UNKNOWN && sums.alloc_b >= sums.at_end_b)
-        sums.freed_b = sums.alloc_b - sums.at_end_b;
     count_samples(&r->sampled, &sums);
     return mt_heap_sums(r->heap, node_of(r, s), &sums, err);
 }
 
-/* What is known, be there no samples. */
-static enum mt_status give_nothing(struct mt_pprof *r, struct mt_err *err)
+static unsigned known_figures(const struct mt_pprof *r)
 {
-    const struct mt_sums s = {
-        .alloc_b = r->column[MT_PPROF_ALLOC_B] < 0 ? MT_UNKNOWN : 0,
-        .freed_b =
-            r->column[MT_PPROF_ALLOC_B] < 0 || r->column[MT_PPROF_END_B] < 0 ? MT_UNKNOWN : 0,
-        .alloc_n = r->column[MT_PPROF_ALLOC_N] < 0 ? MT_UNKNOWN : 0,
-        .at_peak_b = MT_UNKNOWN,
-        .at_peak_n = MT_UNKNOWN,
-        .at_end_b = r->column[MT_PPROF_END_B] < 0 ? MT_UNKNOWN : 0,
-        .at_end_n = r->column[MT_PPROF_END_N] < 0 ? MT_UNKNOWN : 0};
-    return mt_heap_sums(r->heap, MT_NONE, &s, err);
+    static const unsigned bits[MT_PPROF_FIGURE_N] = {[MT_PPROF_ALLOC_N] = MT_SUM_ALLOC_N,
+                                                     [MT_PPROF_ALLOC_B] = MT_SUM_ALLOC_B,
+                                                     [MT_PPROF_END_N] = MT_SUM_AT_END_N,
+                                                     [MT_PPROF_END_B] = MT_SUM_AT_END_B};
+    unsigned known = 0;
+    for (int i = 0; i < MT_PPROF_FIGURE_N; i++)
+        known |= r->column[i] < 0 ? 0 : bits[i];
+    return known;
 }
 
 /* Something is not there: the file is not whole. */
@@ -228,7 +223,7 @@ enum mt_status mt_pprof_give(struct mt_pprof *r, struct mt_err *err)
     r->sampled.about = true;
     r->sampled.knows_end = r->column[MT_PPROF_END_B] >= 0 && r->column[MT_PPROF_END_N] >= 0;
     r->sampled.knows_alloc = r->column[MT_PPROF_ALLOC_B] >= 0 && r->column[MT_PPROF_ALLOC_N] >= 0;
-    MT_TRY(give_nothing(r, err));
+    mt_heap_knows(r->heap, known_figures(r));
     for (size_t i = 0; i < r->samples.n; i++) {
         MT_TRY(give(r, &r->samples.v[i], err));
         if (i % MT_PPROF_PER_CHECK == 0)

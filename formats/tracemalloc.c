@@ -126,6 +126,7 @@ static enum mt_status read_traces(struct reader *r, mt_pvalue root, struct mt_er
         return refuse("a pickle of something else: it has no traces of tracemalloc", err);
     if (!mt_pickle_int(r->p, mt_pickle_find(r->p, root, "traceback_limit"), &r->limit))
         r->limit = 1;
+    mt_heap_knows(r->heap, MT_SUM_AT_END_B | MT_SUM_AT_END_N);
     for (size_t i = 0; i < n; i++) {
         MT_TRY(read_trace(r, v[i], &good, err));
         if (!good)
@@ -135,7 +136,6 @@ static enum mt_status read_traces(struct reader *r, mt_pvalue root, struct mt_er
     }
     if (n && r->rec->notes[MT_NOTE_SKIPPED].count == n)
         return refuse("none of its traces can be read", err);
-    MT_TRY(mt_heap_left(r->heap, MT_NONE, 0, 0, err)); /* known, be there no traces */
     return mt_heap_close(r->heap, err);
 }
 

@@ -5,12 +5,16 @@
 
 enum {
     MOMENT_BITS = 62, /* as in lib/build/validate.c */
-    SUM_BITS = 60,
-    SUM_FIELDS = sizeof(struct mt_sums) / sizeof(int64_t)
+    SUM_BITS = 60
 };
 
-/* The fields of struct mt_sums, in order, and what they are known by. */
-enum { ALLOC_B, FREED_B, ALLOC_N, AT_PEAK_B, AT_END_B, AT_PEAK_N, AT_END_N };
+/* Where the bits of enum mt_sum_figures are in struct mt_sums. */
+static const size_t figures[] = {
+    offsetof(struct mt_sums, alloc_b),   offsetof(struct mt_sums, alloc_n),
+    offsetof(struct mt_sums, at_peak_b), offsetof(struct mt_sums, at_peak_n),
+    offsetof(struct mt_sums, at_end_b),  offsetof(struct mt_sums, at_end_n),
+};
+_Static_assert(1 << MT_ARRAY_LEN(figures) == MT_SUM_ALL + 1, "a place for each figure");
 
 struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
 {
@@ -23,7 +27,7 @@ struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
                           .first_sample = rec->samples.n,
                           .change_limit = MT_HEAP_CHANGES,
                           .free_block = MT_NONE,
-                          .sums_known = (1u << SUM_FIELDS) - 1};
+                          .sums_known = MT_SUM_ALL};
     h->min.record = -1;
     mt_strtab_init(&h->extra_keys);
     rec->summed = rec->without_ops = true;
@@ -51,9 +55,8 @@ void mt_heap_free(struct mt_heap *h)
     free(h);
 }
 
-enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, struct mt_err *err)
+enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err)
 {
-    (void)h;
     const int64_t most = (int64_t)1 << SUM_BITS;
     if (more >= 0 && more <= most && *sum <= most - more) {
         *sum += more;
@@ -64,9 +67,8 @@ enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, str
     return MT_EINPUT;
 }
 
-enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *err)
+enum mt_status mt_heap_check_time(int64_t t, struct mt_err *err)
 {
-    (void)h;
     if (t >= 0 && t < (int64_t)1 << MOMENT_BITS)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "a time in the file is out of range");
@@ -92,7 +94,7 @@ int64_t mt_heap_level(const struct mt_heap *h)
 
 enum mt_status mt_heap_until(struct mt_heap *h, int64_t t, struct mt_err *err)
 {
-    MT_TRY(mt_heap_check_time(h, t, err));
+    MT_TRY(mt_heap_check_time(t, err));
     if (t > h->rec->end_ns)
         h->rec->end_ns = t;
     return MT_OK;
@@ -146,19 +148,32 @@ void mt_heap_sample(struct mt_heap *h, int metric, int64_t value)
 
 /* ---- sums ---- */
 
+static int64_t *figure_of(struct mt_sums *s, size_t i)
+{
+    return (int64_t *)(void *)((char *)s + figures[i]);
+}
+
+void mt_heap_knows(struct mt_heap *h, unsigned figures_known)
+{
+    h->by_sums = true;
+    h->sums_known = figures_known;
+}
+
 enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_sums *s,
                             struct mt_err *err)
 {
-    const int64_t *from = &s->alloc_b;
+    struct mt_sums own = *s;
     while (h->sums.n <= node + 1u)
         *mt_vec_push(&h->sums) = (struct mt_sums){0};
-    int64_t *to = &h->sums.v[node + 1u].alloc_b, *total = &h->sums_total.alloc_b;
     h->by_sums = true;
-    for (int i = 0; i < SUM_FIELDS; i++) {
-        bool known = from[i] != MT_UNKNOWN;
-        h->sums_known &= known ? ~0u : ~(1u << i);
-        MT_TRY(mt_heap_add_to(h, &total[i], known ? from[i] : 0, err));
-        to[i] += known ? from[i] : 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
+        int64_t v = *figure_of(&own, i);
+        if (v == MT_UNKNOWN)
+            h->sums_known &= ~(1u << i);
+        if (!(h->sums_known >> i & 1))
+            continue;
+        MT_TRY(mt_heap_add_to(figure_of(&h->sums_total, i), v, err));
+        *figure_of(&h->sums.v[node + 1u], i) += v;
     }
     return h->rec->event_n++ & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
@@ -166,19 +181,15 @@ enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_su
 enum mt_status mt_heap_left(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
                             struct mt_err *err)
 {
-    const struct mt_sums s = {.alloc_b = MT_UNKNOWN,
-                              .alloc_n = MT_UNKNOWN,
-                              .freed_b = MT_UNKNOWN,
-                              .at_peak_b = MT_UNKNOWN,
-                              .at_peak_n = MT_UNKNOWN,
-                              .at_end_b = bytes,
-                              .at_end_n = blocks};
+    struct mt_sums s = MT_SUMS_UNKNOWN;
+    s.at_end_b = bytes;
+    s.at_end_n = blocks;
     return mt_heap_sums(h, node, &s, err);
 }
 
 enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
 {
-    MT_TRY(mt_heap_check_time(h, t, err));
+    MT_TRY(mt_heap_check_time(t, err));
     h->has_peak_t = true;
     h->peak_t = t;
     return mt_heap_until(h, t, err);
@@ -249,9 +260,9 @@ static void close_events(struct mt_heap *h)
                MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
 }
 
-static int64_t known(const struct mt_heap *h, int field, int64_t value)
+static int64_t known(const struct mt_heap *h, enum mt_sum_figures figure, int64_t value)
 {
-    return h->sums_known >> field & 1 ? value : MT_UNKNOWN;
+    return h->sums_known & figure ? value : MT_UNKNOWN;
 }
 
 /* The peak is the highest level, so that of the end, too, and that of any block. */
@@ -259,9 +270,9 @@ static enum mt_status check_sums(const struct mt_heap *h, struct mt_err *err)
 {
     const struct mt_sums *t = &h->sums_total;
     const unsigned k = h->sums_known;
-    bool below = k >> AT_END_B & 1 && t->at_peak_b < t->at_end_b;
-    bool none = k >> ALLOC_B & 1 && t->alloc_b > 0 && t->at_peak_b == 0;
-    if (!(k >> AT_PEAK_B & 1) || (!below && !none))
+    bool below = k & MT_SUM_AT_END_B && t->at_peak_b < t->at_end_b;
+    bool none = k & MT_SUM_ALLOC_B && t->alloc_b > 0 && t->at_peak_b == 0;
+    if (!(k & MT_SUM_AT_PEAK_B) || (!below && !none))
         return MT_OK;
     MT_FAIL(err, MT_EINPUT,
             below ? "more is alive at the end than at the peak"
@@ -275,27 +286,26 @@ static void close_sums(struct mt_heap *h)
     struct mt_device *d = &h->rec->devices.v[h->device];
     const struct mt_sums *t = &h->sums_total;
     const unsigned k = h->sums_known;
-    bool alloc = k >> ALLOC_B & 1, end = k >> AT_END_B & 1, peak = k >> AT_PEAK_B & 1;
-    bool freed = k >> FREED_B & 1, counts = k >> ALLOC_N & 1 || k >> AT_END_N & 1;
+    bool alloc = k & MT_SUM_ALLOC_B, end = k & MT_SUM_AT_END_B, peak = k & MT_SUM_AT_PEAK_B;
+    bool alloc_n = k & MT_SUM_ALLOC_N, end_n = k & MT_SUM_AT_END_N;
     for (size_t i = 0; i < h->sums.n; i++) {
         struct mt_sums s = h->sums.v[i];
-        for (int f = 0; f < SUM_FIELDS; f++)
-            (&s.alloc_b)[f] = k >> f & 1 ? (&s.alloc_b)[f] : 0;
-        if (!freed && alloc && end)
-            s.freed_b = s.alloc_b - s.at_end_b;
+        for (size_t f = 0; f < MT_ARRAY_LEN(figures); f++)
+            *figure_of(&s, f) = k >> f & 1 ? *figure_of(&s, f) : 0;
+        s.freed_b = alloc && end ? s.alloc_b - s.at_end_b : 0;
         add_stat(h, (uint32_t)i - 1u, &s);
     }
-    d->alloc_b = known(h, ALLOC_B, t->alloc_b);
-    d->alloc_n = known(h, ALLOC_N, t->alloc_n);
-    d->at_end_b = known(h, AT_END_B, t->at_end_b);
-    d->at_end_n = known(h, AT_END_N, t->at_end_n);
-    d->freed_b = freed ? t->freed_b : alloc && end ? t->alloc_b - t->at_end_b : MT_UNKNOWN;
-    d->freed_n = k >> ALLOC_N & 1 && k >> AT_END_N & 1 ? t->alloc_n - t->at_end_n : MT_UNKNOWN;
+    d->alloc_b = known(h, MT_SUM_ALLOC_B, t->alloc_b);
+    d->alloc_n = known(h, MT_SUM_ALLOC_N, t->alloc_n);
+    d->at_end_b = known(h, MT_SUM_AT_END_B, t->at_end_b);
+    d->at_end_n = known(h, MT_SUM_AT_END_N, t->at_end_n);
+    d->freed_b = alloc && end ? t->alloc_b - t->at_end_b : MT_UNKNOWN;
+    d->freed_n = alloc_n && end_n ? t->alloc_n - t->at_end_n : MT_UNKNOWN;
     h->peak_event = h->has_peak_t ? 0 : -1;
     put_peak(h, d);
-    d->peak_b = known(h, AT_PEAK_B, t->at_peak_b);
+    d->peak_b = known(h, MT_SUM_AT_PEAK_B, t->at_peak_b);
     d->knows = (alloc ? MT_KNOWS_ALLOC : 0) | (peak ? MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK : 0) |
-               (end ? MT_KNOWS_AT_END : 0) | (counts ? MT_KNOWS_COUNTS : 0);
+               (end ? MT_KNOWS_AT_END : 0) | (alloc_n || end_n ? MT_KNOWS_COUNTS : 0);
 }
 
 static void close_moments(struct mt_heap *h)

@@ -63,9 +63,25 @@ void mt_heap_restart(struct mt_heap *h);
 
 /* ---- sums of paths ---- */
 
-/* What a path did itself; adds up where it comes twice. MT_UNKNOWN: the file does not say, which
- * must hold for all paths, else none knows it. freed_b: MT_UNKNOWN where it is allocated less at
- * the end. None negative. */
+/* Figures of struct mt_sums, or-ed; what was freed follows from them. */
+enum mt_sum_figures {
+    MT_SUM_ALLOC_B = 1 << 0,
+    MT_SUM_ALLOC_N = 1 << 1,
+    MT_SUM_AT_PEAK_B = 1 << 2,
+    MT_SUM_AT_PEAK_N = 1 << 3,
+    MT_SUM_AT_END_B = 1 << 4,
+    MT_SUM_AT_END_N = 1 << 5,
+    MT_SUM_ALL = (1 << 6) - 1
+};
+#define MT_SUMS_UNKNOWN                                                                            \
+    ((struct mt_sums){MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN,      \
+                      MT_UNKNOWN})
+
+/* Which figures the file has, be there paths or none; called before mt_heap_sums, of which others
+ * are then not looked at. Not called: what the paths have, if there are any. */
+void mt_heap_knows(struct mt_heap *h, unsigned figures);
+/* What a path did itself; adds up where it comes twice. MT_UNKNOWN: the file does not say; then it
+ * is known of no path. None negative. freed_b is not looked at. */
 enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_sums *s,
                             struct mt_err *err);
 /* The same of what is alive at the end, where that is all that the file tells. */

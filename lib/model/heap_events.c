@@ -39,7 +39,7 @@ static enum mt_status count(struct mt_heap *h, struct mt_err *err)
 
 enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
-    MT_TRY(mt_heap_add_to(h, &h->alloc_b, bytes, err));
+    MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
     struct mt_heap_node *n = touch(h, node);
     h->by_events = true;
     n->alloc_b += bytes;
@@ -161,7 +161,7 @@ enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr
 
 enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
 {
-    MT_TRY(mt_heap_check_time(h, t, err));
+    MT_TRY(mt_heap_check_time(t, err));
     if (t < h->now) {
         mt_rec_note(h->rec, MT_NOTE_CLOCK, -1, 0);
         return MT_OK;

@@ -120,8 +120,8 @@ enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, boo
 {
     int64_t fits = 0;
     MT_TRY(mt_heap_end_held(h, err));
-    MT_TRY(mt_heap_check_time(h, t, err));
-    MT_TRY(mt_heap_add_to(h, &fits, total_b, err));
+    MT_TRY(mt_heap_check_time(t, err));
+    MT_TRY(mt_heap_add_to(&fits, total_b, err));
     if (t < h->now)
         mt_rec_note(h->rec, MT_NOTE_CLOCK, -1, 0);
     else
@@ -139,8 +139,8 @@ enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int
     uint32_t slot = mt_heap_slot(h, node);
     struct mt_heap_node *n = &h->slots.v[slot];
     h->no_blocks |= blocks == MT_UNKNOWN;
-    MT_TRY(mt_heap_add_to(h, &n->live_b, bytes, err));
-    MT_TRY(mt_heap_add_to(h, &n->live_n, blocks == MT_UNKNOWN ? 0 : blocks, err));
+    MT_TRY(mt_heap_add_to(&n->live_b, bytes, err));
+    MT_TRY(mt_heap_add_to(&n->live_n, blocks == MT_UNKNOWN ? 0 : blocks, err));
     if (!n->at) {
         n->at = 1;
         *mt_vec_push(&h->touched) = slot;
@@ -153,7 +153,7 @@ static enum mt_status settle_total(struct mt_heap *h, struct mt_err *err)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < h->touched.n; i++)
-        MT_TRY(mt_heap_add_to(h, &sum, h->slots.v[h->touched.v[i]].live_b, err));
+        MT_TRY(mt_heap_add_to(&sum, h->slots.v[h->touched.v[i]].live_b, err));
     if (sum > h->moment_total) {
         mt_rec_note(h->rec, MT_NOTE_MOMENT_SUM, -1, sum - h->moment_total);
         h->moment_total = sum;

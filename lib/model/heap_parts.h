@@ -74,7 +74,7 @@ struct mt_heap {
 
     /* sums */
     bool by_sums, has_peak_t;
-    unsigned sums_known;         /* bit of each field, in order, that all paths know */
+    unsigned sums_known;         /* enum mt_sum_figures: of all paths */
     MT_VEC(struct mt_sums) sums; /* like slots */
     struct mt_sums sums_total;
 
@@ -90,8 +90,8 @@ struct mt_heap {
 };
 
 /* Whether times and figures can be true (heap.h); adds to *sum. */
-enum mt_status mt_heap_add_to(struct mt_heap *h, int64_t *sum, int64_t more, struct mt_err *err);
-enum mt_status mt_heap_check_time(struct mt_heap *h, int64_t t, struct mt_err *err);
+enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err);
+enum mt_status mt_heap_check_time(int64_t t, struct mt_err *err);
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err);
 
 /* The slot of a node, made if need be. */

@@ -16,6 +16,7 @@ struct call {
         REALLOC_AT,
         TICK,
         RESTART,
+        KNOWS,
         SUMS,
         MOMENT,
         TREE,
@@ -153,6 +154,20 @@ static const struct row {
      0,
      0,
      0},
+    {"sums, be there none",
+     {{KNOWS, "", MT_SUM_ALLOC_B | MT_SUM_AT_END_B, 0, 0}},
+     {0, U, 0, U, U, U, 0, U},
+     {{0}},
+     0,
+     0,
+     0},
+    {"sums of what the file has",
+     {{KNOWS, "", MT_SUM_ALLOC_B | MT_SUM_AT_PEAK_B, 0, 0}, {SUMS, "a", 10, 6, 2}},
+     {10, U, U, U, 6, U, U, U},
+     {{"a", 10, 6, 0, 0}},
+     0,
+     0,
+     0},
     {"sums that one path does not know",
      {{SUMS, "a", 10, 6, 2}, {SUMS, "b", 1, U, 1}},
      {11, U, 8, U, U, U, 3, U},
@@ -225,6 +240,9 @@ static enum mt_status make(struct mt_heap *h, uint32_t node, const struct call *
         return mt_heap_realloc_at(h, (uint64_t)c->a, (uint64_t)c->b, node, c->c, err);
     case TICK:
         return mt_heap_tick(h, c->a, err);
+    case KNOWS:
+        mt_heap_knows(h, (unsigned)c->a);
+        break;
     case SUMS:
         return mt_heap_sums(h, node, &sums, err);
     case MOMENT:
