@@ -45,13 +45,14 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     describe_figure(out, "allocated", d->alloc_b);
     describe_figure(out, "freed", d->freed_b);
     describe_figure(out, sums ? "at the end" : "net", sums ? d->at_end_b : d->alloc_b - d->freed_b);
-    mt_buf_addf(out, "peak %s%s", peak && d->doubt_at_peak_b ? "at most " : "",
+    mt_buf_addf(out, "peak %s%s%s", r->kind == MT_RUN_PROCESS ? "rss " : "",
+                peak && d->doubt_at_peak_b ? "at most " : "",
                 peak ? mt_human_bytes(d->peak_b, p) : "unknown");
     if (d->peak_record != SIZE_MAX && r->time_unit) {
         mt_buf_adds(out, " at ");
         add_time(out, r, d->peak_ns - r->start_ns);
     }
-    if (d->start_b)
+    if (d->start_b && r->kind != MT_RUN_PROCESS)
         mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, p));
     mt_buf_addc(out, '\n');
 }
@@ -104,6 +105,23 @@ static void describe_heap(struct mt_buf *out, const struct mt_recording *r, cons
     mt_buf_addc(out, '\n');
 }
 
+static void describe_processes(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    char number[MT_HUMAN_MAX], samples[MT_HUMAN_LONG];
+    mt_escape_terminal(out, run);
+    mt_buf_addf(out, ": process log of %s, %s process%s", r->format,
+                mt_human_count((int64_t)r->devices.n, number), r->devices.n == 1 ? "" : "es");
+    if (r->steps.n)
+        mt_buf_addf(out, ", %s", mt_human_plural((int64_t)r->steps.n, "step", samples));
+    mt_buf_adds(out, "\n  ");
+    mt_buf_adds(out, mt_human_plural((int64_t)r->event_n, "sample", samples));
+    if (r->end_ns > r->start_ns) {
+        mt_buf_adds(out, " over ");
+        add_time(out, r, r->end_ns - r->start_ns);
+    }
+    mt_buf_addc(out, '\n');
+}
+
 static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)
 {
     char parts[MT_HUMAN_LONG], events[MT_HUMAN_LONG], records[MT_HUMAN_LONG], time[MT_HUMAN_MAX];
@@ -145,7 +163,9 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
 static void summarise(const struct mt_recording *r, const char *run)
 {
     struct mt_buf out = {0};
-    (r->summed ? describe_heap : describe_run)(&out, r, run);
+    (r->kind == MT_RUN_PROCESS ? describe_processes
+     : r->summed               ? describe_heap
+                               : describe_run)(&out, r, run);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     describe_notes(&out, r);

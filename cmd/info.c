@@ -8,6 +8,7 @@
 #include "lib/render/stmt_report.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/process.h"
 #include "lib/usage/samples.h"
 #include <stdlib.h>
 #include <string.h>
@@ -159,11 +160,35 @@ static enum mt_status put_rss(struct mt_report *r, const struct mt_view *v,
     return st;
 }
 
+/* Of a process nobody knows what is allocated. */
+static enum mt_status put_process(struct mt_report *r, const struct mt_view *v,
+                                  const struct mt_run_device *d, struct mt_err *err)
+{
+    struct mt_process_counts counts;
+    enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
+    put_figure(r, d->name, "peak rss", "peak_b", d->peak_b);
+    if (d->peak_ns != MT_UNKNOWN)
+        put_time(r, &v->run, d->name, "peak at", "peak_ns", d->peak_ns);
+    for (size_t i = 0; i < counts.all.n && st == MT_OK; i++) {
+        const struct mt_counted *c = &counts.all.v[i];
+        const char *metric = mt_report_text(r, c->metric);
+        int64_t last = mt_levels_value(&c->levels, (int64_t)c->levels.all.n - 1);
+        if (i)
+            put_figure(r, d->name, mt_report_textf(r, "most %s", metric), "most_b", c->most_b);
+        if (c->levels.all.n)
+            put_figure(r, d->name, mt_report_textf(r, "last %s", metric), "last_b", last);
+    }
+    mt_process_counts_free(&counts);
+    return st;
+}
+
 static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
     unsigned gaps;
     MT_TRY(mt_run_gaps(v->db, &v->run, d, &gaps, err));
+    if (mt_device_is_process(d) && mt_people_read())
+        return put_process(r, v, d, err);
     put_figure(r, d->name, "allocated", "alloc_b", d->alloc_b);
     put_figure(r, d->name, "freed", "freed_b", d->freed_b);
     put_figure(r, d->name, "net", "net_b", d->net_b);
@@ -263,7 +288,9 @@ static const char *resolution(const struct mt_run *run, char text[MT_HUMAN_MAX])
 {
     if (run->resolution_ns)
         return mt_human_ns(run->resolution_ns, text);
-    return run->kind == MT_RUN_HEAP ? NULL : run->whole_us ? "1 us" : "1 ns";
+    return run->kind == MT_RUN_HEAP || run->kind == MT_RUN_PROCESS ? NULL
+           : run->whole_us                                         ? "1 us"
+                                                                   : "1 ns";
 }
 
 static enum mt_status put_run(struct mt_report *r, const struct mt_view *v, struct mt_err *err)

@@ -8,6 +8,7 @@
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/memstats.h"
+#include "lib/usage/process.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,38 @@ static struct {
 static int64_t last_ns = INT64_MAX; /* of the records read, where the window lies behind them */
 static bool one_moment;             /* of a device that is shown nothing else is known */
 
+static void add_count(struct mt_report *r, const struct mt_run_device *d, const char *metric,
+                      int64_t current_b, int64_t peak_b)
+{
+    struct mt_row *row = mt_report_row(r);
+    row->cells[0] = mt_cell_text(mt_report_text(r, d->name));
+    row->cells[1] = mt_cell_text(mt_report_text(r, metric));
+    if (current_b != MT_UNKNOWN)
+        row->cells[2] = mt_cell_int(current_b);
+    if (peak_b != MT_UNKNOWN)
+        row->cells[3] = mt_cell_int(peak_b);
+}
+
+/* What the system counts of a process: levels only. */
+static enum mt_status add_process(struct mt_report *r, const struct mt_view *v,
+                                  const struct mt_run_device *d, const struct mt_window *w,
+                                  struct mt_err *err)
+{
+    struct mt_process_counts counts;
+    if (from || to)
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_LEVEL, err));
+    if (step)
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_STEPS, err));
+    enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
+    for (size_t i = 0; i < counts.all.n && st == MT_OK; i++) {
+        int64_t most_b, last_b;
+        mt_counted_within(&counts.all.v[i], w, &most_b, &last_b);
+        add_count(r, d, counts.all.v[i].metric, last_b, most_b);
+    }
+    mt_process_counts_free(&counts);
+    return st;
+}
+
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_window *w,
                                  struct mt_err *err)
@@ -41,6 +74,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     struct mt_memstat_row stats[MT_STAT_N];
     int64_t until_ns;
     unsigned gaps;
+    if (mt_device_is_process(d))
+        return add_process(r, v, d, w, err);
     if (!mt_device_has_events(d) && (from || to || step))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_BLOCKS, err));
     MT_TRY(mt_memstats(v->db, &v->run, d, w, stats, err));
@@ -178,7 +213,8 @@ static const struct mt_glossary_entry metrics[] = {
     {"reserved", "what the allocator holds from the driver: memory_reserved()"},
     {"requested", "what the program asked for, without rounding"},
     {"inactive_split", "free ranges of segments that are partly in use"},
-    {"rss", "what the process has in memory, where a heap log says so"},
+    {"rss",
+     "what the process has in memory, where the recording says so; its level in process logs"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

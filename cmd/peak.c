@@ -9,6 +9,7 @@
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
+#include "lib/usage/process.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +85,17 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
 {
     int64_t looked_at[4];
     const struct mt_view *v = p->view;
-    bool events = mt_device_has_events(&v->device);
+    bool levels = mt_device_has_events(&v->device) || mt_device_is_process(&v->device);
     for (int i = 0; i < n; i++) {
         looked_at[2 * i] = m[i].t_ns;
         looked_at[2 * i + 1] = m[i].kind == MT_AT_PEAK ? m[i].from_ns : m[i].t_ns;
     }
     MT_TRY(
         mt_levels_load_near(v->db, &v->run, &v->device, looked_at, 2 * (size_t)n, &p->levels, err));
-    if (!events)
+    if (!levels)
         MT_TRY(mt_moments_load(&p->view->blocks, &v->device, &p->moments, err));
     for (int i = 0; i < n; i++) {
-        if (events)
+        if (levels)
             f[i] = found_in(&p->levels, &m[i], f[i].text, v->run.dur_ns);
         else
             MT_TRY(find_held(p, &m[i], &f[i], err));
@@ -173,7 +174,8 @@ static void describe(struct mt_peak *p, const struct found *f, const struct mt_l
         mt_buf_addf(&title, "live %s when it was dumped; no history, so the peak is unknown",
                     mt_human_with_exact(f->level_b, level));
     else {
-        mt_buf_adds(&title, f->text ? "live" : "peak");
+        bool process = mt_device_is_process(&p->view->device);
+        mt_buf_adds(&title, !f->text ? "peak" : process ? "rss" : "live");
         add_window(&title);
         mt_buf_addf(&title, " %s%s", mt_at_most(&p->view->device, f->level_b),
                     mt_human_with_exact(f->level_b, level));
@@ -331,6 +333,49 @@ static enum mt_status unread_report(struct mt_peak *p, bool peak, struct mt_err 
     return mt_rows_apply(&rows, p->report, p->report->columns.v[0].name, err);
 }
 
+static struct mt_cell known_cell(int64_t bytes)
+{
+    return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
+}
+
+/* What was counted of a process at those moments. */
+static void count_row(struct mt_report *r, const struct mt_counted *c, const struct found *f, int n)
+{
+    bool rss = strcmp(c->metric, mt_metric_names[MT_METRIC_RSS]) == 0;
+    int64_t v[2] = {MT_UNKNOWN, MT_UNKNOWN};
+    struct mt_cell *cells = mt_report_row(r)->cells;
+    for (int i = 0; i < n; i++)
+        v[i] = rss ? f[i].level_b : mt_counted_at(c, f[i].t_ns);
+    if (n == 2) {
+        bool both = v[0] != MT_UNKNOWN && v[1] != MT_UNKNOWN;
+        *cells++ = known_cell(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);
+    }
+    for (int i = 0; i < n; i++)
+        *cells++ = known_cell(v[i]);
+    *cells = mt_cell_text(mt_report_text(r, c->metric));
+}
+
+static enum mt_status process_report(struct mt_peak *p, const struct found *f, int n,
+                                     struct mt_err *err)
+{
+    const struct mt_view *v = p->view;
+    struct mt_process_counts counts;
+    struct mt_report *r = p->report;
+    enum mt_status st = mt_process_counts_load(v->db, &v->run, &v->device, &counts, err);
+    mt_report_columns(r, n == 2 ? "change_b before_b after_b" : f->text ? "live_b" : "at_peak_b");
+    mt_report_columns(r, "metric");
+    r->keep_order = true;
+    for (size_t i = 0; i < counts.all.n && st == MT_OK; i++)
+        count_row(r, &counts.all.v[i], f, n);
+    mt_process_counts_free(&counts);
+    MT_TRY(st);
+    if (n == 2)
+        describe_change(p, f);
+    else
+        describe(p, f, &(struct mt_live_set){0});
+    return MT_OK;
+}
+
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
@@ -341,6 +386,8 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     MT_TRY(find_moments(p, f, &n, err));
     if (f[0].unread || (n == 2 && f[1].unread))
         return unread_report(p, n == 1 && !f[0].text, err);
+    if (mt_device_is_process(&p->view->device))
+        return process_report(p, f, n, err);
     mt_live_groups_init(&groups, &p->view->blocks, keys.v, keys.n);
     for (int i = 0; i < n; i++) {
         struct mt_live_set live = {0};
@@ -393,8 +440,10 @@ static enum mt_status fill(struct mt_peak *p, struct mt_err *err)
 }
 
 /* What must be known for all of --at, --from and --to: the peak and the end are no moments. */
-static unsigned need_of_times(void)
+static unsigned need_of_times(const struct mt_run_device *d)
 {
+    if (mt_device_is_process(d))
+        return (from || to || step || at.n ? MT_KNOWS_LEVEL : 0) | (step ? MT_KNOWS_STEPS : 0);
     unsigned need = from || to ? MT_KNOWS_MOMENTS : step ? MT_KNOWS_STEPS : 0;
     for (size_t i = 0; i < at.n; i++)
         need |= strcmp(at.v[i], "@peak") == 0  ? MT_KNOWS_PEAK
@@ -406,12 +455,15 @@ static unsigned need_of_times(void)
 /* Of runs of sums, what call paths held is known at moments. */
 static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
-    unsigned need = need_of_times();
+    unsigned need = need_of_times(&p->view->device);
     if (mt_device_has_events(&p->view->device))
         return mt_by_known(&keys, &p->view->run, &p->view->device, err);
-    if (!by)
+    if (mt_device_is_process(&p->view->device))
+        need |= by || per ? MT_KNOWS_AT_PEAK : 0;
+    else if (!by)
         MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", &keys, err));
-    MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));
+    if (!mt_device_is_process(&p->view->device))
+        MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));
     if (mt_device_knows(&p->view->device, MT_KNOWS_MOMENTS))
         need &= ~(unsigned)MT_KNOWS_AT_END; /* the last moment is what is known of the end */
     MT_TRY(mt_knows(&p->view->run, &p->view->device, per ? MT_KNOWS_OPS : need, err));

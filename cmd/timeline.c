@@ -4,9 +4,11 @@
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
 #include "lib/run/knows.h"
+#include "lib/usage/process.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,56 +27,69 @@ static size_t top_n(void)
     return mt_show_wants_svg() && n > MT_PALETTE_N ? MT_PALETTE_N : n;
 }
 
-/* What can be shown of a device. */
+/* What can be shown of a device beside what process logs count. */
 static const struct metric {
     const char *name;
-    const char *lacks;   /* behind the name of a run; NULL: always there */
+    const char *lacks;   /* behind the name of a run */
     const char *instead; /* a whole sentence */
-} metrics[] = {{"allocated", NULL, NULL},
+} metrics[] = {{"allocated", "does not tell what is allocated, only what is in memory, of",
+                "Leave out --metric for what is in memory (rss)."},
                {"reserved", "has no reserved bytes for",
                 "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out --metric "
                 "for what is allocated."},
                {"rss", "has no rss (what the process has in memory) for",
-                "heaptrack records it. Leave out --metric for what is allocated."}};
+                "heaptrack, memray and process logs record it. Leave out --metric for what is "
+                "allocated."}};
 enum { ALLOCATED, SECONDS, METRIC_N = MT_ARRAY_LEN(metrics) };
 
-static enum mt_status check_metric(struct mt_err *err)
+/* What the curve of the run is of. */
+static const char *level_of(const struct mt_run *run)
 {
-    for (size_t i = 0; i < METRIC_N && metric; i++)
-        if (strcmp(metric, metrics[i].name) == 0)
-            return MT_OK;
-    if (!metric)
-        return MT_OK;
+    return mt_kind_words[run->kind].level;
+}
+
+/* The metric is one of samples: not what the run's curve is of. */
+static bool shows_samples(const struct mt_run *run)
+{
+    return metric && strcmp(metric, level_of(run)) != 0;
+}
+
+static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *err)
+{
+    const struct mt_view *v = t->view;
+    for (size_t i = 0; i < METRIC_N; i++)
+        if (strcmp(metric, metrics[i].name) == 0) {
+            MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, metrics[i].lacks,
+                    v->device.name);
+            mt_err_hint(err, "%s", metrics[i].instead);
+            return MT_EUSAGE;
+        }
     MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
-    mt_err_hint(err, "Metrics: allocated, reserved, rss.");
+    if (mt_device_is_process(&v->device))
+        mt_err_hint(err, "`memtool memory` shows what run '%s' has.", v->run.name);
+    else
+        mt_err_hint(err, "Metrics: allocated, reserved, rss.");
     return MT_EUSAGE;
 }
 
-/* The metric is one of samples: not what is allocated. */
-static bool shows_samples(void)
-{
-    return metric && strcmp(metric, metrics[ALLOCATED].name) != 0;
-}
-
-/* All but the curve of what is allocated; what the recording has of reserved or rss is beside it
- * unless a metric is asked for. */
+/* All but the run's own curve; what the recording has of reserved or rss is beside it unless a
+ * metric is asked for. */
 static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
 {
     const struct mt_view *v = t->view;
-    struct mt_levels *into = shows_samples() ? &t->levels : &t->second;
-    t->metric = metric ? metric : metrics[ALLOCATED].name;
+    const char *level = level_of(&v->run);
+    t->metric = metric ? metric : level;
+    t->allocated = strcmp(t->metric, metrics[ALLOCATED].name) == 0;
     MT_TRY(mt_samples_load(v->db, &v->run, &v->device, "oom", &t->ooms, err));
     MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
-    for (size_t i = SECONDS; i < METRIC_N && !into->all.n; i++) {
-        if (metric && strcmp(metric, metrics[i].name) != 0)
-            continue;
+    if (shows_samples(&v->run)) {
+        MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
+        return t->levels.all.n ? MT_OK : lacks_metric(t, err);
+    }
+    for (size_t i = SECONDS; i < METRIC_N && !metric && !t->second.all.n; i++) {
         t->second_what = metrics[i].name;
-        MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metrics[i].name, into, err));
-        if (!metric || into->all.n)
-            continue;
-        MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, metrics[i].lacks, v->device.name);
-        mt_err_hint(err, "%s", metrics[i].instead);
-        return MT_EUSAGE;
+        if (strcmp(t->second_what, level) != 0)
+            MT_TRY(mt_samples_load(v->db, &v->run, &v->device, t->second_what, &t->second, err));
     }
     return MT_OK;
 }
@@ -83,7 +98,7 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
 static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     size_t moment_n;
-    if (shows_samples())
+    if (shows_samples(&t->view->run))
         return MT_OK;
     int64_t *moments = mt_buckets_moments(&t->asked, &t->shown, n, &moment_n);
     enum mt_status st = mt_levels_load_near(t->view->db, &t->view->run, &t->view->device, moments,
@@ -250,7 +265,7 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
 static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_timeline_changes *changes = NULL;
-    if (!shows_samples())
+    if (!shows_samples(&t->view->run))
         MT_TRY(mt_levels_load(t->view->db, &t->view->run, &t->view->device, &t->levels, err));
     enum mt_status st = mt_timeline_exact(t, &changes, err);
     if (mt_people_read())
@@ -281,14 +296,13 @@ static enum mt_status show(struct mt_timeline *t, struct mt_err *err)
 
 static enum mt_status check_options(struct mt_err *err)
 {
-    MT_TRY(check_metric(err));
     if (exact && (by || mt_show_wants_svg())) {
         MT_FAIL(err, MT_EUSAGE, "--exact gives rows of single changes, not %s",
                 by ? "groups" : "a picture");
         mt_err_hint(err, by ? "Leave out --exact or --by." : "Leave out --exact or --format svg.");
         return MT_EUSAGE;
     }
-    if (by && shows_samples()) {
+    if (by && metric && strcmp(metric, metrics[ALLOCATED].name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "%s bytes have no allocation site: --by cannot group them", metric);
         mt_err_hint(err, "Leave out --by or --metric %s.", metric);
         return MT_EUSAGE;
@@ -316,9 +330,10 @@ static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *er
     unsigned need = MT_KNOWS_LEVEL;
     if (mt_device_has_events(&t->view->device))
         return mt_by_known(&t->by, &t->view->run, &t->view->device, err);
-    need |= exact ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
+    bool process = mt_device_is_process(&t->view->device);
+    need |= exact && !process ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
-    if (by)
+    if (by && !process)
         MT_TRY(mt_by_known(&t->by, &t->view->run, &t->view->device, err));
     return mt_knows(&t->view->run, &t->view->device, need, err);
 }
@@ -346,7 +361,7 @@ static enum mt_status look(struct mt_timeline *t, struct mt_err *err)
     mt_report_param(t->report, "to_ns", mt_cell_int(t->shown.to_ns));
     if (by)
         mt_report_param(t->report, "by", mt_cell_text(by));
-    if (t->metric[0] == 'a')
+    if (t->allocated)
         mt_report_older(t->report, &v->run, &v->device);
     mt_report_others(t->report, v->other_n);
     return show(t, err);
@@ -356,7 +371,7 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
 {
     struct mt_timeline t = {.view = v, .report = r, .by = keys};
     struct mt_run_device about = v->device;
-    if (shows_samples())
+    if (shows_samples(&v->run))
         about.unseen_n = 0; /* samples are known */
     mt_report_about(r, &v->run, v->has_device ? &about : NULL,
                     MT_ABOUT_LEVELS | MT_ABOUT_TIMES |
@@ -385,7 +400,8 @@ static const struct mt_opt opts[] = {
      "what it consists of, by allocation site: one or more of the keys below"},
     {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
     {"metric", 0, MT_OPT_STRING, &metric, "M",
-     "allocated, reserved or rss (default: allocated, and what is recorded of these beside it)"},
+     "allocated, reserved, rss, or what else a process log counts (default: allocated, and what is "
+     "recorded of these beside it; of process logs rss)"},
     {"from", 0, MT_OPT_STRING, &from, "TIME", "begin here: 12ms, '@step 3'"},
     {"to", 0, MT_OPT_STRING, &to, "TIME", "end before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},

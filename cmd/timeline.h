@@ -21,7 +21,8 @@ struct mt_timeline {
     int64_t unknown_until; /* then, time of the first one, if anything was live before; else 0 */
     struct mt_levels ooms;
     struct mt_recorder_total total;
-    const char *metric;            /* "allocated", "reserved", "rss" */
+    const char *metric;            /* "allocated", "reserved", "rss", ... */
+    bool allocated;                /* it is that */
     char *window;                  /* " of step 2..3"; NULL: the whole run */
     struct mt_window asked, shown; /* as given; within the run */
     struct mt_buckets buckets, second_buckets;

@@ -14,16 +14,16 @@ char *mt_timeline_title(const struct mt_timeline *t)
     struct mt_buf out = {0};
     int64_t step = mt_steps_number_at(&t->view->blocks.steps, t->peak_ns);
     mt_buf_addf(&out, "%s · %s · ", t->view->run.name, t->view->device.name);
-    if (t->metric[0] != 'a')
+    if (!t->allocated)
         mt_buf_addf(&out, "%s, ", t->metric);
     if (t->view->device.one_moment) {
         mt_buf_addf(
-            &out, "%s%s; no history, so the peak is unknown", t->metric[0] == 'a' ? "live " : "",
-            mt_human_with_exact(t->metric[0] == 'a' ? t->view->device.at_end_b : t->peak_b, bytes));
+            &out, "%s%s; no history, so the peak is unknown", t->allocated ? "live " : "",
+            mt_human_with_exact(t->allocated ? t->view->device.at_end_b : t->peak_b, bytes));
         return out.s;
     }
     mt_buf_addf(&out, "peak%s%s %s%s at %s", t->window ? t->window : "", t->window ? ":" : "",
-                t->metric[0] == 'a' ? mt_at_most(&t->view->device, t->peak_b) : "",
+                t->allocated ? mt_at_most(&t->view->device, t->peak_b) : "",
                 mt_human_with_exact(t->peak_b, bytes),
                 mt_human_time(t->view->run.time_unit, t->peak_ns, when));
     if (!t->window && step != INT64_MIN)
@@ -35,7 +35,7 @@ char *mt_timeline_title(const struct mt_timeline *t)
 static void add_footers(struct mt_timeline *t)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
-    bool allocated = t->metric[0] == 'a';
+    bool allocated = t->allocated;
     int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
     if (t->second.all.n && strcmp(t->second_what, "rss") == 0) {
         int64_t at = mt_levels_at(&t->second, t->peak_ns);

@@ -45,7 +45,7 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     *c = (struct mt_timeline_changes){.t = t,
                                       .next = mt_levels_before(&t->levels, t->asked.from_ns) + 1,
                                       .last = mt_levels_before(&t->levels, t->asked.to_ns)};
-    if (t->metric[0] == 'a')
+    if (t->allocated)
         MT_TRY(mt_levels_nodes(t->view->db, &t->view->run, &t->view->device, &c->nodes, err));
     mt_report_columns(r, "time_ns change_b level_b name step");
     r->keep_order = true;

@@ -79,7 +79,8 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     X(heap_profile, "heap-profile", "heap profiles as text: jemalloc, gperftools, Go's debug=1")   \
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
     X(memray, "memray", "memray run, file versions 8 to 13")                                       \
-    X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")
+    X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \
+    X(mprof, "mprof", "mprof run of Python's memory_profiler")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

@@ -26,9 +26,8 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
 {
     static const char how[] =
         "Nothing was imported. memtool reads the JSON that PyTorch's prof.export_chrome_trace() "
-        "writes, the pickle of torch.cuda.memory._dump_snapshot(), and logs of heap tools: "
-        "`memtool "
-        "help import` lists them.";
+        "writes, the pickle of torch.cuda.memory._dump_snapshot(), and logs of heap tools and of "
+        "what processes have in memory: `memtool help import` lists them.";
     if (n == 0) {
         MT_FAIL(err, MT_EINPUT, "the file is empty");
         mt_err_hint(err, "Nothing was imported. The recording was probably never written.");

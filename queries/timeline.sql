@@ -3,6 +3,11 @@
 -- in: ?1 run id, ?2 device id, ?3 metric
 SELECT time_ns, value_b FROM sample WHERE run_id = ?1 AND device_id = ?2 AND metric = ?3 ORDER BY position;
 
+-- name: sample_metrics
+-- What was sampled of a device, in the order of the recording.
+-- in: ?1 run id, ?2 device id
+SELECT metric FROM sample WHERE run_id = ?1 AND device_id = ?2 GROUP BY metric ORDER BY min(position);
+
 -- name: recorder_total
 -- in: ?1 device id
 SELECT base_b, residual_b FROM device WHERE id = ?1;

@@ -6,18 +6,22 @@ enum {
     TRACE = 1 << MT_RUN_TRACE,
     SNAPSHOT = 1 << MT_RUN_SNAPSHOT,
     RECORDS = TRACE | SNAPSHOT,
+    PROCESS = 1 << MT_RUN_PROCESS,
     ANY = (1 << MT_RUN_KIND_N) - 1
 };
 
 /* What is missing, by what would be needed and the kind of run: the first that fits. */
 static const struct lack {
-    enum mt_knows bit;
+    unsigned bit;
     unsigned kinds;
     const char *lacks;   /* behind the name of the run */
     const char *instead; /* whole sentences; NULL: the reports that work */
 } lacks[] = {
     {MT_KNOWS_SEGMENTS, ANY, "has no segment data",
      "Only allocator snapshots have it: torch.cuda.memory._dump_snapshot() writes one."},
+    {MT_KNOWS_OPS | MT_KNOWS_THREADS | MT_KNOWS_PLACES | MT_KNOWS_AT_END | MT_KNOWS_BLOCKS |
+         MT_KNOWS_AT_PEAK | MT_KNOWS_MOMENTS | MT_KNOWS_ALLOC | MT_KNOWS_FREED_IN,
+     PROCESS, "is a process log: it tells how much memory there was, not who allocated it", NULL},
     {MT_KNOWS_OPS, SNAPSHOT, "is an allocator snapshot, which has no operators",
      "PyTorch's table is made of profiler traces."},
     {MT_KNOWS_OPS, ANY, "has no operators, only call paths and what they hold",

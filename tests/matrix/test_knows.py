@@ -14,6 +14,7 @@ SAMPLES = os.environ["SAMPLES"]
 # Bits of device.knows (lib/model/knows.h).
 ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
 PLACES = 1 << 15
+PROCESS = 111  # device.type
 FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
            "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
 KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
@@ -78,10 +79,13 @@ def tree(run, device):
 
 
 def peak(run, device):
-    answer = answers(run, device, PEAK, "peak", run)
+    answer = answers(run, device, PEAK, "peak", run, "--device", device["name"])
     if not answer:
         return
     m.check(answer["totals"]["peak_b"] == device["peak_b"], run, "peak", answer["totals"], device["peak_b"])
+    if device["type"] == PROCESS:
+        counted(run, device, answer)
+        return
     m.check(mt.total(answer["rows"], "at_peak_b") == device["peak_b"], run, "peak's rows", device["peak_b"])
     if not device["knows"] & (OPS | BLOCKS):
         for wanted in (["--per", "step"], ["--per", "name"], ["--by", "phase"], ["--step", "1"]):
@@ -90,9 +94,33 @@ def peak(run, device):
         m.check(all(row["at_peak_n"] is None for row in answer["rows"]), run, "peak counts what is not known")
 
 
+def counted(run, device, answer):
+    """What the system counted of a process: its rss is its peak, and at any time what the timeline says."""
+    rss = [row["at_peak_b"] for row in answer["rows"] if row["metric"] == "rss"]
+    m.check(rss == [device["peak_b"]], run, "peak of a process", rss, device["peak_b"])
+    of = ("--device", device["name"])
+    for wanted in (["--per", "name"], ["--by", "phase"], ["--by", "site"]):
+        refuses(run, "peak", run, *of, *wanted)
+    exact = answers(run, device, LEVEL, "timeline", run, *of, "--exact")
+    if not exact:
+        refuses(run, "peak", run, *of, "--at", "0")
+        return
+    level, levels = exact["totals"]["start_b"], []
+    for change in exact["rows"]:
+        level += change["change_b"]
+        m.check(level == change["level_b"] and level > 0, run, "timeline --exact", change)
+        levels.append((change["time_ns"], level))
+    for at, want in dict(levels[:: len(levels) // 5 + 1]).items():
+        last = [value for t, value in levels if t <= at][-1]
+        rows = m.rows("peak", run, *of, "--at", f"{at}ns")
+        m.check(rows[0]["live_b"] == last, run, "peak --at", at, rows[0], want)
+        begun = m.rows("memory", run, *of, "--to", f"{at + 1}ns")
+        m.check(begun[0]["current_b"] == last, run, "memory --to", at, begun[0], last)
+
+
 def moments(run, device):
     """What call paths hold at each moment of a heap log adds up to what is stored of it, by any key."""
-    if device["knows"] & (OPS | BLOCKS):
+    if device["knows"] & (OPS | BLOCKS) or device["type"] == PROCESS:
         return
     for named, need, of_device in (("@peak", PEAK, "peak_b"), ("@end", AT_END, "at_end_b")):
         answer = m.json("peak", run, "--at", named, "--limit", "0") if device["knows"] & need else None
@@ -168,6 +196,11 @@ def memory_and_info(run, device):
         m.check(told[figure] == device[figure], run, "info", figure, told[figure], device[figure])
     if device["knows"] & (OPS | BLOCKS):
         return
+    if device["type"] == PROCESS:
+        row = next(row for row in rows if (row["device"], row["metric"]) == (device["name"], "rss"))
+        m.check(row["peak_b"] == device["peak_b"], run, "memory", row, device["peak_b"])
+        m.check((row.get("current_b") is not None) == bool(device["knows"] & LEVEL), run, "memory", row)
+        return
     for column, figure in (("current_b", "at_end_b"), ("peak_b", "peak_b"), ("total_alloc_b", "alloc_b"), ("total_freed_b", "freed_b"),
                            ("current_n", "at_end_n"), ("total_alloc_n", "alloc_n")):
         m.check(rows[0].get(column) == device[figure], run, "memory", column, rows[0].get(column), device[figure])
@@ -175,11 +208,14 @@ def memory_and_info(run, device):
 
 
 def timeline(run, device):
-    answer = answers(run, device, LEVEL, "timeline", run)
+    answer = answers(run, device, LEVEL, "timeline", run, "--device", device["name"])
     if answer:
         highest = max(row["max_b"] for row in answer["rows"])
         m.check(highest == device["peak_b"], run, "timeline", highest, device["peak_b"])
-    if not device["knows"] & (OPS | BLOCKS):
+    if device["type"] == PROCESS:
+        refuses(run, "timeline", run, "--metric", "allocated")
+        refuses(run, "timeline", run, "--by", "site")
+    elif not device["knows"] & (OPS | BLOCKS):
         refuses(run, "timeline", run, "--exact")
         bands(run, device)
         resident(run, device)
@@ -255,18 +291,20 @@ def diff_at_end(run, device, runs):
 
 
 def main():
-    heap = sorted(path for of in ("heap", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith((".c", ".go")))
+    heap = sorted(path for of in ("heap", "process", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith((".c", ".go")))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
     runs = [run.name for run in m.imported(inputs, MEANINGS)]
     m.check(len(runs) == len(inputs), "imported", runs)
+    kinds = {row["name"]: row["kind"] for row in m.query("SELECT name, kind FROM run")}
     for run in runs:
+        alike = [other for other in runs if kinds[other] == kinds[run]]
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):
             for report in (table, tree, peak, moments, leaks, check, memory_and_info, timeline):
                 report(run, device)
-            diff(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
-            diff_at_end(run, device, [other for other in runs if (other == "trace") == (run == "trace")])
+            diff(run, device, alike)
+            diff_at_end(run, device, alike)
             if not device["knows"] & SEGMENTS:
                 refuses(run, "segments", run)
                 refuses(run, "fragmentation", run)

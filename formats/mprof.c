@@ -1,0 +1,181 @@
+/*
+ * Reader of what mprof of Python's memory_profiler writes (mprofile_*.dat): resident memory of a
+ * process and its children over time, and calls of functions. docs/formats/mprof.md says what is
+ * read.
+ */
+#include "formats/format.h"
+#include "lib/input/fields.h"
+#include "lib/input/lines.h"
+#include "lib/model/process.h"
+
+#include <string.h>
+
+enum {
+    SECONDS = 9,            /* digits of times */
+    MEBIBYTES = 6,          /* of sizes */
+    RESOLUTION = 100 * 1000 /* ns: it writes four digits of a second */
+};
+static const int64_t mib = 1024 * 1024, micro = 1000 * 1000;
+
+struct reader {
+    struct mt_lines lines;
+    struct mt_line line;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_process_log log;
+    bool begun; /* the first time is known */
+};
+
+static void skip(struct reader *r)
+{
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+}
+
+/* ---- fields ---- */
+
+/* MiB with six digits are bytes but for the half of one: the kernel counts KiB. */
+static bool take_size(struct mt_fields *f, int64_t *bytes)
+{
+    int64_t v;
+    if (!mt_field_fraction(f, MEBIBYTES, &v) || v < 0 || v / micro > INT64_MAX / mib - 1)
+        return false;
+    *bytes = mt_process_whole_kib(v / micro * mib + v % micro * mib / micro, 2);
+    return true;
+}
+
+/* Seconds of the epoch. The first that is read is the file's zero; what is older is of that time.
+ */
+static bool take_time(struct reader *r, struct mt_fields *f, int64_t *t)
+{
+    if (!mt_field_fraction(f, SECONDS, t) || *t < 0)
+        return false;
+    if (!r->begun) {
+        r->begun = true;
+        r->rec->base_ns = *t;
+    }
+    *t = *t < r->rec->base_ns ? 0 : *t - r->rec->base_ns;
+    return true;
+}
+
+/* ---- lines ---- */
+
+static void read_command(struct reader *r, struct mt_fields *f)
+{
+    const char *s;
+    size_t n;
+    mt_field_rest(f, &s, &n);
+    mt_rec_meta_text(r->rec, "cmd", s, n);
+}
+
+/* "MEM 16.839844 1795253488.3987", or of a child, whose number stands before that. A process that
+ * is gone has no bytes. */
+static enum mt_status read_level(struct reader *r, struct mt_fields *f, bool child,
+                                 struct mt_err *err)
+{
+    int64_t number = -1, bytes, t;
+    size_t process;
+    if ((child && (!mt_field_decimal(f, &number) || number < 0)) || !take_size(f, &bytes) ||
+        !take_time(r, f, &t) || !mt_field_end(f)) {
+        skip(r);
+        return MT_OK;
+    }
+    MT_TRY(mt_process_of(&r->log, number, &process, err));
+    if (!bytes)
+        return mt_process_until(&r->log, t, err);
+    return mt_process_level(&r->log, process, t, bytes, err);
+}
+
+/* "FUNC module.name 12.3477 1795253493.5698 20.1094 1795253494.0001 1" */
+static enum mt_status read_call(struct reader *r, struct mt_fields *f, struct mt_err *err)
+{
+    const char *name;
+    size_t n, process;
+    int64_t before, after, start, end, depth;
+    if (!mt_field_word(f, &name, &n) || !take_size(f, &before) || !take_time(r, f, &start) ||
+        !take_size(f, &after) || !take_time(r, f, &end) || end < start ||
+        (!mt_field_end(f) && (!mt_field_decimal(f, &depth) || !mt_field_end(f)))) {
+        skip(r);
+        return MT_OK;
+    }
+    MT_TRY(mt_process_of(&r->log, -1, &process, err));
+    MT_TRY(mt_process_mark(&r->log, process, start, "call", name, n, before, err));
+    return mt_process_mark(&r->log, process, end, "return", name, n, after, err);
+}
+
+static enum mt_status read_line(struct reader *r, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    if (mt_field_take(&f, "MEM "))
+        return read_level(r, &f, false, err);
+    if (mt_field_take(&f, "CHLD "))
+        return read_level(r, &f, true, err);
+    if (mt_field_take(&f, "FUNC "))
+        return read_call(r, &f, err);
+    if (mt_field_take(&f, "CMDLINE"))
+        read_command(r, &f);
+    else if (!mt_field_end(&f))
+        skip(r);
+    return MT_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    bool any = true;
+    enum mt_status st;
+    while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->line.cut)
+        MT_TRY(read_line(r, err));
+    if (st == MT_EINPUT || (st == MT_OK && any))
+        st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
+                           "ends early: the file was cut off", err);
+    MT_TRY(st);
+    if (!r->rec->event_n) {
+        err->offset = -1;
+        MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
+        mt_err_hint(err, "Nothing was imported. The program ended before mprof looked at it, or "
+                         "the file is damaged.");
+        return MT_EINPUT;
+    }
+    return mt_process_close(&r->log, err);
+}
+
+static enum mt_status mprof_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                 struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {
+        .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+        .opts = opts,
+        .rec = rec,
+    };
+    mt_process_open(&r.log, rec);
+    rec->resolution_ns = RESOLUTION;
+    enum mt_status st = read_all(&r, err);
+    mt_process_free(&r.log);
+    return st;
+}
+
+/* A command line, then sizes and times; or these alone. */
+static int mprof_probe(const char *head, size_t n)
+{
+    struct mt_fields f = mt_fields_of(head, n);
+    const char *s;
+    size_t len;
+    int64_t size, time;
+    bool command = mt_field_take(&f, "CMDLINE ");
+    if (command && !mt_field_until(&f, '\n', &s, &len))
+        return 0;
+    if (command && mt_field_take(&f, "FUNC "))
+        return 90;
+    return mt_field_take(&f, "MEM ") && mt_field_fraction(&f, MEBIBYTES, &size) &&
+                   mt_field_fraction(&f, SECONDS, &time)
+               ? 93
+               : 0;
+}
+
+const struct mt_reader mt_reader_mprof = {
+    .name = "mprof",
+    .kind = MT_RUN_PROCESS,
+    .probe = mprof_probe,
+    .read = mprof_read,
+};

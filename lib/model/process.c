@@ -1,0 +1,201 @@
+#include "lib/model/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOMENT_BITS = 62, /* as in lib/build/validate.c */
+    LEVEL_BITS = 60,
+    PROCESSES = 1 << 12,       /* at most: a device each */
+    LEVELS_PER_CHECK = 1 << 14 /* between two looks at memory */
+};
+
+void mt_process_open(struct mt_process_log *log, struct mt_recording *rec)
+{
+    *log = (struct mt_process_log){.rec = rec, .mark_first = rec->other_events.n};
+    rec->summed = rec->without_ops = true;
+    rec->time_unit = "ns";
+}
+
+void mt_process_free(struct mt_process_log *log)
+{
+    mt_rec_beside(log->rec, &log->beside, 0);
+    for (size_t i = 0; i < log->all.n; i++)
+        mt_buf_free(&log->all.v[i].packer.packed);
+    mt_vec_free(&log->all);
+}
+
+static enum mt_status check_memory(struct mt_process_log *log, struct mt_err *err)
+{
+    mt_rec_beside(log->rec, &log->beside,
+                  mt_vec_bytes(&log->all) + log->rec->history.curve.packed.n);
+    return mt_rec_check_memory(log->rec, err);
+}
+
+static enum mt_status check(int64_t t, int64_t value, struct mt_err *err)
+{
+    if (t >= 0 && t < (int64_t)1 << MOMENT_BITS && value >= 0 && value < (int64_t)1 << LEVEL_BITS)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "a figure of the process cannot be true: %s",
+            value < 0 || value >= (int64_t)1 << LEVEL_BITS ? "it is negative, or beyond 1 EiB"
+                                                           : "its time is out of range");
+    mt_err_hint(err, "Nothing was imported. The file is damaged, or no recorder wrote it.");
+    return MT_EINPUT;
+}
+
+enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t *process,
+                             struct mt_err *err)
+{
+    for (size_t i = log->all.n; i-- > 0;)
+        if (log->all.v[i].number == number) {
+            *process = i;
+            return MT_OK;
+        }
+    if (log->all.n == PROCESSES)
+        return MT_FAIL(err, MT_ELIMIT, "more than %d processes", PROCESSES);
+    *process = log->all.n;
+    *mt_vec_push(&log->all) = (struct mt_process){
+        .number = number,
+        .device = (uint16_t)mt_rec_device(log->rec, MT_DEVICE_PROCESS,
+                                          number < 0 || number > INT32_MAX ? -1 : (int)number),
+        .peak_b = MT_UNKNOWN,
+        .peak_ns = MT_UNKNOWN};
+    return MT_OK;
+}
+
+static void put(struct mt_process_log *log, struct mt_process *p, int64_t t, int64_t bytes)
+{
+    if (!p->any) {
+        p->start_b = bytes;
+        mt_packer_start(&p->packer, p->device, bytes);
+    }
+    mt_packer_add(&p->packer, &log->rec->history.curve, p->level_n++, t,
+                  bytes - (p->any ? p->level_b : bytes), MT_ORIGIN_OUTSIDE);
+    p->any = true;
+    p->level_b = bytes;
+    if (p->peak_b == MT_UNKNOWN || bytes > p->peak_b) {
+        p->peak_b = bytes;
+        p->peak_ns = t;
+        p->peak_level = p->level_n - 1;
+    }
+}
+
+enum mt_status mt_process_level(struct mt_process_log *log, size_t process, int64_t t,
+                                int64_t bytes, struct mt_err *err)
+{
+    struct mt_process *p = &log->all.v[process];
+    MT_TRY(check(t, bytes, err));
+    if (t < p->now && p->any) {
+        mt_rec_note(log->rec, MT_NOTE_CLOCK, -1, 0);
+        t = p->now;
+    }
+    p->now = t;
+    put(log, p, t, bytes);
+    MT_TRY(mt_process_until(log, t, err));
+    return ++log->rec->event_n % LEVELS_PER_CHECK ? MT_OK : check_memory(log, err);
+}
+
+/* The level of the peak stands in the curve at the time of the level that was read with it. */
+enum mt_status mt_process_peak(struct mt_process_log *log, size_t process, int64_t bytes,
+                               struct mt_err *err)
+{
+    struct mt_process *p = &log->all.v[process];
+    int64_t level = p->level_b;
+    MT_TRY(check(0, bytes, err));
+    if (p->peak_b != MT_UNKNOWN && bytes <= p->peak_b)
+        return MT_OK;
+    if (!p->any) {
+        p->peak_b = bytes;
+        return MT_OK;
+    }
+    put(log, p, p->now, bytes);
+    put(log, p, p->now, level);
+    return MT_OK;
+}
+
+enum mt_status mt_process_sample(struct mt_process_log *log, size_t process, int metric, int64_t t,
+                                 int64_t value, struct mt_err *err)
+{
+    struct mt_recording *r = log->rec;
+    MT_TRY(check(t, value, err));
+    *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = t,
+                                                   .value = value,
+                                                   .order = (uint32_t)r->samples.n,
+                                                   .device = log->all.v[process].device,
+                                                   .metric = (uint8_t)metric,
+                                                   .event = MT_GONE};
+    MT_TRY(mt_process_until(log, t, err));
+    return r->samples.n % LEVELS_PER_CHECK ? MT_OK : check_memory(log, err);
+}
+
+enum mt_status mt_process_mark(struct mt_process_log *log, size_t process, int64_t t,
+                               const char *action, const char *text, size_t n, int64_t bytes,
+                               struct mt_err *err)
+{
+    struct mt_recording *r = log->rec;
+    MT_TRY(check(t, bytes, err));
+    *mt_vec_push(&r->other_events) =
+        (struct mt_other_event){.t_ns = t,
+                                .bytes = bytes,
+                                .action = mt_strtab_add(&r->strings, action, strlen(action)),
+                                .text = mt_strtab_add(&r->strings, text, n),
+                                .device = log->all.v[process].device};
+    MT_TRY(mt_process_until(log, t, err));
+    return r->other_events.n % LEVELS_PER_CHECK ? MT_OK : check_memory(log, err);
+}
+
+enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt_err *err)
+{
+    MT_TRY(check(t, 0, err));
+    log->rec->end_ns = t > log->rec->end_ns ? t : log->rec->end_ns;
+    return MT_OK;
+}
+
+int64_t mt_process_whole_kib(int64_t bytes, int64_t by)
+{
+    int64_t kib = mt_wrap_add(bytes, 512) / 1024 * 1024;
+    int64_t off = mt_wrap_sub(bytes, kib);
+    return off >= -by && off <= by ? kib : bytes;
+}
+
+/* ---- into the recording ---- */
+
+static int mark_cmp(const void *a, const void *b)
+{
+    const struct mt_other_event *x = a, *y = b;
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->text != y->text)
+        return x->text < y->text ? -1 : 1;
+    return x->action < y->action ? -1 : x->action > y->action;
+}
+
+static void close_process(struct mt_process_log *log, struct mt_process *p)
+{
+    struct mt_recording *r = log->rec;
+    struct mt_device *d = &r->devices.v[p->device];
+    if (p->any)
+        mt_packer_end(&p->packer, &r->history.curve);
+    d->start_b = p->any ? p->start_b : 0;
+    d->alloc_b = d->alloc_n = d->freed_b = d->freed_n = MT_UNKNOWN;
+    d->at_end_b = d->at_end_n = MT_UNKNOWN;
+    d->peak_b = p->peak_b;
+    d->peak_ns = p->peak_ns;
+    d->peak_record = p->peak_ns == MT_UNKNOWN ? SIZE_MAX : (size_t)p->peak_level;
+    d->knows = (p->peak_b == MT_UNKNOWN ? 0 : MT_KNOWS_PEAK) | (p->any ? MT_KNOWS_LEVEL : 0) |
+               (r->steps.n ? MT_KNOWS_STEPS : 0);
+    r->summed_n += (uint64_t)p->level_n;
+}
+
+enum mt_status mt_process_close(struct mt_process_log *log, struct mt_err *err)
+{
+    struct mt_recording *r = log->rec;
+    for (size_t i = 0; i < log->all.n; i++)
+        close_process(log, &log->all.v[i]);
+    if (r->other_events.n > log->mark_first)
+        qsort(r->other_events.v + log->mark_first, r->other_events.n - log->mark_first,
+              sizeof *r->other_events.v, mark_cmp);
+    return check_memory(log, err);
+}

@@ -1,0 +1,72 @@
+/*
+ * process.h - where readers of process logs put what they read: what the system counted of each
+ * process over time. The level of a process is its resident memory (rss), and every value of it is
+ * kept: nothing is known between two of them. All else that is counted are samples.
+ *
+ * A reader opens one for the recording, names processes, and gives their values in order of time;
+ * closing leaves devices, their curves, steps and marks in the recording. Times are ns from the
+ * file's own zero (rec->base_ns where that is known), bytes are not negative.
+ *
+ * Errors: MT_EINPUT for figures that cannot be true (1 EiB, times beyond 2^62 ns), MT_ELIMIT.
+ */
+#ifndef MT_PROCESS_H
+#define MT_PROCESS_H
+
+#include "lib/model/recording.h"
+
+/* One process. */
+struct mt_process {
+    int64_t number; /* its PID, or what the file has for one; -1: the file is of one process */
+    uint16_t device;
+    bool any; /* a level is known */
+    int64_t now;
+    int64_t level_b, start_b;
+    int64_t peak_b, peak_ns; /* MT_UNKNOWN: none; no time */
+    int64_t peak_level;      /* its number */
+    int64_t level_n;
+    struct mt_packer packer;
+};
+
+struct mt_process_log {
+    struct mt_recording *rec;
+    MT_VEC(struct mt_process) all;
+    uint64_t mark_first; /* in rec->other_events */
+    uint64_t beside;     /* counted in rec->beside_bytes */
+};
+
+void mt_process_open(struct mt_process_log *log, struct mt_recording *rec);
+/* Without mt_process_close what was given is lost. */
+void mt_process_free(struct mt_process_log *log);
+
+/* The process of that number, made if need be. Errors: MT_ELIMIT. */
+enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t *process,
+                             struct mt_err *err);
+
+/* It has so many bytes in memory at t. A time before the last one is that one (MT_NOTE_CLOCK). */
+enum mt_status mt_process_level(struct mt_process_log *log, size_t process, int64_t t,
+                                int64_t bytes, struct mt_err *err);
+
+/* The system says that it had so many at some time between the last two levels, or never more than
+ * that where no level is known. Less than there were is nothing new. */
+enum mt_status mt_process_peak(struct mt_process_log *log, size_t process, int64_t bytes,
+                               struct mt_err *err);
+
+/* Another value of it at t: enum mt_metric, or mt_rec_metric. */
+enum mt_status mt_process_sample(struct mt_process_log *log, size_t process, int metric, int64_t t,
+                                 int64_t value, struct mt_err *err);
+
+/* Something happened at t: an event of the process, in any order of time. action: static text. */
+enum mt_status mt_process_mark(struct mt_process_log *log, size_t process, int64_t t,
+                               const char *action, const char *text, size_t n, int64_t bytes,
+                               struct mt_err *err);
+
+/* The recording goes on until t, if that is later than all else. */
+enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt_err *err);
+
+/* Bytes as the kernel counts them of a figure that was rounded by less than half of `by`: whole
+ * KiB. What is no whole number of KiB then is left as it is. */
+int64_t mt_process_whole_kib(int64_t bytes, int64_t by);
+
+enum mt_status mt_process_close(struct mt_process_log *log, struct mt_err *err);
+
+#endif

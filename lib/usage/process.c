@@ -1,0 +1,93 @@
+#include "lib/usage/process.h"
+
+#include "gen/queries.h"
+#include "lib/run/knows.h"
+
+#include <stdio.h>
+
+static void add(struct mt_process_counts *out, const char *metric)
+{
+    struct mt_counted *c = mt_vec_push(&out->all);
+    *c = (struct mt_counted){.most_b = MT_UNKNOWN};
+    snprintf(c->metric, sizeof c->metric, "%s", metric);
+}
+
+/* The curve has only changes; what is counted first is where it starts. */
+static enum mt_status load_level(struct mt_db *db, const struct mt_run *run,
+                                 const struct mt_run_device *device, struct mt_counted *c,
+                                 struct mt_err *err)
+{
+    struct mt_levels rest;
+    c->most_b = device->peak_b;
+    if (!mt_device_knows(device, MT_KNOWS_LEVEL))
+        return MT_OK;
+    enum mt_status st = mt_levels_load(db, run, device, &rest, err);
+    c->levels.start_b = rest.start_b;
+    *mt_vec_push(&c->levels.all) = (struct mt_level){0, rest.start_b, 0};
+    for (size_t i = 0; i < rest.all.n; i++)
+        *mt_vec_push(&c->levels.all) = rest.all.v[i];
+    mt_levels_free(&rest);
+    return st;
+}
+
+static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
+                                   const struct mt_run_device *device,
+                                   struct mt_process_counts *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_SAMPLE_METRICS, &s, err));
+    mt_stmt_bind(s, "ii", run->id, device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        add(out, mt_stmt_text(s, 0));
+    }
+}
+
+enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run,
+                                      const struct mt_run_device *device,
+                                      struct mt_process_counts *out, struct mt_err *err)
+{
+    *out = (struct mt_process_counts){0};
+    add(out, mt_metric_names[MT_METRIC_RSS]);
+    MT_TRY(load_level(db, run, device, &out->all.v[0], err));
+    MT_TRY(find_metrics(db, run, device, out, err));
+    for (size_t i = 1; i < out->all.n; i++) {
+        struct mt_counted *c = &out->all.v[i];
+        MT_TRY(mt_samples_load(db, run, device, c->metric, &c->levels, err));
+        c->most_b = mt_levels_value(&c->levels,
+                                    mt_levels_peak(&c->levels, 0, (int64_t)c->levels.all.n - 1));
+    }
+    return MT_OK;
+}
+
+void mt_process_counts_free(struct mt_process_counts *c)
+{
+    for (size_t i = 0; i < c->all.n; i++)
+        mt_levels_free(&c->all.v[i].levels);
+    mt_vec_free(&c->all);
+}
+
+int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns)
+{
+    int64_t at = mt_levels_at(&c->levels, t_ns);
+    return at < 0 ? MT_UNKNOWN : mt_levels_value(&c->levels, at);
+}
+
+void mt_counted_within(const struct mt_counted *c, const struct mt_window *w, int64_t *most_b,
+                       int64_t *last_b)
+{
+    int64_t first = mt_levels_before(&c->levels, w->from_ns);
+    int64_t last = mt_levels_before(&c->levels, w->to_ns);
+    bool all = w->from_ns <= 0 && last == (int64_t)c->levels.all.n - 1;
+    *most_b = *last_b = MT_UNKNOWN;
+    if (last >= 0)
+        *last_b = mt_levels_value(&c->levels, last);
+    if (all)
+        *most_b = c->most_b;
+    else if (last >= 0)
+        *most_b =
+            mt_levels_value(&c->levels, mt_levels_peak(&c->levels, first < 0 ? 0 : first, last));
+}

@@ -1,0 +1,41 @@
+/*
+ * process.h - what the system counted of a process over time: its resident memory, which is its
+ * level, and what else was sampled of it.
+ */
+#ifndef MT_USAGE_PROCESS_H
+#define MT_USAGE_PROCESS_H
+
+#include "lib/model/recording.h"
+#include "lib/usage/samples.h"
+
+struct mt_counted {
+    char metric[64];         /* "rss", "anon", ... */
+    struct mt_levels levels; /* without any, `most_b` is all that is known */
+    int64_t most_b;          /* in all; MT_UNKNOWN */
+};
+/* The first is rss; the others as the recording has them. */
+struct mt_process_counts {
+    MT_VEC(struct mt_counted) all;
+};
+
+/* Whether the device is a process: its level is what it has in memory, whoever allocated that. */
+static inline bool mt_device_is_process(const struct mt_run_device *device)
+{
+    return device->type == MT_DEVICE_PROCESS;
+}
+
+/* Of a device that is a process. Allocated. Errors: MT_EDB. */
+enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run,
+                                      const struct mt_run_device *device,
+                                      struct mt_process_counts *out, struct mt_err *err);
+void mt_process_counts_free(struct mt_process_counts *c);
+
+/* What was counted last by t_ns; MT_UNKNOWN: nothing yet. */
+int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns);
+
+/* The most in the window, with what it begins with, and the last value before its end; both
+ * MT_UNKNOWN where nothing is known of it. */
+void mt_counted_within(const struct mt_counted *c, const struct mt_window *w, int64_t *most_b,
+                       int64_t *last_b);
+
+#endif
