@@ -247,11 +247,10 @@ static void add_notes(struct reader *r, mt_pvalue root, mt_pvalue settings)
     struct mt_note *notes = r->rec->notes;
     struct mt_buf names = {0};
     mt_snap_unknown_names(o, mt_pickle_strings(r->p), sizeof notes[0].detail - 1, &names);
-    notes[MT_NOTE_UNKNOWN_ACTION].count = o->unknown_n;
-    if (names.s)
-        memcpy(notes[MT_NOTE_UNKNOWN_ACTION].detail, names.s, names.n + 1);
+    mt_rec_note_n(r->rec, MT_NOTE_UNKNOWN_ACTION, o->unknown_n, -1);
+    mt_rec_note_detail(r->rec, MT_NOTE_UNKNOWN_ACTION, "%s", names.n ? names.s : "");
     mt_buf_free(&names);
-    notes[MT_NOTE_BAD_SIZE].count = o->bad_n;
+    mt_rec_note_n(r->rec, MT_NOTE_BAD_SIZE, o->bad_n, -1);
     size_t most = 0; /* enabled="state" keeps one event per device */
     for (size_t i = 0; i < r->sources.n; i++)
         most = r->sources.v[i].event_n > most ? r->sources.v[i].event_n : most;

@@ -449,10 +449,8 @@ static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt
     MT_TRY(set_times(r, err));
     if (!r->rec->notes[MT_NOTE_CUT].count) {
         MT_TRY(mt_json_walk_rest(&r->w, &n, &first, err));
-        if (n) {
-            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)first, 0);
-            r->rec->notes[MT_NOTE_TRAILING].count = n;
-        }
+        if (n)
+            mt_rec_note_n(r->rec, MT_NOTE_TRAILING, n, (int64_t)first);
     }
     return mt_heap_close(r->heap, err);
 }

@@ -13,7 +13,6 @@
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14, STACK_MAX = 4096 };
@@ -323,8 +322,7 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
     if (more || blocks)
         mt_rec_note(r->rec, MT_NOTE_MOMENT_SUM, -1, more);
     if (missing.end_b || missing.alloc_b) {
-        snprintf(r->rec->notes[MT_NOTE_UNLISTED].detail, sizeof r->rec->notes->detail,
-                 "the stacks that it lists hold less");
+        mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "the stacks that it lists hold less");
         mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, missing.end_b ? missing.end_b : missing.alloc_b);
     }
     return give(r, MT_NONE, missing, err);

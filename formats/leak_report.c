@@ -3,8 +3,6 @@
 #include "formats/valgrind_frames.h"
 #include "lib/base/wrap.h"
 
-#include <stdio.h>
-
 enum {
     STACK_MAX = 4096, /* frames of a stack */
     CUT_AT = 10,      /* stacks of as many calls as the longest are cut, if it has so many */
@@ -88,7 +86,7 @@ enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind 
     }
     if (!bytes && (!blocks || blocks == MT_UNKNOWN))
         return MT_OK;
-    snprintf(r->rec->notes[MT_NOTE_UNLISTED].detail, sizeof r->rec->notes->detail, "%s", why);
+    mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "%s", why);
     mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, bytes);
     return mt_leak_report_add(r, kind, bytes, blocks, process, err);
 }

@@ -1,7 +1,5 @@
 #include "formats/meaning.h"
 
-#include <stdio.h>
-
 static const char *const meanings[MT_MEANS_N] = {
     [MT_MEANS_AT_END] = "what is alive at the end",
     [MT_MEANS_AT_PEAK] = "what is alive at the peak",
@@ -14,8 +12,7 @@ enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning u
 {
     if (opts->values)
         return opts->values;
-    struct mt_note *note = &rec->notes[MT_NOTE_VALUES];
-    snprintf(note->detail, sizeof note->detail, "%s", meanings[usual]);
+    mt_rec_note_detail(rec, MT_NOTE_VALUES, "%s", meanings[usual]);
     mt_rec_note(rec, MT_NOTE_VALUES, -1, 0);
     return usual;
 }

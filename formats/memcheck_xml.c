@@ -212,13 +212,13 @@ static enum mt_status check_whole(const struct reader *r, struct mt_err *err)
 /* The XML has no totals: what is not listed is in no figure. */
 static void note_kinds(struct reader *r)
 {
-    struct mt_note *note = &r->rec->notes[MT_NOTE_KINDS];
     if (r->lists_all && !r->suppresses)
         return;
     mt_rec_note(r->rec, MT_NOTE_KINDS, -1, 0);
-    snprintf(note->detail, sizeof note->detail, "%s",
-             r->lists_all ? "some leaks were suppressed"
-                          : "valgrind --show-leak-kinds=all lists what is reachable, too");
+    mt_rec_note_detail(r->rec, MT_NOTE_KINDS, "%s",
+                       r->lists_all
+                           ? "some leaks were suppressed"
+                           : "valgrind --show-leak-kinds=all lists what is reachable, too");
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)

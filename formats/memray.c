@@ -357,10 +357,8 @@ static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
     } else if (!r->rec->notes[MT_NOTE_CUT].count) {
         at = mt_stream_offset(r->in);
         MT_TRY(rest(r, &bytes, &zero, err));
-        if (!zero) {
-            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)at, 0);
-            r->rec->notes[MT_NOTE_TRAILING].count = bytes;
-        }
+        if (!zero)
+            mt_rec_note_n(r->rec, MT_NOTE_TRAILING, bytes, (int64_t)at);
     }
     mt_mr_events_end(r);
     int64_t most = INT64_MAX / ms_ns;

@@ -209,10 +209,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
                            "ends early: the file was cut off", err);
     MT_TRY(st);
     MT_TRY(end_move(r, err));
-    if (r->begun_n > 1) {
-        mt_rec_note(r->rec, MT_NOTE_PROCESSES, -1, 0);
-        r->rec->notes[MT_NOTE_PROCESSES].count = r->begun_n;
-    }
+    if (r->begun_n > 1)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->begun_n, -1);
     return mt_heap_close(r->heap, err);
 }
 

@@ -1,6 +1,5 @@
 #include "formats/pprof_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { STACK_MAX = 4096 }; /* frames of a stack */
@@ -127,8 +126,7 @@ static enum mt_status find_figures(struct mt_pprof *r, struct mt_err *err)
         mt_buf_addf(&others, "%s%s/%s", others.n ? ", " : "", type, unit);
         mt_rec_note(r->rec, MT_NOTE_SAMPLE_TYPES, -1, 0);
     }
-    snprintf(r->rec->notes[MT_NOTE_SAMPLE_TYPES].detail, sizeof r->rec->notes->detail, "%s",
-             others.n ? others.s : "");
+    mt_rec_note_detail(r->rec, MT_NOTE_SAMPLE_TYPES, "%s", others.n ? others.s : "");
     bool any = r->column[MT_PPROF_ALLOC_B] >= 0 || r->column[MT_PPROF_END_B] >= 0;
     if (!any && r->missing_n)
         MT_FAIL(err, MT_EINPUT, "ends early: what its samples count is missing");

@@ -9,7 +9,6 @@
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
 #include "lib/build/optimizers.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -433,7 +432,7 @@ void mt_build_older(struct mt_recording *r)
         note->count++;
     }
     if (note->count)
-        snprintf(note->detail, sizeof note->detail, "%s", words.s);
+        mt_rec_note_detail(r, MT_NOTE_OLDER, "%s", words.s);
     mt_buf_free(&words);
     mt_gradients_free(&g);
     mt_optimizers_free(&o);

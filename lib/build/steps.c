@@ -3,7 +3,6 @@
 #include "lib/build/build.h"
 #include "lib/build/rounds.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,9 +166,9 @@ static void add_rounds(struct mt_recording *r, const struct markers *m)
     free(ends);
     if (n == m->all.n)
         return;
-    struct mt_note *note = &r->notes[n ? MT_NOTE_STEPS_ROUNDS : MT_NOTE_STEPS_UNKNOWN];
-    *note = (struct mt_note){.count = m->all.n, .first_offset = -1};
-    snprintf(note->detail, sizeof note->detail, "%zu", n);
+    enum mt_note_kind kind = n ? MT_NOTE_STEPS_ROUNDS : MT_NOTE_STEPS_UNKNOWN;
+    mt_rec_note_n(r, kind, m->all.n, -1);
+    mt_rec_note_detail(r, kind, "%zu", n);
 }
 
 /* ---- steps at the end in which nothing happened ---- */
@@ -226,7 +225,7 @@ static void drop_idle_end(struct mt_recording *r, const bool *chosen)
     size_t n = (size_t)(last_busy(r, chosen) + 1);
     if (!n || n == r->steps.n)
         return;
-    r->notes[MT_NOTE_STEPS_IDLE] = (struct mt_note){.count = r->steps.n - n, .first_offset = -1};
+    mt_rec_note_n(r, MT_NOTE_STEPS_IDLE, r->steps.n - n, -1);
     r->steps.n = n;
 }
 

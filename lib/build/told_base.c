@@ -126,9 +126,8 @@ static void note_unused(struct mt_recording *r, const struct mt_device *d, int64
     mt_rec_note(r, kind, -1, 0);
     mt_device_name(d->type, d->index, name);
     if (!r->notes[kind].detail[0])
-        snprintf(r->notes[kind].detail, sizeof r->notes[kind].detail, "%s (%s, %s %s)", name,
-                 mt_human_bytes(d->kept_b, used), option ? "in the file" : "then",
-                 mt_human_bytes(bytes, unused));
+        mt_rec_note_detail(r, kind, "%s (%s, %s %s)", name, mt_human_bytes(d->kept_b, used),
+                           option ? "in the file" : "then", mt_human_bytes(bytes, unused));
 }
 
 /* One size of the metadata; false: it is none. A device without records is left out. */

@@ -6,7 +6,6 @@
 #include "lib/build/build.h"
 #include "lib/build/spans.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A block that no record frees. */
@@ -140,7 +139,7 @@ static void name_losses(struct mt_recording *r, const struct loss *v, size_t n)
     if (named < n)
         mt_buf_addf(&text, "%s%zu %ssite%s", named ? " and " : "", n - named, named ? "more " : "",
                     n - named == 1 ? "" : "s");
-    snprintf(note->detail, sizeof note->detail, "%s", text.s);
+    mt_rec_note_detail(r, MT_NOTE_UNSEEN, "%s", text.s);
     mt_buf_free(&text);
     mt_buf_free(&name);
 }

@@ -3,6 +3,7 @@
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/base/search.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,10 +252,24 @@ void mt_rec_told(struct mt_recording *r, int64_t reserved_b, int64_t total_b)
 
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes)
 {
-    struct mt_note *n = &r->notes[kind];
-    if (n->count++ == 0)
-        n->first_offset = offset;
-    mt_wrap_inc(&n->bytes, bytes);
+    mt_rec_note_n(r, kind, 1, offset);
+    mt_wrap_inc(&r->notes[kind].bytes, bytes);
+}
+
+void mt_rec_note_n(struct mt_recording *r, enum mt_note_kind kind, uint64_t n, int64_t offset)
+{
+    struct mt_note *note = &r->notes[kind];
+    if (!note->count)
+        note->first_offset = offset;
+    note->count += n;
+}
+
+void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->notes[kind].detail, sizeof r->notes[kind].detail, fmt, args);
+    va_end(args);
 }
 
 bool mt_device_is(const char *own, const char *asked, bool whole)

@@ -429,6 +429,11 @@ void mt_rec_told(struct mt_recording *r, int64_t reserved_b, int64_t total_b);
 
 /* Counts one more of a kind of note. offset -1 = unknown. */
 void mt_rec_note(struct mt_recording *r, enum mt_note_kind kind, int64_t offset, int64_t bytes);
+/* Counts n more at once. */
+void mt_rec_note_n(struct mt_recording *r, enum mt_note_kind kind, uint64_t n, int64_t offset);
+/* The names concerned, in place of those said before; what exceeds its room is cut. */
+void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The note as a sentence for people. */
 void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
