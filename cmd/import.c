@@ -4,6 +4,7 @@
 #include "formats/format.h"
 #include "lib/base/human.h"
 #include "lib/input/stream.h"
+#include "lib/model/steps_advice.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

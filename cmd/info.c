@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/steps_advice.h"
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/stmt_report.h"

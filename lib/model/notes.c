@@ -1,12 +1,8 @@
-/* The words for what recording.h numbers, and what reports say of a run. */
 #include "lib/model/notes.h"
 
+#include "lib/base/human.h"
 #include "lib/model/recording.h"
-
-const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
-                                                "optimizer", "data loading", "recomputed"};
-const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
-const char *const mt_metric_names[] = {"reserved", "oom", "device_free", "rss"};
+#include <string.h>
 
 const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "skipped",
@@ -219,10 +215,6 @@ static const char *const texts[MT_NOTE_N] = {
                            "last prof.step() of a loop",
 };
 
-#include "lib/base/human.h"
-#include <stdio.h>
-#include <string.h>
-
 /* Appends the word at p, "one/many", picking by count; returns its end. */
 static const char *add_word(struct mt_buf *out, const char *p, bool many)
 {
@@ -258,60 +250,4 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
         }
         p += 2;
     }
-}
-
-/* ---- those of a run ---- */
-
-void mt_run_notes_add(struct mt_run_notes *notes, const char *kind, const char *text)
-{
-    size_t room = sizeof notes->text - notes->text_n;
-    int k = 0;
-    while (k < MT_NOTE_N && strcmp(mt_note_names[k], kind) != 0)
-        k++;
-    if (k == MT_NOTE_N || notes->n == MT_NOTE_N || room <= 1)
-        return;
-    notes->v[notes->n].kind = (uint16_t)k;
-    notes->v[notes->n++].at = (uint16_t)notes->text_n;
-    int written = snprintf(notes->text + notes->text_n, room, "%s", text);
-    notes->text_n += (size_t)written < room ? (size_t)written + 1 : room;
-}
-
-const char *mt_run_notes_get(const struct mt_run_notes *notes, enum mt_note_kind kind)
-{
-    for (size_t i = 0; i < notes->n; i++)
-        if (notes->v[i].kind == kind)
-            return notes->text + notes->v[i].at;
-    return NULL;
-}
-
-bool mt_run_notes_lost(const struct mt_run_notes *notes)
-{
-    return mt_run_notes_get(notes, MT_NOTE_CUT) || mt_run_notes_get(notes, MT_NOTE_SKIPPED) ||
-           mt_run_notes_get(notes, MT_NOTE_TRAILING);
-}
-
-#define MARK_IN_LOOP "prof.step() marks those of the loop, but only in a profile with a schedule"
-#define MARK_IN_SNAPSHOT                                                                           \
-    "record_function(f\"ProfilerStep#{n}\") around each iteration marks those of the loop"
-
-const char *mt_steps_advice(const struct mt_steps_source *from)
-{
-    bool own = from->marker && *from->marker;
-    bool optimizers = own && from->any && strcmp(from->marker, MT_STEPS_OF_OPTIMIZERS) == 0;
-    if (optimizers && from->rounds)
-        return from->snapshot ? "from one round of the optimizers to the next; " MARK_IN_SNAPSHOT
-                              : "from one round of the optimizers to the next; " MARK_IN_LOOP;
-    if (optimizers)
-        return from->snapshot ? "from one optimizer step to the next; " MARK_IN_SNAPSHOT
-                              : "from one optimizer step to the next; " MARK_IN_LOOP;
-    if (from->any)
-        return NULL;
-    if (from->snapshot)
-        return own ? "only scopes of record_function() can match, where the snapshot has any"
-                   : "record_function(f\"ProfilerStep#{n}\") around each iteration marks them; "
-                     "import "
-                     "--step-marker REGEX takes any other scope";
-    return own ? "any name of `memtool table --by name --format csv` can match"
-               : "prof.step() marks them, but only in a profile with a schedule; import "
-                 "--step-marker REGEX takes any other name";
 }

@@ -1,12 +1,10 @@
 /*
- * notes.h - what every report on a run must say beside its figures.
+ * notes.h - what an import notes, and which reports must say it beside their figures.
  */
 #ifndef MT_NOTES_H
 #define MT_NOTES_H
 
 #include "lib/model/recording.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 /* What a note is about, as bits. A report says the notes about what it shows. */
 enum mt_about {
@@ -29,20 +27,5 @@ enum mt_about {
     MT_ABOUT_SHOWN = 1 << 13,
 };
 extern const unsigned mt_note_about[MT_NOTE_N];
-
-/* The notes of a run, as they stand in the database. */
-struct mt_run_notes {
-    size_t n, text_n;
-    struct {
-        uint16_t kind, at; /* enum mt_note_kind; in text */
-    } v[MT_NOTE_N];
-    char text[8192]; /* what exceeds it is cut */
-};
-/* Unknown kinds are left out. */
-void mt_run_notes_add(struct mt_run_notes *notes, const char *kind, const char *text);
-/* NULL: there is none of that kind. */
-const char *mt_run_notes_get(const struct mt_run_notes *notes, enum mt_note_kind kind);
-/* Whether something of the file is not in the run. */
-bool mt_run_notes_lost(const struct mt_run_notes *notes);
 
 #endif

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
+                                                "optimizer", "data loading", "recomputed"};
+const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
+const char *const mt_metric_names[] = {"reserved", "oom", "device_free", "rss"};
+
 void mt_rec_init(struct mt_recording *r)
 {
     *r = (struct mt_recording){

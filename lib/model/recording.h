@@ -437,16 +437,6 @@ void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const ch
 
 /* The note as a sentence for people. */
 void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
-/* Where the steps of a run came from. */
-struct mt_steps_source {
-    const char *marker; /* step_marker; NULL or "" = there are none */
-    bool any;           /* false: and the marker is the user's, and matches nothing */
-    bool rounds;        /* of several optimizers (MT_NOTE_STEPS_ROUNDS) */
-    bool snapshot;
-};
-/* How they were taken and what gives better ones, or any, as words to follow "steps: "; static,
- * NULL = they are as good as can be. */
-const char *mt_steps_advice(const struct mt_steps_source *from);
 extern const char *const mt_note_names[MT_NOTE_N];
 extern const char *const mt_phase_names[MT_PHASE_N];
 extern const char *const mt_metric_names[];

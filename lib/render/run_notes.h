@@ -4,8 +4,8 @@
 #ifndef MT_RUN_NOTES_H
 #define MT_RUN_NOTES_H
 
-#include "lib/model/notes.h"
 #include "lib/render/report.h"
+#include "lib/run/stored_notes.h"
 
 /* Adds what is older and in no figure, once: for reports on levels of a device that has such
  * blocks. */

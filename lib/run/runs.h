@@ -7,7 +7,7 @@
 #include "lib/base/human.h"
 #include "lib/db/db.h"
 #include "lib/model/knows.h"
-#include "lib/model/notes.h"
+#include "lib/run/stored_notes.h"
 
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
