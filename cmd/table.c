@@ -138,6 +138,7 @@ static enum mt_status check_known(const struct mt_run *run, const struct devices
         if (!mt_device_has_events(&d->v[i]))
             MT_TRY(mt_knows_sums(run, &d->v[i], err));
         MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
+        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & MT_KNOWS_EXTRAS, err));
         if (mt_device_has_events(&d->v[i]))
             continue;
         MT_TRY(mt_knows(run, &d->v[i],
@@ -154,7 +155,7 @@ static enum mt_status check_known(const struct mt_run *run, const struct devices
 static enum mt_status add_rows(struct mt_report *r, const struct mt_view *v,
                                const struct devices *d, int64_t *net_b, struct mt_err *err)
 {
-    mt_table_columns(r, keys.v, keys.n, keys.device, known_of(d));
+    mt_table_columns(r, keys.v, keys.n, keys.device, known_of(d), rows.columns);
     *net_b = 0;
     if (!d->n)
         return add_device(r, v, NULL, net_b, err);
@@ -185,6 +186,20 @@ static enum mt_status check_sorted(const struct mt_report *r, struct mt_err *err
     return MT_EUSAGE;
 }
 
+/* Times of runs that count something else, with their unit in the heading. */
+static void name_times(struct mt_report *r, const struct mt_run *run)
+{
+    if (!run->time_unit[0] || strcmp(run->time_unit, "ns") == 0)
+        return;
+    for (size_t i = 0; i < r->columns.n; i++) {
+        struct mt_column *c = &r->columns.v[i];
+        if (c->unit != MT_UNIT_NS || !c->title)
+            continue;
+        c->unit = MT_UNIT_COUNT;
+        c->title = mt_report_textf(r, "%s (%s)", c->title, run->time_unit);
+    }
+}
+
 static bool by_top(void)
 {
     for (int k = 0; k < keys.n; k++)
@@ -206,6 +221,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
     MT_TRY_OUT(check_sorted(r, err));
     note_others(r, &devices);
+    name_times(r, &v->run);
     MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));

@@ -19,6 +19,11 @@ SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_a
   alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
+-- name: load_extra
+-- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value
+SELECT node_id, value FROM node_extra WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure = ?4
+UNION ALL SELECT 0, value FROM node_extra WHERE node_id = 0 AND device_id = ?3 AND figure = ?4;
+
 -- name: load_threads
 -- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n
 SELECT id, coalesce(CASE WHEN count(*) OVER (PARTITION BY tid) > 1 THEN pid || ':' || tid ELSE tid END, ''), op_first, op_n

@@ -1,6 +1,7 @@
 /* The sink of heap logs: opened, checked, and closed into the recording. */
 #include "lib/model/heap_parts.h"
 
+#include "lib/model/extras.h"
 #include <string.h>
 
 enum {
@@ -109,6 +110,8 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
     if (id == h->extra_at.n) {
         *mt_vec_push(&h->extra_at) = (uint32_t)r->extras.n;
         *mt_vec_push(&r->extras) = (struct mt_node_extra){node, h->device, name, 0};
+        enum mt_extra extra = mt_extra_find(figure);
+        h->knows_extras |= extra < MT_EXTRA_N ? MT_KNOWS_EXTRA(extra) : 0;
     }
     int64_t *sum = &r->extras.v[h->extra_at.v[id]].value;
     bool fits = *sum != MT_UNKNOWN && (value < 0 || *sum <= INT64_MAX - value);
@@ -378,6 +381,7 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
         close_sums(h);
     else
         close_events(h);
+    h->rec->devices.v[h->device].knows |= h->knows_extras;
     if (is_empty(h))
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     put_history(h);

@@ -106,7 +106,8 @@ void mt_heap_last_is_end(struct mt_heap *h);
 /* ---- all of them ---- */
 
 /* A further figure of a path, not negative; adds up, and is unknown where that leaves 64 bits.
- * figure: static text, ending in its unit: temporary_n, read_b. */
+ * figure: static text, ending in its unit, mostly one of extras.h: temporary_n, read_b. Where any
+ * path has it the device knows it, and of others it is 0. */
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value);
 /* A value of the process now: enum mt_metric, one of them for each sink. Of very many, the largest
  * of every few are kept. */

@@ -87,6 +87,7 @@ struct mt_heap {
 
     struct mt_strtab extra_keys; /* node and figure -> index into extra_at */
     MT_VEC(uint32_t) extra_at;   /* index into rec->extras */
+    unsigned knows_extras;       /* bits of those that came */
 };
 
 /* Whether times and figures can be true (heap.h); adds to *sum. */

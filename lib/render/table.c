@@ -103,7 +103,9 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 }
 
 /* Bits that runs with sums may lack; figures of others are shown as they are. */
-enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
+enum {
+    SUMS = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END | MT_KNOWS_EXTRAS
+};
 
 unsigned mt_table_needs(const char *column)
 {
@@ -120,15 +122,18 @@ const char *mt_table_sort_default(unsigned knows)
 }
 
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
-                      unsigned knows)
+                      unsigned knows, bool all)
 {
     const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
     mt_report_columns(r, mt_knows_events(knows) ? of_events : of_sums);
-    for (size_t i = 0; i < shown.n; i++)
-        if (mt_report_find_column(r, mt_figure_defs[shown.v[i]].name) < 0) {
-            mt_report_columns(r, mt_figure_defs[shown.v[i]].name);
-            r->columns.v[r->columns.n - 1].hidden = true;
-        }
+    for (size_t i = 0; i < shown.n; i++) {
+        const struct mt_figure_def *def = &mt_figure_defs[shown.v[i]];
+        if (mt_report_find_column(r, def->name) >= 0 ||
+            (!all && def->needs & MT_KNOWS_EXTRAS & ~knows))
+            continue;
+        mt_report_columns(r, def->name);
+        r->columns.v[r->columns.n - 1].hidden = true;
+    }
     for (size_t i = 0; i < r->columns.n; i++) {
         struct mt_column *c = &r->columns.v[i];
         c->hidden &= strcmp(c->name, mt_table_sort_default(knows)) != 0;
@@ -162,6 +167,8 @@ static struct mt_cell figure_cell(const struct mt_group *from, const struct mt_f
     unsigned needs = mt_figure_defs[f].needs;
     bool ran = from->has_calls && from->calls_n; /* call paths of snapshots have no calls */
     bool unlisted = !figures->v[f].i && knows & mt_large_only(needs);
+    if (needs & MT_KNOWS_EXTRAS && figures->v[f].i == MT_UNKNOWN)
+        return (struct mt_cell){0};
     if (unlisted || (needs == MT_KNOWS_OPS ? !ran : needs & ~knows & SUMS))
         return (struct mt_cell){0};
     return mt_cell_int(figures->v[f].i);
@@ -248,6 +255,15 @@ static void sort_then(int column)
         sorting.columns[sorting.n++] = column;
 }
 
+/* Whether any row has something in the column. */
+static bool is_known(const struct mt_report *r, int column)
+{
+    for (size_t i = 0; i < r->rows.n; i++)
+        if (r->rows.v[i].cells[column].kind != MT_CELL_NULL)
+            return true;
+    return false;
+}
+
 void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
 {
     static const char self[] = "self_";
@@ -255,6 +271,7 @@ void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
     if (column < 0)
         column = (int)r->columns.n - 1;
     r->columns.v[column].wanted = true;
+    r->columns.v[column].hidden &= !is_known(r, column);
     sorting = (struct sorting){.by_size = sort->by_size};
     sort_then(column);
     if (sort->then_name && strncmp(sort->column, self, sizeof self - 1) == 0)

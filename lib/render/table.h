@@ -28,9 +28,10 @@ unsigned mt_table_needs(const char *column);
 const char *mt_table_sort_default(unsigned knows);
 
 /* Adds the columns: figures, the grouping keys, `device` where asked for. knows: enum mt_knows, of
- * any device of the table. */
+ * any device of the table. Figures that only some formats have are there where it knows them; all:
+ * anyhow. */
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
-                      unsigned knows);
+                      unsigned knows, bool all);
 
 /* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. knows:
  * of the device of the groups. */

@@ -11,6 +11,10 @@
 #define BLOCKS      MT_KEPT_BLOCKS
 #define DEVICE      MT_KEPT_DEVICE
 #define SITES       (MT_KEPT_SITES | MT_KEPT_HEAVY)
+/* A further figure, which only some formats have. */
+#define EXTRA(name)                                                                                \
+    .adds = MT_ADDS_KNOWN, .lasts = true, .needs = MT_KNOWS_EXTRA(MT_EXTRA_##name),                \
+    .unknown = MT_UNKNOWN_ALLOC, .least_by = MT_GAPS_INSIDE, .kept = TABLE
 
 const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
     [MT_FIG_AT_PEAK_B] = {"at_peak_b", "AT PEAK", "in use at the device's peak",
@@ -97,6 +101,41 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
     [MT_FIG_TIME_NS] = {"time_ns", "TIME", "time in the op; of a record, when it was made",
                         .lasts = true, .needs = MT_KNOWS_OPS, .unknown = MT_UNKNOWN_TIME,
                         .kept = TABLE | OPS, .sections = IN(TOTAL) | IN(OP)},
+    [MT_FIG_SELF_TEMPORARY_N] = {"self_temporary_n", "SELF TEMPORARY",
+                                 "blocks that it allocates itself and that are freed soon",
+                                 EXTRA(TEMPORARY_N)},
+    [MT_FIG_TEMPORARY_N] = {"temporary_n", "TEMPORARY", "blocks that are freed soon",
+                            EXTRA(TEMPORARY_N)},
+    [MT_FIG_SELF_TEMPORARY_B] = {"self_temporary_b", "SELF TEMPORARY",
+                                 "bytes that it allocates itself and that are freed soon",
+                                 EXTRA(TEMPORARY_B)},
+    [MT_FIG_TEMPORARY_B] = {"temporary_b", "TEMPORARY", "bytes that are freed soon",
+                            EXTRA(TEMPORARY_B)},
+    [MT_FIG_SELF_TEMPORARY_MOST_N] = {"self_temporary_most_n", "SELF TEMPORARY <=",
+                                      "blocks that it allocates itself and the next event frees, "
+                                      "at most",
+                                      EXTRA(TEMPORARY_MOST_N)},
+    [MT_FIG_TEMPORARY_MOST_N] = {"temporary_most_n",
+                                 "TEMPORARY <=", "blocks that the next event frees, at most",
+                                 EXTRA(TEMPORARY_MOST_N)},
+    [MT_FIG_SELF_READ_B] = {"self_read_b", "SELF READ", "read from blocks that it allocates itself",
+                            EXTRA(READ_B)},
+    [MT_FIG_READ_B] = {"read_b", "READ", "read from the blocks", EXTRA(READ_B)},
+    [MT_FIG_SELF_WRITTEN_B] = {"self_written_b", "SELF WRITTEN",
+                               "written to blocks that it allocates itself", EXTRA(WRITTEN_B)},
+    [MT_FIG_WRITTEN_B] = {"written_b", "WRITTEN", "written to the blocks", EXTRA(WRITTEN_B)},
+    [MT_FIG_SELF_MEAN_LIFETIME_NS] = {"self_mean_lifetime_ns", "SELF LIFETIME",
+                                      "mean lifetime of the blocks that it allocates itself",
+                                      EXTRA(LIFETIME_NS)},
+    [MT_FIG_MEAN_LIFETIME_NS] = {"mean_lifetime_ns", "LIFETIME", "mean lifetime of the blocks",
+                                 EXTRA(LIFETIME_NS)},
+    [MT_FIG_SELF_SHORT_LIVED_N] = {"self_short_lived_n", "SELF SHORT-LIVED",
+                                   "blocks that it allocates itself, of paths whose blocks live "
+                                   "short on average",
+                                   EXTRA(SHORT_LIVED_N)},
+    [MT_FIG_SHORT_LIVED_N] = {"short_lived_n", "SHORT-LIVED",
+                              "blocks of paths whose blocks live short on average",
+                              EXTRA(SHORT_LIVED_N)},
 };
 
 enum mt_figure mt_figure_find(const char *name)
@@ -133,6 +172,32 @@ struct mt_figure_set mt_figures_kept(unsigned kept)
 
 /* ---- the sources ---- */
 
+static int64_t mean(int64_t sum, int64_t n)
+{
+    return sum == MT_UNKNOWN || n <= 0 ? MT_UNKNOWN : sum / n;
+}
+
+static void put_extras(const struct mt_group *from, struct mt_figures *out)
+{
+    static const enum mt_figure figures[MT_EXTRA_N] = {
+        [MT_EXTRA_TEMPORARY_N] = MT_FIG_SELF_TEMPORARY_N,
+        [MT_EXTRA_TEMPORARY_B] = MT_FIG_SELF_TEMPORARY_B,
+        [MT_EXTRA_TEMPORARY_MOST_N] = MT_FIG_SELF_TEMPORARY_MOST_N,
+        [MT_EXTRA_READ_B] = MT_FIG_SELF_READ_B,
+        [MT_EXTRA_WRITTEN_B] = MT_FIG_SELF_WRITTEN_B,
+        [MT_EXTRA_LIFETIME_NS] = MT_FIG_SELF_MEAN_LIFETIME_NS,
+        [MT_EXTRA_SHORT_LIVED_N] = MT_FIG_SELF_SHORT_LIVED_N,
+    }; /* the inclusive one follows */
+    union mt_value *v = out->v;
+    for (int i = 0; i < MT_EXTRA_N; i++) {
+        v[figures[i]].i = from->extra ? from->extra->self[i] : MT_UNKNOWN;
+        v[figures[i] + 1].i = from->extra ? from->extra->total[i] : MT_UNKNOWN;
+    }
+    union mt_value *lifetime = &v[MT_FIG_SELF_MEAN_LIFETIME_NS];
+    lifetime[0].i = mean(lifetime[0].i, from->self.alloc_n);
+    lifetime[1].i = mean(lifetime[1].i, from->total.alloc_n);
+}
+
 void mt_group_figures(const struct mt_group *from, struct mt_figures *out)
 {
     const struct mt_sums *s = &from->self, *t = &from->total;
@@ -152,6 +217,7 @@ void mt_group_figures(const struct mt_group *from, struct mt_figures *out)
                                      [MT_FIG_RECOMPUTED_N].i = from->recomputed_n,
                                      [MT_FIG_SELF_TIME_NS].i = from->self_time_ns,
                                      [MT_FIG_TIME_NS].i = from->time_ns}};
+    put_extras(from, out);
 }
 
 void mt_device_figures(const struct mt_run *run, const struct mt_run_device *device,

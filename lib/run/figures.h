@@ -34,6 +34,21 @@ enum mt_figure {
     MT_FIG_RECOMPUTED_N,
     MT_FIG_SELF_TIME_NS,
     MT_FIG_TIME_NS,
+    /* those that only some formats have (lib/model/extras.h) */
+    MT_FIG_SELF_TEMPORARY_N,
+    MT_FIG_TEMPORARY_N,
+    MT_FIG_SELF_TEMPORARY_B,
+    MT_FIG_TEMPORARY_B,
+    MT_FIG_SELF_TEMPORARY_MOST_N,
+    MT_FIG_TEMPORARY_MOST_N,
+    MT_FIG_SELF_READ_B,
+    MT_FIG_READ_B,
+    MT_FIG_SELF_WRITTEN_B,
+    MT_FIG_WRITTEN_B,
+    MT_FIG_SELF_MEAN_LIFETIME_NS,
+    MT_FIG_MEAN_LIFETIME_NS,
+    MT_FIG_SELF_SHORT_LIVED_N,
+    MT_FIG_SHORT_LIVED_N,
     MT_FIG_N
 };
 
@@ -119,7 +134,8 @@ struct mt_figure_set mt_figures_kept(unsigned kept);
 
 /* ---- the sources ---- */
 
-/* What ops of a group did; what is alive of them, as their nodes know it. */
+/* What ops of a group did; what is alive of them, as their nodes know it. Of further figures
+ * MT_UNKNOWN is none. */
 void mt_group_figures(const struct mt_group *from, struct mt_figures *out);
 /* Of a whole device of a run; MT_UNKNOWN where it does not say. */
 void mt_device_figures(const struct mt_run *run, const struct mt_run_device *device,

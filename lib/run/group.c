@@ -82,4 +82,5 @@ void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struc
 void mt_groups_free(struct mt_groups *g)
 {
     mt_vec_free(&g->rows);
+    mt_vec_free(&g->extras);
 }

@@ -40,7 +40,8 @@ static void find_groups(struct mt_grouper *g, struct node_groups *out)
 
 static struct mt_node_part part_of(const struct node_groups *groups, uint64_t node)
 {
-    return (struct mt_node_part){.group = groups->of[node], .outermost = groups->outermost[node]};
+    return (struct mt_node_part){
+        .group = groups->of[node], .outermost = groups->outermost[node], .extra = MT_EXTRA_N};
 }
 
 static enum mt_status read_times(struct mt_db *db, const struct mt_run *run,
@@ -83,8 +84,35 @@ static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
     to->use(to->closure, &part);
 }
 
+static enum mt_status read_extras(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device,
+                                  const struct node_groups *groups, const struct mt_tree *t,
+                                  mt_node_use *use, void *closure, struct mt_err *err)
+{
+    size_t n = t->nodes.n;
+    int64_t *self = mt_alloc(2 * (n + 1) * sizeof *self), *total = self + n + 1;
+    enum mt_status st = MT_OK;
+    for (int i = 0; i < MT_EXTRA_N; i++) {
+        if (!(device->knows & MT_KNOWS_EXTRA(i)))
+            continue;
+        MT_TRY_OUT(mt_load_extra(db, run, device->id, (enum mt_extra)i, t, self, total, err));
+        for (size_t node = 0; node < n; node++) {
+            if (!total[node])
+                continue;
+            struct mt_node_part part = part_of(groups, node);
+            part.extra = (enum mt_extra)i;
+            part.extra_self = self[node];
+            part.extra_total = total[node];
+            use(closure, &part);
+        }
+    }
+out:
+    free(self);
+    return st;
+}
+
 enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
-                             const struct mt_run_device *device, struct mt_grouper *g,
+                             const struct mt_run_device *device, bool extras, struct mt_grouper *g,
                              mt_node_use *use, void *closure, struct mt_err *err)
 {
     struct node_groups groups;
@@ -94,6 +122,8 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
     if (st == MT_OK && device)
         st = mt_load_stats(db, run, device->id, n, use_stats,
                            &(struct stats_use){&groups, use, closure}, err);
+    if (st == MT_OK && device && extras && device->knows & MT_KNOWS_EXTRAS)
+        st = read_extras(db, run, device, &groups, g->tree, use, closure, err);
     free(groups.of);
     free(groups.outermost);
     return st;
@@ -105,9 +135,23 @@ struct adder {
     bool outermost_calls;
 };
 
+static void add_extra(struct mt_groups *out, const struct mt_node_part *p)
+{
+    while (out->extras.n <= p->group)
+        *mt_vec_push(&out->extras) = (struct mt_extra_sums){0};
+    struct mt_extra_sums *x = &out->extras.v[p->group];
+    mt_extra_add(&x->self[p->extra], p->extra_self);
+    if (p->outermost)
+        mt_extra_add(&x->total[p->extra], p->extra_total);
+}
+
 static void add_part(void *closure, const struct mt_node_part *p)
 {
     struct adder *a = closure;
+    if (p->extra != MT_EXTRA_N) {
+        add_extra(a->out, p);
+        return;
+    }
     while (a->out->rows.n <= p->group)
         mt_groups_row(a->out, a->grouper, (uint32_t)a->out->rows.n);
     struct mt_group *row = &a->out->rows.v[p->group];
@@ -121,6 +165,15 @@ static void add_part(void *closure, const struct mt_node_part *p)
     mt_sums_add(&row->total, &p->total);
 }
 
+/* Every row gets its further figures. */
+static void put_extras(struct mt_groups *out)
+{
+    while (out->extras.n < out->rows.n)
+        *mt_vec_push(&out->extras) = (struct mt_extra_sums){0};
+    for (size_t i = 0; i < out->rows.n; i++)
+        out->rows.v[i].extra = &out->extras.v[i];
+}
+
 enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, const enum mt_group_key *keys,
                               int key_n, struct mt_tree *t, struct mt_groups *out,
@@ -130,10 +183,12 @@ enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
     MT_TRY(mt_load_nodes(db, run, t, err));
     mt_grouper_init(&g, t, keys, key_n);
     struct adder a = {&g, out, mt_group_calls_outermost(keys, key_n)};
-    enum mt_status st = mt_nodes_each(db, run, device, &g, add_part, &a, err);
+    enum mt_status st = mt_nodes_each(db, run, device, true, &g, add_part, &a, err);
     if (st == MT_OK && device) {
         mt_tree_add_device(t, device);
         mt_groups_add_explicit(out, &g);
+        if (device->knows & MT_KNOWS_EXTRAS)
+            put_extras(out);
     }
     mt_grouper_free(&g);
     return st;

@@ -1,6 +1,7 @@
 #include "lib/run/knows.h"
 
 #include "lib/base/mem.h"
+#include "lib/model/extras.h"
 
 enum {
     TRACE = 1 << MT_RUN_TRACE,
@@ -10,9 +11,11 @@ enum {
     ANY = (1 << MT_RUN_KIND_N) - 1
 };
 
+#define EXTRA(name) MT_KNOWS_EXTRA(MT_EXTRA_##name)
+
 /* What is missing, by what would be needed and the kind of run: the first that fits. */
 static const struct lack {
-    unsigned bit;
+    unsigned bit; /* enum mt_knows; or several */
     unsigned kinds;
     const char *lacks;   /* behind the name of the run */
     const char *instead; /* whole sentences; NULL: the reports that work */
@@ -50,6 +53,14 @@ static const struct lack {
     {MT_KNOWS_COUNTS, ANY, "does not count blocks", "Ask for bytes."},
     {MT_KNOWS_FREED_IN, ANY, "does not say which call path freed what",
      "`memtool table` shows what was allocated, and what is alive."},
+    {EXTRA(TEMPORARY_N) | EXTRA(TEMPORARY_B), ANY, "does not say which blocks are temporary",
+     "memray's files of all allocations do."},
+    {EXTRA(TEMPORARY_MOST_N), ANY, "does not say how many blocks may be temporary",
+     "heaptrack's files do."},
+    {EXTRA(READ_B) | EXTRA(WRITTEN_B), ANY, "does not say what was read and written",
+     "valgrind --tool=dhat counts it."},
+    {EXTRA(LIFETIME_NS) | EXTRA(SHORT_LIVED_N), ANY,
+     "does not say how long blocks of its call paths lived", "valgrind --tool=dhat does."},
 };
 
 /* Reports of sums, and what one of must be known for them to answer. */

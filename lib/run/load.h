@@ -5,6 +5,7 @@
 #ifndef MT_LOAD_H
 #define MT_LOAD_H
 
+#include "lib/model/extras.h"
 #include "lib/model/recording.h"
 #include "lib/run/group_keys.h"
 #include "lib/run/path_text.h"
@@ -116,6 +117,15 @@ typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *se
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
                              uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
 
+/* A further figure of the run's nodes on a device: of each itself, and with its subtree. node_n + 1
+ * of them, the last of what has no call path; MT_UNKNOWN where they leave 64 bits. Errors: MT_EDB.
+ */
+enum mt_status mt_load_extra(struct mt_db *db, const struct mt_run *run, int64_t device,
+                             enum mt_extra extra, const struct mt_tree *t, int64_t *self,
+                             int64_t *total, struct mt_err *err);
+/* Adds what is known. */
+void mt_extra_add(int64_t *to, int64_t v);
+
 /* What blocks older than the recording add to the levels of a device: [before trace]. */
 void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
 /* The same, and what is outside every op of it or freed unseen. */
@@ -142,10 +152,17 @@ struct mt_group {
     int64_t calls_n, time_ns, self_time_ns;
     int64_t recomputed_n; /* ops of it that run again in backward (MT_PHASE_RECOMPUTED) */
     struct mt_sums self, total;
+    const struct mt_extra_sums *extra; /* NULL: not looked for */
+};
+
+/* Further figures; MT_UNKNOWN where they leave 64 bits. */
+struct mt_extra_sums {
+    int64_t self[MT_EXTRA_N], total[MT_EXTRA_N];
 };
 
 struct mt_groups {
     MT_VEC(struct mt_group) rows;
+    MT_VEC(struct mt_extra_sums) extras; /* like rows, where the device has any */
 };
 
 /* Says to which group an item belongs; groups are numbered as they come. */
@@ -190,13 +207,16 @@ struct mt_node_part {
     bool outermost; /* no node of the group is around it: inclusive figures count */
     int64_t calls_n, recomputed_n, time_ns, self_time_ns;
     struct mt_sums self, total;
+    enum mt_extra extra; /* MT_EXTRA_N: none */
+    int64_t extra_self, extra_total;
 };
 typedef void mt_node_use(void *closure, const struct mt_node_part *part);
 
 /* Calls use() for the stored figures of the nodes of the grouper's tree, those of memory of one
- * device (NULL: none). Groups are numbered in preorder. Errors: MT_EDB. */
+ * device (NULL: none), with its further figures if asked for. Groups are numbered in preorder; of
+ * what is outside the tree there is no group. Errors: MT_EDB. */
 enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
-                             const struct mt_run_device *device, struct mt_grouper *g,
+                             const struct mt_run_device *device, bool extras, struct mt_grouper *g,
                              mt_node_use *use, void *closure, struct mt_err *err);
 
 /* All nodes grouped, with what is outside ops. The texts of the groups belong to the tree, which is

@@ -40,6 +40,8 @@ open("out put.json", "w").close()
 open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
 OF_HEAPS = ("object", "file", "rss")  # what only heap logs have
+FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
+           "dhat": ("read_b", "written_b", "lifetime_ns", "lived_n")}
 memtool("import", TRACE, "--db", "t.db", "--name", "base", "--group", "night ly")
 for i, name in enumerate(NAMES):
     text = subprocess.run(["gzip", "-dc", TRACE], capture_output=True).stdout
@@ -227,6 +229,8 @@ def every_value():
     """What is offered for an option is taken, by every command."""
     memtool("import", f"{SAMPLES}/snapshots/fragmented.pickle", "--db", "v.db", "--name", "gpu")
     memtool("import", f"{SAMPLES}/heap/heaptrack.zst", "--db", "v.db", "--name", "heap")
+    memtool("import", f"{SAMPLES}/heap/dhat_2k.json", "--db", "v.db", "--name", "dhat")
+    memtool("import", f"{SAMPLES}/python/memray_1.20.bin", "--db", "v.db", "--name", "memray")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
     os.environ["MEMTOOL_DB"] = "v.db"
     offered = 0
@@ -236,7 +240,7 @@ def every_value():
             for word in ask(command, option + "="):
                 value = word.split("=", 1)[1]
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
-                run = "heap" if value in OF_HEAPS else run
+                run = "heap" if value in OF_HEAPS else next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
                         "export": ["--baseline", run]}.get(command, [run])

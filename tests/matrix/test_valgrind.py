@@ -75,6 +75,7 @@ def dhat(name):
         for figure, key in keys.items():
             want[path][figure] += pp[key]
     compare(run, want)
+    further(run, doc, frames, longest)
     for figure, key in (("alloc_b", "tb"), ("alloc_n", "tbk"), ("peak_b", "gb"), ("at_end_b", "eb"), ("at_end_n", "ebk")):
         whole = sum(pp[key] for pp in doc["pps"])
         m.check(device[figure] == whole, run, "device", figure, device[figure], whole)
@@ -82,6 +83,37 @@ def dhat(name):
     ran = m.query(f"SELECT dur_ns, time_unit FROM run WHERE name = '{run}'")[0]
     m.check(ran["dur_ns"] in (doc["te"], None), run, "time of the end", ran)
     m.check(ran["time_unit"] == "instructions", run, "unit of times", ran)
+
+
+def by_function(paths, value):
+    """What functions add up to, each path once for each: {name: itself}, {name: with what it calls}."""
+    own, all_of = collections.Counter(), collections.Counter()
+    for path, figures in paths.items():
+        own[path[-1]] += figures[value]
+        for name in set(path):
+            all_of[name] += figures[value]
+    return own, all_of
+
+
+def further(run, doc, frames, longest):
+    """Reads, writes and lifetimes, which reports add up by function."""
+    paths = collections.defaultdict(collections.Counter)
+    for pp in doc["pps"]:
+        path = path_of([frames[i] for i in pp["fs"]], len(pp["fs"]) == longest)
+        short = pp["tl"] <= doc["tuth"] * pp["tbk"]
+        paths[path].update({"read_b": pp["rb"], "written_b": pp["wb"], "lifetime": pp["tl"], "n": pp["tbk"], "short_lived_n": short * pp["tbk"]})
+    rows = mt.by(m.rows("table", run, "--by", "name"), "name")
+    for prefix, at in (("self_", 0), ("", 1)):
+        for figure in ("read_b", "written_b", "short_lived_n"):
+            got = collections.Counter({name: row[prefix + figure] for (name,), row in rows.items()})
+            m.check(got == by_function(paths, figure)[at], run, prefix + figure, got, by_function(paths, figure)[at])
+        lifetime, blocks = by_function(paths, "lifetime")[at], by_function(paths, "n")[at]
+        for (name,), row in rows.items():
+            mean = lifetime[name] // blocks[name] if blocks[name] else None
+            m.check(row[prefix + "mean_lifetime_ns"] == mean, run, prefix + "mean lifetime", name, row, mean)
+    for figure in ("read_b", "written_b", "short_lived_n", "lifetime_ns"):
+        stored = m.query(f"SELECT sum(value) AS v FROM v_node_extra WHERE run = '{run}' AND figure = '{figure}'")[0]["v"]
+        m.check(stored == sum(path[figure.replace("lifetime_ns", "lifetime")] for path in paths.values()), run, "all", figure, stored)
 
 
 # ---- massif ----

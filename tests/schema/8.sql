@@ -48,7 +48,9 @@ CREATE TABLE meta (
 -- 2 the peak, 4 what each call path held at it, 8 what is alive at the end, 16 a curve over time, 32 what each
 -- path held at several moments, 64 single blocks, 128 numbers of blocks, 256 what ops freed themselves, 512 single
 -- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
--- what others held there is NULL; 32768 libraries or files of functions. Figures that it does not know are NULL. The level of a device is start_b plus the running sum of its records and of the frees
+-- what others held there is NULL; 32768 libraries or files of functions; from 65536 on further figures: temporary_n, temporary_b,
+-- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n. Figures that it does not know are NULL.
+-- The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
 -- long: levels, peaks and what is alive are upper bounds then, by the doubt_ at most.
@@ -141,7 +143,7 @@ CREATE TABLE node_stat (
 ) WITHOUT ROWID;
 
 -- Further figures of nodes themselves, which only some formats have: temporary_most_n, blocks that the very next
--- event of the log freed, at most.
+-- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. No row: 0 where the device knows them.
 CREATE TABLE node_extra (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
   figure TEXT NOT NULL,            -- ends in its unit, as columns do

@@ -243,7 +243,7 @@ static const struct summed_file dhats[] = {
      TOP "\"pps\":[{\"tb\":9,\"tbk\":1,\"tl\":9223372036854775807,\"gb\":9,\"gbk\":1,\"eb\":0,"
          "\"ebk\":0,\"fs\":[3]}," PATH(9, 7, 2, "3") "]" TABLE,
      " alloc 18 n 4 peak 16 end 2" REST
-     "main 18/16/2\nevents 2\nlifetime  ?\nread_b  1\nwritten_b  2\n"},
+     "main 18/16/2\nevents 2\nlifetime_ns  ?\nread_b  1\nwritten_b  2\n"},
     {"times that cannot be",
      "{\"dhatFileVersion\":2,\"mode\":\"rust-heap\",\"tu\":\"us\",\"te\":9,"
      "\"tg\":9223372036854775807,\"pps\":[" PATH(9, 7, 2, "3") "]" TABLE,
