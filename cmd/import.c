@@ -449,6 +449,11 @@ static const struct mt_opt opts[] = {
      "functions of heap logs that only hand out memory, beside malloc and the like"},
     {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
      "what the numbers of a file are that does not say: at-end, at-peak, allocated, temporary"},
+    {"sysroot", 0, MT_OPT_STRING, &how.sysroot, "DIR",
+     "look here for the programs and libraries of heap logs that have addresses, not on this "
+     "machine"},
+    {"no-symbols", 0, MT_OPT_FLAG, &how.no_symbols, NULL,
+     "open none of them: functions without a name stay places in modules"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
     {0},

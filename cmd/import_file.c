@@ -88,11 +88,13 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     MT_TRY(mt_stream_open(path, &in, err));
     struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
     struct progress progress = {.in = in};
+    struct mt_symbols *symbols = mt_symbols_new(how->no_symbols, how->sysroot);
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
                                 .values = how->values,
                                 .alloc_fn = alloc_fn,
+                                .symbols = symbols,
                                 .progress = show_progress,
                                 .closure = &progress};
     MT_TRY_OUT(mt_reader_of(in, &format, err));
@@ -100,6 +102,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     mt_stream_hash(in, hash);
 out:
     mt_progress_end(&progress.line);
+    mt_symbols_free(symbols);
     if (st == MT_EINPUT)
         blame_damage(in, format, how->partial, err);
     mt_stream_close(in);
@@ -148,6 +151,10 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
     if (how->values && rec->summed)
         mt_buf_addf(&key, " values %s", value_names[how->values]);
+    if (how->sysroot && rec->summed)
+        mt_buf_addf(&key, " sysroot %s", how->sysroot);
+    if (how->no_symbols && rec->summed)
+        mt_buf_adds(&key, " symbols none");
     for (size_t i = 0; i < how->bases.n; i++)
         mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
                     (long long)how->bases.v[i].bytes);
@@ -183,6 +190,9 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
         how->bases.v[n - 1 - i] = how->bases.v[i];
         how->bases.v[i] = last;
     }
+    const char *symbols = cut_last(key, " symbols ");
+    how->no_symbols = symbols && strcmp(symbols, "none") == 0;
+    how->sysroot = cut_last(key, " sysroot ");
     if (mt_import_values(cut_last(key, " values "), &how->values, &ignored) != MT_OK)
         return false;
     char *cpp = cut_last(key, " cpp-frames ");

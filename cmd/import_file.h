@@ -17,6 +17,8 @@ struct mt_import_opts {
     enum mt_cpp_frames cpp_frames;
     enum mt_meaning values;
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
+    bool no_symbols;       /* functions of places in code are not looked for */
+    const char *sysroot;   /* folder in which they are; NULL = this machine */
     struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
     int64_t max_memory;      /* bytes; 0 = half of the machine's */

@@ -9,6 +9,7 @@
 
 #include "lib/base/err.h"
 #include "lib/input/stream.h"
+#include "lib/input/symbols.h"
 #include "lib/model/recording.h"
 #include <regex.h>
 
@@ -36,6 +37,7 @@ struct mt_read_opts {
     enum mt_cpp_frames cpp_frames;
     enum mt_meaning values;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
+    struct mt_symbols *symbols;      /* knows the functions at places in code; NULL = nobody does */
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;
 };

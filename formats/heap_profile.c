@@ -53,8 +53,13 @@ struct reader {
     stacks;
     MT_VEC(uint64_t) addresses;
     MT_VEC(struct mt_native_step) named;
-    struct mt_map step_of;               /* address -> steps */
-    MT_VEC(struct mt_native_step) steps; /* of addresses */
+    struct mt_map code_of; /* address -> code */
+    MT_VEC(struct code {
+        size_t first;
+        uint32_t n;
+    })
+    code; /* of addresses: their steps */
+    mt_native_steps steps;
     MT_VEC(struct mt_native_step) stack; /* scratch */
 };
 
@@ -233,16 +238,20 @@ static enum mt_status read_first(struct reader *r, struct mt_err *err)
 /* ---- call paths ---- */
 
 /* The address of the call is in front of where it returns to. */
-static struct mt_native_step step_at(struct reader *r, uint64_t address)
+static const struct code *code_at(struct reader *r, uint64_t address)
 {
-    uint32_t *at = mt_map_at(&r->step_of, address);
+    uint32_t *at = mt_map_at(&r->code_of, address);
     if (*at == MT_MAP_NONE) {
         uint64_t place;
         const char *object = mt_mapped_at(&r->mapped, address ? address - 1 : 0, &place);
-        *at = (uint32_t)r->steps.n;
-        *mt_vec_push(&r->steps) = mt_native_place(&r->paths, object, place);
+        struct mt_symbols *symbols = *object ? r->opts->symbols : NULL;
+        struct code c = {.first = r->steps.n};
+        uint32_t module = symbols ? mt_mapped_module(&r->mapped, symbols, object) : 0;
+        c.n = mt_native_at(&r->paths, r->opts->alloc_fn, symbols, module, object, place, &r->steps);
+        *at = (uint32_t)r->code.n;
+        *mt_vec_push(&r->code) = c;
     }
-    return r->steps.v[*at];
+    return &r->code.v[*at];
 }
 
 static uint32_t node_of(struct reader *r, const struct stack *s)
@@ -252,8 +261,11 @@ static uint32_t node_of(struct reader *r, const struct stack *s)
         return mt_native_path(&r->paths, MT_NONE, r->named.v + s->first_named, s->named_n, all);
     uint32_t around = MT_NONE;
     r->stack.n = 0;
-    for (size_t i = 0; i < s->n && i < STACK_MAX; i++)
-        *mt_vec_push(&r->stack) = step_at(r, r->addresses.v[s->first + i]);
+    for (size_t i = 0; i < s->n && i < STACK_MAX; i++) {
+        const struct code *c = code_at(r, r->addresses.v[s->first + i]);
+        for (uint32_t k = 0; k < c->n; k++)
+            *mt_vec_push(&r->stack) = r->steps.v[c->first + k];
+    }
     if (s->n > STACK_MAX)
         around =
             mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
@@ -331,7 +343,7 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = mt_path_tree_bytes(&r->paths) + mt_mapped_bytes(&r->mapped) +
-                   mt_map_bytes(&r->step_of) + mt_vec_bytes(&r->stacks) +
+                   mt_map_bytes(&r->code_of) + mt_vec_bytes(&r->code) + mt_vec_bytes(&r->stacks) +
                    mt_vec_bytes(&r->addresses) + mt_vec_bytes(&r->named) + mt_vec_bytes(&r->steps);
     mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
@@ -410,11 +422,12 @@ static enum mt_status heap_profile_read(struct mt_stream *in, const struct mt_re
     mt_path_tree_free(&r.paths);
     mt_mapped_free(&r.mapped);
     mt_buf_free(&r.text);
-    mt_map_free(&r.step_of);
+    mt_map_free(&r.code_of);
     mt_vec_free(&r.stacks);
     mt_vec_free(&r.addresses);
     mt_vec_free(&r.named);
     mt_vec_free(&r.steps);
+    mt_vec_free(&r.code);
     mt_vec_free(&r.stack);
     return st;
 }

@@ -329,7 +329,7 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     enum mt_status st = MT_OK;
     mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL, opts->alloc_fn);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
-    mt_ht_raw_init(&r.raw, &r.tables, r.heap);
+    mt_ht_raw_init(&r.raw, &r.tables, r.heap, opts->symbols);
     rec->resolution_ns = ms;
     MT_TRY_OUT(read_lines(&r, err));
     add_temporary(&r);

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap)
+void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap,
+                    struct mt_symbols *symbols)
 {
-    *r = (struct mt_ht_raw){.tables = tables, .heap = heap};
+    *r = (struct mt_ht_raw){.tables = tables, .heap = heap, .symbols = symbols};
     mt_strtab_init(&r->names);
 }
 
@@ -14,6 +15,8 @@ void mt_ht_raw_free(struct mt_ht_raw *r)
     mt_buf_free(&r->exe);
     mt_strtab_free(&r->names);
     mt_vec_free(&r->ranges);
+    mt_vec_free(&r->parts);
+    mt_vec_free(&r->steps);
     mt_vec_free(&r->places);
     mt_map_free(&r->place_of);
     mt_vec_free(&r->temporary);
@@ -55,6 +58,22 @@ bool mt_ht_raw_exe(struct mt_ht_raw *r, struct mt_fields f)
     return true;
 }
 
+/* Its parts are in r->parts. */
+static void add_module(struct mt_ht_raw *r, uint32_t name, uint64_t base)
+{
+    const struct mt_code_module is = {.path = mt_strtab_get(&r->names, name),
+                                      .build_id = "",
+                                      .parts = r->parts.v,
+                                      .part_n = r->parts.n};
+    uint32_t module = r->symbols ? mt_symbols_module(r->symbols, &is) : 0;
+    r->sorted = false;
+    for (size_t i = 0; i < r->parts.n; i++) {
+        uint64_t first = base + r->parts.v[i].start, end = first + r->parts.v[i].size;
+        if (first >= base && end > first)
+            *mt_vec_push(&r->ranges) = (struct mt_ht_range){first, end, base, name, module};
+    }
+}
+
 /* "name base (start size)...", addresses in the module; "-" forgets them all. */
 bool mt_ht_raw_module(struct mt_ht_raw *r, struct mt_fields f)
 {
@@ -73,16 +92,16 @@ bool mt_ht_raw_module(struct mt_ht_raw *r, struct mt_fields f)
         s = r->exe.s;
         n = r->exe.n;
     }
-    uint32_t module = mt_strtab_add(&r->names, s, strnlen(s, n));
-    r->sorted = false;
+    r->parts.n = 0;
     while (mt_field_hex(&f, &start)) {
         if (!mt_field_hex(&f, &size))
             return false;
-        if (size && start + size > start && base + start + size > base + start)
-            *mt_vec_push(&r->ranges) =
-                (struct mt_ht_range){base + start, base + start + size, base, module};
+        *mt_vec_push(&r->parts) = (struct mt_code_part){start, size};
     }
-    return mt_field_end(&f);
+    if (!mt_field_end(&f))
+        return false;
+    add_module(r, mt_strtab_add(&r->names, s, strnlen(s, n)), base);
+    return true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -116,15 +135,16 @@ static uint32_t ip_of(struct mt_ht_raw *r, uint64_t returns_to)
     uint64_t address = returns_to ? returns_to - 1 : 0;
     const struct mt_ht_range *in = range_of(r, address);
     struct mt_ht_place p = {.place = in ? address - in->base : address,
-                            .module = in ? in->module : MT_NONE};
+                            .name = in ? in->name : MT_NONE};
     uint32_t *at = mt_map_at(&r->place_of, address);
-    if (*at != MT_MAP_NONE && r->places.v[*at].place == p.place &&
-        r->places.v[*at].module == p.module)
+    if (*at != MT_MAP_NONE && r->places.v[*at].place == p.place && r->places.v[*at].name == p.name)
         return r->places.v[*at].ip;
     *at = (uint32_t)r->places.n;
-    const struct mt_native_step step =
-        mt_native_place(&r->tables->paths, in ? mt_strtab_get(&r->names, in->module) : "", p.place);
-    p.ip = mt_ht_push_ip(r->tables, &step, 1);
+    r->steps.n = 0;
+    uint32_t n = mt_native_at(&r->tables->paths, r->tables->alloc_fn, in ? r->symbols : NULL,
+                              in ? in->module : 0, in ? mt_strtab_get(&r->names, in->name) : "",
+                              p.place, &r->steps);
+    p.ip = mt_ht_push_ip(r->tables, r->steps.v, n);
     *mt_vec_push(&r->places) = p;
     return p.ip;
 }

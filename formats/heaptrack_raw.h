@@ -11,19 +11,23 @@
 struct mt_ht_raw {
     struct mt_ht_tables *tables;
     struct mt_heap *heap;
-    bool sized;             /* names have their length before them, as in file version 3 */
-    struct mt_buf exe;      /* path of the program; "" = unknown */
-    struct mt_strtab names; /* of modules */
+    struct mt_symbols *symbols; /* NULL = none */
+    bool sized;                 /* names have their length before them, as in file version 3 */
+    struct mt_buf exe;          /* path of the program; "" = unknown */
+    struct mt_strtab names;     /* of modules */
     MT_VEC(struct mt_ht_range {
         uint64_t start, end, base;
-        uint32_t module; /* name */
+        uint32_t name;
+        uint32_t module; /* of symbols */
     })
     ranges; /* where modules lie now */
     bool sorted;
+    MT_VEC(struct mt_code_part) parts; /* scratch: of the last module */
+    mt_native_steps steps;             /* scratch */
     MT_VEC(struct mt_ht_place {
-        uint64_t place;  /* in the module; without one, the address */
-        uint32_t module; /* MT_NONE: in none */
-        uint32_t ip;     /* number in the tables */
+        uint64_t place; /* in the module; without one, the address */
+        uint32_t name;  /* of the module; MT_NONE: in none */
+        uint32_t ip;    /* number in the tables */
     })
     places;
     struct mt_map place_of;    /* address -> places: the last that was there */
@@ -31,7 +35,8 @@ struct mt_ht_raw {
     MT_VEC(int64_t) temporary; /* blocks that the very next event freed, by node + 1 */
 };
 
-void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap);
+void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap,
+                    struct mt_symbols *symbols);
 void mt_ht_raw_free(struct mt_ht_raw *r);
 uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r);
 

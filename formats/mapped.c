@@ -10,6 +10,7 @@ void mt_mapped_free(struct mt_mapped *m)
 {
     mt_strtab_free(&m->paths);
     mt_vec_free(&m->ranges);
+    mt_vec_free(&m->modules);
 }
 
 uint64_t mt_mapped_bytes(const struct mt_mapped *m)
@@ -22,18 +23,19 @@ bool mt_mapped_add(struct mt_mapped *m, struct mt_fields f)
     static const char deleted[] = " (deleted)"; /* since it was loaded */
     const size_t k = sizeof deleted - 1;
     struct mt_mapped_range r;
-    const char *word, *path;
+    const char *word, *path, *may;
     size_t word_n, n;
     if (!mt_field_hex(&f, &r.start) || f.p == f.end || *f.p++ != '-' || !mt_field_hex(&f, &r.end) ||
-        !mt_field_word(&f, &word, &word_n) || word_n != 4 || !mt_field_hex(&f, &r.offset) ||
+        !mt_field_word(&f, &may, &word_n) || word_n != 4 || !mt_field_hex(&f, &r.offset) ||
         !mt_field_word(&f, &word, &word_n) || !mt_field_word(&f, &word, &word_n) ||
         r.end <= r.start)
         return false;
     mt_field_rest(&f, &path, &n);
-    if (n > k && memcmp(path + n - k, deleted, k) == 0)
-        n -= k;
+    r.deleted = n > k && memcmp(path + n - k, deleted, k) == 0;
+    n -= r.deleted ? k : 0;
     if (!n)
         return true;
+    r.is_code = may[2] == 'x';
     r.path = mt_strtab_add(&m->paths, path, n);
     *mt_vec_push(&m->ranges) = r;
     m->sorted = false;
@@ -65,4 +67,30 @@ const char *mt_mapped_at(struct mt_mapped *m, uint64_t address, uint64_t *place)
     const struct mt_mapped_range *r = &m->ranges.v[low - 1];
     *place = address - r->start + r->offset;
     return mt_strtab_get(&m->paths, r->path);
+}
+
+uint32_t mt_mapped_module(struct mt_mapped *m, struct mt_symbols *symbols, const char *object)
+{
+    MT_VEC(struct mt_code_part) parts = {0};
+    uint32_t path = mt_strtab_add(&m->paths, object, strlen(object));
+    bool deleted = false;
+    while (m->modules.n <= path)
+        *mt_vec_push(&m->modules) = UINT32_MAX;
+    if (m->modules.v[path] != UINT32_MAX)
+        return m->modules.v[path];
+    for (size_t i = 0; i < m->ranges.n; i++) {
+        const struct mt_mapped_range *r = &m->ranges.v[i];
+        if (r->path == path && r->is_code)
+            *mt_vec_push(&parts) = (struct mt_code_part){r->offset, r->end - r->start};
+        deleted |= r->path == path && r->deleted;
+    }
+    m->modules.v[path] =
+        mt_symbols_module(symbols, &(struct mt_code_module){.path = deleted ? "" : object,
+                                                            .build_id = "",
+                                                            .parts = parts.v,
+                                                            .part_n = parts.n,
+                                                            .by_offset = true,
+                                                            .of_calls = true});
+    mt_vec_free(&parts);
+    return m->modules.v[path];
 }

@@ -22,6 +22,7 @@ struct reader {
     struct mt_heap *heap;
     struct mt_strtab callers; /* as written */
     MT_VEC(uint32_t) nodes;   /* of these; MT_NONE: none yet */
+    mt_native_steps steps;    /* scratch */
     struct mt_buf text;       /* scratch */
     int64_t event_n;
     uint64_t line_n, begun_n; /* lines; of these "= Start" */
@@ -36,6 +37,23 @@ static void skip(struct reader *r)
 }
 
 /* ---- callers ---- */
+
+/* The node of a place in an object, by its symbols; MT_NONE: they say nothing. The log does not say
+ * which build of the object it was. */
+static uint32_t named_node(struct reader *r, const char *object, const char *place)
+{
+    struct mt_fields f = mt_fields_of(place, strlen(place));
+    const struct mt_code_module is = {.path = object, .build_id = "", .of_calls = true};
+    uint64_t returns_to;
+    if (!r->opts->symbols || !*object || !mt_field_address(&f, &returns_to) || !returns_to)
+        return MT_NONE;
+    r->steps.n = 0;
+    uint32_t n = mt_native_named(&r->paths, r->opts->alloc_fn, r->opts->symbols,
+                                 mt_symbols_module(r->opts->symbols, &is), object, returns_to - 1,
+                                 &r->steps);
+    return n ? mt_native_path(&r->paths, MT_NONE, r->steps.v, n, r->opts->cpp_frames == MT_CPP_ALL)
+             : MT_NONE;
+}
 
 /* "object:(function+12)[0x34]", "object:[0x34]" or "[0x34]". Without a function it is called after
  * its object and the place there, "[object+0x34]". */
@@ -54,12 +72,18 @@ static uint32_t new_node(struct reader *r, const char *s, size_t n)
     if (left && r->text.s[left - 1] == ')' && (name = strstr(r->text.s, ":(")) &&
         (plus = strrchr(name, '+') ? strrchr(name, '+') : strrchr(name, '-'))) {
         *plus = *name = '\0';
+        uint32_t node = named_node(r, r->text.s, place);
+        if (node != MT_NONE)
+            return node;
         f = (struct mt_native_frame){.name = name + 2, .object = r->text.s, .file = ""};
         const struct mt_native_step step = mt_native_step(&r->paths, &f, r->opts->alloc_fn);
         return mt_native_path(&r->paths, MT_NONE, &step, 1, r->opts->cpp_frames == MT_CPP_ALL);
     }
     if (left && r->text.s[left - 1] == ':')
         r->text.s[left - 1] = '\0';
+    uint32_t node = named_node(r, r->text.s, place);
+    if (node != MT_NONE)
+        return node;
     struct mt_buf label = {0};
     const char *slash = strrchr(r->text.s, '/');
     mt_buf_addf(&label, "[%s%s%s]", slash ? slash + 1 : r->text.s, *r->text.s ? "+" : "", place);
@@ -232,6 +256,7 @@ static enum mt_status mtrace_read(struct mt_stream *in, const struct mt_read_opt
     mt_path_tree_free(&r.paths);
     mt_strtab_free(&r.callers);
     mt_vec_free(&r.nodes);
+    mt_vec_free(&r.steps);
     mt_buf_free(&r.text);
     return st;
 }

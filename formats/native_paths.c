@@ -35,6 +35,30 @@ struct mt_native_step mt_native_place(struct mt_path_tree *p, const char *object
     return (struct mt_native_step){frame, kind};
 }
 
+uint32_t mt_native_named(struct mt_path_tree *p, const regex_t *alloc_fn,
+                         struct mt_symbols *symbols, uint32_t module, const char *object,
+                         uint64_t place, mt_native_steps *out)
+{
+    const struct mt_code_frame *frames = NULL;
+    size_t n = symbols ? mt_symbols_at(symbols, module, place, &frames) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_native_frame f = {frames[i].function, object, frames[i].file,
+                                          frames[i].line};
+        *mt_vec_push(out) =
+            *f.name ? mt_native_step(p, &f, alloc_fn) : mt_native_place(p, object, place);
+    }
+    return (uint32_t)n;
+}
+
+uint32_t mt_native_at(struct mt_path_tree *p, const regex_t *alloc_fn, struct mt_symbols *symbols,
+                      uint32_t module, const char *object, uint64_t place, mt_native_steps *out)
+{
+    uint32_t n = mt_native_named(p, alloc_fn, symbols, module, object, place, out);
+    if (!n)
+        *mt_vec_push(out) = mt_native_place(p, object, place);
+    return n ? n : 1;
+}
+
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n)
 {
     return n && (stack[n - 1].kind == MT_NATIVE_MAIN || stack[n - 1].kind == MT_NATIVE_START);

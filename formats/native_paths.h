@@ -6,6 +6,7 @@
 #define MT_NATIVE_PATHS_H
 
 #include "formats/native_frames.h"
+#include "lib/input/symbols.h"
 #include "lib/model/paths.h"
 #include <regex.h>
 
@@ -31,9 +32,20 @@ struct mt_native_step mt_native_step(struct mt_path_tree *p, const struct mt_nat
 struct mt_native_step mt_native_explicit(struct mt_path_tree *p, const char *name);
 
 /* A function of which only the place in its object is known, "[object+0x12]"; object "": an
- * address,
- * "[0x12]". */
+ * address, "[0x12]". */
 struct mt_native_step mt_native_place(struct mt_path_tree *p, const char *object, uint64_t place);
+
+/*
+ * Appends the frames at a place in a module of `symbols`, which is a byte in front of where a call
+ * returns to, innermost first, and returns how many. symbols NULL: no functions are known.
+ * mt_native_named: its functions; may be none. mt_native_at: else what mt_native_place makes of it.
+ */
+typedef MT_VEC(struct mt_native_step) mt_native_steps;
+uint32_t mt_native_named(struct mt_path_tree *p, const regex_t *alloc_fn,
+                         struct mt_symbols *symbols, uint32_t module, const char *object,
+                         uint64_t place, mt_native_steps *out);
+uint32_t mt_native_at(struct mt_path_tree *p, const regex_t *alloc_fn, struct mt_symbols *symbols,
+                      uint32_t module, const char *object, uint64_t place, mt_native_steps *out);
 
 /* Whether the stack goes out to where programs and threads begin. */
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n);

@@ -19,7 +19,14 @@ enum {
 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FILE };
+enum {
+    MAPPING_ID = 1,
+    MAPPING_START,
+    MAPPING_LIMIT,
+    MAPPING_OFFSET,
+    MAPPING_FILE,
+    MAPPING_BUILD_ID
+};
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYMBOL, FUNCTION_FILE };
@@ -121,6 +128,12 @@ static void read_mapping(struct mt_pprof *r, struct mt_proto m)
             break;
         case MAPPING_START:
             to.start = f.value;
+            break;
+        case MAPPING_LIMIT:
+            to.limit = f.value;
+            break;
+        case MAPPING_BUILD_ID:
+            to.build_id = f.value;
             break;
         case MAPPING_OFFSET:
             to.offset = f.value;

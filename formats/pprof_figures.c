@@ -22,6 +22,25 @@ static uint32_t referred(struct mt_pprof *r, const struct mt_map *map, uint64_t 
     return i == MT_MAP_NONE ? MT_NONE : i;
 }
 
+/* The frames of an address in a mapping (NULL = in none): the profile has no functions for it. */
+static void make_places(struct mt_pprof *r, struct mt_pprof_location *l,
+                        const struct mt_pprof_mapping *m, const char *object)
+{
+    struct mt_symbols *symbols = m ? r->opts->symbols : NULL;
+    uint32_t module = 0;
+    if (symbols) {
+        const struct mt_code_part part = {m->offset, m->limit - m->start};
+        module =
+            mt_symbols_module(symbols, &(struct mt_code_module){.path = object,
+                                                                .build_id = text_at(r, m->build_id),
+                                                                .parts = &part,
+                                                                .part_n = 1,
+                                                                .by_offset = true});
+    }
+    uint64_t place = m ? l->address - m->start + m->offset : l->address;
+    l->n = mt_native_at(&r->paths, r->opts->alloc_fn, symbols, module, object, place, &r->steps);
+}
+
 static void make_steps(struct mt_pprof *r, struct mt_pprof_location *l)
 {
     uint32_t m = referred(r, &r->mapping_of, l->mapping);
@@ -29,11 +48,7 @@ static void make_steps(struct mt_pprof *r, struct mt_pprof_location *l)
     l->step = r->steps.n + 1;
     r->missing_n += !l->there;
     if (!l->n) {
-        uint64_t place = l->address;
-        if (m != MT_NONE && *object)
-            place = place - r->mappings.v[m].start + r->mappings.v[m].offset;
-        *mt_vec_push(&r->steps) = mt_native_place(&r->paths, object, place);
-        l->n = 1;
+        make_places(r, l, m == MT_NONE || !*object ? NULL : &r->mappings.v[m], object);
         return;
     }
     for (size_t i = 0; i < l->n; i++) {

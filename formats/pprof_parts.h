@@ -45,7 +45,7 @@ struct mt_pprof {
     struct mt_pprof_type period_type;
     int64_t period;
     struct mt_map mapping_of, location_of, function_of; /* id -> index */
-    MT_VEC(struct mt_pprof_mapping { uint64_t start, offset, file; }) mappings;
+    MT_VEC(struct mt_pprof_mapping { uint64_t start, limit, offset, file, build_id; }) mappings;
     MT_VEC(struct mt_pprof_function { uint64_t name, file; }) functions;
     MT_VEC(struct mt_pprof_line {
         uint64_t function;
@@ -67,7 +67,7 @@ struct mt_pprof {
     })
     samples;
 
-    MT_VEC(struct mt_native_step) steps; /* of locations: one of each line, or one */
+    mt_native_steps steps;               /* of locations: one of each line, or one */
     MT_VEC(struct mt_native_step) stack; /* scratch */
     int column[MT_PPROF_FIGURE_N];       /* index of the value, -1 = none */
     int64_t unit[MT_PPROF_FIGURE_N];

@@ -1,6 +1,7 @@
 #include "formats/format.h"
 
 #include "lib/base/mem.h"
+#include <stdio.h>
 #include <string.h>
 
 #define READER(id, name, reads) &mt_reader_##id,
@@ -80,13 +81,28 @@ enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, 
     return *out ? MT_OK : not_recognised(head, n, err);
 }
 
+/* Places in code of which nobody knows the function, and why. */
+static void note_symbols(const struct mt_symbols *symbols, struct mt_recording *rec)
+{
+    struct mt_note *note = &rec->notes[MT_NOTE_NO_SYMBOLS];
+    struct mt_buf why = {0};
+    note->count = mt_symbols_unnamed(symbols, &why);
+    note->first_offset = -1;
+    if (note->count)
+        snprintf(note->detail, sizeof note->detail, "%s", why.s);
+    mt_buf_free(&why);
+}
+
 enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *in,
                               const struct mt_read_opts *opts, struct mt_recording *rec,
                               struct mt_err *err)
 {
     rec->format = reader->name;
     rec->kind = reader->kind;
-    return reader->read(in, opts, rec, err);
+    MT_TRY(reader->read(in, opts, rec, err));
+    if (opts->symbols)
+        note_symbols(opts->symbols, rec);
+    return MT_OK;
 }
 
 enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recording *rec,

@@ -48,6 +48,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
     [MT_NOTE_SAMPLED] = "sampled",
+    [MT_NOTE_NO_SYMBOLS] = "no_symbols",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
     [MT_NOTE_VALUES] = "values_unsaid",
     [MT_NOTE_KINDS] = "kinds_left_out",
@@ -105,6 +106,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STATE_ONLY] = ABOUT(SHOWN),
     [MT_NOTE_DEVICE_EVENTS] = ABOUT(NO_FIGURE),
     [MT_NOTE_OOM] = ABOUT(NO_FIGURE),
+    [MT_NOTE_NO_SYMBOLS] = ABOUT(NO_FIGURE),
     [MT_NOTE_SAMPLE_TYPES] = ABOUT(NO_FIGURE),
 #undef ABOUT
 };
@@ -199,6 +201,7 @@ static const char *const texts[MT_NOTE_N] = {
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
     [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled one byte in every %B; %D",
+    [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
                              "memory or come twice: %D",
     [MT_NOTE_VALUES] = "the file does not say what its figures are; taken for %D: import --values "

@@ -60,8 +60,9 @@ static void drop_recorder(char *name)
 /* The last part of a path, without what says how it is packed, and when it was written. */
 static void stem(const char *path, size_t n, char name[200])
 {
-    static const char *const endings[] = {".gz",     ".zst", ".lz4",  ".json", ".trace", ".pt",
-                                          ".pickle", ".pkl", ".heap", ".out",  ".pb",    ".bin"};
+    static const char *const endings[] = {".gz", ".zst",    ".lz4", ".json", ".trace",
+                                          ".pt", ".pickle", ".pkl", ".heap", ".out",
+                                          ".pb", ".bin",    ".raw"};
     const char *slash = memrchr(path, '/', n);
     const char *from = slash ? slash + 1 : path;
     snprintf(name, 200, "%.*s", (int)(path + n - from), from);

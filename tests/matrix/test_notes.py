@@ -173,6 +173,7 @@ CASES = {
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
     "sampled": (corpus("pprof/sampled"), EVERY),
     "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
+    "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),
