@@ -82,7 +82,9 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
     X(memray, "memray", "memray run, file versions 8 to 13")                                       \
     X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \
-    X(mprof, "mprof", "mprof run of Python's memory_profiler")
+    X(mprof, "mprof", "mprof run of Python's memory_profiler")                                     \
+    X(psrecord, "psrecord", "psrecord --log")                                                      \
+    X(memory_text, "memory-text", "memory that a program prints by itself; /usr/bin/time -v")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

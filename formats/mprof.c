@@ -39,7 +39,7 @@ static bool take_size(struct mt_fields *f, int64_t *bytes)
     int64_t v;
     if (!mt_field_fraction(f, MEBIBYTES, &v) || v < 0 || v / micro > INT64_MAX / mib - 1)
         return false;
-    *bytes = mt_process_whole_kib(v / micro * mib + v % micro * mib / micro, 2);
+    *bytes = mt_process_whole(v / micro * mib + v % micro * mib / micro, 1024, 2);
     return true;
 }
 

@@ -158,6 +158,9 @@ static const char *why_unknown(enum mt_figure f, const struct mt_baseline *b,
     bool growth = f == MT_FIG_PER_STEP_B && d->v[f] == MT_BASELINE_UNKNOWN;
     if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
         return mt_gaps_text(d->gaps);
+    if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN && d->lacks[MT_FIG_AT_END_B] &&
+        *d->lacks[MT_FIG_AT_END_B])
+        return d->lacks[MT_FIG_AT_END_B];
     if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN)
         return "has no addresses in its records, so block lifetimes are unknown";
     if (f == MT_FIG_PER_STEP_B && d->v[MT_FIG_STEP_N] != MT_BASELINE_UNKNOWN)

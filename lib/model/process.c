@@ -151,11 +151,11 @@ enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt
     return MT_OK;
 }
 
-int64_t mt_process_whole_kib(int64_t bytes, int64_t by)
+int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off)
 {
-    int64_t kib = mt_wrap_add(bytes, 512) / 1024 * 1024;
-    int64_t off = mt_wrap_sub(bytes, kib);
-    return off >= -by && off <= by ? kib : bytes;
+    int64_t whole = mt_wrap_add(bytes, unit / 2) / unit * unit;
+    int64_t by = mt_wrap_sub(bytes, whole);
+    return by >= -off && by <= off ? whole : bytes;
 }
 
 /* ---- into the recording ---- */

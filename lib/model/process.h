@@ -63,9 +63,9 @@ enum mt_status mt_process_mark(struct mt_process_log *log, size_t process, int64
 /* The recording goes on until t, if that is later than all else. */
 enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt_err *err);
 
-/* Bytes as the kernel counts them of a figure that was rounded by less than half of `by`: whole
- * KiB. What is no whole number of KiB then is left as it is. */
-int64_t mt_process_whole_kib(int64_t bytes, int64_t by);
+/* Of a figure that was rounded, by at most `off`, and which the system counts in whole units: that
+ * many units in bytes. Where no such number is near, the figure. */
+int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off);
 
 enum mt_status mt_process_close(struct mt_process_log *log, struct mt_err *err);
 

@@ -11,7 +11,9 @@
 const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
                                                 "optimizer", "data loading", "recomputed"};
 const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
-const char *const mt_metric_names[] = {"reserved", "oom", "device_free", "rss"};
+const char *const mt_metric_names[MT_METRIC_N] = {"reserved", "oom",  "device_free", "rss",
+                                                  "anon",     "file", "shmem",       "pss",
+                                                  "private",  "swap", "virtual",     "peak_rss"};
 
 void mt_rec_init(struct mt_recording *r)
 {
@@ -41,6 +43,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->records);
     mt_vec_free(&r->told);
     mt_vec_free(&r->samples);
+    mt_vec_free(&r->own_metrics);
     mt_vec_free(&r->older);
     mt_vec_free(&r->other_events);
     mt_vec_free(&r->segments);
@@ -275,6 +278,29 @@ void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const ch
     va_start(args, fmt);
     vsnprintf(r->notes[kind].detail, sizeof r->notes[kind].detail, fmt, args);
     va_end(args);
+}
+
+int mt_rec_metric(struct mt_recording *r, const char *name)
+{
+    for (int i = 0; i < MT_METRIC_N; i++)
+        if (strcmp(mt_metric_names[i], name) == 0)
+            return i;
+    uint32_t id = mt_strtab_add(&r->strings, name, strlen(name));
+    size_t at = 0;
+    while (at < r->own_metrics.n && r->own_metrics.v[at] != id)
+        at++;
+    if (MT_METRIC_N + at > UINT8_MAX)
+        return -1;
+    if (at == r->own_metrics.n)
+        *mt_vec_push(&r->own_metrics) = id;
+    return MT_METRIC_N + (int)at;
+}
+
+const char *mt_rec_metric_name(const struct mt_recording *r, int metric)
+{
+    return metric < MT_METRIC_N
+               ? mt_metric_names[metric]
+               : mt_strtab_get(&r->strings, r->own_metrics.v[metric - MT_METRIC_N]);
 }
 
 bool mt_device_is(const char *own, const char *asked, bool whole)

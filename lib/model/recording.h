@@ -153,7 +153,18 @@ enum mt_metric {
     MT_METRIC_RESERVED = 0,
     MT_METRIC_OOM = 1,
     MT_METRIC_DEVICE_FREE = 2,
-    MT_METRIC_RSS = 3 /* what the process has in memory, whatever it is for */
+    MT_METRIC_RSS = 3, /* what the process has in memory, whatever it is for */
+    /* of processes: parts of it, */
+    MT_METRIC_ANON,
+    MT_METRIC_FILE,
+    MT_METRIC_SHMEM,
+    /* where shared pages count by how many share them; those that nobody shares; */
+    MT_METRIC_PSS,
+    MT_METRIC_PRIVATE,
+    MT_METRIC_SWAP,
+    MT_METRIC_VIRTUAL,  /* what it has addresses for, */
+    MT_METRIC_PEAK_RSS, /* and its highest rss so far */
+    MT_METRIC_N         /* from here on: mt_recording.own_metrics */
 };
 
 /* ---- what only snapshots of an allocator tell ---- */
@@ -352,6 +363,7 @@ struct mt_recording {
     })
     told; /* by records, each value once while it stays the same */
     MT_VEC(struct mt_sample) samples;
+    MT_VEC(uint32_t) own_metrics; /* names that only the file has: string ids */
     MT_VEC(struct mt_older) older;
     MT_VEC(struct mt_other_event) other_events;
     MT_VEC(struct mt_segment) segments;
@@ -440,7 +452,11 @@ void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const ch
 void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
 extern const char *const mt_note_names[MT_NOTE_N];
 extern const char *const mt_phase_names[MT_PHASE_N];
-extern const char *const mt_metric_names[];
+extern const char *const mt_metric_names[MT_METRIC_N];
+/* The number of a metric that only the file has, made if need be; MT_METRIC_N - 1 or less: one of
+ * ours is called so. -1: there are too many. And the name of either. */
+int mt_rec_metric(struct mt_recording *r, const char *name);
+const char *mt_rec_metric_name(const struct mt_recording *r, int metric);
 
 /* Numbers of our own where PyTorch has none: pinned memory of the host, and forks that call
  * themselves privateuse1. */

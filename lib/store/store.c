@@ -263,7 +263,7 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
         qsort(r->samples.v, r->samples.n, sizeof *r->samples.v, sample_cmp);
     for (size_t i = 0; i < r->samples.n; i++) {
         const struct mt_sample *p = &r->samples.v[i];
-        if (i && (p->metric == MT_METRIC_RESERVED || p->metric == MT_METRIC_RSS) &&
+        if (i && p->metric != MT_METRIC_OOM && p->metric != MT_METRIC_DEVICE_FREE &&
             p[-1].metric == p->metric && p[-1].device == p->device && p[-1].value == p->value)
             continue;
         pool = INT64_MIN;
@@ -271,7 +271,7 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
             MT_TRY(mt_store_string(w, p->pool, &pool, err));
         MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
         mt_stmt_bind(s, "iiiisiIIII", w->run, position++, w->device + p->device,
-                     p->t_ns - r->start_ns, mt_metric_names[p->metric], p->value,
+                     p->t_ns - r->start_ns, mt_rec_metric_name(r, p->metric), p->value,
                      p->record_n ? (int64_t)p->record_n - 1 : INT64_MIN, p->event,
                      p->has_stream ? p->stream : INT64_MIN, pool);
         MT_TRY(mt_stmt_run(s, err));

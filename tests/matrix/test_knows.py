@@ -112,9 +112,9 @@ def counted(run, device, answer):
         levels.append((change["time_ns"], level))
     for at, want in dict(levels[:: len(levels) // 5 + 1]).items():
         last = [value for t, value in levels if t <= at][-1]
-        rows = m.rows("peak", run, *of, "--at", f"{at}ns")
+        rows = m.rows("peak", run, *of, "--at", str(at))
         m.check(rows[0]["live_b"] == last, run, "peak --at", at, rows[0], want)
-        begun = m.rows("memory", run, *of, "--to", f"{at + 1}ns")
+        begun = m.rows("memory", run, *of, "--to", str(at + 1))
         m.check(begun[0]["current_b"] == last, run, "memory --to", at, begun[0], last)
 
 
