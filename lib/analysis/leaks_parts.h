@@ -49,6 +49,22 @@ static inline uint32_t mt_leak_part(uint32_t group, bool doubtful)
 enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_device *device,
                                 struct mt_err *err);
 
+/* What a part of a site grows by. */
+struct mt_growth {
+    int64_t first, last;     /* steps, as indices */
+    int64_t bytes, blocks_n; /* after the first */
+};
+
+/* What growth makes of a part of a site, whose survivors go from s to end: leak, candidate, or
+ * neither (MT_VERDICT_N). Marks the survivors: overdue, alike. */
+enum mt_verdict mt_leak_growth(const struct mt_leak_finder *f, struct mt_survivor *s,
+                               struct mt_survivor *end, struct mt_growth *by);
+
+/* Whether what site 0 of `held` (in any order) holds rises in every step after the warm-up, and not
+ * by chance here and there. */
+bool mt_leak_rises_every_step(const struct mt_leak_finder *f, struct mt_retained *held,
+                              struct mt_retained_trend *r);
+
 /* What the whole device holds at the ends of steps, as the holdings of site 0, in bytes alone; in
  * no order. Errors: MT_EDB. */
 enum mt_status mt_leaks_levels(const struct mt_leak_finder *f, const struct mt_run_device *device,

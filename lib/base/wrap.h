@@ -1,6 +1,7 @@
 /*
- * wrap.h - sums of figures that a file or a database of someone else holds: where they leave 64
- * bits they wrap around. Such figures are damaged and their sums make no sense, but no worse.
+ * wrap.h - sums and products of figures that a file or a database of someone else holds: where they
+ * leave 64 bits they wrap around. Such figures are damaged and their sums make no sense, but no
+ * worse.
  */
 #ifndef MT_WRAP_H
 #define MT_WRAP_H
@@ -15,6 +16,11 @@ static inline int64_t mt_wrap_add(int64_t a, int64_t b)
 static inline int64_t mt_wrap_sub(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t mt_wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 /* sum += b and sum -= b. */
