@@ -95,8 +95,10 @@ static void describe_heap(struct mt_buf *out, const struct mt_recording *r, cons
         mt_buf_addf(out, "%s", mt_human_plural(d->alloc_n, "allocation", allocs));
     else if (d && !r->summed_n && d->at_end_n != MT_UNKNOWN)
         mt_buf_addf(out, "%s alive at the end", mt_human_plural(d->at_end_n, "block", allocs));
-    else
+    else if (r->summed_n)
         mt_buf_addf(out, "%s", mt_human_plural((int64_t)r->summed_n, "moment", allocs));
+    else
+        mt_buf_adds(out, "sums of bytes, no counts of blocks");
     if (d && d->freed_n != MT_UNKNOWN)
         mt_buf_addf(out, ", %s", mt_human_plural(d->freed_n, "free", frees));
     if (r->time_unit && r->end_ns > r->start_ns) {

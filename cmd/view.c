@@ -67,7 +67,9 @@ static enum mt_status open_file(const char *path, struct mt_db **db, struct mt_r
 /* Whether a reference that is no file here can only mean one: "x.json", "old/x". */
 static bool means_file(const char *ref)
 {
-    static const char *const endings[] = {".json", ".gz", ".zst", ".pickle", ".pkl"};
+    static const char *const endings[] = {".json", ".gz",   ".zst", ".lz4", ".pickle",
+                                          ".pkl",  ".xml",  ".log", ".txt", ".bin",
+                                          ".out",  ".heap", ".pb",  ".csv", ".jsonl"};
     const char *dot = strrchr(ref, '.');
     bool ends = false;
     for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)

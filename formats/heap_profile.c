@@ -128,6 +128,7 @@ static void read_threads(struct reader *r, struct mt_fields f)
 static void read_stack(struct reader *r, struct mt_fields f)
 {
     struct counts c;
+    r->open = false; /* what is named next is not of the stack before */
     if (!take_counts(&f, &c) || !mt_field_take(&f, "@")) {
         skip(r);
         return;
@@ -391,8 +392,10 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     enum mt_status st;
     MT_TRY(mt_lines_next(&r->lines, &r->line, &any, err));
     MT_TRY(read_first(r, err));
-    if (r->line.cut)
-        return cut(r, err);
+    if (r->line.cut) {
+        MT_TRY(cut(r, err));
+        return give_all(r, err);
+    }
     while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->line.cut) {
         read_line(r);
         if (++r->line_n % LINES_PER_CHECK == 0)

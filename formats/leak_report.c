@@ -1,7 +1,10 @@
 #include "formats/leak_report.h"
 
 #include "formats/valgrind_frames.h"
+#include "lib/base/hash.h"
 #include "lib/base/wrap.h"
+
+#include <string.h>
 
 enum {
     STACK_MAX = 4096, /* frames of a stack */
@@ -14,6 +17,28 @@ static const char *const roots[MT_LEAK_KIND_N] = {
     [MT_LEAK_POSSIBLE] = "[possibly lost]",   [MT_LEAK_REACHABLE] = "[still reachable]",
     [MT_LEAK_SUPPRESSED] = "[suppressed]",
 };
+
+bool mt_leak_take_size(struct mt_fields *f, int64_t *v)
+{
+    int64_t change;
+    if (!mt_field_thousands(f, v) || *v < 0 || *v > MT_LEAK_SIZE_MAX)
+        return false;
+    struct mt_fields at = *f;
+    if ((mt_field_take(&at, "(+") || mt_field_take(&at, "(-")) &&
+        mt_field_thousands(&at, &change) && mt_field_take(&at, ")"))
+        *f = at;
+    return true;
+}
+
+bool mt_leak_take_bytes(struct mt_fields *f, int64_t *direct, int64_t *indirect)
+{
+    *indirect = 0;
+    if (!mt_leak_take_size(f, direct))
+        return false;
+    return !mt_field_take(f, "(") ||
+           (mt_leak_take_size(f, direct) && mt_field_take(f, "direct,") &&
+            mt_leak_take_size(f, indirect) && mt_field_take(f, "indirect)"));
+}
 
 void mt_leak_report_init(struct mt_leak_report *r, const struct mt_read_opts *opts,
                          struct mt_recording *rec)
@@ -46,7 +71,7 @@ enum mt_status mt_leak_report_add(struct mt_leak_report *r, enum mt_leak_kind ki
 {
     *mt_vec_push(&r->records) = (struct mt_leak_record){
         .kind = kind, .bytes = bytes, .blocks = blocks, .process = process, .first = r->steps.n};
-    return r->records.n % 256 ? MT_OK : check_memory(r, err);
+    return ++r->added_n % 256 ? MT_OK : check_memory(r, err);
 }
 
 void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame *f,
@@ -60,19 +85,108 @@ void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame
     last->n++;
 }
 
+/* ---- processes that report again ---- */
+
+/* Drops the records of a process, or of its earlier reports alone, and their stacks. */
+static void drop(struct mt_leak_report *r, uint64_t process, bool earlier)
+{
+    size_t kept = 0, step_n = 0;
+    for (size_t i = 0; i < r->records.n; i++) {
+        struct mt_leak_record at = r->records.v[i];
+        if (at.process == process && (!earlier || at.earlier)) {
+            r->earlier_n -= at.earlier;
+            continue;
+        }
+        if (at.n) {
+            memmove(&r->steps.v[step_n], &r->steps.v[at.first], at.n * sizeof *r->steps.v);
+            memmove(&r->calls.v[step_n], &r->calls.v[at.first], at.n * sizeof *r->calls.v);
+        }
+        at.first = step_n;
+        step_n += at.n;
+        r->records.v[kept++] = at;
+    }
+    r->records.n = kept;
+    r->steps.n = r->calls.n = step_n;
+}
+
 void mt_leak_report_forget(struct mt_leak_report *r, uint64_t process)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < r->records.n; i++)
-        if (r->records.v[i].process != process)
-            r->records.v[kept++] = r->records.v[i];
-    r->records.n = kept;
+    drop(r, process, false);
 }
+
+/* Of a stack: its functions and their addresses. */
+static uint64_t hash_of(const struct mt_leak_report *r, const struct mt_leak_record *at)
+{
+    uint64_t hash = at->n;
+    for (size_t i = at->first; i < at->first + at->n; i++) {
+        const uint64_t frame[] = {r->calls.v[i], r->steps.v[i].frame};
+        hash = mt_hash_short(hash, frame, sizeof frame);
+    }
+    return hash;
+}
+
+/* Whether a stack of its earlier report is in its last one, too. */
+static bool repeats(const struct mt_leak_report *r, uint64_t process)
+{
+    struct mt_map last = {0};
+    bool any = false;
+    for (size_t i = 0; i < r->records.n; i++)
+        if (r->records.v[i].process == process && !r->records.v[i].earlier)
+            *mt_map_at(&last, hash_of(r, &r->records.v[i])) = 0;
+    for (size_t i = 0; i < r->records.n && !any; i++)
+        any = r->records.v[i].process == process && r->records.v[i].earlier &&
+              mt_map_get(&last, hash_of(r, &r->records.v[i])) != MT_MAP_NONE;
+    mt_map_free(&last);
+    return any;
+}
+
+/* The last report of a process is whole: it stands for the earlier one, or that was another's. */
+static void settle(struct mt_leak_report *r, uint64_t process)
+{
+    if (!r->earlier_n)
+        return;
+    if (repeats(r, process)) {
+        drop(r, process, true);
+        return;
+    }
+    const uint64_t other = UINT64_MAX - r->others_n++;
+    for (size_t i = 0; i < r->records.n; i++) {
+        struct mt_leak_record *at = &r->records.v[i];
+        if (at->process != process || !at->earlier)
+            continue;
+        at->earlier = false;
+        at->process = other;
+        r->earlier_n--;
+    }
+}
+
+static void settle_all(struct mt_leak_report *r)
+{
+    for (size_t i = 0; i < r->records.n && r->earlier_n;) {
+        bool earlier = r->records.v[i].earlier;
+        if (earlier)
+            settle(r, r->records.v[i].process);
+        i = earlier ? 0 : i + 1;
+    }
+}
+
+void mt_leak_report_again(struct mt_leak_report *r, uint64_t process)
+{
+    settle(r, process);
+    for (size_t i = 0; i < r->records.n; i++)
+        if (r->records.v[i].process == process) {
+            r->records.v[i].earlier = true;
+            r->earlier_n++;
+        }
+}
+
+/* ---- the end ---- */
 
 enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind kind, int64_t bytes,
                                     int64_t blocks, uint64_t process, const char *why,
                                     struct mt_err *err)
 {
+    settle(r, process);
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_leak_record *at = &r->records.v[i];
         if (at->process != process || (kind != MT_LEAK_KIND_N && at->kind != kind))
@@ -130,6 +244,7 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
 enum mt_status mt_leak_report_close(struct mt_leak_report *r, struct mt_err *err)
 {
     struct mt_heap *h = mt_heap_open(r->rec, MT_DEVICE_HEAP);
+    settle_all(r);
     enum mt_status st = give_all(r, h, err);
     mt_heap_free(h);
     return st;

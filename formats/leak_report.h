@@ -10,6 +10,7 @@
 
 #include "formats/format.h"
 #include "formats/native_paths.h"
+#include "lib/input/fields.h"
 #include "lib/model/heap.h"
 
 #define MT_LEAK_SIZE_MAX (INT64_C(1) << 60) /* of one record; more cannot be true */
@@ -30,6 +31,7 @@ struct mt_leak_record {
     int64_t bytes, blocks; /* blocks MT_UNKNOWN: the report does not say */
     uint64_t process;
     size_t first, n; /* of `steps`, innermost first */
+    bool earlier;    /* of a report that another one of its process may repeat */
 };
 
 struct mt_leak_report {
@@ -40,7 +42,19 @@ struct mt_leak_report {
     MT_VEC(struct mt_native_step) steps;
     MT_VEC(uint64_t) calls; /* addresses of these; 0 = unknown */
     uint64_t beside;        /* counted in rec->beside_bytes */
+    uint64_t added_n;       /* records ever added */
+    size_t earlier_n;       /* records that are `earlier` */
+    uint64_t others_n;      /* processes that had the number of another one */
 };
+
+/* ---- sizes as valgrind writes them: 0..MT_LEAK_SIZE_MAX ---- */
+
+/* "1,200", or "1,200 (+24)" where it is compared with an earlier report. */
+bool mt_leak_take_size(struct mt_fields *f, int64_t *v);
+/* A size of bytes, or "12 (4 direct, 8 indirect)". */
+bool mt_leak_take_bytes(struct mt_fields *f, int64_t *direct, int64_t *indirect);
+
+/* ---- the report ---- */
 
 void mt_leak_report_init(struct mt_leak_report *r, const struct mt_read_opts *opts,
                          struct mt_recording *rec);
@@ -55,6 +69,9 @@ void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame
                           uint64_t address);
 /* A process reports anew: what it reported before no longer holds. */
 void mt_leak_report_forget(struct mt_leak_report *r, uint64_t process);
+/* The same where the number may be that of another process (each container's first one is 1): what
+ * was reported before stays if none of its stacks, by their addresses, comes again. */
+void mt_leak_report_again(struct mt_leak_report *r, uint64_t process);
 /*
  * The report's own total of a process, of one kind or (MT_LEAK_KIND_N) of all. What its records
  * lack of that, if blocks is MT_UNKNOWN in bytes alone, has no call path (MT_NOTE_UNLISTED; why:

@@ -140,7 +140,8 @@ static enum mt_status read_leak(struct reader *r, const struct mt_line *line,
     return mt_leak_report_add(&r->report, kind, bytes, blocks, r->process, err);
 }
 
-/* "==12==ERROR: LeakSanitizer: ..": a process that reports again says all of it again. */
+/* "==12==ERROR: LeakSanitizer: ..": a process that reports again says all of it again; another one
+ * may have its number. */
 static void begin(struct reader *r, const struct mt_line *line)
 {
     struct mt_fields f;
@@ -149,7 +150,7 @@ static void begin(struct reader *r, const struct mt_line *line)
         r->process = (uint64_t)process;
     else
         r->process = 0;
-    mt_leak_report_forget(&r->report, r->process);
+    mt_leak_report_again(&r->report, r->process);
     r->mixed |= r->open_n++ > 0;
 }
 

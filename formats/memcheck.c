@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const char tool[] = "Memcheck, a memory error detector";
+static const char tool[] = "Memcheck, a memory error detector", in_record[] = "loss record ";
 
 /* Kinds as records and the summary name them. */
 static const char *const names[MT_LEAK_KIND_N] = {
@@ -20,8 +20,8 @@ static const char *const names[MT_LEAK_KIND_N] = {
 
 /* How far a process has come. */
 struct process {
-    uint64_t number;
-    bool in_summary, ended;
+    uint64_t id; /* of its records */
+    bool in_summary, ended, any;
 };
 
 struct reader {
@@ -30,8 +30,8 @@ struct reader {
     struct mt_recording *rec;
     struct mt_buf text; /* scratch */
     MT_VEC(struct process) processes;
-    struct mt_map process_at; /* number -> index */
-    uint64_t in_stack;        /* process whose record's frames come; 0 = none */
+    struct mt_map process_at; /* number -> index of the last one that had it */
+    uint64_t in_stack;        /* id of the process whose record's frames come; 0 = none */
 };
 
 /* Takes "==12== ", with or without the time before the number. */
@@ -50,49 +50,57 @@ static bool take_head(struct mt_fields *f, uint64_t *process)
     return true;
 }
 
+static struct process *new_process(struct reader *r, uint32_t *at)
+{
+    *at = (uint32_t)r->processes.n;
+    struct process *p = mt_vec_push(&r->processes);
+    *p = (struct process){.id = r->processes.n};
+    return p;
+}
+
 static struct process *process_of(struct reader *r, uint64_t number)
 {
     uint32_t *at = mt_map_at(&r->process_at, number);
-    if (*at == MT_NONE) {
-        *at = (uint32_t)r->processes.n;
-        *mt_vec_push(&r->processes) = (struct process){.number = number};
-    }
-    return &r->processes.v[*at];
+    return *at == MT_NONE ? new_process(r, at) : &r->processes.v[*at];
+}
+
+/* A process begins: one that had its number before was another. */
+static void begin(struct reader *r, uint64_t number)
+{
+    uint32_t *at = mt_map_at(&r->process_at, number);
+    if (*at == MT_NONE || r->processes.v[*at].any || r->processes.v[*at].ended)
+        new_process(r, at);
 }
 
 /* ---- records ---- */
 
-/* "12 bytes in 3 blocks", or "12 (4 direct, 8 indirect) bytes in 3 blocks", of which the direct
- * ones are the record's. */
+/* "12 bytes in 3 blocks"; of "12 (4 direct, 8 indirect) bytes" the direct ones are the record's. */
 static bool take_sizes(struct mt_fields *f, int64_t *bytes, int64_t *blocks)
 {
-    const char *s;
-    size_t n;
-    if (!mt_field_thousands(f, bytes))
-        return false;
-    if (mt_field_take(f, "(") && (!mt_field_thousands(f, bytes) || !mt_field_take(f, "direct") ||
-                                  !mt_field_until(f, ')', &s, &n)))
-        return false;
-    return mt_field_take(f, "bytes in") && mt_field_thousands(f, blocks) &&
-           mt_field_take(f, "blocks") && *bytes >= 0 && *bytes <= MT_LEAK_SIZE_MAX &&
-           *blocks >= 0 && *blocks <= MT_LEAK_SIZE_MAX;
+    int64_t indirect;
+    return mt_leak_take_bytes(f, bytes, &indirect) && mt_field_take(f, "bytes in") &&
+           mt_leak_take_size(f, blocks) && mt_field_take(f, "blocks");
 }
 
 /* Whether the line is the first of a record. A process that has reported before does so anew. */
-static bool read_record(struct reader *r, struct process *p, struct mt_fields f, enum mt_status *st,
-                        struct mt_err *err)
+static bool read_record(struct reader *r, struct process *p, const struct mt_line *line,
+                        struct mt_fields f, enum mt_status *st, struct mt_err *err)
 {
     int64_t bytes, blocks;
-    if (!take_sizes(&f, &bytes, &blocks) || !mt_field_take(&f, "are"))
+    if (!take_sizes(&f, &bytes, &blocks) || !mt_field_take(&f, "are")) {
+        if (memmem(line->s, line->n, in_record, sizeof in_record - 1))
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
         return false;
+    }
     for (int k = 0; k < MT_LEAK_KIND_N; k++) {
         if (!names[k] || !mt_field_take(&f, names[k]))
             continue;
         if (p->ended)
-            mt_leak_report_forget(&r->report, p->number);
+            mt_leak_report_forget(&r->report, p->id);
         p->ended = p->in_summary = false;
-        r->in_stack = p->number;
-        *st = mt_leak_report_add(&r->report, (enum mt_leak_kind)k, bytes, blocks, p->number, err);
+        p->any = true;
+        r->in_stack = p->id;
+        *st = mt_leak_report_add(&r->report, (enum mt_leak_kind)k, bytes, blocks, p->id, err);
         return true;
     }
     return false;
@@ -119,17 +127,19 @@ static bool read_frame(struct reader *r, struct mt_fields f)
 /* ---- summaries ---- */
 
 /* "definitely lost: 12 bytes in 3 blocks": what the records do not list has no call path. */
-static enum mt_status read_total(struct reader *r, struct process *p, struct mt_fields f,
-                                 struct mt_err *err)
+static enum mt_status read_total(struct reader *r, struct process *p, const struct mt_line *line,
+                                 struct mt_fields f, struct mt_err *err)
 {
     int64_t bytes, blocks;
     for (int k = 0; k < MT_LEAK_KIND_N; k++)
         if (names[k] && mt_field_take(&f, names[k])) {
-            if (!mt_field_take(&f, ":") || !take_sizes(&f, &bytes, &blocks))
+            if (!mt_field_take(&f, ":") || !take_sizes(&f, &bytes, &blocks)) {
+                mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
                 return MT_OK;
+            }
             r->in_stack = 0; /* of another process: what comes is no longer its last record */
             return mt_leak_report_total(
-                &r->report, (enum mt_leak_kind)k, bytes, blocks, p->number,
+                &r->report, (enum mt_leak_kind)k, bytes, blocks, p->id,
                 "valgrind --leak-check=full --show-leak-kinds=all lists them", err);
         }
     return MT_OK;
@@ -138,7 +148,7 @@ static enum mt_status read_total(struct reader *r, struct process *p, struct mt_
 static void end(struct reader *r, struct process *p)
 {
     if (p->ended)
-        mt_leak_report_forget(&r->report, p->number);
+        mt_leak_report_forget(&r->report, p->id);
     p->ended = true;
 }
 
@@ -149,11 +159,15 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     uint64_t number;
     if (!take_head(&f, &number))
         return MT_OK;
-    if (r->in_stack == number && read_frame(r, f))
+    if (mt_field_take(&f, tool)) {
+        begin(r, number);
         return MT_OK;
-    r->in_stack = r->in_stack == number ? 0 : r->in_stack;
+    }
     struct process *p = process_of(r, number);
-    if (read_record(r, p, f, &st, err))
+    if (r->in_stack == p->id && read_frame(r, f))
+        return MT_OK;
+    r->in_stack = r->in_stack == p->id ? 0 : r->in_stack;
+    if (read_record(r, p, line, f, &st, err))
         return st;
     if (mt_field_take(&f, "LEAK SUMMARY:")) {
         end(r, p);
@@ -161,7 +175,7 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     } else if (mt_field_take(&f, "All heap blocks were freed")) {
         end(r, p);
     } else if (p->in_summary) {
-        return read_total(r, p, f, err);
+        return read_total(r, p, line, f, err);
     }
     return MT_OK;
 }
@@ -181,7 +195,7 @@ static enum mt_status check_whole(struct reader *r, struct mt_err *err)
     for (size_t i = 0; i < r->processes.n; i++)
         any |= r->processes.v[i].ended;
     for (size_t i = 0; i < r->report.records.n; i++)
-        if (!process_of(r, r->report.records.v[i].process)->ended)
+        if (!r->processes.v[r->report.records.v[i].process - 1].ended)
             return cut(r, err);
     if (any)
         return MT_OK;

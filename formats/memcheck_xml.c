@@ -50,10 +50,8 @@ static bool number_of(const char *text, int64_t *v)
 static void read_direct(struct reader *r, const char *text)
 {
     struct mt_fields f = mt_fields_of(text, strlen(text));
-    int64_t all, direct, indirect;
-    if (mt_field_thousands(&f, &all) && mt_field_take(&f, "(") && mt_field_thousands(&f, &direct) &&
-        mt_field_take(&f, "direct,") && mt_field_thousands(&f, &indirect) &&
-        mt_field_take(&f, "indirect)") && direct >= 0 && indirect >= 0 && direct <= all) {
+    int64_t direct, indirect;
+    if (mt_leak_take_bytes(&f, &direct, &indirect)) {
         r->direct = direct;
         mt_wrap_inc(&r->indirect_b, indirect);
     }
@@ -98,6 +96,12 @@ static void add_frame(struct reader *r)
     mt_buf_free(&file);
 }
 
+static void clear_frame(struct reader *r)
+{
+    for (int p = 0; p < PART_N; p++)
+        mt_buf_clear(&r->frame[p]);
+}
+
 static enum mt_status begin(void *closure, const char *name, struct mt_err *err)
 {
     struct reader *r = closure;
@@ -113,8 +117,7 @@ static enum mt_status begin(void *closure, const char *name, struct mt_err *err)
     } else if (strcmp(name, "suppcounts") == 0) {
         r->in_suppressions = true;
     } else if (strcmp(name, "frame") == 0) {
-        for (int p = 0; p < PART_N; p++)
-            mt_buf_clear(&r->frame[p]);
+        clear_frame(r);
     }
     return st;
 }
@@ -122,8 +125,10 @@ static enum mt_status begin(void *closure, const char *name, struct mt_err *err)
 static void end_of_part(struct reader *r, const char *name, const char *text)
 {
     for (int p = 0; p < PART_N; p++)
-        if (strcmp(name, parts[p]) == 0)
+        if (r->in_stack && strcmp(name, parts[p]) == 0) {
+            mt_buf_clear(&r->frame[p]);
             mt_buf_adds(&r->frame[p], text);
+        }
 }
 
 static void end_of_leak(struct reader *r, const char *name, const char *text)

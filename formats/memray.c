@@ -224,7 +224,7 @@ static enum mt_status cut(struct mt_memray *r, struct mt_err *err)
 
 static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
 {
-    uint64_t now = mt_mr_stacks_bytes(&r->stacks) + mt_vec_bytes(&r->ranges) +
+    uint64_t now = mt_mr_stacks_bytes(&r->stacks) + mt_ranges_bytes(&r->mapped) +
                    mt_vec_bytes(&r->temporary) + mt_vec_bytes(&r->frames) +
                    mt_vec_bytes(&r->traces);
     if (r->opts->progress)
@@ -233,7 +233,8 @@ static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
-/* How many bytes follow; *zero: they are all 0. */
+/* How many bytes follow; *zero: they are all 0. All records are read: of compressed data that are
+ * cut or damaged from there on nothing is missing. */
 static enum mt_status rest(struct mt_memray *r, uint64_t *bytes, bool *zero, struct mt_err *err)
 {
     const char *p;
@@ -241,9 +242,11 @@ static enum mt_status rest(struct mt_memray *r, uint64_t *bytes, bool *zero, str
     *bytes = 0;
     *zero = true;
     for (;;) {
-        MT_TRY(mt_stream_peek(r->in, 1, &p, &n, err));
-        if (!n)
-            return MT_OK;
+        enum mt_status st = mt_stream_peek(r->in, 1, &p, &n, err);
+        if (st == MT_EINPUT)
+            return cut(r, err);
+        if (st != MT_OK || !n)
+            return st;
         for (size_t i = 0; i < n && *zero; i++)
             *zero = !p[i];
         *bytes += n;
@@ -328,11 +331,15 @@ static enum mt_status read_header(struct mt_memray *r, bool *sums, struct mt_err
     size_t want = WINDOW, n;
     const char *p;
     for (;; want *= 2) {
-        MT_TRY(mt_stream_peek(r->in, want, &p, &n, err));
+        enum mt_status damage = mt_stream_peek(r->in, want, &p, &n, err);
+        if (damage != MT_OK && (damage != MT_EINPUT || !r->opts->partial))
+            return damage;
         r->c = (struct mt_mr_cursor){p, p + n, false};
         MT_TRY(header(r, sums, err));
         if (!r->c.more)
             break;
+        if (damage != MT_OK)
+            return damage;
         if (n < want) {
             MT_FAIL(err, MT_EINPUT, "ends early, in its header");
             mt_err_hint(err, "Nothing was imported. Was the recording or the copy interrupted?");
@@ -382,7 +389,7 @@ static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opt
     mt_heap_free(r.heap);
     mt_rec_beside(rec, &r.beside, 0);
     mt_mr_stacks_free(&r.stacks);
-    mt_vec_free(&r.ranges);
+    mt_ranges_free(&r.mapped);
     mt_vec_free(&r.temporary);
     mt_vec_free(&r.frames);
     mt_vec_free(&r.traces);

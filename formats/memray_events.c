@@ -40,35 +40,34 @@ static enum act act_of(int version, unsigned allocator)
 
 /* ---- what is mapped ---- */
 
-/* What of a range is not unmapped stays: none of it, one part, or two. */
-static enum mt_status cut_range(struct mt_memray *r, size_t i, uint64_t begin, uint64_t end,
-                                struct mt_err *err)
+static uint64_t end_of(uint64_t begin, uint64_t bytes)
 {
-    struct mt_mr_range was = r->ranges.v[i];
+    return bytes > UINT64_MAX - begin ? UINT64_MAX : begin + bytes;
+}
+
+/* What of a range is not unmapped stays: none of it, one part, or two. */
+static enum mt_status unmap_of(struct mt_memray *r, struct mt_range was, uint64_t begin,
+                               uint64_t end, struct mt_err *err)
+{
     uint64_t from = begin > was.begin ? begin : was.begin, to = end < was.end ? end : was.end;
     int blocks = -1;
     if (was.begin < from) {
-        r->ranges.v[i].end = from;
+        mt_ranges_add(&r->mapped, (struct mt_range){was.begin, from, was.value});
         blocks++;
     }
     if (to < was.end) {
-        if (blocks < 0)
-            r->ranges.v[i].begin = to;
-        else
-            *mt_vec_push(&r->ranges) = (struct mt_mr_range){to, was.end, was.node};
+        mt_ranges_add(&r->mapped, (struct mt_range){to, was.end, was.value});
         blocks++;
     }
-    if (blocks < 0)
-        r->ranges.v[i] = r->ranges.v[--r->ranges.n];
-    return mt_heap_release(r->heap, was.node, (int64_t)(to - from), blocks, err);
+    return mt_heap_release(r->heap, was.value, (int64_t)(to - from), blocks, err);
 }
 
 static enum mt_status unmap(struct mt_memray *r, uint64_t begin, uint64_t bytes, struct mt_err *err)
 {
-    uint64_t end = bytes > UINT64_MAX - begin ? UINT64_MAX : begin + bytes;
-    for (size_t i = r->ranges.n; bytes && i-- > 0;)
-        if (r->ranges.v[i].begin < end && begin < r->ranges.v[i].end)
-            MT_TRY(cut_range(r, i, begin, end, err));
+    uint64_t end = end_of(begin, bytes);
+    struct mt_range was;
+    while (bytes && mt_ranges_take(&r->mapped, begin, end, &was))
+        MT_TRY(unmap_of(r, was, begin, end, err));
     return MT_OK;
 }
 
@@ -77,7 +76,7 @@ static enum mt_status map(struct mt_memray *r, uint64_t begin, uint64_t bytes, s
     uint32_t node = mt_mr_node(&r->stacks);
     MT_TRY(mt_heap_alloc(r->heap, node, (int64_t)bytes, err));
     if (bytes)
-        *mt_vec_push(&r->ranges) = (struct mt_mr_range){begin, begin + bytes, node};
+        mt_ranges_add(&r->mapped, (struct mt_range){begin, end_of(begin, bytes), node});
     return MT_OK;
 }
 
@@ -88,12 +87,12 @@ static void remember(struct mt_memray *r, uint64_t address, uint64_t bytes)
     uint32_t node = mt_mr_node(&r->stacks);
     struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
     v[1] = v[0];
-    v[0] = (struct mt_mr_recent){address, bytes, node, true};
+    v[0] = (struct mt_mr_recent){address, bytes, node, address != 0};
 }
 
 static void count_temporary(struct mt_memray *r, uint64_t address, uint64_t bytes, bool range)
 {
-    const struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
+    struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
     for (int i = 0; i < 2; i++) {
         if (!v[i].any || v[i].address != address || (range && v[i].bytes != bytes))
             continue;
@@ -101,6 +100,7 @@ static void count_temporary(struct mt_memray *r, uint64_t address, uint64_t byte
             *mt_vec_push(&r->temporary) = (struct mt_mr_temporary){0, 0};
         r->temporary.v[v[i].node + 1u].n++;
         r->temporary.v[v[i].node + 1u].bytes += (int64_t)v[i].bytes;
+        v[i].any = false;
         return;
     }
 }

@@ -5,6 +5,7 @@
 #define MT_MEMRAY_PARTS_H
 
 #include "formats/format.h"
+#include "lib/base/ranges.h"
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
 
@@ -94,18 +95,19 @@ struct mt_memray {
     struct mt_mr_deltas {
         uint64_t address, native, ip, frame, line;
     } last;
-    uint64_t recent[15]; /* addresses */
-    MT_VEC(struct mt_mr_range {
-        uint64_t begin, end;
-        uint32_t node;
-    })
-    ranges;                                                         /* mapped */
+    uint64_t recent[15];                                            /* addresses */
+    struct mt_ranges mapped;                                        /* with their nodes */
     MT_VEC(struct mt_mr_temporary { int64_t n, bytes; }) temporary; /* by node + 1 */
 
     /* records of sums */
-    MT_VEC(uint32_t) frames;                                       /* numbers of mt_path_frame */
-    MT_VEC(struct mt_mr_trace { uint32_t frame, parent; }) traces; /* parent: traces + 1 */
-    MT_VEC(uint32_t) walk;                                         /* scratch */
+    MT_VEC(uint32_t) frames; /* numbers of mt_path_frame */
+    MT_VEC(struct mt_mr_trace {
+        uint32_t frame, parent; /* parent: traces + 1 */
+        uint32_t depth;         /* 1 = the outermost function */
+        uint32_t node[2];       /* plus 1, 0 = not made yet: of all functions, without skipped */
+    })
+    traces;
+    MT_VEC(uint32_t) walk; /* scratch */
 };
 
 /* Reads one record of r->c. r->c.more: it goes on behind the window, nothing has happened yet. */

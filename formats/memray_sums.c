@@ -40,19 +40,30 @@ static enum mt_status trace(struct mt_memray *r, struct mt_err *err)
                                               : MT_MAP_NONE;
     if (known == MT_MAP_NONE || parent > r->traces.n)
         return mt_mr_damaged("a call path that the file does not have", err);
-    *mt_vec_push(&r->traces) = (struct mt_mr_trace){known, (uint32_t)parent};
+    uint32_t around = parent ? r->traces.v[parent - 1].depth : 0;
+    *mt_vec_push(&r->traces) = (struct mt_mr_trace){known, (uint32_t)parent, around + 1, {0, 0}};
     return MT_OK;
 }
 
+/* The call path of a trace (plus 1; 0 is none), and of those around it, where not yet made. The
+ * outermost `skip` functions, memray's own, are left out. */
 static uint32_t node_of(struct mt_memray *r, uint64_t trace, uint64_t thread)
 {
+    size_t skip = thread == r->stacks.main_thread ? r->stacks.skip : 0;
+    int which = skip > 0;
     uint32_t node = MT_NONE;
     r->walk.n = 0;
-    for (; trace; trace = r->traces.v[trace - 1].parent)
-        *mt_vec_push(&r->walk) = r->traces.v[trace - 1].frame;
-    size_t skip = thread == r->stacks.main_thread ? r->stacks.skip : 0;
-    for (size_t i = r->walk.n > skip ? r->walk.n - skip : 0; i-- > 0;)
-        node = mt_path_node(&r->stacks.paths, node, r->walk.v[i]);
+    while (trace && r->traces.v[trace - 1].depth > skip && node == MT_NONE) {
+        node = r->traces.v[trace - 1].node[which] - 1u;
+        if (node == MT_NONE)
+            *mt_vec_push(&r->walk) = (uint32_t)trace - 1;
+        trace = r->traces.v[trace - 1].parent;
+    }
+    for (size_t i = r->walk.n; i-- > 0;) {
+        struct mt_mr_trace *t = &r->traces.v[r->walk.v[i]];
+        node = mt_path_node(&r->stacks.paths, node, t->frame);
+        t->node[which] = node + 1;
+    }
     return node;
 }
 

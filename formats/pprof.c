@@ -294,8 +294,8 @@ static enum mt_status read_all(struct mt_pprof *r, struct mt_err *err)
     bool any = true;
     enum mt_status st;
     uint64_t n = 0;
-    while ((st = mt_proto_stream_next(&r->proto, &f, &any, err)) == MT_OK && any) {
-        r->at = mt_proto_offset(&r->proto);
+    while (r->at = mt_proto_offset(&r->proto),
+           (st = mt_proto_stream_next(&r->proto, &f, &any, err)) == MT_OK && any) {
         read_field(r, &f);
         if (++n % MT_PPROF_PER_CHECK == 0)
             MT_TRY(mt_pprof_check_memory(r, err));

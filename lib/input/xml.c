@@ -13,9 +13,10 @@ struct reading {
     int depth;
 };
 
+/* The parser may still say that an element ends whose begin has stopped it. */
 static void stop(struct reading *r, enum mt_status st)
 {
-    r->st = st;
+    r->st = r->st == MT_OK ? st : r->st;
     if (st != MT_OK)
         XML_StopParser(r->parser, XML_FALSE);
 }
@@ -37,6 +38,8 @@ static void end(void *closure, const char *name)
 {
     struct reading *r = closure;
     r->depth--;
+    if (r->st != MT_OK)
+        return;
     r->x->offset = (uint64_t)XML_GetCurrentByteIndex(r->parser);
     stop(r, r->x->end(r->x->closure, name, r->text.s ? r->text.s : "", r->err));
     mt_buf_clear(&r->text);
@@ -45,8 +48,8 @@ static void end(void *closure, const char *name)
 static void text(void *closure, const char *s, int n)
 {
     struct reading *r = closure;
-    if (r->text.n + (size_t)n <= TEXT_MAX)
-        mt_buf_add(&r->text, s, (size_t)n);
+    size_t fits = TEXT_MAX - r->text.n;
+    mt_buf_add(&r->text, s, (size_t)n < fits ? (size_t)n : fits);
 }
 
 static void no_doctype(void *closure, const char *name, const char *id, const char *public, int has)

@@ -284,26 +284,38 @@ static enum mt_status check_sums(const struct mt_heap *h, struct mt_err *err)
     return MT_EINPUT;
 }
 
+/* Whether no path holds more at the end than it allocated, as files say that contradict themselves.
+ */
+static bool none_is_short(const struct mt_heap *h)
+{
+    for (size_t i = 0; i < h->sums.n; i++)
+        if (h->sums.v[i].alloc_b < h->sums.v[i].at_end_b)
+            return false;
+    return true;
+}
+
 static void close_sums(struct mt_heap *h)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
     const struct mt_sums *t = &h->sums_total;
     const unsigned k = h->sums_known;
     bool alloc = k & MT_SUM_ALLOC_B, end = k & MT_SUM_AT_END_B, peak = k & MT_SUM_AT_PEAK_B;
+    bool freed = alloc && end && none_is_short(h);
     bool alloc_n = k & MT_SUM_ALLOC_N, end_n = k & MT_SUM_AT_END_N;
     for (size_t i = 0; i < h->sums.n; i++) {
         struct mt_sums s = h->sums.v[i];
         for (size_t f = 0; f < MT_ARRAY_LEN(figures); f++)
             *figure_of(&s, f) = k >> f & 1 ? *figure_of(&s, f) : 0;
-        s.freed_b = alloc && end ? s.alloc_b - s.at_end_b : 0;
+        s.freed_b = freed ? s.alloc_b - s.at_end_b : 0;
         add_stat(h, (uint32_t)i - 1u, &s);
     }
     d->alloc_b = known(h, MT_SUM_ALLOC_B, t->alloc_b);
     d->alloc_n = known(h, MT_SUM_ALLOC_N, t->alloc_n);
     d->at_end_b = known(h, MT_SUM_AT_END_B, t->at_end_b);
     d->at_end_n = known(h, MT_SUM_AT_END_N, t->at_end_n);
-    d->freed_b = alloc && end ? t->alloc_b - t->at_end_b : MT_UNKNOWN;
-    d->freed_n = alloc_n && end_n ? t->alloc_n - t->at_end_n : MT_UNKNOWN;
+    d->freed_b = freed ? t->alloc_b - t->at_end_b : MT_UNKNOWN;
+    bool more = alloc_n && end_n && t->alloc_n >= t->at_end_n; /* of samples, both are estimates */
+    d->freed_n = more ? t->alloc_n - t->at_end_n : MT_UNKNOWN;
     h->peak_event = h->has_peak_t ? 0 : -1;
     put_peak(h, d);
     d->peak_b = known(h, MT_SUM_AT_PEAK_B, t->at_peak_b);

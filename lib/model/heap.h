@@ -40,7 +40,7 @@ enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, 
                                struct mt_err *err);
 
 /*
- * Or it says addresses. Where a block still lies, it ends (MT_NOTE_REUSED_ADDRESS); a free where
+ * Or it says addresses. Where a block still lies, it ends (MT_NOTE_REPLACED); a free where
  * none lies is of an older one. Address 0 is no block. A realloc that moves to 0 has failed and
  * left the block, unless it asked for 0 bytes, which frees it.
  */

@@ -129,7 +129,7 @@ enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node,
     if (!addr)
         return MT_OK;
     if (take_block(h, addr, &old)) {
-        mt_rec_note(h->rec, MT_NOTE_REUSED_ADDRESS, -1, old.bytes);
+        mt_rec_note(h->rec, MT_NOTE_REPLACED, -1, old.bytes);
         MT_TRY(mt_heap_dealloc(h, old.node, old.bytes, err));
     }
     uint32_t block = new_block(h);
@@ -190,7 +190,7 @@ void mt_heap_restart(struct mt_heap *h)
     mt_buf_clear(&h->rec->history.curve.packed);
     h->touched.n = h->changes.n = h->moments.n = 0;
     h->rec->event_n -= h->event_n;
-    h->rec->notes[MT_NOTE_BEFORE] = h->rec->notes[MT_NOTE_REUSED_ADDRESS] = (struct mt_note){0};
+    h->rec->notes[MT_NOTE_BEFORE] = h->rec->notes[MT_NOTE_REPLACED] = (struct mt_note){0};
     h->event_n = h->ticks = h->packed_n = 0;
     h->stride = 1;
     h->level = h->peak = h->peak_t = 0;

@@ -11,6 +11,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NEGATIVE_DUR] = "negative_dur",
     [MT_NOTE_UNSEEN] = "freed_unseen",
     [MT_NOTE_REUSED_ADDRESS] = "reused_address",
+    [MT_NOTE_REPLACED] = "replaced",
     [MT_NOTE_SIZE_MISMATCH] = "size_mismatch",
     [MT_NOTE_NO_ADDRESS] = "no_address",
     [MT_NOTE_UNMATCHED_BE] = "unmatched_begin_end",
@@ -83,6 +84,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_CALLERS] = ABOUT(SITES),
     [MT_NOTE_UNLISTED] = ABOUT(SHOWN),
     [MT_NOTE_REUSED_ADDRESS] = ABOUT(LEVELS) | ABOUT(END) | ABOUT(LIFETIMES),
+    [MT_NOTE_REPLACED] = ABOUT(LEVELS) | ABOUT(END) | ABOUT(LIFETIMES),
     [MT_NOTE_SIZE_MISMATCH] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_NO_ADDRESS] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_BY_SIZE] = ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
@@ -113,14 +115,16 @@ const unsigned mt_note_about[MT_NOTE_N] = {
 
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
 static const char *const texts[MT_NOTE_N] = {
-    [MT_NOTE_SKIPPED] = "%N damaged event/events left out, the first at byte %O",
+    [MT_NOTE_SKIPPED] = "%N damaged event/events left out{, the first at byte %O}",
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
     [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
-    [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0, the first at byte %O",
+    [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0{, the first at byte %O}",
     [MT_NOTE_UNSEEN] = "%N block/blocks (%B) was/were freed where the profiler did not see it, "
                        "e.g. by a thread of its own: figures for %D are upper bounds (\"at most\")",
     [MT_NOTE_REUSED_ADDRESS] = "%N block/blocks (%B) was/were handed out again without a recorded "
                                "free; counted as alive at the end",
+    [MT_NOTE_REPLACED] = "%N block/blocks (%B) was/were handed out again without a recorded free; "
+                         "counted as freed then",
     [MT_NOTE_SIZE_MISMATCH] =
         "%N free/frees of another size than the block at that address, not paired",
     [MT_NOTE_ALLOC_UNSEEN] = "%N block/blocks (%B) was/were allocated where the profiler did not "
@@ -218,10 +222,12 @@ static const char *const texts[MT_NOTE_N] = {
                            "last prof.step() of a loop",
 };
 
+static const char breaks[] = " ,.;:(){}";
+
 /* Appends the word at p, "one/many", picking by count; returns its end. */
 static const char *add_word(struct mt_buf *out, const char *p, bool many)
 {
-    size_t n = strcspn(p, " ,.;:()");
+    size_t n = strcspn(p, breaks);
     const char *slash = memchr(p, '/', n);
     if (!slash)
         mt_buf_add(out, p, n);
@@ -236,6 +242,10 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
 {
     char number[MT_HUMAN_MAX];
     for (const char *p = texts[kind]; *p;) {
+        if (*p == '{' || *p == '}') {
+            p += *p == '{' && note->first_offset < 0 ? strcspn(p, "}") : 1;
+            continue;
+        }
         if (p[0] == '%' && p[1] == 'N')
             mt_buf_adds(out, mt_human_count((int64_t)note->count, number));
         else if (p[0] == '%' && p[1] == 'O')
@@ -244,7 +254,7 @@ void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_no
             mt_buf_adds(out, mt_human_bytes(note->bytes, number));
         else if (p[0] == '%' && p[1] == 'D')
             mt_buf_adds(out, note->detail);
-        else if (strchr(" ,.;:()", *p)) {
+        else if (strchr(breaks, *p)) {
             mt_buf_addc(out, *p++);
             continue;
         } else {

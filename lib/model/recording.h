@@ -227,6 +227,7 @@ enum mt_note_kind {
     MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
     MT_NOTE_UNSEEN,         /* blocks freed where the profiler did not see it */
     MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live (snapshots) */
+    MT_NOTE_REPLACED,       /* the same in heap logs: it ends there */
     MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
     MT_NOTE_NO_ADDRESS,     /* records without an address, on devices of such records */
     MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */

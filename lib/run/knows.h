@@ -49,7 +49,9 @@ enum mt_gap {
     MT_GAP_ABOVE = 64,    /* at some time it is above the level */
     MT_GAP_BELOW = 128,   /* at some time it is below */
     MT_GAP_NOTHING = 256, /* nothing was allocated: it was hardly recorded */
-    MT_GAPS_INSIDE = 511, /* all of these: something that happened in the recording is lost */
+    MT_GAP_MIXED = 4096,  /* several processes wrote it, whose blocks are not told apart */
+    /* All of these: something that happened in the recording is lost, or taken for another. */
+    MT_GAPS_INSIDE = 511 | MT_GAP_MIXED,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 512, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 1024, /* between the moments that were recorded more may have been alive */
@@ -63,9 +65,10 @@ enum mt_gap {
 /* Frees may be missing: what seems to stay may have been freed, so nothing can be called a leak,
  * and what is alive at the end is unknown. */
 enum {
-    MT_GAPS_OF_FREES = MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING
+    MT_GAPS_OF_FREES =
+        MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING | MT_GAP_MIXED
 };
 /* Frees may be missing before others that are there: levels may be too high as well as too low. */
-enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW };
+enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED };
 
 #endif

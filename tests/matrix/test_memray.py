@@ -157,7 +157,20 @@ def cut():
     compare("short_part", "1.20_plain")
 
 
+def cut_behind_its_end():
+    """All records are there; of what they are compressed in, the end is missing."""
+    with gzip.open(f"{SAMPLES}/memray_1.20_plain.bin.gz") as file:
+        data = file.read().rstrip(b"\0") + bytes(777)  # another file than those before
+    with open("compressed.bin.gz", "wb") as out:
+        out.write(gzip.compress(data)[:-3])
+    m.run("import", "compressed.bin.gz", "--name", "compressed", codes=(2,))
+    m.run("import", "compressed.bin.gz", "--name", "compressed", "--partial", codes=(0,))
+    m.check(notes("compressed") == {"cut"}, "cut behind its end", notes("compressed"))
+    compare("compressed", "1.20_plain")
+
+
 recorded()
 if "MEMRAY_SAMPLES" not in os.environ:
     cut()
+    cut_behind_its_end()
 m.finish(20)

@@ -155,6 +155,7 @@ CASES = {
     "moment_sum": (text(MASSIF % (200, 200, 200)), LEVELS),
     "callers": (text(MASSIF % (100, 90, 90)), ["table", "tree", "peak", "diff", "check --max-peak 1TiB --op a"]),
     "reused_address": (corpus("pickle/same-address"), LEVELS + END),
+    "replaced": (text("= Start\n@ /a:[0x12] + 0x10 0x20\n@ /a:[0x12] + 0x10 0x20\n"), LEVELS + END),
     "size_mismatch": (made("older"), END + SITES),
     "no_address": (made("no_addresses"), ["table", "tree", "peak", "memory", "diff", "check --max-at-end 1TiB"]),
     "paired_by_size": (made("some_addresses"), END + SITES),

@@ -334,7 +334,7 @@ static void check_row(void **state)
     }
     check_sums(&r);
     assert_int_equal(r.notes[MT_NOTE_BEFORE].count, row->older);
-    assert_int_equal(r.notes[MT_NOTE_REUSED_ADDRESS].count, row->reused);
+    assert_int_equal(r.notes[MT_NOTE_REPLACED].count, row->reused);
     assert_int_equal(r.history.moments.n, row->moments);
     mt_path_tree_free(&p);
     mt_rec_free(&r);

@@ -60,6 +60,17 @@ static const struct summed_file profiles[] = {
      TEXT "1: 10 [0: 0] @ heap_v2/1\n1: 10 [0: 0] @ 0x2012\n" MAPS,
      " alloc ? n ? peak ? end 10 no time 0\n"
      "[a b+0x1011] 0/0/10\n"},
+    {"jemalloc, sampled, whose counts are estimates",
+     "heap_v2/524288\n  t*: 1: 16 [2: 100016]\n@ 0x2012\n  t*: 1: 16 [2: 100016]\n" MAPS,
+     " alloc 1099378 n 21 peak ? end 524296 no time 0\n"
+     "[a b+0x1011] 1099378/0/524296\n"
+     "note sampled 1\n"},
+    {"Go's, of which a stack makes no sense",
+     TEXT "1: 10 [1: 10] @ heap/2\n1: 10 [1: 10] @ 0x1\n#\t0x1\tmain.a+0x1\t\t/a/main.go:12\n"
+          "x @ 0x5\n#\t0x5\tmain.b+0x1\t\t/a/main.go:9\n",
+     " alloc 10 n 1 peak ? end 10 no time 0\n"
+     "main.a 10/0/10\n"
+     "note skipped 1\n"},
     {"without a stack", TEXT "1: 10 [1: 10] @ heapprofile\n1: 10 [1: 10] @\n" MAPS,
      " alloc 10 n 1 peak ? end 10 outside 10/0/10 no time 0\n"},
     {"stacks lack some of the total",
@@ -108,6 +119,10 @@ static const struct summed_file profiles[] = {
      " alloc 20 n 2 peak ? end 20 outside 20/0/20 no time 0\n"
      "note cut 1\n"
      "note unlisted 1\n"},
+    {"cut in the first line, --partial", TEXT "0: 0 [0: 0] @ heapprofile",
+     " alloc 0 n 0 peak ? end 0 no time 0\n"
+     "note cut 1\n"
+     "note no_allocations 1\n"},
     {"cut between lines", TEXT "2: 20 [2: 20] @ heapprofile\n1: 10 [1: 10] @ 0x20\n",
      "error at 63: ends early: the file was cut off\n"},
     {"cut between lines, --partial", TEXT "2: 20 [2: 20] @ heapprofile\n1: 10 [1: 10] @ 0x20\n",

@@ -54,6 +54,18 @@ static const struct summed_file lsans[] = {
          30, 3) "==13==ERROR: LeakSanitizer: detected memory leaks\n" DIRECT STACK SUMMARY(30, 3),
      " alloc ? n ? peak ? end 60 no time 0\n"
      "[direct leak];main;leaf 0/0/60\n"},
+    {"another process of that number",
+     BEGINS DIRECT STACK SUMMARY(30, 3) BEGINS DIRECT
+     "    #0 0x5501 in g /a.c:5\n\n" SUMMARY(30, 3),
+     " alloc ? n ? peak ? end 60 no time 0\n"
+     "[direct leak];main;leaf 0/0/30\n"
+     "[direct leak];g 0/0/30\n"},
+    {"another one, the first of which reports again",
+     BEGINS DIRECT STACK SUMMARY(30, 3) BEGINS DIRECT STACK DIRECT STACK SUMMARY(60, 6)
+         BEGINS DIRECT "    #0 0x5501 in g /a.c:5\n\n" SUMMARY(30, 3),
+     " alloc ? n ? peak ? end 90 no time 0\n"
+     "[direct leak];main;leaf 0/0/60\n"
+     "[direct leak];g 0/0/30\n"},
     {"a size that cannot be true",
      BEGINS
      "Direct leak of 99999999999999999999 byte(s) in 1 object(s) allocated from:\n" STACK DIRECT
@@ -131,6 +143,26 @@ static const struct summed_file memchecks[] = {
      TOOL LOST TOTALS "3,000 bytes in 3 blocks\n" LOST TOTALS "3,000 bytes in 3 blocks\n",
      " alloc ? n ? peak ? end 3000 no time 0\n"
      "[definitely lost];main;leaf 0/0/3000\n"},
+    {"compared with what was reported before",
+     TOOL LOST TOTALS
+     "3,000 bytes in 3 blocks\n"
+     "==7== 18 (+18) (10 (+10) direct, 8 (-2) indirect) bytes in 2 (+2) blocks are "
+     "definitely lost in new loss record 1 of 1\n" AT BY TOTALS
+     "3,010 (+10) bytes in 5 (+2) blocks\n",
+     " alloc ? n ? peak ? end 3010 no time 0\n"
+     "[definitely lost] 0/0/3000\n"
+     "[definitely lost];main;leaf 0/0/10\n"
+     "note unlisted 1\n"},
+    {"another process of that number",
+     TOOL LOST TOTALS "3,000 bytes in 3 blocks\n" TOOL
+                      "==7== All heap blocks were freed -- no leaks are possible\n",
+     " alloc ? n ? peak ? end 3000 no time 0\n"
+     "[definitely lost];main;leaf 0/0/3000\n"},
+    {"sizes that cannot be true",
+     TOOL "==7== 99,999,999,999,999,999,999 bytes in 1 blocks are definitely lost in loss record 1 "
+          "of 1\n" AT BY TOTALS "99,999,999,999,999,999,999 bytes in 1 blocks\n",
+     " alloc ? n ? peak ? end 0 no time 0\n"
+     "note skipped 2\n"},
     {"nothing is left", TOOL "==7== All heap blocks were freed -- no leaks are possible\n",
      " alloc ? n ? peak ? end 0 no time 0\n"},
     {"no report", TOOL "==7==     in use at exit: 5 bytes in 1 blocks\n",
@@ -172,6 +204,15 @@ static const struct summed_file xmls[] = {
     {"direct and indirect, of which the latter is not listed",
      XML_DEFAULT("memcheck") LEAK(
          "Leak_DefinitelyLost", "30 (10 direct, 20 indirect) bytes in 3 blocks", 30, 3) FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/10\n"
+     "[indirectly lost] 0/0/20\n"
+     "note unlisted 1\n"
+     "note kinds_left_out 1\n"},
+    {"compared with what was reported before",
+     XML_DEFAULT("memcheck") LEAK(
+         "Leak_DefinitelyLost", "30 (+3) (10 (+1) direct, 20 (+2) indirect) bytes in 3 (+1) blocks",
+         30, 3) FRAMES END,
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[definitely lost];main;leaf 0/0/10\n"
      "[indirectly lost] 0/0/20\n"

@@ -43,7 +43,7 @@ static const struct summed_file mtraces[] = {
     {"allocated twice", START A "+ 0x10 0x1\n" A "+ 0x10 0x2\n",
      " alloc 3 n 2 peak 2 end 2 moments 2 events 2\n"
      "[a+0x12] 3/2/2\n"
-     "note reused_address 1\n"},
+     "note replaced 1\n"},
     {"two processes", START A "+ 0x10 0x1\n" START A "+ 0x20 0x2\n",
      " alloc 3 n 2 peak 3 end 3 moments 2 events 2\n"
      "[a+0x12] 3/3/3\n"
