@@ -137,7 +137,6 @@ static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device
 /* What gaps of the recording leave of its figures. */
 static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_known)
 {
-    d->gaps = gaps;
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         d->least[f] = gaps & mt_figure_defs[f].least_by;
         if (gaps & mt_figure_defs[f].lost_by)
@@ -165,15 +164,12 @@ static void measure_older(const struct mt_run *run, const struct mt_run_device *
 static void mark_lacks(const struct mt_run *run, const struct mt_run_device *device,
                        struct mt_baseline_device *to)
 {
-    if (!mt_device_has_events(device))
-        to->at_peak = mt_device_knows(device, MT_KNOWS_AT_PEAK) ? MT_BASELINE_SITES_KNOWN
-                                                                : MT_BASELINE_SITES_UNKNOWN;
     for (int f = 0; f < MT_FIG_BASELINE_N && !mt_device_has_events(device); f++) {
         const struct mt_figure_def *def = &mt_figure_defs[f];
         unsigned needs = def->device_needs ? def->device_needs : def->needs;
         if (mt_device_knows(device, needs))
             continue;
-        to->lacks[f] = mt_knows_lack(run, device, needs);
+        to->unknown[f].why = mt_knows_lack(run, device, needs);
         to->v[f] = MT_BASELINE_UNKNOWN;
     }
 }
@@ -236,6 +232,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
     mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));
     mark_lacks(run, device, to);
+    mt_baseline_explain_unknown(device, d.side[0].gaps, to);
     mt_diff_free(&d);
     return st;
 }
@@ -346,6 +343,7 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
         to->v[f] = mt_median(values, n, &to->spread[f], &which);
     }
     free(values);
+    mt_baseline_fold_unknown(repeats, n, out, to);
     mt_baseline_fold_sites(repeats, n, which, name, out, to);
     const struct mt_baseline_device *median = mt_baseline_same_device(&repeats[which], name);
     if (median)
@@ -372,7 +370,8 @@ void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_bas
 
 /* ---- what a file leaves out ---- */
 
-/* Marks the heaviest sites by one figure that make up 99 % of its sum in a repeat. */
+/* Marks the heaviest sites by one figure that make up 99 % of its sum in a repeat; all that grow.
+ */
 static void mark_heavy(const struct mt_baseline_device *d, enum mt_figure figure, size_t repeat,
                        bool *heavy)
 {
@@ -386,7 +385,8 @@ static void mark_heavy(const struct mt_baseline_device *d, enum mt_figure figure
     }
     if (v.n)
         qsort(v.v, v.n, sizeof *v.v, ranked_cmp);
-    for (size_t i = 0; i < v.n && reached < sum - sum / 100; i++) {
+    int64_t enough = mt_figure_defs[figure].adds == MT_ADDS_RATE ? sum : sum - sum / 100;
+    for (size_t i = 0; i < v.n && reached < enough; i++) {
         heavy[v.v[i].index] = true;
         reached = mt_baseline_add(reached, -v.v[i].value);
     }

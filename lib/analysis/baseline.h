@@ -1,8 +1,8 @@
 /*
  * baseline.h - the figures of a run that are compared later, device by device and site by site, and
  * the small file that keeps them (format: docs/ci.md). Which these are, and what they are called,
- * stands in lib/run/figures.c: growth is rounded up to whole bytes, the peak of a site is what it
- * holds at the device's, and the growth by leaks and candidates is in no file, and 0 of one.
+ * stands in lib/run/figures.c: growth is rounded up to whole bytes, and the peak of a site is what
+ * it holds at the device's. A file answers as the runs it was written from would.
  *
  * A site is the top op in its scope. Several repeats of a run become one baseline: of each figure
  * the median and the spread.
@@ -63,25 +63,23 @@ static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s, en
     return s->each ? s->each[repeat * MT_FIG_BASELINE_N + f] : s->v[f];
 }
 
-/* Whether a device says what its sites hold at the peak. */
-enum mt_baseline_at_peak {
-    MT_BASELINE_SITES_BY_END, /* it does where the end is known: of events, and of files */
-    MT_BASELINE_SITES_KNOWN,
-    MT_BASELINE_SITES_UNKNOWN,
+/* Why a figure is not known, or of a part only: words behind the name of a run. */
+struct mt_baseline_unknown {
+    const char *run; /* of several repeats the first that does not know it; NULL: the baseline's */
+    const char *why; /* NULL: it is known, or nobody says. Both are static, or the baseline's */
 };
+/* Behind the figures: what sites hold at the peak. That is known unless it says why not. */
+enum { MT_BASELINE_SITES = MT_FIG_BASELINE_N, MT_BASELINE_UNKNOWN_N };
 
 struct mt_baseline_device {
     char name[32];
     int64_t
         v[MT_FIG_BASELINE_N]; /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
-    bool least[MT_FIG_BASELINE_N];        /* known of a part only: it is that much at least */
-    bool unseen;                          /* it loses frees, and so it is that much at most; */
-    int64_t doubt[MT_FIG_BASELINE_N];     /* but no more than this less; of files 0 */
-    double rate[MT_BASELINE_RATE_N];      /* rates before rounding; of files 0 */
-    unsigned gaps;                        /* of the run (gaps.h): why; of files 0 */
-    const char *lacks[MT_FIG_BASELINE_N]; /* what the run does not know at all, behind its name;
-                                         static; NULL or "": nothing, or a file */
-    enum mt_baseline_at_peak at_peak;
+    bool least[MT_FIG_BASELINE_N];    /* known of a part only: it is that much at least */
+    bool unseen;                      /* it loses frees, and so it is that much at most; */
+    int64_t doubt[MT_FIG_BASELINE_N]; /* but no more than this less; of files 0 */
+    double rate[MT_BASELINE_RATE_N];  /* rates before rounding; of files 0 */
+    struct mt_baseline_unknown unknown[MT_BASELINE_UNKNOWN_N];
     int64_t older_b;     /* of the peak and of what is alive at the end: in no record;
                             MT_BASELINE_UNKNOWN: nobody told */
     bool older_left_out; /* blocks in no record are in no figure, */

@@ -1,6 +1,5 @@
 /* Reading the file of a baseline; baseline_write.c writes it. */
 #include "lib/analysis/baseline_parts.h"
-#include "lib/input/json_doc.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,10 +95,10 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
                                    struct mt_err *err)
 {
     const struct mt_json_doc_value *v;
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
             MT_TRY(read_figure(d, v, false, &site->v[f], err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_each)))
             MT_TRY(read_each(d, v, b, (enum mt_figure)f, site, err));
     return MT_OK;
@@ -109,9 +108,9 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
                                 struct mt_baseline *b, struct mt_baseline_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[2 * MT_BASELINE_FILE_N + 3] = {"op", "scope", "is_op"};
+    const char *keys[2 * MT_FIG_BASELINE_N + 3] = {"op", "scope", "is_op"};
     size_t n = 3;
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         if (mt_figure_defs[f].in_site) {
             keys[n++] = mt_figure_defs[f].in_site;
             keys[n++] = mt_figure_defs[f].in_each;
@@ -138,11 +137,11 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
 static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline_device *to, struct mt_err *err)
 {
-    const char *keys[MT_BASELINE_FILE_N];
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    const char *keys[MT_FIG_BASELINE_N];
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         keys[f] = mt_figure_defs[f].in_device;
-    MT_TRY(mt_json_doc_keys(d, from, keys, MT_BASELINE_FILE_N, err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
+    MT_TRY(mt_json_doc_keys(d, from, keys, MT_FIG_BASELINE_N, err));
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
         if (!v)
             continue;
@@ -258,20 +257,23 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
 static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    enum { OPTIONAL_N = 10, OTHER_N = 12 };
-    const char *keys[MT_BASELINE_FILE_N + OTHER_N] = {"spread",
-                                                      "sites_of",
-                                                      "older_left_out",
-                                                      mt_baseline_older_keys[0],
-                                                      mt_baseline_older_keys[1],
-                                                      mt_baseline_older_keys[2],
-                                                      mt_baseline_step_keys[0],
-                                                      mt_baseline_step_keys[1],
-                                                      mt_baseline_step_keys[2],
-                                                      mt_baseline_step_keys[3],
-                                                      "device",
-                                                      "sites"};
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    enum { OPTIONAL_N = 12, OTHER_N = 14 };
+    const char *keys[MT_BASELINE_FIRST_N + OTHER_N] = {
+        MT_BASELINE_UNKNOWN_KEY,
+        mt_figure_defs[MT_BASELINE_FIRST_N].in_device,
+        "spread",
+        "sites_of",
+        "older_left_out",
+        mt_baseline_older_keys[0],
+        mt_baseline_older_keys[1],
+        mt_baseline_older_keys[2],
+        mt_baseline_step_keys[0],
+        mt_baseline_step_keys[1],
+        mt_baseline_step_keys[2],
+        mt_baseline_step_keys[3],
+        "device",
+        "sites"};
+    for (int f = 0; f < MT_BASELINE_FIRST_N; f++)
         keys[OTHER_N + f] = mt_figure_defs[f].in_device;
     MT_TRY(mt_json_doc_keys(d, from, keys, MT_ARRAY_LEN(keys), err));
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
@@ -284,9 +286,13 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
     MT_TRY(read_text(d, mt_json_doc_get(d, from, "device"), to->name, sizeof to->name, err));
     MT_TRY(
         read_text(d, mt_json_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
-        MT_TRY(read_figure(d, mt_json_doc_get(d, from, mt_figure_defs[f].in_device), true,
-                           &to->v[f], err));
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
+        const struct mt_json_doc_value *v = mt_json_doc_get(d, from, mt_figure_defs[f].in_device);
+        to->v[f] = MT_BASELINE_UNKNOWN;
+        if (v)
+            MT_TRY(read_figure(d, v, true, &to->v[f], err));
+    }
+    MT_TRY(mt_baseline_read_unknown(d, from, b, to, err));
     MT_TRY(read_older(d, from, to, err));
     MT_TRY(read_step_levels(d, from, &to->levels, err));
     MT_TRY(read_ends(d, from, &to->levels, err));

@@ -5,6 +5,8 @@
 #define MT_BASELINE_PARTS_H
 
 #include "lib/analysis/baseline.h"
+#include "lib/base/json_out.h"
+#include "lib/input/json_doc.h"
 
 /* The text as the baseline keeps it. */
 const char *mt_baseline_text(struct mt_baseline *b, const char *s);
@@ -20,12 +22,31 @@ void mt_baseline_fold_sites(const struct mt_baseline *repeats, size_t n, size_t 
                             const char *name, struct mt_baseline *out,
                             struct mt_baseline_device *to);
 
+/* ---- why a figure is unknown ---- */
+
+/* Says it of all that a measured device does not know, or knows of a part only; what the run lacks
+ * altogether is said already. */
+void mt_baseline_explain_unknown(const struct mt_run_device *device, unsigned gaps,
+                                 struct mt_baseline_device *to);
+/* Of the device of n repeats: what the first says that does not know it. */
+void mt_baseline_fold_unknown(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
+                              struct mt_baseline_device *to);
+#define MT_BASELINE_UNKNOWN_KEY "unknown"
+/* Always there, perhaps empty: a file without it was written before anybody asked. */
+void mt_baseline_write_unknown(struct mt_json_out *j, const struct mt_baseline *b,
+                               const struct mt_baseline_device *d);
+/* From a device of a file, after its figures. Errors: MT_EINPUT. */
+enum mt_status mt_baseline_read_unknown(const struct mt_json_doc *d,
+                                        const struct mt_json_doc_value *from, struct mt_baseline *b,
+                                        struct mt_baseline_device *to, struct mt_err *err);
+
 /* ---- the file ---- */
 
 #define MT_BASELINE_SCHEMA "memtool.baseline"
 enum {
     MT_BASELINE_VERSION = 1,
-    MT_BASELINE_FILE_N = MT_FIG_SUSPECT_PER_STEP_B /* the figures that stand in files come first */
+    MT_BASELINE_FIRST_N =
+        MT_FIG_SUSPECT_PER_STEP_B /* figures in files of all versions come first */
 };
 
 /* Of levels by step: where the highest rises, the highest in the last step and behind it, and

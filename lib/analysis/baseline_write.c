@@ -1,6 +1,5 @@
 /* Writing the file of a baseline; baseline_file.c reads it. */
 #include "lib/analysis/baseline_parts.h"
-#include "lib/base/json_out.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, si
     }
     if (s->scope)
         add_text(j, "scope", s->scope);
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++) {
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         if (!mt_figure_defs[f].in_site)
             continue;
         if (s->v[f])
@@ -119,24 +118,25 @@ static void add_sites(struct mt_json_out *j, const struct mt_baseline_device *d,
     free(sites);
 }
 
-static void add_device(struct mt_json_out *j, const struct mt_baseline_device *d, bool repeated,
-                       size_t repeat_n)
+static void add_device(struct mt_json_out *j, const struct mt_baseline *b,
+                       const struct mt_baseline_device *d)
 {
     mt_json_put_begin(j, "{}", true);
     add_text(j, "device", d->name);
-    for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         add_int(j, mt_figure_defs[f].in_device, d->v[f]);
+    mt_baseline_write_unknown(j, b, d);
     add_older(j, d);
     add_step_levels(j, &d->levels);
-    if (repeated) {
+    if (b->run_n > 1) {
         mt_json_put_key(j, "spread");
         mt_json_put_begin(j, "{}", false);
-        for (int f = 0; f < MT_BASELINE_FILE_N; f++)
+        for (int f = 0; f < MT_FIG_BASELINE_N; f++)
             add_int(j, mt_figure_defs[f].in_device, d->spread[f]);
         mt_json_put_end(j);
         add_text(j, "sites_of", d->sites_of);
     }
-    add_sites(j, d, repeat_n);
+    add_sites(j, d, b->repeats.n);
     mt_json_put_end(j);
 }
 
@@ -164,7 +164,7 @@ void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
     mt_json_put_key(&j, "devices");
     mt_json_put_begin(&j, "[]", true);
     for (size_t i = 0; i < b->devices.n; i++)
-        add_device(&j, &b->devices.v[i], b->run_n > 1, b->repeats.n);
+        add_device(&j, b, &b->devices.v[i]);
     mt_json_put_end(&j);
     mt_json_put_end(&j);
     mt_buf_addc(out, '\n');

@@ -2,7 +2,6 @@
 
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
-#include "lib/usage/gaps.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,13 +95,6 @@ static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_figure f,
     return rates ? mt_baseline_up(rate) : sum;
 }
 
-/* Whether it is known what sites hold at the peak: of files, where the end is known. */
-static bool knows_sites_at_peak(const struct mt_baseline_device *d)
-{
-    return d->at_peak == MT_BASELINE_SITES_BY_END ? d->v[MT_FIG_AT_END_B] != MT_BASELINE_UNKNOWN
-                                                  : d->at_peak == MT_BASELINE_SITES_KNOWN;
-}
-
 /*
  * A figure of a device, as far as the rule is about it. *slack: how far the repeats of a file leave
  * it open; *unlisted: how much more it may be by what a file lumps together as [other], or a
@@ -119,7 +111,7 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
     *unlisted = 0;
     if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
         return d->v[f];
-    if (lives && (!knows_sites_at_peak(d) || d->least[f]))
+    if (lives && (d->unknown[MT_BASELINE_SITES].why || d->least[f]))
         return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
     if (knows_one_repeat(b))
         return MT_BASELINE_UNKNOWN;
@@ -141,34 +133,23 @@ struct measured {
     size_t index;
     int64_t most; /* of all repeats, and of which */
     size_t most_index;
-    const char *part; /* a repeat that knows it of a part only, and why; NULL: none */
-    const char *why_part;
-    bool found; /* in one of the repeats there are sites the rule is about */
+    struct mt_baseline_unknown part; /* a repeat that knows it of a part only; run NULL: none */
+    bool found;                      /* in one of the repeats there are sites the rule is about */
 };
 
-static const char *why_unknown(enum mt_figure f, const struct mt_baseline *b,
-                               const struct mt_baseline_device *d)
+/* Why a repeat does not know a figure, or of a part only. */
+static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_baseline *b,
+                                             const struct mt_baseline_device *d)
 {
-    if (d->v[f] != MT_BASELINE_UNKNOWN && knows_one_repeat(b))
-        return "has the sites of one of its repeats only; write it anew with memtool export";
-    if (d->lacks[f] && *d->lacks[f])
-        return d->lacks[f];
-    if (f == MT_FIG_AT_PEAK_B && d->at_peak == MT_BASELINE_SITES_UNKNOWN && !d->least[f])
-        return "does not say what call paths held at its peak";
-    bool growth = f == MT_FIG_PER_STEP_B && d->v[f] == MT_BASELINE_UNKNOWN;
-    if (growth ? d->gaps & ~(unsigned)MT_GAP_BEGIN : d->gaps)
-        return mt_gaps_text(d->gaps);
-    if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN && d->lacks[MT_FIG_AT_END_B] &&
-        *d->lacks[MT_FIG_AT_END_B])
-        return d->lacks[MT_FIG_AT_END_B];
-    if (d->v[MT_FIG_AT_END_B] == MT_BASELINE_UNKNOWN)
-        return "has no addresses in its records, so block lifetimes are unknown";
-    if (f == MT_FIG_PER_STEP_B && d->v[MT_FIG_STEP_N] != MT_BASELINE_UNKNOWN)
-        return d->v[MT_FIG_STEP_N]
-                   ? "has too few steps to measure growth; 3 after the warm-up are needed"
-                   : "has no steps; mark them when recording, or import it with --step-marker "
-                     "REGEX";
-    return "lacks this figure";
+    static const char one[] =
+        "has the sites of one of its repeats only; write it anew with memtool export";
+    bool known = d->v[f] != MT_BASELINE_UNKNOWN;
+    bool sites = known && !d->least[f] && f == MT_FIG_AT_PEAK_B;
+    struct mt_baseline_unknown u = d->unknown[sites ? MT_BASELINE_SITES : (int)f];
+    if (known && knows_one_repeat(b))
+        u = (struct mt_baseline_unknown){.why = one};
+    return (struct mt_baseline_unknown){u.run ? u.run : b->run,
+                                        u.why ? u.why : "lacks this figure"};
 }
 
 static bool measure(const struct mt_rule *rule, enum mt_figure figure, const struct side *side,
@@ -185,15 +166,15 @@ static bool measure(const struct mt_rule *rule, enum mt_figure figure, const str
             d && (side->parts || !d->least[figure])
                 ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &unlisted, &out->found)
                 : MT_BASELINE_UNKNOWN;
-        if (d && d->least[figure] && !out->part) {
-            out->part = r->v.v[i].run;
-            out->why_part = why_unknown(figure, &r->v.v[i], d);
-        }
+        struct mt_baseline_unknown u = {0};
+        if (d)
+            u = unknown_of(figure, &r->v.v[i], d);
+        if (d && d->least[figure] && !out->part.run)
+            out->part = u;
         if (!d)
             mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASELINE_UNKNOWN)
-            mt_check_open(c, "%s '%s' %s", side->name, r->v.v[i].run,
-                          why_unknown(figure, &r->v.v[i], d));
+            mt_check_open(c, "%s '%s' %s", side->name, u.run, u.why);
         extra = slack > extra ? slack : extra;
         out->doubt = doubt > out->doubt ? doubt : out->doubt;
         out->unlisted = unlisted > out->unlisted ? unlisted : out->unlisted;
@@ -323,8 +304,8 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
 /* A limit that is kept as far as is known. */
 static void doubt_part(const struct measured *m, struct mt_checked *c)
 {
-    if (c->verdict == MT_CHECK_PASS && m->part)
-        mt_check_open(c, "it may be more, as the run '%s' %s", m->part, m->why_part);
+    if (c->verdict == MT_CHECK_PASS && m->part.run)
+        mt_check_open(c, "it may be more, as the run '%s' %s", m->part.run, m->part.why);
 }
 
 /* A limit that is kept, unless sites that the run does not list are among those it is about. */
@@ -402,7 +383,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     out->measured = m.median;
     out->spread = m.spread;
     out->doubt = m.doubt;
-    out->least = m.part != NULL;
+    out->least = m.part.run != NULL;
     out->unlisted = m.unlisted;
     out->new_index = m.index;
     bool found = m.found;

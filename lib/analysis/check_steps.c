@@ -3,17 +3,14 @@
 
 #include "lib/analysis/step_levels.h"
 
-/* What grows in a step, of the sites that the rule is about. */
+/* What grows in a step, of the sites that the rule is about: in whole bytes, as files have it. */
 static double rate_of(const struct mt_rule *rule, const struct mt_baseline_device *d,
                       enum mt_figure f)
 {
     double rate = 0;
-    for (size_t i = 0; i < d->sites.n; i++) {
-        const struct mt_baseline_site *s = &d->sites.v[i];
-        double of_file = (double)s->v[f], known = s->rate[mt_baseline_rate(f)];
-        if (mt_rule_is_about(rule, s))
-            rate += known != 0 ? known : of_file;
-    }
+    for (size_t i = 0; i < d->sites.n; i++)
+        if (mt_rule_is_about(rule, &d->sites.v[i]))
+            rate += (double)d->sites.v[i].v[f];
     return rate;
 }
 
@@ -30,8 +27,8 @@ static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_b
                                  .figure_b = figure_b,
                                  .others_b = rate_of(&whole, d, MT_FIG_PER_STEP_B) - leak_b,
                                  .leak_b = leak_b,
-                                 .suspect_b = suspect_b > leak_b ? suspect_b
-                                                                 : leak_b}; /* of files unknown */
+                                 /* files of earlier versions do not say */
+                                 .suspect_b = suspect_b > leak_b ? suspect_b : leak_b};
 }
 
 /* By the curve. What is freed behind the last step says nothing of fewer steps: the levels inside

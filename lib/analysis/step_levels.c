@@ -108,8 +108,10 @@ void mt_step_add(const struct mt_step_part part[2], int way, double out[2])
     const struct mt_step_part *p = &part[side];
     int64_t more = part[!side].step_n - p->step_n;
     double rate = rate_of(p, way / 2);
+    bool both_alive = way / 2 == 2; /* never at the end */
     out[0] = out[1] = 0;
-    if (!part[0].step_n || !part[1].step_n || !more || (more < 0 && by_curve))
+    if (!part[0].step_n || !part[1].step_n || !more || (more < 0 && by_curve) ||
+        (p->at_end && both_alive))
         return;
     out[side] = !p->at_end && p->levels->rises.n ? add_to_peak(p, more, rate) : rate * (double)more;
 }

@@ -47,9 +47,9 @@ struct mt_step_part {
 
 /*
  * What comes to both figures for them to be of as many steps, each way of 0..MT_STEP_WAYS-1: either
- * run as long as the other, growing by leaks alone, or with candidates, or with these twice: a
- * block and the larger one that takes its place are both alive for a while. All 0 where the runs
- * have as many steps, or one has none, or where the curve of the longer tells (below).
+ * run as long as the other, growing by leaks alone, or with candidates, or, of a peak, with these
+ * twice: a block and the larger one that takes its place are both alive for a while. All 0 where
+ * the runs have as many steps, or one has none, or where the curve of the longer tells (below).
  */
 enum { MT_STEP_WAYS = 6 };
 void mt_step_add(const struct mt_step_part part[2], int way, double out[2]);

@@ -104,6 +104,18 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ", \"end_by_step\": [[0, 5],\n[1]]}]"),
      "must list pairs", NULL, 4},
+    {"baseline: a reason without a run", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"unknown\": [\n{\"why\": \"is cut\", \"figures\": []}]}]"),
+     "\"unknown\" without \"run\"", NULL, 4},
+    {"baseline: a reason that is no text", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"unknown\": [{\"run\": \"a\",\n\"why\": 5, \"figures\": []}]}]"),
+     "\"why\" must be a text", NULL, 4},
+    {"baseline: a reason for no figure", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"unknown\": [{\"run\": \"a\", \"why\": \"b\", \"figures\": [\n\"peek_b\"]}]}]"),
+     "no figure is called \"peek_b\"", NULL, 4},
     {"baseline: names of too few repeats", true,
      BASELINE("\"runs_n\": 3,\n\"repeats\": [\"a\", \"b\"], \"devices\": []"),
      "\"repeats\" names 2 runs, but \"runs_n\" is 3", NULL, 3},

@@ -46,7 +46,7 @@ static void baselines(void **state)
         enum mt_figure f = (enum mt_figure)i;
         const struct mt_figure_def *d = &mt_figure_defs[i];
         has(f, MT_KEPT_DEVICE | MT_KEPT_SUMMED, f < MT_FIG_BASELINE_N);
-        assert_int_equal(d->in_device != NULL, f < MT_FIG_SUSPECT_PER_STEP_B);
+        assert_int_equal(d->in_device != NULL, f < MT_FIG_BASELINE_N);
         if (f >= MT_FIG_BASELINE_N || d->in_site)
             has(f, MT_KEPT_SITES, f < MT_FIG_BASELINE_N);
         if (f < MT_FIG_BASELINE_N) {
