@@ -79,6 +79,8 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     X(mtrace, "mtrace", "MALLOC_TRACE of glibc's mtrace()")                                        \
     X(pprof, "pprof", "heap profiles in pprof's format: Go's pprof.WriteHeapProfile()")            \
     X(heap_profile, "heap-profile", "heap profiles as text: jemalloc, gperftools, Go's debug=1")   \
+    X(pytorch_timeline, "pytorch-timeline",                                                        \
+      "prof.export_memory_timeline(), as .json or .raw.json.gz")                                   \
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
     X(memray, "memray", "memray run, file versions 8 to 13")                                       \
     X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \

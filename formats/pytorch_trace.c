@@ -342,8 +342,7 @@ static enum mt_status read_array(struct reader *r, struct mt_err *err)
     r->p++;
     MT_TRY(next_byte(r, &c, err));
     if (c != '{' && c != ']')
-        return bad_json(r, r->p, "a JSON array whose elements are not events (a memory timeline?)",
-                        err);
+        return bad_json(r, r->p, "a JSON array whose elements are not events", err);
     MT_TRY(read_events(r, err));
     if (r->has_traced || !r->rec->event_n)
         return MT_OK;

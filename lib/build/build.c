@@ -37,21 +37,24 @@ enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, str
     return MT_OK;
 }
 
-/* Heap logs and profiles say where functions are. */
-static void know_places(struct mt_recording *r)
+/* Heap logs and profiles say where functions are, or what memory is for. */
+static void know_frames(struct mt_recording *r)
 {
-    bool any = false;
-    for (size_t i = 0; i < r->frames.n && !any; i++)
-        any = r->frames.v[i].object != MT_NONE || r->frames.v[i].file != MT_NONE;
-    for (size_t i = 0; i < r->devices.n && any; i++)
-        r->devices.v[i].knows |= MT_KNOWS_PLACES;
+    unsigned any = 0;
+    for (size_t i = 0; i < r->frames.n; i++) {
+        const struct mt_frame *f = &r->frames.v[i];
+        any |= f->object != MT_NONE || f->file != MT_NONE ? MT_KNOWS_PLACES : 0u;
+        any |= f->kind == MT_FRAME_CATEGORY ? MT_KNOWS_CATEGORIES : 0u;
+    }
+    for (size_t i = 0; i < r->devices.n; i++)
+        r->devices.v[i].knows |= any;
 }
 
 void mt_build_memory(struct mt_recording *r)
 {
     if (r->summed) {
         mt_build_totals(r);
-        know_places(r);
+        know_frames(r);
         return;
     }
     mt_build_attribution(r);

@@ -245,7 +245,7 @@ static void close_events(struct mt_heap *h)
         bool still = n->epoch != h->epoch; /* unchanged since the peak */
         add_stat(h, n->node,
                  &(struct mt_sums){.alloc_b = n->alloc_b,
-                                   .freed_b = n->alloc_b - n->live_b,
+                                   .freed_b = n->alloc_b + n->came_b - n->live_b,
                                    .alloc_n = n->alloc_n,
                                    .at_peak_b = still ? n->live_b : n->peak_b,
                                    .at_peak_n = still ? n->live_n : n->peak_n,
@@ -258,7 +258,8 @@ static void close_events(struct mt_heap *h)
     d->freed_b = h->freed_b;
     d->freed_n = h->freed_n;
     d->at_end_b = h->level;
-    d->at_end_n = h->alloc_n + h->split_n - h->freed_n;
+    d->at_end_n = h->older_n + h->alloc_n + h->split_n - h->freed_n;
+    d->start_b = d->older_b = h->older_b;
     d->knows = MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |
                MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
 }

@@ -39,6 +39,14 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
 enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
                                struct mt_err *err);
 
+/* Before all events: blocks that are older than the log, which lists them. They are in levels and
+ * alive, and were never allocated. */
+enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
+/* A block goes over to another path: nothing is allocated, nothing freed. It counts as freed where
+ * it is in the end. Where the path holds no such block, nothing happens (MT_NOTE_SKIPPED). */
+enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64_t bytes,
+                            struct mt_err *err);
+
 /*
  * Or it says addresses. Where a block still lies, it ends (MT_NOTE_REPLACED); a free where
  * none lies is of an older one. Address 0 is no block. A realloc that moves to 0 has failed and

@@ -86,6 +86,43 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
     return mt_heap_release(h, node, bytes, -1, err);
 }
 
+enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+{
+    MT_TRY(mt_heap_add_to(&h->older_b, bytes, err));
+    struct mt_heap_node *n = touch(h, node);
+    h->by_events = true;
+    n->came_b += bytes;
+    n->live_b += bytes;
+    n->live_n++;
+    h->older_n++;
+    h->level = h->peak = h->older_b;
+    h->epoch++;
+    h->rec->event_n++;
+    mt_packer_start(&h->packer, h->device, h->older_b);
+    return mt_heap_check_memory(h, err);
+}
+
+enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64_t bytes,
+                            struct mt_err *err)
+{
+    uint32_t slot = mt_heap_slot(h, from);
+    const struct mt_heap_node *before = &h->slots.v[slot];
+    h->by_events = true;
+    if (from == to)
+        return count(h, err);
+    if (bytes < 0 || before->live_b < bytes || before->live_n < 1) {
+        mt_rec_note(h->rec, MT_NOTE_SKIPPED, -1, bytes);
+        return count(h, err);
+    }
+    for (int out = 1; out >= 0; out--) {
+        struct mt_heap_node *n = touch(h, out ? from : to);
+        n->came_b += out ? -bytes : bytes;
+        n->live_b += out ? -bytes : bytes;
+        n->live_n += out ? -1 : 1;
+    }
+    return count(h, err);
+}
+
 /* ---- by address ---- */
 
 static uint32_t new_block(struct mt_heap *h)
@@ -195,5 +232,5 @@ void mt_heap_restart(struct mt_heap *h)
     h->stride = 1;
     h->level = h->peak = h->peak_t = 0;
     h->min.record = h->peak_event = -1;
-    h->alloc_b = h->alloc_n = h->freed_b = h->freed_n = h->split_n = 0;
+    h->alloc_b = h->alloc_n = h->freed_b = h->freed_n = h->split_n = h->older_b = h->older_n = 0;
 }

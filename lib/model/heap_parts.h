@@ -19,6 +19,7 @@ enum {
 struct mt_heap_node {
     int64_t alloc_b, alloc_n;
     int64_t live_b, live_n;
+    int64_t came_b;         /* of it, less what went over to others: not allocated there */
     int64_t peak_b, peak_n; /* held at the peak of `epoch` */
     int64_t last_b, last_n; /* held at the last moment */
     uint64_t epoch; /* number of the highest peak when it was looked at last: while it has not
@@ -67,7 +68,8 @@ struct mt_heap {
     /* events */
     bool by_events;
     int64_t alloc_b, alloc_n, freed_b, freed_n;
-    int64_t split_n;        /* blocks that came of others */
+    int64_t split_n; /* blocks that came of others */
+    int64_t older_b, older_n;
     struct mt_map block_of; /* address -> blocks */
     MT_VEC(struct mt_heap_block) blocks;
     uint32_t free_block; /* MT_NONE = none */

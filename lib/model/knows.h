@@ -33,9 +33,10 @@ enum mt_knows {
        hold a little there */
     MT_LARGE_AT_PEAK = 1 << 13,
     MT_LARGE_AT_END = 1 << 14,
-    MT_KNOWS_PLACES = 1 << 15 /* libraries or source files of functions */
+    MT_KNOWS_PLACES = 1 << 15, /* libraries or source files of functions */
     /* and from 1 << 16 on further figures of call paths, in the order of enum mt_extra (extras.h)
      */
+    MT_KNOWS_CATEGORIES = 1 << 30 /* what memory is for: parameters, gradients */
 };
 
 /* The frame of what is of call paths that are not listed. */

@@ -35,13 +35,14 @@ static uint32_t function(struct mt_path_tree *p, const uint32_t key[4])
     struct mt_recording *r = p->rec;
     uint32_t id = mt_strtab_add(&p->functions, (const char *)key, 4 * sizeof *key);
     if (id == p->flags.n) {
-        bool python = key[3] & MT_PATH_PYTHON;
-        *mt_vec_push(&r->frames) =
-            (struct mt_frame){.name = key[0],
-                              .object = key[1],
-                              .file = key[2],
-                              .instance = -1,
-                              .kind = python ? MT_FRAME_PYTHON : MT_FRAME_NATIVE};
+        enum mt_frame_kind kind = key[3] & MT_PATH_PYTHON     ? MT_FRAME_PYTHON
+                                  : key[3] & MT_PATH_CATEGORY ? MT_FRAME_CATEGORY
+                                                              : MT_FRAME_NATIVE;
+        *mt_vec_push(&r->frames) = (struct mt_frame){.name = key[0],
+                                                     .object = key[1],
+                                                     .file = key[2],
+                                                     .instance = -1,
+                                                     .kind = (uint8_t)kind};
         *mt_vec_push(&p->flags) = (uint8_t)key[3];
     }
     return p->first + id;

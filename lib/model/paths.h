@@ -16,9 +16,10 @@
 
 /* What a frame is, beside a native function. */
 enum mt_path_flags {
-    MT_PATH_ASIDE = 1 << 0, /* says nothing of who allocates: malloc, operator new. Never the top,
-                               unless the path has nothing else */
-    MT_PATH_PYTHON = 1 << 1 /* a Python function */
+    MT_PATH_ASIDE = 1 << 0,   /* says nothing of who allocates: malloc, operator new. Never the top,
+                                 unless the path has nothing else */
+    MT_PATH_PYTHON = 1 << 1,  /* a Python function */
+    MT_PATH_CATEGORY = 1 << 2 /* no function but what the memory below is for (MT_FRAME_CATEGORY) */
 };
 
 /* Who uses it makes no other frames of the recording meanwhile. */

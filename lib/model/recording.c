@@ -328,7 +328,8 @@ void mt_device_name(int type, int index, char out[32])
                                         [MT_DEVICE_MLU] = "mlu",
                                         [MT_DEVICE_MUSA] = "musa",
                                         [MT_DEVICE_HEAP] = "heap",
-                                        [MT_DEVICE_PROCESS] = "process"};
+                                        [MT_DEVICE_PROCESS] = "process",
+                                        [MT_DEVICE_UNNAMED] = "device"};
     const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
     char number[16];
     if (!name) {

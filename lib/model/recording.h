@@ -29,6 +29,7 @@ enum mt_frame_kind {
     MT_FRAME_PYTHON = 3,     /* a Python function or nn.Module frame */
     MT_FRAME_OTHER = 4,      /* an interval of another program's trace */
     MT_FRAME_NATIVE = 5,     /* a C or C++ function */
+    MT_FRAME_CATEGORY = 6,   /* no function but what the memory is for: gradient */
     MT_FRAME_KIND_N
 };
 
@@ -469,8 +470,9 @@ enum {
     MT_DEVICE_NPU,
     MT_DEVICE_MLU,
     MT_DEVICE_MUSA,
-    MT_DEVICE_HEAP = 110,   /* malloc and its like, native or of Python */
-    MT_DEVICE_PROCESS = 111 /* what the system counts of a process */
+    MT_DEVICE_HEAP = 110,    /* malloc and its like, native or of Python */
+    MT_DEVICE_PROCESS = 111, /* what the system counts of a process */
+    MT_DEVICE_UNNAMED = 112  /* the recording does not say which */
 };
 
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */

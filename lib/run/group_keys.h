@@ -30,6 +30,8 @@ enum mt_key_span {
     KEY(OBJECT, "object", MT_SPAN_PART, false,                                                     \
         "the library or program that the site's function is in (heap logs)")                       \
     KEY(FILE, "file", MT_SPAN_PART, false, "the source file of the site's function (heap logs)")   \
+    KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
+        "what the memory is for: parameter, activation, gradient (memory timelines)")              \
     KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
         "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
         "optimizer, data loading or other")                                                        \

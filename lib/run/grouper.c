@@ -52,6 +52,8 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
         return n->object == MT_NONE ? text_id(t, "[no object]") : n->object;
     case MT_BY_FILE:
         return n->file == MT_NONE ? text_id(t, "[no file]") : n->file;
+    case MT_BY_CATEGORY:
+        return n->category == MT_NONE ? text_id(t, "[unknown]") : n->category;
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
     default:

@@ -33,6 +33,8 @@ static const struct lack {
      "Leave out what asks for threads."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
+    {MT_KNOWS_CATEGORIES, ANY, "does not say what its memory is for",
+     "Memory timelines do, which prof.export_memory_timeline() writes."},
     {MT_KNOWS_STEPS, RECORDS, "has no steps", "`memtool info` says how to mark them."},
     {MT_KNOWS_STEPS, ANY, "has no steps", "Ask for times instead, or for all of it."},
     {MT_KNOWS_AT_END, RECORDS,

@@ -39,7 +39,7 @@ open("folder/a file", "w").close()
 open("out put.json", "w").close()
 open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
-OF_HEAPS = ("object", "file", "rss")  # what only heap logs have
+RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories"}  # what traces have not
 FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
            "dhat": ("read_b", "written_b", "lifetime_ns", "lived_n")}
 memtool("import", TRACE, "--db", "t.db", "--name", "base", "--group", "night ly")
@@ -231,6 +231,7 @@ def every_value():
     memtool("import", f"{SAMPLES}/heap/heaptrack.zst", "--db", "v.db", "--name", "heap")
     memtool("import", f"{SAMPLES}/heap/dhat_2k.json", "--db", "v.db", "--name", "dhat")
     memtool("import", f"{SAMPLES}/python/memray_1.20.bin", "--db", "v.db", "--name", "memray")
+    memtool("import", f"{SAMPLES}/timelines/adam.raw.json.gz", "--db", "v.db", "--name", "categories")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
     os.environ["MEMTOOL_DB"] = "v.db"
     offered = 0
@@ -240,7 +241,7 @@ def every_value():
             for word in ask(command, option + "="):
                 value = word.split("=", 1)[1]
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
-                run = "heap" if value in OF_HEAPS else next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
+                run = RUN_OF.get(value) or next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
                         "export": ["--baseline", run]}.get(command, [run])
@@ -261,7 +262,7 @@ def keys_of_by():
         runs = {"segments": ["gpu"], "diff": ["run", "run"]}.get(command, ["run"])
         took, said = set(), set()
         for key in sorted(keys) + ["colour"]:
-            of = ["heap" if key in OF_HEAPS else run for run in runs]
+            of = [RUN_OF.get(key, run) for run in runs]
             done = subprocess.run([MEMTOOL, command, *of, "--by", key], capture_output=True, text=True)
             check(f"{command} --by {key} ends well", done.returncode in (0, 2), done.stderr)
             if done.returncode == 0:

@@ -13,8 +13,9 @@ import mt
 SAMPLES = os.environ["SAMPLES"]
 # Bits of device.knows (lib/model/knows.h).
 ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
-PLACES = 1 << 15
+PLACES, CATEGORIES = 1 << 15, 1 << 30
 PROCESS = 111  # device.type
+UNNAMED = 112
 FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
            "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
 KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
@@ -60,6 +61,11 @@ def table(run, device):
             m.json("table", run, "--by", key)
         else:
             answers(run, device, need, "table", run, "--by", key)
+    if device["knows"] & CATEGORIES:
+        for key in ("category", "category,name"):
+            m.check(mt.total(m.rows("table", run, "--by", key), "self_at_peak_b") == device["peak_b"], run, "table --by", key)
+    else:
+        refuses(run, "table", run, "--by", "category")
     if not places:
         for report in ("table", "peak", "leaks", "timeline"):
             refuses(run, report, run, "--by", "file")
@@ -125,7 +131,8 @@ def moments(run, device):
     for named, need, of_device in (("@peak", PEAK, "peak_b"), ("@end", AT_END, "at_end_b")):
         answer = m.json("peak", run, "--at", named, "--limit", "0") if device["knows"] & need else None
         if answer and device["knows"] & AT_PEAK | (need & AT_END):
-            m.check(mt.total(answer["rows"], "live_b") == device[of_device], run, "peak --at", named, device[of_device])
+            live = mt.total(answer["rows"], "live_b") if answer["rows"] else 0
+            m.check(live == device[of_device], run, "peak --at", named, device[of_device])
     if not device["knows"] & MOMENTS:
         refuses(run, "peak", run, "--at", "0")
         refuses(run, "peak", run, "--from", "0")
@@ -291,13 +298,15 @@ def diff_at_end(run, device, runs):
 
 
 def main():
-    heap = sorted(path for of in ("heap", "process", "python") for path in glob.glob(f"{SAMPLES}/{of}/*") if not path.endswith((".c", ".go")))
+    heap = sorted(path for of in ("heap", "process", "python", "timelines") for path in glob.glob(f"{SAMPLES}/{of}/*")
+                  if not path.endswith((".c", ".go", ".py")))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
     runs = [run.name for run in m.imported(inputs, MEANINGS)]
     m.check(len(runs) == len(inputs), "imported", runs)
-    kinds = {row["name"]: row["kind"] for row in m.query("SELECT name, kind FROM run")}
+    kinds = {row["name"]: (row["kind"], row["unnamed"]) for row in m.query(
+        f"SELECT name, kind, EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND type = {UNNAMED}) AS unnamed FROM run")}
     for run in runs:
         alike = [other for other in runs if kinds[other] == kinds[run]]
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):

@@ -11,6 +11,8 @@ struct call {
         ALLOC,
         FREE,
         RELEASE,
+        OLDER,
+        MOVE, /* b: to that node */
         ALLOC_AT,
         FREE_AT,
         REALLOC_AT,
@@ -81,6 +83,37 @@ static const struct row {
      0,
      0,
      2},
+    {"older blocks are alive and were never allocated",
+     {{OLDER, "a", 10, 0, 0}, {OLDER, "b", 5, 0, 0}, {ALLOC, "a", 1, 0, 0}, {FREE, "b", 5, 0, 0}},
+     {1, 1, 5, 1, 16, 0, 11, 2},
+     {{"a", 1, 11, 2, 11}, {"b", 0, 5, 1, 0}},
+     0,
+     0,
+     1},
+    {"the peak is before all events",
+     {{OLDER, "a", 10, 0, 0},
+      {OLDER, "b", 5, 0, 0},
+      {TICK, "", 3, 0, 0},
+      {FREE, "b", 5, 0, 0},
+      {ALLOC, "a", 1, 0, 0}},
+     {1, 1, 5, 1, 15, U, 11, 2},
+     {{"a", 1, 10, 1, 11}, {"b", 0, 5, 1, 0}},
+     0,
+     0,
+     2},
+    {"a block goes over to another path, and is freed there",
+     {{ALLOC, "a", 10, 0, 0},
+      {ALLOC, "b", 1, 0, 0},
+      {TICK, "", 3, 0, 0},
+      {MOVE, "a", 10, 1, 0},
+      {MOVE, "a", 1, 1, 0},
+      {TICK, "", 5, 0, 0},
+      {FREE, "b", 1, 0, 0}},
+     {11, 2, 1, 1, 11, 0, 10, 1},
+     {{"a", 10, 10, 1, 0}, {"b", 1, 1, 1, 10}},
+     0,
+     0,
+     3},
     {"freed in part: smaller, in two, one of these",
      {{ALLOC, "a", 10, 0, 0},
       {RELEASE, "a", 2, 0, 0},
@@ -232,6 +265,10 @@ static enum mt_status make(struct mt_heap *h, uint32_t node, const struct call *
         return mt_heap_dealloc(h, node, c->a, err);
     case RELEASE:
         return mt_heap_release(h, node, c->a, (int)c->b, err);
+    case OLDER:
+        return mt_heap_older(h, node, c->a, err);
+    case MOVE:
+        return mt_heap_move(h, node, (uint32_t)c->b, c->a, err);
     case ALLOC_AT:
         return mt_heap_alloc_at(h, (uint64_t)c->a, node, c->b, err);
     case FREE_AT:
