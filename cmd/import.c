@@ -16,6 +16,7 @@
 static struct mt_import_opts how;
 static const char *cpp_frames, *values_are;
 static struct mt_strings bases;
+static bool series; /* all files are one run */
 
 /* A figure with its name before it; what is not known is left out. */
 static void describe_figure(struct mt_buf *out, const char *name, int64_t bytes)
@@ -183,6 +184,8 @@ static void summarise(const struct mt_recording *r, const char *run)
     mt_buf_free(&out);
 }
 
+typedef MT_VEC(char *) paths;
+
 /* The database, opened when it is first needed. */
 struct target {
     char *path;
@@ -253,12 +256,15 @@ static void tell_replaced(const char *run)
     mt_buf_free(&out);
 }
 
-static enum mt_status import_file(struct target *t, const char *path, struct mt_err *err)
+/* The file, or all of them as one run; path: what is said of where it is from. */
+static enum mt_status import_run(struct target *t, const char *path, const paths *dumps,
+                                 struct mt_err *err)
 {
     struct mt_recording rec;
     struct mt_store_result result = {0};
     char hash[33];
-    enum mt_status st = mt_import_read(path, &how, &rec, hash, err);
+    enum mt_status st = dumps ? mt_import_series(dumps->v, dumps->n, &how, &rec, hash, err)
+                              : mt_import_read(path, &how, &rec, hash, err);
     if (st == MT_OK)
         st = open_database(t, err);
     if (st == MT_OK)
@@ -279,8 +285,6 @@ static enum mt_status import_file(struct target *t, const char *path, struct mt_
 
 /* ---- which files ---- */
 
-typedef MT_VEC(char *) paths;
-
 static void free_paths(paths *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -291,6 +295,11 @@ static void free_paths(paths *p)
 static int path_cmp(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int dump_cmp(const void *a, const void *b)
+{
+    return mt_import_series_cmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Whether a file of a folder looks like something we read. */
@@ -350,7 +359,7 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     closedir(dir);
     bool found = out->n > first;
     if (found) {
-        qsort(out->v + first, out->n - first, sizeof *out->v, path_cmp);
+        qsort(out->v + first, out->n - first, sizeof *out->v, series ? dump_cmp : path_cmp);
         tell_passed_over(folder, &passed, seen);
     }
     free_paths(&passed);
@@ -375,7 +384,7 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
         else
             *mt_vec_push(out) = mt_strdup(args->v[i]);
     }
-    if (!how.name || out->n <= 1)
+    if (!how.name || out->n <= 1 || series)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);
     mt_err_hint(err, "Nothing was imported. Import them one by one, or use --group %s.", how.name);
@@ -388,7 +397,7 @@ static enum mt_status import_all(struct target *t, const paths *inputs, struct m
     size_t failed = 0;
     for (size_t i = 0; i < inputs->n; i++) {
         struct mt_err own = MT_ERR_INIT;
-        if (import_file(t, inputs->v[i], &own) == MT_OK)
+        if (import_run(t, inputs->v[i], NULL, &own) == MT_OK)
             continue;
         failed++;
         if (inputs->n == 1)
@@ -422,7 +431,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
      * must not leave a new one behind. */
     if (access(target.path, F_OK) == 0)
         MT_TRY_OUT(open_database(&target, err));
-    MT_TRY_OUT(import_all(&target, &inputs, err));
+    how.series_n = series ? inputs.n : 0;
+    if (series)
+        MT_TRY_OUT(import_run(&target, args->v[0], &inputs, err));
+    else
+        MT_TRY_OUT(import_all(&target, &inputs, err));
 out:
     close_database(&target);
     free_paths(&inputs);
@@ -456,6 +469,8 @@ static const struct mt_opt opts[] = {
      "machine"},
     {"no-symbols", 0, MT_OPT_FLAG, &how.no_symbols, NULL,
      "open none of them: functions without a name stay places in modules"},
+    {"series", 0, MT_OPT_FLAG, &series, NULL,
+     "all files are dumps of one process, in their order: one run, whose moments they are"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
     {0},
@@ -475,6 +490,7 @@ const struct mt_cmd mt_cmd_import = {
     .usage = "[options] FILE|FOLDER|- ...",
     .examples = "  memtool import trace.json.gz --name base\n"
                 "  memtool import traces/ --group job42\n"
+                "  memtool import --series jeprof.4711.*.heap --name server\n"
                 "  ssh box cat trace.json.gz | memtool import - --name box\n",
     .opts = opts,
     .words = words,

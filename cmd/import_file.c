@@ -155,6 +155,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " sysroot %s", how->sysroot);
     if (how->no_symbols && rec->summed)
         mt_buf_adds(&key, " symbols none");
+    if (how->series_n)
+        mt_buf_addf(&key, " series %zu", how->series_n);
     for (size_t i = 0; i < how->bases.n; i++)
         mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
                     (long long)how->bases.v[i].bytes);
@@ -211,8 +213,8 @@ static void limit_memory(struct mt_recording *rec, int64_t asked)
     rec->max_why = asked ? NULL : "half of what this machine has for it";
 }
 
-enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
-                              struct mt_recording *rec, char hash[33], struct mt_err *err)
+enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,
+                               struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
     regex_t alloc_fn;
     mt_rec_init(rec);
@@ -224,7 +226,13 @@ enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how
     enum mt_status read = read_file(path, how, how->alloc_fn ? &alloc_fn : NULL, rec, hash, err);
     if (how->alloc_fn)
         regfree(&alloc_fn);
-    MT_TRY(read);
+    return read;
+}
+
+enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
+                              struct mt_recording *rec, char hash[33], struct mt_err *err)
+{
+    MT_TRY(mt_import_parse(path, how, rec, hash, err));
     enum mt_status st = mt_base_apply(rec, &how->bases, err);
     bool of_file = st != MT_OK;
     if (st == MT_OK)

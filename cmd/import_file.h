@@ -21,9 +21,15 @@ struct mt_import_opts {
     const char *sysroot;   /* folder in which they are; NULL = this machine */
     struct mt_bases bases; /* what is older than the recording */
     bool replace, partial;
+    size_t series_n;         /* dumps of one process that are one run; 0 = it is one file */
     int64_t max_memory;      /* bytes; 0 = half of the machine's */
     const char *imported_at; /* NULL = now */
 };
+
+/* Reads the file at path as its reader leaves it. Free rec also on failure. Errors: as
+ * mt_import_read. */
+enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,
+                               struct mt_recording *rec, char hash[33], struct mt_err *err);
 
 /* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
 enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err);
@@ -39,6 +45,14 @@ const char *mt_import_values_word(enum mt_meaning values);
  */
 enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,
                               struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/* Reads dumps of one process, n > 0 paths, into one recording (lib/model/series.h), and builds it;
+ * else as mt_import_read. Errors: MT_EUSAGE, too: they are no dumps of one process. */
+enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_import_opts *how,
+                                struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/* Orders the files of a folder as their recorder numbers them: digits are numbers. */
+int mt_import_series_cmp(const char *a, const char *b);
 
 /* The hash of the content of a file, as it would be imported. false: it cannot be read. */
 bool mt_import_hash(const char *path, char hash[33]);

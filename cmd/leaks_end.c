@@ -22,6 +22,7 @@ struct ends {
     struct mt_site_moments sites; /* none where there are no moments */
     bool end_known;
     bool timed; /* times are ns */
+    bool dumps; /* of a process that ran on */
     unsigned gaps;
     struct {
         int64_t n, bytes;
@@ -59,9 +60,15 @@ static void describe_rising(struct ends *e)
 {
     char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
     if (e->rising.n)
-        mt_report_footer(e->r, "rising through the later half of the recording: %s by %s",
-                         mt_human_plural(e->rising.n, "site", sites),
-                         mt_human_bytes(e->rising.bytes, bytes));
+        mt_report_footer(
+            e->r, "rising %s: %s by %s",
+            e->sites.each ? "from dump to dump" : "through the later half of the recording",
+            mt_human_plural(e->rising.n, "site", sites), mt_human_bytes(e->rising.bytes, bytes));
+}
+
+static bool rises(const struct mt_site_trend *moments)
+{
+    return moments && moments->trend == MT_TREND_RISES;
 }
 
 /* at_end NULL: nothing, or it is unknown; moments NULL: how it came to that is unknown. */
@@ -90,22 +97,22 @@ static void add_row(struct ends *e, const char *const *key, bool explicit_row,
     c++;
     for (int k = 0; k < e->wanted->key_n; k++)
         row->cells[c++] = mt_cell_text(mt_report_text(e->r, key[k]));
-    bool rises = moments && moments->trend == MT_TREND_RISES;
-    e->rising.n += rises;
-    mt_wrap_inc(&e->rising.bytes, rises ? moments->grew : 0);
+    e->rising.n += rises(moments);
+    mt_wrap_inc(&e->rising.bytes, rises(moments) ? moments->grew : 0);
 }
 
-/* What is alive at the end; any of it is a leak, as nothing else can be told. */
+/* What is alive at the end; any of it is a leak, as nothing else can be told. But a process that
+ * runs on when it is dumped holds what it needs: what rises from dump to dump is a leak there. */
 static void add_alive(struct ends *e)
 {
     for (size_t i = 0; i < e->groups.rows.n; i++) {
         const struct mt_live_group *g = &e->groups.rows.v[i];
         bool large = g->at[0].bytes >= e->wanted->min_b;
-        e->answer->leaking |= large && g->at[0].bytes > 0;
+        const struct mt_site_trend *s = mt_site_moments_find(&e->sites, g->key, g->explicit_row);
+        e->answer->leaking |= large && (e->dumps ? rises(s) : g->at[0].bytes > 0);
         e->r->left_out_n += !large;
         if (large)
-            add_row(e, g->key, g->explicit_row, &g->at[0],
-                    mt_site_moments_find(&e->sites, g->key, g->explicit_row));
+            add_row(e, g->key, g->explicit_row, &g->at[0], s);
     }
 }
 
@@ -114,10 +121,9 @@ static void add_rising(struct ends *e)
 {
     for (size_t i = 0; i < e->sites.all.n; i++) {
         const struct mt_site_trend *s = &e->sites.all.v[i];
-        bool rises = s->trend == MT_TREND_RISES;
-        if (!rises && !e->wanted->all)
+        if (!rises(s) && !e->wanted->all)
             continue;
-        bool large = (rises ? s->grew : s->most_b) >= e->wanted->min_b;
+        bool large = (rises(s) ? s->grew : s->most_b) >= e->wanted->min_b;
         e->r->left_out_n += !large;
         if (large)
             add_row(e, s->key, s->explicit_row, NULL, s);
@@ -176,8 +182,9 @@ static enum mt_status show(struct ends *e, struct mt_err *err)
     (e->end_known ? add_alive : add_rising)(e);
     mt_table_sort(e->r, &(struct mt_sort){by, true, NULL, false});
     e->gaps &= ~(unsigned)MT_GAP_PEAK;
-    e->answer->unknown |= e->gaps != 0 || !e->end_known; /* more may be alive, */
-    if (e->gaps & ~(unsigned)MT_GAPS_OF_ENDS)            /* and what seems to be may be freed */
+    e->answer->unknown |= e->gaps != 0 || !e->end_known || (e->dumps && !e->sites.judged);
+    /* more may be alive, */
+    if (e->gaps & ~(unsigned)MT_GAPS_OF_ENDS) /* and what seems to be may be freed */
         e->answer->leaking = false;
     describe(e);
     MT_TRY(mt_rows_apply(&asked, e->r, by, err));
@@ -193,6 +200,7 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
 {
     struct ends e = {.v = v, .wanted = w, .r = r, .answer = answer};
     e.end_known = mt_device_knows(&v->device, MT_KNOWS_AT_END);
+    e.dumps = mt_run_notes_get(&v->run.notes, MT_NOTE_DUMPS);
     e.timed = strcmp(v->run.time_unit, "ns") == 0;
     enum mt_status st = load(&e, err);
     if (st == MT_OK && !e.sites.judged)

@@ -1,9 +1,12 @@
 #include "lib/analysis/site_moments.h"
 
+#include "lib/analysis/run_ends.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 #include <stdlib.h>
 #include <string.h>
+
+enum { FEW_DUMPS = 16 };
 
 /* A change of what a site holds with a moment. */
 struct change {
@@ -44,6 +47,23 @@ static int change_cmp(const void *a, const void *b)
     return x->moment < y->moment ? -1 : x->moment > y->moment;
 }
 
+/* Of few dumps all are judged, as runs are. */
+static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int64_t *since)
+{
+    const size_t n = r->levels.n;
+    int64_t *held = mt_alloc((n + 1) * sizeof *held);
+    for (size_t i = 0; i < n; i++)
+        held[i] = r->levels.v[i].bytes;
+    site->trend = n >= MT_RUN_ENDS_MIN ? mt_trend_of(held, n) : MT_TREND_UNKNOWN;
+    if (site->trend != MT_TREND_UNKNOWN) {
+        site->grew = mt_wrap_sub(held[n - 1], held[0]);
+        *since = r->levels.v[0].t;
+    } else {
+        site->grew = MT_UNKNOWN;
+    }
+    free(held);
+}
+
 /* What a site holds at each moment. That of the peak is beside one of its time, and not judged. */
 static void judge(struct reading *r, struct mt_site_trend *site, const struct change *changes,
                   size_t n)
@@ -65,8 +85,12 @@ static void judge(struct reading *r, struct mt_site_trend *site, const struct ch
     }
     if (level > r->last_b) /* the last moment with call paths is not the end */
         *mt_vec_push(&r->levels) = (struct mt_trend_level){dur, r->last_b};
-    site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew);
-    site->per_hour = ns ? mt_trend_per_hour(site->grew, dur - dur / 2) : MT_UNKNOWN;
+    int64_t since = dur / 2;
+    if (r->out->each)
+        judge_dumps(r, site, &since);
+    else
+        site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew);
+    site->per_hour = ns ? mt_trend_per_hour(site->grew, dur - since) : MT_UNKNOWN;
     r->out->judged |= site->trend != MT_TREND_UNKNOWN;
 }
 
@@ -96,6 +120,8 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     enum mt_status st = load_last(&r, device, err);
     if (st == MT_OK)
         st = mt_moments_load(blocks, device, &r.moments, err);
+    out->each =
+        mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && r.moments.levels.all.n <= FEW_DUMPS;
     for (size_t i = 0; i < r.moments.changes.n && st == MT_OK; i++) {
         const struct mt_moment_change *c = &r.moments.changes.v[i];
         uint32_t site = site_of(&r, c->node);

@@ -1,5 +1,6 @@
 /*
- * site_moments.h - which sites rise through the later moments of a heap log.
+ * site_moments.h - which sites rise through the later moments of a heap log, or through few dumps
+ * of one process.
  */
 #ifndef MT_SITE_MOMENTS_H
 #define MT_SITE_MOMENTS_H
@@ -18,8 +19,10 @@ struct mt_site_trend {
 
 struct mt_site_moments {
     MT_VEC(struct mt_site_trend) all; /* that hold anything at any moment */
-    bool judged;                      /* enough moments lie in the later half */
-    MT_VEC(uint32_t) of;              /* insides: group -> index in all and 1 more, 0 = none */
+    bool judged;                      /* there are enough moments */
+    bool each; /* they are few dumps of a process (lib/model/series.h): what rises does so from each
+                  to the next, else through the later half */
+    MT_VEC(uint32_t) of; /* insides: group -> index in all and 1 more, 0 = none */
     struct mt_grouper *grouper;
 };
 

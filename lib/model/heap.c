@@ -324,6 +324,23 @@ static void close_sums(struct mt_heap *h)
                (end ? MT_KNOWS_AT_END : 0) | (alloc_n || end_n ? MT_KNOWS_COUNTS : 0);
 }
 
+/* What was allocated in all, where a file of moments says so. Where some path holds more at the end
+ * nobody knows what was freed. */
+static void close_allocated(struct mt_heap *h, bool end)
+{
+    struct mt_device *d = &h->rec->devices.v[h->device];
+    bool freed = end && h->allocated_known, counts = !h->no_blocks;
+    for (size_t i = 0; i < h->slots.n; i++) {
+        freed &= h->slots.v[i].alloc_b >= h->slots.v[i].last_b;
+        counts &= h->slots.v[i].alloc_n >= h->slots.v[i].last_n;
+    }
+    d->alloc_b = h->allocated_known ? h->alloc_b : MT_UNKNOWN;
+    d->alloc_n = h->allocated_known && !h->no_blocks ? h->alloc_n : MT_UNKNOWN;
+    d->freed_b = freed ? h->alloc_b - d->at_end_b : MT_UNKNOWN;
+    d->freed_n = freed && counts ? h->alloc_n - d->at_end_n : MT_UNKNOWN;
+    d->knows |= h->allocated_known ? MT_KNOWS_ALLOC : 0;
+}
+
 static void close_moments(struct mt_heap *h)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
@@ -333,20 +350,24 @@ static void close_moments(struct mt_heap *h)
         if (!n)
             continue;
         bool peak = h->peak_tree && n->epoch == h->epoch;
-        add_stat(h, n->node,
-                 &(struct mt_sums){.at_peak_b = peak ? n->peak_b : 0,
-                                   .at_peak_n = peak ? n->peak_n : 0,
-                                   .at_end_b = end ? n->last_b : 0,
-                                   .at_end_n = end ? n->last_n : 0});
+        add_stat(
+            h, n->node,
+            &(struct mt_sums){.alloc_b = n->alloc_b,
+                              .alloc_n = n->alloc_n,
+                              .freed_b = end && h->allocated_known ? n->alloc_b - n->last_b : 0,
+                              .at_peak_b = peak ? n->peak_b : 0,
+                              .at_peak_n = peak ? n->peak_n : 0,
+                              .at_end_b = end ? n->last_b : 0,
+                              .at_end_n = end ? n->last_n : 0});
         d->at_end_n += end ? n->last_n : 0;
     }
     put_peak(h, d);
-    d->alloc_b = d->alloc_n = d->freed_b = d->freed_n = MT_UNKNOWN;
     d->at_end_b = h->last_is_end ? h->level : MT_UNKNOWN;
     d->at_end_n = end && !h->no_blocks ? d->at_end_n : MT_UNKNOWN;
     d->knows = MT_KNOWS_PEAK | MT_KNOWS_LEVEL | (h->peak_tree ? MT_KNOWS_AT_PEAK : 0) |
                (end ? MT_KNOWS_AT_END : 0) | (trees ? MT_KNOWS_MOMENTS : 0) |
                (h->no_blocks ? 0 : MT_KNOWS_COUNTS);
+    close_allocated(h, end);
 }
 
 /* Moments, and what changes with each, as the history has it. */

@@ -107,6 +107,9 @@ enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, boo
 /* What the path itself holds; adds up. blocks MT_UNKNOWN: the file does not say. */
 enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
                             struct mt_err *err);
+/* What the path allocated in all, which adds up; a file that says so says it of all paths. */
+enum mt_status mt_heap_allocated(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                                 struct mt_err *err);
 /* The last moment is the end of the recording, or none is later: what it holds is alive at the end.
  */
 void mt_heap_last_is_end(struct mt_heap *h);

@@ -148,6 +148,18 @@ enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int
     return MT_OK;
 }
 
+enum mt_status mt_heap_allocated(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,
+                                 struct mt_err *err)
+{
+    uint32_t slot = mt_heap_slot(h, node);
+    h->allocated_known = true;
+    MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
+    MT_TRY(mt_heap_add_to(&h->alloc_n, blocks, err));
+    h->slots.v[slot].alloc_b += bytes;
+    h->slots.v[slot].alloc_n += blocks;
+    return MT_OK;
+}
+
 /* The total of the moment under way, no less than what its paths hold; the rest has no path. */
 static enum mt_status settle_total(struct mt_heap *h, struct mt_err *err)
 {

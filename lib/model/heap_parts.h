@@ -81,6 +81,7 @@ struct mt_heap {
     struct mt_sums sums_total;
 
     /* moments given */
+    bool allocated_known; /* mt_heap_allocated; in alloc_b, alloc_n */
     bool by_moments, moment_open, moment_tree, peak_tree, last_tree, last_is_end, no_blocks;
     int64_t moment_total;
 

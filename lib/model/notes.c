@@ -52,6 +52,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_SYMBOLS] = "no_symbols",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
     [MT_NOTE_VALUES] = "values_unsaid",
+    [MT_NOTE_DUMPS] = "dumps",
     [MT_NOTE_KINDS] = "kinds_left_out",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
@@ -68,6 +69,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_VALUES] = ABOUT(ALL),
+    [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
@@ -200,6 +202,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_PEAK] =
         "massif marks no moment as the peak: the program freed nothing, or the file "
         "was cut off behind one of them",
+    [MT_NOTE_DUMPS] =
+        "made of %N dumps: what was held is known when each was written, and between two of them "
+        "more may have been",
     [MT_NOTE_KINDS] = "more is alive at the end than is listed: %D",
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "

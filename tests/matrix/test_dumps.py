@@ -36,7 +36,7 @@ def code_of(*args):
 
 def rounds():
     for recorder in ("jeprof", "gperf"):
-        files = sorted(glob.glob(f"{SAMPLES}/rounds/{recorder}.*"))[:5]
+        files = sorted(glob.glob(f"{SAMPLES}/rounds/*/{recorder}.*"))[:5]
         m.check(len(files) == 5, recorder, files)
         rows = [row for row in m.rows("leaks", *files, "--all") if row["site"].startswith("[rounds")]
         got = {row["trend"]: held(row, 5) for row in rows}
@@ -71,14 +71,14 @@ def python():
 # ---- times ----
 
 
-def dump(name, sites, time=None, period=1):
-    """A profile of what sites hold, in blocks of 64 B, written at a time."""
+def dump(name, sites, time=None, period=1, freed=0):
+    """A profile of what sites hold, in blocks of 64 B, written at a time. freed: blocks that each freed before."""
     p = Profile(HEAP, period)
     if time is not None:
         p.time(time)
     main = p.function("main.main")
     for site, n in sites.items():
-        p.sample([p.location(p.function(site)), p.location(main)], (n, 64 * n, n, 64 * n))
+        p.sample([p.location(p.function(site)), p.location(main)], (n + freed, 64 * (n + freed), n, 64 * n))
     with open(name, "wb") as out:
         out.write(p.bytes())
     return name
@@ -168,10 +168,114 @@ def events():
     m.check(code_of("events") == 1, "heaptrack", "what is alive counts")
 
 
+# ---- dumps as one run ----
+
+
+def device_of(run):
+    return m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'")[0]
+
+
+def imported(name, *files):
+    code, out, err = m.run("import", "--series", *files, "--name", name, codes=(0,))
+    m.check(code == 0, name, "import", out, err)
+    return device_of(name)
+
+
+def as_dumps_say(name, files):
+    """At each moment the run holds what the dump holds, by path; in the end, all that the last one says."""
+    device = imported(name, *files)
+    levels = []
+    for i, path in enumerate(files):
+        dump = f"{name}{i}"
+        m.run("import", path, "--name", dump)
+        of_dump = device_of(dump)
+        levels.append(of_dump["at_end_b"])
+        want = {row["path"]: (row["at_end_b"], row["at_end_n"]) for row in m.rows("leaks", dump, "--by", "path", "--all")}
+        moment = m.query(f"SELECT m.time_ns FROM moment m JOIN run r ON r.id = m.run_id WHERE r.name = '{name}' AND m.position = {i}")[0]["time_ns"]
+        answer = m.json("peak", name, "--at", str(moment), "--by", "path", "--limit", "0")
+        got = {row["path"]: (row["live_b"], row["live_n"]) for row in answer["rows"]}
+        m.check(got == {path: held for path, held in want.items() if held[0]}, name, "moment", i, got, want)
+    for figure in ("alloc_b", "alloc_n", "freed_b", "at_end_b", "at_end_n"):
+        m.check(device[figure] == of_dump[figure], name, figure, device[figure], of_dump[figure])
+    m.check(device["peak_b"] == max(levels), name, "peak", device["peak_b"], levels)
+    alloc = {row["path"]: row.get("self_alloc_b") for row in m.rows("table", name, "--by", "path")}
+    last = {row["path"]: row.get("self_alloc_b") for row in m.rows("table", dump, "--by", "path")}
+    m.check({k: v for k, v in alloc.items() if v} == {k: v for k, v in last.items() if v}, name, "allocated by path")
+    m.check(m.query(f"SELECT text FROM v_note WHERE run = '{name}' AND kind = 'dumps'") != [], name, "says what it is")
+    return device
+
+
+def series():
+    for recorder in ("jeprof", "gperf"):
+        files = sorted(glob.glob(f"{SAMPLES}/rounds/*/{recorder}.*"))[:5]
+        as_dumps_say(recorder, files)
+        rows = [row for row in m.rows("leaks", recorder) if row["site"].startswith("[rounds")]
+        got = {row["trend"]: (row["at_end_b"], row["growth_b"]) for row in rows}
+        m.check(got == {trend: (of[-1], of[-1] - of[0]) for trend, of in ROUNDS.items()}, recorder, "trends", got)
+        m.check(code_of(recorder) == 1 and code_of(recorder, "--min", "1MiB") == 0, recorder, "codes")
+        m.check(m.run("check", recorder, "--max-peak", "1TiB", codes=(0, 1, 3))[0] == 3, recorder, "between dumps more may be alive")
+        m.check(m.run("check", recorder, "--max-peak", "1", codes=(0, 1, 3))[0] == 1, recorder, "and no less")
+    as_dumps_say("tracemalloc", [f"{SAMPLES}/python/tracemalloc_1.pkl", f"{SAMPLES}/python/tracemalloc_2.pkl.zst"])
+    m.check(device_of("tracemalloc")["alloc_b"] is None and code_of("tracemalloc") == 3, "tracemalloc", "two cannot tell")
+    as_dumps_say("go", [f"{SAMPLES}/heap/go_heap_{i}.pb.gz" for i in (1, 2)])
+
+
+def series_in_time():
+    """Times decide the order; what a process allocated in all never falls."""
+    hours = [0, 0.5, 1, 2]
+    files = [dump(f"s{i}.pb", {"main.grow": 100 + 10 * i, "main.stay": 7}, EPOCH + int(h * HOUR)) for i, h in enumerate(hours)]
+    imported("timed", *files[::-1])
+    run = m.query("SELECT start_ns, dur_ns, time_unit FROM run WHERE name = 'timed'")[0]
+    m.check(run == {"start_ns": EPOCH, "dur_ns": 2 * HOUR, "time_unit": "ns"}, "timed", run)
+    rows = {row["site"].split(" ")[0]: row for row in m.rows("leaks", "timed")}
+    m.check(rows["main.grow"]["per_hour_b"] == 30 * 64 / 2 and rows["main.grow"]["trend"] == "rises", "timed", rows)
+    m.check(rows["main.stay"]["trend"] == "constant" and code_of("timed") == 1, "timed", rows)
+    many_files = [dump(f"n{i}.pb", {"main.grow": 100 + i, "main.swings": 50 + i % 3}, EPOCH + i * HOUR, freed=9 * i) for i in range(40)]
+    imported("many", *many_files)
+    rows = {row["site"].split(" ")[0]: row for row in m.rows("leaks", "many")}
+    m.check(rows["main.grow"]["trend"] == "rises" and rows["main.swings"]["trend"] == "up and down", "many", rows)
+    m.check(abs(rows["main.grow"]["per_hour_b"] - 64) <= 4, "many", rows["main.grow"])
+
+
+def folders():
+    """Files of a folder by their recorder's numbers, not by letters."""
+    os.mkdir("dumps")
+    for i in (1, 2, 9, 10, 11):
+        dump(f"dumps/heap.{i}.pb", {"main.grow": i})
+    device = imported("folder", "dumps")
+    m.check(device["at_end_b"] == 11 * 64, "folder", device)
+    m.check([row["trend"] for row in m.rows("leaks", "folder")] == ["rises"], "folder", "in order")
+    # Without --series each is a run of its own, as ever.
+    m.run("import", "dumps", "--group", "apart")
+    m.check(m.query("SELECT count(*) AS n FROM run_group WHERE name = 'apart'")[0]["n"] == 5, "folder", "runs of their own")
+    code, out, _ = m.run("import", "--series", "dumps", codes=(0,))
+    m.check("already imported" in out, "folder", "known again", out)
+    code, out, _ = m.run("import", "--series", f"{SAMPLES}/rounds/gperftools", codes=(0,))
+    m.check(out.startswith("gperftools: "), "folder", "names the run", out)
+
+
+def no_series():
+    def refused(why, *files):
+        code, _, err = m.run("import", "--series", *files, codes=(2,))
+        m.check(code == 2 and why in err and "Nothing was imported" in err, "refused", why, code, err)
+
+    refused("two dumps or more", f"{SAMPLES}/heap/go_heap_1.pb.gz")
+    refused("several processes", f"{SAMPLES}/rounds/jemalloc", f"{SAMPLES}/rounds/gperftools")
+    refused("over time", f"{SAMPLES}/heap/heaptrack.zst", f"{SAMPLES}/heap/massif_200k.out")
+    refused("over time", f"{SAMPLES}/leak_steps/trace.json.gz", f"{SAMPLES}/leak_steps/trace.json.gz")
+    refused("after one of", f"{SAMPLES}/heap/go_heap_1.pb.gz", f"{SAMPLES}/python/tracemalloc_1.pkl")
+    refused("less was allocated", dump("l1.pb", {"main.f": 5}), dump("l0.pb", {"main.f": 4}))
+    refused("cannot open", f"{SAMPLES}/heap/go_heap_1.pb.gz", "no-such-file")
+
+
 rounds()
 python()
 times()
 many()
 moments()
 events()
-m.finish(60)
+series()
+series_in_time()
+folders()
+no_series()
+m.finish(150)

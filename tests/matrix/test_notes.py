@@ -175,6 +175,7 @@ CASES = {
     "sampled": (corpus("pprof/sampled"), EVERY),
     "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
+    "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),
@@ -189,7 +190,7 @@ CASES = {
 }
 
 
-IMPORTED_WITH = {"base_differs": ["--base", "300"]}
+IMPORTED_WITH = {"base_differs": ["--base", "300"], "dumps": ["--series"]}
 
 
 def answers(report, run, other):

@@ -1,0 +1,123 @@
+/* memtool import --series: dumps of one process as one run. */
+#include "cmd/import_file.h"
+#include "lib/base/hash.h"
+#include "lib/build/build.h"
+#include "lib/model/series.h"
+#include <ctype.h>
+#include <regex.h>
+#include <string.h>
+
+int mt_import_series_cmp(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        if (!isdigit((unsigned char)*x) || !isdigit((unsigned char)*y)) {
+            if (*x != *y)
+                return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+            x++, y++;
+            continue;
+        }
+        x += strspn(x, "0"), y += strspn(y, "0");
+        size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
+        int order = n != m ? (n < m ? -1 : 1) : strncmp(x, y, n);
+        if (order)
+            return order;
+        x += n, y += m;
+    }
+    return *x || *y ? (*y ? -1 : 1) : strcmp(a, b);
+}
+
+/* ---- whose dumps they are ---- */
+
+/* What stands before the process's own numbers in names that recorders give, with the process:
+ * jemalloc's PREFIX.PID.SEQ.iN.heap, gperftools' PREFIX.NNNN.heap. */
+static const char *const names[] = {"^(.*[.][0-9]+)[.][0-9]+[.][a-z][0-9]+[.]heap([.](gz|zst))?$",
+                                    "^(.*)[.][0-9]{4,}[.]heap([.](gz|zst))?$"};
+
+/* n = 0: the name does not say. Points into path. */
+static const char *process_of(const char *path, size_t *n)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    regmatch_t at[2];
+    regex_t re;
+    *n = 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(names) && !*n; i++) {
+        if (regcomp(&re, names[i], REG_EXTENDED) != 0)
+            continue;
+        if (regexec(&re, name, 2, at, 0) == 0)
+            *n = (size_t)at[1].rm_eo;
+        regfree(&re);
+    }
+    return name;
+}
+
+static enum mt_status check_process(char *const *paths, size_t n, struct mt_err *err)
+{
+    size_t first_n, next_n;
+    const char *first = process_of(paths[0], &first_n);
+    for (size_t i = 1; i < n; i++) {
+        const char *next = process_of(paths[i], &next_n);
+        if (first_n == next_n && strncmp(first, next, first_n) == 0)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "dumps of several processes: %s and %s", first, next);
+        mt_err_hint(err, "Nothing was imported. --series makes a run of the dumps of one: name "
+                         "its files.");
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
+/* ---- reading ---- */
+
+/* The series is of the format of its first dump. */
+static enum mt_status begin(struct mt_recording *rec, const struct mt_recording *dump,
+                            const char *name, struct mt_err *err)
+{
+    if (!rec->format) {
+        rec->format = dump->format;
+        rec->kind = dump->kind;
+        rec->max_bytes = dump->max_bytes;
+        rec->max_why = dump->max_why;
+    }
+    if (strcmp(rec->format, dump->format) == 0)
+        return MT_OK;
+    mt_err_input(err, name);
+    MT_FAIL(err, MT_EUSAGE, "a file of %s, after one of %s", dump->format, rec->format);
+    mt_err_hint(err, "Nothing was imported. --series makes a run of the dumps of one process.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status add_dump(struct mt_series *series, const char *path,
+                               const struct mt_import_opts *how, struct mt_recording *rec,
+                               struct mt_hash *hash, struct mt_err *err)
+{
+    struct mt_recording dump;
+    char hex[33];
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_import_parse(path, how, &dump, hex, err));
+    MT_TRY_OUT(begin(rec, &dump, path, err));
+    MT_TRY_OUT(mt_series_add(series, &dump, path, err));
+    mt_hash_add(hash, hex, strlen(hex));
+out:
+    mt_rec_free(&dump);
+    return st;
+}
+
+enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_import_opts *how,
+                                struct mt_recording *rec, char hash[33], struct mt_err *err)
+{
+    struct mt_hash *all = mt_hash_new();
+    struct mt_series *series = mt_series_new(rec);
+    enum mt_status st = MT_OK;
+    mt_rec_init(rec);
+    MT_TRY_OUT(check_process(paths, n, err));
+    for (size_t i = 0; i < n; i++)
+        MT_TRY_OUT(add_dump(series, paths[i], how, rec, all, err));
+    mt_hash_hex(all, hash);
+    MT_TRY_OUT(mt_series_close(series, err));
+    st = mt_build_ops(rec, NULL, err);
+out:
+    mt_series_free(series);
+    mt_hash_free(all);
+    return st;
+}
