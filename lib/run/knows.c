@@ -133,7 +133,8 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
     const struct lack *lack = find(run, device, need);
     if (!lack)
         return MT_OK;
-    if (device)
+    bool of_run = !(lack->kinds & (lack->kinds - 1)); /* because it is of that one kind */
+    if (device && !of_run)
         MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it %s", run->name, device->name, lack->lacks);
     else
         MT_FAIL(err, MT_EUSAGE, "run '%s' %s", run->name, lack->lacks);
