@@ -91,9 +91,8 @@ static bool holds(const mt_pvalue *v, size_t n, uint32_t token_type)
 static enum mt_status no_snapshot(const char *what, struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "this pickle is not a memory snapshot: %s", what);
-    mt_err_hint(err, "Nothing was imported. memtool reads what "
-                     "torch.cuda.memory._dump_snapshot() writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1, "memtool reads what torch.cuda.memory._dump_snapshot() writes.",
+                            err);
 }
 
 static struct mt_snap_source *add_source(struct reader *r, int type, int64_t number)
@@ -297,11 +296,9 @@ static bool begins_pickle(const char *p, size_t n)
 
 static enum mt_status two_pickles(const struct reader *r, size_t at, struct mt_err *err)
 {
-    err->offset = (int64_t)(mt_stream_offset(r->in) + at);
     MT_FAIL(err, MT_EINPUT, "another pickle follows the first");
-    mt_err_hint(err,
-                "Nothing was imported. Put each in a file of its own; --partial keeps the first.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)(mt_stream_offset(r->in) + at),
+                            "Put each in a file of its own; --partial keeps the first.", err);
 }
 
 /* Reads on to the end, for the content's hash. Blanks are fine, and zero bytes, the padding of

@@ -16,10 +16,9 @@ static const char *const figures[MT_DHAT_FIGURE_N] = {"tb", "tbk", "tl", "gb", "
 
 static enum mt_status refuse(uint64_t offset, const char *what, struct mt_err *err)
 {
-    err->offset = (int64_t)offset;
     MT_FAIL(err, MT_EINPUT, "%s", what);
-    mt_err_hint(err, "Nothing was imported. memtool reads what valgrind --tool=dhat writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)offset, "memtool reads what valgrind --tool=dhat writes.",
+                            err);
 }
 
 /* ---- a path ---- */
@@ -136,7 +135,6 @@ static enum mt_status check_mode(struct mt_dhat *r, uint64_t offset, struct mt_e
     const char *mode = r->text.s;
     if (strcmp(mode, "heap") == 0 || strcmp(mode, "rust-heap") == 0)
         return MT_OK;
-    err->offset = (int64_t)offset;
     if (strcmp(mode, "copy") == 0)
         MT_FAIL(err, MT_EINPUT,
                 "DHAT counted here what was copied (--mode=copy), not what was "
@@ -144,23 +142,20 @@ static enum mt_status check_mode(struct mt_dhat *r, uint64_t offset, struct mt_e
     else
         MT_FAIL(err, MT_EINPUT, "DHAT counted here events of its mode '%.40s', not allocations",
                 mode);
-    mt_err_hint(err, "Nothing was imported. valgrind --tool=dhat without --mode counts "
-                     "allocations.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)offset,
+                            "valgrind --tool=dhat without --mode counts allocations.", err);
 }
 
 static enum mt_status check_version(struct mt_dhat *r, uint64_t offset, struct mt_err *err)
 {
     if (r->version == VERSION)
         return MT_OK;
-    err->offset = (int64_t)offset;
     if (r->version == MT_UNKNOWN)
         MT_FAIL(err, MT_EINPUT, "its \"dhatFileVersion\" is no number");
     else
         MT_FAIL(err, MT_EINPUT, "DHAT's format version %lld; memtool reads version %d",
                 (long long)r->version, VERSION);
-    mt_err_hint(err, "Nothing was imported. valgrind 3.17 and later write version 2.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)offset, "valgrind 3.17 and later write version 2.", err);
 }
 
 static void read_time(struct mt_dhat *r, struct mt_slice v, uint64_t offset, int64_t *out)
@@ -257,17 +252,14 @@ static enum mt_status give_times(struct mt_dhat *r, struct mt_err *err)
 /* The file ends early: what is left of it is only of use when no sums are missing. */
 static enum mt_status cut_off(struct mt_dhat *r, struct mt_err *err)
 {
-    if (r->opts->partial && r->has_frames) {
-        mt_rec_note(r->rec, MT_NOTE_CUT, err->offset, 0);
-        *err = (struct mt_err)MT_ERR_INIT;
-        return MT_OK;
-    }
-    mt_err_hint(err, r->has_frames
-                         ? "Nothing was imported. --partial keeps the figures, which are complete, "
-                           "and the functions before that place."
-                         : "Nothing was imported. The names of all functions stand behind that "
-                           "place: copy the file again, or record it again.");
-    return MT_EINPUT;
+    if (!r->has_frames)
+        return mt_reader_refuse(-1,
+                                "The names of all functions stand behind that place: copy the file "
+                                "again, or record it again.",
+                                err);
+    mt_err_hint(err, "Nothing was imported. --partial keeps the figures, which are complete, and "
+                     "the functions before that place.");
+    return mt_reader_cut(r->opts, r->rec, (uint64_t)err->offset, "", err);
 }
 
 static enum mt_status check_whole(struct mt_dhat *r, struct mt_err *err)

@@ -40,11 +40,10 @@ static enum mt_status stack_of(struct mt_dhat *r, const struct mt_dhat_path *p,
         } else if (r->rec->notes[MT_NOTE_CUT].count) {
             out[i] = mt_native_step(&r->paths, &unknown, NULL);
         } else {
-            err->offset = (int64_t)p->offset;
             MT_FAIL(err, MT_EINPUT, "a stack has frame %u, and its table only %zu", frame,
                     r->frames.n);
-            mt_err_hint(err, "Nothing was imported. The file is damaged: record it again.");
-            return MT_EINPUT;
+            return mt_reader_refuse((int64_t)p->offset, "The file is damaged: record it again.",
+                                    err);
         }
     }
     return MT_OK;
@@ -147,9 +146,8 @@ enum mt_status mt_dhat_give(struct mt_dhat *r, struct mt_err *err)
     MT_TRY(give_all(r, err));
     if (!r->sums.n || r->left_out_n < r->sums.n)
         return MT_OK;
-    err->offset = (int64_t)r->sums.v[0].offset;
     MT_FAIL(err, MT_EINPUT, "none of its figures can be true (%s)",
             mt_human_plural((int64_t)r->sums.n, "call path", paths));
-    mt_err_hint(err, "Nothing was imported. Copy the file again, or record it again.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)r->sums.v[0].offset,
+                            "Copy the file again, or record it again.", err);
 }

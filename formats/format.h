@@ -48,7 +48,8 @@ struct mt_reader {
     bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
     int (*probe)(const char *head, size_t n);
-    /* Reads the whole stream into rec. Errors: MT_EINPUT, MT_ELIMIT, MT_EIO, with offset. */
+    /* Reads the whole stream into rec. Errors: MT_EINPUT, MT_ELIMIT, MT_EIO, with offset unless no
+     * place in the file is at fault. */
     enum mt_status (*read)(struct mt_stream *in, const struct mt_read_opts *opts,
                            struct mt_recording *rec, struct mt_err *err);
 };
@@ -61,10 +62,17 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
 /*
  * The input ends early, or makes no sense from there on, at byte `offset`. With --partial what is
  * there is kept: MT_OK, with MT_NOTE_CUT. Else MT_EINPUT; the message is err's own if it has one,
- * and `what` if not.
+ * and `what` if not; so it is with the hint.
  */
 enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recording *rec,
                              uint64_t offset, const char *what, struct mt_err *err);
+
+/*
+ * What was recorded with MT_FAIL and MT_EINPUT is why the file is refused. Adds where (byte
+ * `offset`; -1: at no place in particular), that nothing was imported, and `hint`: what to do.
+ * Returns MT_EINPUT.
+ */
+enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err);
 
 /* All readers: X(id, name, what it reads). */
 #define MT_READERS(X)                                                                              \

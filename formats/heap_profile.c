@@ -17,7 +17,6 @@
 
 enum { LINES_PER_CHECK = 1 << 14, STACK_MAX = 4096 };
 static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
-static const char too_much[] = "its figures cannot be true: more than 1 EiB in all";
 
 /* "in use: bytes [allocated: bytes]" */
 struct counts {
@@ -47,6 +46,7 @@ struct reader {
     bool open; /* the last stack can have further lines */
     MT_VEC(struct stack {
         struct counts counts;
+        uint64_t offset;
         size_t first, n;             /* of addresses, innermost first */
         size_t first_named, named_n; /* of names, innermost first; none: only addresses are known */
     })
@@ -93,7 +93,7 @@ static void add_counts(struct counts *to, const struct counts *c)
 /* " 0x1 0x2", return addresses, innermost first. */
 static void read_addresses(struct reader *r, struct mt_fields f)
 {
-    struct stack s = {.first = r->addresses.n, .first_named = r->named.n};
+    struct stack s = {.offset = r->line.offset, .first = r->addresses.n, .first_named = r->named.n};
     uint64_t address;
     while (mt_field_address(&f, &address))
         *mt_vec_push(&r->addresses) = address;
@@ -198,13 +198,11 @@ static const struct word {
     {"heap/", 2, true},       {"growthz", 0, false},  {"growth", 0, false},
 };
 
-static enum mt_status refuse(const struct reader *r, const char *what, struct mt_err *err)
+static enum mt_status no_first_line(const char *what, struct mt_err *err)
 {
-    err->offset = (int64_t)r->line.offset;
     MT_FAIL(err, MT_EINPUT, "%s", what);
-    mt_err_hint(err, "Nothing was imported. memtool reads heapprofile, heap_v2/N, heapz_v2/N, "
-                     "heap/N and growthz.");
-    return MT_EINPUT;
+    return mt_reader_refuse(
+        0, "memtool reads heapprofile, heap_v2/N, heapz_v2/N, heap/N and growthz.", err);
 }
 
 static enum mt_status read_word(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -220,7 +218,7 @@ static enum mt_status read_word(struct reader *r, struct mt_fields f, struct mt_
         r->measured = w->measured;
         return MT_OK;
     }
-    return refuse(r, "a heap profile of a kind that memtool does not know", err);
+    return no_first_line("a heap profile of a kind that memtool does not know", err);
 }
 
 static enum mt_status read_first(struct reader *r, struct mt_err *err)
@@ -231,7 +229,7 @@ static enum mt_status read_first(struct reader *r, struct mt_err *err)
         return read_word(r, f, err);
     }
     if (!take_counts(&f, &r->total) || !mt_field_take(&f, "@"))
-        return refuse(r, "damaged: this is no first line of a heap profile", err);
+        return no_first_line("damaged: this is no first line of a heap profile", err);
     r->has_total = true;
     return read_word(r, f, err);
 }
@@ -287,12 +285,19 @@ static bool unsample(int64_t period, int64_t *n, int64_t *bytes)
     return true;
 }
 
-/* Gives counts of a path; what it did not free is alive. */
-static enum mt_status give(struct reader *r, uint32_t node, struct counts c, struct mt_err *err)
+static enum mt_status too_much(uint64_t offset, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "its figures cannot be true: more than 1 EiB in all");
+    return mt_reader_refuse((int64_t)offset, "The file is damaged, or no profiler wrote it.", err);
+}
+
+/* Gives counts of a path, which stand at `offset`; what it did not free is alive. */
+static enum mt_status give(struct reader *r, uint32_t node, struct counts c, uint64_t offset,
+                           struct mt_err *err)
 {
     if (r->sampled.period > 1 && (!unsample(r->sampled.period, &c.end_n, &c.end_b) ||
                                   !unsample(r->sampled.period, &c.alloc_n, &c.alloc_b)))
-        return refuse(r, too_much, err);
+        return too_much(offset, err);
     const struct mt_sums s = {
         .alloc_b = c.alloc_b, .alloc_n = c.alloc_n, .at_end_b = c.end_b, .at_end_n = c.end_n};
     return mt_heap_sums(r->heap, node, &s, err);
@@ -338,7 +343,7 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
         mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "the stacks that it lists hold less");
         mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, missing.end_b ? missing.end_b : missing.alloc_b);
     }
-    return give(r, MT_NONE, missing, err);
+    return give(r, MT_NONE, missing, 0, err);
 }
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
@@ -362,11 +367,10 @@ static bool knows_alloc(const struct reader *r)
 static enum mt_status give_all(struct reader *r, struct mt_err *err)
 {
     for (size_t i = 0; i < r->stacks.n; i++) {
-        const struct counts *c = &r->stacks.v[i].counts;
+        add_counts(&r->sum, &r->stacks.v[i].counts);
         if (r->sum.end_b > count_max || r->sum.alloc_b > count_max || r->sum.end_n > count_max ||
             r->sum.alloc_n > count_max)
-            return refuse(r, too_much, err);
-        add_counts(&r->sum, c);
+            return too_much(r->stacks.v[i].offset, err);
     }
     r->sampled.knows_end = true;
     r->sampled.knows_alloc = knows_alloc(r);
@@ -378,7 +382,7 @@ static enum mt_status give_all(struct reader *r, struct mt_err *err)
     for (size_t i = 0; i < r->stacks.n; i++) {
         const struct stack *s = &r->stacks.v[i];
         if (s->counts.end_n || s->counts.end_b || s->counts.alloc_n || s->counts.alloc_b)
-            MT_TRY(give(r, node_of(r, s), s->counts, err));
+            MT_TRY(give(r, node_of(r, s), s->counts, s->offset, err));
         if (i % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
     }

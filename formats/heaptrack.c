@@ -80,8 +80,7 @@ static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_er
     uint64_t tool;
     if (r->head) {
         MT_FAIL(err, MT_EINPUT, "holds two logs of heaptrack, one behind the other");
-        mt_err_hint(err, "Nothing was imported. Take them apart and import each.");
-        return fail(r, err);
+        return mt_reader_refuse((int64_t)r->line.offset, "Take them apart and import each.", err);
     }
     if (!mt_field_hex(&f, &tool)) {
         skip(r);
@@ -94,10 +93,10 @@ static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_er
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "is a heaptrack log of file version %llu, memtool reads 1 to %d",
             (unsigned long long)r->version, VERSION_MAX);
-    mt_err_hint(err, r->version
-                         ? "Nothing was imported. A later memtool may read it."
-                         : "Nothing was imported. Record again with heaptrack 1.0 or later.");
-    return fail(r, err);
+    return mt_reader_refuse((int64_t)r->line.offset,
+                            r->version ? "A later memtool may read it."
+                                       : "Record again with heaptrack 1.0 or later.",
+                            err);
 }
 
 /* A text of the log as metadata. */
@@ -275,12 +274,6 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
 static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 {
     char events[MT_HUMAN_LONG];
-    int64_t offset = (int64_t)mt_lines_offset(&r->lines);
-    if (r->opts->partial) {
-        mt_rec_note(r->rec, MT_NOTE_CUT, offset, 0);
-        return MT_OK;
-    }
-    err->offset = offset;
     MT_FAIL(err, MT_EINPUT,
             r->is_raw ? "ends early: heaptrack writes the time and the resident memory last"
                       : "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
@@ -289,7 +282,7 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
                     mt_human_plural((int64_t)r->rec->event_n, "event", events));
     else
         mt_err_hint(err, "Nothing was imported: there is no event before that place.");
-    return MT_EINPUT;
+    return mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines), "", err);
 }
 
 static enum mt_status read_lines(struct reader *r, struct mt_err *err)

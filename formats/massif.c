@@ -254,21 +254,12 @@ static enum mt_status cut_off(struct reader *r, uint64_t offset, const char *why
                               struct mt_err *err)
 {
     char snapshots[MT_HUMAN_LONG];
-    if (r->opts->partial && r->good_n) {
-        *err = (struct mt_err)MT_ERR_INIT;
-        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)offset, 0);
-        return MT_OK;
-    }
-    if (err->code == MT_OK) {
-        err->offset = (int64_t)offset;
-        MT_FAIL(err, MT_EINPUT, "%s: the file was cut off", why);
-    }
-    if (r->good_n)
-        mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
-                    mt_human_plural(r->good_n, "snapshot", snapshots));
-    else
-        mt_err_hint(err, "Nothing was imported: there is no snapshot before that place.");
-    return MT_EINPUT;
+    MT_FAIL(err, MT_EINPUT, "%s: the file was cut off", why); /* unless it has failed already */
+    if (!r->good_n)
+        return mt_reader_refuse((int64_t)offset, "There is no snapshot before that place.", err);
+    mt_err_hint(err, "Nothing was imported. --partial keeps what came before: %s.",
+                mt_human_plural(r->good_n, "snapshot", snapshots));
+    return mt_reader_cut(r->opts, r->rec, offset, "", err);
 }
 
 /* massif writes no end. Yet it marks the peak of every program that frees anything. What
@@ -356,10 +347,9 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     MT_TRY(read_lines(r, err));
     if (!r->good_n) {
         const struct mt_note *skipped = &r->rec->notes[MT_NOTE_SKIPPED];
-        err->offset = skipped->count ? skipped->first_offset : -1;
         MT_FAIL(err, MT_EINPUT, "holds no snapshot that can be read");
-        mt_err_hint(err, "Nothing was imported. Copy the file again, or record it again.");
-        return MT_EINPUT;
+        return mt_reader_refuse(skipped->count ? skipped->first_offset : -1,
+                                "Copy the file again, or record it again.", err);
     }
     add_figure(r, "extra_at_peak_b", r->highest.extra);
     add_figure(r, "stacks_at_peak_b", r->highest.stacks);

@@ -200,10 +200,10 @@ static enum mt_status check_whole(struct reader *r, struct mt_err *err)
     if (any)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "the log has no report of leaks");
-    mt_err_hint(err, "Nothing was imported. Record with valgrind --leak-check=full "
-                     "--show-leak-kinds=all. If memcheck was stopped before the program's end, "
-                     "there is none.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1,
+                            "Record with valgrind --leak-check=full --show-leak-kinds=all. If "
+                            "memcheck was stopped before the program's end, there is none.",
+                            err);
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)

@@ -192,14 +192,8 @@ static enum mt_status end(void *closure, const char *name, const char *text, str
 /* What is whole of a file that ends early, or whose rest makes no sense. */
 static enum mt_status damaged(struct reader *r, struct mt_err *err)
 {
-    if (!r->report.opts->partial || !r->any) {
-        mt_err_hint(err, r->any ? "Nothing was imported. --partial keeps what comes before."
-                                : "Nothing was imported. Copy the file again, or record again.");
-        return MT_EINPUT;
-    }
-    *err = (struct mt_err)MT_ERR_INIT;
-    mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)r->xml.offset, 0);
-    return MT_OK;
+    return r->any ? mt_reader_cut(r->report.opts, r->rec, r->xml.offset, "", err)
+                  : mt_reader_refuse(-1, "Copy the file again, or record again.", err);
 }
 
 static enum mt_status check_whole(const struct reader *r, struct mt_err *err)
@@ -209,9 +203,10 @@ static enum mt_status check_whole(const struct reader *r, struct mt_err *err)
     MT_FAIL(err, MT_EINPUT,
             r->is_memcheck ? "it lists no leaks, and does not say that it looked for any"
                            : "the XML of another tool than memcheck");
-    mt_err_hint(err, "Nothing was imported. Record with valgrind --leak-check=full "
-                     "--show-leak-kinds=all --xml=yes --xml-file=FILE.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1,
+                            "Record with valgrind --leak-check=full --show-leak-kinds=all "
+                            "--xml=yes --xml-file=FILE.",
+                            err);
 }
 
 /* The XML has no totals: what is not listed is in no figure. */

@@ -149,11 +149,11 @@ static enum mt_status check_version(int version, unsigned kind, struct mt_err *e
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "a file of memray of version %d, %s", version,
             version < MT_MR_OLDEST ? "which is not read" : "which memtool does not know yet");
-    mt_err_hint(err,
-                version < MT_MR_OLDEST
-                    ? "Nothing was imported. Record again with memray 1.2 or later."
-                    : "Nothing was imported. A later memtool may read it; memray itself does.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1,
+                            version < MT_MR_OLDEST
+                                ? "Record again with memray 1.2 or later."
+                                : "A later memtool may read it; memray itself does.",
+                            err);
 }
 
 /* Folders that memray's own reports shorten names by: a text, and two lists that end empty. */
@@ -209,9 +209,7 @@ static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err
 enum mt_status mt_mr_damaged(const char *what, struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "%s", what);
-    mt_err_hint(err,
-                "Nothing was imported. The file is damaged; --partial keeps what comes before.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1, "The file is damaged; --partial keeps what comes before.", err);
 }
 
 /* What came before is kept, if that is wanted. */
@@ -342,8 +340,7 @@ static enum mt_status read_header(struct mt_memray *r, bool *sums, struct mt_err
             return damage;
         if (n < want) {
             MT_FAIL(err, MT_EINPUT, "ends early, in its header");
-            mt_err_hint(err, "Nothing was imported. Was the recording or the copy interrupted?");
-            return MT_EINPUT;
+            return mt_reader_refuse(-1, "Was the recording or the copy interrupted?", err);
         }
     }
     mt_stream_consume(r->in, (size_t)(r->c.p - p));

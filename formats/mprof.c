@@ -131,11 +131,9 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
                            "ends early: the file was cut off", err);
     MT_TRY(st);
     if (!r->rec->event_n) {
-        err->offset = -1;
         MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
-        mt_err_hint(err, "Nothing was imported. The program ended before mprof looked at it, or "
-                         "the file is damaged.");
-        return MT_EINPUT;
+        return mt_reader_refuse(
+            -1, "The program ended before mprof looked at it, or the file is damaged.", err);
     }
     return mt_process_close(&r->log, err);
 }

@@ -152,17 +152,15 @@ static enum mt_status find_figures(struct mt_pprof *r, struct mt_err *err)
     mt_buf_free(&others);
     if (any)
         return MT_OK;
-    mt_err_hint(err, "Nothing was imported. memtool reads heap profiles: samples of alloc_space or "
-                     "inuse_space in bytes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(
+        -1, "memtool reads heap profiles: samples of alloc_space or inuse_space in bytes.", err);
 }
 
 static enum mt_status no_difference(struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "the difference of two profiles: it has negative values");
-    mt_err_hint(err, "Nothing was imported. Import the two profiles themselves and compare them "
-                     "with `memtool diff`.");
-    return MT_EINPUT;
+    return mt_reader_refuse(
+        -1, "Import the two profiles themselves and compare them with `memtool diff`.", err);
 }
 
 /* A figure of a sample, MT_UNKNOWN where the file has none; false: it cannot be true. */

@@ -306,8 +306,7 @@ static enum mt_status no_events(struct reader *r, struct mt_err *err)
     MT_FAIL(err, MT_EINPUT,
             "JSON of another tool: it has no \"traceEvents\" (top-level keys: %s%s)",
             r->top_keys.s ? r->top_keys.s : "none", r->top_key_n > KEYS_SHOWN ? ", ..." : "");
-    mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1, "memtool reads what prof.export_chrome_trace() writes.", err);
 }
 
 static enum mt_status read_object(struct reader *r, struct mt_err *err)
@@ -347,17 +346,14 @@ static enum mt_status read_array(struct reader *r, struct mt_err *err)
     if (r->has_traced || !r->rec->event_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "JSON of another tool: none of its objects is a trace event (\"ph\")");
-    mt_err_hint(err, "Nothing was imported. memtool reads what prof.export_chrome_trace() writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1, "memtool reads what prof.export_chrome_trace() writes.", err);
 }
 
 static enum mt_status two_documents(struct reader *r, struct mt_err *err)
 {
-    err->offset = (int64_t)offset_of(r, r->p);
     MT_FAIL(err, MT_EINPUT, "another JSON document follows the first");
-    mt_err_hint(err,
-                "Nothing was imported. Put each in a file of its own; --partial keeps the first.");
-    return MT_EINPUT;
+    return mt_reader_refuse((int64_t)offset_of(r, r->p),
+                            "Put each in a file of its own; --partial keeps the first.", err);
 }
 
 /* What stands behind the document: blanks, a few stray bytes with a note, but no other document,
@@ -389,16 +385,15 @@ static enum mt_status check_any(const struct reader *r, struct mt_err *err)
     if (rec->op_n || rec->records.n || rec->samples.n || rec->notes[MT_NOTE_DEVICE_EVENTS].count ||
         (!skipped->count && !rec->notes[MT_NOTE_CUT].count))
         return MT_OK;
-    err->offset = skipped->count ? skipped->first_offset : -1;
     if (skipped->count)
         MT_FAIL(err, MT_EINPUT, "holds no event that can be read (%s)",
                 mt_human_plural((int64_t)skipped->count, "damaged event", events));
     else
         MT_FAIL(err, MT_EINPUT, "ends before the first event with content");
-    mt_err_hint(err,
-                "Nothing was imported. Copy the file again from where it was recorded; memtool "
-                "reads what prof.export_chrome_trace() writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(skipped->count ? skipped->first_offset : -1,
+                            "Copy the file again from where it was recorded; memtool reads what "
+                            "prof.export_chrome_trace() writes.",
+                            err);
 }
 
 static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts *opts,

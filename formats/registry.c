@@ -114,10 +114,14 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
             mt_rec_note(rec, MT_NOTE_CUT, (int64_t)offset, 0);
         return MT_OK;
     }
-    if (err->code == MT_OK)
-        MT_FAIL(err, MT_EINPUT, "%s", what);
+    MT_FAIL(err, MT_EINPUT, "%s", what); /* unless it has failed already */
+    return mt_reader_refuse((int64_t)offset, "--partial keeps what is there.", err);
+}
+
+enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err)
+{
     if (err->offset < 0)
-        err->offset = (int64_t)offset;
-    mt_err_hint(err, "Nothing was imported. --partial keeps what is there.");
+        err->offset = offset;
+    mt_err_hint(err, "Nothing was imported. %s", hint);
     return MT_EINPUT;
 }

@@ -111,9 +111,8 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
 static enum mt_status refuse(const char *what, struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "%s", what);
-    mt_err_hint(err, "Nothing was imported. memtool reads what tracemalloc.take_snapshot().dump() "
-                     "writes.");
-    return MT_EINPUT;
+    return mt_reader_refuse(-1, "memtool reads what tracemalloc.take_snapshot().dump() writes.",
+                            err);
 }
 
 static enum mt_status read_traces(struct reader *r, mt_pvalue root, struct mt_err *err)

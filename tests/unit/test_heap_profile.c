@@ -102,11 +102,11 @@ static const struct summed_file profiles[] = {
     {"beyond all sizes",
      TEXT "1: 1 [1: 1] @ heapprofile\n1: 1152921504606846976 [1: 1] @ 0x1\n"
           "1: 1152921504606846976 [1: 1] @ 0x1\n1: 1 [1: 1] @ 0x1\n" MAPS,
-     "error at 315: its figures cannot be true: more than 1 EiB in all\n"},
+     "error at 76: its figures cannot be true: more than 1 EiB in all\n"},
     {"stands for more than all sizes",
      TEXT "1152921504606846975: 1152921504606846975 [0: 0] @ heap_v2/1152921504606846976\n"
           "1152921504606846975: 1152921504606846975 [0: 0] @ 0x1\n" MAPS,
-     "error at 331: its figures cannot be true: more than 1 EiB in all\n"},
+     "error at 92: its figures cannot be true: more than 1 EiB in all\n"},
     {"of fragmentation", TEXT "1: 1 [1: 1] @ fragmentationz\n",
      "error at 0: a heap profile of a kind that memtool does not know\n"},
     {"of a version to come", "heap_v2/x\n",
