@@ -14,7 +14,8 @@
 static const char *by, *device_name;
 enum { WARMUP = 1 };
 static int64_t warmup = -1, min_b; /* -1: not given */
-static bool fail, all;
+static bool fail, all, no_suppressions;
+static struct mt_strings suppression_files;
 static struct mt_rows rows = MT_ROWS(20);
 
 /* In the order of add_columns. */
@@ -299,11 +300,32 @@ out:
     return st;
 }
 
+/* What is no leak in a run of sums: what files say, and unless that is not wanted, what the program
+ * says and what is usual. */
+static enum mt_status suppress(struct mt_view *v, struct mt_suppressions *s, struct mt_err *err)
+{
+    for (size_t i = 0; i < suppression_files.n; i++)
+        MT_TRY(mt_suppressions_read(s, suppression_files.v[i], err));
+    if (no_suppressions)
+        return MT_OK;
+    MT_TRY(mt_suppressions_add_embedded(s, v->db, &v->run, err));
+    mt_suppressions_add_usual(s);
+    return MT_OK;
+}
+
+static enum mt_status no_suppressions_here(struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "--suppressions is for one heap log");
+    mt_err_hint(err, "What grows from step to step or from run to run is judged by its growth.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
     struct mt_view v;
+    struct mt_suppressions suppressions = {0};
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_view_open(&v, ref, &wanted, err));
     mt_view_about(&v, r, MT_LEAKS_ABOUT);
@@ -314,13 +336,21 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
     else if (mt_by_known(keys, &v.run, &v.device, err) != MT_OK)
         st = err->code;
     else if (!mt_device_has_events(&v.device)) {
-        const struct mt_leaks_wanted w = {
-            .keys = keys->v, .key_n = keys->n, .min_b = min_b, .all = all, .rows = &rows};
+        const struct mt_leaks_wanted w = {.keys = keys->v,
+                                          .key_n = keys->n,
+                                          .min_b = min_b,
+                                          .all = all,
+                                          .rows = &rows,
+                                          .suppressions = &suppressions};
+        MT_TRY_OUT(suppress(&v, &suppressions, err));
         MT_TRY_OUT(mt_leaks_at_end(&v, &w, r, answer, err));
         mt_report_others(r, v.other_n);
-    } else
+    } else if (suppression_files.n)
+        MT_TRY_OUT(no_suppressions_here(err));
+    else
         MT_TRY_OUT(fill(&v, r, keys, answer, err));
 out:
+    mt_suppressions_free(&suppressions);
     mt_view_close(&v);
     return st;
 }
@@ -347,6 +377,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(settle_warmup(args->n, err));
     if (args->n < 2)
         MT_TRY_OUT(one_run(args->n ? args->v[0] : NULL, &keys, &report, &answer, err));
+    else if (suppression_files.n)
+        MT_TRY_OUT(no_suppressions_here(err));
     else {
         const struct mt_leaks_wanted wanted = {.device = device_name,
                                                .keys = keys.v,
@@ -362,6 +394,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         *exit_code = answer.leaking ? 1 : answer.unknown ? 3 : 0;
 out:
     mt_report_free(&report);
+    mt_vec_free(&suppression_files);
     return st;
 }
 
@@ -374,6 +407,10 @@ static const struct mt_opt opts[] = {
     {"fail", 0, MT_OPT_FLAG, &fail, NULL, "exit 1 if there is a leak, 3 if inconclusive"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "leaks that grow by at least this per step (or run); other rows that hold this at the end"},
+    {"suppressions", 0, MT_OPT_LIST, &suppression_files, "FILE",
+     "what is no leak in a heap log: lines leak:PATTERN, as LeakSanitizer and heaptrack have them"},
+    {"no-suppressions", 0, MT_OPT_FLAG, &no_suppressions, NULL,
+     "without those that a heap log has in it, and what libraries are known to keep"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one with most bytes allocated, judges all)"},
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},

@@ -7,6 +7,7 @@
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "lib/analysis/leaks_answer.h"
+#include "lib/analysis/suppressions.h"
 
 /* What these reports show (enum mt_about). */
 #define MT_LEAKS_ABOUT                                                                             \
@@ -19,7 +20,8 @@ struct mt_leaks_wanted {
     int64_t min_b;  /* leaks and candidates grow by that much per run; others hold it at an end */
     bool all;       /* not only leaks and candidates */
     int64_t warmup; /* steps of each run that may build up state */
-    const struct mt_rows *rows; /* whose min_b is not used */
+    const struct mt_rows *rows;                 /* whose min_b is not used */
+    const struct mt_suppressions *suppressions; /* NULL = none; of a run of sums */
 };
 
 /* ---- leaks_devices.c ---- */
@@ -43,6 +45,24 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
 enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err);
+
+/* ---- leaks_suppressed.c ---- */
+
+/* What is alive at the end and no leak, as suppressions say. */
+struct mt_leaks_suppressed {
+    struct mt_live_total all; /* blocks_n -1: unknown */
+    MT_VEC(struct mt_leaks_pattern {
+        const char *pattern; /* borrowed */
+        int64_t bytes;
+    })
+    by; /* the patterns that matched, in their order */
+};
+void mt_leaks_suppressed_free(struct mt_leaks_suppressed *s);
+/* Takes what is suppressed out of a set. */
+void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *patterns,
+                       const struct mt_tree *tree, struct mt_leaks_suppressed *out);
+/* Says below the table what was suppressed, and by what; nothing if nothing was. */
+void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt_report *r);
 
 /* ---- leaks_runs.c ---- */
 

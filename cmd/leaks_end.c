@@ -2,6 +2,7 @@
  * memtool leaks of runs without single blocks: what is alive at the end, where it was allocated,
  * and, where there are moments, which sites rise through the later ones.
  */
+#include "cmd/by.h"
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "lib/analysis/site_moments.h"
@@ -20,6 +21,7 @@ struct ends {
     struct mt_leaks_answer *answer;
     struct mt_live_groups groups; /* at the end, where that is known */
     struct mt_site_moments sites; /* none where there are no moments */
+    struct mt_leaks_suppressed suppressed;
     bool end_known;
     bool timed; /* times are ns */
     bool dumps; /* of a process that ran on */
@@ -47,6 +49,8 @@ static void describe(struct ends *e)
     mt_report_total(r, "at_end_b", known ? mt_cell_int(d->at_end_b) : (struct mt_cell){0});
     mt_report_total(r, "at_end_n",
                     known && counted ? mt_cell_int(d->at_end_n) : (struct mt_cell){0});
+    mt_report_total(r, "suppressed_b",
+                    known ? mt_cell_int(e->suppressed.all.bytes) : (struct mt_cell){0});
     if (e->end_known && !known)
         mt_report_note(r, "What is alive at the end is unknown: %s %s.", run->name,
                        mt_gaps_text(e->gaps));
@@ -116,6 +120,16 @@ static void add_alive(struct ends *e)
     }
 }
 
+/* What is no leak, in one row. */
+static void add_suppressed(struct ends *e)
+{
+    const char *key[MT_BY_N];
+    for (int k = 0; k < e->wanted->key_n; k++)
+        key[k] = "[suppressed]";
+    if (e->suppressed.by.n)
+        add_row(e, key, true, &e->suppressed.all, NULL);
+}
+
 /* What rises, where nobody knows what is alive at the end: it may be freed then. */
 static void add_rising(struct ends *e)
 {
@@ -167,8 +181,10 @@ static enum mt_status load(struct ends *e, struct mt_err *err)
                                         &e->sites, err));
     if (e->end_known)
         MT_TRY_OUT(mt_live_at(&e->v->blocks, d, MT_AT_END, &live, err));
+    if (e->end_known && e->wanted->suppressions)
+        mt_leaks_suppress(&live, e->wanted->suppressions, &e->v->blocks.tree, &e->suppressed);
     if (e->end_known)
-        mt_live_groups_add(&e->groups, &live, d->at_end_b, 0);
+        mt_live_groups_add(&e->groups, &live, mt_wrap_sub(d->at_end_b, e->suppressed.all.bytes), 0);
 out:
     mt_live_set_free(&live);
     return st;
@@ -180,6 +196,7 @@ static enum mt_status show(struct ends *e, struct mt_err *err)
     const char *by = e->end_known ? "at_end_b" : "growth_b";
     add_columns(e);
     (e->end_known ? add_alive : add_rising)(e);
+    add_suppressed(e);
     mt_table_sort(e->r, &(struct mt_sort){by, true, NULL, false});
     e->gaps &= ~(unsigned)MT_GAP_PEAK;
     e->answer->unknown |= e->gaps != 0 || !e->end_known || (e->dumps && !e->sites.judged);
@@ -191,6 +208,7 @@ static enum mt_status show(struct ends *e, struct mt_err *err)
     asked.min_b = e->wanted->min_b; /* applied above */
     mt_rows_footer(&asked, e->r, NULL, "");
     describe_rising(e);
+    mt_leaks_describe_suppressed(&e->suppressed, e->r);
     return MT_OK;
 }
 
@@ -209,5 +227,6 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
         st = show(&e, err);
     mt_site_moments_free(&e.sites);
     mt_live_groups_free(&e.groups);
+    mt_leaks_suppressed_free(&e.suppressed);
     return st;
 }

@@ -75,6 +75,10 @@ SELECT coalesce(kind, '') FROM note WHERE run_id = ?1;
 -- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
 
+-- name: run_suppressions
+-- in: ?1 run id   out: JSON texts, lines of suppressions of leaks that were in the recorded program
+SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key = 'suppression' ORDER BY position;
+
 -- name: run_of_group
 -- in: ?1 group, ?2 how many at most   out: ids of its runs, the one that joined last first
 SELECT run_id FROM run_group WHERE name = ?1 ORDER BY joined DESC LIMIT ?2;
