@@ -104,7 +104,7 @@ static const struct summed_file raw[] = {
      "2\n"},
     {"an address that is handed out again", RAW MODULES CALLS "+ a 1 10\n+ 5 1 10\n- 10\n" RAW_END,
      " alloc 15 n 2 peak 10 end 0 moments 0 ns 9000000\n[p+0x210] 15/10/0\n"
-     "note reused_address 1\n"},
+     "note replaced 1\n"},
     {"modules are forgotten, and another lies there",
      RAW MODULES "t 5011 0\nm 1 -\nm 3 /q0 5000 0 1000\nt 5011 0\nm 1 -\nt 5011 0\n+ 1 1 10\n+ 2 2 "
                  "20\n+ 4 3 30\n" RAW_END,
