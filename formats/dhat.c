@@ -130,20 +130,24 @@ static void keep_meta(struct mt_dhat *r, struct mt_slice value)
         mt_rec_meta(r->rec, r->w.key.s, value.s, value.n);
 }
 
-static enum mt_status check_mode(struct mt_dhat *r, uint64_t offset, struct mt_err *err)
+static enum mt_status read_mode(struct mt_dhat *r, uint64_t offset, struct mt_err *err)
 {
-    const char *mode = r->text.s;
-    if (strcmp(mode, "heap") == 0 || strcmp(mode, "rust-heap") == 0)
-        return MT_OK;
-    if (strcmp(mode, "copy") == 0)
-        MT_FAIL(err, MT_EINPUT,
-                "DHAT counted here what was copied (--mode=copy), not what was "
-                "allocated");
-    else
-        MT_FAIL(err, MT_EINPUT, "DHAT counted here events of its mode '%.40s', not allocations",
-                mode);
-    return mt_reader_refuse((int64_t)offset,
-                            "valgrind --tool=dhat without --mode counts allocations.", err);
+    static const struct {
+        const char *name;
+        enum mt_dhat_mode mode;
+    } modes[] = {{"heap", MT_DHAT_HEAP},
+                 {"rust-heap", MT_DHAT_HEAP},
+                 {"copy", MT_DHAT_COPY},
+                 {"ad-hoc", MT_DHAT_AD_HOC},
+                 {"rust-ad-hoc", MT_DHAT_AD_HOC}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(modes); i++)
+        if (strcmp(r->text.s, modes[i].name) == 0) {
+            r->mode = modes[i].mode;
+            return MT_OK;
+        }
+    MT_FAIL(err, MT_EINPUT,
+            "DHAT counted here events of its mode '%.40s', which memtool does not know", r->text.s);
+    return mt_reader_refuse((int64_t)offset, "memtool knows the modes heap, copy and ad-hoc.", err);
 }
 
 static enum mt_status check_version(struct mt_dhat *r, uint64_t offset, struct mt_err *err)
@@ -183,7 +187,7 @@ static enum mt_status read_value(struct mt_dhat *r, struct mt_err *err)
         return check_version(r, offset, err);
     }
     if (strcmp(key, "mode") == 0)
-        MT_TRY(check_mode(r, offset, err));
+        MT_TRY(read_mode(r, offset, err));
     else if (strcmp(key, "bklt") == 0)
         r->lifetimes = v.n == 4 && memcmp(v.s, "true", 4) == 0;
     else if (strcmp(key, "te") == 0)

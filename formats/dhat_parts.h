@@ -26,6 +26,9 @@ enum mt_dhat_figure {
     MT_DHAT_FIGURE_N
 };
 
+/* What the file counts (--mode). */
+enum mt_dhat_mode { MT_DHAT_HEAP, MT_DHAT_COPY, MT_DHAT_AD_HOC };
+
 struct mt_dhat_path {
     int64_t v[MT_DHAT_FIGURE_N]; /* MT_UNKNOWN: not there */
     size_t first, n;             /* of `stacks`, innermost first */
@@ -46,7 +49,8 @@ struct mt_dhat {
     int64_t version, end, peak; /* MT_UNKNOWN: not there */
     int64_t short_lived;        /* "tuth": up to which mean a lifetime is short; MT_UNKNOWN */
     int64_t tick;               /* what one of the file's times is in the recording's */
-    bool lifetimes;             /* "bklt": the moments of the peak and the end are known */
+    enum mt_dhat_mode mode;
+    bool lifetimes; /* "bklt": the moments of the peak and the end are known */
     bool has_sums, has_frames;
     size_t left_out_n; /* of `sums` */
     uint64_t beside;   /* counted in rec->beside_bytes */

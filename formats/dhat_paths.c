@@ -71,9 +71,21 @@ static void give_extras(struct mt_dhat *r, const struct mt_dhat_path *p, uint32_
                       blocks && (lifetime - 1) / blocks < r->short_lived ? blocks : 0);
 }
 
+/* What is no memory has figures of its own, and no others. */
+static void give_counts(struct mt_dhat *r, uint32_t node, int64_t amount, int64_t n)
+{
+    bool copies = r->mode == MT_DHAT_COPY;
+    mt_heap_extra(r->heap, node, copies ? "copied_b" : "units_n", amount);
+    mt_heap_extra(r->heap, node, copies ? "copies_n" : "events_n", n);
+}
+
 static enum mt_status give(struct mt_dhat *r, const struct mt_dhat_path *p, uint32_t node,
                            struct mt_err *err)
 {
+    if (r->mode != MT_DHAT_HEAP) {
+        give_counts(r, node, p->v[MT_DHAT_TB], p->v[MT_DHAT_TBK]);
+        return MT_OK;
+    }
     struct mt_sums s = {.alloc_b = p->v[MT_DHAT_TB],
                         .alloc_n = p->v[MT_DHAT_TBK],
                         .at_peak_b = p->v[MT_DHAT_GB],
@@ -119,7 +131,12 @@ static enum mt_status node_of(struct mt_dhat *r, const struct mt_dhat_path *p, s
 static enum mt_status give_all(struct mt_dhat *r, struct mt_err *err)
 {
     size_t longest = 0;
-    mt_heap_knows(r->heap, r->lifetimes ? MT_SUM_ALL : MT_SUM_ALLOC_B | MT_SUM_ALLOC_N);
+    if (r->mode == MT_DHAT_HEAP) {
+        mt_heap_knows(r->heap, r->lifetimes ? MT_SUM_ALL : MT_SUM_ALLOC_B | MT_SUM_ALLOC_N);
+    } else {
+        mt_heap_knows(r->heap, 0);
+        give_counts(r, MT_NONE, 0, 0); /* known, be there none */
+    }
     for (size_t i = 0; i < r->sums.n; i++) {
         size_t calls = calls_of(r, &r->sums.v[i]);
         longest = calls > longest ? calls : longest;
@@ -127,7 +144,7 @@ static enum mt_status give_all(struct mt_dhat *r, struct mt_err *err)
     for (size_t i = 0; i < r->sums.n; i++) {
         const struct mt_dhat_path *p = &r->sums.v[i];
         uint32_t node;
-        if (!is_sound(p, r->lifetimes)) {
+        if (!is_sound(p, r->lifetimes && r->mode == MT_DHAT_HEAP)) {
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)p->offset, 0);
             r->left_out_n++;
             continue;

@@ -50,7 +50,7 @@ CREATE TABLE meta (
 -- path held at several moments, 64 single blocks, 128 numbers of blocks, 256 what ops freed themselves, 512 single
 -- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
 -- what others held there is NULL; 32768 libraries or files of functions; from 65536 on further figures: temporary_n, temporary_b,
--- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n;
+-- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n, copied_b, copies_n, units_n, events_n;
 -- 1073741824 what memory is for. Figures that it does not know are NULL.
 -- The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those

@@ -115,10 +115,13 @@ unsigned mt_table_needs(const char *column)
 
 const char *mt_table_sort_default(unsigned knows)
 {
-    return mt_knows_events(knows)     ? "self_net_b"
-           : knows & MT_KNOWS_AT_PEAK ? "self_at_peak_b"
-           : knows & MT_KNOWS_AT_END  ? "self_at_end_b"
-                                      : "self_alloc_b";
+    return mt_knows_events(knows)                      ? "self_net_b"
+           : knows & MT_KNOWS_AT_PEAK                  ? "self_at_peak_b"
+           : knows & MT_KNOWS_AT_END                   ? "self_at_end_b"
+           : knows & MT_KNOWS_ALLOC                    ? "self_alloc_b"
+           : knows & MT_KNOWS_EXTRA(MT_EXTRA_COPIED_B) ? "self_copied_b"
+           : knows & MT_KNOWS_EXTRA(MT_EXTRA_UNITS_N)  ? "self_units_n"
+                                                       : "self_alloc_b";
 }
 
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
@@ -132,7 +135,7 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
             (!all && def->needs & MT_KNOWS_EXTRAS & ~knows))
             continue;
         mt_report_columns(r, def->name);
-        r->columns.v[r->columns.n - 1].hidden = true;
+        r->columns.v[r->columns.n - 1].hidden = !(def->needs & MT_KNOWS_OTHERS);
     }
     for (size_t i = 0; i < r->columns.n; i++) {
         struct mt_column *c = &r->columns.v[i];

@@ -138,6 +138,19 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
     [MT_FIG_SHORT_LIVED_N] = {"short_lived_n", "SHORT-LIVED",
                               "blocks of paths whose blocks live short on average",
                               EXTRA(SHORT_LIVED_N)},
+    [MT_FIG_SELF_COPIED_B] = {"self_copied_b", "SELF COPIED", "bytes that it copies itself",
+                              EXTRA(COPIED_B)},
+    [MT_FIG_COPIED_B] = {"copied_b", "COPIED", "bytes copied", EXTRA(COPIED_B)},
+    [MT_FIG_SELF_COPIES_N] = {"self_copies_n", "SELF COPIES", "how often it copies itself",
+                              EXTRA(COPIES_N)},
+    [MT_FIG_COPIES_N] = {"copies_n", "COPIES", "how often something is copied", EXTRA(COPIES_N)},
+    [MT_FIG_SELF_UNITS_N] = {"self_units_n", "SELF UNITS",
+                             "units of its own events, whatever the program counts",
+                             EXTRA(UNITS_N)},
+    [MT_FIG_UNITS_N] = {"units_n", "UNITS", "units of events, whatever the program counts",
+                        EXTRA(UNITS_N)},
+    [MT_FIG_SELF_EVENTS_N] = {"self_events_n", "SELF EVENTS", "its own events", EXTRA(EVENTS_N)},
+    [MT_FIG_EVENTS_N] = {"events_n", "EVENTS", "events", EXTRA(EVENTS_N)},
 };
 
 enum mt_figure mt_figure_find(const char *name)
@@ -189,6 +202,10 @@ static void put_extras(const struct mt_group *from, struct mt_figures *out)
         [MT_EXTRA_WRITTEN_B] = MT_FIG_SELF_WRITTEN_B,
         [MT_EXTRA_LIFETIME_NS] = MT_FIG_SELF_MEAN_LIFETIME_NS,
         [MT_EXTRA_SHORT_LIVED_N] = MT_FIG_SELF_SHORT_LIVED_N,
+        [MT_EXTRA_COPIED_B] = MT_FIG_SELF_COPIED_B,
+        [MT_EXTRA_COPIES_N] = MT_FIG_SELF_COPIES_N,
+        [MT_EXTRA_UNITS_N] = MT_FIG_SELF_UNITS_N,
+        [MT_EXTRA_EVENTS_N] = MT_FIG_SELF_EVENTS_N,
     }; /* the inclusive one follows */
     union mt_value *v = out->v;
     for (int i = 0; i < MT_EXTRA_N; i++) {

@@ -63,17 +63,22 @@ static const struct lack {
      "valgrind --tool=dhat counts it."},
     {EXTRA(LIFETIME_NS) | EXTRA(SHORT_LIVED_N), ANY,
      "does not say how long blocks of its call paths lived", "valgrind --tool=dhat does."},
+    {EXTRA(COPIED_B) | EXTRA(COPIES_N), ANY, "does not say what was copied",
+     "valgrind --tool=dhat --mode=copy counts it."},
+    {EXTRA(UNITS_N) | EXTRA(EVENTS_N), ANY, "has no events of the program's own",
+     "valgrind --tool=dhat --mode=ad-hoc counts them."},
 };
 
 /* Reports of sums, and what one of must be known for them to answer. */
 enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
+#define TABLE (SUMS | MT_KNOWS_OTHERS)
 static const struct answer {
     unsigned any;
     const char *command;
 } answers[] = {{MT_KNOWS_PEAK, "`memtool peak`"},
                {MT_KNOWS_MOMENTS, "`memtool peak --at TIME`"},
                {MT_KNOWS_AT_END, "`memtool leaks`"},
-               {SUMS, "`memtool table`"},
+               {TABLE, "`memtool table`"},
                {SUMS, "`memtool tree`"},
                {MT_KNOWS_LEVEL, "`memtool timeline`"}};
 

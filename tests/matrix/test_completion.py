@@ -41,6 +41,7 @@ open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
 RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories"}  # what traces have not
 FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
+           "copies": ("copied_b", "copies_n"), "events": ("units_n", "events_n"),
            "dhat": ("read_b", "written_b", "lifetime_ns", "lived_n")}
 memtool("import", TRACE, "--db", "t.db", "--name", "base", "--group", "night ly")
 for i, name in enumerate(NAMES):
@@ -230,6 +231,8 @@ def every_value():
     memtool("import", f"{SAMPLES}/snapshots/fragmented.pickle", "--db", "v.db", "--name", "gpu")
     memtool("import", f"{SAMPLES}/heap/heaptrack.zst", "--db", "v.db", "--name", "heap")
     memtool("import", f"{SAMPLES}/heap/dhat_2k.json", "--db", "v.db", "--name", "dhat")
+    memtool("import", f"{SAMPLES}/heap/dhat_copy.json", "--db", "v.db", "--name", "copies")
+    memtool("import", f"{SAMPLES}/heap/dhat_ad_hoc.json", "--db", "v.db", "--name", "events")
     memtool("import", f"{SAMPLES}/python/memray_1.20.bin", "--db", "v.db", "--name", "memray")
     memtool("import", f"{SAMPLES}/timelines/adam.raw.json.gz", "--db", "v.db", "--name", "categories")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")

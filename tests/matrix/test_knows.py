@@ -14,6 +14,7 @@ SAMPLES = os.environ["SAMPLES"]
 # Bits of device.knows (lib/model/knows.h).
 ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
 PLACES, CATEGORIES = 1 << 15, 1 << 30
+OTHERS = 15 << 23  # figures of what is no memory: copies, events
 PROCESS = 111  # device.type
 UNNAMED = 112
 FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_PEAK), "self_at_end_b": ("at_end_b", AT_END),
@@ -43,7 +44,8 @@ def has_no_sums(run, device, report):
     """A run that has nothing of call paths but moments: tables of them refuse."""
     if device["knows"] & (OPS | BLOCKS | ALLOC | AT_PEAK | AT_END):
         return False
-    refuses(run, report, run)
+    if report != "table" or not device["knows"] & OTHERS:
+        refuses(run, report, run)
     return True
 
 

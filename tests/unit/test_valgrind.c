@@ -266,10 +266,17 @@ static const struct summed_file dhats[] = {
      "error at 136: a stack has frame 5, and its table only 5\n"},
     {"a frame that is no number", TOP "\"pps\":[" PATH(9, 7, 2, "-1") "]" TABLE,
      "error at 237: a frame of a stack is no number of a frame\n"},
-    {"another mode", "{\"dhatFileVersion\":2,\"mode\":\"copy\"}",
-     "error at 28: DHAT counted here what was copied (--mode=copy), not what was allocated\n"},
-    {"yet another", "{\"dhatFileVersion\":2,\"mode\":\"ad-hoc\"}",
-     "error at 28: DHAT counted here events of its mode 'ad-hoc', not allocations\n"},
+    {"another mode", "{\"dhatFileVersion\":2,\"mode\":\"pairs\"}",
+     "error at 28: DHAT counted here events of its mode 'pairs', which memtool does not know\n"},
+    {"copies are no memory, but further figures",
+     "{\"dhatFileVersion\":2,\"mode\":\"copy\",\"bklt\":false,\"tu\":\"instrs\",\"te\":9,"
+     "\"pps\":[{\"tb\":5,\"tbk\":1,\"fs\":[3]}]" TABLE,
+     " alloc ? n ? peak ? end ? instructions 9\nevents 0\ncopied_b  0\ncopies_n  0\ncopied_b  5\n"
+     "copies_n  1\n"},
+    {"events are no memory, but further figures",
+     "{\"dhatFileVersion\":2,\"mode\":\"rust-ad-hoc\",\"bklt\":false,\"tu\":\"us\",\"te\":9,"
+     "\"pps\":[]" TABLE,
+     " alloc ? n ? peak ? end ? ns 9000\nevents 0\nunits_n  0\nevents_n  0\n"},
     {"another version", "{\"dhatFileVersion\":1}",
      "error at 19: DHAT's format version 1; memtool reads version 2\n"},
     {"no version", "{\"pps\":[]}",
