@@ -94,7 +94,9 @@ enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err 
     X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \
     X(mprof, "mprof", "mprof run of Python's memory_profiler")                                     \
     X(psrecord, "psrecord", "psrecord --log")                                                      \
-    X(memory_text, "memory-text", "memory that a program prints by itself; /usr/bin/time -v")
+    X(memory_text, "memory-text", "memory that a program prints by itself; /usr/bin/time -v")      \
+    X(csv, "csv", "rows of your own: events, sums of stacks or a series, with a header row")       \
+    X(jsonl, "jsonl", "the same as JSON, an object for each row")
 
 #define MT_READER_DECLARE(id, name, reads) extern const struct mt_reader mt_reader_##id;
 MT_READERS(MT_READER_DECLARE)

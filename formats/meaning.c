@@ -17,28 +17,45 @@ enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning u
     return usual;
 }
 
+unsigned mt_meaning_figures(enum mt_meaning what, bool blocks)
+{
+    static const unsigned bytes[MT_MEANS_N] = {[MT_MEANS_AT_END] = MT_SUM_AT_END_B,
+                                               [MT_MEANS_AT_PEAK] = MT_SUM_AT_PEAK_B,
+                                               [MT_MEANS_ALLOCATED] = MT_SUM_ALLOC_B};
+    static const unsigned counts[MT_MEANS_N] = {[MT_MEANS_AT_END] = MT_SUM_AT_END_N,
+                                                [MT_MEANS_AT_PEAK] = MT_SUM_AT_PEAK_N,
+                                                [MT_MEANS_ALLOCATED] = MT_SUM_ALLOC_N};
+    return bytes[what] | (blocks ? counts[what] : 0);
+}
+
+void mt_meaning_sums(struct mt_heap *h, uint32_t node, enum mt_meaning what, int64_t bytes,
+                     int64_t blocks, struct mt_sums *sums)
+{
+    switch (what) {
+    case MT_MEANS_AT_PEAK:
+        sums->at_peak_b = bytes;
+        sums->at_peak_n = blocks;
+        break;
+    case MT_MEANS_ALLOCATED:
+        sums->alloc_b = bytes;
+        sums->alloc_n = blocks;
+        break;
+    case MT_MEANS_TEMPORARY:
+        if (bytes > 0)
+            mt_heap_extra(h, node, "temporary_b", bytes);
+        if (blocks > 0)
+            mt_heap_extra(h, node, "temporary_n", blocks);
+        break;
+    default:
+        sums->at_end_b = bytes;
+        sums->at_end_n = blocks;
+    }
+}
+
 enum mt_status mt_meaning_give(struct mt_heap *h, uint32_t node, enum mt_meaning what,
                                int64_t bytes, int64_t blocks, struct mt_err *err)
 {
     struct mt_sums s = MT_SUMS_UNKNOWN;
-    switch (what) {
-    case MT_MEANS_AT_PEAK:
-        s.at_peak_b = bytes;
-        s.at_peak_n = blocks;
-        break;
-    case MT_MEANS_ALLOCATED:
-        s.alloc_b = bytes;
-        s.alloc_n = blocks;
-        break;
-    case MT_MEANS_TEMPORARY:
-        if (bytes)
-            mt_heap_extra(h, node, "temporary_b", bytes);
-        if (blocks && blocks != MT_UNKNOWN)
-            mt_heap_extra(h, node, "temporary_n", blocks);
-        break;
-    default:
-        s.at_end_b = bytes;
-        s.at_end_n = blocks;
-    }
+    mt_meaning_sums(h, node, what, bytes, blocks, &s);
     return mt_heap_sums(h, node, &s, err);
 }

@@ -131,9 +131,9 @@ static uint32_t new_node(struct mt_stack_text *t, const char *s, size_t n)
         next = memchr(s, ';', (size_t)(end - s));
         next = next ? next : end;
         size_t left = (size_t)(next - p);
-        for (; left && *p == ' '; left--)
+        for (; left && (unsigned char)*p <= ' '; left--)
             p++;
-        while (left && p[left - 1] == ' ')
+        while (left && (unsigned char)p[left - 1] <= ' ')
             left--;
         if (left)
             *mt_vec_push(&t->stack) = mt_stack_text_function(t, p, left);

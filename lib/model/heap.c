@@ -211,7 +211,7 @@ static void add_stat(struct mt_heap *h, uint32_t node, const struct mt_sums *s)
             (struct mt_node_stat){.node = node, .device = h->device, .self = *s};
         return;
     }
-    d->outside_n = s->alloc_n;
+    d->outside_n = s->alloc_n ? s->alloc_n : 1; /* there is something, however many */
     d->outside_alloc_b = s->alloc_b;
     d->outside_freed_b = s->freed_b;
     d->outside_alloc_n = s->alloc_n;

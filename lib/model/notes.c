@@ -51,6 +51,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_NO_SYMBOLS] = "no_symbols",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
+    [MT_NOTE_MOMENTS] = "moments",
+    [MT_NOTE_COLUMNS] = "columns_left_out",
     [MT_NOTE_VALUES] = "values_unsaid",
     [MT_NOTE_DUMPS] = "dumps",
     [MT_NOTE_KINDS] = "kinds_left_out",
@@ -68,6 +70,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
+    [MT_NOTE_MOMENTS] = ABOUT(LEVELS),
+    [MT_NOTE_COLUMNS] = ABOUT(NO_FIGURE),
     [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
@@ -213,6 +217,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
                              "memory or come twice: %D",
+    [MT_NOTE_MOMENTS] = "%N moment/moments is/are recorded; between them more may have been alive",
+    [MT_NOTE_COLUMNS] = "%N column/columns left out, which memtool does not know: %D",
     [MT_NOTE_VALUES] = "the file does not say what its figures are; taken for %D: import --values "
                        "WHAT tells it",
     [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",

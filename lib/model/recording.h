@@ -271,6 +271,8 @@ enum mt_note_kind {
     MT_NOTE_SAMPLED,        /* of which the recorder kept some blocks only */
     MT_NOTE_NO_SYMBOLS,     /* places in code of which nobody knows the function */
     MT_NOTE_SAMPLE_TYPES,   /* figures of a profile that are no memory's */
+    MT_NOTE_MOMENTS,        /* levels at these only: between them more may have been alive */
+    MT_NOTE_COLUMNS,        /* of rows, which say nothing that is known */
     MT_NOTE_VALUES,         /* what the figures are is not in the file: taken as usual */
     MT_NOTE_DUMPS,          /* files that are one recording: what was held at so many moments */
     MT_NOTE_N

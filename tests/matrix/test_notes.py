@@ -173,6 +173,8 @@ CASES = {
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
     "sampled": (corpus("pprof/sampled"), EVERY),
+    "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),
+    "columns_left_out": (text("op,size,stack,thread\nalloc,1,f,2\n"), NONE),
     "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
     "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),

@@ -344,12 +344,30 @@ def profile_train(r):
 RECIPES = (profile_train, ranks, loop, stacks, base, marker, snapshot, tour)
 
 
+def own_log(r):
+    """A program's own log, of Python and of C: five blocks of a step stay, and 1 MiB was alive with them."""
+    r.write("log.py", r.blocks["own_log", "python"])
+    r.write("log.c", r.blocks["own_log", "c"])
+    r.run(r.python, "log.py")
+    r.run("cc", "-Wall", "-Wextra", "-Werror", "-o", "log", "log.c")
+    r.run(os.path.join(r.folder, "log"))
+    for log, site in (("pool.csv", "log.py:33 step"), ("app.csv", "step")):
+        r.memtool("import", log, "--name", log)
+        figures = r.query(f"SELECT d.alloc_b, d.alloc_n, d.at_end_b, d.at_end_n, d.peak_b FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{log}'")
+        r.expect(figures == [((1 << 20) + 40960, 11, 20480, 5, (1 << 20) + 24576)], log, "figures", figures)
+        held = r.query(f"SELECT name, self_at_end_b FROM v_node WHERE run = '{log}' AND self_at_end_b > 0")
+        r.expect(held == [(site, 20480)], log, "what stays", held)
+
+
+WITHOUT_TORCH = (own_log,)
+
+
 # ---- what needs no PyTorch ----
 
 
 def check_blocks(blocks, wrong):
     """Every block is whole by itself, and is one that is run."""
-    known = {recipe.__name__ for recipe in RECIPES} | {"rules", "first", "github", "gitlab", "update"}
+    known = {recipe.__name__ for recipe in RECIPES + WITHOUT_TORCH} | {"rules", "first", "github", "gitlab", "update"}
     for (name, language), body in blocks.items():
         if name not in known:
             wrong.append(f"recipe {name}: nothing runs it")
@@ -362,10 +380,10 @@ def check_blocks(blocks, wrong):
             json.loads(body)
         elif language == "yaml":
             wrong += [f"{name}: no YAML of keys"] * (bool(yaml) and not isinstance(yaml.safe_load(body), dict))
-        else:
+        elif language != "c":  # compiled where it is run
             wrong.append(f"{name}: a block of '{language}'")
     found = {name for name, language in blocks if language == "python"}
-    wrong += [f"recipe {r.__name__}: not found in the documentation" for r in RECIPES if r.__name__ not in found]
+    wrong += [f"recipe {r.__name__}: not found in the documentation" for r in RECIPES + WITHOUT_TORCH if r.__name__ not in found]
 
 
 def find_torch():
@@ -396,13 +414,16 @@ def main():
     python = None if wrong else find_torch()
 
     def work(recipe):
-        r = Recipe(recipe.__name__, blocks, python)
+        r = Recipe(recipe.__name__, blocks, sys.executable if recipe in WITHOUT_TORCH else python)
         try:
             return r, recipe(r)
         except Exception as error:  # noqa: BLE001: said of this recipe; the others go on
             r.wrong.append(f"{type(error).__name__}: {error}")
             return r, None
 
+    plain = [recipe for recipe in WITHOUT_TORCH if not wrong and (not sys.argv[1:] or recipe.__name__ in sys.argv[1:])]
+    for r, _ in map(work, plain):
+        tell("failed" if r.wrong else "passed", r.name + ":", "; ".join(r.wrong))
     if not python:
         why = "the recipes are wrong" if wrong else "no PyTorch for any of " + " ".join(PYTHONS)
         print(f"skip {len(chosen)} recipes: {why}")

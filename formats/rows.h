@@ -1,0 +1,91 @@
+/*
+ * rows.h - what programs write themselves of their memory: rows with named columns. Readers of
+ * texts (rows_csv.c, rows_jsonl.c) take rows apart; this knows what columns mean, and gives them to
+ * the heap. docs/formats/events.md says which there are.
+ */
+#ifndef MT_ROWS_H
+#define MT_ROWS_H
+
+#include "formats/format.h"
+#include "formats/stack_text.h"
+#include "lib/model/heap.h"
+
+enum mt_rows_column {
+    MT_COL_TIME,
+    MT_COL_OP,
+    MT_COL_ADDRESS,
+    MT_COL_OLD_ADDRESS,
+    MT_COL_SIZE,
+    MT_COL_STACK,
+    MT_COL_BYTES, /* of what, import --values tells */
+    MT_COL_BLOCKS,
+    MT_COL_ALLOC_B,
+    MT_COL_ALLOC_N,
+    MT_COL_AT_PEAK_B,
+    MT_COL_AT_PEAK_N,
+    MT_COL_AT_END_B,
+    MT_COL_AT_END_N,
+    MT_COL_TEMPORARY_B,
+    MT_COL_TEMPORARY_N,
+    MT_COL_RSS,
+    MT_COL_N
+};
+
+/* What a column of that name is (case does not matter). digits: of MT_COL_TIME, decimals that make
+ * its unit nanoseconds. MT_COL_N: none that is known. */
+enum mt_rows_column mt_rows_column(const char *name, size_t n, int *digits);
+
+/* Whether rows with these columns (bits) are of a kind that is known. */
+bool mt_rows_are_known(unsigned columns);
+
+struct mt_row {
+    struct mt_row_value {
+        const char *s; /* NULL: it has none */
+        size_t n;
+    } v[MT_COL_N];
+    int time_digits;
+    bool has_node; /* the stack is this node already */
+    uint32_t node;
+};
+
+struct mt_rows {
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_path_tree paths;
+    struct mt_stack_text stacks;
+    struct mt_heap *heap;
+    enum mt_rows_kind { MT_ROWS_EVENTS, MT_ROWS_SUMS, MT_ROWS_SERIES } kind;
+    unsigned columns; /* bits of the first row's */
+    enum mt_meaning meaning;
+    struct mt_strtab others; /* names of columns that are not known */
+    struct mt_buf left_out;  /* the same as a list for people */
+    const char *wrong;       /* the last row does not fit: why, static text; else NULL */
+    uint64_t row_n, beside;  /* beside: counted in rec->beside_bytes */
+
+    int64_t first_time;
+    bool timed; /* first_time is known */
+
+    /* of a series: the moment under way */
+    int64_t moment_time, moment_rss;
+    bool moment_open;
+    MT_VEC(struct mt_rows_held {
+        uint32_t node;
+        int64_t bytes, blocks;
+    })
+    held;
+};
+
+void mt_rows_init(struct mt_rows *r, const struct mt_read_opts *opts, struct mt_recording *rec);
+void mt_rows_free(struct mt_rows *r);
+
+/* A column that is not known, or comes twice: it is left out with a note. */
+void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n);
+
+/* The columns of the first row: what kind of rows they are. Errors: MT_EINPUT, what is missing. */
+enum mt_status mt_rows_begin(struct mt_rows *r, unsigned columns, struct mt_err *err);
+/* A row. r->wrong: it does not fit, and nothing was done. Errors: as of heap.h. */
+enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct mt_err *err);
+/* There are no more. */
+enum mt_status mt_rows_end(struct mt_rows *r, struct mt_err *err);
+
+#endif

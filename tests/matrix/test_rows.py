@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Rows of a program's own: events as CSV and as JSON, their sums and their series say the same, and what another reader of
+the same rows finds. Compression, line ends, the order of columns, and quotes around values change nothing."""
+
+import csv
+import gzip
+import json
+import os
+import random
+import subprocess
+
+import mt
+
+HEAP = os.path.join(os.environ["SAMPLES"], "heap")
+m = mt.Matrix()
+
+
+def device(run):
+    return m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'")[0]
+
+
+def imported(path, run, *options):
+    m.offered += 1
+    m.taken += m.run("import", path, "--name", run, *options, codes=(0,))[0] == 0
+    return device(run)
+
+
+FIGURES = ("alloc_b", "alloc_n", "at_peak_b", "at_peak_n", "at_end_b", "at_end_n")
+
+
+def own(run):
+    """{call path: figures} of what paths do themselves."""
+    nodes = {row["id"]: row for row in m.query(f"SELECT * FROM v_node WHERE run = '{run}' ORDER BY id")}
+    of, got = {}, {}
+    for node, row in nodes.items():
+        of[node] = (*of.get(row["parent_id"], ()), row["name"])
+        figures = tuple(row[f"self_{figure}"] for figure in FIGURES)
+        if any(figures):
+            got[of[node]] = figures
+    return got
+
+
+def replay(rows):
+    """What another reader makes of events: figures of call paths, the level after each event."""
+    live, of, levels = {}, {}, []
+    level = peak = 0
+
+    def held(figure):
+        for sums in of.values():
+            sums[f"at_{figure}_b"] = sums[f"at_{figure}_n"] = 0
+        for size, path in live.values():
+            of[path][f"at_{figure}_b"] += size
+            of[path][f"at_{figure}_n"] += 1
+
+    for row in rows:
+        for gone in {"free": ("address",), "realloc": ("old_address",)}.get(row["op"], ()):
+            level -= live.pop(row[gone])[0]
+        if row["op"] != "free":
+            path = tuple(frame.split(" (")[0] for frame in row["stack"].split(";"))
+            sums = of.setdefault(path, dict.fromkeys(FIGURES, 0))
+            size = int(row["size"])
+            live[row["address"]] = (size, path)
+            level += size
+            sums["alloc_b"] += size
+            sums["alloc_n"] += 1
+        if level > peak:
+            peak = level
+            held("peak")
+        levels.append(level)
+    held("end")
+    return {path: tuple(sums.values()) for path, sums in of.items()}, levels
+
+
+def samples():
+    with open(f"{HEAP}/events.csv", newline="") as f:
+        want, levels = replay(csv.DictReader(f))
+    for name in ("events.csv", "events.jsonl", "sums.csv"):
+        d = imported(f"{HEAP}/{name}", name)
+        got = own(name)
+        m.check(got == want, name, mt.differences(got, want))
+        for i, figure in ((0, "alloc_b"), (1, "alloc_n"), (2, "peak_b"), (4, "at_end_b"), (5, "at_end_n")):
+            m.check(d[figure] == sum(figures[i] for figures in want.values()), name, figure, d[figure])
+    d = imported(f"{HEAP}/series.csv", "series.csv")
+    m.check((d["peak_b"], d["at_end_b"]) == (max(levels), levels[-1]), "series", d)
+    curves = [m.rows("timeline", run, "--width", "40") for run in ("events.csv", "events.jsonl", "series.csv")]
+    m.check(curves[0] == curves[1], "timeline of events")
+    most = [row["max_b"] for row in curves[0]]
+    m.check(most == [row["max_b"] for row in curves[2]], "timeline of the series", most, [row["max_b"] for row in curves[2]])
+
+
+def program(seed):
+    """Events of a program by chance."""
+    rng, live, t = random.Random(seed), [], 0
+    names = ("main", "operator \"\"_x", "f<a, b>", "g", "line\nbreak", "h (a.c:3)", "k (libz.so)")
+    for k in range(600):
+        t += rng.randrange(3)
+        row = {"time_ms": t, "op": "alloc", "address": hex(4096 + 16 * k), "old_address": "", "size": rng.randrange(5000), "stack": "", "thread": k % 3}
+        if live and rng.random() < 0.45:
+            row |= {"op": "free", "address": live.pop(rng.randrange(len(live))), "size": ""}
+        else:
+            row["stack"] = ";".join(("main", *rng.sample(names[1:4] + names[5:], rng.randrange(1, 4))))
+            if live and rng.random() < 0.2:
+                row |= {"op": "realloc", "old_address": live.pop(rng.randrange(len(live)))}
+            live.append(row["address"])
+        yield row
+
+
+def written(rows, path, columns, **how):
+    with open(path, "w", newline="") as f:
+        writer = csv.DictWriter(f, columns, extrasaction="ignore", **how)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def forms():
+    for seed in range(3):
+        rows = list(program(seed))
+        columns = list(rows[0])
+        want, levels = replay(rows)
+        shuffled = random.Random(seed).sample(columns, len(columns))
+        paths = {
+            "plain": written(rows, f"plain{seed}.csv", columns, lineterminator="\n"),
+            "dos": written(rows, f"dos{seed}.csv", shuffled),
+            "quoted": written(rows, f"quoted{seed}.csv", shuffled, quoting=csv.QUOTE_ALL),
+            "tabs": written(rows, f"tabs{seed}.tsv", columns, delimiter="\t"),
+        }
+        with open(written(rows, "turned.csv", columns[::-1]), "rb") as f, gzip.open(f"packed{seed}.csv.gz", "wb") as out:
+            out.write(f.read())
+        paths["gzip"] = f"packed{seed}.csv.gz"
+        with open(f"rows{seed}.jsonl", "w") as f:
+            for row in rows:
+                f.write(json.dumps(row | ({"address": int(row["address"], 16)} if not row["old_address"] else {})) + "\n")
+        paths["json"] = f"rows{seed}.jsonl"
+        for form, path in paths.items():
+            run = f"{form}{seed}"
+            d = imported(path, run)
+            m.check(d["peak_b"] == max(levels) and d["at_end_b"] == levels[-1], run, "levels", d["peak_b"], max(levels))
+            if form == "plain":
+                first = own(run)
+                for i in range(len(FIGURES)):
+                    m.check(sum(f[i] for f in first.values()) == sum(f[i] for f in want.values()), run, FIGURES[i])
+            m.check(own(run) == first, run, "is not as plain rows are", mt.differences(own(run), first))
+
+
+def piped():
+    """From standard input, which cannot be read twice."""
+    with open(f"{HEAP}/events.csv", "rb") as f:
+        done = subprocess.run([m.memtool, "import", "-", "--db", m.db], stdin=f, capture_output=True)
+    m.check(done.returncode == 0 or b"already imported" in done.stdout, "piped", done.stderr)
+
+
+samples()
+forms()
+piped()
+m.finish(40)
