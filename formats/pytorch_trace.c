@@ -29,6 +29,7 @@ struct reader {
     bool eof, cut;          /* no more bytes; the input ended early */
     bool has_events;        /* an event array began */
     bool has_traced;        /* one of its objects is an event */
+    bool has_schema;        /* an execution trace says which of its versions it is */
     bool comma;             /* next_byte skipped one: more was to come */
     bool ended;             /* what was skipped up to the end of the input has the events' end */
     struct mt_buf top_keys; /* seen, for the error of a file without events */
@@ -267,6 +268,22 @@ static void keep_meta(struct reader *r, uint32_t key, struct mt_slice value)
         (struct mt_meta){key, mt_strtab_add(&r->rec->strings, value.s, value.n)};
 }
 
+static bool is_key(struct mt_slice key, const char *name)
+{
+    return key.n == strlen(name) && memcmp(key.s, name, key.n) == 0;
+}
+
+static enum mt_status execution_trace(struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT,
+            "this is an execution trace: it has the tensors that ops take and give, but neither "
+            "sizes of storages nor frees, and no times");
+    mt_err_hint(err, "Nothing was imported. The profiler of the same run tells them: "
+                     "profile(profile_memory=True, record_shapes=True), then "
+                     "prof.export_chrome_trace(\"trace.json.gz\").");
+    return MT_EINPUT;
+}
+
 /* One `"key": value` of the top-level object; r->p is at the quote. */
 static enum mt_status read_member(struct reader *r, struct mt_err *err)
 {
@@ -282,7 +299,7 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
         if (!got)
             return cut_off(r, false, err);
     }
-    if (key.n == 11 && memcmp(key.s, "traceEvents", 11) == 0) {
+    if (is_key(key, "traceEvents")) {
         if (*p != '[')
             return bad_json(r, p, "its \"traceEvents\" is not an array", err);
         r->p = p + 1;
@@ -291,6 +308,9 @@ static enum mt_status read_member(struct reader *r, struct mt_err *err)
                   (struct mt_slice){"[]", 2, false});
         return read_events(r, err);
     }
+    r->has_schema |= is_key(key, "schema");
+    if (r->has_schema && !r->has_events && is_key(key, "nodes"))
+        return execution_trace(err);
     uint32_t id = mt_strtab_add(&r->rec->strings, key.s, key.n);
     if (r->top_key_n++ < KEYS_SHOWN)
         mt_buf_addf(&r->top_keys, "%s%.*s", r->top_key_n > 1 ? ", " : "",
