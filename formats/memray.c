@@ -94,14 +94,30 @@ static void code(struct mt_memray *r)
     mt_mr_add_code(&r->stacks, id, name, file, line, table, (size_t)table_n);
 }
 
-/* Native frames: not shown, but the next one is told as a difference. */
 static void native_frame(struct mt_memray *r)
 {
     struct mt_mr_deltas d = r->last;
-    mt_mr_delta(&r->c, &d.ip);
-    mt_mr_delta(&r->c, &d.native);
+    uint64_t ip = mt_mr_delta(&r->c, &d.ip), parent = mt_mr_delta(&r->c, &d.native);
+    if (r->c.more)
+        return;
+    r->last = d;
+    mt_mr_native_frame(&r->natives, ip, parent);
+}
+
+static void module(struct mt_memray *r)
+{
+    size_t n;
+    const char *path = mt_mr_text(&r->c, &n);
+    uint64_t parts = mt_mr_varint(&r->c), base = mt_mr_fixed(&r->c, 8);
     if (!r->c.more)
-        r->last = d;
+        mt_mr_native_module(&r->natives, path, parts, base);
+}
+
+static void module_part(struct mt_memray *r)
+{
+    uint64_t start = mt_mr_fixed(&r->c, 8), size = mt_mr_varint(&r->c);
+    if (!r->c.more)
+        mt_mr_native_part(&r->natives, start, size);
 }
 
 bool mt_mr_other(struct mt_memray *r, unsigned type)
@@ -113,15 +129,13 @@ bool mt_mr_other(struct mt_memray *r, unsigned type)
         native_frame(r);
         return true;
     case MAPS:
+        mt_mr_native_unload(&r->natives);
         return true;
-    case OBJECT: /* a library */
-        mt_mr_text(&r->c, &n);
-        mt_mr_varint(&r->c);
-        mt_mr_fixed(&r->c, 8);
+    case OBJECT:
+        module(r);
         return true;
-    case SEGMENT: /* of it */
-        mt_mr_fixed(&r->c, 8);
-        mt_mr_varint(&r->c);
+    case SEGMENT:
+        module_part(r);
         return true;
     case THREAD_NAME:
         mt_mr_text(&r->c, &n);
@@ -224,7 +238,7 @@ static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
 {
     uint64_t now = mt_mr_stacks_bytes(&r->stacks) + mt_ranges_bytes(&r->mapped) +
                    mt_vec_bytes(&r->temporary) + mt_vec_bytes(&r->frames) +
-                   mt_vec_bytes(&r->traces);
+                   mt_vec_bytes(&r->traces) + mt_mr_native_bytes(&r->natives);
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
     mt_rec_beside(r->rec, &r->beside, now);
@@ -381,11 +395,13 @@ static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opt
     r.stacks.now = MT_NONE;
     mt_path_tree_init(&r.stacks.paths, rec);
     mt_strtab_init(&r.stacks.texts);
+    mt_mr_native_init(&r.natives, opts);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = read_all(&r, err);
     mt_heap_free(r.heap);
     mt_rec_beside(rec, &r.beside, 0);
     mt_mr_stacks_free(&r.stacks);
+    mt_mr_native_free(&r.natives);
     mt_ranges_free(&r.mapped);
     mt_vec_free(&r.temporary);
     mt_vec_free(&r.frames);

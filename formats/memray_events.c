@@ -71,9 +71,9 @@ static enum mt_status unmap(struct mt_memray *r, uint64_t begin, uint64_t bytes,
     return MT_OK;
 }
 
-static enum mt_status map(struct mt_memray *r, uint64_t begin, uint64_t bytes, struct mt_err *err)
+static enum mt_status map(struct mt_memray *r, uint32_t node, uint64_t begin, uint64_t bytes,
+                          struct mt_err *err)
 {
-    uint32_t node = mt_mr_node(&r->stacks);
     MT_TRY(mt_heap_alloc(r->heap, node, (int64_t)bytes, err));
     if (bytes)
         mt_ranges_add(&r->mapped, (struct mt_range){begin, end_of(begin, bytes), node});
@@ -82,9 +82,8 @@ static enum mt_status map(struct mt_memray *r, uint64_t begin, uint64_t bytes, s
 
 /* ---- what is freed at once: with at most one more allocation of the thread before ---- */
 
-static void remember(struct mt_memray *r, uint64_t address, uint64_t bytes)
+static void remember(struct mt_memray *r, uint32_t node, uint64_t address, uint64_t bytes)
 {
-    uint32_t node = mt_mr_node(&r->stacks);
     struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
     v[1] = v[0];
     v[0] = (struct mt_mr_recent){address, bytes, node, address != 0};
@@ -132,22 +131,27 @@ static bool is_padding(struct mt_memray *r)
     return r->padded;
 }
 
+/* native: the frame of C in which it is allocated; 0 = unknown. */
 static enum mt_status apply(struct mt_memray *r, enum act act, uint64_t address, uint64_t bytes,
-                            struct mt_err *err)
+                            uint64_t native, struct mt_err *err)
 {
+    bool ends = act == FREES || act == UNMAPS;
+    uint32_t node = ends ? MT_NONE : mt_mr_node(&r->stacks);
     if (bytes > INT64_MAX / 2)
         return mt_mr_damaged("an allocation's size is out of range", err);
-    if (act == FREES || act == UNMAPS)
+    if (native && !ends)
+        node = mt_mr_native_node(&r->natives, &r->stacks.paths, node, native);
+    if (ends)
         count_temporary(r, address, bytes, act == UNMAPS);
     else
-        remember(r, address, bytes);
+        remember(r, node, address, bytes);
     switch (act) {
     case ALLOCATES:
-        return mt_heap_alloc_at(r->heap, address, mt_mr_node(&r->stacks), (int64_t)bytes, err);
+        return mt_heap_alloc_at(r->heap, address, node, (int64_t)bytes, err);
     case FREES:
         return mt_heap_free_at(r->heap, address, err);
     case MAPS:
-        return map(r, address, bytes, err);
+        return map(r, node, address, bytes, err);
     default:
         return unmap(r, address, bytes, err);
     }
@@ -185,7 +189,7 @@ static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_
     r->last = d;
     if (is_new)
         remember_address(r, address);
-    return apply(r, act, address, bytes, err);
+    return apply(r, act, address, bytes, r->native ? d.native : 0, err);
 }
 
 /* Of versions 10 and 11. with_native: 1 where the record has a native frame. */
@@ -204,7 +208,7 @@ static enum mt_status old_allocation(struct mt_memray *r, unsigned allocator, bo
     if (act == UNKNOWN)
         return mt_mr_damaged("an allocator that memtool does not know", err);
     r->last = d;
-    return apply(r, act, address, bytes, err);
+    return apply(r, act, address, bytes, with_native ? d.native : 0, err);
 }
 
 /* Objects of Python, which memray follows on request: no memory of their own. */

@@ -5,6 +5,7 @@
 #define MT_MEMRAY_PARTS_H
 
 #include "formats/format.h"
+#include "formats/native_paths.h"
 #include "lib/base/ranges.h"
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
@@ -71,6 +72,44 @@ struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s);
 /* The path of what it allocates. */
 uint32_t mt_mr_node(struct mt_mr_stacks *s);
 
+/* ---- what ran in C ---- */
+
+struct mt_mr_native {
+    const struct mt_read_opts *opts;
+    struct mt_strtab names; /* of modules */
+    MT_VEC(struct mt_mr_range {
+        uint64_t start, end, base;
+        uint32_t name, module; /* the latter of symbols */
+    })
+    ranges; /* where modules lie now */
+    bool sorted;
+    uint32_t name; /* the module whose parts come, as many as part_n */
+    uint64_t base, part_n;
+    MT_VEC(struct mt_code_part) parts;
+    MT_VEC(struct mt_mr_native_frame {
+        uint64_t ip;
+        uint32_t parent;   /* a frame's number + 1; 0 = none */
+        uint32_t first, n; /* in steps */
+        bool resolved, interpreter;
+    })
+    frames;
+    mt_native_steps steps, stack;
+    struct mt_map nodes; /* node of Python + 1, frame -> node + 1 */
+};
+
+void mt_mr_native_init(struct mt_mr_native *v, const struct mt_read_opts *opts);
+void mt_mr_native_free(struct mt_mr_native *v);
+uint64_t mt_mr_native_bytes(const struct mt_mr_native *v);
+/* All modules are forgotten: those that are loaded now follow, each with its parts. */
+void mt_mr_native_unload(struct mt_mr_native *v);
+void mt_mr_native_module(struct mt_mr_native *v, const char *path, uint64_t part_n, uint64_t base);
+void mt_mr_native_part(struct mt_mr_native *v, uint64_t start, uint64_t size);
+/* The next frame: numbers go from 1. parent 0: it is outermost. */
+void mt_mr_native_frame(struct mt_mr_native *v, uint64_t ip, uint64_t parent);
+/* The path of what is allocated in a frame (0: none), below that of Python (MT_NONE: none). */
+uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint32_t python,
+                           uint64_t id);
+
 /* ---- the reader ---- */
 
 enum { MT_MR_OLDEST = 8, MT_MR_NEWEST = 13, MT_MR_CODES = 12 /* files have code objects since */ };
@@ -90,6 +129,7 @@ struct mt_memray {
     bool native;
     int64_t start_ms, end_ms;
     struct mt_mr_stacks stacks;
+    struct mt_mr_native natives;
 
     /* records of every event */
     struct mt_mr_deltas {

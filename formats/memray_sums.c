@@ -84,7 +84,10 @@ static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
                               .at_peak_n = (int64_t)v[PEAK_N],
                               .at_end_b = (int64_t)v[END_B],
                               .at_end_n = (int64_t)v[END_N]};
-    return mt_heap_sums(r->heap, node_of(r, v[TRACE], v[THREAD]), &s, err);
+    uint32_t node = node_of(r, v[TRACE], v[THREAD]);
+    if (v[NATIVE])
+        node = mt_mr_native_node(&r->natives, &r->stacks.paths, node, v[NATIVE]);
+    return mt_heap_sums(r->heap, node, &s, err);
 }
 
 enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)

@@ -42,10 +42,10 @@ def truth(name, kind):
 
 
 def paths(run):
-    """{node: call path} of a run."""
+    """{node: call path} of a run, of Python alone: what libraries do for a function is the function's."""
     of = {}
-    for row in m.query(f"SELECT id, parent_id, name FROM v_node WHERE run = '{run}' ORDER BY id"):
-        of[row["id"]] = of.get(row["parent_id"], ()) + (row["name"],)
+    for row in m.query(f"SELECT id, parent_id, name, kind FROM v_node WHERE run = '{run}' ORDER BY id"):
+        of[row["id"]] = of.get(row["parent_id"], ()) + ((row["name"],) if row["kind"] == "python" else ())
     return of
 
 
@@ -55,11 +55,12 @@ def device(run):
 
 def own(run, moment):
     """{call path: (bytes, blocks)} of what paths hold themselves, without those that hold nothing."""
-    of, got = paths(run), {}
+    of, got = paths(run), collections.Counter()
     columns = f"self_at_{moment}_b AS b, self_at_{moment}_n AS n"
     for row in m.query(f"SELECT id, {columns} FROM v_node WHERE run = '{run}' AND device IS NOT NULL"):
-        if row["b"] or row["n"]:
-            got[of[row["id"]]] = (row["b"], row["n"])
+        got[of[row["id"]], "b"] += row["b"]
+        got[of[row["id"]], "n"] += row["n"]
+    got = {path: (got[path, "b"], got[path, "n"]) for path, _ in got if path and (got[path, "b"] or got[path, "n"])}
     d = device(run)
     rest = d[f"at_{moment}_b"] if moment == "end" else d["peak_b"]
     rest -= sum(b for b, _ in got.values())
@@ -81,7 +82,7 @@ def compare(run, name, counts=True):
     if want is not None:
         of, got = paths(run), collections.defaultdict(lambda: [0, 0])
         for row in m.query(f"SELECT node_id, figure, value FROM v_node_extra WHERE run = '{run}'"):
-            got[of.get(row["node_id"], ())][row["figure"] == "temporary_n"] = row["value"]
+            got[of.get(row["node_id"], ())][row["figure"] == "temporary_n"] += row["value"]
         got = {path: tuple(sums) for path, sums in got.items()}
         m.check(got == want, name, "temporary", list(set(got.items()) ^ set(want.items()))[:4])
     stats(run, name)
@@ -97,8 +98,10 @@ def stats(run, name):
     m.check(d["alloc_n"] == want["total_num_allocations"], name, "allocations", d["alloc_n"])
     m.check(d["alloc_b"] == want["total_bytes_allocated"], name, "allocated", d["alloc_b"])
     m.check(d["peak_b"] == want["metadata"]["peak_memory"], name, "peak", d["peak_b"])
-    totals = {row["name"]: row for row in m.query(
-        f"SELECT name, sum(self_alloc_b) AS b, sum(self_alloc_n) AS n FROM v_node WHERE run = '{run}' GROUP BY 1")}  # fmt: skip
+    of, totals = paths(run), collections.defaultdict(lambda: {"b": 0, "n": 0})
+    for row in m.query(f"SELECT id, self_alloc_b AS b, self_alloc_n AS n FROM v_node WHERE run = '{run}' AND device IS NOT NULL"):
+        for column in ("b", "n") if of[row["id"]] else ():
+            totals[of[row["id"]][-1]][column] += row[column]
     for by, size, column in (("size", "size", "b"), ("count", "count", "n")):
         for top in want[f"top_allocations_by_{by}"]:
             function, file, line = top["location"].split(":", 1)[0], *top["location"].split(":", 1)[1].rsplit(":", 1)
@@ -124,6 +127,24 @@ def recorded():
         m.check(("cut" in notes(run)) == ("killed" in name), name, "cut", notes(run))
         if "aggregated" in name:
             m.check(d["alloc_b"] is None, name, "what it does not say", d)
+
+
+def native():
+    """What libraries do for Python (--native) stands below its functions; figures of these stay, as do sites."""
+    path = f"{SAMPLES}/memray_1.20_native.bin"
+    for name, options in (("plain", ["--no-symbols"]), ("all", ["--no-symbols", "--cpp-frames", "all"]), ("none", ["--cpp-frames", "none"])):
+        m.run("import", path, "--name", f"native_{name}", "--replace", *options)
+        frames = {row["name"]: row for row in m.query(
+            f"SELECT name, self_at_peak_b, top FROM v_node WHERE run = 'native_{name}' AND kind = 'native'")}  # fmt: skip
+        maps = frames.get("[mmap.cpython-311-x86_64-linux-gnu.so+0x3230]")  # new_mmap_object, as memray names it there
+        if name == "none":
+            m.check(not frames, name, frames)
+        else:
+            m.check(maps and maps["self_at_peak_b"] == 3 << 20 and maps["top"] == "mr2.py:32 main", name, maps)
+            m.check(all(".so" in frame for frame in frames), name, list(frames))
+        sites = {row["site"]: row["at_peak_b"] for row in m.rows("peak", f"native_{name}", "--by", "site")}
+        m.check(sites["mr2.py:32 main in mr2.py:39 <module>"] == 3 << 20, name, sites)
+        m.run("runs", "--delete", f"native_{name}", codes=(0, 2))
 
 
 def cut():
@@ -171,6 +192,7 @@ def cut_behind_its_end():
 
 recorded()
 if "MEMRAY_SAMPLES" not in os.environ:
+    native()
     cut()
     cut_behind_its_end()
 m.finish(20)
