@@ -110,15 +110,24 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
     r->keep_order = true;
 }
 
-/* What leaks in one run may grow in the other as a candidate. */
+/* In which run a site grows as a candidate that leaks in the other; -1: in none. */
+static int candidate_side(const struct mt_diff_row *row)
+{
+    for (int s = 0; s < 2; s++)
+        if (row->at[s].v[MT_FIG_PER_STEP_B].r == 0 && row->at[s].v[MT_FIG_SUSPECT_PER_STEP_B].r > 0)
+            return s;
+    return -1;
+}
+
 static const char *leak_remark(struct mt_report *r, const struct mt_diff_row *row)
 {
     double a = row->at[0].v[MT_FIG_PER_STEP_B].r, b = row->at[1].v[MT_FIG_PER_STEP_B].r;
-    double other = row->at[a != 0].v[MT_FIG_SUSPECT_PER_STEP_B].r;
+    int side = candidate_side(row);
+    double other = side < 0 ? 0 : row->at[side].v[MT_FIG_SUSPECT_PER_STEP_B].r;
     char text[MT_HUMAN_MAX];
-    if ((a == 0 || b == 0) && other > 0)
+    if (side >= 0)
         return mt_report_textf(
-            r, a == 0 ? "candidate (%s a step) -> leak" : "leak -> candidate (%s a step)",
+            r, side == 0 ? "candidate (%s a step) -> leak" : "leak -> candidate (%s a step)",
             mt_human_bytes((int64_t)(other + 0.5), text));
     return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
@@ -178,6 +187,8 @@ static struct mt_cell count_cell(struct mt_report *r, const struct mt_diff_row *
 {
     if (shown_of[section].count == MT_FIG_N)
         return (struct mt_cell){0};
+    if (section == MT_SECTION_LEAK && candidate_side(from) >= 0)
+        return (struct mt_cell){0};
     const struct mt_cell a = mt_diff_cell(&from->at[0], shown_of[section].count),
                          b = mt_diff_cell(&from->at[1], shown_of[section].count);
     if (a.kind == MT_CELL_NULL || b.kind == MT_CELL_NULL)
@@ -212,6 +223,9 @@ static void short_cells(const struct mt_diff *d, struct mt_report *r, const stru
     if (section == MT_SECTION_TOTAL)
         return;
     mt_diff_cells(row->at, shown_of[section].bytes, c);
+    if (section == MT_SECTION_LEAK &&
+        candidate_side(row) >= 0) /* a leak of how much, if it is one? */
+        c[candidate_side(row)] = c[2] = (struct mt_cell){0};
     out[MT_DIFF_BASE] = c[0];
     out[MT_DIFF_NEW] = c[1];
     out[MT_DIFF_CHANGE] = c[2];

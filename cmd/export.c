@@ -1,6 +1,7 @@
 /* memtool export: a run in other forms. */
 #include "cmd/common.h"
 #include "cmd/repeats.h"
+#include "lib/model/kind_words.h"
 
 static bool baseline;
 static const char *group;
@@ -20,6 +21,24 @@ static enum mt_status check_memory(const struct mt_loaded *runs, struct mt_err *
     return MT_OK;
 }
 
+/* Recorders that count differently have no median. */
+static enum mt_status check_alike(const struct mt_loaded *runs, struct mt_err *err)
+{
+    for (size_t i = 1; i < runs->runs.n; i++) {
+        const struct mt_baseline *a = &runs->figures.v.v[0], *b = &runs->figures.v.v[i];
+        char one[96], other[96];
+        if (mt_formats_alike(a->format, b->format))
+            continue;
+        mt_format_words(a->format, one);
+        mt_format_words(b->format, other);
+        MT_FAIL(err, MT_EUSAGE, "run '%s' is %s, '%s' %s: these count differently", a->run, one,
+                b->run, other);
+        mt_err_hint(err, "Nothing was written. Write a baseline for each recorder.");
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
 static enum mt_status export_baseline(const struct mt_args *args, struct mt_err *err)
 {
     struct mt_loaded runs = {0};
@@ -28,6 +47,8 @@ static enum mt_status export_baseline(const struct mt_args *args, struct mt_err 
     enum mt_status st = mt_load_repeats(args, group, false, warmup, &runs, err);
     if (st == MT_OK)
         st = check_memory(&runs, err);
+    if (st == MT_OK)
+        st = check_alike(&runs, err);
     if (st == MT_OK) {
         mt_baseline_fold(runs.figures.v.v, runs.figures.v.n, &whole);
         mt_baseline_trim(&whole);

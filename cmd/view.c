@@ -105,7 +105,12 @@ static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown,
     if (!meant || err->code != MT_EUSAGE)
         return err->code;
     err->hint[0] = '\0';
-    mt_err_hint(err, "Nor is there such a file. %s", unknown->hint);
+    if (access(ref, R_OK) == 0)
+        mt_err_hint(err, "What is at that path is no regular file. %s", unknown->hint);
+    else if (errno == ENOENT || errno == ENOTDIR)
+        mt_err_hint(err, "Nor is there such a file. %s", unknown->hint);
+    else
+        mt_err_hint(err, "The file cannot be read: %s. %s", strerror(errno), unknown->hint);
     return MT_EUSAGE;
 }
 

@@ -246,6 +246,26 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
     return false;
 }
 
+/* Whether the repeats of the run are of recorders that count the same; else opens it: they have no
+ * median. */
+static bool repeats_alike(const struct mt_repeats *new, struct mt_checked *c)
+{
+    for (size_t i = 1; i < new->v.n; i++) {
+        const struct mt_baseline *a = &new->v.v[0], *b = &new->v.v[i];
+        char one[96], other[96];
+        if (mt_formats_alike(a->format, b->format))
+            continue;
+        mt_format_words(a->format, one);
+        mt_format_words(b->format, other);
+        mt_check_open(c,
+                      "'%.60s' is %s, '%.60s' %s: these count differently; --each judges each run "
+                      "separately",
+                      a->run, one, b->run, other);
+        return false;
+    }
+    return true;
+}
+
 static void judge(struct mt_checked *c)
 {
     const struct mt_rule *rule = c->rule;
@@ -392,7 +412,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     out->nothing_matches = mt_check_is_partial(rule) && !found;
     if (out->nothing_matches)
         mt_check_open(out, "no site matches this op and scope");
-    else
+    else if (repeats_alike(new, out))
         judge(out);
     doubt_part(&m, out);
     doubt_unlisted(new, out);

@@ -5,6 +5,7 @@
  * limit. It fails when the median exceeds the limit by more than the spread: that of the new
  * repeats and, for growth, that of the baseline's, which scales with the limit. In between the
  * figures are too noisy to tell: inconclusive. So is a rule that cannot be applied; `why` says why.
+ * Repeats of recorders that count differently have no median.
  *
  * A limit that is no growth is meant for every run: where the median keeps it and a run exceeds it,
  * the rule is inconclusive. So is growth per step that leaks alone keep, but not leaks and

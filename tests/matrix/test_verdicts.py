@@ -518,9 +518,10 @@ for what, to in (("epoch_shorter", CANNOT), ("epoch_less", CANNOT), ("epoch_long
 # ---- recorders that count differently: figures are shown, and no verdict rests on them ----
 
 HEAP = os.path.join(os.environ["SAMPLES"], "heap")
-logs = {"by_heaptrack": "heaptrack.zst", "by_dhat": "dhat_2k.json", "by_massif": "massif_200k.out"}
+logs = {"by_heaptrack": "heaptrack.zst", "by_dhat": "dhat_2k.json", "by_dhat_too": "dhat_200k.json", "by_massif": "massif_200k.out"}
 for name, path in logs.items():
     m.run("import", os.path.join(HEAP, path), "--name", name, codes=(0,))
+m.run("export", "--baseline", "by_dhat_too", "-o", "by_dhat_base", codes=(0,))
 m.run("import", os.path.join(os.environ["SAMPLES"], "leak_steps", "trace.json.gz"), "--name", "by_pytorch", codes=(0,))
 for a, b in (("by_heaptrack", "by_dhat"), ("by_dhat", "by_massif"), ("by_massif", "by_heaptrack"), ("by_dhat", "by_heaptrack")):
     out = verdict(CANNOT, "diff", a, b, "--exit-code")
@@ -529,5 +530,13 @@ for a, b in (("by_heaptrack", "by_dhat"), ("by_dhat", "by_massif"), ("by_massif"
     _, _, err = m.run("diff", a, b)
     m.check("these count differently" in err, a, b, "diff does not say that recorders differ", err)
 verdict(CANNOT, "leaks", "by_heaptrack", "by_dhat", "--fail")
+for repeats in (("by_heaptrack", "by_dhat"), ("by_dhat", "by_heaptrack"), ("by_dhat", "by_dhat_too", "by_heaptrack")):
+    for rule in (("--max-peak", "1TiB"), ("--max-peak", "0"), ("--baseline", "by_dhat_base", "--max-peak-growth", "900%"),
+                 ("--max-alloc-growth", "5%", *(arg for name in repeats for arg in ("--baseline", name)))):
+        out = verdict(CANNOT, "check", *repeats, *rule)
+        m.check("these count differently" in out or "run itself" in out, repeats, rule, "check does not say that recorders differ", out)
+    verdict((0,), "check", *repeats, "--max-peak", "1TiB", "--each")
+    _, out, err = m.run("export", "--baseline", *repeats, codes=(2,))
+    m.check(not out and "these count differently" in err, repeats, "export does not say that recorders differ", err)
 
 m.finish(at_least=4000)
