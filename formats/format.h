@@ -8,7 +8,7 @@
 #define MT_FORMAT_H
 
 #include "lib/base/err.h"
-#include "lib/input/stream.h"
+#include "lib/input/lines.h"
 #include "lib/input/symbols.h"
 #include "lib/model/recording.h"
 #include <regex.h>
@@ -73,6 +73,12 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
  * Returns MT_EINPUT.
  */
 enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err);
+
+/* The next whole line of a text; *any false: there is none. A last one without its end, and damage,
+ * are where the file ends early (mt_reader_cut). Errors: as mt_lines_next. */
+enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
+                              const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
+                              struct mt_err *err);
 
 /* All readers: X(id, name, what it reads). */
 #define MT_READERS(X)                                                                              \

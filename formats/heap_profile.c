@@ -400,13 +400,11 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         MT_TRY(cut(r, err));
         return give_all(r, err);
     }
-    while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->line.cut) {
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         read_line(r);
         if (++r->line_n % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
     }
-    if (st == MT_EINPUT || (st == MT_OK && any))
-        st = cut(r, err);
     MT_TRY(st);
     return give_all(r, err);
 }

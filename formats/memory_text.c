@@ -361,11 +361,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     bool any = true;
     enum mt_status st;
     MT_TRY(mt_process_of(&r->log, -1, &r->process, err));
-    while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->line.cut)
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, err));
-    if (st == MT_EINPUT || (st == MT_OK && any))
-        st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
-                           "ends early: the file was cut off", err);
     MT_TRY(st);
     return end(r, err);
 }

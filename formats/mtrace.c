@@ -223,14 +223,11 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
-    while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->line.cut) {
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(read_line(r, err));
         if (++r->line_n % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
     }
-    if (st == MT_EINPUT || (st == MT_OK && any))
-        st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
-                           "ends early: the file was cut off", err);
     MT_TRY(st);
     MT_TRY(end_move(r, err));
     if (r->begun_n > 1)

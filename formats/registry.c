@@ -118,6 +118,18 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     return mt_reader_refuse((int64_t)offset, "--partial keeps what is there.", err);
 }
 
+enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
+                              const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
+                              struct mt_err *err)
+{
+    enum mt_status st = mt_lines_next(lines, line, any, err);
+    if (st != MT_EINPUT && !(st == MT_OK && *any && line->cut))
+        return st;
+    *any = false;
+    return mt_reader_cut(opts, rec, mt_lines_offset(lines), "ends early: the file was cut off",
+                         err);
+}
+
 enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err)
 {
     if (err->offset < 0)

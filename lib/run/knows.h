@@ -49,15 +49,15 @@ enum mt_gap {
     MT_GAP_ABOVE = 64,    /* at some time it is above the level */
     MT_GAP_BELOW = 128,   /* at some time it is below */
     MT_GAP_NOTHING = 256, /* nothing was allocated: it was hardly recorded */
-    MT_GAP_MIXED = 4096,  /* several processes wrote it, whose blocks are not told apart */
+    MT_GAP_MIXED = 512,   /* several processes wrote it, whose blocks are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 511 | MT_GAP_MIXED,
+    MT_GAPS_INSIDE = 1023,
     /* Of runs without single records, in which levels are that much at least: */
-    MT_GAP_OLDER = 512, /* what is older is in no figure, though there is such */
-    MT_GAP_PEAK = 1024, /* between the moments that were recorded more may have been alive */
+    MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
+    MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
+    MT_GAP_KINDS = 4096, /* the recorder was not to list all kinds of what is alive at the end */
     /* What the figures are is an assumption (import --values): no verdict rests on them. */
-    MT_GAP_MEANING = 4096,
-    MT_GAP_KINDS = 2048, /* the recorder was not to list all kinds of what is alive at the end */
+    MT_GAP_MEANING = 8192,
     MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS, /* more may be alive at the end, */
     MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK, /* or before that */
 };
