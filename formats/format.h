@@ -90,6 +90,7 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(lsan, "lsan", "LeakSanitizer's report, or AddressSanitizer's at exit")                       \
     X(memcheck, "memcheck", "the leaks that valgrind reports, as text")                            \
     X(memcheck_xml, "memcheck-xml", "the same as XML")                                             \
+    X(xtree, "xtree", "valgrind --xtree-memory=full, --xtree-leak=yes")                            \
     X(mtrace, "mtrace", "MALLOC_TRACE of glibc's mtrace()")                                        \
     X(pprof, "pprof", "heap profiles in pprof's format: Go's pprof.WriteHeapProfile()")            \
     X(heap_profile, "heap-profile", "heap profiles as text: jemalloc, gperftools, Go's debug=1")   \

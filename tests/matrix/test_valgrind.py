@@ -206,6 +206,62 @@ def check_moments(run, moments):
         m.check((held or 0) == level, run, "held at", row, held, level)
 
 
+# ---- xtree ----
+
+
+def xtree_paths(text):
+    """Figures of each call path, outermost function first: parts between empty lines, each one path."""
+    known, paths = {}, collections.defaultdict(collections.Counter)
+    head, _, body = text.partition("\nevents: ")
+    columns, _, body = body.partition("\n")
+    for part in body.partition("totals:")[0].strip("\n").split("\n\n"):
+        stack, figures, of_call = [], None, False
+        for line in part.split("\n"):
+            name = re.match(r"c?fn=[(](\d+)[)] ?(.*)", line)
+            if name:
+                known[name[1]] = name_of(name[2]) if name[2] else known[name[1]]
+                stack += [known[name[1]]] if line.startswith("fn=") else []
+            elif line.startswith("calls="):
+                of_call = True
+            elif line[0].isdigit():
+                figures, of_call = (figures if of_call else [int(figure) for figure in line.split()[1:]]), False
+        paths[tuple(stack)].update(dict(zip(columns.split(), figures)))
+    return paths, dict(zip(columns.split(), map(int, body.partition("totals: ")[2].split())))
+
+
+def xtree(name, other=None):
+    """Of allocations; other: a run of DHAT of the same program, in which all functions allocate and hold the same."""
+    with opened(name) as f:
+        paths, totals = xtree_paths(f.read())
+    device, run = imported(name), name.split(".")[0]
+    for figure, event in (("alloc_b", "totB"), ("alloc_n", "totBk"), ("at_end_b", "curB"), ("at_end_n", "curBk")):
+        m.check(device[figure] == totals[event] == sum(path[event] for path in paths.values()), run, figure, device, totals)
+    m.check(device["freed_b"] == totals["totFdB"] and device["freed_n"] == totals["totFdBk"] and device["peak_b"] is None, run, "freed, peak", device, totals)
+    longest = max(map(len, paths))
+    want = collections.defaultdict(collections.Counter)
+    for stack, figures in paths.items():
+        if figures["totBk"]:
+            want[path_of(list(reversed(stack)), len(stack) == longest)].update(
+                {"self_alloc_b": figures["totB"], "self_alloc_n": figures["totBk"], "self_at_end_b": figures["curB"], "self_at_end_n": figures["curBk"]})
+    compare(run, want)
+    if other:
+        columns = ("self_alloc_b", "self_alloc_n", "self_at_end_b")
+        ours, theirs = ({row["name"]: [row[column] for column in columns] for row in m.rows("table", of, "--by", "name") if row["self_alloc_n"]} for of in (run, other))
+        m.check(ours == theirs, run, other, "allocate other than", ours, theirs)
+
+
+def xtree_leaks(name):
+    """Of leaks, whose kinds are roots; what is indirectly lost is in the column of what it hangs on, too."""
+    with opened(name) as f:
+        paths, totals = xtree_paths(f.read())
+    device, run = imported(name), name.split(".")[0]
+    m.check(device["at_end_b"] == sum(totals[event] for event in ("RB", "PB", "IB", "DB")) - totals["DIB"], run, "bytes", device, totals)
+    m.check(device["at_end_n"] == sum(totals[event] for event in ("RBk", "PBk", "IBk", "DBk")), run, "blocks", device, totals)
+    held = {row["name"]: row["at_end_b"] for row in m.rows("table", run, "--by", "name")}
+    for root, size in (("[definitely lost]", totals["DB"] - totals["DIB"]), ("[still reachable]", totals["RB"])):
+        m.check(held.get(root, 0) == size, run, root, held, totals)
+
+
 # ---- beside heaptrack ----
 
 
@@ -237,4 +293,6 @@ beside("dhat_2k.json", "heaptrack.zst")
 massif("massif_200k.out")
 massif("massif_pages.out.gz", paths=False)
 massif("massif_ms.out.gz")
+xtree("xtree_2k.kcg.gz", "dhat_2k")
+xtree_leaks("xtree_leak.kcg")
 m.finish(at_least=100)
