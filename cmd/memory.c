@@ -60,7 +60,7 @@ static enum mt_status add_process(struct mt_report *r, const struct mt_view *v,
     enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
     for (size_t i = 0; i < counts.all.n && st == MT_OK; i++) {
         int64_t most_b, last_b;
-        mt_counted_within(&counts.all.v[i], w, &most_b, &last_b);
+        mt_process_counted_within(&counts, &counts.all.v[i], w, &most_b, &last_b);
         add_count(r, d, counts.all.v[i].metric, last_b, most_b);
     }
     mt_process_counts_free(&counts);

@@ -339,13 +339,14 @@ static struct mt_cell known_cell(int64_t bytes)
 }
 
 /* What was counted of a process at those moments. */
-static void count_row(struct mt_report *r, const struct mt_counted *c, const struct found *f, int n)
+static void count_row(struct mt_report *r, const struct mt_process_counts *counts,
+                      const struct mt_counted *c, const struct found *f, int n)
 {
     bool rss = strcmp(c->metric, mt_metric_names[MT_METRIC_RSS]) == 0;
     int64_t v[2] = {MT_UNKNOWN, MT_UNKNOWN};
     struct mt_cell *cells = mt_report_row(r)->cells;
     for (int i = 0; i < n; i++)
-        v[i] = rss ? f[i].level_b : mt_counted_at(c, f[i].t_ns);
+        v[i] = rss ? f[i].level_b : mt_process_counted_at(counts, c, f[i].t_ns);
     if (n == 2) {
         bool both = v[0] != MT_UNKNOWN && v[1] != MT_UNKNOWN;
         *cells++ = known_cell(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);
@@ -366,7 +367,7 @@ static enum mt_status process_report(struct mt_peak *p, const struct found *f, i
     mt_report_columns(r, "metric");
     r->keep_order = true;
     for (size_t i = 0; i < counts.all.n && st == MT_OK; i++)
-        count_row(r, &counts.all.v[i], f, n);
+        count_row(r, &counts, &counts.all.v[i], f, n);
     mt_process_counts_free(&counts);
     MT_TRY(st);
     if (n == 2)

@@ -165,3 +165,24 @@ DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
   UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL
   UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL
   UNION ALL SELECT pool_id FROM sample WHERE pool_id IS NOT NULL);
+
+-- name: live_run
+-- A run that is being recorded: how long it lasts so far, its samples.
+-- in: ?1 run id, ?2 ns, ?3 what was seen, ?4 levels
+UPDATE run SET dur_ns = ?2, event_n = ?3, record_n = ?4 WHERE id = ?1;
+-- name: live_device_add
+-- in: ?1 run id, ?2 name, ?3 type, ?4 PID, or -1
+INSERT INTO device(run_id, name, type, device_index, start_b, before_freed_b, before_freed_n, before_at_peak_b, outside_n,
+  outside_alloc_b, outside_freed_b, outside_alloc_n, outside_at_peak_b, outside_at_end_b, older_b, unseen_b, unseen_n,
+  doubt_at_peak_b, doubt_at_end_b, older_used, alloc_unseen_b, alloc_unseen_n, knows, above_b, below_b, missing_b)
+  VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+-- name: live_device
+-- in: ?1 device id, ?2 level at its start, ?3 peak, ?4 its time, ?5 its record, ?6 what is known
+UPDATE device SET start_b = ?2, peak_b = ?3, peak_ns = ?4, peak_record = ?5, knows = ?6 WHERE id = ?1;
+-- name: live_chunk
+-- Writes a chunk anew. in: ?1 to ?13 as chunk_add has it behind the device, ?14 chunk id
+UPDATE usage_chunk SET start_b = ?1, first_record = ?2, first_ns = ?3, min_ns = ?4, min_b = ?5, min_record = ?6, max_ns = ?7,
+  max_b = ?8, max_record = ?9, last_ns = ?10, last_b = ?11, last_record = ?12, changes = ?13 WHERE id = ?14;
+-- name: live_ended
+-- in: ?1 run id, ?2 kind of note
+DELETE FROM note WHERE run_id = ?1 AND kind = ?2;

@@ -48,6 +48,7 @@ lib/model    lib/base
 lib/build    lib/base lib/input lib/model
 lib/db       lib/base
 lib/store    lib/base lib/model lib/db
+lib/record   lib/base lib/model lib/db lib/store
 lib/run      lib/base lib/model lib/db
 lib/usage    lib/base lib/model lib/run
 lib/analysis lib/base lib/input lib/model lib/run lib/usage

@@ -184,8 +184,7 @@ static void close_process(struct mt_process_log *log, struct mt_process *p)
     d->peak_b = p->peak_b;
     d->peak_ns = p->peak_ns;
     d->peak_record = p->peak_ns == MT_UNKNOWN ? SIZE_MAX : (size_t)p->peak_level;
-    d->knows = (p->peak_b == MT_UNKNOWN ? 0 : MT_KNOWS_PEAK) | (p->any ? MT_KNOWS_LEVEL : 0) |
-               (r->steps.n ? MT_KNOWS_STEPS : 0);
+    d->knows = mt_process_knows(p) | (r->steps.n ? MT_KNOWS_STEPS : 0);
     r->summed_n += (uint64_t)p->level_n;
 }
 

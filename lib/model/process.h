@@ -63,6 +63,12 @@ enum mt_status mt_process_mark(struct mt_process_log *log, size_t process, int64
 /* The recording goes on until t, if that is later than all else. */
 enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt_err *err);
 
+/* What is known of a process (enum mt_knows), but for steps. */
+static inline unsigned mt_process_knows(const struct mt_process *p)
+{
+    return (p->peak_b == MT_UNKNOWN ? 0 : MT_KNOWS_PEAK) | (p->any ? MT_KNOWS_LEVEL : 0);
+}
+
 /* Of a figure that was rounded, by at most `off`, and which the system counts in whole units: that
  * many units in bytes. Where no such number is near, the figure. */
 int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off);

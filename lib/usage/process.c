@@ -1,9 +1,11 @@
 #include "lib/usage/process.h"
 
 #include "gen/queries.h"
+#include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void add(struct mt_process_counts *out, const char *metric)
 {
@@ -76,16 +78,35 @@ int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns)
     return at < 0 ? MT_UNKNOWN : mt_levels_value(&c->levels, at);
 }
 
-void mt_counted_within(const struct mt_counted *c, const struct mt_window *w, int64_t *most_b,
-                       int64_t *last_b)
+int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct mt_counted *c,
+                              int64_t t_ns)
+{
+    static const int seldom[] = {MT_METRIC_PSS, MT_METRIC_PRIVATE};
+    int64_t at = mt_levels_at(&c->levels, t_ns);
+    bool is_seldom = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(seldom); i++)
+        is_seldom |= strcmp(c->metric, mt_metric_names[seldom[i]]) == 0;
+    if (at < 0 || !is_seldom)
+        return mt_counted_at(c, t_ns);
+    int64_t then = mt_counted_at(&all->all.v[0], c->levels.all.v[at].t_ns);
+    int64_t now = mt_counted_at(&all->all.v[0], t_ns), off = mt_wrap_sub(now, then);
+    return off <= now / 100 && off >= -(now / 100) ? mt_counted_at(c, t_ns) : MT_UNKNOWN;
+}
+
+void mt_process_counted_within(const struct mt_process_counts *all, const struct mt_counted *c,
+                               const struct mt_window *w, int64_t *most_b, int64_t *last_b)
 {
     int64_t first = mt_levels_before(&c->levels, w->from_ns);
     int64_t last = mt_levels_before(&c->levels, w->to_ns);
-    bool all = w->from_ns <= 0 && last == (int64_t)c->levels.all.n - 1;
+    bool whole = w->from_ns <= 0 && last == (int64_t)c->levels.all.n - 1;
     *most_b = *last_b = MT_UNKNOWN;
-    if (last >= 0)
-        *last_b = mt_levels_value(&c->levels, last);
-    if (all)
+    if (last >= 0) {
+        const struct mt_levels *rss = &all->all.v[0].levels;
+        int64_t end = mt_levels_time(rss, mt_levels_before(rss, w->to_ns), 0);
+        int64_t own = c->levels.all.v[last].t_ns;
+        *last_b = mt_process_counted_at(all, c, end > own ? end : own);
+    }
+    if (whole)
         *most_b = c->most_b;
     else if (last >= 0)
         *most_b =

@@ -33,9 +33,14 @@ void mt_process_counts_free(struct mt_process_counts *c);
 /* What was counted last by t_ns; MT_UNKNOWN: nothing yet. */
 int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns);
 
+/* The same of one of a process's: MT_UNKNOWN, too, where it was counted seldom, and the rss is
+ * another one by then. */
+int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct mt_counted *c,
+                              int64_t t_ns);
+
 /* The most in the window, with what it begins with, and the last value before its end; both
  * MT_UNKNOWN where nothing is known of it. */
-void mt_counted_within(const struct mt_counted *c, const struct mt_window *w, int64_t *most_b,
-                       int64_t *last_b);
+void mt_process_counted_within(const struct mt_process_counts *all, const struct mt_counted *c,
+                               const struct mt_window *w, int64_t *most_b, int64_t *last_b);
 
 #endif

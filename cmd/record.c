@@ -1,0 +1,305 @@
+/* memtool record: runs a command, and records what it and its children have in memory. */
+#include "cmd/cmd.h"
+#include "cmd/common.h"
+#include "cmd/recorder.h"
+#include "cmd/upgrade.h"
+#include "lib/base/human.h"
+#include "lib/base/json_out.h"
+#include "lib/store/store.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { INTERVAL = 10, LONGEST = 60 * 1000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 126 };
+
+static const char *name;
+static int64_t interval_ms = INTERVAL;
+
+/* Signals that are for the command, and that of a child's end: they are asked for (sigtimedwait).
+ */
+static sigset_t signals, before;
+
+static void block_signals(void)
+{
+    static const int all[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    sigemptyset(&signals);
+    for (size_t i = 0; i < MT_ARRAY_LEN(all); i++)
+        sigaddset(&signals, all[i]);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+}
+
+/* ---- the command ---- */
+
+/* In the child: becomes the command, or says through the pipe why not. */
+static void become(const struct mt_args *args, int pipe_fd)
+{
+    char **argv = mt_alloc((args->n + 1) * sizeof *argv);
+    for (size_t i = 0; i < args->n; i++)
+        argv[i] = (char *)(uintptr_t)args->v[i];
+    argv[args->n] = NULL;
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    execvp(argv[0], argv);
+    int why = errno;
+    ssize_t n = write(pipe_fd, &why, sizeof why);
+    _exit(n == sizeof why ? EXIT_NOT_RUN : EXIT_NOT_FOUND);
+}
+
+/* Starts the command; *why: errno of what was wrong with it, 0 = it runs. */
+static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, struct mt_err *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
+    *pid = fork();
+    if (*pid == 0)
+        become(args, ends[1]);
+    close(ends[1]);
+    *why = 0;
+    ssize_t n = *pid < 0 ? 0 : read(ends[0], why, sizeof *why);
+    close(ends[0]);
+    if (*pid < 0)
+        return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
+    if (n == 0)
+        *why = 0;
+    return MT_OK;
+}
+
+/* A signal that came for us is for the command. What the terminal sent it has got, too. */
+static void pass_on(const siginfo_t *s, pid_t pid)
+{
+    bool keyboard = s->si_signo == SIGINT || s->si_signo == SIGQUIT;
+    if (!keyboard || s->si_code <= 0)
+        kill(pid, s->si_signo);
+}
+
+/* Waits for all that have ended; whether the command has. */
+static bool reap(pid_t pid, int *status, struct rusage *usage)
+{
+    struct rusage own;
+    bool ended = false;
+    int how;
+    pid_t one;
+    while ((one = wait4(-1, &how, WNOHANG, &own)) > 0)
+        if (one == pid) {
+            ended = true;
+            *status = how;
+            *usage = own;
+        }
+    return ended;
+}
+
+/* Looks until the command has ended. */
+static void watch(struct mt_recorder *r, pid_t pid, int *status, struct rusage *usage)
+{
+    int64_t next = 0;
+    for (bool ended = false; !ended;) {
+        siginfo_t s;
+        int64_t now = mt_recorder_now(r), left = next - now;
+        if (left <= 0) {
+            mt_recorder_look(r, now);
+            next = now + r->interval_ns - now % r->interval_ns;
+            continue;
+        }
+        const struct timespec wait = {left / 1000000000, left % 1000000000};
+        int got = sigtimedwait(&signals, &s, &wait);
+        if (got == SIGCHLD)
+            ended = reap(pid, status, usage);
+        else if (got > 0)
+            pass_on(&s, pid);
+    }
+}
+
+/* ---- what is said at the end ---- */
+
+static const char *exit_text(int status, char out[64])
+{
+    if (WIFSIGNALED(status))
+        snprintf(out, 64, "killed by %s%s", "SIG", sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(out, 64, "exit %d", WEXITSTATUS(status));
+    return out;
+}
+
+/* Whether what was seen of the peak is about all of it. */
+static bool knows_parts(const struct mt_watch *w)
+{
+    return w->at_peak.rss >= w->peak_b - w->peak_b / 100;
+}
+
+static void add_part(struct mt_buf *out, int64_t bytes, const char *what, bool *any)
+{
+    char text[MT_HUMAN_MAX];
+    if (bytes > 0)
+        mt_buf_addf(out, "%s%s %s", *any ? ", " : ": ", mt_human_bytes(bytes, text), what);
+    *any |= bytes > 0;
+}
+
+static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
+{
+    const struct mt_watch *w = &r->watch;
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], how[64];
+    struct mt_buf out = {0}, run = {0}, safe = {0};
+    bool any = false;
+    mt_buf_addf(&out, "memtool: %s, %s", mt_human_ns(dur_ns, a), exit_text(status, how));
+    if (w->peak_b)
+        mt_buf_addf(&out, "; peak rss %s at %s", mt_human_bytes(w->peak_b, a),
+                    mt_human_ns(w->peak_ns, b));
+    if (knows_parts(w)) {
+        add_part(&out, w->at_peak.anon, "anonymous", &any);
+        add_part(&out, w->at_peak.file, "of files", &any);
+        add_part(&out, w->at_peak.shmem, "shared", &any);
+    }
+    if (w->peak_of)
+        mt_buf_adds(&out, ", of a child");
+    if (w->process_n > 1)
+        mt_buf_addf(&out, "; %s processes", mt_human_count(w->process_n, a));
+    fprintf(stderr, "%s\n", out.s);
+    if (*r->name) {
+        mt_shell_word(&run, r->name);
+        mt_escape_terminal(&safe, run.s);
+        fprintf(stderr, "memtool: `memtool timeline %s` shows it\n", safe.s);
+    }
+    mt_buf_free(&safe);
+    mt_buf_free(&run);
+    mt_buf_free(&out);
+}
+
+/* Ends as the command did, by the same signal if it was one. */
+static int end_like(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    return 128 + number;
+}
+
+/* ---- all of it ---- */
+
+/* The script of an interpreter says more than the interpreter. */
+static const char *program_of(const struct mt_args *args)
+{
+    const char *slash = strrchr(args->v[0], '/'), *own = slash ? slash + 1 : args->v[0];
+    static const char *const interpreters[] = {"python", "sh", "bash", "perl", "ruby", "node"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(interpreters) && args->n > 1 && args->v[1][0] != '-'; i++)
+        if (strncmp(own, interpreters[i], strlen(interpreters[i])) == 0)
+            return args->v[1];
+    return own;
+}
+
+static char *command_text(const struct mt_args *args)
+{
+    struct mt_buf out = {0};
+    for (size_t i = 0; i < args->n; i++) {
+        if (i)
+            mt_buf_addc(&out, ' ');
+        mt_shell_word(&out, args->v[i]);
+    }
+    return out.s;
+}
+
+static enum mt_status cannot_run(const struct mt_args *args, int why, int *exit_code)
+{
+    struct mt_buf safe = {0};
+    mt_escape_terminal(&safe, args->v[0]);
+    fprintf(stderr, "memtool: cannot run %s: %s\nNothing was recorded.\n", safe.s, strerror(why));
+    mt_buf_free(&safe);
+    *exit_code = why == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+    return MT_OK;
+}
+
+static enum mt_status record(const struct mt_args *args, const char *path, int *exit_code,
+                             struct mt_err *err)
+{
+    struct mt_recorder r;
+    struct rusage usage = {0};
+    pid_t pid = -1;
+    int why = 0, status = 0;
+    struct mt_err failed = MT_ERR_INIT;
+    block_signals();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    mt_recorder_init(&r, interval_ms);
+    MT_TRY(start(args, &pid, &why, err));
+    if (why) {
+        reap(pid, &status, &usage);
+        return cannot_run(args, why, exit_code);
+    }
+    char *command = command_text(args);
+    r.opts = (struct mt_live_opts){.name = name, .program = program_of(args), .command = command};
+    mt_recorder_begin(&r, path, pid);
+    watch(&r, pid, &status, &usage);
+    int64_t dur_ns = mt_recorder_now(&r);
+    enum mt_status st = mt_recorder_end(&r, dur_ns, status, &usage, &failed);
+    summarise(&r, status, dur_ns);
+    if (st != MT_OK)
+        mt_print_error(&failed);
+    mt_recorder_free(&r);
+    free(command);
+    *exit_code = end_like(status);
+    return MT_OK;
+}
+
+/* What is wrong with the database is said before the command runs. */
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    char *path = NULL;
+    struct mt_db *db = NULL;
+    bool created = false;
+    if (interval_ms < 1 || interval_ms > LONGEST) {
+        MT_FAIL(err, MT_EUSAGE, "--interval is 1 to %d milliseconds", LONGEST);
+        return MT_EUSAGE;
+    }
+    if (name)
+        MT_TRY(mt_store_check_name(name, err));
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
+    enum mt_status st = mt_upgrade_older(path, err);
+    if (st == MT_OK)
+        st = mt_db_open(path, MT_DB_WRITE, &db, &created, err);
+    if (st == MT_OK && name)
+        st = mt_recorder_check_name(db, name, err);
+    if (st == MT_OK)
+        mt_db_close(db);
+    else
+        mt_db_close_unused(db);
+    if (st == MT_OK)
+        st = record(args, path, exit_code, err);
+    free(path);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the program's)"},
+    {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
+     "milliseconds between two looks (default: 10); longer where looking costs more than 1 % of a "
+     "core"},
+    {0},
+};
+
+const struct mt_cmd mt_cmd_record = {
+    .name = "record",
+    .summary = "run a command, and record what it and its children have in memory",
+    .usage = "[options] -- COMMAND [ARGUMENT ...]",
+    .examples = "  memtool record -- python train.py --epochs 3\n"
+                "  memtool record --name before -- ./program\n",
+    .opts = opts,
+    .without = "format output",
+    .args_min = 1,
+    .args_max = (size_t)-1,
+    .run = run,
+};

@@ -1,0 +1,213 @@
+#include "cmd/recorder.h"
+
+#include "gen/queries.h"
+#include "lib/base/thread.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { WAITING = 1 << 17 }; /* events that wait for a database that is busy: more are dropped */
+static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
+
+static int64_t clock_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * second + t.tv_nsec;
+}
+
+void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms)
+{
+    *r = (struct mt_recorder){.asked_ns = interval_ms * ms, .interval_ns = interval_ms * ms};
+    r->err = (struct mt_err)MT_ERR_INIT;
+    struct rusage own = {0};
+    getrusage(RUSAGE_SELF, &own);
+    r->own_rss_b = (int64_t)own.ru_maxrss * 1024;
+    r->begun_ns = clock_of(CLOCK_MONOTONIC);
+    pthread_mutex_init(&r->mutex, NULL);
+    pthread_cond_init(&r->wake, NULL);
+}
+
+int64_t mt_recorder_now(const struct mt_recorder *r)
+{
+    return clock_of(CLOCK_MONOTONIC) - r->begun_ns;
+}
+
+/* ---- the writer ---- */
+
+/* Waits a second, or for the end; takes what was seen. */
+static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int64_t *until)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec++;
+    pthread_mutex_lock(&r->mutex);
+    while (!r->ended && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
+        continue;
+    *v = r->seen.v;
+    *n = r->seen.n;
+    *until = r->seen_until_ns;
+    memset(&r->seen, 0, sizeof r->seen);
+    bool ended = r->ended;
+    pthread_mutex_unlock(&r->mutex);
+    return ended;
+}
+
+static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, int64_t until,
+                                 struct mt_err *err)
+{
+    for (size_t i = 0; i + 1 < MT_ARRAY_LEN(r->meta); i += 2)
+        if (r->meta[i].n)
+            mt_live_meta(live, r->meta[i].s, r->meta[i + 1].s, r->meta[i + 1].n);
+    return mt_live_end(live, until, err);
+}
+
+static enum mt_status write_seen(struct mt_recorder *r, struct mt_live *live, struct mt_err *err)
+{
+    struct mt_seen *v;
+    size_t n;
+    int64_t until, written = -1;
+    for (bool ended = false; !ended;) {
+        ended = take_seen(r, &v, &n, &until);
+        enum mt_status st = mt_live_take(live, v, n, err);
+        free(v);
+        MT_TRY(st);
+        if (ended)
+            return write_rest(r, live, until, err);
+        if (until > written)
+            MT_TRY(mt_live_write(live, until, err));
+        written = until;
+    }
+    return MT_OK;
+}
+
+static void *write_run(void *recorder)
+{
+    struct mt_recorder *r = recorder;
+    struct mt_db *db = NULL;
+    struct mt_live *live = NULL;
+    struct mt_err err = MT_ERR_INIT;
+    enum mt_status st = mt_db_open(r->path, MT_DB_WRITE, &db, NULL, &err);
+    if (st == MT_OK)
+        st = mt_live_open(db, &r->opts, &live, &err);
+    if (st == MT_OK) {
+        pthread_mutex_lock(&r->mutex);
+        snprintf(r->written_name, sizeof r->written_name, "%s", mt_live_name(live));
+        pthread_mutex_unlock(&r->mutex);
+        st = write_seen(r, live, &err);
+    }
+    mt_live_free(live);
+    mt_db_close(db);
+    pthread_mutex_lock(&r->mutex);
+    r->err = err;
+    pthread_mutex_unlock(&r->mutex);
+    return NULL;
+}
+
+/* ---- the watcher ---- */
+
+void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid)
+{
+    r->path = mt_asprintf("%s", path);
+    r->begun_ns = clock_of(CLOCK_MONOTONIC);
+    r->opts.start_ns = clock_of(CLOCK_REALTIME);
+    r->opts.interval_ns = r->interval_ns;
+    mt_watch_begin(&r->watch, pid, r->interval_ns);
+    r->running = mt_thread_start(&r->thread, write_run, r) == 0;
+}
+
+/* Looks less often while that takes more than 0.8 % of a core, and again more often. */
+static void judge_cost(struct mt_recorder *r, int64_t t_ns)
+{
+    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID), passed = t_ns - r->judged_ns;
+    if (passed < second)
+        return;
+    int64_t per_mille = (cpu - r->judged_cpu_ns) * 1000 / passed;
+    if (r->judged_ns && per_mille > 8)
+        r->interval_ns += r->interval_ns / 2 + 1;
+    else if (r->judged_ns && per_mille < 4 && r->interval_ns > r->asked_ns)
+        r->interval_ns -= r->interval_ns / 4;
+    if (r->interval_ns < r->asked_ns)
+        r->interval_ns = r->asked_ns;
+    r->judged_ns = t_ns;
+    r->judged_cpu_ns = cpu;
+}
+
+static void hand_over(struct mt_recorder *r, int64_t t_ns)
+{
+    pthread_mutex_lock(&r->mutex);
+    for (size_t i = 0; i < r->watch.seen.n && r->seen.n < WAITING; i++)
+        *mt_vec_push(&r->seen) = r->watch.seen.v[i];
+    r->seen_until_ns = t_ns;
+    pthread_mutex_unlock(&r->mutex);
+    r->watch.seen.n = 0;
+}
+
+void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
+{
+    mt_watch_look(&r->watch, t_ns);
+    hand_over(r, t_ns);
+    judge_cost(r, t_ns);
+}
+
+static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t value)
+{
+    mt_buf_adds(&r->meta[at], key);
+    mt_buf_addf(&r->meta[at + 1], "%lld", (long long)value);
+}
+
+enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
+                               const struct rusage *usage, struct mt_err *err)
+{
+    int64_t most = (int64_t)usage->ru_maxrss * 1024;
+    mt_watch_end(&r->watch, t_ns, most > r->own_rss_b ? most : 0);
+    hand_over(r, t_ns);
+    pthread_mutex_lock(&r->mutex);
+    set_meta(r, 0, WIFSIGNALED(status) ? "signal" : "exit_status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    set_meta(r, 2, "ru_maxrss_b", most);
+    set_meta(r, 4, "interval_ms", r->interval_ns / ms);
+    set_meta(r, 6, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
+    if (r->watch.left_out_n)
+        set_meta(r, 8, "processes_left_out_n", r->watch.left_out_n);
+    if (r->watch.hidden_n)
+        set_meta(r, 10, "processes_hidden_n", r->watch.hidden_n);
+    r->ended = true;
+    pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->mutex);
+    if (!r->running)
+        return MT_FAIL(err, MT_EIO, "cannot start a thread: nothing was recorded");
+    pthread_join(r->thread, NULL);
+    snprintf(r->name, sizeof r->name, "%s", r->written_name);
+    *err = r->err;
+    return err->code;
+}
+
+void mt_recorder_free(struct mt_recorder *r)
+{
+    mt_watch_free(&r->watch);
+    mt_vec_free(&r->seen);
+    for (size_t i = 0; i < MT_ARRAY_LEN(r->meta); i++)
+        mt_buf_free(&r->meta[i]);
+    pthread_mutex_destroy(&r->mutex);
+    pthread_cond_destroy(&r->wake);
+    free(r->path);
+}
+
+enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_BY_NAME, &s, err));
+    mt_stmt_bind(s, "s", name);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    mt_stmt_end(s);
+    MT_FAIL(err, MT_EUSAGE, "there is a run '%s'", name);
+    mt_err_hint(err, "Nothing was run. Choose another --name, or `memtool runs --delete %s`.",
+                name);
+    return MT_EUSAGE;
+}

@@ -1,0 +1,48 @@
+/*
+ * recorder.h - the parts of `memtool record`: one thread looks at processes, another writes what it
+ * saw, so that a database that is busy keeps nobody from looking.
+ */
+#ifndef MT_RECORDER_H
+#define MT_RECORDER_H
+
+#include "lib/record/watch.h"
+#include <pthread.h>
+#include <sys/resource.h>
+
+struct mt_recorder {
+    struct mt_live_opts opts;
+    int64_t begun_ns;    /* of CLOCK_MONOTONIC */
+    int64_t own_rss_b;   /* what a new process has as its highest rss before it is the command */
+    int64_t asked_ns;    /* the interval asked for, */
+    int64_t interval_ns; /* and now */
+    int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
+    struct mt_watch watch;
+    char name[256]; /* of the run; "": none yet */
+
+    char *path; /* of the database */
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t mutex; /* of all below */
+    pthread_cond_t wake;
+    MT_VEC(struct mt_seen) seen; /* for the writer */
+    int64_t seen_until_ns;
+    bool ended;
+    struct mt_buf meta[12]; /* at the end: keys and values */
+    struct mt_err err;      /* the writer's */
+    char written_name[256];
+};
+
+void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms);
+int64_t mt_recorder_now(const struct mt_recorder *r);
+/* Begins to write into the database at path; opts are set. */
+void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid);
+void mt_recorder_look(struct mt_recorder *r, int64_t t_ns);
+/* The command has ended so: writes the rest. Errors: those of the database, whenever they were. */
+enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
+                               const struct rusage *usage, struct mt_err *err);
+void mt_recorder_free(struct mt_recorder *r);
+
+/* Whether a run can have that name. Errors: MT_EUSAGE: it is taken; MT_EDB. */
+enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct mt_err *err);
+
+#endif

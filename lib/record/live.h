@@ -1,0 +1,55 @@
+/*
+ * live.h - a run of processes in the database that grows while it is recorded. What was written is
+ * a whole run at any time, whatever happens to its recorder.
+ *
+ * Of very long runs the extremes of ever longer intervals are kept, not every level: a process
+ * takes some hundred KiB at most.
+ */
+#ifndef MT_LIVE_RUN_H
+#define MT_LIVE_RUN_H
+
+#include "lib/db/db.h"
+#include "lib/model/process.h"
+
+/* Something that was seen. Events of a process are in order of time. */
+struct mt_seen {
+    enum mt_seen_kind {
+        MT_SEEN_PROCESS, /* a new one; value: its PID. The first is the command */
+        MT_SEEN_LEVEL,   /* value: rss */
+        MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
+        MT_SEEN_SAMPLE
+    } kind;
+    uint32_t process; /* by number: 0, 1, ... as they were announced */
+    int metric;       /* of samples: enum mt_metric */
+    int64_t t_ns, value;
+};
+
+struct mt_live_opts {
+    const char *name;    /* of the run; NULL: made of program */
+    const char *program; /* what the command is called */
+    const char *command; /* all of it */
+    int64_t start_ns;    /* since the epoch */
+    int64_t interval_ns;
+};
+
+struct mt_live;
+
+/* Makes the run, in a transaction of its own. Errors: MT_EUSAGE (the name is taken), MT_EDB. */
+enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, struct mt_live **out,
+                            struct mt_err *err);
+void mt_live_free(struct mt_live *live); /* accepts NULL; the run stays as it was written last */
+const char *mt_live_name(const struct mt_live *live);
+
+/* Takes what was seen; mt_live_write writes it, and that the run lasts until t_ns, in one
+ * transaction. Errors: MT_EINPUT, MT_ELIMIT; MT_EDB. */
+enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, size_t n,
+                            struct mt_err *err);
+enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *err);
+
+/* Metadata of the run: n bytes of JSON. In the next transaction. */
+void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_t n);
+
+/* The recording is complete: writes what is left. Errors: MT_EDB. */
+enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err);
+
+#endif

@@ -1,0 +1,107 @@
+#include "lib/record/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT = 8192 };
+
+int mt_proc_open(pid_t pid, enum mt_proc_state *state)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *state = fd >= 0                             ? MT_PROC_THERE
+             : errno == ENOENT || errno == ESRCH ? MT_PROC_GONE
+                                                 : MT_PROC_HIDDEN;
+    return fd;
+}
+
+/* The number of a line "VmRSS:     1234 kB", in bytes. */
+static bool figure(const char *text, const char *name, int64_t *out)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += n)
+        if (at == text || at[-1] == '\n') {
+            *out = strtoll(at + n, NULL, 10) * 1024;
+            return true;
+        }
+    return false;
+}
+
+enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out)
+{
+    char text[TEXT];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return n < 0 && (errno == EACCES || errno == EPERM) ? MT_PROC_HIDDEN : MT_PROC_GONE;
+    text[n] = '\0';
+    *out = (struct mt_proc_values){0};
+    if (!figure(text, "VmRSS:", &out->rss) || !figure(text, "VmHWM:", &out->peak))
+        return MT_PROC_GONE;
+    figure(text, "RssAnon:", &out->anon);
+    figure(text, "RssFile:", &out->file);
+    figure(text, "RssShmem:", &out->shmem);
+    figure(text, "VmSwap:", &out->swap);
+    if (out->peak < out->rss)
+        out->peak = out->rss;
+    return MT_PROC_THERE;
+}
+
+/* Reads a small file whole; false: it cannot be read. */
+static bool read_text(const char *path, char text[TEXT])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t n = 0;
+    ssize_t more = 0;
+    if (fd < 0)
+        return false;
+    while (n < TEXT - 1 && (more = read(fd, text + n, TEXT - 1 - n)) > 0)
+        n += (size_t)more;
+    close(fd);
+    text[n] = '\0';
+    return more >= 0;
+}
+
+bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own)
+{
+    char path[48], text[TEXT];
+    int64_t clean = 0, dirty = 0;
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+    if (!read_text(path, text) || !figure(text, "Pss:", pss))
+        return false;
+    figure(text, "Private_Clean:", &clean);
+    figure(text, "Private_Dirty:", &dirty);
+    *own = clean + dirty;
+    return true;
+}
+
+bool mt_proc_children(pid_t pid, mt_pids *out)
+{
+    char path[96], text[TEXT];
+    bool listed = false;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    const struct dirent *task;
+    while (tasks && (task = readdir(tasks))) {
+        if (task->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
+        if (!read_text(path, text))
+            continue;
+        listed = true;
+        for (char *at = text, *end; *at; at = end) {
+            long child = strtol(at, &end, 10);
+            if (end == at)
+                break;
+            *mt_vec_push(out) = (pid_t)child;
+        }
+    }
+    if (tasks)
+        closedir(tasks);
+    return listed || !tasks;
+}

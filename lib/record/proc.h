@@ -1,0 +1,36 @@
+/*
+ * proc.h - what /proc says of a process. All sizes are bytes.
+ */
+#ifndef MT_PROC_H
+#define MT_PROC_H
+
+#include "lib/base/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mt_proc_values {
+    int64_t rss, peak; /* now, and the most so far */
+    int64_t anon, file, shmem, swap;
+};
+
+enum mt_proc_state {
+    MT_PROC_THERE,
+    MT_PROC_GONE, /* it has ended, be it waited for or not */
+    MT_PROC_HIDDEN
+};
+
+/* A descriptor that stays this process's, whoever gets its PID later; -1: see *state. */
+int mt_proc_open(pid_t pid, enum mt_proc_state *state);
+enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
+
+/* Memory in which pages that several share count in part, and what nobody shares. Reading it takes
+ * milliseconds for each GiB, in which the process waits for its page tables. False: hidden, gone.
+ */
+bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own);
+
+typedef MT_VEC(pid_t) mt_pids;
+/* Adds the children that the process has now. False: the kernel does not list them. */
+bool mt_proc_children(pid_t pid, mt_pids *out);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * watch.h - a process and its descendants, looked at again and again. Times are ns since it began.
+ */
+#ifndef MT_WATCH_H
+#define MT_WATCH_H
+
+#include "lib/record/live.h"
+#include "lib/record/proc.h"
+
+struct mt_watched {
+    pid_t pid;
+    int fd;           /* of mt_proc_open */
+    uint32_t process; /* as announced */
+    struct mt_proc_values last;
+    int64_t last_ns;
+    int64_t peak_b; /* announced */
+    struct mt_proc_values at_peak;
+    int64_t peak_ns;
+    bool peak_waits;                    /* at_peak is not told yet */
+    int64_t part_ns, part_step, part_n; /* when parts of it are told next; how often */
+    int64_t share_ns;                   /* when its shares are looked at next */
+    int64_t told[MT_METRIC_N];          /* of each metric, and 1 more */
+};
+
+struct mt_watch {
+    MT_VEC(struct mt_watched) all; /* that run */
+    MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
+    mt_pids pids;                  /* scratch */
+    uint32_t process_n, hidden_n, left_out_n;
+    int64_t interval_ns;            /* between two looks */
+    int64_t family_ns, family_step; /* when children are looked for next; how often */
+    bool no_lists;                  /* the kernel does not list children */
+    struct mt_watched first;        /* the command itself, as it was last */
+    int64_t peak_b, peak_ns;        /* the highest of all processes, */
+    uint32_t peak_of;               /* of which, */
+    struct mt_proc_values at_peak;  /* and what it consisted of */
+};
+
+void mt_watch_free(struct mt_watch *w);
+
+/* The command has begun. */
+void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns);
+/* Looks at all of them. */
+void mt_watch_look(struct mt_watch *w, int64_t t_ns);
+/* The command has ended, and was, with the children that it waited for, never larger than that; 0:
+ * who knows. */
+void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * A program whose memory is known, for tests of `memtool record`. Each argument is a phase: a word,
+ * and MiB or a number.
+ *
+ *   malloc N   touches N MiB and keeps them      free      frees what malloc got last
+ *   file N     maps N MiB of a file and reads    shared N  N MiB of shared memory
+ *   child N    a child that takes N MiB, for some time
+ *   spike N    takes N MiB and frees them at once
+ *   many N     N children that end at once       orphan N  a grandchild that outlives its parent
+ *   wait N     N ms                              rss       prints what it has: "VmRSS VmHWM" in KiB
+ *   kill N     dies by signal N                  exit N
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+static void *blocks[64];
+static size_t sizes[64];
+static int block_n;
+
+static void wait_ms(long n)
+{
+    struct timespec t = {n / 1000, n % 1000 * 1000000};
+    while (nanosleep(&t, &t) != 0)
+        continue;
+}
+
+static void *map(size_t n, int flags, int fd)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (p == MAP_FAILED)
+        exit(99);
+    return p;
+}
+
+static void take(long n)
+{
+    blocks[block_n] = map((size_t)n * MIB, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    sizes[block_n] = (size_t)n * MIB;
+    memset(blocks[block_n], 1, sizes[block_n]);
+    block_n++;
+}
+
+static void give(void)
+{
+    block_n--;
+    munmap(blocks[block_n], sizes[block_n]);
+}
+
+static void map_file(long n)
+{
+    char path[] = "phases.XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    if (fd < 0 || ftruncate(fd, n * (long)MIB) != 0)
+        exit(99);
+    volatile char *p = map((size_t)n * MIB, MAP_PRIVATE, fd), sum = 0;
+    for (size_t i = 0; i < (size_t)n * MIB; i += 4096)
+        sum = (char)(sum + p[i]);
+}
+
+static void print_rss(void)
+{
+    char line[256];
+    long rss = 0, peak = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        sscanf(line, "VmRSS: %ld", &rss);
+        sscanf(line, "VmHWM: %ld", &peak);
+    }
+    if (f)
+        fclose(f);
+    printf("%ld %ld\n", rss, peak);
+    fflush(stdout);
+}
+
+static void child(long n)
+{
+    if (fork() == 0) {
+        take(n);
+        wait_ms(300);
+        _exit(0);
+    }
+    wait(NULL);
+}
+
+static void many(long n)
+{
+    for (long i = 0; i < n; i++) {
+        if (fork() == 0)
+            _exit(0);
+        wait(NULL);
+    }
+}
+
+static void orphan(long n)
+{
+    if (fork() == 0) {
+        if (fork() == 0) {
+            take(n);
+            wait_ms(400);
+            _exit(0);
+        }
+        _exit(0);
+    }
+    wait(NULL);
+}
+
+static void phase(const char *what, long n)
+{
+    if (strcmp(what, "malloc") == 0)
+        take(n);
+    else if (strcmp(what, "file") == 0)
+        map_file(n);
+    else if (strcmp(what, "shared") == 0)
+        memset(map((size_t)n * MIB, MAP_SHARED | MAP_ANONYMOUS, -1), 1, (size_t)n * MIB);
+    else if (strcmp(what, "child") == 0)
+        child(n);
+    else if (strcmp(what, "spike") == 0)
+        take(n), give();
+    else if (strcmp(what, "many") == 0)
+        many(n);
+    else if (strcmp(what, "orphan") == 0)
+        orphan(n);
+    else if (strcmp(what, "wait") == 0)
+        wait_ms(n);
+    else if (strcmp(what, "kill") == 0)
+        raise((int)n);
+    else if (strcmp(what, "exit") == 0)
+        exit((int)n);
+    else
+        exit(98);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "free") == 0)
+            give();
+        else if (strcmp(argv[i], "rss") == 0)
+            print_rss();
+        else if (i + 1 < argc) {
+            phase(argv[i], atol(argv[i + 1]));
+            i++;
+        }
+    return 0;
+}

@@ -1,0 +1,139 @@
+/* A run that grows while it is recorded: its figures at any time, and its size after an hour. */
+#include "lib/record/live.h"
+#include "lib/run/runs.h"
+#include "lib/usage/levels.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const int64_t ms = 1000 * 1000, mib = 1024 * 1024;
+static struct mt_err err = MT_ERR_INIT;
+
+static struct mt_db *open_new(char path[64])
+{
+    struct mt_db *db;
+    snprintf(path, 64, "live.%d.db", (int)getpid());
+    unlink(path);
+    assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_OK);
+    return db;
+}
+
+static struct mt_live *begin(struct mt_db *db)
+{
+    struct mt_live *live;
+    const struct mt_live_opts opts = {.program = "prog", .command = "prog 1", .interval_ns = ms};
+    const struct mt_seen first = {.kind = MT_SEEN_PROCESS, .value = 4711};
+    assert_int_equal(mt_live_open(db, &opts, &live, &err), MT_OK);
+    assert_int_equal(mt_live_take(live, &first, 1, &err), MT_OK);
+    return live;
+}
+
+static void see(struct mt_live *live, enum mt_seen_kind kind, int64_t t, int64_t value)
+{
+    const struct mt_seen s = {.kind = kind, .t_ns = t, .value = value, .metric = MT_METRIC_ANON};
+    assert_int_equal(mt_live_take(live, &s, 1, &err), MT_OK);
+}
+
+static void load(struct mt_db *db, struct mt_run *run, struct mt_run_device *device,
+                 struct mt_levels *levels)
+{
+    bool none;
+    int others;
+    assert_int_equal(mt_run_find(db, "prog", run, &err), MT_OK);
+    assert_int_equal(mt_run_device(db, run, NULL, device, &none, &others, &err), MT_OK);
+    assert_int_equal(mt_levels_load(db, run, device, levels, &err), MT_OK);
+}
+
+/* What is written is a whole run each time, and what comes later is added to it. */
+static void test_grows(void **state)
+{
+    (void)state;
+    char path[64];
+    struct mt_db *db = open_new(path);
+    struct mt_live *live = begin(db);
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_levels levels;
+    int64_t t = 0;
+    for (int part = 1; part <= 5; part++) {
+        for (int i = 0; i < 300; i++, t += ms)
+            see(live, MT_SEEN_LEVEL, t, (i + part) * mib);
+        see(live, MT_SEEN_PEAK, t, (300 + 2 * part) * mib);
+        see(live, MT_SEEN_SAMPLE, t, part * mib);
+        if (part < 5)
+            assert_int_equal(mt_live_write(live, t, &err), MT_OK);
+        else
+            assert_int_equal(mt_live_end(live, t, &err), MT_OK);
+        load(db, &run, &device, &levels);
+        assert_int_equal(run.dur_ns, t);
+        assert_int_equal(run.notes.n, part < 5);
+        assert_int_equal(device.peak_b, (300 + 2 * part) * mib);
+        assert_int_equal(device.start_b, mib);
+        assert_int_equal(levels.all.n, 302 * part - 1);
+        assert_int_equal(mt_levels_value(&levels, (int64_t)levels.all.n - 1), (299 + part) * mib);
+        assert_int_equal(
+            mt_levels_value(&levels, mt_levels_peak(&levels, 0, (int64_t)levels.all.n - 1)),
+            device.peak_b);
+        for (size_t i = 1; i < levels.all.n; i++)
+            assert_true(levels.all.v[i].t_ns >= levels.all.v[i - 1].t_ns);
+        mt_levels_free(&levels);
+    }
+    mt_live_free(live);
+    mt_db_close(db);
+    unlink(path);
+}
+
+/* An hour of a level that changes all the time: its extremes stay, and it takes little room. */
+static void test_hour(void **state)
+{
+    (void)state;
+    enum { LOOKS = 3600 * 100, SPIKE = 200001, DIP = 300003 };
+    char path[64];
+    struct mt_db *db = open_new(path);
+    struct mt_live *live = begin(db);
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_levels levels;
+    struct stat file;
+    uint64_t seed = 1;
+    bool spike = false, dip = false;
+    for (int64_t i = 0; i < LOOKS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        int64_t level = 500 * mib + (int64_t)(seed >> 40) * 16;
+        level = i == SPIKE ? 900 * mib : i == DIP ? 5 * mib : level;
+        see(live, MT_SEEN_LEVEL, i * 10 * ms, level);
+        if (i % 6000 == 5999)
+            assert_int_equal(mt_live_write(live, i * 10 * ms, &err), MT_OK);
+    }
+    assert_int_equal(mt_live_end(live, (int64_t)LOOKS * 10 * ms, &err), MT_OK);
+    load(db, &run, &device, &levels);
+    assert_int_equal(device.peak_b, 900 * mib);
+    assert_int_equal(device.peak_ns, SPIKE * 10 * ms);
+    for (size_t i = 0; i < levels.all.n; i++) {
+        spike |= levels.all.v[i].level_b == 900 * mib && levels.all.v[i].t_ns == SPIKE * 10 * ms;
+        dip |= levels.all.v[i].level_b == 5 * mib && levels.all.v[i].t_ns == DIP * 10 * ms;
+    }
+    assert_true(spike && dip);
+    assert_int_equal(levels.all.v[levels.all.n - 1].t_ns, (LOOKS - 1) * 10 * ms);
+    assert_int_equal(stat(path, &file), 0);
+    assert_true(file.st_size < 2 * mib);
+    mt_levels_free(&levels);
+    mt_live_free(live);
+    mt_db_close(db);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_hour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
