@@ -77,6 +77,8 @@ static const struct mt_opt opts[] = {
      "at most this more is alive at the end: 10% or a size"},
     {"max-at-end", 0, MT_OPT_STRING, &limits[MT_RULE_AT_END], "SIZE",
      "at most this is alive at the end"},
+    {"max-temporary", 0, MT_OPT_STRING, &limits[MT_RULE_TEMPORARY], "N",
+     "at most so many allocations are freed at once, in logs that tell (heaptrack, memray)"},
     {"baseline", 0, MT_OPT_LIST, &baselines, "RUN|FILE",
      "what growth is measured from; several runs are repeats"},
     {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},

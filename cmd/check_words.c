@@ -139,7 +139,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         if (rule->kind->growth)
             add_growth(c, out);
         else {
-            bool several = strncmp(rule->kind->what, "bytes", strlen("bytes")) == 0;
+            bool several = rule->kind->count || strncmp(rule->kind->what, "bytes", 5) == 0;
             const char *bound = c->least == (c->doubt != 0) ? "" /* or it is both */
                                 : c->least                  ? " at least"
                                                             : " at most";
@@ -181,7 +181,8 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
         [MT_RULE_ALLOC_GROWTH] = "table --by site --sort self_alloc_b",
         [MT_RULE_ALLOC_COUNT_GROWTH] = "table --by site --sort self_alloc_n",
         [MT_RULE_AT_END_GROWTH] = "leaks --all",
-        [MT_RULE_AT_END] = "leaks --all"};
+        [MT_RULE_AT_END] = "leaks --all",
+        [MT_RULE_TEMPORARY] = "table --by site --sort self_temporary_n"};
     const struct mt_rule_kind *kind = c->rule->kind;
     mt_buf_adds(out, "");
     if (!c->look)

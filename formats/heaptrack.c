@@ -304,6 +304,9 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
 /* Figures that only this recorder has. */
 static void add_temporary(struct reader *r)
 {
+    if (r->is_raw)
+        return;
+    mt_heap_knows_extra(r->heap, "temporary_most_n");
     for (size_t i = 0; i < r->tables.infos.n; i++) {
         const struct mt_ht_info *info = &r->tables.infos.v[i];
         if (info->temporary_n)
@@ -326,7 +329,8 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     rec->resolution_ns = ms;
     MT_TRY_OUT(read_lines(&r, err));
     add_temporary(&r);
-    mt_ht_raw_close(&r.raw);
+    if (r.is_raw)
+        mt_ht_raw_close(&r.raw);
     st = mt_heap_close(r.heap, err);
 out:
     mt_heap_free(r.heap);

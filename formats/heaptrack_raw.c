@@ -198,6 +198,7 @@ void mt_ht_raw_restart(struct mt_ht_raw *r)
 
 void mt_ht_raw_close(struct mt_ht_raw *r)
 {
+    mt_heap_knows_extra(r->heap, "temporary_n");
     for (size_t i = 0; i < r->temporary.n; i++)
         if (r->temporary.v[i])
             mt_heap_extra(r->heap, (uint32_t)i - 1u, "temporary_n", r->temporary.v[i]);

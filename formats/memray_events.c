@@ -109,6 +109,8 @@ void mt_mr_events_end(struct mt_memray *r)
     /* By memray's own definition its files are of what is allocated while it records: that others
      * are freed meanwhile is no gap. */
     r->rec->notes[MT_NOTE_BEFORE] = (struct mt_note){0};
+    mt_heap_knows_extra(r->heap, "temporary_n");
+    mt_heap_knows_extra(r->heap, "temporary_b");
     for (size_t i = 0; i < r->temporary.n; i++)
         if (r->temporary.v[i].n) {
             mt_heap_extra(r->heap, (uint32_t)i - 1u, "temporary_n", r->temporary.v[i].n);

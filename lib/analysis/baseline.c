@@ -228,6 +228,8 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
         st = measure_levels(&d.side[0], to, err);
     if (st == MT_OK)
         st = add_sites(b, to, &d, err);
+    if (st == MT_OK)
+        st = mt_baseline_measure_temporary(db, run, device, d.side[0].gaps, &to->temporary, err);
     bool lives = mt_allocations_are_known(device);
     measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
     mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));

@@ -86,6 +86,13 @@ struct mt_baseline_device {
     int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
     bool older_unsaid; /* a file of an earlier version: it says nothing of the above */
     int64_t spread[MT_FIG_BASELINE_N]; /* 0 for a single run */
+    struct mt_baseline_temporary {
+        bool known; /* not of files */
+        bool most;  /* n is at most, and may be 0 */
+        bool least; /* of a part of the recording */
+        int64_t n;
+        const char *why;          /* it is not known, or of a part: static */
+    } temporary;                  /* allocations that are freed soon */
     struct mt_step_levels levels; /* of repeats that of the median peak; of older files nothing */
     char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_baseline_site) sites;

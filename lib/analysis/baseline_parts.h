@@ -59,4 +59,9 @@ extern const char *const mt_baseline_older_keys[3];
 /* Whether rows that are no ops have such a name. An op may be called the same, and says so. */
 bool mt_baseline_is_explicit(const char *op);
 
+/* baseline_temporary.c */
+enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,
+                                             const struct mt_run_device *device, unsigned gaps,
+                                             struct mt_baseline_temporary *to, struct mt_err *err);
+
 #endif

@@ -106,9 +106,13 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
                          int64_t *unlisted, bool *found)
 {
     bool lives = f == MT_FIG_AT_PEAK_B;
+    *unlisted = *slack = *doubt = 0;
+    if (f >= MT_FIG_BASELINE_N) {
+        *doubt = d->temporary.most ? d->temporary.n : 0;
+        return d->temporary.known ? d->temporary.n : MT_BASELINE_UNKNOWN;
+    }
     *slack = d->spread[f];
     *doubt = d->doubt[f];
-    *unlisted = 0;
     if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
         return d->v[f];
     if (lives && (d->unknown[MT_BASELINE_SITES].why || d->least[f]))
@@ -143,6 +147,9 @@ static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_b
 {
     static const char one[] =
         "has the sites of one of its repeats only; write it anew with memtool export";
+    if (f >= MT_FIG_BASELINE_N)
+        return (struct mt_baseline_unknown){b->run, d->temporary.why ? d->temporary.why
+                                                                     : "lacks this figure"};
     bool known = d->v[f] != MT_BASELINE_UNKNOWN;
     bool sites = known && !d->least[f] && f == MT_FIG_AT_PEAK_B;
     struct mt_baseline_unknown u = d->unknown[sites ? MT_BASELINE_SITES : (int)f];
@@ -150,6 +157,12 @@ static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_b
         u = (struct mt_baseline_unknown){.why = one};
     return (struct mt_baseline_unknown){u.run ? u.run : b->run,
                                         u.why ? u.why : "lacks this figure"};
+}
+
+/* Whether a figure is known of a part only. */
+static bool is_least(enum mt_figure f, const struct mt_baseline_device *d)
+{
+    return f < MT_FIG_BASELINE_N ? d->least[f] : d->temporary.least;
 }
 
 static bool measure(const struct mt_rule *rule, enum mt_figure figure, const struct side *side,
@@ -162,14 +175,14 @@ static bool measure(const struct mt_rule *rule, enum mt_figure figure, const str
     for (size_t i = 0; i < r->v.n; i++) {
         int64_t slack = 0, doubt = 0, unlisted = 0;
         const struct mt_baseline_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
-        values[i] =
-            d && (side->parts || !d->least[figure])
-                ? figure_of(rule, figure, &r->v.v[i], d, &slack, &doubt, &unlisted, &out->found)
-                : MT_BASELINE_UNKNOWN;
+        bool least = d && is_least(figure, d);
+        values[i] = d && (side->parts || !least) ? figure_of(rule, figure, &r->v.v[i], d, &slack,
+                                                             &doubt, &unlisted, &out->found)
+                                                 : MT_BASELINE_UNKNOWN;
         struct mt_baseline_unknown u = {0};
         if (d)
             u = unknown_of(figure, &r->v.v[i], d);
-        if (d && d->least[figure] && !out->part.run)
+        if (least && !out->part.run)
             out->part = u;
         if (!d)
             mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
@@ -284,6 +297,10 @@ static void judge(struct mt_checked *c)
         c->verdict = MT_CHECK_PASS;
     else if ((double)(c->measured - c->doubt - c->limit) > noise)
         c->verdict = MT_CHECK_FAIL;
+    else if (c->doubt && rule->kind->figure == MT_FIG_TEMPORARY_N)
+        mt_check_open(
+            c,
+            "the log says only how many there are at most; one of heaptrack --raw says how many");
     else if ((double)(c->measured - c->limit) > noise)
         mt_check_open(
             c,
@@ -316,7 +333,9 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
     if (c->rule->kind->growth || c->verdict != MT_CHECK_PASS || m->most <= c->limit)
         return;
     mt_check_open(c, "'%s' exceeds it with %s; --each judges each run separately",
-                  new->v.v[m->most_index].run, mt_human_with_exact(m->most, most));
+                  new->v.v[m->most_index].run,
+                  c->rule->kind->count ? mt_human_count(m->most, most)
+                                       : mt_human_with_exact(m->most, most));
     c->look_index = m->most_index;
     c->look = true;
 }

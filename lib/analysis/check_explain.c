@@ -58,6 +58,8 @@ void mt_check_explain(const struct mt_rule *rule, const struct mt_baseline *base
                                                      : &nothing,
                                                 mt_baseline_same_device(new, c->device)};
     enum mt_figure f = rule->kind->figure;
+    if (f >= MT_FIG_BASELINE_N) /* of whole devices */
+        return;
     const char **texts[2] = {mt_alloc((2 * side[0]->sites.n + 1) * sizeof **texts),
                              mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
     struct mt_match_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};

@@ -109,7 +109,8 @@ unsigned mt_findings_about(const struct mt_findings *f, const struct mt_baseline
         enum mt_figure figure = rule->kind->figure;
         bool alive =
             figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
-        all |= figures[figure] | (d && d->unseen && alive ? MT_ABOUT_UNSEEN : 0u) |
+        all |= (figure < MT_FIG_BASELINE_N ? figures[figure] : (unsigned)MT_ABOUT_SUMS) |
+               (d && d->unseen && alive ? MT_ABOUT_UNSEEN : 0u) |
                (rule->op || rule->scope ? MT_ABOUT_SITES | MT_ABOUT_SCOPES : 0u) |
                (rule->kind->growth && alive ? MT_ABOUT_STEPS : 0u);
     }

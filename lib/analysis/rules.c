@@ -23,6 +23,8 @@ const struct mt_rule_kind mt_rule_kinds[MT_RULE_N] = {
                                "bytes alive at the end", "X", "1MiB"},
     [MT_RULE_AT_END] = {"max-at-end", MT_FIG_AT_END_B, false, false, false,
                         "bytes alive at the end", "SIZE", "1MiB"},
+    [MT_RULE_TEMPORARY] = {"max-temporary", MT_FIG_TEMPORARY_N, false, true, false,
+                           "temporary allocations", "N", "1000"},
 };
 
 void mt_rules_free(struct mt_rules *r)
@@ -69,7 +71,8 @@ static enum mt_status parse_limit(struct mt_rule *rule, struct mt_err *err)
     rule->percent = -1;
     if (percent) {
         MT_FAIL(err, MT_EUSAGE, "%s '%s': a percentage of what?", k->name, rule->limit);
-        mt_err_hint(err, "Nothing was checked. Write a size, such as %s.", k->sample);
+        mt_err_hint(err, "Nothing was checked. Write a %s, such as %s.",
+                    k->count ? "number" : "size", k->sample);
         return MT_EUSAGE;
     }
     bool known = k->count ? parse_count(rule->limit, &rule->amount)
@@ -77,7 +80,7 @@ static enum mt_status parse_limit(struct mt_rule *rule, struct mt_err *err)
     if (known && rule->amount >= 0)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "%s '%s' is %s", k->name, rule->limit,
-            !k->growth ? "not a size"
+            !k->growth ? k->count ? "not a number" : "not a size"
             : k->count ? "neither a percentage nor a number"
                        : "neither a percentage nor a size");
     mt_err_hint(err, "Nothing was checked. Write %s, for example.", k->sample);
@@ -110,6 +113,12 @@ enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char
                              .op = mt_strdup(about->op),
                              .scope = mt_strdup(about->scope)};
     MT_TRY(parse_limit(rule, err));
+    if (kind == MT_RULE_TEMPORARY && (rule->op || rule->scope)) {
+        MT_FAIL(err, MT_EUSAGE, "%s is about all that a device allocates, not an op or a scope",
+                rule->kind->name);
+        mt_err_hint(err, "Nothing was checked. `memtool table` has them by site.");
+        return MT_EUSAGE;
+    }
     MT_TRY(compile("op", rule->op, &rule->op_re, err));
     return compile("scope", rule->scope, &rule->scope_re, err);
 }

@@ -101,6 +101,12 @@ enum mt_status mt_heap_until(struct mt_heap *h, int64_t t, struct mt_err *err)
     return MT_OK;
 }
 
+void mt_heap_knows_extra(struct mt_heap *h, const char *figure)
+{
+    enum mt_extra extra = mt_extra_find(figure);
+    h->knows_extras |= extra < MT_EXTRA_N ? MT_KNOWS_EXTRA(extra) : 0;
+}
+
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value)
 {
     struct mt_recording *r = h->rec;
@@ -110,8 +116,7 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
     if (id == h->extra_at.n) {
         *mt_vec_push(&h->extra_at) = (uint32_t)r->extras.n;
         *mt_vec_push(&r->extras) = (struct mt_node_extra){node, h->device, name, 0};
-        enum mt_extra extra = mt_extra_find(figure);
-        h->knows_extras |= extra < MT_EXTRA_N ? MT_KNOWS_EXTRA(extra) : 0;
+        mt_heap_knows_extra(h, figure);
     }
     int64_t *sum = &r->extras.v[h->extra_at.v[id]].value;
     bool fits = *sum != MT_UNKNOWN && (value < 0 || *sum <= INT64_MAX - value);

@@ -56,7 +56,7 @@ static const struct lack {
     {MT_KNOWS_FREED_IN, ANY, "does not say which call path freed what",
      "`memtool table` shows what was allocated, and what is alive."},
     {EXTRA(TEMPORARY_N) | EXTRA(TEMPORARY_B), ANY, "does not say which blocks are temporary",
-     "memray's files of all allocations do."},
+     "heaptrack's raw logs and memray's files of all allocations do."},
     {EXTRA(TEMPORARY_MOST_N), ANY, "does not say how many blocks may be temporary",
      "heaptrack's files do."},
     {EXTRA(READ_B) | EXTRA(WRITTEN_B), ANY, "does not say what was read and written",
