@@ -110,8 +110,7 @@ static enum mt_status read_frames(struct mt_dhat *r, struct mt_err *err)
         if (!any)
             return MT_OK;
         uint64_t offset = mt_json_walk_offset(&r->w);
-        mt_buf_clear(&r->text);
-        mt_buf_adds(&r->text, "");
+        mt_buf_set(&r->text, "", 0);
         MT_TRY(mt_json_walk_text(&r->w, &r->text, &is, err));
         if (!is)
             return refuse(offset, "a frame of its table is no text", err);
@@ -177,8 +176,7 @@ static enum mt_status read_value(struct mt_dhat *r, struct mt_err *err)
     uint64_t offset = mt_json_walk_offset(&r->w);
     struct mt_slice v, text;
     MT_TRY(mt_json_walk_value(&r->w, &v, err));
-    mt_buf_clear(&r->text);
-    mt_buf_adds(&r->text, "");
+    mt_buf_set(&r->text, "", 0);
     if (*v.s == '"' && mt_json_string(&r->w.json, v.s, &text))
         mt_json_unescape(&r->text, text);
     if (strcmp(key, "dhatFileVersion") == 0) {
@@ -196,10 +194,8 @@ static enum mt_status read_value(struct mt_dhat *r, struct mt_err *err)
         read_time(r, v, offset, &r->peak);
     else if (strcmp(key, "tuth") == 0)
         read_time(r, v, offset, &r->short_lived);
-    else if (strcmp(key, "tu") == 0) {
-        mt_buf_clear(&r->unit);
-        mt_buf_adds(&r->unit, r->text.s);
-    }
+    else if (strcmp(key, "tu") == 0)
+        mt_buf_set(&r->unit, r->text.s, r->text.n);
     if (*v.s != '{' && *v.s != '[')
         keep_meta(r, v);
     return MT_OK;

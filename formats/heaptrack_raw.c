@@ -53,8 +53,7 @@ bool mt_ht_raw_exe(struct mt_ht_raw *r, struct mt_fields f)
         mt_field_rest(&f, &s, &n);
     else if (!take_name(r, &f, &s, &n) || !mt_field_end(&f))
         return false;
-    mt_buf_clear(&r->exe);
-    mt_buf_add(&r->exe, s, n);
+    mt_buf_set(&r->exe, s, n);
     return true;
 }
 

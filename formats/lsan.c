@@ -100,9 +100,7 @@ static bool read_frame(struct reader *r, const struct mt_line *line)
         !mt_field_address(&f, &address))
         return false;
     mt_field_rest(&f, &rest, &n);
-    mt_buf_clear(&r->text);
-    mt_buf_add(&r->text, rest, n);
-    mt_buf_adds(&r->text, "");
+    mt_buf_set(&r->text, rest, n);
     struct mt_native_frame frame = frame_of(r->text.s);
     mt_leak_report_frame(&r->report, &frame, address);
     return true;

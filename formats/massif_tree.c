@@ -92,9 +92,7 @@ static void add_child(struct mt_massif_tree *t, const char *s, size_t n,
                       const struct mt_massif_level *node)
 {
     t->levels.v[t->levels.n - 1].children--;
-    mt_buf_clear(&t->text);
-    mt_buf_add(&t->text, s, n);
-    mt_buf_adds(&t->text, "");
+    mt_buf_set(&t->text, s, n);
     struct mt_native_frame frame = mt_valgrind_frame(t->text.s, mt_vec_push(&t->calls));
     *mt_vec_push(&t->stack) = mt_native_step(&t->paths, &frame, t->opts->alloc_fn);
     *mt_vec_push(&t->levels) = *node;

@@ -115,9 +115,7 @@ static bool read_frame(struct reader *r, struct mt_fields f)
         return false;
     f.p -= 2;
     mt_field_rest(&f, &rest, &n);
-    mt_buf_clear(&r->text);
-    mt_buf_add(&r->text, rest, n);
-    mt_buf_adds(&r->text, "");
+    mt_buf_set(&r->text, rest, n);
     uint64_t address;
     struct mt_native_frame frame = mt_valgrind_frame(r->text.s, &address);
     mt_leak_report_frame(&r->report, &frame, address);

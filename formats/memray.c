@@ -11,70 +11,9 @@
 enum { WINDOW = 1 << 16 };
 static const int64_t ms_ns = 1000000;
 
-/* ---- values ---- */
-
-uint8_t mt_mr_byte(struct mt_mr_cursor *c)
+uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last)
 {
-    if (c->p < c->end)
-        return (uint8_t)*c->p++;
-    c->more = true;
-    return 0;
-}
-
-const char *mt_mr_bytes(struct mt_mr_cursor *c, uint64_t n)
-{
-    const char *p = c->p;
-    if ((uint64_t)(c->end - p) < n) {
-        c->more = true;
-        return "";
-    }
-    c->p += n;
-    return p;
-}
-
-uint64_t mt_mr_fixed(struct mt_mr_cursor *c, size_t bytes)
-{
-    uint64_t v = 0;
-    const char *p = mt_mr_bytes(c, bytes);
-    for (size_t i = 0; !c->more && i < bytes; i++)
-        v |= (uint64_t)(uint8_t)p[i] << 8 * i;
-    return v;
-}
-
-uint64_t mt_mr_varint(struct mt_mr_cursor *c)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = mt_mr_byte(c);
-        v |= (uint64_t)(b & 127) << shift;
-        if (!(b & 128))
-            break;
-    }
-    return v;
-}
-
-int64_t mt_mr_signed(struct mt_mr_cursor *c)
-{
-    uint64_t v = mt_mr_varint(c);
-    return (int64_t)(v >> 1 ^ (0 - (v & 1)));
-}
-
-uint64_t mt_mr_delta(struct mt_mr_cursor *c, uint64_t *last)
-{
-    return *last += (uint64_t)mt_mr_signed(c);
-}
-
-const char *mt_mr_text(struct mt_mr_cursor *c, size_t *n)
-{
-    const char *p = c->p, *end = memchr(p, '\0', (size_t)(c->end - p));
-    *n = 0;
-    if (!end) {
-        c->more = true;
-        return "";
-    }
-    *n = (size_t)(end - p);
-    c->p = end + 1;
-    return p;
+    return *last += (uint64_t)mt_cursor_signed(c);
 }
 
 /* ---- records of both kinds of files ---- */
@@ -83,11 +22,11 @@ static void code(struct mt_memray *r)
 {
     size_t n;
     struct mt_mr_deltas d = r->last;
-    uint64_t id = mt_mr_varint(&r->c);
-    const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
+    uint64_t id = mt_cursor_varint(&r->c);
+    const char *name = mt_cursor_text(&r->c, &n), *file = mt_cursor_text(&r->c, &n);
     int64_t line = (int64_t)mt_mr_delta(&r->c, &d.line);
-    uint64_t table_n = mt_mr_varint(&r->c);
-    const char *table = mt_mr_bytes(&r->c, table_n);
+    uint64_t table_n = mt_cursor_varint(&r->c);
+    const char *table = mt_cursor_bytes(&r->c, table_n);
     if (r->c.more)
         return;
     r->last = d;
@@ -107,15 +46,15 @@ static void native_frame(struct mt_memray *r)
 static void module(struct mt_memray *r)
 {
     size_t n;
-    const char *path = mt_mr_text(&r->c, &n);
-    uint64_t parts = mt_mr_varint(&r->c), base = mt_mr_fixed(&r->c, 8);
+    const char *path = mt_cursor_text(&r->c, &n);
+    uint64_t parts = mt_cursor_varint(&r->c), base = mt_cursor_fixed(&r->c, 8);
     if (!r->c.more)
         mt_mr_native_module(&r->natives, path, parts, base);
 }
 
 static void module_part(struct mt_memray *r)
 {
-    uint64_t start = mt_mr_fixed(&r->c, 8), size = mt_mr_varint(&r->c);
+    uint64_t start = mt_cursor_fixed(&r->c, 8), size = mt_cursor_varint(&r->c);
     if (!r->c.more)
         mt_mr_native_part(&r->natives, start, size);
 }
@@ -138,10 +77,10 @@ bool mt_mr_other(struct mt_memray *r, unsigned type)
         module_part(r);
         return true;
     case THREAD_NAME:
-        mt_mr_text(&r->c, &n);
+        mt_cursor_text(&r->c, &n);
         return true;
     case SWITCH: {
-        uint64_t thread = mt_mr_fixed(&r->c, 8);
+        uint64_t thread = mt_cursor_fixed(&r->c, 8);
         if (!r->c.more)
             mt_mr_switch(&r->stacks, thread);
         return true;
@@ -174,9 +113,9 @@ static enum mt_status check_version(int version, unsigned kind, struct mt_err *e
 static void skip_folders(struct mt_memray *r)
 {
     size_t n;
-    mt_mr_text(&r->c, &n);
+    mt_cursor_text(&r->c, &n);
     for (int lists = 0; lists < 2 && !r->c.more;) {
-        mt_mr_text(&r->c, &n);
+        mt_cursor_text(&r->c, &n);
         lists += n == 0;
     }
 }
@@ -185,30 +124,30 @@ static void skip_folders(struct mt_memray *r)
 static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err)
 {
     size_t n;
-    struct mt_mr_cursor *c = &r->c;
-    mt_mr_bytes(c, sizeof MAGIC);
-    r->version = (int)(int32_t)mt_mr_fixed(c, 4);
+    struct mt_cursor *c = &r->c;
+    mt_cursor_bytes(c, sizeof MAGIC);
+    r->version = (int)(int32_t)mt_cursor_fixed(c, 4);
     if (!c->more)
         MT_TRY(check_version(r->version, 0, err));
-    r->stacks.python = r->version >= MT_MR_CODES ? (uint32_t)mt_mr_fixed(c, 4) : 0;
-    r->native = mt_mr_byte(c);
-    unsigned kind = r->version > 9 ? mt_mr_byte(c) : 0;
+    r->stacks.python = r->version >= MT_MR_CODES ? (uint32_t)mt_cursor_fixed(c, 4) : 0;
+    r->native = mt_cursor_byte(c);
+    unsigned kind = r->version > 9 ? mt_cursor_byte(c) : 0;
     *sums = kind == 1;
-    mt_mr_fixed(c, 8); /* allocations and frees */
-    mt_mr_fixed(c, 8); /* frames */
-    r->start_ms = (int64_t)mt_mr_fixed(c, 8);
-    r->end_ms = (int64_t)mt_mr_fixed(c, 8);
-    const char *command = mt_mr_text(c, &n);
-    mt_mr_fixed(c, 4); /* process */
+    mt_cursor_fixed(c, 8); /* allocations and frees */
+    mt_cursor_fixed(c, 8); /* frames */
+    r->start_ms = (int64_t)mt_cursor_fixed(c, 8);
+    r->end_ms = (int64_t)mt_cursor_fixed(c, 8);
+    const char *command = mt_cursor_text(c, &n);
+    mt_cursor_fixed(c, 4); /* process */
     if (r->version > 8) {
-        r->stacks.main_thread = mt_mr_fixed(c, 8);
-        r->stacks.skip = (size_t)mt_mr_fixed(c, 8);
+        r->stacks.main_thread = mt_cursor_fixed(c, 8);
+        r->stacks.skip = (size_t)mt_cursor_fixed(c, 8);
     }
-    mt_mr_byte(c); /* Python's allocator */
+    mt_cursor_byte(c); /* Python's allocator */
     if (r->version > 10)
-        mt_mr_byte(c); /* whether it was traced */
+        mt_cursor_byte(c); /* whether it was traced */
     if (r->version >= MT_MR_CODES)
-        mt_mr_byte(c); /* whether objects were */
+        mt_cursor_byte(c); /* whether objects were */
     if (r->version >= 13)
         skip_folders(r);
     if (c->more)
@@ -322,7 +261,7 @@ static enum mt_status read_records(struct mt_memray *r, bool sums, struct mt_err
             return damage;
         struct mt_err none = MT_ERR_INIT;
         r->whole = n < want;
-        r->c = (struct mt_mr_cursor){p, p + n, false};
+        r->c = (struct mt_cursor){p, p + n, false};
         st = read_window(r, sums, &none);
         size_t used = (size_t)(r->c.p - p);
         mt_stream_consume(r->in, used);
@@ -346,7 +285,7 @@ static enum mt_status read_header(struct mt_memray *r, bool *sums, struct mt_err
         enum mt_status damage = mt_stream_peek(r->in, want, &p, &n, err);
         if (damage != MT_OK && (damage != MT_EINPUT || !r->opts->partial))
             return damage;
-        r->c = (struct mt_mr_cursor){p, p + n, false};
+        r->c = (struct mt_cursor){p, p + n, false};
         MT_TRY(header(r, sums, err));
         if (!r->c.more)
             break;

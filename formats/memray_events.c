@@ -178,12 +178,12 @@ static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_
     struct mt_mr_deltas d = r->last;
     bool is_new;
     uint64_t address = take_address(r, flags >> 3 & 15, &d, &is_new), bytes = 0;
-    unsigned allocator = flags & 7 ? flags & 7 : mt_mr_byte(&r->c);
+    unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&r->c);
     enum act act = act_of(r->version, allocator);
     if (r->native && act != FREES)
         mt_mr_delta(&r->c, &d.native);
     if (act != FREES)
-        bytes = mt_mr_varint(&r->c);
+        bytes = mt_cursor_varint(&r->c);
     if (is_padding(r) || r->c.more)
         return MT_OK;
     if (act == UNKNOWN)
@@ -202,7 +202,7 @@ static enum mt_status old_allocation(struct mt_memray *r, unsigned allocator, bo
     enum act act = act_of(r->version, allocator);
     uint64_t address = mt_mr_delta(&r->c, &d.address), bytes = 0;
     if (act != FREES || with_native)
-        bytes = mt_mr_varint(&r->c);
+        bytes = mt_cursor_varint(&r->c);
     if (with_native)
         mt_mr_delta(&r->c, &d.native);
     if (is_padding(r) || r->c.more)
@@ -230,7 +230,7 @@ static void object(struct mt_memray *r, unsigned flags)
 
 static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
 {
-    uint64_t rss = mt_mr_varint(&r->c), ms = mt_mr_varint(&r->c);
+    uint64_t rss = mt_cursor_varint(&r->c), ms = mt_cursor_varint(&r->c);
     if (is_padding(r) || r->c.more)
         return MT_OK;
     if (ms > (uint64_t)(INT64_MAX / ms_ns) || rss > INT64_MAX)
@@ -242,8 +242,8 @@ static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
 
 static void push(struct mt_memray *r)
 {
-    uint64_t code = mt_mr_varint(&r->c);
-    int64_t instruction = mt_mr_signed(&r->c);
+    uint64_t code = mt_cursor_varint(&r->c);
+    int64_t instruction = mt_cursor_signed(&r->c);
     if (!is_padding(r) && !r->c.more)
         mt_mr_push(&r->stacks, mt_mr_frame(&r->stacks, code, instruction));
 }
@@ -254,7 +254,7 @@ static void old_frame(struct mt_memray *r)
     size_t n;
     struct mt_mr_deltas d = r->last;
     uint64_t id = mt_mr_delta(&r->c, &d.frame);
-    const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
+    const char *name = mt_cursor_text(&r->c, &n), *file = mt_cursor_text(&r->c, &n);
     int64_t line = (int64_t)mt_mr_delta(&r->c, &d.line);
     if (is_padding(r) || r->c.more)
         return;
@@ -312,7 +312,7 @@ static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_e
 enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
 {
     enum { TRAILER = 1, MEMORY, POP = 16, OBJECT = 32, PUSH = 64, ALLOCATION = 128 };
-    unsigned token = mt_mr_byte(&r->c);
+    unsigned token = mt_cursor_byte(&r->c);
     if (!token) {
         r->padded = true;
         return MT_OK;

@@ -7,22 +7,12 @@
 #include "formats/format.h"
 #include "formats/native_paths.h"
 #include "lib/base/ranges.h"
+#include "lib/input/cursor.h"
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
 
-/* What is left of a window. Where it ends before what is taken, that is 0, and `more` is set. */
-struct mt_mr_cursor {
-    const char *p, *end;
-    bool more;
-};
-
-uint8_t mt_mr_byte(struct mt_mr_cursor *c);
-uint64_t mt_mr_fixed(struct mt_mr_cursor *c, size_t bytes); /* 4 or 8 */
-uint64_t mt_mr_varint(struct mt_mr_cursor *c);
-int64_t mt_mr_signed(struct mt_mr_cursor *c);                 /* zigzag */
-uint64_t mt_mr_delta(struct mt_mr_cursor *c, uint64_t *last); /* adds to *last */
-const char *mt_mr_text(struct mt_mr_cursor *c, size_t *n);    /* up to a NUL, which stands there */
-const char *mt_mr_bytes(struct mt_mr_cursor *c, uint64_t n);
+/* A number told as a difference to the last one. */
+uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last);
 
 /* ---- what Python ran ---- */
 
@@ -120,7 +110,7 @@ struct mt_memray {
     struct mt_stream *in;
     struct mt_heap *heap;
     uint64_t beside; /* counted in rec->beside_bytes */
-    struct mt_mr_cursor c;
+    struct mt_cursor c;
     bool whole;  /* the window goes to the end of the file */
     bool done;   /* the recorder's own end has been read */
     bool padded; /* nothing but zeros may follow: the process was killed */

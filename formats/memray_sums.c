@@ -4,7 +4,7 @@
 /* Numbers of these files: of any size since version 12. */
 static uint64_t number(struct mt_memray *r, size_t old_bytes)
 {
-    return r->version < MT_MR_CODES ? mt_mr_fixed(&r->c, old_bytes) : mt_mr_varint(&r->c);
+    return r->version < MT_MR_CODES ? mt_cursor_fixed(&r->c, old_bytes) : mt_cursor_varint(&r->c);
 }
 
 static enum mt_status frame(struct mt_memray *r, struct mt_err *err)
@@ -12,16 +12,16 @@ static enum mt_status frame(struct mt_memray *r, struct mt_err *err)
     size_t n;
     uint64_t id = number(r, 8);
     if (r->version < MT_MR_CODES) {
-        const char *name = mt_mr_text(&r->c, &n), *file = mt_mr_text(&r->c, &n);
-        int64_t line = (int32_t)mt_mr_fixed(&r->c, 4);
-        mt_mr_byte(&r->c);
+        const char *name = mt_cursor_text(&r->c, &n), *file = mt_cursor_text(&r->c, &n);
+        int64_t line = (int32_t)mt_cursor_fixed(&r->c, 4);
+        mt_cursor_byte(&r->c);
         if (!r->c.more)
             *mt_map_at(&r->stacks.frame_of, id) = mt_mr_line(&r->stacks, name, file, line);
         return MT_OK;
     }
     uint64_t code = number(r, 8);
-    int64_t instruction = mt_mr_signed(&r->c);
-    mt_mr_byte(&r->c);
+    int64_t instruction = mt_cursor_signed(&r->c);
+    mt_cursor_byte(&r->c);
     if (r->c.more)
         return MT_OK;
     if (id != r->frames.n)
@@ -72,7 +72,7 @@ static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
     enum { THREAD, ALLOCATOR, NATIVE, TRACE, GENERATION, PEAK_N, END_N, PEAK_B, END_B, ALL };
     uint64_t v[ALL];
     for (int i = 0; i < ALL; i++)
-        v[i] = mt_mr_fixed(&r->c, 8);
+        v[i] = mt_cursor_fixed(&r->c, 8);
     if (r->c.more)
         return MT_OK;
     if (v[TRACE] > r->traces.n)
@@ -93,10 +93,10 @@ static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
 enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)
 {
     enum { SNAPSHOT = 1, SUMS, TRACE, FRAME, OBJECT = 13, TRAILER = 15 };
-    unsigned type = mt_mr_byte(&r->c);
+    unsigned type = mt_cursor_byte(&r->c);
     switch (type) {
     case SNAPSHOT:
-        mt_mr_bytes(&r->c, 3 * 8); /* time, resident memory, level: of no path */
+        mt_cursor_bytes(&r->c, 3 * 8); /* time, resident memory, level: of no path */
         return MT_OK;
     case SUMS:
         return sums(r, err);
@@ -105,9 +105,9 @@ enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)
     case FRAME:
         return frame(r, err);
     case OBJECT:
-        mt_mr_varint(&r->c);
+        mt_cursor_varint(&r->c);
         if (r->native)
-            mt_mr_varint(&r->c);
+            mt_cursor_varint(&r->c);
         return MT_OK;
     case TRAILER:
         r->done = true;

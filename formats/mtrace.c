@@ -60,9 +60,7 @@ static uint32_t named_node(struct reader *r, const char *object, const char *pla
 static uint32_t new_node(struct reader *r, const char *s, size_t n)
 {
     struct mt_native_frame f = {"", "", "", 0};
-    mt_buf_clear(&r->text);
-    mt_buf_add(&r->text, s, n);
-    mt_buf_adds(&r->text, "");
+    mt_buf_set(&r->text, s, n);
     char *at = strrchr(r->text.s, '['), *name, *plus;
     char *place = at ? at + 1 : r->text.s + r->text.n;
     place[strcspn(place, "]")] = '\0';

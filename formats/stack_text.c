@@ -90,9 +90,7 @@ struct mt_native_step mt_stack_text_function(struct mt_stack_text *t, const char
     uint32_t id = mt_strtab_add(&t->functions, s, n);
     if (id < t->steps.n)
         return t->steps.v[id];
-    mt_buf_clear(&t->text);
-    mt_buf_add(&t->text, s, strnlen(s, n));
-    mt_buf_adds(&t->text, "");
+    mt_buf_set(&t->text, s, strnlen(s, n));
     const struct mt_native_frame f = frame_of(t->text.s);
     struct mt_native_step step = mt_python_is(f.file)
                                      ? mt_python_step(t->paths, f.name, f.file, f.line)

@@ -114,6 +114,12 @@ void mt_buf_clear(struct mt_buf *b)
         b->s[0] = '\0';
 }
 
+void mt_buf_set(struct mt_buf *b, const char *s, size_t n)
+{
+    b->n = 0;
+    mt_buf_add(b, s, n);
+}
+
 void mt_buf_free(struct mt_buf *b)
 {
     free(b->s);

@@ -55,7 +55,8 @@ void mt_buf_add(struct mt_buf *b, const char *s, size_t n);
 void mt_buf_adds(struct mt_buf *b, const char *s);
 void mt_buf_addc(struct mt_buf *b, char c);
 void mt_buf_addf(struct mt_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void mt_buf_clear(struct mt_buf *b); /* keeps the memory */
+void mt_buf_clear(struct mt_buf *b);                        /* keeps the memory */
+void mt_buf_set(struct mt_buf *b, const char *s, size_t n); /* in place of what it holds */
 void mt_buf_free(struct mt_buf *b);
 
 #endif

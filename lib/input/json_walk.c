@@ -131,8 +131,7 @@ enum mt_status mt_json_walk_member(struct mt_json_walk *w, bool *any, struct mt_
     while (!(p = mt_json_string(&w->json, w->p, &key)) ||
            !(p = mt_json_expect(&w->json, p, ':', "':' is missing behind a key")))
         MT_TRY(stopped(w, err));
-    mt_buf_clear(&w->key);
-    mt_buf_adds(&w->key, "");
+    mt_buf_set(&w->key, "", 0);
     mt_json_unescape(&w->key, key);
     w->p = p;
     return MT_OK;

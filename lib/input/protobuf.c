@@ -1,43 +1,29 @@
 #include "lib/input/protobuf.h"
 
-enum { VARINT_MAX = 10, WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+#include "lib/input/cursor.h"
+
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 enum outcome { READ, NO_ROOM, NO_FIELD }; /* NO_ROOM: it goes on behind the end */
 
-static enum outcome take_varint(const char **p, const char *end, uint64_t *v)
+static enum outcome take_varint(struct mt_cursor *c, uint64_t *v)
 {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < VARINT_MAX; i++) {
-        if ((size_t)(end - *p) == i)
-            return NO_ROOM;
-        unsigned char byte = (unsigned char)(*p)[i];
-        sum |= (uint64_t)(byte & 0x7f) << (7 * i);
-        if (!(byte & 0x80)) {
-            *p += i + 1;
-            *v = sum;
-            return READ;
-        }
-    }
-    return NO_FIELD;
+    *v = mt_cursor_varint(c);
+    return c->more ? NO_ROOM : c->p[-1] & 0x80 ? NO_FIELD : READ;
 }
 
-static enum outcome take_fixed(const char **p, const char *end, size_t n, uint64_t *v)
+static enum outcome take_fixed(struct mt_cursor *c, size_t n, uint64_t *v)
 {
-    if ((size_t)(end - *p) < n)
-        return NO_ROOM;
-    *v = 0;
-    for (size_t i = n; i-- > 0;)
-        *v = *v << 8 | (unsigned char)(*p)[i];
-    *p += n;
-    return READ;
+    *v = mt_cursor_fixed(c, n);
+    return c->more ? NO_ROOM : READ;
 }
 
 /* NO_ROOM: f->n says how long the field is, if that is known; else it is 0. */
 static enum outcome take_field(const char **at, const char *end, struct mt_proto_field *f)
 {
-    const char *p = *at;
+    struct mt_cursor c = {*at, end, false};
     uint64_t key, n;
-    enum outcome done = take_varint(&p, end, &key);
+    enum outcome done = take_varint(&c, &key);
     *f = (struct mt_proto_field){0};
     if (done != READ)
         return done;
@@ -46,29 +32,28 @@ static enum outcome take_field(const char **at, const char *end, struct mt_proto
     f->number = (uint32_t)(key >> 3);
     switch (key & 7) {
     case WIRE_VARINT:
-        done = take_varint(&p, end, &f->value);
+        done = take_varint(&c, &f->value);
         break;
     case WIRE_64:
-        done = take_fixed(&p, end, 8, &f->value);
+        done = take_fixed(&c, 8, &f->value);
         break;
     case WIRE_32:
-        done = take_fixed(&p, end, 4, &f->value);
+        done = take_fixed(&c, 4, &f->value);
         break;
     case WIRE_BYTES:
-        if ((done = take_varint(&p, end, &n)) != READ)
+        if ((done = take_varint(&c, &n)) != READ)
             return done;
         f->bytes = true;
-        f->s = p;
+        f->s = c.p;
         f->n = n;
-        if (n > (size_t)(end - p))
-            return NO_ROOM;
-        p += n;
+        mt_cursor_bytes(&c, n);
+        done = c.more ? NO_ROOM : READ;
         break;
     default:
         return NO_FIELD;
     }
     if (done == READ)
-        *at = p;
+        *at = c.p;
     return done;
 }
 
@@ -90,7 +75,9 @@ bool mt_proto_number(const struct mt_proto_field *f, struct mt_proto *at, uint64
     }
     if (at->damaged || at->p == at->end)
         return false;
-    at->damaged = take_varint(&at->p, at->end, v) != READ;
+    struct mt_cursor c = {at->p, at->end, false};
+    at->damaged = take_varint(&c, v) != READ;
+    at->p = c.p;
     return !at->damaged;
 }
 

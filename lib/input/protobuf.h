@@ -9,9 +9,8 @@
 
 #include "lib/input/stream.h"
 
-#define MT_PROTO_FIELD_MAX                                                                         \
-    (MT_STREAM_MAX_PEEK - 32) /* bytes of a field of the outermost message                         \
-                               */
+/* Bytes of a field of the outermost message. */
+#define MT_PROTO_FIELD_MAX (MT_STREAM_MAX_PEEK - 32)
 
 struct mt_proto_field {
     uint32_t number;
