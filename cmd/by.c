@@ -95,13 +95,14 @@ enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err)
 {
     static const unsigned needs[MT_BY_N] = {
-        [MT_BY_MODULE] = MT_KNOWS_OPS,         [MT_BY_PHASE] = MT_KNOWS_OPS,
-        [MT_BY_SHAPE] = MT_KNOWS_OPS,          [MT_BY_THREAD] = MT_KNOWS_THREADS,
-        [MT_BY_FORWARD] = MT_KNOWS_OPS,        [MT_BY_STEP] = MT_KNOWS_STEPS,
-        [MT_BY_OBJECT] = MT_KNOWS_PLACES,      [MT_BY_FILE] = MT_KNOWS_PLACES,
-        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES};
+        [MT_BY_MODULE] = MT_KNOWS_OPS,          [MT_BY_PHASE] = MT_KNOWS_OPS,
+        [MT_BY_SHAPE] = MT_KNOWS_OPS,           [MT_BY_THREAD] = MT_KNOWS_THREADS,
+        [MT_BY_FORWARD] = MT_KNOWS_OPS,         [MT_BY_STEP] = MT_KNOWS_STEPS,
+        [MT_BY_OBJECT] = MT_KNOWS_PLACES,       [MT_BY_FILE] = MT_KNOWS_PLACES,
+        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES, [MT_BY_LABEL] = MT_KNOWS_LABELS};
     /* where there are events, what one of them lacks is a row of its own */
-    unsigned asked = mt_device_has_events(device) ? MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES : ~0u;
+    const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
+    unsigned asked = mt_device_has_events(device) ? always : ~0u;
     for (int k = 0; k < by->n; k++)
         MT_TRY(mt_knows(run, device, needs[by->v[k]] & asked, err));
     return MT_OK;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static struct mt_import_opts how;
-static const char *cpp_frames, *values_are;
+static const char *cpp_frames, *values_are, *split;
 static struct mt_strings bases;
 static bool series; /* all files are one run */
 
@@ -423,6 +423,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     for (size_t i = 0; i < how.groups.n; i++)
         MT_TRY_OUT(mt_store_check_group(how.groups.v[i], err));
     MT_TRY_OUT(mt_import_cpp_frames(cpp_frames, &how.cpp_frames, err));
+    MT_TRY_OUT(mt_import_split(split, &how.split, err));
     MT_TRY_OUT(mt_import_values(values_are, &how.values, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
@@ -469,6 +470,8 @@ static const struct mt_opt opts[] = {
      "machine"},
     {"no-symbols", 0, MT_OPT_FLAG, &how.no_symbols, NULL,
      "open none of them: functions without a name stay places in modules"},
+    {"split", 0, MT_OPT_STRING, &split, "WHAT",
+     "keep apart in heap logs what paths of one name add up: thread, label, or thread,label"},
     {"series", 0, MT_OPT_FLAG, &series, NULL,
      "all files are dumps of one process, in their order: one run, whose moments they are"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
@@ -481,6 +484,7 @@ static const struct mt_glossary_entry formats[] = {MT_READERS(READS){0}};
 static const struct mt_glossary words[] = {{"Files it reads", formats, NULL}, {0}};
 
 static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL},
+                                          {"split", "thread label thread,label", NULL},
                                           {"values", "at-end at-peak allocated temporary", NULL},
                                           {0}};
 

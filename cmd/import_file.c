@@ -14,6 +14,28 @@ struct progress {
     struct mt_progress line;
 };
 
+enum mt_status mt_import_split(const char *text, unsigned *out, struct mt_err *err)
+{
+    static const char *const words[] = {"", "thread", "label", "thread,label", "label,thread"};
+    static const unsigned means[] = {0, MT_SPLIT_THREAD, MT_SPLIT_LABEL,
+                                     MT_SPLIT_THREAD | MT_SPLIT_LABEL,
+                                     MT_SPLIT_THREAD | MT_SPLIT_LABEL};
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
+        if (strcmp(text ? text : "", words[i]) == 0) {
+            *out = means[i];
+            return MT_OK;
+        }
+    MT_FAIL(err, MT_EUSAGE, "--split is thread, label or thread,label, not '%s'", text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
+const char *mt_import_split_words(unsigned split)
+{
+    static const char *const words[] = {NULL, "thread", "label", "thread,label"};
+    return words[split & 3u];
+}
+
 static void show_progress(void *closure)
 {
     struct progress *p = closure;
@@ -92,6 +114,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
+                                .split = how->split,
                                 .values = how->values,
                                 .alloc_fn = alloc_fn,
                                 .symbols = symbols,
@@ -155,6 +178,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " sysroot %s", how->sysroot);
     if (how->no_symbols && rec->summed)
         mt_buf_adds(&key, " symbols none");
+    if (how->split && rec->summed)
+        mt_buf_addf(&key, " split %s", mt_import_split_words(how->split));
     if (how->series_n)
         mt_buf_addf(&key, " series %zu", how->series_n);
     for (size_t i = 0; i < how->bases.n; i++)
@@ -192,6 +217,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
         how->bases.v[n - 1 - i] = how->bases.v[i];
         how->bases.v[i] = last;
     }
+    if (mt_import_split(cut_last(key, " split "), &how->split, &ignored) != MT_OK)
+        return false;
     const char *symbols = cut_last(key, " symbols ");
     how->no_symbols = symbols && strcmp(symbols, "none") == 0;
     how->sysroot = cut_last(key, " sysroot ");

@@ -20,6 +20,7 @@ struct mt_import_opts {
     bool no_symbols;       /* functions of places in code are not looked for */
     const char *sysroot;   /* folder in which they are; NULL = this machine */
     struct mt_bases bases; /* what is older than the recording */
+    unsigned split;        /* enum mt_split */
     bool replace, partial;
     size_t series_n;         /* dumps of one process that are one run; 0 = it is one file */
     int64_t max_memory;      /* bytes; 0 = half of the machine's */
@@ -30,6 +31,12 @@ struct mt_import_opts {
  * mt_import_read. */
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,
                                struct mt_recording *rec, char hash[33], struct mt_err *err);
+
+/* What --split means: thread, label, or both with a comma; NULL = nothing. Errors: MT_EUSAGE. */
+enum mt_status mt_import_split(const char *text, unsigned *out, struct mt_err *err);
+
+/* And back; NULL: nothing. */
+const char *mt_import_split_words(unsigned split);
 
 /* What --cpp-frames means: fold, all, none; NULL = fold. Errors: MT_EUSAGE. */
 enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err);

@@ -44,7 +44,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     enum mt_status st = MT_OK;
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
-    if (thread || steps || mt_group_needs_ops(keys.v, keys.n))
+    bool events = !d || mt_device_has_events(d); /* else paths say the thread */
+    if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
@@ -143,7 +144,7 @@ static enum mt_status check_known(const struct mt_run *run, const struct devices
             continue;
         MT_TRY(mt_knows(run, &d->v[i],
                         steps    ? MT_KNOWS_STEPS
-                        : thread ? MT_KNOWS_THREADS
+                        : thread ? MT_KNOWS_THREADS | MT_KNOWS_OPS /* to choose by */
                                  : 0,
                         err));
         MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column), err));

@@ -32,8 +32,12 @@ enum mt_meaning {
     MT_MEANS_N
 };
 
+/* What is kept apart of heap logs, as a root of call paths; else it adds up. Bits. */
+enum mt_split { MT_SPLIT_THREAD = 1, MT_SPLIT_LABEL = 2 };
+
 struct mt_read_opts {
-    bool partial; /* keep what is complete of a file that is cut off */
+    unsigned split; /* enum mt_split */
+    bool partial;   /* keep what is complete of a file that is cut off */
     enum mt_cpp_frames cpp_frames;
     enum mt_meaning values;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */

@@ -13,6 +13,7 @@
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14, STACK_MAX = 4096 };
@@ -43,11 +44,13 @@ struct reader {
 
     bool mapping; /* what comes are mapped objects */
     bool has_mappings;
-    bool open; /* the last stack can have further lines */
+    bool open;    /* the last stack can have further lines */
+    size_t whole; /* stack of all threads whose lines come; and 1 more, 0 = none */
     MT_VEC(struct stack {
         struct counts counts;
         uint64_t offset;
         size_t first, n;             /* of addresses, innermost first */
+        uint32_t thread;             /* number and 1 more; 0: all, or what no thread is said of */
         size_t first_named, named_n; /* of names, innermost first; none: only addresses are known */
     })
     stacks;
@@ -95,6 +98,7 @@ static void read_addresses(struct reader *r, struct mt_fields f)
 {
     struct stack s = {.offset = r->line.offset, .first = r->addresses.n, .first_named = r->named.n};
     uint64_t address;
+    r->whole = 0;
     while (mt_field_address(&f, &address))
         *mt_vec_push(&r->addresses) = address;
     s.n = r->addresses.n - s.first;
@@ -104,16 +108,42 @@ static void read_addresses(struct reader *r, struct mt_fields f)
     r->open = true;
 }
 
+/* jemalloc's "t1: counts", of one thread: a part of the stack, which is then the rest. */
+static void split_thread(struct reader *r, struct mt_fields f)
+{
+    int64_t thread;
+    struct counts c;
+    struct stack s = r->stacks.v[r->whole - 1];
+    struct counts *rest = &r->stacks.v[r->whole - 1].counts;
+    if (!take_count(&f, &thread) || thread >= UINT32_MAX - 1 || !mt_field_take(&f, ":") ||
+        !take_counts(&f, &c) || c.end_n > rest->end_n || c.end_b > rest->end_b ||
+        c.alloc_n > rest->alloc_n || c.alloc_b > rest->alloc_b) {
+        skip(r);
+        return;
+    }
+    rest->end_n -= c.end_n;
+    rest->end_b -= c.end_b;
+    rest->alloc_n -= c.alloc_n;
+    rest->alloc_b -= c.alloc_b;
+    s.counts = c;
+    s.thread = (uint32_t)thread + 1;
+    *mt_vec_push(&r->stacks) = s;
+}
+
 /* jemalloc's "t*: counts", of all threads; what is before the first stack is of all stacks. Those
  * of each thread say nothing else. */
 static void read_threads(struct reader *r, struct mt_fields f)
 {
     struct counts c;
-    if (!mt_field_take(&f, "*:"))
+    if (!mt_field_take(&f, "*:")) {
+        if (r->opts->split & MT_SPLIT_THREAD && r->whole)
+            split_thread(r, f);
         return;
+    }
     if (!take_counts(&f, &c)) {
         skip(r);
     } else if (r->open) {
+        r->whole = r->stacks.n;
         r->stacks.v[r->stacks.n - 1].counts = c;
         r->open = false;
     } else if (!r->has_total && !r->stacks.n) {
@@ -256,9 +286,14 @@ static const struct code *code_at(struct reader *r, uint64_t address)
 static uint32_t node_of(struct reader *r, const struct stack *s)
 {
     bool all = r->opts->cpp_frames == MT_CPP_ALL;
-    if (s->named_n)
-        return mt_native_path(&r->paths, MT_NONE, r->named.v + s->first_named, s->named_n, all);
     uint32_t around = MT_NONE;
+    if (s->thread) {
+        char name[32];
+        snprintf(name, sizeof name, "thread %u", s->thread - 1);
+        around = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    }
+    if (s->named_n)
+        return mt_native_path(&r->paths, around, r->named.v + s->first_named, s->named_n, all);
     r->stack.n = 0;
     for (size_t i = 0; i < s->n && i < STACK_MAX; i++) {
         const struct code *c = code_at(r, r->addresses.v[s->first + i]);
@@ -266,9 +301,8 @@ static uint32_t node_of(struct reader *r, const struct stack *s)
             *mt_vec_push(&r->stack) = r->steps.v[c->first + k];
     }
     if (s->n > STACK_MAX)
-        around =
-            mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
-    return s->n ? mt_native_path(&r->paths, around, r->stack.v, r->stack.n, all) : MT_NONE;
+        around = mt_path_node(&r->paths, around, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
+    return s->n ? mt_native_path(&r->paths, around, r->stack.v, r->stack.n, all) : around;
 }
 
 /* ---- figures ---- */

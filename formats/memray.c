@@ -333,6 +333,7 @@ static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opt
     rec->resolution_ns = ms_ns;
     r.stacks.now = MT_NONE;
     mt_path_tree_init(&r.stacks.paths, rec);
+    r.stacks.split = opts->split & MT_SPLIT_THREAD;
     mt_strtab_init(&r.stacks.texts);
     mt_mr_native_init(&r.natives, opts);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);

@@ -156,6 +156,13 @@ static bool walk(struct mt_mr_native *v, struct mt_path_tree *p, uint64_t id)
     return false;
 }
 
+/* Whether no function of Python is around: nothing is, or only the thread. */
+static bool is_outermost(const struct mt_path_tree *p, uint32_t node)
+{
+    const struct mt_recording *r = p->rec;
+    return node == MT_NONE || r->frames.v[r->nodes.v[node].frame].kind == MT_FRAME_THREAD;
+}
+
 uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint32_t python,
                            uint64_t id)
 {
@@ -170,7 +177,7 @@ uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint3
     size_t first = 0;
     while (!all && first < v->stack.n && v->stack.v[first].kind == MT_NATIVE_ALLOCATOR)
         first++;
-    if (python == MT_NONE && !called && v->stack.n)
+    if (is_outermost(p, python) && !called && v->stack.n)
         node = mt_native_path(p, node, v->stack.v, v->stack.n, all);
     else if (called)
         for (size_t i = v->stack.n; i-- > first;)

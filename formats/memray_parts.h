@@ -34,6 +34,7 @@ struct mt_mr_stacks {
     MT_VEC(struct mt_mr_thread {
         MT_VEC(uint32_t) stack; /* node up to each frame */
         size_t skip;            /* of these frames are memray's own */
+        uint32_t root;          /* node around all; MT_NONE */
         struct mt_mr_recent {   /* allocated last, the latest first */
             uint64_t address, bytes;
             uint32_t node;
@@ -44,6 +45,8 @@ struct mt_mr_stacks {
     uint32_t now; /* thread; MT_NONE: none yet */
     uint64_t main_thread;
     size_t skip;
+    bool split;     /* threads are kept apart, */
+    size_t other_n; /* others than the main thread by their number from 1 on */
 };
 
 void mt_mr_stacks_free(struct mt_mr_stacks *s);

@@ -3,6 +3,7 @@
 #include "formats/memray_parts.h"
 #include "formats/python_frames.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void mt_mr_stacks_free(struct mt_mr_stacks *s)
@@ -66,13 +67,25 @@ uint32_t mt_mr_frame(struct mt_mr_stacks *s, uint64_t code, int64_t instruction)
     return *at = frame;
 }
 
+/* The root of what a thread allocates. Numbers of the system's are others in each run. */
+static uint32_t root(struct mt_mr_stacks *s, uint64_t thread)
+{
+    char name[32] = "main thread";
+    if (!thread)
+        snprintf(name, sizeof name, "[unknown thread]");
+    else if (thread != s->main_thread)
+        snprintf(name, sizeof name, "thread %zu", ++s->other_n);
+    return mt_path_root(&s->paths, MT_NONE, name, MT_PATH_THREAD);
+}
+
 void mt_mr_switch(struct mt_mr_stacks *s, uint64_t thread)
 {
     uint32_t *at = mt_map_at(&s->thread_of, thread);
     if (*at == MT_MAP_NONE) {
         *at = (uint32_t)s->threads.n;
         *mt_vec_push(&s->threads) =
-            (struct mt_mr_thread){.skip = thread == s->main_thread ? s->skip : 0};
+            (struct mt_mr_thread){.skip = thread == s->main_thread ? s->skip : 0,
+                                  .root = s->split ? root(s, thread) : MT_NONE};
     }
     s->now = *at;
 }
@@ -87,14 +100,14 @@ struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s)
 uint32_t mt_mr_node(struct mt_mr_stacks *s)
 {
     const struct mt_mr_thread *t = mt_mr_now(s);
-    return t->stack.n ? t->stack.v[t->stack.n - 1] : MT_NONE;
+    return t->stack.n ? t->stack.v[t->stack.n - 1] : t->root;
 }
 
 void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame)
 {
     uint32_t node = mt_mr_node(s);
     struct mt_mr_thread *t = mt_mr_now(s);
-    node = t->stack.n < t->skip ? MT_NONE : mt_path_node(&s->paths, node, frame);
+    node = t->stack.n < t->skip ? t->root : mt_path_node(&s->paths, node, frame);
     *mt_vec_push(&t->stack) = node;
 }
 

@@ -51,13 +51,18 @@ static uint32_t node_of(struct mt_memray *r, uint64_t trace, uint64_t thread)
 {
     size_t skip = thread == r->stacks.main_thread ? r->stacks.skip : 0;
     int which = skip > 0;
+    bool split = r->stacks.split; /* what is known of a trace is then of another thread */
     uint32_t node = MT_NONE;
     r->walk.n = 0;
     while (trace && r->traces.v[trace - 1].depth > skip && node == MT_NONE) {
-        node = r->traces.v[trace - 1].node[which] - 1u;
+        node = split ? MT_NONE : r->traces.v[trace - 1].node[which] - 1u;
         if (node == MT_NONE)
             *mt_vec_push(&r->walk) = (uint32_t)trace - 1;
         trace = r->traces.v[trace - 1].parent;
+    }
+    if (split) {
+        mt_mr_switch(&r->stacks, thread);
+        node = mt_mr_now(&r->stacks)->root;
     }
     for (size_t i = r->walk.n; i-- > 0;) {
         struct mt_mr_trace *t = &r->traces.v[r->walk.v[i]];

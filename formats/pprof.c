@@ -19,6 +19,7 @@ enum {
 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR };
 enum {
     MAPPING_ID = 1,
     MAPPING_START,
@@ -43,7 +44,7 @@ enum mt_status mt_pprof_check_memory(struct mt_pprof *r, struct mt_err *err)
         mt_map_bytes(&r->location_of) + mt_map_bytes(&r->function_of) + mt_vec_bytes(&r->strings) +
         mt_vec_bytes(&r->mappings) + mt_vec_bytes(&r->functions) + mt_vec_bytes(&r->lines) +
         mt_vec_bytes(&r->locations) + mt_vec_bytes(&r->stacks) + mt_vec_bytes(&r->values) +
-        mt_vec_bytes(&r->samples) + mt_vec_bytes(&r->steps);
+        mt_vec_bytes(&r->samples) + mt_vec_bytes(&r->steps) + mt_vec_bytes(&r->labels);
     mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
@@ -88,9 +89,26 @@ static void push_location(struct mt_pprof *r, uint64_t id)
     *mt_vec_push(&r->stacks) = i;
 }
 
+/* Labels that are numbers count what is sampled, as Go's size of blocks does. */
+static void read_label(struct mt_pprof *r, struct mt_proto m)
+{
+    struct mt_pprof_label to = {0};
+    struct mt_proto_field f;
+    while (mt_proto_next(&m, &f))
+        if (f.number == LABEL_KEY)
+            to.key = f.value;
+        else if (f.number == LABEL_STR)
+            to.text = f.value;
+    if (m.damaged)
+        skip(r);
+    else if (to.text)
+        *mt_vec_push(&r->labels) = to;
+}
+
 static void read_sample(struct mt_pprof *r, struct mt_proto m)
 {
-    struct mt_pprof_sample s = {.first = r->stacks.n, .first_value = r->values.n};
+    struct mt_pprof_sample s = {
+        .first = r->stacks.n, .first_value = r->values.n, .first_label = r->labels.n};
     struct mt_proto_field f;
     uint64_t v;
     bool sound = true;
@@ -102,13 +120,18 @@ static void read_sample(struct mt_pprof *r, struct mt_proto m)
         else if (f.number == SAMPLE_VALUE)
             while (mt_proto_number(&f, &numbers, &v))
                 *mt_vec_push(&r->values) = (int64_t)v;
+        else if (f.number == SAMPLE_LABEL && f.bytes && r->opts->split & MT_SPLIT_LABEL &&
+                 r->labels.n - s.first_label < MT_PPROF_LABELS)
+            read_label(r, numbers);
         sound = !numbers.damaged;
     }
     s.n = r->stacks.n - s.first;
+    s.label_n = r->labels.n - s.first_label;
     size_t value_n = r->values.n - s.first_value;
     if (m.damaged || !sound || !value_n || value_n > MT_PPROF_TYPES) {
         r->stacks.n = s.first;
         r->values.n = s.first_value;
+        r->labels.n = s.first_label;
         skip(r);
         return;
     }
@@ -324,6 +347,8 @@ static void free_parts(struct mt_pprof *r)
     mt_vec_free(&r->values);
     mt_vec_free(&r->samples);
     mt_vec_free(&r->steps);
+    mt_vec_free(&r->labels);
+    mt_buf_free(&r->text);
     mt_vec_free(&r->stack);
 }
 

@@ -63,9 +63,31 @@ static void make_steps(struct mt_pprof *r, struct mt_pprof_location *l)
     }
 }
 
+/* "handler=/users, tenant=a", whatever the order in the file; "" = none. */
+static const char *labels_of(struct mt_pprof *r, const struct mt_pprof_sample *s)
+{
+    const char *before = "";
+    mt_buf_clear(&r->text);
+    for (size_t given = 0; given < s->label_n; given++) {
+        const struct mt_pprof_label *next = NULL;
+        for (size_t i = 0; i < s->label_n; i++) {
+            const struct mt_pprof_label *l = &r->labels.v[s->first_label + i];
+            const char *key = text_at(r, l->key);
+            if (strcmp(key, before) > 0 && (!next || strcmp(key, text_at(r, next->key)) < 0))
+                next = l;
+        }
+        if (!next)
+            break; /* a key that comes again */
+        before = text_at(r, next->key);
+        mt_buf_addf(&r->text, "%s%s=%s", r->text.n ? ", " : "", before, text_at(r, next->text));
+    }
+    return r->text.n ? r->text.s : "";
+}
+
 static uint32_t node_of(struct mt_pprof *r, const struct mt_pprof_sample *s)
 {
-    uint32_t around = MT_NONE;
+    const char *labels = labels_of(r, s);
+    uint32_t around = *labels ? mt_path_root(&r->paths, MT_NONE, labels, MT_PATH_LABEL) : MT_NONE;
     r->stack.n = 0;
     for (size_t i = 0; i < s->n; i++) {
         struct mt_pprof_location *l = &r->locations.v[r->stacks.v[s->first + i]];
@@ -75,10 +97,9 @@ static uint32_t node_of(struct mt_pprof *r, const struct mt_pprof_sample *s)
             *mt_vec_push(&r->stack) = r->steps.v[l->step - 1 + k];
     }
     if (!r->stack.n)
-        return MT_NONE;
+        return around;
     if (r->stack.n == STACK_MAX)
-        around =
-            mt_path_node(&r->paths, MT_NONE, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
+        around = mt_path_node(&r->paths, around, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
     return mt_native_path(&r->paths, around, r->stack.v, r->stack.n,
                           r->opts->cpp_frames == MT_CPP_ALL);
 }

@@ -13,7 +13,8 @@
 #include "lib/model/heap.h"
 
 enum {
-    MT_PPROF_TYPES = 64, /* values of a sample */
+    MT_PPROF_TYPES = 64,  /* values of a sample */
+    MT_PPROF_LABELS = 64, /* of a sample that are kept */
     MT_PPROF_PER_CHECK = 4096,
 };
 
@@ -61,8 +62,10 @@ struct mt_pprof {
     locations;
     MT_VEC(uint32_t) stacks; /* indices of locations, innermost first */
     MT_VEC(int64_t) values;
+    MT_VEC(struct mt_pprof_label { uint64_t key, text; }) labels; /* strings; where they are kept */
+    struct mt_buf text;                                           /* scratch */
     MT_VEC(struct mt_pprof_sample {
-        size_t first, n, first_value;
+        size_t first, n, first_value, first_label, label_n;
         uint32_t value_n;
     })
     samples;

@@ -10,8 +10,8 @@ SELECT parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase
 SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
 
 -- name: load_frames
--- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, object, file
-SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
+-- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, 3 a thread, 4 a label, object, file
+SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id

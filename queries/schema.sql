@@ -51,7 +51,7 @@ CREATE TABLE meta (
 -- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
 -- what others held there is NULL; 32768 libraries or files of functions; from 65536 on further figures: temporary_n, temporary_b,
 -- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n, copied_b, copies_n, units_n, events_n;
--- 1073741824 what memory is for. Figures that it does not know are NULL.
+-- 536870912 labels; 1073741824 what memory is for. Figures that it does not know are NULL.
 -- The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
@@ -112,7 +112,7 @@ CREATE TABLE frame (
   id INTEGER PRIMARY KEY,
   name_id INTEGER NOT NULL,        -- string
   kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other, 5 C or C++ function,
-                                   -- 6 no function but what the memory is for
+                                   -- 6 no function but what the memory is for, 7 but the thread, 8 but a label of the recorder's
   instance INTEGER NOT NULL,       -- number behind an nn.Module name; -1 = none
   object_id INTEGER,               -- string: shared library or program; NULL: unknown, or no native function
   file_id INTEGER,                 -- string: source file; NULL like the object
@@ -335,7 +335,7 @@ CREATE TABLE note (
 ) WITHOUT ROWID;
 
 CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
-  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' WHEN 6 THEN 'category' ELSE 'other' END AS kind,
+  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' WHEN 6 THEN 'category' WHEN 7 THEN 'thread' WHEN 8 THEN 'label' ELSE 'other' END AS kind,
   (SELECT text FROM string WHERE id = f.object_id) AS object, (SELECT text FROM string WHERE id = f.file_id) AS file
   FROM frame f JOIN string s ON s.id = f.name_id;
 

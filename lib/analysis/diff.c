@@ -130,7 +130,7 @@ static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
     struct mt_groups groups = {0};
     const struct mt_op_filter all = {.keys = c->grouper->keys, .key_n = c->grouper->key_n};
     enum mt_status st;
-    if (!mt_group_needs_ops(all.keys, all.key_n)) {
+    if (!mt_device_has_events(&s->device) || !mt_group_needs_ops(all.keys, all.key_n)) {
         MT_TRY(mt_nodes_each(s->db, &s->run, &s->device, false, c->grouper, add_node, c, err));
         add_explicit(c);
         return MT_OK;

@@ -37,6 +37,8 @@ static uint32_t function(struct mt_path_tree *p, const uint32_t key[4])
     if (id == p->flags.n) {
         enum mt_frame_kind kind = key[3] & MT_PATH_PYTHON     ? MT_FRAME_PYTHON
                                   : key[3] & MT_PATH_CATEGORY ? MT_FRAME_CATEGORY
+                                  : key[3] & MT_PATH_THREAD   ? MT_FRAME_THREAD
+                                  : key[3] & MT_PATH_LABEL    ? MT_FRAME_LABEL
                                                               : MT_FRAME_NATIVE;
         *mt_vec_push(&r->frames) = (struct mt_frame){.name = key[0],
                                                      .object = key[1],
@@ -100,4 +102,9 @@ uint32_t mt_path_node(struct mt_path_tree *p, uint32_t parent, uint32_t frame)
     if (r->nodes.v[node].line != f->line)
         r->nodes.v[node].line = 0;
     return node;
+}
+
+uint32_t mt_path_root(struct mt_path_tree *p, uint32_t parent, const char *name, unsigned flag)
+{
+    return mt_path_node(p, parent, mt_path_frame(p, name, "", "", 0, MT_PATH_ASIDE | flag));
 }

@@ -16,10 +16,13 @@
 
 /* What a frame is, beside a native function. */
 enum mt_path_flags {
-    MT_PATH_ASIDE = 1 << 0,   /* says nothing of who allocates: malloc, operator new. Never the top,
-                                 unless the path has nothing else */
-    MT_PATH_PYTHON = 1 << 1,  /* a Python function */
-    MT_PATH_CATEGORY = 1 << 2 /* no function but what the memory below is for (MT_FRAME_CATEGORY) */
+    MT_PATH_ASIDE = 1 << 0,  /* says nothing of who allocates: malloc, operator new. Never the top,
+                                unless the path has nothing else */
+    MT_PATH_PYTHON = 1 << 1, /* a Python function */
+    MT_PATH_CATEGORY =
+        1 << 2,              /* no function but what the memory below is for (MT_FRAME_CATEGORY) */
+    MT_PATH_THREAD = 1 << 3, /* nor these, at the root of the paths of a thread, or of a label */
+    MT_PATH_LABEL = 1 << 4
 };
 
 /* Who uses it makes no other frames of the recording meanwhile. */
@@ -48,6 +51,10 @@ uint64_t mt_path_tree_bytes(const struct mt_path_tree *p);
  */
 uint32_t mt_path_frame(struct mt_path_tree *p, const char *name, const char *object,
                        const char *file, int64_t line, unsigned flags);
+
+/* The root node of what a thread allocates (MT_PATH_THREAD), or of what the recorder was told of it
+ * (MT_PATH_LABEL), inside of a parent or MT_NONE. */
+uint32_t mt_path_root(struct mt_path_tree *p, uint32_t parent, const char *name, unsigned flag);
 
 /*
  * The node of a frame (a number of mt_path_frame) called from a node (MT_NONE: a root), made if

@@ -30,6 +30,8 @@ enum mt_frame_kind {
     MT_FRAME_OTHER = 4,      /* an interval of another program's trace */
     MT_FRAME_NATIVE = 5,     /* a C or C++ function */
     MT_FRAME_CATEGORY = 6,   /* no function but what the memory is for: gradient */
+    MT_FRAME_THREAD = 7,     /* no function but the thread that allocates (import --split) */
+    MT_FRAME_LABEL = 8,      /* nor this: what the recorder was told of it, "tenant=a" */
     MT_FRAME_KIND_N
 };
 

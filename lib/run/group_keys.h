@@ -32,6 +32,8 @@ enum mt_key_span {
     KEY(FILE, "file", MT_SPAN_PART, false, "the source file of the site's function (heap logs)")   \
     KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
         "what the memory is for: parameter, activation, gradient (memory timelines)")              \
+    KEY(LABEL, "label", MT_SPAN_PART, false,                                                       \
+        "what the recorder was told of it: tenant=a (pprof, import --split label)")                \
     KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
         "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
         "optimizer, data loading or other")                                                        \
@@ -39,7 +41,8 @@ enum mt_key_span {
         "the whole call path from the root; of more than 256 names 64 are shown")                  \
     KEY(SHAPE, "shape", MT_SPAN_OP, true,                                                          \
         "the op with these input shapes (traces recorded with record_shapes)")                     \
-    KEY(THREAD, "thread", MT_SPAN_ASIDE, true, "the thread it runs on")                            \
+    KEY(THREAD, "thread", MT_SPAN_ASIDE, true,                                                     \
+        "the thread it runs on (heap logs: import --split thread)")                                \
     KEY(STEP, "step", MT_SPAN_ASIDE, true,                                                         \
         "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker")
 

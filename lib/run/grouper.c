@@ -54,6 +54,8 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
         return n->file == MT_NONE ? text_id(t, "[no file]") : n->file;
     case MT_BY_CATEGORY:
         return n->category == MT_NONE ? text_id(t, "[unknown]") : n->category;
+    case MT_BY_LABEL:
+        return n->label == MT_NONE ? text_id(t, "[no label]") : n->label;
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
     default:
@@ -80,8 +82,10 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return key_of_step(g, of->step);
     if (of->node == MT_NONE)
         return text_id(t, t->outside_name ? t->outside_name : "[outside ops]");
-    if (key == MT_BY_THREAD)
-        return text_id(t, "[no thread]");
+    if (key == MT_BY_THREAD) {
+        uint32_t thread = t->nodes.v[of->node].thread; /* of a heap log */
+        return thread == MT_NONE ? text_id(t, "[no thread]") : thread;
+    }
     if (key == MT_BY_SHAPE)
         return of->shape == MT_NONE ? text_id(t, "[no shape]") : of->shape;
     if (key == MT_BY_FORWARD)

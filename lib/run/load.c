@@ -46,7 +46,7 @@ static uint8_t phase_of(int64_t phase)
 struct frame {
     int64_t id;
     uint32_t name, object, file; /* string ids; MT_NONE: unknown */
-    bool python_or_annotation, is_category;
+    bool python_or_annotation, is_category, is_thread, is_label;
 };
 
 /* The frames of the nodes, read once each. */
@@ -69,6 +69,8 @@ static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const
     if (s) {
         f.python_or_annotation = mt_stmt_int(s, 2) == 1;
         f.is_category = mt_stmt_int(s, 2) == 2;
+        f.is_thread = mt_stmt_int(s, 2) == 3;
+        f.is_label = mt_stmt_int(s, 2) == 4;
         f.object = text_of(t, s, 3);
         f.file = text_of(t, s, 4);
     }
@@ -143,9 +145,11 @@ static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool
         struct frame frames[4]; /* itself, top, scope, module */
         for (int i = 0; i < 4; i++)
             MT_TRY(frame_of(db, t, known, s, 1 + i, i < 2, &frames[i], err));
-        uint32_t category = frames[0].is_category ? frames[0].name
-                            : parent != MT_NONE   ? t->nodes.v[parent].category
-                                                  : MT_NONE;
+        const struct mt_tree_node *around = parent != MT_NONE ? &t->nodes.v[parent] : NULL;
+        const uint32_t own = frames[0].name, none = MT_NONE;
+        uint32_t category = frames[0].is_category ? own : around ? around->category : none;
+        uint32_t thread = frames[0].is_thread ? own : around ? around->thread : none;
+        uint32_t label = frames[0].is_label ? own : around ? around->label : none;
         *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
                                                         frames[0].name,
                                                         frames[1].name,
@@ -154,6 +158,8 @@ static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool
                                                         frames[1].object,
                                                         frames[1].file,
                                                         category,
+                                                        thread,
+                                                        label,
                                                         phase_of(mt_stmt_int(s, 5)),
                                                         frames[0].python_or_annotation};
         if (items) {

@@ -56,7 +56,7 @@ static inline struct mt_item mt_item_of_node(uint32_t node)
 struct mt_tree_node {
     uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
     uint32_t object, file;                      /* of the top: string ids; MT_NONE: unknown */
-    uint32_t category;                          /* the same; of what is nearest on the path */
+    uint32_t category, thread, label;           /* the same; of what is nearest on the path */
     uint8_t phase;
     bool python_or_annotation;
 };

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import time
 
+from pprof import Profile, number, part
+
 MEMTOOL, SAMPLES = os.environ["MEMTOOL"], os.environ["SAMPLES"]
 passed = failed = skipped = 0
 
@@ -39,7 +41,7 @@ open("folder/a file", "w").close()
 open("out put.json", "w").close()
 open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
-RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories"}  # what traces have not
+RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories", "label": "labels"}  # what traces have not
 FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
            "copies": ("copied_b", "copies_n"), "events": ("units_n", "events_n"),
            "dhat": ("read_b", "written_b", "lifetime_ns", "lived_n")}
@@ -226,6 +228,15 @@ def ask(*words):
     return dict(line.split("\t") for line in lines)
 
 
+def labelled():
+    """A heap profile with a label."""
+    p = Profile()
+    text = part(3, number(1, p.text("tenant")) + number(2, p.text("a")))
+    values = b"".join(number(2, v) for v in (2, 200, 1, 100))
+    p.parts.append(part(2, number(1, p.location(p.function("main.f"))) + values + text))
+    return p.bytes()
+
+
 def every_value():
     """What is offered for an option is taken, by every command."""
     memtool("import", f"{SAMPLES}/snapshots/fragmented.pickle", "--db", "v.db", "--name", "gpu")
@@ -236,6 +247,10 @@ def every_value():
     memtool("import", f"{SAMPLES}/python/memray_1.20.bin", "--db", "v.db", "--name", "memray")
     memtool("import", f"{SAMPLES}/timelines/adam.raw.json.gz", "--db", "v.db", "--name", "categories")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
+    for name in ("labels1.pb", "labels2.pb"):  # as a series they have a curve, too
+        with open(name, "wb") as out:
+            out.write(labelled())
+    memtool("import", "--series", "labels1.pb", "labels2.pb", "--split", "label", "--db", "v.db", "--name", "labels")
     os.environ["MEMTOOL_DB"] = "v.db"
     offered = 0
     for command in ask(""):

@@ -13,7 +13,7 @@ import mt
 SAMPLES = os.environ["SAMPLES"]
 # Bits of device.knows (lib/model/knows.h).
 ALLOC, PEAK, AT_PEAK, AT_END, LEVEL, MOMENTS, BLOCKS, COUNTS, FREED_IN, OPS, THREADS, SEGMENTS, STEPS = (1 << bit for bit in range(13))
-PLACES, CATEGORIES = 1 << 15, 1 << 30
+PLACES, LABELS, CATEGORIES = 1 << 15, 1 << 29, 1 << 30
 OTHERS = 15 << 23  # figures of what is no memory: copies, events
 PROCESS = 111  # device.type
 UNNAMED = 112
@@ -68,6 +68,8 @@ def table(run, device):
             m.check(mt.total(m.rows("table", run, "--by", key), "self_at_peak_b") == device["peak_b"], run, "table --by", key)
     else:
         refuses(run, "table", run, "--by", "category")
+    m.check(not device["knows"] & LABELS, run, "keeps labels apart")
+    refuses(run, "table", run, "--by", "label")
     if not places:
         for report in ("table", "peak", "leaks", "timeline"):
             refuses(run, report, run, "--by", "file")

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""import --split: threads and labels of heap logs are groups, and no other figure changes."""
+
+import collections
+import csv
+import os
+import re
+import subprocess
+
+import mt
+from pprof import HEAP, Profile, number, part
+
+SAMPLES = os.environ["SAMPLES"]
+TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "memray")
+FIGURES = ("alloc_b", "alloc_n", "at_peak_b", "at_end_b")
+
+m = mt.Matrix()
+
+
+def both(name, path, split):
+    """Imports the file twice: as ever, and split."""
+    for run, options in ((name, []), (f"{name}_split", ["--split", split])):
+        code, _, err = m.run("import", path, "--name", run, *options, codes=(0,))
+        m.check(code == 0, name, "import", err)
+
+
+def by(run, key):
+    return {row[key]: row for row in m.rows("table", run, "--by", key)}
+
+
+def figures(row):
+    return {figure: row.get(f"self_{figure}") for figure in FIGURES}
+
+
+def path_of(name):
+    """What a thread allocates outside of all functions is its own."""
+    return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\[no (object|file)\]", name) else name
+
+
+def same_in_all(name, key):
+    """What is split adds up to what is not, of any site; and without a split nobody is told apart."""
+    whole, split = f"{name}", f"{name}_split"
+    for group in ("site", "name", "object,file"):
+        keys = group.split(",")
+        rows = {run: {tuple(path_of(row[k]) for k in keys): figures(row) for row in m.rows("table", run, "--by", group) if any(figures(row).values())}
+                for run in (whole, split)}
+        m.check(rows[whole] == rows[split], name, "by", group, "differs", set(rows[whole]) ^ set(rows[split]))
+    for figure in FIGURES:
+        parts = [row.get(f"self_{figure}") for row in m.rows("table", split, "--by", key)]
+        total = mt.total(m.rows("table", whole, "--by", "name"), f"self_{figure}")
+        got = None if None in parts else sum(parts)
+        m.check(got == total, name, "by", key, figure, got, total)
+    both_keys = mt.total(m.rows("table", split, "--by", f"{key},site"), "self_at_end_b")
+    m.check(both_keys == mt.total(m.rows("table", whole, "--by", "site"), "self_at_end_b"), name, key, "and site", both_keys)
+    for report in ("table", "leaks"):
+        code, out, err = m.run(report, whole, "--by", key, codes=(2,))
+        m.check(code == 2 and not out and f"--split {key}" in err, name, report, "is not split", err)
+        m.json(report, split, "--by", f"{key},name")
+    m.json("diff", whole, split)
+
+
+# ---- threads ----
+
+
+def of_memray(version, file):
+    """memray's csv has the thread of each stack: of each the same bytes."""
+    name = f"memray_{version.replace('.', '_')}"
+    both(name, f"{SAMPLES}/python/{file}", "thread")
+    same_in_all(name, "thread")
+    for kind, column in (("peak", "self_at_peak_b"), ("leaks", "self_at_end_b")):
+        want = collections.Counter()
+        with open(f"{TRUTH}/{version}.{kind}.csv") as text:
+            for row in csv.DictReader(text):
+                want[row["tid"]] += int(row["size"])
+        got = {thread: row[column] for thread, row in by(f"{name}_split", "thread").items() if row[column]}
+        m.check(len(want) > 1 and sorted(want.values()) == sorted(got.values()), name, kind, got, want)
+        m.check("main thread" in got, name, "the main thread", got)
+    rows = m.rows("peak", f"{name}_split", "--by", "thread")
+    m.check(len(rows) > 1 and sum(row["at_peak_b"] for row in rows) > 0, name, "peak --by thread", rows)
+
+
+def of_jemalloc():
+    path = f"{SAMPLES}/heap/jemalloc_200k.heap.zst"
+    both("jemalloc", path, "thread")
+    same_in_all("jemalloc", "thread")
+    text = subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout.decode().split("@")[0]
+    want = {}
+    for thread, end_b, alloc_n, alloc_b in re.findall(r"t(\d+): \d+: (\d+) \[(\d+): (\d+)\]", text):
+        want[f"thread {thread}"] = {"alloc_b": int(alloc_b), "alloc_n": int(alloc_n), "at_peak_b": None, "at_end_b": int(end_b)}
+    got = {thread: figures(row) for thread, row in by("jemalloc_split", "thread").items()}
+    m.check(len(want) == 5 and got == want, "jemalloc", "threads", got, want)
+    # More in a thread than in all: the line is left out, with a note.
+    odd = "heap_v2/1\n  t*: 1: 10 [0: 0]\n@ 0x1\n  t*: 1: 10 [0: 0]\n  t1: 1: 99 [0: 0]\n  t2: 1: 10 [0: 0]\n\nMAPPED_LIBRARIES:\n"
+    with open("odd.heap", "w") as out:
+        out.write(odd)
+    m.run("import", "odd.heap", "--name", "odd", "--split", "thread")
+    got = {thread: row["self_at_end_b"] for thread, row in by("odd", "thread").items() if row["self_at_end_b"]}
+    m.check(got == {"thread 2": 10}, "more in a thread than in all", got)
+    m.check(m.query("SELECT count_n FROM note WHERE kind = 'skipped'") == [{"count_n": 1}], "is said")
+
+
+# ---- labels ----
+
+
+def labelled(name):
+    """Samples of two tenants, of none, and of two labels in any order."""
+    p = Profile(HEAP)
+    leaf, main = p.location(p.function("main.leaf")), p.location(p.function("main.main"))
+
+    def label(key, text):
+        return part(3, number(1, p.text(key)) + number(2, p.text(text)))
+
+    def sample(blocks, *labels):
+        values = b"".join(number(2, v) for v in (blocks, 64 * blocks, blocks, 64 * blocks))
+        p.parts.append(part(2, number(1, leaf) + number(1, main) + values + b"".join(labels) + part(3, number(1, p.text("bytes")) + number(3, 64))))
+
+    sample(1, label("tenant", "a"))
+    sample(2, label("tenant", "b"))
+    sample(4)
+    sample(8, label("tenant", "a"), label("handler", "/x"))
+    sample(16, label("handler", "/x"), label("tenant", "a"))
+    sample(32, label("tenant", "a"))
+    with open(name, "wb") as out:
+        out.write(p.bytes())
+    return name
+
+
+def labels():
+    both("labels", labelled("labels.pb"), "label")
+    same_in_all("labels", "label")
+    got = {label: row["self_at_end_b"] for label, row in by("labels_split", "label").items() if row["self_at_end_b"]}
+    want = {"tenant=a": 33 * 64, "tenant=b": 2 * 64, "[no label]": 4 * 64, "handler=/x, tenant=a": 24 * 64}
+    m.check(got == want, "labels", got, want)
+    rows = m.rows("tree", "labels_split")
+    m.check({row["name"] for row in rows if row["parent"] is None} == set(want) - {"[no label]"} | {"main.main"}, "labels", "roots", rows)
+
+
+def options():
+    for wrong in ("threads", "label,", ",", "thread,thread"):
+        code, _, err = m.run("import", f"{SAMPLES}/heap/heaptrack.zst", "--split", wrong, codes=(2,))
+        m.check(code == 2 and "--split is" in err, "--split", wrong, code, err)
+    # What has nothing to split is as ever, and says so when asked.
+    m.run("import", f"{SAMPLES}/heap/heaptrack.zst", "--split", "thread,label", "--name", "nothing")
+    for key in ("thread", "label"):
+        code, _, err = m.run("table", "nothing", "--by", key, codes=(2,))
+        m.check(code == 2 and "apart" in err, "nothing to split", key, err)
+    code, _, err = m.run("table", "jemalloc_split", "--thread", "1", codes=(2,))
+    m.check(code == 2, "ops of a thread", err)
+
+
+of_memray("1.20", "memray_1.20.bin")
+of_memray("1.20_native", "memray_1.20_native.bin")
+of_memray("1.10.0", "memray_1.10.0.bin")
+of_memray("1.20_aggregated", "memray_1.20_aggregated.bin")
+of_jemalloc()
+labels()
+options()
+m.finish(100)
