@@ -273,10 +273,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_db_open(path, MT_DB_WRITE, &db, &created, err);
     if (st == MT_OK && name)
         st = mt_recorder_check_name(db, name, err);
-    if (st == MT_OK)
-        mt_db_close(db);
-    else
-        mt_db_close_unused(db);
+    (db && created && st != MT_OK ? mt_db_close_unused : mt_db_close)(db);
     if (st == MT_OK)
         st = record(args, path, exit_code, err);
     free(path);

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { WAITING = 1 << 17 }; /* events that wait for a database that is busy: more are dropped */
+/* Events that wait for a database that is busy. Of more, those that only tell the curve are
+ * dropped. */
+enum { WAITING = 1 << 16 };
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -138,8 +140,13 @@ static void judge_cost(struct mt_recorder *r, int64_t t_ns)
 static void hand_over(struct mt_recorder *r, int64_t t_ns)
 {
     pthread_mutex_lock(&r->mutex);
-    for (size_t i = 0; i < r->watch.seen.n && r->seen.n < WAITING; i++)
-        *mt_vec_push(&r->seen) = r->watch.seen.v[i];
+    for (size_t i = 0; i < r->watch.seen.n; i++) {
+        const struct mt_seen *s = &r->watch.seen.v[i];
+        if (r->seen.n < WAITING || s->kind == MT_SEEN_PROCESS || s->kind == MT_SEEN_PEAK)
+            *mt_vec_push(&r->seen) = *s;
+        else
+            r->dropped_n++;
+    }
     r->seen_until_ns = t_ns;
     pthread_mutex_unlock(&r->mutex);
     r->watch.seen.n = 0;
@@ -172,6 +179,8 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     set_meta(r, 6, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
         set_meta(r, 8, "processes_left_out_n", r->watch.left_out_n);
+    if (r->dropped_n)
+        set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)
         set_meta(r, 10, "processes_hidden_n", r->watch.hidden_n);
     r->ended = true;

@@ -26,8 +26,9 @@ struct mt_recorder {
     pthread_cond_t wake;
     MT_VEC(struct mt_seen) seen; /* for the writer */
     int64_t seen_until_ns;
+    uint64_t dropped_n;
     bool ended;
-    struct mt_buf meta[12]; /* at the end: keys and values */
+    struct mt_buf meta[14]; /* at the end: keys and values */
     struct mt_err err;      /* the writer's */
     char written_name[256];
 };

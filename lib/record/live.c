@@ -25,7 +25,7 @@ struct written {
 struct mt_live {
     struct mt_db *db;
     int64_t run, sample_n, meta_n;
-    char name[256];
+    char name[256], hash[40];
     struct mt_recording rec; /* what waits to be written */
     struct mt_process_log log;
     MT_VEC(struct written) all;
@@ -56,14 +56,13 @@ static enum mt_status note_unended(struct mt_live *live, struct mt_err *err)
 enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, struct mt_live **out,
                             struct mt_err *err)
 {
-    char hash[40];
     struct mt_recording rec;
     struct mt_store_result stored;
     struct mt_live *live = mt_alloc(sizeof *live);
     *live = (struct mt_live){.db = db};
     mt_rec_init(&live->rec);
     mt_process_open(&live->log, &live->rec);
-    make_hash(hash);
+    make_hash(live->hash);
     mt_rec_init(&rec);
     rec.format = "record";
     rec.kind = MT_RUN_PROCESS;
@@ -74,7 +73,8 @@ enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, s
     rec.resolution_ns = opts->interval_ns;
     mt_rec_meta_text(&rec, "cmd", opts->command, strlen(opts->command));
     live->meta_n = (int64_t)rec.meta.n;
-    const struct mt_store_opts how = {.name = opts->name, .source = opts->program, .hash = hash};
+    const struct mt_store_opts how = {
+        .name = opts->name, .source = opts->program, .hash = live->hash};
     enum mt_status st = mt_store(db, &rec, &how, &stored, err);
     mt_rec_free(&rec);
     mt_buf_free(&stored.joined);
@@ -292,10 +292,25 @@ static enum mt_status write_meta(struct mt_live *live, struct mt_err *err)
     return MT_OK;
 }
 
+/* Another run may have the id of one that was deleted. */
+static enum mt_status check_there(struct mt_live *live, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(live->db, MT_Q_RUN_BY_HASH, &s, err));
+    mt_stmt_bind(s, "s", live->hash);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    bool there = row && mt_stmt_int(s, 0) == live->run;
+    mt_stmt_end(s);
+    return there ? MT_OK
+                 : MT_FAIL(err, MT_EDB, "run '%s' was deleted while it was recorded", live->name);
+}
+
 static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, struct mt_err *err)
 {
     struct mt_stmt *s;
     int64_t level_n = 0;
+    MT_TRY(check_there(live, err));
     for (size_t i = 0; i < live->all.n; i++) {
         level_n += live->log.all.v[i].level_n;
         if (!live->all.v[i].device)

@@ -61,6 +61,10 @@ if [ $? != 2 ] || [ -e ran ]; then fail "a name that is taken does not keep the 
 "$MEMTOOL" record --interval 0 -- touch ran 2>err
 if [ $? != 2 ] || [ -e ran ]; then fail "--interval 0"; fi
 
+"$MEMTOOL" record --db nowhere/x.db -- touch ran 2>err
+if [ $? != 2 ] || [ -e ran ]; then fail "a database that cannot be opened"; fi
+grep -q "nowhere/x.db" err || fail "the database that cannot be opened is not named"
+
 # Signals are for the command.
 "$MEMTOOL" record --name stopped -- ./phases malloc 3 wait 20000 2>err &
 recorder=$!

@@ -1,6 +1,7 @@
 /* A run that grows while it is recorded: its figures at any time, and its size after an hour. */
 #include "lib/record/live.h"
 #include "lib/run/runs.h"
+#include "lib/store/store.h"
 #include "lib/usage/levels.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +91,33 @@ static void test_grows(void **state)
     unlink(path);
 }
 
+/* A run that is deleted meanwhile is not written into another one that has its id now. */
+static void test_deleted(void **state)
+{
+    (void)state;
+    char path[64];
+    struct mt_db *db = open_new(path);
+    struct mt_live *live = begin(db), *other;
+    struct mt_run run;
+    see(live, MT_SEEN_LEVEL, 0, mib);
+    assert_int_equal(mt_live_write(live, ms, &err), MT_OK);
+    assert_int_equal(mt_run_find(db, "prog", &run, &err), MT_OK);
+    assert_int_equal(mt_db_begin(db, &err), MT_OK);
+    assert_int_equal(mt_store_delete(db, run.id, &err), MT_OK);
+    assert_int_equal(mt_db_commit(db, &err), MT_OK);
+    other = begin(db);
+    assert_int_equal(mt_live_write(other, 5 * ms, &err), MT_OK);
+    assert_int_equal(mt_live_write(live, 7 * ms, &err), MT_EDB);
+    assert_non_null(strstr(err.what, "was deleted"));
+    err = (struct mt_err)MT_ERR_INIT;
+    assert_int_equal(mt_run_find(db, "prog", &run, &err), MT_OK);
+    assert_int_equal(run.dur_ns, 5 * ms);
+    mt_live_free(live);
+    mt_live_free(other);
+    mt_db_close(db);
+    unlink(path);
+}
+
 /* An hour of a level that changes all the time: its extremes stay, and it takes little room. */
 static void test_hour(void **state)
 {
@@ -133,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
