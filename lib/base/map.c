@@ -15,9 +15,16 @@ static uint64_t mix(uint64_t k)
     return k ^ k >> 33;
 }
 
+/* Where a key stands if the place is free. Of addresses, 128 bytes share eight slots. */
+static uint64_t home_of(const struct mt_map *m, uint64_t key)
+{
+    uint64_t i = m->near ? mix(key >> 7) << 3 | (key >> 4 & 7) : mix(key);
+    return i & (m->slot_n - 1);
+}
+
 static struct mt_map_slot *find(const struct mt_map *m, uint64_t key)
 {
-    uint64_t i = mix(key) & (m->slot_n - 1);
+    uint64_t i = home_of(m, key);
     while (m->slot[i].value != MT_MAP_NONE && m->slot[i].key != key)
         i = (i + 1) & (m->slot_n - 1);
     return &m->slot[i];
@@ -63,7 +70,7 @@ void mt_map_remove(struct mt_map *m, uint64_t key)
     if (m->slot[gap].value == MT_MAP_NONE)
         return;
     for (uint64_t i = (gap + 1) & mask; m->slot[i].value != MT_MAP_NONE; i = (i + 1) & mask) {
-        uint64_t home = mix(m->slot[i].key) & mask;
+        uint64_t home = home_of(m, m->slot[i].key);
         if (((i - home) & mask) < ((i - gap) & mask))
             continue;
         m->slot[gap] = m->slot[i];

@@ -4,6 +4,7 @@
 #ifndef MT_MAP_H
 #define MT_MAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MT_MAP_NONE UINT32_MAX
@@ -14,6 +15,8 @@ struct mt_map {
         uint32_t value; /* MT_MAP_NONE = free slot */
     } * slot;
     uint64_t slot_n, n; /* slot_n is a power of two */
+    bool near;          /* keys are addresses: what lies together is kept together, for what is used
+                           at one time often does. To be set while the map is empty */
 };
 
 /* Zero-initialise; free with mt_map_free. */

@@ -30,6 +30,7 @@ struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
                           .free_block = MT_NONE,
                           .sums_known = MT_SUM_ALL};
     h->min.record = -1;
+    h->block_of.near = true;
     mt_strtab_init(&h->extra_keys);
     rec->summed = rec->without_ops = true;
     mt_packer_start(&h->packer, h->device, 0);

@@ -221,6 +221,7 @@ void mt_heap_restart(struct mt_heap *h)
         h->blocks.v[i].next = (uint32_t)i + 1 < h->blocks.n ? (uint32_t)i + 1 : MT_NONE;
     h->free_block = h->blocks.n ? 0 : MT_NONE;
     mt_map_free(&h->block_of);
+    h->block_of.near = true;
     mt_buf_free(&h->packer.packed);
     mt_packer_start(&h->packer, h->device, 0);
     h->rec->history.curve.chunks.n = 0;
