@@ -60,8 +60,8 @@ void mt_leak_report_init(struct mt_leak_report *r, const struct mt_read_opts *op
                          struct mt_recording *rec);
 void mt_leak_report_free(struct mt_leak_report *r);
 
-/* What follows are the frames of this. bytes and blocks:
- * 0..MT_LEAK_SIZE_MAX. Errors: MT_ELIMIT. */
+/* What follows are the frames of this. bytes and blocks: 0..MT_LEAK_SIZE_MAX. Errors:
+ * MT_ELIMIT. */
 enum mt_status mt_leak_report_add(struct mt_leak_report *r, enum mt_leak_kind kind, int64_t bytes,
                                   int64_t blocks, uint64_t process, struct mt_err *err);
 /* The next frame of the last record, innermost first. Very deep ones are left out. */

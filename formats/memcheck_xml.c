@@ -1,5 +1,5 @@
 /*
- * Reader of the leaks that memcheck reports as XML (valgrind --leak-check=full --xml=yes)).
+ * Reader of the leaks that memcheck reports as XML (valgrind --leak-check=full --xml=yes).
  * docs/formats/memcheck.md says what is read.
  */
 #include "formats/leak_report.h"

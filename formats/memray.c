@@ -9,7 +9,6 @@
 #define MAGIC "memray" /* and its NUL */
 
 enum { WINDOW = 1 << 16 };
-static const int64_t ms_ns = 1000000;
 
 uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last)
 {
@@ -318,11 +317,11 @@ static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
             mt_rec_note_n(r->rec, MT_NOTE_TRAILING, bytes, (int64_t)at);
     }
     mt_mr_events_end(r);
-    int64_t most = INT64_MAX / ms_ns;
+    int64_t most = INT64_MAX / mt_mr_ms_ns;
     if (r->end_ms > r->start_ms && r->start_ms > 0 && r->end_ms < most)
-        MT_TRY(mt_heap_until(r->heap, (r->end_ms - r->start_ms) * ms_ns, err));
+        MT_TRY(mt_heap_until(r->heap, (r->end_ms - r->start_ms) * mt_mr_ms_ns, err));
     if (r->start_ms > 0 && r->start_ms < most)
-        r->rec->base_ns = r->start_ms * ms_ns;
+        r->rec->base_ns = r->start_ms * mt_mr_ms_ns;
     return mt_heap_close(r->heap, err);
 }
 
@@ -330,7 +329,7 @@ static enum mt_status memray_read(struct mt_stream *in, const struct mt_read_opt
                                   struct mt_recording *rec, struct mt_err *err)
 {
     struct mt_memray r = {.opts = opts, .rec = rec, .in = in};
-    rec->resolution_ns = ms_ns;
+    rec->resolution_ns = mt_mr_ms_ns;
     r.stacks.now = MT_NONE;
     mt_path_tree_init(&r.stacks.paths, rec);
     r.stacks.split = opts->split & MT_SPLIT_THREAD;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const int64_t ms_ns = 1000000;
-
 /* What an allocator's record does. */
 enum act { ALLOCATES, FREES, MAPS, UNMAPS, UNKNOWN };
 
@@ -233,9 +231,9 @@ static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
     uint64_t rss = mt_cursor_varint(&r->c), ms = mt_cursor_varint(&r->c);
     if (is_padding(r) || r->c.more)
         return MT_OK;
-    if (ms > (uint64_t)(INT64_MAX / ms_ns) || rss > INT64_MAX)
+    if (ms > (uint64_t)(INT64_MAX / mt_mr_ms_ns) || rss > INT64_MAX)
         return mt_mr_damaged("a time or size in the file is out of range", err);
-    MT_TRY(mt_heap_tick(r->heap, (int64_t)ms * ms_ns, err));
+    MT_TRY(mt_heap_tick(r->heap, (int64_t)ms * mt_mr_ms_ns, err));
     mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)rss);
     return MT_OK;
 }

@@ -14,6 +14,8 @@
 /* A number told as a difference to the last one. */
 uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last);
 
+static const int64_t mt_mr_ms_ns = 1000000;
+
 /* ---- what Python ran ---- */
 
 struct mt_mr_code {

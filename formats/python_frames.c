@@ -17,7 +17,7 @@ uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *f
     mt_buf_adds(&text, slash ? slash + 1 : file);
     if (line > 0)
         mt_buf_addf(&text, ":%lld", (long long)line);
-    mt_buf_addf(&text, "%s%s", *file ? " " : "", name);
+    mt_buf_addf(&text, "%s%s", *file && *name ? " " : "", name);
     bool own = !look.python || look.rank == MT_RANK_USER;
     uint32_t frame = mt_path_frame(p, *text.s ? text.s : "[unknown function]", "", file, line,
                                    MT_PATH_PYTHON | (own ? 0 : MT_PATH_ASIDE));

@@ -3,7 +3,7 @@
  * with the lines of Python that allocated it. docs/formats/tracemalloc.md says what is read.
  */
 #include "formats/format.h"
-#include "formats/snapshot_frames.h"
+#include "formats/python_frames.h"
 #include "lib/input/pickle.h"
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
@@ -21,8 +21,7 @@ struct reader {
     struct mt_pickle *p;
     struct mt_path_tree paths;
     struct mt_heap *heap;
-    struct mt_map frames; /* file's string, line -> number of mt_path_frame and 1 more */
-    struct mt_buf text;   /* scratch */
+    struct mt_map frames; /* file's string, line -> number of mt_path_frame */
     uint64_t beside;      /* counted in rec->beside_bytes */
     int64_t limit;        /* frames that the recorder kept of each block */
 };
@@ -42,21 +41,9 @@ static enum mt_status pause_reading(void *closure, struct mt_err *err)
 
 /* ---- call paths ---- */
 
-/* Number of the frame of a line: "train.py:12". Only the user's own code can be a site. */
-static uint32_t frame_of(struct reader *r, const char *file, int64_t line)
-{
-    const char *slash = strrchr(file, '/');
-    const struct mt_snap_look look = mt_snap_look("", file, line);
-    mt_buf_clear(&r->text);
-    mt_buf_addf(&r->text, "%s:%lld", slash ? slash + 1 : file, (long long)line);
-    return mt_path_frame(&r->paths, r->text.s, "", file, line,
-                         MT_PATH_PYTHON | (look.rank == MT_RANK_USER ? 0 : MT_PATH_ASIDE));
-}
-
 static uint32_t explicit(struct reader *r, uint32_t parent, const char *name)
 {
-    return mt_path_node(&r->paths, parent,
-                        mt_path_frame(&r->paths, name, "", "", 0, MT_PATH_ASIDE));
+    return mt_path_node(&r->paths, parent, mt_native_explicit(&r->paths, name).frame);
 }
 
 /* The node of a trace's frames, most recent first; false: they are none. */
@@ -73,9 +60,9 @@ static bool node_of(struct reader *r, const mt_pvalue *frames, size_t n, uint32_
             return false;
         const uint64_t key = (uint64_t)mt_pickle_number(f[0]) << 32 | (uint32_t)line;
         uint32_t *number = mt_map_at(&r->frames, key);
-        if (*number == MT_NONE || !*number)
-            *number = frame_of(r, file, line) + 1;
-        *node = mt_path_node(&r->paths, *node, *number - 1);
+        if (*number == MT_MAP_NONE)
+            *number = mt_python_frame(&r->paths, "", file, line); /* "train.py:12" */
+        *node = mt_path_node(&r->paths, *node, *number);
     }
     return true;
 }
@@ -99,7 +86,7 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
         node = explicit(r, node, name);
     }
     if (n > 3 && r->limit > 1 && mt_pickle_int(r->p, v[3], &all) && all > (int64_t)frame_n)
-        node = explicit(r, node, "[stack cut]");
+        node = explicit(r, node, MT_STACK_CUT);
     if (!node_of(r, frames, frame_n, node, &node))
         return MT_OK;
     *good = true;
@@ -158,7 +145,6 @@ static enum mt_status tracemalloc_read(struct mt_stream *in, const struct mt_rea
     mt_pickle_free(r.p);
     mt_path_tree_free(&r.paths);
     mt_map_free(&r.frames);
-    mt_buf_free(&r.text);
     return st;
 }
 

@@ -4,10 +4,10 @@
  * on live blocks where these have addresses, and on moments, of which there are few.
  *
  * A reader opens one for each device of the recording, makes nodes (paths.h), calls one of the
- * three families, and closes it. Closing leaves sums of nodes (rec->stats), figures of the device,
- * its curve, moments with what paths hold, notes, and what all that knows (knows.h). Figures that
- * are not known are MT_UNKNOWN in struct mt_device, and 0 in rec->stats: mt_device.knows tells.
- * No peak is below what is alive at the end.
+ * three families and, with any of them, those for all, and closes it. Closing leaves sums of nodes
+ * (rec->stats), figures of the device, its curve, moments with what paths hold, notes, and what all
+ * that knows (knows.h). Figures that are not known are MT_UNKNOWN in struct mt_device, and 0 in
+ * rec->stats: mt_device.knows tells. No peak is below what is alive at the end.
  *
  * Of a device, the self figures of all nodes and those of "no call path" add up to the device's,
  * allocated, at the peak and at the end. node MT_NONE is no call path everywhere.

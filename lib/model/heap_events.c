@@ -41,7 +41,6 @@ enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, st
 {
     MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
     struct mt_heap_node *n = touch(h, node);
-    h->by_events = true;
     n->alloc_b += bytes;
     n->alloc_n++;
     n->live_b += bytes;
@@ -60,7 +59,6 @@ enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, st
 /* Something ends that is older than the log. */
 static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err)
 {
-    h->by_events = true;
     mt_rec_note(h->rec, MT_NOTE_BEFORE, -1, bytes);
     return count(h, err);
 }
@@ -90,7 +88,6 @@ enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, st
 {
     MT_TRY(mt_heap_add_to(&h->older_b, bytes, err));
     struct mt_heap_node *n = touch(h, node);
-    h->by_events = true;
     n->came_b += bytes;
     n->live_b += bytes;
     n->live_n++;
@@ -107,7 +104,6 @@ enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64
 {
     uint32_t slot = mt_heap_slot(h, from);
     const struct mt_heap_node *before = &h->slots.v[slot];
-    h->by_events = true;
     if (from == to)
         return count(h, err);
     if (bytes < 0 || before->live_b < bytes || before->live_n < 1) {

@@ -66,7 +66,6 @@ struct mt_heap {
     size_t change_limit;
 
     /* events */
-    bool by_events;
     int64_t alloc_b, alloc_n, freed_b, freed_n;
     int64_t split_n; /* blocks that came of others */
     int64_t older_b, older_n;
