@@ -20,6 +20,12 @@ const struct mt_db_step mt_db_steps[] = {
      "DROP TABLE node_extra;"
      "ALTER TABLE upgraded RENAME TO node_extra;"
      "CREATE INDEX run_group_joined ON run_group(joined)"},
+    /* Devices say which further figures they know. */
+    {8,
+     "UPDATE device SET knows = knows | (SELECT coalesce(sum(bit), 0) FROM "
+     "  (SELECT DISTINCT CASE figure WHEN 'temporary_n' THEN 65536 WHEN 'temporary_b' THEN 131072 "
+     "  WHEN 'temporary_most_n' THEN 262144 ELSE 0 END AS bit "
+     "  FROM node_extra WHERE device_id = device.id))"},
     {0, NULL},
 };
 

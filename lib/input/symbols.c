@@ -157,7 +157,7 @@ uint64_t mt_symbols_unnamed(const struct mt_symbols *s, struct mt_buf *why)
         [MT_SYMBOLS_OFF] = "not looked for (--no-symbols)",
         [MT_SYMBOLS_NO_FILE] = "in files that are not here",
         [MT_SYMBOLS_NO_ELF] = "in files that cannot be read",
-        [MT_SYMBOLS_OTHER] = "in files that are others than those recorded",
+        [MT_SYMBOLS_OTHER] = "in files that differ from those recorded",
         [MT_SYMBOLS_NO_NAME] = "without symbols",
     };
     uint64_t by[MT_SYMBOLS_WHY_N] = {0}, all = 0;

@@ -89,6 +89,18 @@ done
 "$MEMTOOL" query --db old.db --format csv 'SELECT r.name, r.imported_at, g.name, resolution_ns FROM run r LEFT JOIN run_group g ON r.id = run_id' >out 2>err
 [ "$(tail -n +2 out | tr '\n' ' ')" = 'my,2026-11-22T14:08:04Z,g, heap,2026-11-22T14:08:04Z,,1000000 ' ] || fail "other runs: $(cat out)"
 
+# Version 8 did not say which further figures a device knows.
+fresh 8
+"$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/heap/heaptrack.zst" "$SAMPLES/python/memray_1.20.bin" --db new.db >out 2>err || fail "import"
+for report in 'table heap --columns self_alloc_b,temporary_most_n,name' 'table memray --columns self_alloc_b,temporary_n,temporary_b,name' \
+    'peak heap' 'leaks memray' 'table my'; do
+    name=$(echo "$report" | sed 's/ heap/ heaptrack/; s/ memray/ memray_1.20/; s/ my/ basic/')
+    eval "\"$MEMTOOL\" $report --db old.db --format csv" >old.out 2>err || fail "$report of version 8"
+    [ ! -s err ] || fail "$report of version 8 says something"
+    eval "\"$MEMTOOL\" $name --db new.db --format csv" >new.out 2>err || fail "$name"
+    cmp -s old.out new.out || fail "$report of version 8 differs from that of a new import"
+done
+
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds
     python3 -c 'import os, sqlite3, sys

@@ -166,7 +166,7 @@ for form in (raw, mapped, pprof, mtrace):
 
 # Another program lies there.
 other = [(o, a, f, memory + 16 if executable else memory, executable) for o, a, f, memory, executable in parts]
-unnamed("heaptrack of another", "in files that are others than those recorded (app)", raw(app, other))
+unnamed("heaptrack of another", "in files that differ from those recorded (app)", raw(app, other))
 unnamed("heaptrack of one with other parts", "others than those recorded", raw(app, parts[:-1]))
 unnamed("a profile of another", "others than those recorded", mapped(app, 4096))
 unnamed("a profile of one that was deleted", "in files that are not here", mapped(app, 0, " (deleted)"))

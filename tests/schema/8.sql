@@ -48,10 +48,7 @@ CREATE TABLE meta (
 -- 2 the peak, 4 what each call path held at it, 8 what is alive at the end, 16 a curve over time, 32 what each
 -- path held at several moments, 64 single blocks, 128 numbers of blocks, 256 what ops freed themselves, 512 single
 -- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
--- what others held there is NULL; 32768 libraries or files of functions; from 65536 on further figures: temporary_n, temporary_b,
--- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n, copied_b, copies_n, units_n, events_n;
--- 536870912 labels; 1073741824 what memory is for. Figures that it does not know are NULL.
--- The level of a device is start_b plus the running sum of its records and of the frees
+-- what others held there is NULL; 32768 libraries or files of functions. Figures that it does not know are NULL. The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
 -- long: levels, peaks and what is alive are upper bounds then, by the doubt_ at most.
@@ -110,8 +107,7 @@ CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE frame (
   id INTEGER PRIMARY KEY,
   name_id INTEGER NOT NULL,        -- string
-  kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other, 5 C or C++ function,
-                                   -- 6 no function but what the memory is for, 7 but the thread, 8 but a label of the recorder's
+  kind INTEGER NOT NULL,           -- 0 op, 1 annotation, 2 runtime call, 3 Python frame, 4 other, 5 C or C++ function
   instance INTEGER NOT NULL,       -- number behind an nn.Module name; -1 = none
   object_id INTEGER,               -- string: shared library or program; NULL: unknown, or no native function
   file_id INTEGER,                 -- string: source file; NULL like the object
@@ -145,7 +141,7 @@ CREATE TABLE node_stat (
 ) WITHOUT ROWID;
 
 -- Further figures of nodes themselves, which only some formats have: temporary_most_n, blocks that the very next
--- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. No row: 0 where the device knows them.
+-- event of the log freed, at most.
 CREATE TABLE node_extra (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
   figure TEXT NOT NULL,            -- ends in its unit, as columns do
@@ -333,7 +329,7 @@ CREATE TABLE note (
 ) WITHOUT ROWID;
 
 CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
-  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' WHEN 6 THEN 'category' WHEN 7 THEN 'thread' WHEN 8 THEN 'label' ELSE 'other' END AS kind,
+  CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' ELSE 'other' END AS kind,
   (SELECT text FROM string WHERE id = f.object_id) AS object, (SELECT text FROM string WHERE id = f.file_id) AS file
   FROM frame f JOIN string s ON s.id = f.name_id;
 
