@@ -42,10 +42,10 @@ INSERT INTO meta VALUES (?1,?2,?3,?4);
 INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33,?34,?35,?36,?37,?38,?39,?40,?41,?42,?43);
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
--- name: node_add
-INSERT INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11);
--- name: node_stat_add
-INSERT INTO node_stat VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16);
+-- name: node_add_all
+INSERT INTO node SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM temp.rows;
+-- name: node_stat_add_all
+INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15 FROM temp.rows;
 -- name: node_extra_add
 INSERT INTO node_extra VALUES (?1,?2,?3,?4);
 -- name: moment_add

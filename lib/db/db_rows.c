@@ -22,7 +22,7 @@ static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *ar
     *out = &t->base;
     return sqlite3_declare_vtab(sql,
                                 "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
-                                "c11)");
+                                "c11, c12, c13, c14, c15)");
 }
 
 static int rows_disconnect(sqlite3_vtab *t)

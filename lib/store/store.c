@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
                                struct mt_err *err)
@@ -99,47 +100,67 @@ static int64_t held(unsigned knows, unsigned need, unsigned large, int64_t v)
     return v || !(knows & large) ? known(knows, need, v) : MT_UNKNOWN;
 }
 
+static int64_t frame_or_null(const struct mt_writer *w, uint32_t frame)
+{
+    return frame == MT_NONE ? INT64_MIN : w->frame_id[frame];
+}
+
+static void node_row(void *closure, uint64_t i, int64_t *c)
+{
+    const struct mt_writer *w = closure;
+    const struct mt_node *n = &w->r->nodes.v[i];
+    const int64_t cells[] = {w->node + (int64_t)i,
+                             n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent,
+                             w->frame_id[n->frame],
+                             w->frame_id[n->top],
+                             frame_or_null(w, n->scope),
+                             frame_or_null(w, n->module),
+                             (int64_t)n->phase,
+                             n->calls_n,
+                             n->time_ns,
+                             n->self_time_ns,
+                             n->line ? (int64_t)n->line : INT64_MIN};
+    memcpy(c, cells, sizeof cells);
+}
+
+/* Seven cells, in the order of the columns. */
+static void put_sums(const struct mt_device *d, const struct mt_sums *s, int64_t *c)
+{
+    const unsigned k = d->knows;
+    bool freed = d->freed_b != MT_UNKNOWN;
+    c[0] = known(k, MT_KNOWS_ALLOC, s->alloc_b);
+    c[1] = known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, s->freed_b);
+    c[2] = known(k, ALLOC_N, s->alloc_n);
+    c[3] = held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, s->at_peak_b);
+    c[4] = held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, s->at_end_b);
+    c[5] = held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, s->at_peak_n);
+    c[6] = held(k, AT_END_N, MT_LARGE_AT_END, s->at_end_n);
+}
+
+static void stat_row(void *closure, uint64_t i, int64_t *c)
+{
+    const struct mt_writer *w = closure;
+    const struct mt_node_stat *st = &w->r->stats.v[i];
+    const struct mt_device *d = &w->r->devices.v[st->device];
+    c[0] = w->node + (int64_t)st->node;
+    c[1] = w->device + (int64_t)st->device;
+    put_sums(d, &st->self, c + 2);
+    put_sums(d, &st->total, c + 9);
+}
+
+/* There may be millions. Their frames are written first: a row may not ask the database. */
 static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
 {
-    struct mt_stmt *s;
+    int64_t id;
     for (size_t i = 0; i < w->r->nodes.n; i++) {
         const struct mt_node *n = &w->r->nodes.v[i];
-        int64_t frame, top, scope = INT64_MIN, module = INT64_MIN;
-        MT_TRY(frame_id(w, n->frame, &frame, err));
-        MT_TRY(frame_id(w, n->top, &top, err));
-        if (n->scope != MT_NONE)
-            MT_TRY(frame_id(w, n->scope, &scope, err));
-        if (n->module != MT_NONE)
-            MT_TRY(frame_id(w, n->module, &module, err));
-        MT_TRY(mt_db_query(w->db, MT_Q_NODE_ADD, &s, err));
-        mt_stmt_bind(s, "iIiiIIiiiiI", w->node + (int64_t)i,
-                     n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent, frame, top,
-                     scope, module, (int64_t)n->phase, n->calls_n, n->time_ns, n->self_time_ns,
-                     n->line ? (int64_t)n->line : INT64_MIN);
-        MT_TRY(mt_stmt_run(s, err));
+        const uint32_t frames[] = {n->frame, n->top, n->scope, n->module};
+        for (size_t k = 0; k < MT_ARRAY_LEN(frames); k++)
+            if (frames[k] != MT_NONE)
+                MT_TRY(frame_id(w, frames[k], &id, err));
     }
-    for (size_t i = 0; i < w->r->stats.n; i++) {
-        const struct mt_node_stat *st = &w->r->stats.v[i];
-        const struct mt_sums *a = &st->self, *b = &st->total;
-        unsigned k = w->r->devices.v[st->device].knows;
-        bool freed = w->r->devices.v[st->device].freed_b != MT_UNKNOWN;
-        MT_TRY(mt_db_query(w->db, MT_Q_NODE_STAT_ADD, &s, err));
-        mt_stmt_bind(
-            s, "iiIIIIIIIIIIIIII", w->node + (int64_t)st->node, w->device + (int64_t)st->device,
-            known(k, MT_KNOWS_ALLOC, a->alloc_b),
-            known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, a->freed_b), known(k, ALLOC_N, a->alloc_n),
-            held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, a->at_peak_b),
-            held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, a->at_end_b),
-            held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, a->at_peak_n),
-            held(k, AT_END_N, MT_LARGE_AT_END, a->at_end_n), known(k, MT_KNOWS_ALLOC, b->alloc_b),
-            known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, b->freed_b), known(k, ALLOC_N, b->alloc_n),
-            held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, b->at_peak_b),
-            held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, b->at_end_b),
-            held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, b->at_peak_n),
-            held(k, AT_END_N, MT_LARGE_AT_END, b->at_end_n));
-        MT_TRY(mt_stmt_run(s, err));
-    }
-    return MT_OK;
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_ADD_ALL, w->r->nodes.n, node_row, w, err));
+    return mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->stats.n, stat_row, w, err);
 }
 
 static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)

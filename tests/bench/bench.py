@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -224,6 +225,38 @@ def bench_snapshot(database):
     )
 
 
+def bench_heap_log(database, name, generator, options, other, goal):
+    """Import and table of a generated heap log against the recorder's own report of it."""
+    log = generated(name, *options, generator=os.path.join(HERE, generator))
+    theirs = [word.replace("LOG", log) for word in other]
+
+    def ours():
+        imported = import_into(database + ".heap", log)
+        imported.seconds += Run(MEMTOOL, "table", "--db", database + ".heap").seconds
+        return imported
+
+    times = alternate({"theirs": lambda: Run(*theirs), "ours": ours}, 3)
+    (their_seconds, their_b, _), (seconds, peak_b, _) = times["theirs"], times["ours"]
+    what = f"{os.path.getsize(log) / 1e6:.0f} MB {name}"
+    result(
+        f"{what}: import + table / its own report",
+        f"{seconds / their_seconds:.2f}   ({seconds:.3f} s / {their_seconds:.3f} s)",
+        goal,
+    )
+    result(f"{what}: peak memory", f"{peak_b / 1e6:.0f} MB / {their_b / 1e6:.0f} MB")
+
+
+def bench_heap_logs(database):
+    """Reports of recorders that are not installed are left out. mtrace's exit code says only whether there are leaks."""
+    mtrace = ["sh", "-c", "mtrace LOG || true"]
+    if shutil.which("mtrace"):
+        bench_heap_log(database, "mtrace.log", "gen_mtrace.py", [], mtrace, "<= 0.10")
+    if shutil.which("go"):
+        pprof = ["go", "tool", "pprof", "-top", "LOG"]
+        bench_heap_log(database, "random.pb", "gen_pprof.py", ["60000", "30"], pprof, "<= 0.50")
+        bench_heap_log(database, "go.pb", "gen_pprof.py", ["like-go", "100"], pprof, "<= 0.50")
+
+
 def bench_commands(database):
     """Whole processes on a database of many ops."""
     trace = generated(f"ops{OPS}.json", "--ops", str(OPS), "--lean")
@@ -278,6 +311,7 @@ def main():
     if up_to_1_gb:
         attempt(bench_shuffled, up_to_1_gb[-1], database)
     attempt(bench_snapshot, database)
+    attempt(bench_heap_logs, database)
     attempt(bench_commands, database)
     others = (others_seconds() - others_at_start) / (time.monotonic() - start)
     result("processors kept busy by other programs meanwhile", f"{others:.2f}", "0")
