@@ -136,7 +136,7 @@ static enum mt_status check_known(const struct mt_run *run, const struct devices
                                   struct mt_err *err)
 {
     for (size_t i = 0; i < d->n; i++) {
-        if (!mt_device_has_events(&d->v[i]) && !(d->v[i].knows & MT_KNOWS_OTHERS))
+        if (!mt_device_has_events(&d->v[i]) && !(d->v[i].knows & MT_KNOWS_EXTRAS))
             MT_TRY(mt_knows_sums(run, &d->v[i], err));
         MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
         MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & MT_KNOWS_EXTRAS, err));

@@ -9,6 +9,11 @@ bool mt_python_is(const char *file)
     return mt_snap_look("", file, 1).python;
 }
 
+bool mt_python_is_inside(const char *name, const char *file, int64_t line)
+{
+    return mt_snap_look(name, file, line).noise;
+}
+
 uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *file, int64_t line)
 {
     const char *slash = *file == '<' ? NULL : strrchr(file, '/');

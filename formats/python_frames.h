@@ -10,6 +10,9 @@
 /* Whether a file is one of Python: "train.py", "<frozen runpy>". */
 bool mt_python_is(const char *file);
 
+/* Whether a function of C says nothing of the program: of the interpreter, of an allocator. */
+bool mt_python_is_inside(const char *name, const char *file, int64_t line);
+
 /* Number of mt_path_frame: "model.py:42 forward". What is not the user's own code is no site,
  * unless there is nothing else. name, file: "" = unknown; line 0 = unknown. */
 uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *file, int64_t line);

@@ -308,7 +308,9 @@ static void close_sums(struct mt_heap *h)
     const unsigned k = h->sums_known;
     bool alloc = k & MT_SUM_ALLOC_B, end = k & MT_SUM_AT_END_B, peak = k & MT_SUM_AT_PEAK_B;
     bool freed = alloc && end && none_is_short(h);
-    bool alloc_n = k & MT_SUM_ALLOC_N, end_n = k & MT_SUM_AT_END_N;
+    bool alloc_n = k & MT_SUM_ALLOC_N, end_n = k & MT_SUM_AT_END_N, peak_n = k & MT_SUM_AT_PEAK_N;
+    /* known of all that is known in bytes, or of none */
+    bool counts = alloc_n >= alloc && end_n >= end && peak_n >= peak && (alloc_n | end_n | peak_n);
     for (size_t i = 0; i < h->sums.n; i++) {
         struct mt_sums s = h->sums.v[i];
         for (size_t f = 0; f < MT_ARRAY_LEN(figures); f++)
@@ -327,7 +329,7 @@ static void close_sums(struct mt_heap *h)
     put_peak(h, d);
     d->peak_b = known(h, MT_SUM_AT_PEAK_B, t->at_peak_b);
     d->knows = (alloc ? MT_KNOWS_ALLOC : 0) | (peak ? MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK : 0) |
-               (end ? MT_KNOWS_AT_END : 0) | (alloc_n || end_n ? MT_KNOWS_COUNTS : 0);
+               (end ? MT_KNOWS_AT_END : 0) | (counts ? MT_KNOWS_COUNTS : 0);
 }
 
 /* What was allocated in all, where a file of moments says so. Where some path holds more at the end

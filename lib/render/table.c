@@ -115,13 +115,14 @@ unsigned mt_table_needs(const char *column)
 
 const char *mt_table_sort_default(unsigned knows)
 {
-    return mt_knows_events(knows)                      ? "self_net_b"
-           : knows & MT_KNOWS_AT_PEAK                  ? "self_at_peak_b"
-           : knows & MT_KNOWS_AT_END                   ? "self_at_end_b"
-           : knows & MT_KNOWS_ALLOC                    ? "self_alloc_b"
-           : knows & MT_KNOWS_EXTRA(MT_EXTRA_COPIED_B) ? "self_copied_b"
-           : knows & MT_KNOWS_EXTRA(MT_EXTRA_UNITS_N)  ? "self_units_n"
-                                                       : "self_alloc_b";
+    return mt_knows_events(knows)                         ? "self_net_b"
+           : knows & MT_KNOWS_AT_PEAK                     ? "self_at_peak_b"
+           : knows & MT_KNOWS_AT_END                      ? "self_at_end_b"
+           : knows & MT_KNOWS_ALLOC                       ? "self_alloc_b"
+           : knows & MT_KNOWS_EXTRA(MT_EXTRA_COPIED_B)    ? "self_copied_b"
+           : knows & MT_KNOWS_EXTRA(MT_EXTRA_UNITS_N)     ? "self_units_n"
+           : knows & MT_KNOWS_EXTRA(MT_EXTRA_TEMPORARY_B) ? "self_temporary_b"
+                                                          : "self_alloc_b";
 }
 
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,

@@ -75,7 +75,7 @@ static const struct lack {
 
 /* Reports of sums, and what one of must be known for them to answer. */
 enum { SUMS = MT_KNOWS_ALLOC | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END };
-#define TABLE (SUMS | MT_KNOWS_OTHERS)
+#define TABLE (SUMS | MT_KNOWS_EXTRAS)
 static const struct answer {
     unsigned any;
     const char *command;

@@ -21,7 +21,8 @@ FIGURES = {"self_alloc_b": ("alloc_b", ALLOC), "self_at_peak_b": ("peak_b", AT_P
            "self_alloc_n": ("alloc_n", ALLOC | COUNTS)}
 KEYS = {"phase": OPS, "module": OPS, "shape": OPS, "forward": OPS, "thread": THREADS, "step": STEPS}
 # What the numbers of files are that do not say it (import --values).
-MEANINGS = {"heaptrack_leaked_folded": "at-end", "heaptrack_peak_folded": "at-peak"}
+MEANINGS = {"heaptrack_leaked_folded": "at-end", "heaptrack_peak_folded": "at-peak", "memray_leaks_csv": "at-end",
+            "memray_peak_csv": "at-peak", "memray_peak_gprof2dot": "at-peak"}
 
 m = mt.Matrix()
 

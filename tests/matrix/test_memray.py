@@ -7,6 +7,7 @@ import glob
 import gzip
 import json
 import os
+import re
 
 import mt
 
@@ -190,7 +191,82 @@ def cut_behind_its_end():
     compare("compressed", "1.20_plain")
 
 
+MEANINGS = {"peak": "at-peak", "leaks": "at-end", "temporaryallocations": "temporary"}
+
+
+def transformed():
+    """memray's own csv as input: it has what the capture has that memray made it of, and says nothing else."""
+    for path in sorted(glob.glob(f"{TRUTH}/*.csv")):
+        name, kind = os.path.basename(path)[: -len(".csv")].rsplit(".", 1)
+        run, meaning = f"csv-{name}-{kind}", MEANINGS[kind]
+        m.run("import", path, "--name", run, "--values", meaning, codes=(0,))
+        want = truth(name, kind)
+        outside = want.pop((), (0, 0))
+        d = device(run)
+        if kind == "temporaryallocations":
+            got, of = collections.defaultdict(lambda: [0, 0]), paths(run)
+            for row in m.query(f"SELECT node_id, figure, value FROM v_node_extra WHERE run = '{run}'"):
+                got[of.get(row["node_id"], ())][row["figure"] == "temporary_n"] = row["value"]
+            got = {path: tuple(sums) for path, sums in got.items()}
+            m.check(got == want, run, list(set(got.items()) ^ set(want.items()))[:4])
+            rows = m.rows("table", run, "--columns", "self_temporary_b,name")
+            m.check(mt.total(rows, "self_temporary_b") == sum(b for b, _ in want.values()), run, "table")
+            continue
+        moment = "peak" if kind == "peak" else "end"
+        got, rest = own(run, moment)
+        m.check((got, rest) == (want, outside[0]), run, list(set(got.items()) ^ set(want.items()))[:4], rest, outside)
+        unknown = ("alloc_b", "alloc_n", "at_end_b" if kind == "peak" else "peak_b")
+        m.check(all(d[figure] is None for figure in unknown), run, "what it does not say", d)
+        if m.query(f"SELECT 1 AS yes FROM run WHERE name = '{name.replace('.', '_')}'") and "aggregated" not in name:
+            of_capture, _ = own(name.replace(".", "_"), moment)
+            m.check(got == of_capture, run, "differs from the capture", list(set(got.items()) ^ set(of_capture.items()))[:4])
+
+
+def functions():
+    """gprof2dot has the same peak by functions, without lines."""
+    folder = os.path.join(os.environ["SAMPLES"], "python")
+    for ending, run in (("csv", "lines"), ("gprof2dot", "functions")):
+        m.run("import", f"{folder}/memray_peak.{ending}", "--name", run, "--values", "at-peak", codes=(0,))
+    want = collections.Counter()
+    for row in m.rows("table", "lines", "--by", "name"):
+        want[re.sub(r":\d+ ", " ", row["name"], count=1)] += row["self_at_peak_b"]
+    got = {row["name"]: row["self_at_peak_b"] for row in m.rows("table", "functions", "--by", "name")}
+    m.check(got == dict(want), "gprof2dot", mt.differences(got, dict(want)))
+    m.check(device("functions")["peak_b"] == device("lines")["peak_b"] == 5122219, "gprof2dot's peak")
+
+
+def reports_damaged():
+    """What is wrong with files that memray's reports are turned into."""
+    folder = os.path.join(os.environ["SAMPLES"], "python")
+    with open(f"{folder}/memray_peak.csv") as csv_file, open(f"{folder}/memray_peak.gprof2dot") as dot_file:
+        rows, dot = csv_file.read(), dot_file.read()
+    first, second = rows.split("\n")[:2]
+    for name, content, says in (
+        ("cut.csv", rows[:-1], "ends early"),
+        ("odd.csv", f"{first}\n{second}\nMALLOC,1,x,1,0x1,f;a.py;3\n", "line 3"),
+        ("stack.csv", f"{first}\n{second}\nMALLOC,1,5,1,0x1,f;a.py\n", "line 3"),
+        ("cut.gprof2dot", dot[:-100], "ends early"),
+        ("function.gprof2dot", dot.replace('"callchain": [0]', '"callchain": [4711]', 1), "does not have"),
+        ("unit.gprof2dot", dot.replace('"bytes"', '"objects"', 1), "no bytes"),
+    ):
+        with open(name, "w") as f:
+            f.write(content)
+        code, _, err = m.run("import", name, codes=(2,))
+        m.check(code == 2 and says in err, name, "says", err)
+    m.run("import", "odd.csv", "--name", "odd", "--partial", "--values", "at-peak", codes=(0,))
+    m.check(device("odd")["peak_b"] == 1340 and notes("odd") == {"cut"}, "partial", device("odd")["peak_b"], notes("odd"))
+    with open("operator.csv", "w") as f:
+        f.write(f'{first}\nMALLOC,2,10,1,0x1,"f<a;b>|operator|(x, y);a.cpp;3|main;a.cpp;9"\n')
+    m.run("import", "operator.csv", "--name", "operator", "--values", "at-peak", codes=(0,))
+    names = [row["name"] for row in m.query("SELECT name FROM v_node WHERE run = 'operator'")]
+    m.check(device("operator")["peak_b"] == 10 and names == ["f|operator|"], "a name with ; and |", names)
+
+
 recorded()
+transformed()
+if "MEMRAY_SAMPLES" not in os.environ:
+    functions()
+    reports_damaged()
 if "MEMRAY_SAMPLES" not in os.environ:
     native()
     cut()

@@ -143,6 +143,18 @@ def forms():
             m.check(own(run) == first, run, "is not as plain rows are", mt.differences(own(run), first))
 
 
+def some_counts():
+    """Blocks are counted of all figures in bytes, or are not known: none is 0 that the file does not have."""
+    for columns, values, known in (("alloc_b,alloc_n,at_end_b", "100,10,50", False), ("at_peak_b,at_peak_n", "70,7", True)):
+        run = columns.replace(",", "-")
+        with open(f"{run}.csv", "w") as f:
+            f.write(f"stack,{columns}\nmain;f,{values}\n")
+        imported(f"{run}.csv", run)
+        node = m.query(f"SELECT * FROM v_node WHERE run = '{run}' AND name = 'f'")[0]
+        m.check(node["self_at_end_n"] is None, run, "at the end", node["self_at_end_n"])
+        m.check(node["self_at_peak_n"] == (7 if known else None), run, "at the peak", node["self_at_peak_n"])
+
+
 def piped():
     """From standard input, which cannot be read twice."""
     with open(f"{HEAP}/events.csv", "rb") as f:
@@ -152,5 +164,6 @@ def piped():
 
 samples()
 forms()
+some_counts()
 piped()
 m.finish(40)
