@@ -243,7 +243,7 @@ static void push(struct mt_memray *r)
     uint64_t code = mt_cursor_varint(&r->c);
     int64_t instruction = mt_cursor_signed(&r->c);
     if (!is_padding(r) && !r->c.more)
-        mt_mr_push(&r->stacks, mt_mr_frame(&r->stacks, code, instruction));
+        mt_mr_push_call(&r->stacks, code, instruction);
 }
 
 /* Versions 10 and 11 number frames: a function at a line. */

@@ -44,6 +44,11 @@ struct mt_mr_stacks {
         } recent[2];
     })
     threads;
+    struct mt_mr_call { /* the path of a call from another path, as it was last */
+        uint64_t code;
+        int64_t instruction;
+        uint32_t parent, node; /* plus 1; node 0: none yet */
+    } calls[1 << 12];
     uint32_t now; /* thread; MT_NONE: none yet */
     uint64_t main_thread;
     size_t skip;
@@ -61,6 +66,8 @@ uint32_t mt_mr_frame(struct mt_mr_stacks *s, uint64_t code, int64_t instruction)
 uint32_t mt_mr_line(struct mt_mr_stacks *s, const char *name, const char *file, int64_t line);
 void mt_mr_switch(struct mt_mr_stacks *s, uint64_t thread);
 void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame);
+/* The same of a code object at an instruction. */
+void mt_mr_push_call(struct mt_mr_stacks *s, uint64_t code, int64_t instruction);
 bool mt_mr_pop(struct mt_mr_stacks *s, size_t n); /* false: there are not as many */
 /* The thread under way. */
 struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s);

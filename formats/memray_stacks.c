@@ -33,7 +33,10 @@ uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s)
 void mt_mr_add_code(struct mt_mr_stacks *s, uint64_t id, const char *name, const char *file,
                     int64_t first_line, const char *table, size_t n)
 {
-    *mt_map_at(&s->code_of, id) = (uint32_t)s->codes.n;
+    uint32_t *at = mt_map_at(&s->code_of, id);
+    if (*at != MT_MAP_NONE)
+        memset(s->calls, 0, sizeof s->calls);
+    *at = (uint32_t)s->codes.n;
     *mt_vec_push(&s->codes) =
         (struct mt_mr_code){.name = mt_strtab_add(&s->texts, name, strlen(name)),
                             .file = mt_strtab_add(&s->texts, file, strlen(file)),
@@ -109,6 +112,25 @@ void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame)
     struct mt_mr_thread *t = mt_mr_now(s);
     node = t->stack.n < t->skip ? t->root : mt_path_node(&s->paths, node, frame);
     *mt_vec_push(&t->stack) = node;
+}
+
+void mt_mr_push_call(struct mt_mr_stacks *s, uint64_t code, int64_t instruction)
+{
+    uint32_t parent = mt_mr_node(s) + 1u;
+    struct mt_mr_thread *t = mt_mr_now(s);
+    uint64_t hash = (code ^ (uint64_t)instruction << 20 ^ (uint64_t)parent << 32) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    struct mt_mr_call *known = &s->calls[hash >> 52];
+    if (t->stack.n < t->skip) {
+        mt_mr_push(s, mt_mr_frame(s, code, instruction));
+        return;
+    }
+    if (!known->node || known->code != code || known->instruction != instruction ||
+        known->parent != parent) {
+        uint32_t node = mt_path_node(&s->paths, parent - 1u, mt_mr_frame(s, code, instruction));
+        *known = (struct mt_mr_call){code, instruction, parent, node + 1u};
+    }
+    *mt_vec_push(&t->stack) = known->node - 1u;
 }
 
 bool mt_mr_pop(struct mt_mr_stacks *s, size_t n)

@@ -61,14 +61,9 @@ uint32_t *mt_map_at(struct mt_map *m, uint64_t key)
 }
 
 /* What stands behind the gap moves into it, unless it would then stand before its place. */
-void mt_map_remove(struct mt_map *m, uint64_t key)
+static void close_gap(struct mt_map *m, uint64_t gap)
 {
-    if (!m->slot_n)
-        return;
     const uint64_t mask = m->slot_n - 1;
-    uint64_t gap = (uint64_t)(find(m, key) - m->slot);
-    if (m->slot[gap].value == MT_MAP_NONE)
-        return;
     for (uint64_t i = (gap + 1) & mask; m->slot[i].value != MT_MAP_NONE; i = (i + 1) & mask) {
         uint64_t home = home_of(m, m->slot[i].key);
         if (((i - home) & mask) < ((i - gap) & mask))
@@ -78,6 +73,17 @@ void mt_map_remove(struct mt_map *m, uint64_t key)
     }
     m->slot[gap] = (struct mt_map_slot){UINT64_MAX, MT_MAP_NONE};
     m->n--;
+}
+
+uint32_t mt_map_take(struct mt_map *m, uint64_t key)
+{
+    if (!m->slot_n)
+        return MT_MAP_NONE;
+    struct mt_map_slot *s = find(m, key);
+    uint32_t value = s->value;
+    if (value != MT_MAP_NONE)
+        close_gap(m, (uint64_t)(s - m->slot));
+    return value;
 }
 
 uint32_t mt_map_get(const struct mt_map *m, uint64_t key)

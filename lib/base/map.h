@@ -31,8 +31,8 @@ static inline uint64_t mt_map_bytes(const struct mt_map *m)
  * a value before the next call. The pointer is valid until the next call. */
 uint32_t *mt_map_at(struct mt_map *m, uint64_t key);
 
-/* Forgets a key; without effect where it is unknown. */
-void mt_map_remove(struct mt_map *m, uint64_t key);
+/* Forgets a key, and returns its value; MT_MAP_NONE where it is unknown. */
+uint32_t mt_map_take(struct mt_map *m, uint64_t key);
 
 /* The value of key, MT_MAP_NONE if there is none. */
 uint32_t mt_map_get(const struct mt_map *m, uint64_t key);

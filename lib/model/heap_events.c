@@ -136,10 +136,9 @@ static uint32_t new_block(struct mt_heap *h)
 /* Takes away the block at an address; false: none lies there. */
 static bool take_block(struct mt_heap *h, uint64_t addr, struct mt_heap_block *out)
 {
-    uint32_t block = mt_map_get(&h->block_of, addr);
+    uint32_t block = mt_map_take(&h->block_of, addr);
     if (block == MT_MAP_NONE)
         return false;
-    mt_map_remove(&h->block_of, addr);
     *out = h->blocks.v[block];
     h->blocks.v[block].next = h->free_block;
     h->free_block = block;
@@ -158,16 +157,18 @@ bool mt_heap_block_at(const struct mt_heap *h, uint64_t addr, uint32_t *node)
 enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node, int64_t bytes,
                                 struct mt_err *err)
 {
-    struct mt_heap_block old;
     if (!addr)
         return MT_OK;
-    if (take_block(h, addr, &old)) {
+    uint32_t *block = mt_map_at(&h->block_of, addr);
+    bool replaces = *block != MT_MAP_NONE;
+    if (!replaces)
+        *block = new_block(h);
+    struct mt_heap_block *b = &h->blocks.v[*block], old = *b;
+    *b = (struct mt_heap_block){bytes, node, MT_NONE};
+    if (replaces) {
         mt_rec_note(h->rec, MT_NOTE_REPLACED, -1, old.bytes);
         MT_TRY(mt_heap_dealloc(h, old.node, old.bytes, err));
     }
-    uint32_t block = new_block(h);
-    h->blocks.v[block] = (struct mt_heap_block){bytes, node, MT_NONE};
-    *mt_map_at(&h->block_of, addr) = block;
     return mt_heap_alloc(h, node, bytes, err);
 }
 

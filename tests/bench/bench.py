@@ -22,6 +22,9 @@ BUILD = os.path.join(ROOT, "build", "bench")
 MEMTOOL = os.environ.get("MEMTOOL", os.path.join(ROOT, "build", "memtool"))
 GENERATOR = os.path.join(HERE, "gen_trace.py")
 SNAPSHOT_GENERATOR = os.path.join(HERE, "gen_snapshot.py")
+MEMRAY_GENERATOR = os.path.join(HERE, "gen_memray.py")
+MEMRAY = os.environ.get("MEMRAY", "memray")
+MEMRAY_MB = 1000
 SNAPSHOT_EVENTS = 2_000_000
 RUNS = 5
 OPS = 5_000_000  # in the database that whole commands are timed on
@@ -257,6 +260,27 @@ def bench_heap_logs(database):
         bench_heap_log(database, "go.pb", "gen_pprof.py", ["like-go", "100"], pprof, "<= 0.50")
 
 
+def bench_memray(database):
+    """Import of a capture of memray against its own two reports of it."""
+    if not shutil.which(MEMRAY):
+        note("  no memray (1.20: pip install memray==1.20.0; MEMRAY=PROGRAM): left out")
+        return
+    capture = generated("m.bin", str(MEMRAY_MB), generator=MEMRAY_GENERATOR)
+    functions = {
+        "stats": lambda: Run(MEMRAY, "stats", capture),
+        "summary": lambda: Run(MEMRAY, "summary", capture),
+        "import": lambda: import_into(database + ".memray", capture),
+    }
+    times = alternate(functions, 1)
+    (stats, _, _), (summary, _, _), (seconds, peak_b, _) = times.values()
+    what = f"{os.path.getsize(capture) / 1e6:.0f} MB capture of memray"
+    result(
+        f"{what}: import / memray stats and summary",
+        f"{seconds / (stats + summary):.3f}   ({seconds:.2f} s / {stats + summary:.2f} s, {peak_b / 1e6:.0f} MB)",
+        "<= 0.1",
+    )
+
+
 def bench_commands(database):
     """Whole processes on a database of many ops."""
     trace = generated(f"ops{OPS}.json", "--ops", str(OPS), "--lean")
@@ -312,6 +336,7 @@ def main():
         attempt(bench_shuffled, up_to_1_gb[-1], database)
     attempt(bench_snapshot, database)
     attempt(bench_heap_logs, database)
+    attempt(bench_memray, database)
     attempt(bench_commands, database)
     others = (others_seconds() - others_at_start) / (time.monotonic() - start)
     result("processors kept busy by other programs meanwhile", f"{others:.2f}", "0")

@@ -8,8 +8,13 @@ import gzip
 import json
 import os
 import re
+import subprocess
+import sys
 
 import mt
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+import gen_memray  # noqa: E402
 
 SAMPLES = os.environ.get("MEMRAY_SAMPLES", os.path.join(os.environ["SAMPLES"], "python"))
 TRUTH = os.environ.get("MEMRAY_TRUTH", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "memray"))
@@ -148,6 +153,26 @@ def native():
         m.run("runs", "--delete", f"native_{name}", codes=(0, 2))
 
 
+def replaced():
+    """A function whose number another had before; and what a generated file says of itself."""
+    b = gen_memray.Block()
+    b.last = 0
+    push, pop = bytes([gen_memray.PUSH]) + gen_memray.varint(1) + gen_memray.zigzag(0), bytes([gen_memray.POP])
+    b.record(gen_memray.MALLOC, 4096, 10)
+    b.record(gen_memray.MALLOC, 8192, 20)
+    with open("replaced.bin", "wb") as out:
+        out.write(gen_memray.header(2, 10) + bytes([gen_memray.SWITCH]) + (1).to_bytes(8, "little"))
+        out.write(gen_memray.code_object(1, "a", "a.py", 5) + push + b.out[0] + pop)
+        out.write(gen_memray.code_object(1, "b", "a.py", 5) + push + b.out[1] + pop + bytes([gen_memray.TRAILER]))
+    m.run("import", "replaced.bin", "--name", "replaced")
+    m.check(own("replaced", "end")[0] == {("a.py a",): (10, 1), ("a.py b",): (20, 1)}, "replaced", own("replaced", "end"))
+    subprocess.run([sys.executable, gen_memray.__file__, "generated.bin", "1"], check=True)
+    m.run("import", "generated.bin", "--name", "generated")
+    records, n = gen_memray.block()
+    d, n = device("generated"), n * max(1, 1_000_000 // len(records)) + 2
+    m.check((d["alloc_n"] + d["freed_n"], d["at_end_b"]) == (n, 0), "generated", d, n)
+
+
 def cut():
     """What a process that is killed leaves, and what is missing of a file."""
     with gzip.open(f"{SAMPLES}/memray_1.20_plain.bin.gz") as file:
@@ -269,6 +294,7 @@ if "MEMRAY_SAMPLES" not in os.environ:
     reports_damaged()
 if "MEMRAY_SAMPLES" not in os.environ:
     native()
+    replaced()
     cut()
     cut_behind_its_end()
 m.finish(20)
