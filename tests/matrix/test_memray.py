@@ -292,7 +292,6 @@ transformed()
 if "MEMRAY_SAMPLES" not in os.environ:
     functions()
     reports_damaged()
-if "MEMRAY_SAMPLES" not in os.environ:
     native()
     replaced()
     cut()
