@@ -124,7 +124,7 @@ enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t
 enum mt_status mt_load_extra(struct mt_db *db, const struct mt_run *run, int64_t device,
                              enum mt_extra extra, const struct mt_tree *t, int64_t *self,
                              int64_t *total, struct mt_err *err);
-/* Adds what is known. */
+/* A sum that leaves 64 bits is MT_UNKNOWN. */
 void mt_extra_add(int64_t *to, int64_t v);
 
 /* What blocks older than the recording add to the levels of a device: [before trace]. */

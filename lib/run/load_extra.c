@@ -2,13 +2,13 @@
 #include "lib/run/load.h"
 
 #include "gen/queries.h"
-#include "lib/base/wrap.h"
 #include <string.h>
 
 void mt_extra_add(int64_t *to, int64_t v)
 {
-    bool known = *to != MT_UNKNOWN && v != MT_UNKNOWN;
-    *to = known ? mt_wrap_add(*to, v) : MT_UNKNOWN;
+    int64_t sum;
+    bool known = *to != MT_UNKNOWN && v != MT_UNKNOWN && !__builtin_add_overflow(*to, v, &sum);
+    *to = known ? sum : MT_UNKNOWN;
 }
 
 enum mt_status mt_load_extra(struct mt_db *db, const struct mt_run *run, int64_t device,

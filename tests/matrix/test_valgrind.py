@@ -285,8 +285,19 @@ def beside(name, heaptrack):
     m.check(differences == {pool: (72704, 1, 72704, 0), tls: (2 * 48, 0, 2 * 48, 2 * 320)}, name, heaptrack, "differ", differences)
 
 
+def beyond():
+    """Sums that leave 64 bits are unknown."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    m.run("import", os.path.join(here, "..", "hostile", "dhat_sums_beyond_64_bits.json"), "--name", "beyond")
+    rows = m.rows("table", "beyond", "--columns", "name,read_b,self_read_b")
+    got = {row["name"]: (row["read_b"], row["self_read_b"]) for row in rows}
+    most = 2**63 - 1
+    m.check(got == {"f": (most, most), "g": (most, most), "main": (None, 0)}, "beyond 64 bits", got)
+
+
 dhat("dhat_200k.json")
 dhat("dhat_2k.json")
+beyond()
 counts("dhat_copy.json", "copied_b", "copies_n", (52391, 81))
 counts("dhat_ad_hoc.json", "units_n", "events_n", (115, 6))
 beside("dhat_2k.json", "heaptrack.zst")

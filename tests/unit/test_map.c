@@ -32,7 +32,7 @@ static void come_and_go(void **state)
         assert_int_equal(mt_map_get(&m, key), model[which]);
         n -= model[which] != MT_MAP_NONE;
         if (random >> 28 & 1) {
-            mt_map_remove(&m, key);
+            assert_int_equal(mt_map_take(&m, key), model[which]);
             model[which] = MT_MAP_NONE;
         } else {
             *mt_map_at(&m, key) = model[which] = i;
