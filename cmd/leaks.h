@@ -58,9 +58,9 @@ struct mt_leaks_suppressed {
     by; /* the patterns that matched, in their order */
 };
 void mt_leaks_suppressed_free(struct mt_leaks_suppressed *s);
-/* Takes what is suppressed out of a set. */
+/* Takes what is suppressed out of a set; `of`: mt_suppressions_of_nodes. */
 void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *patterns,
-                       const struct mt_tree *tree, struct mt_leaks_suppressed *out);
+                       const uint32_t *of, struct mt_leaks_suppressed *out);
 /* Says below the table what was suppressed, and by what; nothing if nothing was. */
 void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt_report *r);
 

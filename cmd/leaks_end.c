@@ -12,6 +12,7 @@
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct ends {
@@ -111,8 +112,8 @@ static void add_alive(struct ends *e)
 {
     for (size_t i = 0; i < e->groups.rows.n; i++) {
         const struct mt_live_group *g = &e->groups.rows.v[i];
-        bool large = g->at[0].bytes >= e->wanted->min_b;
         const struct mt_site_trend *s = mt_site_moments_find(&e->sites, g->key, g->explicit_row);
+        bool large = (e->dumps && rises(s) ? s->grew : g->at[0].bytes) >= e->wanted->min_b;
         e->answer->leaking |= large && (e->dumps ? rises(s) : g->at[0].bytes > 0);
         e->r->left_out_n += !large;
         if (large)
@@ -174,18 +175,22 @@ static enum mt_status load(struct ends *e, struct mt_err *err)
     const struct mt_run_device *d = &e->v->device;
     struct mt_live_set live = {0};
     enum mt_status st = MT_OK;
+    uint32_t *of = e->wanted->suppressions
+                       ? mt_suppressions_of_nodes(e->wanted->suppressions, &e->v->blocks.tree)
+                       : NULL;
     mt_live_groups_init(&e->groups, &e->v->blocks, e->wanted->keys, e->wanted->key_n);
     MT_TRY_OUT(mt_run_gaps(e->v->db, &e->v->run, d, &e->gaps, err));
     if (mt_device_knows(d, MT_KNOWS_MOMENTS))
-        MT_TRY_OUT(mt_site_moments_load(&e->v->blocks, d, e->wanted->keys, e->wanted->key_n,
+        MT_TRY_OUT(mt_site_moments_load(&e->v->blocks, d, e->wanted->keys, e->wanted->key_n, of,
                                         &e->sites, err));
     if (e->end_known)
         MT_TRY_OUT(mt_live_at(&e->v->blocks, d, MT_AT_END, &live, err));
-    if (e->end_known && e->wanted->suppressions)
-        mt_leaks_suppress(&live, e->wanted->suppressions, &e->v->blocks.tree, &e->suppressed);
+    if (e->end_known && of)
+        mt_leaks_suppress(&live, e->wanted->suppressions, of, &e->suppressed);
     if (e->end_known)
         mt_live_groups_add(&e->groups, &live, mt_wrap_sub(d->at_end_b, e->suppressed.all.bytes), 0);
 out:
+    free(of);
     mt_live_set_free(&live);
     return st;
 }

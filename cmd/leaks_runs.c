@@ -40,6 +40,7 @@ struct sites {
     all; /* runs so far */
     const char *counts,
         *leaves_out; /* runs that know what is older than they are, and that do not */
+    bool at_least;   /* at some end more may be alive */
     bool beside;     /* of a device that is not shown */
     /* Runs that leak from step to step; the last of them, and by how much a step. */
     size_t leaking_n;
@@ -54,8 +55,10 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
 {
     unsigned gaps;
     MT_TRY(mt_run_gaps(db, run, &s->device, &gaps, err));
-    if (!(gaps & MT_GAPS_OF_FREES))
+    if (!(gaps & (MT_GAPS_OF_FREES | MT_GAP_MEANING))) {
+        s->at_least |= (gaps & MT_GAPS_OF_ENDS) != 0;
         return MT_OK;
+    }
     s->ends.unknown = true;
     s->all.v[i].unknown = true;
     mt_report_note(s->r, "%s %s: what is alive at its end is unknown.", run->name,
@@ -118,7 +121,7 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
 /* Whether there may be a leak that the ends do not show. */
 static bool ends_hide(const struct sites *s)
 {
-    return s->ends.unknown || s->leaves_out || s->leaking_n;
+    return s->ends.unknown || s->leaves_out || s->at_least || s->leaking_n;
 }
 
 /* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
@@ -352,6 +355,9 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
                        "Blocks older than the runs are left out: what one run leaves is older than "
                        "the next, so that no leak from run to run can be ruled out. --base at "
                        "import counts them.");
+    if (s->at_least)
+        mt_report_note(r, "At the end of runs more may be alive than is listed, so that no leak "
+                          "from run to run can be ruled out.");
     if (s->leaking_n)
         mt_report_note(r,
                        "%zu of %zu runs leak%s from step to step; %s grows %s a step. memtool "
@@ -375,7 +381,7 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
     describe(s, answer);
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
-    if (s->ends.unknown || s->leaves_out)
+    if (s->ends.unknown || s->leaves_out || s->at_least)
         s->r->empty = "growth from run to run is unknown";
     else if (s->rest.n)
         s->r->empty = "nothing grows from run to run";

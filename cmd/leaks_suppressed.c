@@ -3,7 +3,6 @@
 #include "cmd/leaks.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
-#include <stdlib.h>
 
 void mt_leaks_suppressed_free(struct mt_leaks_suppressed *s)
 {
@@ -28,10 +27,9 @@ static void drop_unused(struct mt_leaks_suppressed *s)
 }
 
 void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *patterns,
-                       const struct mt_tree *tree, struct mt_leaks_suppressed *out)
+                       const uint32_t *of, struct mt_leaks_suppressed *out)
 {
     size_t kept = 0;
-    uint32_t *of = mt_suppressions_of_nodes(patterns, tree);
     for (size_t i = 0; i < patterns->v.n; i++)
         *mt_vec_push(&out->by) = (struct mt_leaks_pattern){patterns->v.v[i], 0};
     for (size_t i = 0; i < live->blocks.n; i++) {
@@ -47,7 +45,6 @@ void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *p
     }
     live->blocks.n = kept;
     drop_unused(out);
-    free(of);
 }
 
 void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt_report *r)

@@ -48,7 +48,7 @@ static int change_cmp(const void *a, const void *b)
 }
 
 /* Of few dumps all are judged, as runs are. */
-static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int64_t *since)
+static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int64_t *passed)
 {
     const size_t n = r->levels.n;
     int64_t *held = mt_alloc((n + 1) * sizeof *held);
@@ -57,7 +57,7 @@ static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int
     site->trend = n >= MT_RUN_ENDS_MIN ? mt_trend_of(held, n) : MT_TREND_UNKNOWN;
     if (site->trend != MT_TREND_UNKNOWN) {
         site->grew = mt_wrap_sub(held[n - 1], held[0]);
-        *since = r->levels.v[0].t;
+        *passed = r->levels.v[n - 1].t - r->levels.v[0].t;
     } else {
         site->grew = MT_UNKNOWN;
     }
@@ -85,12 +85,12 @@ static void judge(struct reading *r, struct mt_site_trend *site, const struct ch
     }
     if (level > r->last_b) /* the last moment with call paths is not the end */
         *mt_vec_push(&r->levels) = (struct mt_trend_level){dur, r->last_b};
-    int64_t since = dur / 2;
+    int64_t passed = MT_UNKNOWN;
     if (r->out->each)
-        judge_dumps(r, site, &since);
+        judge_dumps(r, site, &passed);
     else
-        site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew);
-    site->per_hour = ns ? mt_trend_per_hour(site->grew, dur - since) : MT_UNKNOWN;
+        site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew, &passed);
+    site->per_hour = ns ? mt_trend_per_hour(site->grew, passed) : MT_UNKNOWN;
     r->out->judged |= site->trend != MT_TREND_UNKNOWN;
 }
 
@@ -112,7 +112,8 @@ static enum mt_status load_last(struct reading *r, const struct mt_run_device *d
 enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device,
                                     const enum mt_group_key *keys, int key_n,
-                                    struct mt_site_moments *out, struct mt_err *err)
+                                    const uint32_t *suppressed, struct mt_site_moments *out,
+                                    struct mt_err *err)
 {
     struct reading r = {.blocks = blocks, .out = out};
     *out = (struct mt_site_moments){.grouper = mt_alloc(sizeof *out->grouper)};
@@ -120,10 +121,12 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     enum mt_status st = load_last(&r, device, err);
     if (st == MT_OK)
         st = mt_moments_load(blocks, device, &r.moments, err);
-    out->each =
-        mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && r.moments.levels.all.n <= FEW_DUMPS;
+    size_t dump_n = r.moments.levels.all.n - (r.moments.peak >= 0);
+    out->each = mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && dump_n <= FEW_DUMPS;
     for (size_t i = 0; i < r.moments.changes.n && st == MT_OK; i++) {
         const struct mt_moment_change *c = &r.moments.changes.v[i];
+        if (suppressed && c->node != MT_NONE && suppressed[c->node] != MT_NONE)
+            continue;
         uint32_t site = site_of(&r, c->node);
         *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
     }

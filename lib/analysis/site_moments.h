@@ -12,7 +12,7 @@ struct mt_site_trend {
     const char *const *key; /* borrowed from the blocks' tree */
     bool explicit_row;
     enum mt_trend trend;
-    int64_t grew;     /* over the later half; MT_UNKNOWN: too few moments lie in it */
+    int64_t grew;     /* over what is judged; MT_UNKNOWN: too few moments are */
     int64_t per_hour; /* MT_UNKNOWN: that, or times are no ns */
     int64_t most_b;   /* at any moment */
 };
@@ -26,11 +26,13 @@ struct mt_site_moments {
     struct mt_grouper *grouper;
 };
 
-/* Groups are made by keys, borrowed. Free it also on failure. Errors: MT_EDB. */
+/* Groups are made by keys, borrowed. suppressed: of each node MT_NONE, or it is left out; NULL:
+ * none is (mt_suppressions_of_nodes). Free it also on failure. Errors: MT_EDB. */
 enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device,
                                     const enum mt_group_key *keys, int key_n,
-                                    struct mt_site_moments *out, struct mt_err *err);
+                                    const uint32_t *suppressed, struct mt_site_moments *out,
+                                    struct mt_err *err);
 void mt_site_moments_free(struct mt_site_moments *m);
 
 /* NULL: it holds nothing at any moment. */

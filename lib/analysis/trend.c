@@ -47,12 +47,12 @@ static int parts_rise(const struct mt_trend_level *v, size_t n, size_t part_n)
 }
 
 enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n, int64_t end_t,
-                                  int64_t *grew)
+                                  int64_t *grew, int64_t *passed)
 {
     enum { PARTS = 4 };
     size_t from = 0;
     int64_t rises = 0, falls = 0;
-    *grew = MT_UNKNOWN;
+    *grew = *passed = MT_UNKNOWN;
     while (from < n && levels[from].t < end_t / 2)
         from++;
     if (n - from < PARTS)
@@ -60,6 +60,7 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
     const struct mt_trend_level *v = levels + from;
     n -= from;
     *grew = mt_wrap_sub(v[n - 1].bytes, v[0].bytes);
+    *passed = v[n - 1].t - v[0].t;
     for (size_t i = 1; i < n; i++) {
         rises += v[i].bytes > v[i - 1].bytes;
         falls += v[i].bytes < v[i - 1].bytes;

@@ -32,12 +32,12 @@ struct mt_trend_level {
 /*
  * Over the later half of a recording that ends at end_t: levels, n, are those of its moments, in
  * order of time. It rises where, of four parts of the moments of that half, each holds more than
- * the one before, at the least and at the most; *grew: the last level less the one that the half
- * begins with. With fewer than four moments in that half it is unknown, and so is *grew
- * (MT_UNKNOWN).
+ * the one before, at the least and at the most; *grew: the last level less the first one of that
+ * half, in *passed. With fewer than four moments in that half it is unknown, and so are *grew and
+ * *passed (MT_UNKNOWN).
  */
 enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n, int64_t end_t,
-                                  int64_t *grew);
+                                  int64_t *grew, int64_t *passed);
 
 /* What a growth over so many ns comes to in an hour, rounded; MT_UNKNOWN: no time passed. */
 int64_t mt_trend_per_hour(int64_t grew, int64_t ns);

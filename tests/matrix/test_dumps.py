@@ -268,6 +268,62 @@ def no_series():
     refused("cannot open", f"{SAMPLES}/heap/go_heap_1.pb.gz", "no-such-file")
 
 
+def folded(name, **held):
+    """Collapsed stacks: bytes by path."""
+    with open(name, "w") as out:
+        out.writelines(f"main;{path.replace('_', ';')} {n}\n" for path, n in held.items() if n)
+    return name
+
+
+def open_ends():
+    """What is alive at the ends is an assumption, or not all of it: nothing passes."""
+    same = [folded(f"same{i}.txt", a=500 + i) for i in range(3)]
+    m.check(code_of(*same) == 3, "ends of unsaid figures that grow")
+    same = [folded(f"flat{i}.txt", a=500, b=i // 2) for i in range(3)]
+    m.check(code_of(*same) == 3, "ends of unsaid figures")
+    older = []
+    for i in range(3):
+        older.append(f"older{i}.csv")
+        with open(older[-1], "w") as out:
+            out.write(f"op,address,size,stack\nfree,9,,\nalloc,1,{500 - i},main;a\n")
+    m.check(code_of(*older) == 3, "ends without what is older")
+
+
+def suppressed_sites():
+    """Neither hides what rises beside it at a site, nor rises itself."""
+    with open("patterns", "w") as out:
+        out.write("leak:cacheA\n")
+    files = lambda name, a, b: [folded(f"{name}{i}.txt", cacheA_mid_alloc=a(i), leaky_mid_alloc=b(i)) for i in range(6)]
+    hidden = files("hidden", lambda i: 10000 - 1000 * i, lambda i: 1000 + 1000 * i)
+    rises = files("rises", lambda i: 1000 + 1000 * i, lambda i: 5000)
+    for name, of, code in (("hidden", hidden, 1), ("rises", rises, 0)):
+        m.run("import", "--series", "--values", "at-end", "--name", name, *of, codes=(0,))
+        for keys in ("site", "path"):
+            got = code_of(name, "--suppressions", "patterns", "--by", keys)
+            m.check(got == code, "suppressed", name, keys, got)
+
+
+def sixteen():
+    """As many dumps as are judged one by one, and the limit of what grows."""
+    for n in (15, 16):
+        files = [folded(f"few{n}_{i}.txt", stairs=100 * (1 + i // 2), steady=1 << 20) for i in range(n)]
+        m.run("import", "--series", "--values", "at-end", "--name", f"few{n}", *files, codes=(0,))
+        m.check(code_of(f"few{n}") == 0, n, "stairs do not rise from each to the next")
+    grows = [folded(f"grows{i}.txt", a=(1 << 20) + 8 * i) for i in range(4)]
+    m.run("import", "--series", "--values", "at-end", "--name", "grows", *grows, codes=(0,))
+    m.check(code_of("grows") == 1, "grows")
+    m.check(code_of("grows", "--min", "1KiB") == 0, "grows by less than is asked for")
+
+
+def an_hour():
+    """Dumps that lie close together at the end: the rate is of the time between them."""
+    at = [i * 60 for i in range(13)] + [8 * 3600 + 360 * i for i in range(4)]
+    files = [dump(f"hour{i:02}.pb", {"main.f": 100 * i}, time=10**18 + t * 10**9) for i, t in enumerate(at)]
+    m.run("import", "--series", "--name", "hour", *files, codes=(0,))
+    row = m.rows("leaks", "hour")[0]
+    m.check((row["growth_b"], row["per_hour_b"]) == (19200, 64000), "an hour", row)
+
+
 rounds()
 python()
 times()
@@ -278,4 +334,8 @@ series()
 series_in_time()
 folders()
 no_series()
+open_ends()
+suppressed_sites()
+sixteen()
+an_hour()
 m.finish(150)
