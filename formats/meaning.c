@@ -28,8 +28,9 @@ unsigned mt_meaning_figures(enum mt_meaning what, bool blocks)
     return bytes[what] | (blocks ? counts[what] : 0);
 }
 
-void mt_meaning_sums(struct mt_heap *h, uint32_t node, enum mt_meaning what, int64_t bytes,
-                     int64_t blocks, struct mt_sums *sums)
+/* Puts the figure of a path in its place, in sums whose other figures stay as they are. */
+static void put(struct mt_heap *h, uint32_t node, enum mt_meaning what, int64_t bytes,
+                int64_t blocks, struct mt_sums *sums)
 {
     switch (what) {
     case MT_MEANS_AT_PEAK:
@@ -56,6 +57,6 @@ enum mt_status mt_meaning_give(struct mt_heap *h, uint32_t node, enum mt_meaning
                                int64_t bytes, int64_t blocks, struct mt_err *err)
 {
     struct mt_sums s = MT_SUMS_UNKNOWN;
-    mt_meaning_sums(h, node, what, bytes, blocks, &s);
+    put(h, node, what, bytes, blocks, &s);
     return mt_heap_sums(h, node, &s, err);
 }

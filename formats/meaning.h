@@ -14,10 +14,6 @@ enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning u
 /* The figures (enum mt_sum_figures) that this is of. */
 unsigned mt_meaning_figures(enum mt_meaning what, bool blocks);
 
-/* Puts the figure of a path in its place, in sums whose other figures stay as they are. */
-void mt_meaning_sums(struct mt_heap *h, uint32_t node, enum mt_meaning what, int64_t bytes,
-                     int64_t blocks, struct mt_sums *sums);
-
 /* The figure of a path; node MT_NONE: of none. blocks MT_UNKNOWN: the file does not say. Call it
  * with 0 of no path once, lest a file without paths knows nothing. Errors: as mt_heap_sums. */
 enum mt_status mt_meaning_give(struct mt_heap *h, uint32_t node, enum mt_meaning what,

@@ -1,6 +1,7 @@
 #include "formats/rows.h"
 
 #include "formats/meaning.h"
+#include "lib/base/sort.h"
 #include "lib/input/fields.h"
 
 #include <string.h>
@@ -85,6 +86,35 @@ bool mt_rows_are_known(unsigned have)
     return kind_of(have) >= 0;
 }
 
+void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
+{
+    uint32_t known = r->others.n;
+    if (known == OTHERS_MAX || mt_strtab_add(&r->others, name, n) < known)
+        return;
+    mt_rec_note(r->rec, MT_NOTE_COLUMNS, -1, 0);
+    mt_buf_adds(&r->left_out, known ? ", " : "");
+    mt_buf_add(&r->left_out, name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
+    mt_buf_adds(&r->left_out, "");
+    mt_rec_note_detail(r->rec, MT_NOTE_COLUMNS, "%s", r->left_out.s);
+}
+
+/* A column that is known and says nothing here. */
+static void leave_column_out(struct mt_rows *r, enum mt_rows_column c)
+{
+    size_t i = 0;
+    while (columns[i].is != c)
+        i++;
+    mt_rows_leave_out(r, columns[i].name, strlen(columns[i].name));
+}
+
+static enum mt_status check_memory(struct mt_rows *r, struct mt_err *err)
+{
+    uint64_t now =
+        mt_path_tree_bytes(&r->paths) + mt_stack_text_bytes(&r->stacks) + mt_vec_bytes(&r->held);
+    mt_rec_beside(r->rec, &r->beside, now);
+    return mt_rec_check_memory(r->rec, err);
+}
+
 /* ---- values ---- */
 
 static bool has(const struct mt_row *row, enum mt_rows_column c)
@@ -152,8 +182,8 @@ static bool take_time(const struct mt_row *row, int64_t *t)
     return mt_field_fraction(&f, digits, t) && mt_field_end(&f);
 }
 
-/* The time of a row from that of the first; one before that is none. false: it is no time. */
-static bool take_moment(struct mt_rows *r, const struct mt_row *row, int64_t *t)
+/* The time of an event from that of the first; one before that is none. false: it is no time. */
+static bool take_event_time(struct mt_rows *r, const struct mt_row *row, int64_t *t)
 {
     if (!has(row, MT_COL_TIME) || !take_time(row, t))
         return false;
@@ -198,7 +228,7 @@ static const char not_figure[] = "a figure is not a whole number, 0 or more";
 
 enum op { ALLOC, FREE, REALLOC, NO_OP };
 
-static enum op op_of(const struct mt_row *row)
+static enum op op_of(const char *s, size_t n)
 {
     static const struct {
         const char *word;
@@ -206,18 +236,22 @@ static enum op op_of(const struct mt_row *row)
     } words[] = {{"alloc", ALLOC}, {"malloc", ALLOC}, {"calloc", ALLOC},
                  {"new", ALLOC},   {"+", ALLOC},      {"free", FREE},
                  {"delete", FREE}, {"-", FREE},       {"realloc", REALLOC}};
-    const struct mt_row_value *v = &row->v[MT_COL_OP];
-    for (size_t i = 0; v->s && i < MT_ARRAY_LEN(words); i++)
-        if (strlen(words[i].word) == v->n && strncasecmp(words[i].word, v->s, v->n) == 0)
+    for (size_t i = 0; s && i < MT_ARRAY_LEN(words); i++)
+        if (strlen(words[i].word) == n && strncasecmp(words[i].word, s, n) == 0)
             return words[i].op;
     return NO_OP;
+}
+
+unsigned mt_rows_spared(const char *op, size_t n)
+{
+    return op_of(op, n) == FREE ? BIT(SIZE) : 0;
 }
 
 /* Time moves on to that of the row; without times, to the next event. */
 static enum mt_status tick(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
 {
     int64_t t = (int64_t)++r->row_n;
-    if (r->columns & BIT(TIME) && !take_moment(r, row, &t))
+    if (r->columns & BIT(TIME) && !take_event_time(r, row, &t))
         return wrong(r, not_time);
     return mt_heap_tick(r->heap, t, err);
 }
@@ -225,14 +259,14 @@ static enum mt_status tick(struct mt_rows *r, const struct mt_row *row, struct m
 struct event {
     enum op op;
     uint64_t address, old;
-    int64_t size;
+    int64_t size, rss;
     bool has_old;
 };
 
 static const char *take_event(const struct mt_rows *r, const struct mt_row *row, struct event *e)
 {
     bool by_address = r->columns & BIT(ADDRESS);
-    *e = (struct event){.op = op_of(row)};
+    *e = (struct event){.op = op_of(row->v[MT_COL_OP].s, row->v[MT_COL_OP].n)};
     if (e->op == NO_OP)
         return "its op is not alloc, free or realloc";
     bool sized = e->op != FREE || !by_address;
@@ -246,6 +280,8 @@ static const char *take_event(const struct mt_rows *r, const struct mt_row *row,
         return "its old_address is neither a number nor one that begins with 0x";
     if (e->op == REALLOC && (!by_address || !e->has_old))
         return "a realloc without the old_address that it frees";
+    if (!take_figure(row, MT_COL_RSS, &e->rss))
+        return "its rss is not a whole number, 0 or more";
     return NULL;
 }
 
@@ -258,9 +294,8 @@ static enum mt_status add_event(struct mt_rows *r, const struct mt_row *row, str
     MT_TRY(tick(r, row, err));
     if (r->wrong)
         return MT_OK;
-    int64_t rss;
-    if (has(row, MT_COL_RSS) && take_count(row, MT_COL_RSS, &rss))
-        mt_heap_sample(r->heap, MT_METRIC_RSS, rss);
+    if (e.rss != MT_UNKNOWN)
+        mt_heap_sample(r->heap, MT_METRIC_RSS, e.rss);
     if (!(r->columns & BIT(ADDRESS)))
         return (e.op == FREE ? mt_heap_dealloc : mt_heap_alloc)(r->heap, node_of(r, row), e.size,
                                                                 err);
@@ -273,28 +308,62 @@ static enum mt_status add_event(struct mt_rows *r, const struct mt_row *row, str
 
 /* ---- sums ---- */
 
+/* The columns that have what `bytes` and `blocks` mean. */
+static const struct {
+    enum mt_rows_column bytes, blocks;
+} named_as[MT_MEANS_N] = {
+    [MT_MEANS_AT_END] = {MT_COL_AT_END_B, MT_COL_AT_END_N},
+    [MT_MEANS_AT_PEAK] = {MT_COL_AT_PEAK_B, MT_COL_AT_PEAK_N},
+    [MT_MEANS_ALLOCATED] = {MT_COL_ALLOC_B, MT_COL_ALLOC_N},
+    [MT_MEANS_TEMPORARY] = {MT_COL_TEMPORARY_B, MT_COL_TEMPORARY_N},
+};
+
+/* What bytes and blocks are. A column that has the figure's name goes before them. */
+static void read_meaning(struct mt_rows *r)
+{
+    enum mt_meaning usual = r->opts->values ? r->opts->values : MT_MEANS_AT_END;
+    enum mt_rows_column bytes = named_as[usual].bytes, blocks = named_as[usual].blocks;
+    r->bytes_are = r->blocks_are = MT_COL_N;
+    if (r->named & BIT(BYTES) && !(r->named >> bytes & 1)) {
+        (void)mt_meaning_of(r->opts, usual, r->rec);
+        r->bytes_are = bytes;
+        if (r->named & BIT(BLOCKS) && !(r->named >> blocks & 1))
+            r->blocks_are = blocks;
+    }
+    if (r->named & BIT(BYTES) && r->bytes_are == MT_COL_N)
+        leave_column_out(r, MT_COL_BYTES);
+    if (r->named & BIT(BLOCKS) && r->blocks_are == MT_COL_N)
+        leave_column_out(r, MT_COL_BLOCKS);
+}
+
+/* A figure, in the column that has it. */
+static bool take_sum(const struct mt_rows *r, const struct mt_row *row, enum mt_rows_column figure,
+                     int64_t *v)
+{
+    return take_figure(row,
+                       figure == r->bytes_are    ? MT_COL_BYTES
+                       : figure == r->blocks_are ? MT_COL_BLOCKS
+                                                 : figure,
+                       v);
+}
+
 static enum mt_status add_sum(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
 {
-    static const enum mt_rows_column of[] = {MT_COL_ALLOC_B,   MT_COL_ALLOC_N,  MT_COL_AT_PEAK_B,
-                                             MT_COL_AT_PEAK_N, MT_COL_AT_END_B, MT_COL_AT_END_N};
+    static const enum mt_rows_column of[] = {
+        MT_COL_ALLOC_B,  MT_COL_ALLOC_N,  MT_COL_AT_PEAK_B,   MT_COL_AT_PEAK_N,
+        MT_COL_AT_END_B, MT_COL_AT_END_N, MT_COL_TEMPORARY_B, MT_COL_TEMPORARY_N};
+    static const char *const names[] = {"temporary_b", "temporary_n"};
     struct mt_sums s = MT_SUMS_UNKNOWN;
-    int64_t *to[] = {&s.alloc_b, &s.alloc_n, &s.at_peak_b, &s.at_peak_n, &s.at_end_b, &s.at_end_n};
-    int64_t bytes, blocks, temporary_b, temporary_n;
+    int64_t temporary[2];
+    int64_t *to[] = {&s.alloc_b,  &s.alloc_n,  &s.at_peak_b,  &s.at_peak_n,
+                     &s.at_end_b, &s.at_end_n, &temporary[0], &temporary[1]};
     for (size_t i = 0; i < MT_ARRAY_LEN(of); i++)
-        if (!take_figure(row, of[i], to[i]))
+        if (!take_sum(r, row, of[i], to[i]))
             return wrong(r, not_figure);
-    if (!take_figure(row, MT_COL_BYTES, &bytes) || !take_figure(row, MT_COL_BLOCKS, &blocks) ||
-        !take_figure(row, MT_COL_TEMPORARY_B, &temporary_b) ||
-        !take_figure(row, MT_COL_TEMPORARY_N, &temporary_n))
-        return wrong(r, not_figure);
     uint32_t node = node_of(r, row);
-    const int64_t temporary[] = {temporary_b, temporary_n};
-    static const char *const figures[] = {"temporary_b", "temporary_n"};
     for (int i = 0; i < 2; i++)
         if (temporary[i] > 0)
-            mt_heap_extra(r->heap, node, figures[i], temporary[i]);
-    if (r->columns & BIT(BYTES))
-        mt_meaning_sums(r->heap, node, r->meaning, bytes, blocks, &s);
+            mt_heap_extra(r->heap, node, names[i], temporary[i]);
     return mt_heap_sums(r->heap, node, &s, err);
 }
 
@@ -302,60 +371,73 @@ static enum mt_status add_sum(struct mt_rows *r, const struct mt_row *row, struc
 static unsigned figures_of(const struct mt_rows *r)
 {
     static const struct {
-        unsigned column, figure;
-    } of[] = {{BIT(ALLOC_B), MT_SUM_ALLOC_B},     {BIT(ALLOC_N), MT_SUM_ALLOC_N},
-              {BIT(AT_PEAK_B), MT_SUM_AT_PEAK_B}, {BIT(AT_PEAK_N), MT_SUM_AT_PEAK_N},
-              {BIT(AT_END_B), MT_SUM_AT_END_B},   {BIT(AT_END_N), MT_SUM_AT_END_N}};
+        enum mt_rows_column column;
+        unsigned figure;
+    } of[] = {{MT_COL_ALLOC_B, MT_SUM_ALLOC_B},     {MT_COL_ALLOC_N, MT_SUM_ALLOC_N},
+              {MT_COL_AT_PEAK_B, MT_SUM_AT_PEAK_B}, {MT_COL_AT_PEAK_N, MT_SUM_AT_PEAK_N},
+              {MT_COL_AT_END_B, MT_SUM_AT_END_B},   {MT_COL_AT_END_N, MT_SUM_AT_END_N}};
     unsigned figures = 0;
     for (size_t i = 0; i < MT_ARRAY_LEN(of); i++)
-        figures |= r->columns & of[i].column ? of[i].figure : 0;
-    if (r->columns & BIT(BYTES))
-        figures |= mt_meaning_figures(r->meaning, r->columns & BIT(BLOCKS));
+        if (r->columns >> of[i].column & 1 || of[i].column == r->bytes_are ||
+            of[i].column == r->blocks_are)
+            figures |= of[i].figure;
     return figures;
 }
 
 /* ---- series ---- */
 
-/* The moment under way is complete: what it holds is known. */
-static enum mt_status end_moment(struct mt_rows *r, struct mt_err *err)
+static enum mt_status add_held(struct mt_rows *r, const struct mt_row *row)
 {
-    int64_t total = 0;
-    if (!r->moment_open)
-        return MT_OK;
-    for (size_t i = 0; i < r->held.n; i++)
-        if (__builtin_add_overflow(total, r->held.v[i].bytes, &total))
+    struct mt_rows_held h;
+    if (!has(row, MT_COL_TIME) || !take_time(row, &h.t))
+        return wrong(r, not_time);
+    if (!has(row, MT_COL_BYTES) || !take_count(row, MT_COL_BYTES, &h.bytes) ||
+        !take_figure(row, MT_COL_BLOCKS, &h.blocks) || !take_figure(row, MT_COL_RSS, &h.rss))
+        return wrong(r, not_figure);
+    h.node = node_of(r, row);
+    *mt_vec_push(&r->held) = h;
+    return MT_OK;
+}
+
+/* What n rows, of one time, say together. */
+static enum mt_status give_moment(struct mt_rows *r, const struct mt_rows_held *h, size_t n,
+                                  struct mt_err *err)
+{
+    int64_t t, total = 0, rss = MT_UNKNOWN;
+    for (size_t i = 0; i < n; i++) {
+        if (__builtin_add_overflow(total, h[i].bytes, &total))
             total = INT64_MAX; /* the heap will say so */
-    MT_TRY(mt_heap_moment(r->heap, r->moment_time, total, true, err));
-    for (size_t i = 0; i < r->held.n; i++)
-        MT_TRY(
-            mt_heap_held(r->heap, r->held.v[i].node, r->held.v[i].bytes, r->held.v[i].blocks, err));
-    if (r->moment_rss != MT_UNKNOWN)
-        mt_heap_sample(r->heap, MT_METRIC_RSS, r->moment_rss);
+        rss = h[i].rss > rss ? h[i].rss : rss;
+    }
+    if (__builtin_sub_overflow(h->t, r->held.v[0].t, &t))
+        t = INT64_MAX; /* the same */
+    MT_TRY(mt_heap_moment(r->heap, t, total, true, err));
+    for (size_t i = 0; i < n; i++)
+        MT_TRY(mt_heap_held(r->heap, h[i].node, h[i].bytes, h[i].blocks, err));
+    if (rss != MT_UNKNOWN)
+        mt_heap_sample(r->heap, MT_METRIC_RSS, rss);
     mt_rec_note(r->rec, MT_NOTE_MOMENTS, -1, 0);
-    r->moment_open = false;
-    r->held.n = 0;
     return MT_OK;
 }
 
 /* Rows of one time are of one moment, if they have stacks. */
-static enum mt_status add_moment(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
+static enum mt_status give_series(struct mt_rows *r, struct mt_err *err)
 {
-    struct mt_rows_held h = {.node = MT_NONE};
-    int64_t t, rss;
-    if (!take_moment(r, row, &t))
-        return wrong(r, not_time);
-    if (!has(row, MT_COL_BYTES) || !take_count(row, MT_COL_BYTES, &h.bytes) ||
-        !take_figure(row, MT_COL_BLOCKS, &h.blocks) || !take_figure(row, MT_COL_RSS, &rss))
-        return wrong(r, not_figure);
-    if (!(r->columns & BIT(STACK)) || t != r->moment_time)
-        MT_TRY(end_moment(r, err));
-    if (!r->moment_open)
-        r->moment_rss = MT_UNKNOWN;
-    r->moment_open = true;
-    r->moment_time = t;
-    r->moment_rss = rss > r->moment_rss ? rss : r->moment_rss;
-    h.node = node_of(r, row);
-    *mt_vec_push(&r->held) = h;
+    const struct mt_rows_held *h = r->held.v;
+    size_t checked = 0;
+    if (!r->held.n)
+        return MT_FAIL(err, MT_EINPUT, "a series without rows");
+    mt_sort_by_time(r->held.v, r->held.n, sizeof *h, NULL);
+    for (size_t i = 0, n; i < r->held.n; i += n) {
+        for (n = 1; r->columns & BIT(STACK) && i + n < r->held.n && h[i + n].t == h[i].t;)
+            n++;
+        MT_TRY(give_moment(r, h + i, n, err));
+        if (i - checked < ROWS_PER_CHECK)
+            continue;
+        MT_TRY(check_memory(r, err));
+        checked = i;
+    }
+    mt_heap_last_is_end(r->heap);
     return MT_OK;
 }
 
@@ -381,18 +463,6 @@ void mt_rows_free(struct mt_rows *r)
     mt_buf_free(&r->left_out);
 }
 
-void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
-{
-    uint32_t known = r->others.n;
-    if (known == OTHERS_MAX || mt_strtab_add(&r->others, name, n) < known)
-        return;
-    mt_rec_note(r->rec, MT_NOTE_COLUMNS, -1, 0);
-    mt_buf_adds(&r->left_out, known ? ", " : "");
-    mt_buf_add(&r->left_out, name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
-    mt_buf_adds(&r->left_out, "");
-    mt_rec_note_detail(r->rec, MT_NOTE_COLUMNS, "%s", r->left_out.s);
-}
-
 static enum mt_status refuse(struct mt_err *err)
 {
     MT_FAIL(err, MT_EINPUT, "its columns are not those of events, sums or a series");
@@ -401,32 +471,70 @@ static enum mt_status refuse(struct mt_err *err)
     return MT_EINPUT;
 }
 
+/* Columns that rows of a kind may have. */
+static unsigned used_by(enum mt_rows_kind kind)
+{
+    return kinds[kind].all | kinds[kind].others | (kinds[kind].any == ~0u ? 0 : kinds[kind].any);
+}
+
+static void leave_columns_out(struct mt_rows *r, unsigned out)
+{
+    for (int c = 0; c < MT_COL_N; c++)
+        if (out >> c & 1)
+            leave_column_out(r, (enum mt_rows_column)c);
+}
+
 enum mt_status mt_rows_begin(struct mt_rows *r, unsigned have, struct mt_err *err)
 {
     int kind = kind_of(have);
     if (kind < 0)
         return refuse(err);
-    const unsigned used =
-        kinds[kind].all | kinds[kind].others | (kinds[kind].any == ~0u ? 0 : kinds[kind].any);
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
-        if (have & ~used & 1u << columns[i].is)
-            mt_rows_leave_out(r, columns[i].name, strlen(columns[i].name));
     r->kind = (enum mt_rows_kind)kind;
-    r->columns = have & used;
+    r->named = have;
+    r->columns = have & used_by(r->kind);
+    leave_columns_out(r, have & ~r->columns);
     r->rec->time_unit = kind == MT_ROWS_SUMS ? NULL : have & BIT(TIME) ? "ns" : "events";
-    if (kind == MT_ROWS_SUMS && have & BIT(BYTES))
-        r->meaning = mt_meaning_of(r->opts, MT_MEANS_AT_END, r->rec);
-    if (kind == MT_ROWS_SUMS)
+    if (kind == MT_ROWS_SUMS) {
+        read_meaning(r);
         mt_heap_knows(r->heap, figures_of(r));
+    }
     return MT_OK;
 }
 
-static enum mt_status check_memory(struct mt_rows *r, struct mt_err *err)
+/* Figures that only some rows of sums have: they are known of none, but for those of temporary
+ * blocks, which are 0 in the others. */
+static void more_figures(struct mt_rows *r, unsigned more)
 {
-    uint64_t now = mt_path_tree_bytes(&r->paths) + mt_stack_text_bytes(&r->stacks) +
-                   r->held.cap * sizeof *r->held.v;
-    mt_rec_beside(r->rec, &r->beside, now);
-    return mt_rec_check_memory(r->rec, err);
+    const unsigned temporary = BIT(TEMPORARY_B) | BIT(TEMPORARY_N);
+    const unsigned said = 1u << r->bytes_are | 1u << r->blocks_are;
+    if (more & said) {
+        r->wrong = "it names the figure that bytes or blocks of rows before it are";
+        return;
+    }
+    leave_columns_out(r, more & ~temporary & ~(BIT(BYTES) | BIT(BLOCKS)));
+    if (more & (BIT(BYTES) | BIT(BLOCKS)))
+        read_meaning(r);
+}
+
+void mt_rows_more(struct mt_rows *r, unsigned have)
+{
+    const unsigned more = have & ~r->named, used = more & used_by(r->kind);
+    r->wrong = NULL;
+    if (!more)
+        return;
+    r->named |= more;
+    if (kind_of(r->named | BIT(SIZE)) != (int)r->kind)
+        r->wrong = "its columns are of another kind of rows than those before it";
+    else if (r->kind == MT_ROWS_EVENTS && more & BIT(TIME))
+        r->wrong = "it has a time, which rows before it lack: all have one or none";
+    else if (r->kind == MT_ROWS_EVENTS && more & BIT(ADDRESS))
+        r->wrong = "it has an address, which rows before it lack: all have one or none";
+    else if (r->kind == MT_ROWS_SUMS)
+        more_figures(r, used);
+    if (r->wrong)
+        return;
+    r->columns |= used;
+    leave_columns_out(r, more & ~used);
 }
 
 enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
@@ -442,17 +550,14 @@ enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct m
         break;
     default:
         r->row_n++;
-        MT_TRY(add_moment(r, row, err));
+        MT_TRY(add_held(r, row));
     }
     return r->row_n % ROWS_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 
 enum mt_status mt_rows_end(struct mt_rows *r, struct mt_err *err)
 {
-    MT_TRY(end_moment(r, err));
-    if (r->kind == MT_ROWS_SERIES && !r->row_n)
-        return MT_FAIL(err, MT_EINPUT, "a series without rows");
     if (r->kind == MT_ROWS_SERIES)
-        mt_heap_last_is_end(r->heap);
+        MT_TRY(give_series(r, err));
     return mt_heap_close(r->heap, err);
 }

@@ -35,6 +35,10 @@ enum mt_rows_column {
  * its unit nanoseconds. MT_COL_N: none that is known. */
 enum mt_rows_column mt_rows_column(const char *name, size_t n, int *digits);
 
+/* Columns (bits) that a row with this op goes without: of a free, the size. Rows that name their
+ * own columns may begin with one. */
+unsigned mt_rows_spared(const char *op, size_t n);
+
 /* Whether rows with these columns (bits) are of a kind that is known. */
 bool mt_rows_are_known(unsigned columns);
 
@@ -55,24 +59,23 @@ struct mt_rows {
     struct mt_stack_text stacks;
     struct mt_heap *heap;
     enum mt_rows_kind { MT_ROWS_EVENTS, MT_ROWS_SUMS, MT_ROWS_SERIES } kind;
-    unsigned columns; /* bits of the first row's */
-    enum mt_meaning meaning;
-    struct mt_strtab others; /* names of columns that are not known */
-    struct mt_buf left_out;  /* the same as a list for people */
-    const char *wrong;       /* the last row does not fit: why, static text; else NULL */
-    uint64_t row_n, beside;  /* beside: counted in rec->beside_bytes */
+    unsigned columns;                          /* bits of those that count */
+    unsigned named;                            /* and of all that are known, be they left out */
+    enum mt_rows_column bytes_are, blocks_are; /* of sums; MT_COL_N: left out */
+    struct mt_strtab others;                   /* names of columns that are not known */
+    struct mt_buf left_out;                    /* the same as a list for people */
+    const char *wrong;      /* the last row does not fit: why, static text; else NULL */
+    uint64_t row_n, beside; /* beside: counted in rec->beside_bytes */
 
     int64_t first_time;
     bool timed; /* first_time is known */
 
-    /* of a series: the moment under way */
-    int64_t moment_time, moment_rss;
-    bool moment_open;
     MT_VEC(struct mt_rows_held {
+        int64_t t;
         uint32_t node;
-        int64_t bytes, blocks;
+        int64_t bytes, blocks, rss;
     })
-    held;
+    held; /* of a series: all rows, as these may be in any order */
 };
 
 void mt_rows_init(struct mt_rows *r, const struct mt_read_opts *opts, struct mt_recording *rec);
@@ -83,6 +86,9 @@ void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n);
 
 /* The columns of the first row: what kind of rows they are. Errors: MT_EINPUT, what is missing. */
 enum mt_status mt_rows_begin(struct mt_rows *r, unsigned columns, struct mt_err *err);
+/* Columns of a row to come that rows before it may not have had, where each row names its own.
+ * r->wrong: it does not go with those. */
+void mt_rows_more(struct mt_rows *r, unsigned columns);
 /* A row. r->wrong: it does not fit, and nothing was done. Errors: as of heap.h. */
 enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct mt_err *err);
 /* There are no more. */

@@ -147,6 +147,26 @@ static enum mt_status read_members(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
+/* The first row says what kind of rows they are; another may have columns that those before it did
+ * not have: a stack, be it null, and others of which it has a value. */
+static enum mt_status take_columns(struct reader *r, struct mt_err *err)
+{
+    const struct mt_row_value *v = r->row.v;
+    if (!r->begun) {
+        unsigned spared = mt_rows_spared(v[MT_COL_OP].s, v[MT_COL_OP].n);
+        MT_TRY(mt_rows_begin(&r->rows, r->have | spared, err));
+        r->begun = true;
+        return MT_OK;
+    }
+    unsigned have = r->have;
+    for (int c = 0; c < MT_COL_N; c++)
+        if (c != MT_COL_STACK && !v[c].n)
+            have &= ~(1u << c);
+    mt_rows_more(&r->rows, have);
+    r->wrong = r->wrong ? r->wrong : r->rows.wrong;
+    return MT_OK;
+}
+
 static enum mt_status read_row(struct reader *r, struct mt_err *err)
 {
     memset(r->of, 0, sizeof r->of);
@@ -159,9 +179,7 @@ static enum mt_status read_row(struct reader *r, struct mt_err *err)
     for (int c = 0; c < MT_COL_N; c++)
         if (r->of[c].there)
             r->row.v[c] = (struct mt_row_value){r->text.s + r->of[c].at, r->of[c].n};
-    if (!r->begun)
-        MT_TRY(mt_rows_begin(&r->rows, r->have, err));
-    r->begun = true;
+    MT_TRY(take_columns(r, err));
     if (r->wrong)
         return MT_OK;
     MT_TRY(mt_rows_add(&r->rows, &r->row, err));
@@ -215,10 +233,10 @@ static enum mt_status jsonl_read(struct mt_stream *in, const struct mt_read_opts
     return st;
 }
 
-/* Which columns the keys of the object at p are, as far as its text goes. */
+/* Which columns the object at p has or goes without, as far as its text goes. */
 static unsigned columns_of(struct mt_json *json, const char *p)
 {
-    struct mt_slice key;
+    struct mt_slice key, v;
     struct mt_buf name = {0};
     unsigned have = 0;
     int digits;
@@ -229,6 +247,12 @@ static unsigned columns_of(struct mt_json *json, const char *p)
         mt_json_unescape(&name, key);
         enum mt_rows_column is = mt_rows_column(name.n ? name.s : "", name.n, &digits);
         have |= is != MT_COL_N ? 1u << is : 0;
+        const char *value = mt_json_space(p);
+        if (is == MT_COL_OP && *value == '"' && mt_json_string(json, value, &v)) {
+            mt_buf_clear(&name);
+            mt_json_unescape(&name, v);
+            have |= mt_rows_spared(name.s, name.n);
+        }
         if (!(p = mt_json_skip(json, p)))
             break;
     }

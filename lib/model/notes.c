@@ -218,7 +218,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
                              "memory or come twice: %D",
     [MT_NOTE_MOMENTS] = "%N moment/moments is/are recorded; between them more may have been alive",
-    [MT_NOTE_COLUMNS] = "%N column/columns left out, which memtool does not know: %D",
+    [MT_NOTE_COLUMNS] = "%N column/columns left out, as not known or of no use here: %D",
     [MT_NOTE_VALUES] = "the file does not say what its figures are; taken for %D: import --values "
                        "WHAT tells it",
     [MT_NOTE_UNLISTED] = "%B in the report's own total have no call path: %D",

@@ -132,6 +132,9 @@ def forms():
             for row in rows:
                 f.write(json.dumps(row | ({"address": int(row["address"], 16)} if not row["old_address"] else {})) + "\n")
         paths["json"] = f"rows{seed}.jsonl"
+        with open(f"sparse{seed}.jsonl", "w") as f:
+            f.writelines(json.dumps({key: value for key, value in row.items() if value != ""}) + "\n" for row in rows)
+        paths["sparse"] = f"sparse{seed}.jsonl"
         for form, path in paths.items():
             run = f"{form}{seed}"
             d = imported(path, run)
@@ -141,6 +144,26 @@ def forms():
                 for i in range(len(FIGURES)):
                     m.check(sum(f[i] for f in first.values()) == sum(f[i] for f in want.values()), run, FIGURES[i])
             m.check(own(run) == first, run, "is not as plain rows are", mt.differences(own(run), first))
+
+
+def series():
+    """What is held at times, in any order: as CSV, and as JSON that leaves out what has no value."""
+    for seed in range(3):
+        rng = random.Random(seed)
+        held = {(t, path): rng.randrange(1000) for t in range(40) for path in ("", "main;f", "main;g", "main;h") if t and rng.random() < 0.8}
+        rows = [{"time_ms": 0, "bytes": 0, "stack": ""}] + [{"time_ms": t, "bytes": size, "stack": path} for (t, path), size in held.items()]
+        levels = [sum(size for (at, _), size in held.items() if at == t) for t in range(40)]
+        of_end = {("main", path[5:]): size for (t, path), size in held.items() if t == rows[-1]["time_ms"] and path and size}
+        orders = {"sorted": rows, "newest": rows[::-1], "stacks": sorted(rows, key=lambda row: row["stack"]), "shuffled": rng.sample(rows, len(rows))}
+        for order, ordered in orders.items():
+            paths = [written(ordered, f"{order}{seed}.csv", list(rows[0])), f"{order}{seed}.jsonl"]
+            with open(paths[1], "w") as f:
+                f.writelines(json.dumps({key: value for key, value in row.items() if value != ""}) + "\n" for row in ordered)
+            for path in paths:
+                d = imported(path, path)
+                m.check((d["peak_b"], d["at_end_b"]) == (max(levels), levels[rows[-1]["time_ms"]]), path, d["peak_b"], max(levels), d["at_end_b"])
+                got = {path: figures[4] for path, figures in own(path).items() if figures[4]}
+                m.check(got == of_end, path, "at the end", mt.differences(got, of_end))
 
 
 def some_counts():
@@ -164,6 +187,7 @@ def piped():
 
 samples()
 forms()
+series()
 some_counts()
 piped()
 m.finish(40)

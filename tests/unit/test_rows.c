@@ -58,6 +58,14 @@ static const struct summed_file csvs[] = {
      "error at 27: its address is neither a number nor one that begins with 0x\n"},
     {"no time", EVENTS ",alloc,1,1,f\n", "error at 27: its time is not a number\n"},
     {"a time of day", EVENTS "12:30,alloc,1,1,f\n", "error at 27: its time is not a number\n"},
+    {"an rss with an exponent", "op,size,stack,rss\nalloc,1,f,1000\nalloc,1,f,9.5e6\n",
+     "error at 33: its rss is not a whole number, 0 or more\n"},
+    {"an rss below 0", "op,size,stack,rss\nalloc,1,f,-7\n",
+     "error at 18: its rss is not a whole number, 0 or more\n"},
+    {"an rss that is none", "op,size,stack,rss\nalloc,1,f,xyz\n",
+     "error at 18: its rss is not a whole number, 0 or more\n"},
+    {"an rss here and there", "op,size,stack,rss\nalloc,1,f,\nalloc,1,f,9.0\n",
+     " alloc 2 n 2 peak 2 end 2 moments 2 events 2\nf 2/2/2\n"},
     {"a realloc of nothing", EVENTS "1,realloc,1,1,f\n",
      "error at 27: a realloc without the old_address that it frees\n"},
     {"too many values", EVENTS "1,alloc,1,1,f,g\n",
@@ -93,6 +101,22 @@ static const struct summed_file csvs[] = {
      " alloc 100 n ? peak ? end ? no time 0\nf 100/0/0\nevents 1\ntemporary_b  20\ntemporary_n  "
      "3\n"},
     {"no sums", "stack,at_end_b\n", " alloc ? n ? peak ? end 0 no time 0\n"},
+    {"bytes beside what they would be", "stack,bytes,blocks,at_end_b\nf,10,2,20\ng,,,7\n",
+     " alloc ? n ? peak ? end 27 no time 0\nf 0/0/20\ng 0/0/7\n" LEFT "2\n"},
+    {"bytes beside others", "stack,alloc_b,bytes\nf,100,20\n",
+     " alloc 100 n ? peak ? end 20 no time 0\nf 100/0/20\nnote values_unsaid 1\n"},
+    {"bytes beside what they would be, --values allocated",
+     "stack,bytes,alloc_b,at_end_b\nf,9,100,20\n",
+     " alloc 100 n ? peak ? end 20 no time 0\nf 100/0/20\n" LEFT "1\n"},
+    {"bytes beside others, --values allocated", "stack,bytes,blocks,at_end_b\nf,100,5,20\n",
+     " alloc 100 n 5 peak ? end 20 no time 0\nf 100/0/20\n"},
+    {"blocks beside what they would be, --values allocated",
+     "stack,bytes,blocks,alloc_n\nf,100,5,4\n",
+     " alloc 100 n 4 peak ? end ? no time 0\nf 100/0/0\n" LEFT "1\n"},
+    {"bytes whose blocks have their name, --values allocated", "stack,bytes,alloc_n\nf,100,4\n",
+     " alloc 100 n 4 peak ? end ? no time 0\nf 100/0/0\n"},
+    {"blocks without bytes", "stack,alloc_b,blocks\nf,100,4\n",
+     " alloc 100 n ? peak ? end ? no time 0\nf 100/0/0\n" LEFT "1\n"},
     {"a sum that is no number", "stack,at_end_b\nf,1\ng,x\n",
      "error at 19: a figure is not a whole number, 0 or more\n"},
     /* series */
@@ -101,6 +125,13 @@ static const struct summed_file csvs[] = {
     {"a series of stacks", "time,stack,bytes,blocks\n1,f,100,1\n1,g,50,1\n2,g,500,2\n2,,5,1\n",
      " alloc ? n ? peak 505 end 505 outside 0/5/5 moments 2 ns 1000000000\ng 0/500/500\nnote "
      "moments 2\n"},
+    {"a series, the newest first", "time,bytes,stack\n3,300,f\n2,200,f\n1,400,f\n",
+     " alloc ? n ? peak 400 end 300 moments 3 ns 2000000000\nf 0/400/300\nnote moments 3\n"},
+    {"a series by stack", "time,bytes,stack\n1,100,f\n2,200,f\n1,50,g\n2,60,g\n",
+     " alloc ? n ? peak 260 end 260 moments 2 ns 1000000000\nf 0/200/200\ng 0/60/60\n"
+     "note moments 2\n"},
+    {"a series without stacks has a moment for each row", "time,bytes\n2,30\n1,10\n1,20\n1,15\n",
+     " alloc ? n ? peak 30 end 30 outside 0/30/30 moments 4 ns 1000000000\nnote moments 4\n"},
     {"a series of nothing", "time,bytes\n", "error at -1: a series without rows\n"},
     {"a series, cut, --partial", "time,bytes\n1,100\n2,30",
      " alloc ? n ? peak 100 end 100 outside 0/100/100 moments 1 ns 0\nnote cut 1\nnote moments "
@@ -153,6 +184,52 @@ static const struct summed_file jsons[] = {
      "error at 23: ends early: the file was cut off\n"},
     {"keys of nothing", "{\"a\":1}\n",
      "error at -1: its columns are not those of events, sums or a series\n"},
+    {"a free first",
+     "{\"op\":\"free\",\"address\":5}\n"
+     "{\"op\":\"alloc\",\"address\":1,\"size\":10,\"stack\":\"f\"}\n",
+     " alloc 10 n 1 peak 10 end 10 moments 1 events 2\nf 10/10/10\nnote before_trace 1\n"},
+    {"a free first, without an address or a size", "{\"op\":\"free\",\"stack\":\"f\"}\n",
+     "error at 0: its size is not a whole number, 0 or more\n"},
+    {"a series whose stacks come later",
+     "{\"time\":0,\"bytes\":0}\n{\"time\":1,\"bytes\":5}\n"
+     "{\"time\":1,\"bytes\":100,\"stack\":\"f\"}\n{\"time\":1,\"bytes\":50,\"stack\":\"g\"}\n",
+     " alloc ? n ? peak 155 end 155 outside 0/5/5 moments 2 ns 1000000000\nf 0/100/100\n"
+     "g 0/50/50\nnote moments 2\n"},
+    {"a time that comes later",
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n"
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\",\"time\":5}\n",
+     "error at 36: it has a time, which rows before it lack: all have one or none\n"},
+    {"a time that comes later, --partial",
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n"
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\",\"time\":5}\n",
+     " alloc 1 n 1 peak 1 end 1 moments 1 events 1\nf 1/1/1\nnote cut 1\n"},
+    {"an address that comes later",
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n"
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\",\"address\":5}\n",
+     "error at 36: it has an address, which rows before it lack: all have one or none\n"},
+    {"values that are null are none",
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n"
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\",\"address\":null,\"time\":null}\n",
+     " alloc 2 n 2 peak 2 end 2 moments 2 events 2\nf 2/2/2\n"},
+    {"an op in a series",
+     "{\"time\":1,\"bytes\":1}\n"
+     "{\"time\":1,\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n",
+     "error at 21: its columns are of another kind of rows than those before it\n"},
+    {"a time in sums", "{\"stack\":\"f\",\"bytes\":1}\n{\"stack\":\"f\",\"bytes\":1,\"time\":2}\n",
+     "error at 24: its columns are of another kind of rows than those before it\n"},
+    {"a figure that comes later",
+     "{\"stack\":\"f\",\"at_end_b\":1}\n{\"stack\":\"f\",\"at_end_b\":2,\"alloc_b\":9}\n",
+     " alloc ? n ? peak ? end 3 no time 0\nf 0/0/3\n" LEFT "1\n"},
+    {"bytes that come later, beside what they would be",
+     "{\"stack\":\"f\",\"at_end_b\":1}\n{\"stack\":\"f\",\"at_end_b\":2,\"bytes\":9}\n",
+     " alloc ? n ? peak ? end 3 no time 0\nf 0/0/3\n" LEFT "1\n"},
+    {"what bytes are comes later",
+     "{\"stack\":\"f\",\"bytes\":1}\n{\"stack\":\"f\",\"bytes\":9,\"at_end_b\":2}\n",
+     "error at 24: it names the figure that bytes or blocks of rows before it are\n"},
+    {"columns that are left out come later",
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\"}\n"
+     "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f\",\"bytes\":5}\n",
+     " alloc 2 n 2 peak 2 end 2 moments 2 events 2\nf 2/2/2\n" LEFT "1\n"},
 };
 
 static void test_json_rows(void **state)
@@ -220,6 +297,9 @@ static const struct looks {
     {"other columns", "name,value\n", 0, 0},
     {"JSON", "\n {\"op\":\"alloc\",\"size\":1,\"x\":{},\"stack\":[]}\n", 0, 91},
     {"other JSON", "{\"a\":1}\n", 0, 0},
+    {"JSON, a free of an address", "{\"op\":\"free\",\"address\":1}\n", 0, 91},
+    {"JSON, a free of a stack", "{\"stack\":[],\"op\":\"-\"}\n", 0, 91},
+    {"JSON, no free", "{\"op\":\"read\",\"address\":1}\n", 0, 0},
     {"JSON, cut", "{\"op\":\"alloc\",\"size\":1,\"stack\":\"f", 0, 91},
     {"nothing", "", 0, 0},
 };
