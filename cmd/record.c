@@ -37,7 +37,8 @@ static void block_signals(void)
 
 /* ---- the command ---- */
 
-/* In the child: becomes the command, or says through the pipe why not. */
+/* In the child: says through the pipe what it has had in memory, which is no memory of the command;
+ * becomes that, or says why not. */
 static void become(const struct mt_args *args, int pipe_fd)
 {
     char **argv = mt_alloc((args->n + 1) * sizeof *argv);
@@ -47,16 +48,23 @@ static void become(const struct mt_args *args, int pipe_fd)
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    execvp(argv[0], argv);
+    struct rusage own = {0};
+    getrusage(RUSAGE_SELF, &own);
+    ssize_t n = write(pipe_fd, &own.ru_maxrss, sizeof own.ru_maxrss);
+    if (n == sizeof own.ru_maxrss)
+        execvp(argv[0], argv);
     int why = errno;
-    ssize_t n = write(pipe_fd, &why, sizeof why);
+    n = write(pipe_fd, &why, sizeof why);
     _exit(n == sizeof why ? EXIT_NOT_RUN : EXIT_NOT_FOUND);
 }
 
-/* Starts the command; *why: errno of what was wrong with it, 0 = it runs. */
-static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, struct mt_err *err)
+/* Starts the command; *why: errno of what was wrong with it, 0 = it runs; *rss_b: the highest rss
+ * of the new process before that. */
+static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, int64_t *rss_b,
+                            struct mt_err *err)
 {
     int ends[2];
+    long rss = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
     *pid = fork();
@@ -64,7 +72,9 @@ static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, st
         become(args, ends[1]);
     close(ends[1]);
     *why = 0;
-    ssize_t n = *pid < 0 ? 0 : read(ends[0], why, sizeof *why);
+    ssize_t n = *pid < 0 ? 0 : read(ends[0], &rss, sizeof rss);
+    n = n == sizeof rss ? read(ends[0], why, sizeof *why) : 0;
+    *rss_b = (int64_t)rss * 1024;
     close(ends[0]);
     if (*pid < 0)
         return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
@@ -81,20 +91,25 @@ static void pass_on(const siginfo_t *s, pid_t pid)
         kill(pid, s->si_signo);
 }
 
-/* Waits for all that have ended; whether the command has. */
-static bool reap(pid_t pid, int *status, struct rusage *usage)
+/* Waits for all that have ended; whether the command has. What it waited for is asked before that.
+ */
+static bool reap(pid_t pid, int *status, struct rusage *usage, bool *waited)
 {
     struct rusage own;
     bool ended = false;
     int how;
-    pid_t one;
-    while ((one = wait4(-1, &how, WNOHANG, &own)) > 0)
-        if (one == pid) {
+    for (;;) {
+        siginfo_t one = {0};
+        if (waitid(P_ALL, 0, &one, WEXITED | WNOHANG | WNOWAIT) != 0 || !one.si_pid)
+            return ended;
+        if (one.si_pid == pid)
+            *waited = mt_proc_waited(pid);
+        if (wait4(one.si_pid, &how, 0, &own) == pid) {
             ended = true;
             *status = how;
             *usage = own;
         }
-    return ended;
+    }
 }
 
 /* Looks until the command has ended. */
@@ -112,7 +127,7 @@ static void watch(struct mt_recorder *r, pid_t pid, int *status, struct rusage *
         const struct timespec wait = {left / 1000000000, left % 1000000000};
         int got = sigtimedwait(&signals, &s, &wait);
         if (got == SIGCHLD)
-            ended = reap(pid, status, usage);
+            ended = reap(pid, status, usage, &r->waited);
         else if (got > 0)
             pass_on(&s, pid);
     }
@@ -151,8 +166,8 @@ static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
     bool any = false;
     mt_buf_addf(&out, "memtool: %s, %s", mt_human_ns(dur_ns, a), exit_text(status, how));
     if (w->peak_b)
-        mt_buf_addf(&out, "; peak rss %s at %s", mt_human_bytes(w->peak_b, a),
-                    mt_human_ns(w->peak_ns, b));
+        mt_buf_addf(&out, "; peak rss %s%s at %s", w->unseen_b ? "at least " : "",
+                    mt_human_bytes(w->peak_b, a), mt_human_ns(w->peak_ns, b));
     if (knows_parts(w)) {
         add_part(&out, w->at_peak.anon, "anonymous", &any);
         add_part(&out, w->at_peak.file, "of files", &any);
@@ -235,9 +250,9 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     block_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mt_recorder_init(&r, interval_ms);
-    MT_TRY(start(args, &pid, &why, err));
+    MT_TRY(start(args, &pid, &why, &r.own_rss_b, err));
     if (why) {
-        reap(pid, &status, &usage);
+        reap(pid, &status, &usage, &r.waited);
         return cannot_run(args, why, exit_code);
     }
     char *command = command_text(args);

@@ -1,6 +1,7 @@
 #include "cmd/recorder.h"
 
 #include "gen/queries.h"
+#include "lib/base/human.h"
 #include "lib/base/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
-enum { WAITING = 1 << 16 };
+enum {
+    WAITING = 1 << 16,
+    MARGIN = 256 << 10 /* the kernel does not count every page at once */
+};
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -24,9 +28,6 @@ void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms)
 {
     *r = (struct mt_recorder){.asked_ns = interval_ms * ms, .interval_ns = interval_ms * ms};
     r->err = (struct mt_err)MT_ERR_INIT;
-    struct rusage own = {0};
-    getrusage(RUSAGE_SELF, &own);
-    r->own_rss_b = (int64_t)own.ru_maxrss * 1024;
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->wake, NULL);
@@ -63,6 +64,10 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
     for (size_t i = 0; i + 1 < MT_ARRAY_LEN(r->meta); i += 2)
         if (r->meta[i].n)
             mt_live_meta(live, r->meta[i].s, r->meta[i + 1].s, r->meta[i + 1].n);
+    if (r->unseen.n)
+        mt_live_note(live, MT_NOTE_PEAK_UNSEEN, r->unseen.s);
+    if (r->missing.n)
+        mt_live_note(live, MT_NOTE_UNWATCHED, r->missing.s);
     return mt_live_end(live, until, err);
 }
 
@@ -165,13 +170,28 @@ static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t val
     mt_buf_addf(&r->meta[at + 1], "%lld", (long long)value);
 }
 
+/* What was recorded is less than what happened, perhaps. */
+static void say_missing(struct mt_recorder *r)
+{
+    const struct mt_watch *w = &r->watch;
+    char most[MT_HUMAN_MAX];
+    if (w->unseen_b)
+        mt_buf_addf(&r->unseen,
+                    w->unseen_of_command
+                        ? "the command ended after the last look, with %s at most"
+                        : "the command, or a child of it, had %s when nobody looked",
+                    mt_human_bytes(w->unseen_b, most));
+    mt_watch_missing(w, r->dropped_n, &r->missing);
+}
+
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err)
 {
     int64_t most = (int64_t)usage->ru_maxrss * 1024;
-    mt_watch_end(&r->watch, t_ns, most > r->own_rss_b ? most : 0);
+    mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + MARGIN, r->waited);
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
+    say_missing(r);
     set_meta(r, 0, WIFSIGNALED(status) ? "signal" : "exit_status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     set_meta(r, 2, "ru_maxrss_b", most);
@@ -200,6 +220,8 @@ void mt_recorder_free(struct mt_recorder *r)
     mt_vec_free(&r->seen);
     for (size_t i = 0; i < MT_ARRAY_LEN(r->meta); i++)
         mt_buf_free(&r->meta[i]);
+    mt_buf_free(&r->unseen);
+    mt_buf_free(&r->missing);
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
     free(r->path);

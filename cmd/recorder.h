@@ -13,6 +13,7 @@ struct mt_recorder {
     struct mt_live_opts opts;
     int64_t begun_ns;    /* of CLOCK_MONOTONIC */
     int64_t own_rss_b;   /* what a new process has as its highest rss before it is the command */
+    bool waited;         /* the command waited for children */
     int64_t asked_ns;    /* the interval asked for, */
     int64_t interval_ns; /* and now */
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
@@ -28,8 +29,9 @@ struct mt_recorder {
     int64_t seen_until_ns;
     uint64_t dropped_n;
     bool ended;
-    struct mt_buf meta[14]; /* at the end: keys and values */
-    struct mt_err err;      /* the writer's */
+    struct mt_buf meta[14];        /* at the end: keys and values, */
+    struct mt_buf unseen, missing; /* and what notes say */
+    struct mt_err err;             /* the writer's */
     char written_name[256];
 };
 

@@ -45,7 +45,7 @@ static bool take_size(struct mt_fields *f, int64_t *bytes)
 
 /* Seconds of the epoch. The first that is read is the file's zero; what is older is of that time.
  */
-static bool take_time(struct reader *r, struct mt_fields *f, int64_t *t)
+static bool take_time(struct reader *r, struct mt_fields *f, int64_t *t, bool *older)
 {
     if (!mt_field_fraction(f, SECONDS, t) || *t < 0)
         return false;
@@ -53,6 +53,7 @@ static bool take_time(struct reader *r, struct mt_fields *f, int64_t *t)
         r->begun = true;
         r->rec->base_ns = *t;
     }
+    *older |= *t < r->rec->base_ns;
     *t = *t < r->rec->base_ns ? 0 : *t - r->rec->base_ns;
     return true;
 }
@@ -74,14 +75,17 @@ static enum mt_status read_level(struct reader *r, struct mt_fields *f, bool chi
 {
     int64_t number = -1, bytes, t;
     size_t process;
+    bool older = false;
     if ((child && (!mt_field_decimal(f, &number) || number < 0)) || !take_size(f, &bytes) ||
-        !take_time(r, f, &t) || !mt_field_end(f)) {
+        !take_time(r, f, &t, &older) || !mt_field_end(f)) {
         skip(r);
         return MT_OK;
     }
     MT_TRY(mt_process_of(&r->log, number, &process, err));
     if (!bytes)
         return mt_process_until(&r->log, t, err);
+    if (older && !r->log.all.v[process].now) /* else it is before its last one, which is noted */
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
     return mt_process_level(&r->log, process, t, bytes, err);
 }
 
@@ -91,13 +95,17 @@ static enum mt_status read_call(struct reader *r, struct mt_fields *f, struct mt
     const char *name;
     size_t n, process;
     int64_t before, after, start, end, depth;
-    if (!mt_field_word(f, &name, &n) || !take_size(f, &before) || !take_time(r, f, &start) ||
-        !take_size(f, &after) || !take_time(r, f, &end) || end < start ||
+    bool older = false;
+    if (!mt_field_word(f, &name, &n) || !take_size(f, &before) ||
+        !take_time(r, f, &start, &older) || !take_size(f, &after) ||
+        !take_time(r, f, &end, &older) || end < start ||
         (!mt_field_end(f) && (!mt_field_decimal(f, &depth) || !mt_field_end(f)))) {
         skip(r);
         return MT_OK;
     }
     MT_TRY(mt_process_of(&r->log, -1, &process, err));
+    if (older)
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
     MT_TRY(mt_process_mark(&r->log, process, start, "call", name, n, before, err));
     return mt_process_mark(&r->log, process, end, "return", name, n, after, err);
 }

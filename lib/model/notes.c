@@ -58,6 +58,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_KINDS] = "kinds_left_out",
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
+    [MT_NOTE_PEAK_UNSEEN] = "peak_unseen",
+    [MT_NOTE_UNWATCHED] = "unwatched",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -75,6 +77,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
+    [MT_NOTE_PEAK_UNSEEN] = ABOUT(LEVELS),
+    [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -200,6 +204,8 @@ static const char *const texts[MT_NOTE_N] = {
         "the file's own \"memtool_base\" gives two sizes for %D: the first was used",
     [MT_NOTE_BASE_DIFFERS] =
         "--base was used, though the file's own \"memtool_base\" gives another size: %D",
+    [MT_NOTE_PEAK_UNSEEN] = "the peak may be higher than what was seen: %D",
+    [MT_NOTE_UNWATCHED] = "not all was recorded: %D",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "
         "was not loaded into it",

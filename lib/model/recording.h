@@ -277,6 +277,8 @@ enum mt_note_kind {
     MT_NOTE_COLUMNS,        /* of rows, which say nothing that is known */
     MT_NOTE_VALUES,         /* what the figures are is not in the file: taken as usual */
     MT_NOTE_DUMPS,          /* files that are one recording: what was held at so many moments */
+    MT_NOTE_PEAK_UNSEEN,    /* what the system says of a peak, and nobody saw whose it was */
+    MT_NOTE_UNWATCHED,      /* processes, or values of them, that are not in the recording */
     MT_NOTE_N
 };
 struct mt_note {

@@ -292,6 +292,28 @@ static enum mt_status write_meta(struct mt_live *live, struct mt_err *err)
     return MT_OK;
 }
 
+static enum mt_status write_notes(struct mt_live *live, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_buf text = {0};
+    enum mt_status st = MT_OK;
+    for (int i = 0; i < MT_NOTE_N && st == MT_OK; i++) {
+        const struct mt_note *n = &live->rec.notes[i];
+        if (!n->count)
+            continue;
+        mt_buf_clear(&text);
+        mt_note_text(&text, (enum mt_note_kind)i, n);
+        st = mt_db_query(live->db, MT_Q_NOTE_ADD, &s, err);
+        if (st != MT_OK)
+            break;
+        mt_stmt_bind(s, "isiIis", live->run, mt_note_names[i], (int64_t)n->count, INT64_MIN,
+                     n->bytes, text.s);
+        st = mt_stmt_run(s, err);
+    }
+    mt_buf_free(&text);
+    return st;
+}
+
 /* Another run may have the id of one that was deleted. */
 static enum mt_status check_there(struct mt_live *live, struct mt_err *err)
 {
@@ -325,6 +347,7 @@ static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, 
     MT_TRY(mt_stmt_run(s, err));
     if (!ended)
         return MT_OK;
+    MT_TRY(write_notes(live, err));
     MT_TRY(mt_db_query(live->db, MT_Q_LIVE_ENDED, &s, err));
     mt_stmt_bind(s, "is", live->run, mt_note_names[MT_NOTE_CUT]);
     return mt_stmt_run(s, err);
@@ -350,6 +373,12 @@ enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *
 void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_t n)
 {
     mt_rec_meta(&live->rec, key, json, n);
+}
+
+void mt_live_note(struct mt_live *live, enum mt_note_kind kind, const char *detail)
+{
+    mt_rec_note(&live->rec, kind, -1, 0);
+    mt_rec_note_detail(&live->rec, kind, "%s", detail);
 }
 
 enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err)

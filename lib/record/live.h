@@ -49,6 +49,9 @@ enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *
 /* Metadata of the run: n bytes of JSON. In the next transaction. */
 void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_t n);
 
+/* What reports say of the run: detail in the words of mt_note_text. In the last transaction. */
+void mt_live_note(struct mt_live *live, enum mt_note_kind kind, const char *detail);
+
 /* The recording is complete: writes what is left. Errors: MT_EDB. */
 enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err);
 

@@ -80,6 +80,25 @@ bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own)
     return true;
 }
 
+/* Its name may be anything. Behind that: state, five numbers of its family, flags, and page faults:
+ * minor, those of children, major, those of children. No process is without a fault. */
+bool mt_proc_waited(pid_t pid)
+{
+    enum { MINOR = 8, MAJOR = 10 };
+    char path[48], text[TEXT];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (!read_text(path, text))
+        return true;
+    const char *at = strrchr(text, ')');
+    for (int field = 0; at && field <= MAJOR; field++) {
+        at = strchr(at, ' ');
+        at += at != NULL;
+        if (at && (field == MINOR || field == MAJOR) && strtoull(at, NULL, 10))
+            return true;
+    }
+    return !at;
+}
+
 bool mt_proc_children(pid_t pid, mt_pids *out)
 {
     char path[96], text[TEXT];

@@ -29,6 +29,10 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
  */
 bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own);
 
+/* Whether the process has waited for children, of which nobody else knows. Also of one that has
+ * ended and was not waited for. True, too, where the system does not tell. */
+bool mt_proc_waited(pid_t pid);
+
 typedef MT_VEC(pid_t) mt_pids;
 /* Adds the children that the process has now. False: the kernel does not list them. */
 bool mt_proc_children(pid_t pid, mt_pids *out);

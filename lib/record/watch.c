@@ -10,7 +10,8 @@ enum {
     SHARE = 1000, /* what takes time is done so seldom that it takes a 1000th of it, */
     PAGES = 300,  /* and a 300th what looks at all pages */
     PARTS = 2048, /* told of a process, before they are told less often */
-    LESS = 4
+    LESS = 4,
+    SLACK = 256 << 10 /* the kernel does not count every page at once */
 };
 static const int64_t ms = 1000 * 1000;
 
@@ -122,14 +123,14 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
 {
     enum mt_proc_state state;
     if (w->process_n == PROCESSES || w->all.n == AT_ONCE) {
-        w->left_out_n++;
+        w->left_out_now++;
         return;
     }
     struct mt_proc_values v;
     int fd = mt_proc_open(pid, &state);
     if (fd >= 0)
         state = mt_proc_read(fd, &v);
-    w->hidden_n += state == MT_PROC_HIDDEN;
+    w->hidden_now += state == MT_PROC_HIDDEN;
     if (state != MT_PROC_THERE) { /* such as children that have ended, whom nobody waited for */
         if (fd >= 0)
             close(fd);
@@ -159,12 +160,15 @@ static void find_children(struct mt_watch *w, int64_t t)
 {
     int64_t begun = now_ns();
     w->pids.n = 0;
+    w->hidden_now = w->left_out_now = 0;
     for (size_t i = 0; i < w->all.n; i++)
-        w->no_lists |= !mt_proc_children(w->all.v[i].pid, &w->pids);
-    mt_proc_children(getpid(), &w->pids);
+        mt_proc_children(w->all.v[i].pid, &w->pids);
+    w->no_lists |= !mt_proc_children(getpid(), &w->pids);
     for (size_t i = 0; i < w->pids.n; i++)
         if (!is_watched(w, w->pids.v[i]))
             add(w, w->pids.v[i], t);
+    w->hidden_n = w->hidden_now > w->hidden_n ? w->hidden_now : w->hidden_n;
+    w->left_out_n = w->left_out_now > w->left_out_n ? w->left_out_now : w->left_out_n;
     int64_t cost = now_ns() - begun;
     w->family_ns = t + (cost * SHARE > w->family_step ? cost * SHARE : w->family_step);
 }
@@ -206,8 +210,16 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
         find_children(w, t_ns);
 }
 
-/* Where nobody else was seen, what is more than was seen of the command was its own. */
-void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
+/* What the command alone can have had is its own, whoever saw it. */
+static void end_command(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
+{
+    struct mt_watched *first = &w->first;
+    tell(w, MT_SEEN_PEAK, 0, t_ns, maxrss_b);
+    first->last = (struct mt_proc_values){0}; /* nobody saw what it was of */
+    rise(w, first, first->last_ns, maxrss_b);
+}
+
+void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited)
 {
     struct mt_watched *first = &w->first;
     for (size_t i = 0; i < w->all.n; i++) {
@@ -215,9 +227,31 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
             *first = w->all.v[i];
         tell_peak_parts(w, &w->all.v[i]);
     }
-    if (w->process_n != 1 || maxrss_b <= first->peak_b)
+    if (maxrss_b <= first->peak_b)
         return;
-    tell(w, MT_SEEN_PEAK, 0, t_ns, maxrss_b);
-    first->last = (struct mt_proc_values){0}; /* nobody saw what it was of */
-    rise(w, first, first->last_ns, maxrss_b);
+    if (!floor && !waited) {
+        end_command(w, t_ns, maxrss_b);
+        return;
+    }
+    if (maxrss_b <= w->peak_b + SLACK || (floor && !w->peak_b))
+        return;
+    w->unseen_b = maxrss_b;
+    w->unseen_of_command = floor;
+}
+
+static void add_missing(struct mt_buf *out, uint64_t n, const char *text)
+{
+    if (!n)
+        return;
+    mt_buf_adds(out, out->n ? "; " : "");
+    mt_buf_addf(out, text, (unsigned long long)n);
+}
+
+void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out)
+{
+    add_missing(out, w->left_out_n, "no room for processes, %llu or more");
+    add_missing(out, w->hidden_n, "the system hides processes, %llu or more");
+    add_missing(out, dropped_n, "the database was busy, %llu values are lost");
+    if (w->no_lists)
+        add_missing(out, 1, "the kernel does not list children");
 }

@@ -26,10 +26,14 @@ struct mt_watch {
     MT_VEC(struct mt_watched) all; /* that run */
     MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
     mt_pids pids;                  /* scratch */
-    uint32_t process_n, hidden_n, left_out_n;
+    uint32_t process_n;
+    uint32_t hidden_n, left_out_n; /* at one time, at most */
+    uint32_t hidden_now, left_out_now;
     int64_t interval_ns;            /* between two looks */
     int64_t family_ns, family_step; /* when children are looked for next; how often */
     bool no_lists;                  /* the kernel does not list children */
+    int64_t unseen_b;               /* a peak that nobody saw, at most; 0: none */
+    bool unseen_of_command;         /* it is the command's, or less; else its or a child's */
     struct mt_watched first;        /* the command itself, as it was last */
     int64_t peak_b, peak_ns;        /* the highest of all processes, */
     uint32_t peak_of;               /* of which, */
@@ -42,8 +46,10 @@ void mt_watch_free(struct mt_watch *w);
 void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns);
 /* Looks at all of them. */
 void mt_watch_look(struct mt_watch *w, int64_t t_ns);
-/* The command has ended, and was, with the children that it waited for, never larger than that; 0:
- * who knows. */
-void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b);
+/* The command has ended. The largest of it and the children that it waited for, if there were any,
+ * had maxrss_b, or less where that is what a process has before it is the command (floor). */
+void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited);
+/* What is missing in what was seen, for people; "": nothing. */
+void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out);
 
 #endif

@@ -58,8 +58,9 @@ enum mt_gap {
     MT_GAP_KINDS = 4096, /* the recorder was not to list all kinds of what is alive at the end */
     /* What the figures are is an assumption (import --values): no verdict rests on them. */
     MT_GAP_MEANING = 8192,
+    MT_GAP_WATCH = 16384, /* more may have been in memory than the recorder of a process saw */
     MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS, /* more may be alive at the end, */
-    MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK, /* or before that */
+    MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK | MT_GAP_WATCH, /* or before that */
 };
 
 /* Frees may be missing: what seems to stay may have been freed, so nothing can be called a leak,

@@ -24,6 +24,8 @@ static const struct {
     {MT_GAP_KINDS, MT_NOTE_KINDS, "does not list all that is alive at its end"},
     {MT_GAP_PEAK, MT_NOTE_MOMENTS, "has moments only, between which more may have been alive"},
     {MT_GAP_PEAK, MT_NOTE_NO_PEAK, "has no moment that its recorder marked as the peak"},
+    {MT_GAP_WATCH, MT_NOTE_PEAK_UNSEEN, "had more in memory, perhaps, than its recorder saw"},
+    {MT_GAP_WATCH, MT_NOTE_UNWATCHED, "had more in memory, perhaps, than its recorder saw"},
     {MT_GAP_PEAK, MT_NOTE_DUMPS, "is made of dumps, between which more may have been alive"},
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
@@ -64,6 +66,10 @@ enum mt_status mt_run_known_until(struct mt_db *db, const struct mt_run *run, un
     *out = INT64_MAX;
     if (!(gaps & MT_GAP_END))
         return MT_OK;
+    if (run->kind == MT_RUN_PROCESS) {
+        *out = run->dur_ns;
+        return MT_OK;
+    }
     MT_TRY(mt_db_query(db, MT_Q_RUN_LAST_RECORD, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));

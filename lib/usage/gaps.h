@@ -15,7 +15,8 @@ enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
 const char *mt_gaps_text(unsigned gaps);
 
 /* Up to when the levels of a run with such gaps are known: of a file that ends early, up to the
- * last record that was read. INT64_MAX: to its end. Errors: MT_EDB. */
+ * last record that was read; of processes, up to the last look. INT64_MAX: to its end. Errors:
+ * MT_EDB. */
 enum mt_status mt_run_known_until(struct mt_db *db, const struct mt_run *run, unsigned gaps,
                                   int64_t *out, struct mt_err *err);
 

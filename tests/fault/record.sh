@@ -42,6 +42,29 @@ near "the peak, a spike" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 
 grep -q "peak rss 15[0-9]" err || fail "the summary does not tell the peak"
 [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'parts'")" = 0 ] || fail "a whole recording has a note"
 
+# The peak of a command that ends at once is the kernel's. Where that is no more than a new process has, what was seen
+# of it is a lower bound.
+"$MEMTOOL" record --interval 60000 --name short -- ./phases malloc 3 2>err || fail "exit $?"
+peak=$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 'short' AND peak_b IS NOT NULL")
+if [ -n "$peak" ] && [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'short' AND kind = 'peak_unseen'")" = 0 ]; then
+    near "the peak of a short command" "$peak" 4300 1200
+fi
+if "$MEMTOOL" check short --max-peak 1MB >out 2>>err; then fail "a short command keeps a limit that it exceeded"; fi
+for i in 1 2 3 4 5; do
+    "$MEMTOOL" record --name "tiny$i" -- ./phases exit 0 2>err || fail "exit $?"
+    if "$MEMTOOL" check "tiny$i" --max-peak 600KB >out 2>>err; then fail "a tiny command keeps a limit that it exceeded"; fi
+done
+
+# What a child had that nobody saw is not the command's, and not forgotten.
+"$MEMTOOL" record --interval 60000 --name unseen -- sh -c './phases malloc 60; exit 0' 2>err || fail "exit $?"
+grep -q "peak rss at least" err || fail "the summary takes what was seen for the peak"
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'unseen' AND peak_b > 20000000")" = 0 ] || fail "a device has what nobody saw"
+ask "SELECT text FROM v_note WHERE run = 'unseen' AND kind = 'peak_unseen'" | grep -q "a child of it, had 6[01]" || fail "nothing tells of an unseen child"
+"$MEMTOOL" check unseen --max-peak 40MB >out 2>err
+[ $? = 3 ] || fail "a limit is judged by what was seen"
+"$MEMTOOL" record --name waited -- sh -c './phases malloc 100 wait 300; exit 0' 2>err || fail "exit $?"
+"$MEMTOOL" check waited --max-peak 1GB >out 2>err || fail "children that were small make a peak unknown"
+
 # It ends as the command did, which has its input; what cannot be run is no run.
 for ends in "exit 7=7" "kill 9=137" "kill 11=139" "exit 0=0"; do
     # shellcheck disable=SC2086 # two words
@@ -92,6 +115,8 @@ wait $recorder 2>>err
 most=$(ask "SELECT max(peak_b) / 1024 FROM v_device WHERE run = 'killed'")
 near "what was seen of it" "$most" 52400 1024
 ask "SELECT text FROM v_note WHERE run = 'killed'" | grep -q "has not ended" || fail "nothing says that the recorder was killed"
+"$MEMTOOL" peak killed --at 1500ms >out 2>err || fail "exit $?"
+if grep -q "live unknown" out; then fail "what was looked at is unknown"; fi
 "$MEMTOOL" check killed --max-peak 1GiB >out 2>err
 [ $? = 3 ] || fail "a part of a recording is judged as if it were all"
 for _ in 1 2 3 4 5 6 7 8; do
