@@ -39,6 +39,6 @@ changed code '{ print } END { exit }'
 echo 'exit 3' >>code
 sed -i '/^exit .status/d' code
 differs code 'exit code 0, now 3'
-python3 -B "$compare" "$MEMTOOL" ./same "$SAMPLES/../docs" >/dev/null 2>&1
+python3 -B "$compare" "$MEMTOOL" ./same "$SAMPLES/../queries" >/dev/null 2>&1
 [ $? = 2 ] || complain 'nothing imported passes'
 complained ''
