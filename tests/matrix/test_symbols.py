@@ -167,12 +167,12 @@ for form in (raw, mapped, pprof, mtrace):
 # Another program lies there.
 other = [(o, a, f, memory + 16 if executable else memory, executable) for o, a, f, memory, executable in parts]
 unnamed("heaptrack of another", "in files that differ from those recorded (app)", raw(app, other))
-unnamed("heaptrack of one with other parts", "others than those recorded", raw(app, parts[:-1]))
-unnamed("a profile of another", "others than those recorded", mapped(app, 4096))
+unnamed("heaptrack of one with other parts", "differ from those recorded", raw(app, parts[:-1]))
+unnamed("a profile of another", "differ from those recorded", mapped(app, 4096))
 unnamed("a profile of one that was deleted", "in files that are not here", mapped(app, 0, " (deleted)"))
-unnamed("pprof of another", "others than those recorded", pprof(app, BUILD_ID[::-1]))
-unnamed("mtrace where no call is", "others than those recorded", mtrace(app, (inner - 1,)))
-unnamed("a profile where no call is", "others than those recorded", mapped(app, at=(inner + 1, outer - 2)))
+unnamed("pprof of another", "differ from those recorded", pprof(app, BUILD_ID[::-1]))
+unnamed("mtrace where no call is", "differ from those recorded", mtrace(app, (inner - 1,)))
+unnamed("a profile where no call is", "differ from those recorded", mapped(app, at=(inner + 1, outer - 2)))
 unnamed("a place outside of code", "without symbols (app)", raw(app, at=(parts[-1][1] + 8,)))
 unnamed("the end of addresses", "", raw(app, at=(2**64 - 1 - BASE,)))
 
