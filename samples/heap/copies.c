@@ -1,4 +1,4 @@
-/* What it copies, and says of itself, is known: samples/README.md. gcc -O1 -g -fno-builtin copies.c -o copies */
+/* What it copies, and says of itself: samples/README.md. gcc -O1 -g -fno-builtin copies.c */
 #include <stdlib.h>
 #include <string.h>
 #include <valgrind/dhat.h>

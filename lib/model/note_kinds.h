@@ -1,0 +1,78 @@
+/*
+ * note_kinds.h - what an import notes: what was repaired, left out or could not be matched.
+ */
+#ifndef MT_NOTE_KINDS_H
+#define MT_NOTE_KINDS_H
+
+#include "lib/base/mem.h"
+
+enum mt_note_kind {
+    MT_NOTE_SKIPPED,        /* damaged events left out */
+    MT_NOTE_CUT,            /* the file ends early (--partial) */
+    MT_NOTE_OVERLAP,        /* ops that end after their parent */
+    MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
+    MT_NOTE_UNSEEN,         /* blocks freed where the profiler did not see it */
+    MT_NOTE_REUSED_ADDRESS, /* blocks allocated again at an address still live (snapshots) */
+    MT_NOTE_REPLACED,       /* the same in heap logs: it ends there */
+    MT_NOTE_SIZE_MISMATCH,  /* frees of another size than the block at that address */
+    MT_NOTE_NO_ADDRESS,     /* records without an address, on devices of such records */
+    MT_NOTE_UNMATCHED_BE,   /* begin events without end, or end without begin */
+    MT_NOTE_FORWARD,        /* backward ops whose forward op is ambiguous */
+    MT_NOTE_RESIDUAL,       /* devices whose total differs from the recorder's own */
+    MT_NOTE_NO_MEMORY,      /* no memory records in the file */
+    MT_NOTE_UNWRITTEN,      /* none, though the profiler was to record memory */
+    MT_NOTE_CUT_MEMORY,     /* none in what was read of it */
+    MT_NOTE_OUTSIDE,        /* records outside every op */
+    MT_NOTE_BEFORE,         /* frees of blocks older than the recording */
+    MT_NOTE_DEVICE_EVENTS,  /* kernels and copies, which are not ops */
+    MT_NOTE_OOM,            /* failed allocations */
+    MT_NOTE_NO_TIMES,       /* events without a time: numbered instead */
+    MT_NOTE_CLOCK,          /* events whose time lies before that of the event before */
+    MT_NOTE_UNKNOWN_ACTION, /* events of a kind we do not know */
+    MT_NOTE_STATE_ONLY,     /* no history in the file, only what is alive */
+    MT_NOTE_NO_PATH,        /* records without a call path, where paths are recorded */
+    MT_NOTE_HISTORY_CUT,    /* the recorder's ring buffer overflowed */
+    MT_NOTE_TRAILING,       /* bytes behind the end of the recording */
+    MT_NOTE_BAD_SIZE,       /* sizes that cannot be true, not used */
+    MT_NOTE_LOST_NAME,      /* annotations whose name the recorder could not write */
+    MT_NOTE_BY_SIZE,        /* records without an address on other devices */
+    MT_NOTE_STEPS_MERGED,   /* step markers that begin in others */
+    MT_NOTE_STEPS_ROUNDS,   /* steps of optimizers that make fewer of the loop */
+    MT_NOTE_STEPS_UNKNOWN,  /* steps of optimizers, and no telling which make one of the loop */
+    MT_NOTE_OLDER,          /* older blocks that are in no figure */
+    MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */
+    MT_NOTE_STEPS_IDLE,     /* markers at the end of steps in which nothing happened */
+    MT_NOTE_STEPS_NUMBER,   /* markers whose number is no larger than the one before */
+    MT_NOTE_ALLOC_UNSEEN,   /* blocks allocated where the profiler did not see it */
+    MT_NOTE_MOMENT_SUM,     /* moments whose paths hold more than is held in all */
+    MT_NOTE_NO_ALLOCATIONS, /* nothing is allocated in a heap log */
+    MT_NOTE_NO_PEAK,        /* no moment is marked as the peak, as a recorder does that frees */
+    MT_NOTE_CALLERS,        /* functions that hold more than their callers do together */
+    MT_NOTE_UNLISTED,       /* what reports of leaks count, and list no stacks for */
+    MT_NOTE_BASE_TWICE,     /* metadata on older blocks that says two sizes of a device */
+    MT_NOTE_BASE_DIFFERS,   /* metadata on older blocks that the user's word contradicts */
+    MT_NOTE_KINDS,          /* kinds of leaks that a report was not to list */
+    MT_NOTE_PROCESSES,      /* processes that wrote one log, whose addresses are not told apart */
+    MT_NOTE_SAMPLED,        /* of which the recorder kept some blocks only */
+    MT_NOTE_NO_SYMBOLS,     /* places in code of which nobody knows the function */
+    MT_NOTE_SAMPLE_TYPES,   /* figures of a profile that are no memory's */
+    MT_NOTE_MOMENTS,        /* levels at these only: between them more may have been alive */
+    MT_NOTE_COLUMNS,        /* of rows, which say nothing that is known */
+    MT_NOTE_VALUES,         /* what the figures are is not in the file: taken as usual */
+    MT_NOTE_DUMPS,          /* files that are one recording: what was held at so many moments */
+    MT_NOTE_PEAK_UNSEEN,    /* what the system says of a peak, and nobody saw whose it was */
+    MT_NOTE_UNWATCHED,      /* processes, or values of them, that are not in the recording */
+    MT_NOTE_N
+};
+struct mt_note {
+    uint64_t count;
+    int64_t first_offset; /* byte offset of the first, -1 = none */
+    int64_t bytes;        /* bytes concerned, where that means something */
+    char detail[160];     /* names concerned, "" = none */
+};
+
+/* The note as a sentence for people. */
+void mt_note_text(struct mt_buf *out, enum mt_note_kind kind, const struct mt_note *note);
+extern const char *const mt_note_names[MT_NOTE_N];
+
+#endif
