@@ -1,5 +1,6 @@
 #include "cmd/common.h"
 #include "cmd/import_file.h"
+#include "cmd/import_words.h"
 #include "cmd/upgrade.h"
 #include "formats/format.h"
 #include "lib/base/human.h"
@@ -17,172 +18,6 @@ static struct mt_import_opts how;
 static const char *cpp_frames, *values_are, *split;
 static struct mt_strings bases;
 static bool series; /* all files are one run */
-
-/* A figure with its name before it; what is not known is left out. */
-static void describe_figure(struct mt_buf *out, const char *name, int64_t bytes)
-{
-    char text[MT_HUMAN_MAX];
-    if (bytes != MT_UNKNOWN)
-        mt_buf_addf(out, "%s %s   ", name, mt_human_bytes(bytes, text));
-}
-
-/* A moment of the run, in its unit. */
-static void add_time(struct mt_buf *out, const struct mt_recording *r, int64_t t)
-{
-    char text[MT_HUMAN_MAX];
-    if (strcmp(r->time_unit, "ns") == 0)
-        mt_buf_adds(out, mt_human_ns(t, text));
-    else
-        mt_buf_addf(out, "%s %s", mt_human_count(t, text), r->time_unit);
-}
-
-static void describe_device(struct mt_buf *out, const struct mt_recording *r,
-                            const struct mt_device *d)
-{
-    char dev[32], p[MT_HUMAN_MAX];
-    bool sums = r->kind != MT_RUN_TRACE && r->kind != MT_RUN_SNAPSHOT;
-    bool peak = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
-    mt_device_name(d->type, d->index, dev);
-    mt_buf_addf(out, "  %-6s ", dev);
-    describe_figure(out, "allocated", d->alloc_b);
-    describe_figure(out, "freed", d->freed_b);
-    describe_figure(out, sums ? "at the end" : "net", sums ? d->at_end_b : d->alloc_b - d->freed_b);
-    mt_buf_addf(out, "peak %s%s%s", r->kind == MT_RUN_PROCESS ? "rss " : "",
-                peak && d->doubt_at_peak_b ? "at most " : "",
-                peak ? mt_human_bytes(d->peak_b, p) : "unknown");
-    if (d->peak_record != SIZE_MAX && r->time_unit) {
-        mt_buf_adds(out, " at ");
-        add_time(out, r, d->peak_ns - r->start_ns);
-    }
-    if (d->start_b && r->kind != MT_RUN_PROCESS)
-        mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, p));
-    mt_buf_addc(out, '\n');
-}
-
-static size_t threads_with_ops(const struct mt_recording *r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->threads.n; i++)
-        n += r->threads.v[i].ops.n > 0;
-    return n;
-}
-
-static void describe_steps(struct mt_buf *out, const struct mt_recording *r)
-{
-    char steps[MT_HUMAN_LONG];
-    if (r->steps.n)
-        mt_buf_addf(out, "%s (%s)\n", mt_human_plural((int64_t)r->steps.n, "step", steps),
-                    r->step_marker);
-    else if (how.step_marker)
-        mt_buf_addf(out, "no steps: no %s matches --step-marker '%s'\n",
-                    r->without_ops ? "scope" : "name", how.step_marker);
-    else
-        mt_buf_adds(out, r->notes[MT_NOTE_STEPS_UNKNOWN].count ? "steps unknown\n"
-                                                               : "no step markers\n");
-}
-
-/* What a heap log is of: its events, the moments that the recorder looked at, or what is left. */
-static void describe_heap(struct mt_buf *out, const struct mt_recording *r, const char *run)
-{
-    char paths[MT_HUMAN_LONG], allocs[MT_HUMAN_LONG], frees[MT_HUMAN_LONG];
-    const struct mt_device *d = r->devices.n ? &r->devices.v[0] : NULL;
-    mt_escape_terminal(out, run);
-    mt_buf_addf(out, ": heap log of %s, %s\n", r->format,
-                mt_human_plural((int64_t)r->nodes.n, "call path", paths));
-    if (d && d->alloc_n == MT_UNKNOWN && d->at_end_n == MT_UNKNOWN && !r->summed_n)
-        return;
-    mt_buf_adds(out, "  ");
-    if (d && d->alloc_n != MT_UNKNOWN)
-        mt_buf_addf(out, "%s", mt_human_plural(d->alloc_n, "allocation", allocs));
-    else if (d && !r->summed_n && d->at_end_n != MT_UNKNOWN)
-        mt_buf_addf(out, "%s alive at the end", mt_human_plural(d->at_end_n, "block", allocs));
-    else if (r->summed_n)
-        mt_buf_addf(out, "%s", mt_human_plural((int64_t)r->summed_n, "moment", allocs));
-    else
-        mt_buf_adds(out, "sums of bytes, no counts of blocks");
-    if (d && d->freed_n != MT_UNKNOWN)
-        mt_buf_addf(out, ", %s", mt_human_plural(d->freed_n, "free", frees));
-    if (r->time_unit && r->end_ns > r->start_ns) {
-        mt_buf_adds(out, " over ");
-        add_time(out, r, r->end_ns - r->start_ns);
-    }
-    mt_buf_addc(out, '\n');
-}
-
-static void describe_processes(struct mt_buf *out, const struct mt_recording *r, const char *run)
-{
-    char number[MT_HUMAN_MAX], samples[MT_HUMAN_LONG];
-    mt_escape_terminal(out, run);
-    mt_buf_addf(out, ": process log of %s, %s process%s", r->format,
-                mt_human_count((int64_t)r->devices.n, number), r->devices.n == 1 ? "" : "es");
-    if (r->steps.n)
-        mt_buf_addf(out, ", %s", mt_human_plural((int64_t)r->steps.n, "step", samples));
-    mt_buf_adds(out, "\n  ");
-    mt_buf_adds(out, mt_human_plural((int64_t)r->event_n, "sample", samples));
-    if (r->end_ns > r->start_ns) {
-        mt_buf_adds(out, " over ");
-        add_time(out, r, r->end_ns - r->start_ns);
-    }
-    mt_buf_addc(out, '\n');
-}
-
-static void describe_run(struct mt_buf *out, const struct mt_recording *r, const char *run)
-{
-    char parts[MT_HUMAN_LONG], events[MT_HUMAN_LONG], records[MT_HUMAN_LONG], time[MT_HUMAN_MAX];
-    bool snapshot = r->without_ops;
-    size_t part_n = snapshot ? r->devices.n : threads_with_ops(r);
-    uint64_t n = snapshot ? r->event_n : r->op_n;
-    mt_escape_terminal(out, run);
-    mt_buf_addf(out, ": %s, %s, ", snapshot ? "allocator snapshot" : "PyTorch trace",
-                mt_human_plural((int64_t)part_n, snapshot ? "device" : "thread", parts));
-    describe_steps(out, r);
-    mt_buf_addf(out, "  %s, %s over %s\n",
-                mt_human_plural((int64_t)n, snapshot ? "event" : "op", events),
-                mt_human_plural((int64_t)(r->records.n - r->unseen_n), "memory record", records),
-                mt_human_ns(r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, time));
-}
-
-static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
-{
-    const char *advice = mt_steps_advice(&(struct mt_steps_source){
-        .marker = r->step_marker,
-        .any = r->steps.n,
-        .rounds = r->notes[MT_NOTE_STEPS_ROUNDS].count,
-        .snapshot = r->without_ops,
-    });
-    for (int k = 0; k < MT_NOTE_N; k++) {
-        const struct mt_note *n = &r->notes[k];
-        if (!n->count)
-            continue;
-        mt_buf_adds(out, "  note: ");
-        mt_note_text(out, (enum mt_note_kind)k, n);
-        mt_buf_addc(out, '\n');
-    }
-    if (advice && !r->summed &&
-        !r->notes[MT_NOTE_STEPS_UNKNOWN].count) /* that one has advice of its own */
-        mt_buf_addf(out, "  steps: %s\n", advice);
-}
-
-/* What a person wants to know after an import. */
-static void summarise(const struct mt_recording *r, const char *run)
-{
-    struct mt_buf out = {0};
-    (r->kind == MT_RUN_PROCESS ? describe_processes
-     : r->summed               ? describe_heap
-                               : describe_run)(&out, r, run);
-    for (size_t i = 0; i < r->devices.n; i++)
-        describe_device(&out, r, &r->devices.v[i]);
-    describe_notes(&out, r);
-    struct mt_buf safe = {0};
-    for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        mt_buf_clear(&safe);
-        mt_escape_terminal(&safe, line);
-        puts(safe.s ? safe.s : "");
-    }
-    mt_buf_free(&safe);
-    mt_buf_free(&out);
-}
 
 typedef MT_VEC(char *) paths;
 
@@ -274,7 +109,7 @@ static enum mt_status import_run(struct target *t, const char *path, const paths
     if (st == MT_OK && result.existed)
         tell_existed(path, &result);
     else if (st == MT_OK)
-        summarise(&rec, result.name);
+        mt_import_summarise(&rec, result.name, how.step_marker);
     for (int i = 0; st == MT_OK && i < result.replaced_n; i++)
         tell_replaced(result.replaced[i]);
     mt_buf_free(&result.joined);

@@ -19,124 +19,6 @@ static struct mt_strings at;
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys; /* --by */
 
-/* A moment that is asked for, found in the run. */
-struct found {
-    const char *text; /* as given; NULL: the peak */
-    int64_t index;    /* in the levels */
-    int64_t record, t_ns, level_b;
-    bool unread;               /* levels are not known then */
-    int64_t held_ns;           /* when what call paths hold was as it is then; t_ns, or before it */
-    int64_t whole_b, whole_ns; /* of runs without events, the level at t_ns, or the peak in all */
-};
-
-/* Looks up a moment in the levels, or in those of the moments of which call paths are known. */
-static struct found found_in(const struct mt_levels *levels, const struct mt_time_arg *m,
-                             const char *text, int64_t dur_ns)
-{
-    bool exact = m->kind == MT_AT_TIME && m->t_ns != INT64_MIN && m->t_ns != INT64_MAX;
-    int64_t index = mt_levels_of_moment(levels, m);
-    struct found f = {.text = text,
-                      .index = index,
-                      .record = index < 0 ? -1 : levels->all.v[index].record,
-                      .t_ns = exact ? m->t_ns : mt_levels_time(levels, index, 0),
-                      .level_b = mt_levels_value(levels, index)};
-    if (m->kind == MT_AT_PEAK && f.t_ns < m->from_ns && m->from_ns <= dur_ns)
-        f.t_ns = m->from_ns; /* reached before, and held when the window begins */
-    f.held_ns = mt_levels_time(levels, index, f.t_ns);
-    f.whole_b = f.level_b;
-    f.whole_ns = f.t_ns;
-    return f;
-}
-
-/* What call paths held is known at moments: at the last one up to the time. */
-static enum mt_status find_held(struct mt_peak *p, const struct mt_time_arg *m, struct found *f,
-                                struct mt_err *err)
-{
-    const struct mt_levels *known = &p->moments.levels;
-    const struct mt_run *run = &p->view->run;
-    char first[MT_HUMAN_LONG], at_first[MT_HUMAN_LONG];
-    const struct found in_all = found_in(&p->levels, m, f->text, run->dur_ns);
-    *f = found_in(known, m, f->text, run->dur_ns);
-    if (p->levels.all.n) {
-        f->whole_b = in_all.level_b;
-        f->whole_ns = in_all.t_ns;
-    }
-    if (f->index >= 0 || !f->whole_b)
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s' does not say what call paths held before %s", run->name,
-            known->all.n ? mt_human_time(run->time_unit, known->all.v[0].t_ns, first) : "its end");
-    if (known->all.n)
-        mt_err_hint(err, "Ask for that moment or a later one: --at %s.",
-                    mt_human_time(run->time_unit, known->all.v[0].t_ns, at_first));
-    return MT_EUSAGE;
-}
-
-/* Whether a file that ends early says nothing of the moment: all of it is behind its last record.
- */
-static bool is_unread(const struct mt_peak *p, const struct mt_time_arg *m)
-{
-    int64_t begins_ns = m->kind == MT_AT_PEAK ? m->from_ns : m->t_ns;
-    return begins_ns > p->known_until_ns && begins_ns != INT64_MAX;
-}
-
-/* Looks up n moments. */
-static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg *m,
-                                     struct found *f, int n, struct mt_err *err)
-{
-    int64_t looked_at[4];
-    const struct mt_view *v = p->view;
-    bool levels = mt_device_has_events(&v->device) || mt_device_is_process(&v->device);
-    for (int i = 0; i < n; i++) {
-        looked_at[2 * i] = m[i].t_ns;
-        looked_at[2 * i + 1] = m[i].kind == MT_AT_PEAK ? m[i].from_ns : m[i].t_ns;
-    }
-    MT_TRY(
-        mt_levels_load_near(v->db, &v->run, &v->device, looked_at, 2 * (size_t)n, &p->levels, err));
-    if (!levels)
-        MT_TRY(mt_moments_load(&p->view->blocks, &v->device, &p->moments, err));
-    for (int i = 0; i < n; i++) {
-        if (levels)
-            f[i] = found_in(&p->levels, &m[i], f[i].text, v->run.dur_ns);
-        else
-            MT_TRY(find_held(p, &m[i], &f[i], err));
-        f[i].unread = is_unread(p, &m[i]);
-    }
-    return MT_OK;
-}
-
-static enum mt_status find_moments(struct mt_peak *p, struct found f[2], int *n, struct mt_err *err)
-{
-    struct mt_window w;
-    MT_TRY(mt_window_parse(from, to, step, &p->view->run, &p->view->blocks.steps, &w, err));
-    bool window = from || to || step;
-    if (at.n > 2 || (at.n && window)) {
-        MT_FAIL(err, MT_EUSAGE, at.n > 2 ? "more than two times" : "--at beside a window");
-        mt_err_hint(err,
-                    "Give --at once or twice, or --from, --to, --step for the peak of a window.");
-        return MT_EUSAGE;
-    }
-    *n = at.n == 2 ? 2 : 1;
-    if (!at.n && !window && !p->view->device.one_moment) { /* the peak of the whole run is known */
-        const struct mt_run_device *d = &p->view->device;
-        bool none = d->peak_record == INT64_MIN;
-        f[0] = (struct found){.index = -1,
-                              .record = none ? -1 : d->peak_record,
-                              .t_ns = none ? 0 : d->peak_ns,
-                              .level_b = d->peak_b};
-        if (none && !mt_device_has_events(d))
-            f[0].t_ns = MT_UNKNOWN;
-        return MT_OK;
-    }
-    struct mt_time_arg m[2] = {{MT_AT_PEAK, w.to_ns, w.from_ns, false}};
-    for (int i = 0; i < *n; i++) {
-        const char *text = at.n ? at.v[i] : p->view->device.one_moment ? "@end" : NULL;
-        f[i] = (struct found){.text = text};
-        if (text)
-            MT_TRY(mt_time_arg_parse(text, &p->view->run, &p->view->blocks.steps, &m[i], err));
-    }
-    return find_in_levels(p, m, f, *n, err);
-}
-
 /* "in aten::empty of aten::conv2d, step 3": where the block was allocated that made the level so.
  */
 static void describe_allocation(struct mt_buf *out, const struct mt_tree *t,
@@ -165,7 +47,8 @@ static void add_window(struct mt_buf *out)
         mt_buf_addf(out, " between %s and %s:", from ? from : "@start", to ? to : "@end");
 }
 
-static void describe(struct mt_peak *p, const struct found *f, const struct mt_live_set *live)
+static void describe(struct mt_peak *p, const struct mt_peak_found *f,
+                     const struct mt_live_set *live)
 {
     char level[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf title = {0};
@@ -212,7 +95,8 @@ static struct mt_cell count_cell(int64_t n)
     return n < 0 ? (struct mt_cell){0} : mt_cell_int(n);
 }
 
-static void one_moment(struct mt_peak *p, const struct mt_live_groups *g, const struct found *f)
+static void one_moment(struct mt_peak *p, const struct mt_live_groups *g,
+                       const struct mt_peak_found *f)
 {
     struct mt_report *r = p->report;
     bool peak = !f->text;
@@ -261,7 +145,7 @@ static void two_moments(struct mt_peak *p, const struct mt_live_groups *g)
     }
 }
 
-static void describe_change(struct mt_peak *p, const struct found f[2])
+static void describe_change(struct mt_peak *p, const struct mt_peak_found f[2])
 {
     char text[3][MT_HUMAN_MAX], when[2][MT_HUMAN_LONG];
     const char *unit = p->view->run.time_unit;
@@ -278,8 +162,8 @@ static void describe_change(struct mt_peak *p, const struct found f[2])
 }
 
 /* What is live at a moment that was found. */
-static enum mt_status live_then(struct mt_peak *p, const struct found *f, struct mt_live_set *live,
-                                struct mt_err *err)
+static enum mt_status live_then(struct mt_peak *p, const struct mt_peak_found *f,
+                                struct mt_live_set *live, struct mt_err *err)
 {
     const struct mt_run_device *d = &p->view->device;
     if (!p->moments.levels.all.n)
@@ -289,7 +173,7 @@ static enum mt_status live_then(struct mt_peak *p, const struct found *f, struct
 }
 
 /* Says of which moment the call paths are, where more or less was live at the one asked for. */
-static void tell_held(struct mt_peak *p, const struct found *f)
+static void tell_held(struct mt_peak *p, const struct mt_peak_found *f)
 {
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG], level[MT_HUMAN_MAX], held[MT_HUMAN_MAX];
     const char *unit = p->view->run.time_unit;
@@ -340,7 +224,7 @@ static struct mt_cell known_cell(int64_t bytes)
 
 /* What was counted of a process at those moments. */
 static void count_row(struct mt_report *r, const struct mt_process_counts *counts,
-                      const struct mt_counted *c, const struct found *f, int n)
+                      const struct mt_counted *c, const struct mt_peak_found *f, int n)
 {
     bool rss = strcmp(c->metric, mt_metric_names[MT_METRIC_RSS]) == 0;
     int64_t v[2] = {MT_UNKNOWN, MT_UNKNOWN};
@@ -356,7 +240,7 @@ static void count_row(struct mt_report *r, const struct mt_process_counts *count
     *cells = mt_cell_text(mt_report_text(r, c->metric));
 }
 
-static enum mt_status process_report(struct mt_peak *p, const struct found *f, int n,
+static enum mt_status process_report(struct mt_peak *p, const struct mt_peak_found *f, int n,
                                      struct mt_err *err)
 {
     const struct mt_view *v = p->view;
@@ -380,11 +264,11 @@ static enum mt_status process_report(struct mt_peak *p, const struct found *f, i
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
-    struct found f[2];
+    struct mt_peak_found f[2];
     char sum[MT_HUMAN_MAX];
     int n;
     enum mt_status st = MT_OK;
-    MT_TRY(find_moments(p, f, &n, err));
+    MT_TRY(mt_peak_find(p, &(struct mt_peak_asked){from, to, step, &at}, f, &n, err));
     if (f[0].unread || (n == 2 && f[1].unread))
         return unread_report(p, n == 1 && !f[0].text, err);
     if (mt_device_is_process(&p->view->device))

@@ -19,6 +19,27 @@ struct mt_peak {
     struct mt_report *report;
 };
 
+/* What is asked for, as it was given; NULL: it was not. */
+struct mt_peak_asked {
+    const char *from, *to, *step;
+    const struct mt_strings *at;
+};
+
+/* A moment that is asked for, found in the run. */
+struct mt_peak_found {
+    const char *text; /* as given; NULL: the peak */
+    int64_t index;    /* in the levels */
+    int64_t record, t_ns, level_b;
+    bool unread;               /* levels are not known then */
+    int64_t held_ns;           /* when what call paths hold was as it is then; t_ns, or before it */
+    int64_t whole_b, whole_ns; /* of runs without events, the level at t_ns, or the peak in all */
+};
+
+/* Finds the moments that are asked for: one, by default the peak, or two (*n). Loads the levels
+ * near them into p. Errors: MT_EUSAGE, MT_EDB. */
+enum mt_status mt_peak_find(struct mt_peak *p, const struct mt_peak_asked *asked,
+                            struct mt_peak_found f[2], int *n, struct mt_err *err);
+
 /* One row per step: level at its start, peak, level at its end, what grew most. */
 enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err);
 

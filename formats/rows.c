@@ -8,7 +8,6 @@
 #include <strings.h>
 
 enum { ROWS_PER_CHECK = 1 << 14, OTHERS_MAX = 1 << 10, NAME_MAX_SHOWN = 64, NS = 9 };
-static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
 
 #define BIT(column) (1u << MT_COL_##column)
 
@@ -117,75 +116,10 @@ static enum mt_status check_memory(struct mt_rows *r, struct mt_err *err)
 
 /* ---- values ---- */
 
-static bool has(const struct mt_row *row, enum mt_rows_column c)
-{
-    return row->v[c].s && row->v[c].n;
-}
-
-static struct mt_fields fields_of(const struct mt_row *row, enum mt_rows_column c)
-{
-    return mt_fields_of(row->v[c].s, row->v[c].n);
-}
-
-/* A whole number, 0 or more; ".0" may follow, as where columns of numbers became fractions. */
-static bool take_count(const struct mt_row *row, enum mt_rows_column c, int64_t *v)
-{
-    struct mt_fields f = fields_of(row, c);
-    if (!mt_field_decimal(&f, v) || *v < 0 || *v > count_max)
-        return false;
-    if (f.p < f.end && *f.p == '.')
-        for (f.p++; f.p < f.end && *f.p == '0';)
-            f.p++;
-    return mt_field_end(&f);
-}
-
-/* A decimal number, or a hexadecimal one that begins with 0x. */
-static bool take_address(const struct mt_row *row, enum mt_rows_column c, uint64_t *v)
-{
-    struct mt_fields f = fields_of(row, c);
-    int64_t decimal;
-    if (mt_field_address(&f, v))
-        return mt_field_end(&f);
-    if (!mt_field_decimal(&f, &decimal) || decimal < 0)
-        return false;
-    *v = (uint64_t)decimal;
-    return mt_field_end(&f);
-}
-
-/* A time in nanoseconds: 1.5, or 1.5e-05. */
-static bool take_time(const struct mt_row *row, int64_t *t)
-{
-    struct mt_fields f = fields_of(row, MT_COL_TIME), e = f;
-    int digits = row->time_digits;
-    int64_t exponent = 0;
-    const char *s;
-    size_t n;
-    bool has_exponent = mt_field_until(&e, 'e', &s, &n);
-    if (!has_exponent) {
-        e = f;
-        has_exponent = mt_field_until(&e, 'E', &s, &n);
-    }
-    if (has_exponent) {
-        if (!mt_field_decimal(&e, &exponent) || !mt_field_end(&e) || exponent < -64 ||
-            exponent > 64)
-            return false;
-        f = mt_fields_of(s, n);
-    }
-    digits += (int)exponent;
-    if (digits < 0) { /* less than a nanosecond, or so many digits that it may be more */
-        if (!mt_field_fraction(&f, 0, t))
-            return false;
-        for (; digits < 0; digits++)
-            *t /= 10;
-        return mt_field_end(&f);
-    }
-    return mt_field_fraction(&f, digits, t) && mt_field_end(&f);
-}
-
 /* The time of an event from that of the first; one before that is none. false: it is no time. */
 static bool take_event_time(struct mt_rows *r, const struct mt_row *row, int64_t *t)
 {
-    if (!has(row, MT_COL_TIME) || !take_time(row, t))
+    if (!mt_row_has(row, MT_COL_TIME) || !mt_row_time(row, t))
         return false;
     if (!r->timed)
         r->first_time = *t;
@@ -202,16 +136,9 @@ static uint32_t node_of(struct mt_rows *r, const struct mt_row *row)
 {
     if (row->has_node)
         return row->node;
-    return has(row, MT_COL_STACK)
+    return mt_row_has(row, MT_COL_STACK)
                ? mt_stack_text_node(&r->stacks, row->v[MT_COL_STACK].s, row->v[MT_COL_STACK].n)
                : MT_NONE;
-}
-
-/* A figure that may be missing; false: it is something else. */
-static bool take_figure(const struct mt_row *row, enum mt_rows_column c, int64_t *v)
-{
-    *v = MT_UNKNOWN;
-    return !has(row, c) || take_count(row, c, v);
 }
 
 static enum mt_status wrong(struct mt_rows *r, const char *why)
@@ -270,17 +197,17 @@ static const char *take_event(const struct mt_rows *r, const struct mt_row *row,
     if (e->op == NO_OP)
         return "its op is not alloc, free or realloc";
     bool sized = e->op != FREE || !by_address;
-    if (sized && (!has(row, MT_COL_SIZE) || !take_count(row, MT_COL_SIZE, &e->size)))
+    if (sized && (!mt_row_has(row, MT_COL_SIZE) || !mt_row_count(row, MT_COL_SIZE, &e->size)))
         return not_size;
     if (by_address &&
-        (!has(row, MT_COL_ADDRESS) || !take_address(row, MT_COL_ADDRESS, &e->address)))
+        (!mt_row_has(row, MT_COL_ADDRESS) || !mt_row_address(row, MT_COL_ADDRESS, &e->address)))
         return "its address is neither a number nor one that begins with 0x";
-    e->has_old = has(row, MT_COL_OLD_ADDRESS);
-    if (e->has_old && !take_address(row, MT_COL_OLD_ADDRESS, &e->old))
+    e->has_old = mt_row_has(row, MT_COL_OLD_ADDRESS);
+    if (e->has_old && !mt_row_address(row, MT_COL_OLD_ADDRESS, &e->old))
         return "its old_address is neither a number nor one that begins with 0x";
     if (e->op == REALLOC && (!by_address || !e->has_old))
         return "a realloc without the old_address that it frees";
-    if (!take_figure(row, MT_COL_RSS, &e->rss))
+    if (!mt_row_figure(row, MT_COL_RSS, &e->rss))
         return "its rss is not a whole number, 0 or more";
     return NULL;
 }
@@ -340,11 +267,11 @@ static void read_meaning(struct mt_rows *r)
 static bool take_sum(const struct mt_rows *r, const struct mt_row *row, enum mt_rows_column figure,
                      int64_t *v)
 {
-    return take_figure(row,
-                       figure == r->bytes_are    ? MT_COL_BYTES
-                       : figure == r->blocks_are ? MT_COL_BLOCKS
-                                                 : figure,
-                       v);
+    return mt_row_figure(row,
+                         figure == r->bytes_are    ? MT_COL_BYTES
+                         : figure == r->blocks_are ? MT_COL_BLOCKS
+                                                   : figure,
+                         v);
 }
 
 static enum mt_status add_sum(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
@@ -389,10 +316,10 @@ static unsigned figures_of(const struct mt_rows *r)
 static enum mt_status add_held(struct mt_rows *r, const struct mt_row *row)
 {
     struct mt_rows_held h;
-    if (!has(row, MT_COL_TIME) || !take_time(row, &h.t))
+    if (!mt_row_has(row, MT_COL_TIME) || !mt_row_time(row, &h.t))
         return wrong(r, not_time);
-    if (!has(row, MT_COL_BYTES) || !take_count(row, MT_COL_BYTES, &h.bytes) ||
-        !take_figure(row, MT_COL_BLOCKS, &h.blocks) || !take_figure(row, MT_COL_RSS, &h.rss))
+    if (!mt_row_has(row, MT_COL_BYTES) || !mt_row_count(row, MT_COL_BYTES, &h.bytes) ||
+        !mt_row_figure(row, MT_COL_BLOCKS, &h.blocks) || !mt_row_figure(row, MT_COL_RSS, &h.rss))
         return wrong(r, not_figure);
     h.node = node_of(r, row);
     *mt_vec_push(&r->held) = h;

@@ -52,6 +52,20 @@ struct mt_row {
     uint32_t node;
 };
 
+/* ---- values of a row (rows_values.c); false: it is none of the kind ---- */
+
+bool mt_row_has(const struct mt_row *row, enum mt_rows_column c);
+/* A whole number, 0 or more; ".0" may follow, as where columns of numbers became fractions. */
+bool mt_row_count(const struct mt_row *row, enum mt_rows_column c, int64_t *v);
+/* The same, and MT_UNKNOWN where it is missing. */
+bool mt_row_figure(const struct mt_row *row, enum mt_rows_column c, int64_t *v);
+/* A decimal number, or a hexadecimal one that begins with 0x. */
+bool mt_row_address(const struct mt_row *row, enum mt_rows_column c, uint64_t *v);
+/* The time in nanoseconds: 1.5, or 1.5e-05. */
+bool mt_row_time(const struct mt_row *row, int64_t *t);
+
+/* ---- all rows ---- */
+
 struct mt_rows {
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
