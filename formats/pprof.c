@@ -139,36 +139,27 @@ static void read_sample(struct mt_pprof *r, struct mt_proto m)
     *mt_vec_push(&r->samples) = s;
 }
 
+/* A message of numbers: to[i], where it is not NULL, is the field of that number. */
+static void read_numbers(struct mt_pprof *r, struct mt_proto m, uint64_t *const *to, size_t n)
+{
+    struct mt_proto_field f;
+    while (mt_proto_next(&m, &f))
+        if (f.number < n && to[f.number])
+            *to[f.number] = f.value;
+    if (m.damaged)
+        skip(r);
+}
+
 static void read_mapping(struct mt_pprof *r, struct mt_proto m)
 {
     struct mt_pprof_mapping to = {0};
     uint64_t id = 0;
-    struct mt_proto_field f;
-    while (mt_proto_next(&m, &f))
-        switch (f.number) {
-        case MAPPING_ID:
-            id = f.value;
-            break;
-        case MAPPING_START:
-            to.start = f.value;
-            break;
-        case MAPPING_LIMIT:
-            to.limit = f.value;
-            break;
-        case MAPPING_BUILD_ID:
-            to.build_id = f.value;
-            break;
-        case MAPPING_OFFSET:
-            to.offset = f.value;
-            break;
-        case MAPPING_FILE:
-            to.file = f.value;
-            break;
-        default:
-            break;
-        }
-    if (m.damaged)
-        skip(r);
+    uint64_t *const fields[] = {
+        [MAPPING_ID] = &id,          [MAPPING_START] = &to.start,
+        [MAPPING_LIMIT] = &to.limit, [MAPPING_OFFSET] = &to.offset,
+        [MAPPING_FILE] = &to.file,   [MAPPING_BUILD_ID] = &to.build_id,
+    };
+    read_numbers(r, m, fields, MT_ARRAY_LEN(fields));
     uint32_t i = index_of(&r->mapping_of, id, r->mappings.n);
     if (i == r->mappings.n)
         (void)mt_vec_push(&r->mappings);
@@ -177,16 +168,10 @@ static void read_mapping(struct mt_pprof *r, struct mt_proto m)
 
 static void read_line(struct mt_pprof *r, struct mt_proto m)
 {
-    struct mt_pprof_line to = {0};
-    struct mt_proto_field f;
-    while (mt_proto_next(&m, &f))
-        if (f.number == LINE_FUNCTION)
-            to.function = f.value;
-        else if (f.number == LINE_LINE)
-            to.line = (int64_t)f.value;
-    if (m.damaged)
-        skip(r);
-    *mt_vec_push(&r->lines) = to;
+    uint64_t function = 0, line = 0;
+    uint64_t *const fields[] = {[LINE_FUNCTION] = &function, [LINE_LINE] = &line};
+    read_numbers(r, m, fields, MT_ARRAY_LEN(fields));
+    *mt_vec_push(&r->lines) = (struct mt_pprof_line){function, (int64_t)line};
 }
 
 static void read_location(struct mt_pprof *r, struct mt_proto m)
@@ -223,26 +208,11 @@ static void read_function(struct mt_pprof *r, struct mt_proto m)
 {
     struct mt_pprof_function to = {0};
     uint64_t id = 0, symbol = 0;
-    struct mt_proto_field f;
-    while (mt_proto_next(&m, &f))
-        switch (f.number) {
-        case FUNCTION_ID:
-            id = f.value;
-            break;
-        case FUNCTION_NAME:
-            to.name = f.value;
-            break;
-        case FUNCTION_SYMBOL:
-            symbol = f.value;
-            break;
-        case FUNCTION_FILE:
-            to.file = f.value;
-            break;
-        default:
-            break;
-        }
-    if (m.damaged)
-        skip(r);
+    uint64_t *const fields[] = {[FUNCTION_ID] = &id,
+                                [FUNCTION_NAME] = &to.name,
+                                [FUNCTION_SYMBOL] = &symbol,
+                                [FUNCTION_FILE] = &to.file};
+    read_numbers(r, m, fields, MT_ARRAY_LEN(fields));
     to.name = to.name ? to.name : symbol;
     uint32_t i = index_of(&r->function_of, id, r->functions.n);
     if (i == r->functions.n)
