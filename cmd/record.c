@@ -38,7 +38,8 @@ static void block_signals(void)
 /* ---- the command ---- */
 
 /* In the child: says through the pipe what it has had in memory, which is no memory of the command;
- * becomes that, or says why not. */
+ * becomes that, or says why not. What it runs on the way it has run before it says so: the pages of
+ * that count. */
 static void become(const struct mt_args *args, int pipe_fd)
 {
     char **argv = mt_alloc((args->n + 1) * sizeof *argv);
@@ -49,8 +50,11 @@ static void become(const struct mt_args *args, int pipe_fd)
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
     struct rusage own = {0};
+    execvp("/", argv);
     getrusage(RUSAGE_SELF, &own);
-    ssize_t n = write(pipe_fd, &own.ru_maxrss, sizeof own.ru_maxrss);
+    ssize_t n = write(pipe_fd, &own.ru_maxrss, 0);
+    getrusage(RUSAGE_SELF, &own);
+    n = write(pipe_fd, &own.ru_maxrss, sizeof own.ru_maxrss);
     if (n == sizeof own.ru_maxrss)
         execvp(argv[0], argv);
     int why = errno;

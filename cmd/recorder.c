@@ -11,10 +11,7 @@
 
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
-enum {
-    WAITING = 1 << 16,
-    MARGIN = 256 << 10 /* the kernel does not count every page at once */
-};
+enum { WAITING = 1 << 16 };
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -188,7 +185,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err)
 {
     int64_t most = (int64_t)usage->ru_maxrss * 1024;
-    mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + MARGIN, r->waited);
+    mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
     say_missing(r);

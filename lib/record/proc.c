@@ -80,6 +80,16 @@ bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own)
     return true;
 }
 
+/* Source: percpu_counter_batch of the kernel. A process that has just begun was on two CPUs at most
+ * or so; its pages are of files, anonymous or shared. */
+int64_t mt_proc_slack(void)
+{
+    enum { LEAST = 32, KINDS = 3, CPUS = 2 };
+    long n = sysconf(_SC_NPROCESSORS_CONF), page = sysconf(_SC_PAGESIZE);
+    long batch = n * 2 > LEAST ? n * 2 : LEAST;
+    return (int64_t)batch * KINDS * CPUS * page;
+}
+
 /* Its name may be anything. Behind that: state, five numbers of its family, flags, and page faults:
  * minor, those of children, major, those of children. No process is without a fault. */
 bool mt_proc_waited(pid_t pid)

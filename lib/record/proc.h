@@ -29,6 +29,10 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
  */
 bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own);
 
+/* The most by which the kernel's own count of a process's rss, and so its peak, may be short: each
+ * CPU counts some pages of each kind for itself before it tells. More CPUs, more pages. */
+int64_t mt_proc_slack(void);
+
 /* Whether the process has waited for children, of which nobody else knows. Also of one that has
  * ended and was not waited for. True, too, where the system does not tell. */
 bool mt_proc_waited(pid_t pid);
