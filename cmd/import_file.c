@@ -217,6 +217,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
         how->bases.v[n - 1 - i] = how->bases.v[i];
         how->bases.v[i] = last;
     }
+    const char *series = cut_last(key, " series ");
+    how->series_n = series ? (size_t)strtoul(series, NULL, 10) : 0;
     if (mt_import_split(cut_last(key, " split "), &how->split, &ignored) != MT_OK)
         return false;
     const char *symbols = cut_last(key, " symbols ");

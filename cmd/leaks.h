@@ -7,6 +7,7 @@
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "lib/analysis/leaks_answer.h"
+#include "lib/analysis/site_moments.h"
 #include "lib/analysis/suppressions.h"
 
 /* What these reports show (enum mt_about). */
@@ -63,6 +64,9 @@ void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *p
                        const uint32_t *of, struct mt_leaks_suppressed *out);
 /* Says below the table what was suppressed, and by what; nothing if nothing was. */
 void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt_report *r);
+/* The same where only what is held at moments is known. patterns NULL: none. */
+void mt_leaks_describe_held(const struct mt_site_moments *m, const struct mt_suppressions *patterns,
+                            struct mt_report *r);
 
 /* ---- leaks_runs.c ---- */
 

@@ -102,8 +102,9 @@ static void add_row(struct ends *e, const char *const *key, bool explicit_row,
     c++;
     for (int k = 0; k < e->wanted->key_n; k++)
         row->cells[c++] = mt_cell_text(mt_report_text(e->r, key[k]));
-    e->rising.n += rises(moments);
-    mt_wrap_inc(&e->rising.bytes, rises(moments) ? moments->grew : 0);
+    bool counts = rises(moments) && moments != &e->sites.suppressed;
+    e->rising.n += counts;
+    mt_wrap_inc(&e->rising.bytes, counts ? moments->grew : 0);
 }
 
 /* What is alive at the end; any of it is a leak, as nothing else can be told. But a process that
@@ -129,6 +130,8 @@ static void add_suppressed(struct ends *e)
         key[k] = "[suppressed]";
     if (e->suppressed.by.n)
         add_row(e, key, true, &e->suppressed.all, NULL);
+    else if (!e->end_known && e->sites.suppressed.most_b)
+        add_row(e, key, true, NULL, &e->sites.suppressed);
 }
 
 /* What rises, where nobody knows what is alive at the end: it may be freed then. */
@@ -213,7 +216,10 @@ static enum mt_status show(struct ends *e, struct mt_err *err)
     asked.min_b = e->wanted->min_b; /* applied above */
     mt_rows_footer(&asked, e->r, NULL, "");
     describe_rising(e);
-    mt_leaks_describe_suppressed(&e->suppressed, e->r);
+    if (e->end_known)
+        mt_leaks_describe_suppressed(&e->suppressed, e->r);
+    else
+        mt_leaks_describe_held(&e->sites, e->wanted->suppressions, e->r);
     return MT_OK;
 }
 

@@ -47,9 +47,10 @@ void mt_leaks_suppress(struct mt_live_set *live, const struct mt_suppressions *p
     drop_unused(out);
 }
 
+enum { SHOWN = 5 }; /* patterns */
+
 void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt_report *r)
 {
-    enum { SHOWN = 5 };
     char bytes[MT_HUMAN_MAX], blocks[MT_HUMAN_LONG];
     struct mt_buf text = {0};
     if (!s->by.n)
@@ -62,5 +63,20 @@ void mt_leaks_describe_suppressed(const struct mt_leaks_suppressed *s, struct mt
                      s->all.blocks_n >= 0 ? " in " : "",
                      s->all.blocks_n >= 0 ? mt_human_plural(s->all.blocks_n, "block", blocks) : "",
                      text.s);
+    mt_buf_free(&text);
+}
+
+void mt_leaks_describe_held(const struct mt_site_moments *m, const struct mt_suppressions *patterns,
+                            struct mt_report *r)
+{
+    char bytes[MT_HUMAN_MAX];
+    struct mt_buf text = {0};
+    if (!patterns || !m->suppressed.most_b)
+        return;
+    for (size_t i = 0; i < m->patterns.n && i < SHOWN; i++)
+        mt_buf_addf(&text, "%s%.60s", i ? ", " : "", patterns->v.v[m->patterns.v[i]]);
+    mt_buf_adds(&text, m->patterns.n > SHOWN ? ", ..." : "");
+    mt_report_footer(r, "suppressed, no leaks: up to %s at a moment (%s)",
+                     mt_human_bytes(m->suppressed.most_b, bytes), text.s);
     mt_buf_free(&text);
 }

@@ -90,7 +90,7 @@ static enum mt_status read_runs(struct upgrade *u, struct mt_err *err)
                         .source = column(s, 1),
                         .imported_at = column(s, 2),
                         .key = column(s, 3)};
-        if (mt_import_of_key(r.key, &r.how, r.hash))
+        if (mt_import_of_key(r.key, &r.how, r.hash) && !r.how.series_n)
             r.path = find_source(u, r.source, r.hash);
         *mt_vec_push(&u->runs) = r;
     }
@@ -191,20 +191,23 @@ static enum mt_status fail_older(const struct upgrade *u, struct mt_err *err, co
 static enum mt_status check_sources(const struct upgrade *u, struct mt_err *err)
 {
     struct mt_buf gone = {0};
-    size_t gone_n = 0;
+    size_t gone_n = 0, series_n = 0;
     for (size_t i = 0; i < u->runs.n; i++) {
         const struct run *r = &u->runs.v[i];
         bool piped = strcmp(r->source, "-") == 0;
         if (r->path)
             continue;
+        series_n += r->how.series_n > 0;
         if (gone_n++ < 3)
-            mt_buf_addf(&gone, "%s'%.60s' (%.100s)", gone_n > 1 ? ", " : "", r->name,
-                        piped ? "standard input" : r->source);
+            mt_buf_addf(&gone, "%s'%.60s' (%.100s%s)", gone_n > 1 ? ", " : "", r->name,
+                        piped ? "standard input" : r->source,
+                        r->how.series_n ? " and others: import --series" : "");
     }
     if (!gone_n)
         return MT_OK;
-    char *why = mt_asprintf(". The files of %zu of its %zu runs are gone: %s%s", gone_n, u->runs.n,
-                            gone.s, gone_n > 3 ? ", ..." : "");
+    char *why =
+        mt_asprintf(". The files of %zu of its %zu runs are gone%s: %s%s", gone_n, u->runs.n,
+                    series_n ? ", or not known by name" : "", gone.s, gone_n > 3 ? ", ..." : "");
     char *to = mt_asprintf("%s.new", u->path);
     fail_older(u, err, why);
     if (gone_n < u->runs.n)
@@ -212,8 +215,13 @@ static enum mt_status check_sources(const struct upgrade *u, struct mt_err *err)
     for (size_t i = 0; i < u->runs.n; i++)
         if (u->runs.v[i].path)
             tell_command(u, i, to);
-    mt_err_hint(err, "Nothing was changed. Put the files back and memtool imports them again by "
-                     "itself; or use another database (--db); or the memtool that made this one.");
+    mt_err_hint(err, series_n
+                         ? "Nothing was changed. Import the dumps of each series again, with "
+                           "--series, into another database (--db); or use the memtool that made "
+                           "this one."
+                         : "Nothing was changed. Put the files back and memtool imports them again "
+                           "by itself; or use another database (--db); or the memtool that made "
+                           "this one.");
     free(why);
     free(to);
     mt_buf_free(&gone);

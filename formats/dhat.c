@@ -38,9 +38,8 @@ static enum mt_status read_stack(struct mt_dhat *r, struct mt_dhat_path *p, stru
         MT_TRY(mt_json_walk_value(&r->w, &v, err));
         if (!mt_json_int(v, &frame) || frame < 0 || frame >= UINT32_MAX)
             return refuse(offset, "a frame of a stack is no number of a frame", err);
-        if (r->stacks.n - p->first == MT_DHAT_STACK)
-            return refuse(offset, "a stack has more than 4096 frames", err);
-        *mt_vec_push(&r->stacks) = (uint32_t)frame;
+        if (r->stacks.n - p->first < MT_DHAT_STACK)
+            *mt_vec_push(&r->stacks) = (uint32_t)frame;
     }
     p->n = r->stacks.n - p->first;
     return MT_OK;

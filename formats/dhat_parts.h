@@ -10,7 +10,7 @@
 #include "lib/input/json_walk.h"
 #include "lib/model/heap.h"
 
-enum { MT_DHAT_STACK = 4096 }; /* frames of a path */
+enum { MT_DHAT_STACK = MT_STACK_MAX + 1 }; /* frames of a path; more say no more */
 
 /* Figures of a path, as the file names them. */
 enum mt_dhat_figure {

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14, STACK_MAX = 4096 };
+enum { LINES_PER_CHECK = 1 << 14 };
 static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
 
 /* "in use: bytes [allocated: bytes]" */
@@ -295,13 +295,11 @@ static uint32_t node_of(struct reader *r, const struct stack *s)
     if (s->named_n)
         return mt_native_path(&r->paths, around, r->named.v + s->first_named, s->named_n, all);
     r->stack.n = 0;
-    for (size_t i = 0; i < s->n && i < STACK_MAX; i++) {
+    for (size_t i = 0; i < s->n && r->stack.n <= MT_STACK_MAX; i++) {
         const struct code *c = code_at(r, r->addresses.v[s->first + i]);
         for (uint32_t k = 0; k < c->n; k++)
             *mt_vec_push(&r->stack) = r->steps.v[c->first + k];
     }
-    if (s->n > STACK_MAX)
-        around = mt_path_node(&r->paths, around, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
     return s->n ? mt_native_path(&r->paths, around, r->stack.v, r->stack.n, all) : around;
 }
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 enum {
-    STACK_MAX = 4096, /* frames of a stack */
-    CUT_AT = 10,      /* stacks of as many calls as the longest are cut, if it has so many */
+    CUT_AT = 10, /* stacks of as many calls as the longest are cut, if it has so many */
 };
 
 static const char *const roots[MT_LEAK_KIND_N] = {
@@ -78,7 +77,7 @@ void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame
                           uint64_t address)
 {
     struct mt_leak_record *last = &r->records.v[r->records.n - 1];
-    if (last->n == STACK_MAX)
+    if (last->n > MT_STACK_MAX)
         return;
     *mt_vec_push(&r->steps) = mt_native_step(&r->paths, f, r->opts->alloc_fn);
     *mt_vec_push(&r->calls) = address;

@@ -59,6 +59,16 @@ uint32_t mt_native_at(struct mt_path_tree *p, const regex_t *alloc_fn, struct mt
     return n ? n : 1;
 }
 
+void mt_native_push_inner(mt_native_steps *stack, size_t first, struct mt_native_step step)
+{
+    if (stack->n - first == (size_t)2 * MT_STACK_MAX) {
+        memmove(stack->v + first, stack->v + stack->n - MT_STACK_MAX,
+                MT_STACK_MAX * sizeof *stack->v);
+        stack->n = first + MT_STACK_MAX;
+    }
+    *mt_vec_push(stack) = step;
+}
+
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n)
 {
     return n && (stack[n - 1].kind == MT_NATIVE_MAIN || stack[n - 1].kind == MT_NATIVE_START);
@@ -90,8 +100,11 @@ void mt_native_own(const struct mt_native_step *stack, size_t *first, size_t *en
 uint32_t mt_native_path(struct mt_path_tree *p, uint32_t around, const struct mt_native_step *stack,
                         size_t n, bool all)
 {
-    size_t first, end = n;
-    mt_native_own(stack, &first, &end, true, all);
+    bool cut = n > MT_STACK_MAX;
+    size_t first, end = cut ? MT_STACK_MAX : n;
+    if (cut)
+        around = mt_path_node(p, around, mt_native_explicit(p, MT_STACK_CUT).frame);
+    mt_native_own(stack, &first, &end, !cut, all);
     for (size_t i = end; i-- > first;)
         around = mt_path_node(p, around, stack[i].frame);
     return around;

@@ -10,7 +10,11 @@
 #include "lib/model/paths.h"
 #include <regex.h>
 
-#define MT_STACK_CUT "[stack cut]" /* the root of paths whose outer functions the recorder cut */
+#define MT_STACK_CUT "[stack cut]" /* the root of paths whose outer functions are not known */
+
+/* Of a deeper stack a path has the innermost functions, below MT_STACK_CUT: it would be no use to
+ * anybody, and files could be made of nothing else. Readers need keep no more than one over. */
+enum { MT_STACK_MAX = 4096 };
 
 /* A frame of a stack as recorded; "" and 0 are unknown. */
 struct mt_native_frame {
@@ -47,6 +51,10 @@ uint32_t mt_native_named(struct mt_path_tree *p, const regex_t *alloc_fn,
 uint32_t mt_native_at(struct mt_path_tree *p, const regex_t *alloc_fn, struct mt_symbols *symbols,
                       uint32_t module, const char *object, uint64_t place, mt_native_steps *out);
 
+/* Appends a frame to a stack that begins at `first` and comes outermost first. Of what is too deep,
+ * outer frames are dropped; more than MT_STACK_MAX are left. */
+void mt_native_push_inner(mt_native_steps *stack, size_t first, struct mt_native_step step);
+
 /* Whether the stack goes out to where programs and threads begin. */
 bool mt_native_is_rooted(const struct mt_native_step *stack, size_t n);
 
@@ -58,7 +66,8 @@ void mt_native_own(const struct mt_native_step *stack, size_t *first, size_t *en
 
 /* The node of a stack of n > 0 frames, innermost first, below the node `around` (MT_NONE: a root).
  * Without `all`, frames outside main and outside the first function of a thread are left out, and
- * so are the innermost ones as long as they are allocators. One frame is left. */
+ * so are the innermost ones as long as they are allocators. One frame is left. Of more than
+ * MT_STACK_MAX, those are below MT_STACK_CUT. */
 uint32_t mt_native_path(struct mt_path_tree *p, uint32_t around, const struct mt_native_step *stack,
                         size_t n, bool all);
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { STACK_MAX = 4096 }; /* frames of a stack */
-
 /* ---- call paths ---- */
 
 static const char *text_at(struct mt_pprof *r, uint64_t i)
@@ -93,13 +91,11 @@ static uint32_t node_of(struct mt_pprof *r, const struct mt_pprof_sample *s)
         struct mt_pprof_location *l = &r->locations.v[r->stacks.v[s->first + i]];
         if (!l->step)
             make_steps(r, l);
-        for (size_t k = 0; k < l->n && r->stack.n < STACK_MAX; k++)
+        for (size_t k = 0; k < l->n && r->stack.n <= MT_STACK_MAX; k++)
             *mt_vec_push(&r->stack) = r->steps.v[l->step - 1 + k];
     }
     if (!r->stack.n)
         return around;
-    if (r->stack.n == STACK_MAX)
-        around = mt_path_node(&r->paths, around, mt_native_explicit(&r->paths, MT_STACK_CUT).frame);
     return mt_native_path(&r->paths, around, r->stack.v, r->stack.n,
                           r->opts->cpp_frames == MT_CPP_ALL);
 }

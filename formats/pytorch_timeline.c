@@ -21,7 +21,7 @@ static const char *const categories[CATEGORY_N] = {"parameter",       "optimizer
 enum action { PREEXISTING = 1, CREATE, INCREMENT_VERSION, DESTROY };
 
 /* Which of its files it is. */
-enum shape { NONE, EVENTS, LEVELS, NOTHING, PAGE };
+enum shape { NONE, EVENTS, LEVELS, NOTHING, EMPTY, PAGE };
 
 struct reader {
     const struct mt_read_opts *opts;
@@ -314,7 +314,11 @@ static enum shape shape_of(const char *head, size_t n)
                        memmem(head, n, picture, sizeof picture - 1)
                    ? PAGE
                    : NONE;
-    return take(&p, end, '[') && take(&p, end, '[') ? shape_of_array(p, end) : NONE;
+    if (!take(&p, end, '['))
+        return NONE;
+    if (take(&p, end, ']')) /* and that is all, as far as a probe sees */
+        return blanks(p, end) == end ? EMPTY : NONE;
+    return take(&p, end, '[') ? shape_of_array(p, end) : NONE;
 }
 
 static int timeline_probe(const char *head, size_t n)
@@ -332,6 +336,10 @@ static enum mt_status refuse_shape(enum shape shape, struct mt_err *err)
                 "figures");
         mt_err_hint(err, "Nothing was imported. Export it as "
                          "prof.export_memory_timeline(\"timeline.raw.json.gz\").");
+    } else if (shape == EMPTY) {
+        MT_FAIL(err, MT_EINPUT, "an empty list: it holds no events");
+        mt_err_hint(err, "Nothing was imported. If it is a memory timeline, the profiler saw "
+                         "nothing of that device: export it for the one that the program uses.");
     } else {
         MT_FAIL(err, MT_EINPUT,
                 "this memory timeline is empty: the profiler saw nothing of its "

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { STACK_MAX = 1 << 14 }; /* functions of a stack that is a list */
-
 struct reader {
     struct mt_json_walk walk;
     struct mt_rows rows;
@@ -20,9 +18,9 @@ struct reader {
     struct mt_row row;
     unsigned have;
     bool begun;
-    const char *wrong;                   /* the row does not fit, static text */
-    MT_VEC(struct mt_native_step) stack; /* outermost first */
-    struct mt_buf function;              /* scratch */
+    const char *wrong;      /* the row does not fit, static text */
+    mt_native_steps stack;  /* outermost first */
+    struct mt_buf function; /* scratch */
 };
 
 /* ---- stacks that are lists ---- */
@@ -61,9 +59,9 @@ static enum mt_status read_function(struct reader *r, struct mt_err *err)
     const struct mt_native_frame f = {r->function.s + at[NAME], r->function.s + at[OBJECT],
                                       r->function.s + at[FILE_], line > 0 ? line : 0};
     struct mt_path_tree *paths = &r->rows.paths;
-    *mt_vec_push(&r->stack) = mt_python_is(f.file)
-                                  ? mt_python_step(paths, f.name, f.file, f.line)
-                                  : mt_native_step(paths, &f, r->rows.opts->alloc_fn);
+    mt_native_push_inner(&r->stack, 0,
+                         mt_python_is(f.file) ? mt_python_step(paths, f.name, f.file, f.line)
+                                              : mt_native_step(paths, &f, r->rows.opts->alloc_fn));
     return MT_OK;
 }
 
@@ -87,10 +85,9 @@ static enum mt_status read_stack(struct reader *r, struct mt_err *err)
         if (!is)
             r->wrong = "a function of its stack is neither a text nor an object";
         else if (r->function.n)
-            *mt_vec_push(&r->stack) =
-                mt_stack_text_function(&r->rows.stacks, r->function.s, r->function.n);
-        if (r->stack.n > STACK_MAX)
-            r->wrong = "its stack has more than 16,384 functions";
+            mt_native_push_inner(
+                &r->stack, 0,
+                mt_stack_text_function(&r->rows.stacks, r->function.s, r->function.n));
     }
     r->row.has_node = true;
     r->row.node = mt_stack_node(&r->rows.paths, r->rows.opts, r->stack.v, r->stack.n);
@@ -147,6 +144,12 @@ static enum mt_status read_members(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
+/* Of sums the first may be of no call path. */
+static unsigned with_stack(unsigned have)
+{
+    return mt_rows_are_known(have) ? have : have | 1u << MT_COL_STACK;
+}
+
 /* The first row says what kind of rows they are; another may have columns that those before it did
  * not have: a stack, be it null, and others of which it has a value. */
 static enum mt_status take_columns(struct reader *r, struct mt_err *err)
@@ -154,7 +157,7 @@ static enum mt_status take_columns(struct reader *r, struct mt_err *err)
     const struct mt_row_value *v = r->row.v;
     if (!r->begun) {
         unsigned spared = mt_rows_spared(v[MT_COL_OP].s, v[MT_COL_OP].n);
-        MT_TRY(mt_rows_begin(&r->rows, r->have | spared, err));
+        MT_TRY(mt_rows_begin(&r->rows, with_stack(r->have | spared), err));
         r->begun = true;
         return MT_OK;
     }
@@ -233,14 +236,16 @@ static enum mt_status jsonl_read(struct mt_stream *in, const struct mt_read_opts
     return st;
 }
 
-/* Which columns the object at p has or goes without, as far as its text goes. */
-static unsigned columns_of(struct mt_json *json, const char *p)
+/* Which columns the object at *at has or goes without, as far as its text goes. *at: behind it;
+ * NULL: it has no end. */
+static unsigned columns_of(struct mt_json *json, const char **at)
 {
     struct mt_slice key, v;
     struct mt_buf name = {0};
     unsigned have = 0;
     int digits;
-    for (p = mt_json_separators(p + 1); *p == '"'; p = mt_json_separators(p)) {
+    const char *p = *at + 1;
+    for (p = mt_json_separators(p); *p == '"'; p = mt_json_separators(p)) {
         if (!(p = mt_json_string(json, p, &key)) || !(p = mt_json_expect(json, p, ':', "")))
             break;
         mt_buf_clear(&name);
@@ -257,10 +262,27 @@ static unsigned columns_of(struct mt_json *json, const char *p)
             break;
     }
     mt_buf_free(&name);
+    *at = p && *p == '}' ? p + 1 : NULL;
     return have;
 }
 
-/* The first object has keys that make rows. */
+/* Objects from p on are rows: the first has keys that make some, or lacks a stack alone that
+ * another has. */
+static bool are_rows(struct mt_json *json, const char *p)
+{
+    const unsigned stack = 1u << MT_COL_STACK, first = columns_of(json, &p);
+    unsigned others = 0;
+    if (mt_rows_are_known(first))
+        return true;
+    while (mt_rows_are_known(first | stack) && !(others & stack) && p) {
+        p = mt_json_space(p);
+        if (*p != '{')
+            break;
+        others = columns_of(json, &p);
+    }
+    return others & stack;
+}
+
 static int jsonl_probe(const char *head, size_t n)
 {
     static const char pad[MT_STREAM_PAD];
@@ -274,9 +296,9 @@ static int jsonl_probe(const char *head, size_t n)
     struct mt_json json = {0};
     mt_buf_add(&text, pad, sizeof pad);
     json.end = text.s + (n - i);
-    unsigned have = columns_of(&json, text.s);
+    bool rows = are_rows(&json, text.s);
     mt_buf_free(&text);
-    return mt_rows_are_known(have) ? 91 : 0;
+    return rows ? 91 : 0;
 }
 
 const struct mt_reader mt_reader_jsonl = {

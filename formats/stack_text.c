@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { STACK_MAX = 4096 }; /* functions of a stack; of more the innermost */
-
 void mt_stack_text_init(struct mt_stack_text *t, struct mt_path_tree *paths,
                         const struct mt_read_opts *opts)
 {
@@ -104,20 +102,14 @@ struct mt_native_step mt_stack_text_function(struct mt_stack_text *t, const char
 uint32_t mt_stack_node(struct mt_path_tree *paths, const struct mt_read_opts *opts,
                        struct mt_native_step *stack, size_t n)
 {
-    uint32_t around = MT_NONE;
     if (!n)
         return MT_NONE;
-    if (n > STACK_MAX) {
-        around = mt_path_node(paths, MT_NONE, mt_native_explicit(paths, MT_STACK_CUT).frame);
-        stack += n - STACK_MAX;
-        n = STACK_MAX;
-    }
     for (size_t i = 0; i < n / 2; i++) {
         struct mt_native_step outer = stack[i];
         stack[i] = stack[n - 1 - i];
         stack[n - 1 - i] = outer;
     }
-    return mt_native_path(paths, around, stack, n, opts->cpp_frames == MT_CPP_ALL);
+    return mt_native_path(paths, MT_NONE, stack, n, opts->cpp_frames == MT_CPP_ALL);
 }
 
 static uint32_t new_node(struct mt_stack_text *t, const char *s, size_t n)
@@ -134,7 +126,7 @@ static uint32_t new_node(struct mt_stack_text *t, const char *s, size_t n)
         while (left && (unsigned char)p[left - 1] <= ' ')
             left--;
         if (left)
-            *mt_vec_push(&t->stack) = mt_stack_text_function(t, p, left);
+            mt_native_push_inner(&t->stack, 0, mt_stack_text_function(t, p, left));
     }
     return mt_stack_node(t->paths, t->opts, t->stack.v, t->stack.n);
 }

@@ -15,7 +15,7 @@ struct mt_stack_text {
     MT_VEC(struct mt_native_step) steps; /* of these */
     struct mt_strtab stacks;             /* as written */
     MT_VEC(uint32_t) nodes;              /* of these */
-    MT_VEC(struct mt_native_step) stack; /* scratch */
+    mt_native_steps stack;               /* scratch */
     struct mt_buf text;                  /* scratch */
 };
 

@@ -85,8 +85,12 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
         snprintf(name, sizeof name, "[domain %lld]", (long long)domain);
         node = explicit(r, node, name);
     }
+    bool cut = frame_n > MT_STACK_MAX;
     if (n > 3 && r->limit > 1 && mt_pickle_int(r->p, v[3], &all) && all > (int64_t)frame_n)
+        cut = true;
+    if (cut)
         node = explicit(r, node, MT_STACK_CUT);
+    frame_n = frame_n > MT_STACK_MAX ? MT_STACK_MAX : frame_n;
     if (!node_of(r, frames, frame_n, node, &node))
         return MT_OK;
     *good = true;

@@ -14,7 +14,6 @@
 enum {
     EVENTS_MAX = 64, /* in a line of figures */
     NAMES_MAX = 1 << 20,
-    STACK_MAX = 4096,
     CUT_AT = 10, /* paths of as many functions as the longest are cut, if it has so many */
 };
 
@@ -37,7 +36,7 @@ struct reader {
     struct mt_strtab texts;
     MT_VEC(uint32_t) names[2]; /* number of a file, or of a function -> text + 1, 0 = none */
     MT_VEC(struct path) paths;
-    MT_VEC(struct mt_native_step) steps;
+    mt_native_steps steps;
     int event_of[EVENTS_MAX]; /* column -> enum event, EVENT_N: another */
     size_t event_n;
     bool has[EVENT_N];
@@ -93,7 +92,7 @@ static const char *text_of(const struct reader *r, uint32_t text)
 static void add_step(struct reader *r, int64_t line)
 {
     const struct mt_native_frame f = {text_of(r, r->function), "", text_of(r, r->file), line};
-    *mt_vec_push(&r->steps) = mt_native_step(&r->tree, &f, r->opts->alloc_fn);
+    mt_native_push_inner(&r->steps, r->first, mt_native_step(&r->tree, &f, r->opts->alloc_fn));
 }
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
@@ -141,7 +140,7 @@ static enum mt_status read_figures(struct reader *r, struct mt_fields f, struct 
         r->in_call = false;
         return MT_OK;
     }
-    if (r->function == MT_NONE || r->callee != MT_NONE || r->steps.n - r->first == STACK_MAX)
+    if (r->function == MT_NONE || r->callee != MT_NONE)
         return damaged(r, "its calls are not those of one path", err);
     add_step(r, position);
     r->function = MT_NONE;

@@ -146,7 +146,7 @@ int64_t mt_median(const int64_t *values, size_t n, int64_t *spread, size_t *whic
 /* JSON, stable: sites sorted by name, one a line. */
 void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out);
 
-/* Whether a path names a file that claims to be a baseline. */
+/* Whether a path names a regular file that claims to be a baseline. */
 bool mt_baseline_is_file(const char *path);
 
 /* Reads a file, or n bytes; path names them in messages. Free *out also on failure. Errors: MT_EIO,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
@@ -26,7 +27,9 @@ bool mt_baseline_is_explicit(const char *op)
 bool mt_baseline_is_file(const char *path)
 {
     char head[HEAD_B + 1];
-    FILE *in = fopen(path, "rb");
+    struct stat info;
+    bool regular = stat(path, &info) == 0 && S_ISREG(info.st_mode); /* a pipe would be waited for */
+    FILE *in = regular ? fopen(path, "rb") : NULL;
     size_t n = in ? fread(head, 1, HEAD_B, in) : 0;
     if (in)
         fclose(in);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_DUMPS = 16 };
+enum { FEW_DUMPS = 16, SUPPRESSED = UINT32_MAX };
 
 /* A change of what a site holds with a moment. */
 struct change {
@@ -37,6 +37,20 @@ static uint32_t site_of(struct reading *r, uint32_t node)
         m->of.v[group] = (uint32_t)m->all.n;
     }
     return m->of.v[group] - 1;
+}
+
+/* Each pattern once. */
+static void add_pattern(struct mt_site_moments *m, uint32_t pattern)
+{
+    size_t at = m->patterns.n;
+    while (at && m->patterns.v[at - 1] > pattern)
+        at--;
+    if (at && m->patterns.v[at - 1] == pattern)
+        return;
+    mt_vec_push(&m->patterns);
+    memmove(m->patterns.v + at + 1, m->patterns.v + at,
+            (m->patterns.n - 1 - at) * sizeof *m->patterns.v);
+    m->patterns.v[at] = pattern;
 }
 
 static int change_cmp(const void *a, const void *b)
@@ -125,9 +139,10 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     out->each = mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && dump_n <= FEW_DUMPS;
     for (size_t i = 0; i < r.moments.changes.n && st == MT_OK; i++) {
         const struct mt_moment_change *c = &r.moments.changes.v[i];
-        if (suppressed && c->node != MT_NONE && suppressed[c->node] != MT_NONE)
-            continue;
-        uint32_t site = site_of(&r, c->node);
+        uint32_t by = suppressed && c->node != MT_NONE ? suppressed[c->node] : MT_NONE;
+        if (by != MT_NONE)
+            add_pattern(out, by);
+        uint32_t site = by == MT_NONE ? site_of(&r, c->node) : SUPPRESSED;
         *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
     }
     if (r.changes.n)
@@ -135,7 +150,9 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     for (size_t i = 0, end; i < r.changes.n && st == MT_OK; i = end) {
         for (end = i; end < r.changes.n && r.changes.v[end].site == r.changes.v[i].site;)
             end++;
-        judge(&r, &out->all.v[r.changes.v[i].site], &r.changes.v[i], end - i);
+        uint32_t site = r.changes.v[i].site;
+        judge(&r, site == SUPPRESSED ? &out->suppressed : &out->all.v[site], &r.changes.v[i],
+              end - i);
     }
     mt_moments_free(&r.moments);
     mt_vec_free(&r.changes);
@@ -150,6 +167,7 @@ void mt_site_moments_free(struct mt_site_moments *m)
     free(m->grouper);
     mt_vec_free(&m->all);
     mt_vec_free(&m->of);
+    mt_vec_free(&m->patterns);
 }
 
 const struct mt_site_trend *mt_site_moments_find(const struct mt_site_moments *m,

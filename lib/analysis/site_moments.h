@@ -19,6 +19,8 @@ struct mt_site_trend {
 
 struct mt_site_moments {
     MT_VEC(struct mt_site_trend) all; /* that hold anything at any moment */
+    struct mt_site_trend suppressed;  /* what is left out, together; most_b 0: nothing */
+    MT_VEC(uint32_t) patterns;        /* that leave it out, rising */
     bool judged;                      /* there are enough moments */
     bool each; /* they are few dumps of a process (lib/model/series.h): what rises does so from each
                   to the next, else through the later half */

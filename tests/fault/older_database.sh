@@ -183,6 +183,16 @@ db.execute("CREATE TRIGGER hook AFTER INSERT ON run BEGIN SELECT * FROM v_device
 "$MEMTOOL" query --db old.db --format csv "SELECT sql FROM sqlite_master WHERE name IN ('mine', 'other', 'broken', 'lost', 'hook') ORDER BY 1" >out 2>err
 [ "$(grep -c 'FROM \(v_device\|node_extra\|nowhere\)' out)" = 5 ] || fail "views are changed: $(cat out)"
 
+# A series is of several files, of which the first is known by name.
+fresh 6
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db", isolation_level=None)
+hash = db.execute("SELECT substr(content_hash, 1, 32) FROM run WHERE name = ?", ("my",)).fetchone()[0]
+db.execute("UPDATE run SET content_hash = ? WHERE name = ?", (hash + " split thread series 3", "my"))'
+cp old.db before.db
+refused "not known by name: 'my' (basic.json.gz and others: import --series)" table
+grep -q 'Import the dumps of each series again, with --series' err || fail "nothing is said of a series: $(cat err)"
+
 # Files that are gone, or are others: nothing is changed, and the others can be imported as it says.
 fresh 6
 rm basic.json.gz

@@ -301,6 +301,25 @@ def suppressed_sites():
         for keys in ("site", "path"):
             got = code_of(name, "--suppressions", "patterns", "--by", keys)
             m.check(got == code, "suppressed", name, keys, got)
+    unknown_end()
+
+
+def unknown_end():
+    """A log that does not know its end shows what is suppressed, too, and does not count it as rising."""
+    with open("unknown.massif", "w") as out:
+        out.write("desc: --detailed-freq=1\ncmd: ./a\ntime_unit: ms\n")
+        for i in range(12):
+            held = {"cacheA": 1000 + 100 * i, "leaky": 500 + 50 * i}
+            out.write(f"#-----------\nsnapshot={i}\n#-----------\ntime={i * 10}\nmem_heap_B={sum(held.values())}\n")
+            out.write("mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=detailed\n")
+            out.write(f"n2: {sum(held.values())} (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n")
+            for k, (name, size) in enumerate(held.items()):
+                out.write(f" n0: {size} 0x{k + 1}: {name} (in /bin/a)\n")
+    m.run("import", "unknown.massif", "--name", "unknown", codes=(0,))
+    rows = {row["site"]: row for row in m.rows("leaks", "unknown", "--suppressions", "patterns")}
+    m.check(set(rows) == {"leaky", "[suppressed]"}, "suppressed, end unknown", rows)
+    m.check(rows.get("[suppressed]", {}).get("growth_b") == 500, "suppressed, end unknown", rows)
+    m.check(code_of("unknown", "--suppressions", "patterns") == 3, "suppressed, end unknown")
 
 
 def sixteen():
