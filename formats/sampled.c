@@ -22,16 +22,18 @@ static void put_count(char *out, size_t room, double n, bool about)
 
 void mt_sampled_note(const struct mt_sampled *s, struct mt_recording *rec)
 {
-    char end[48], alloc[48];
+    char end[48], alloc[48], every[MT_HUMAN_MAX];
     if (s->period <= 1)
         return;
     put_count(end, sizeof end, s->end_n, s->about);
     put_count(alloc, sizeof alloc, s->alloc_n, s->about);
+    mt_human_bytes(s->period, every);
     if (s->knows_end && s->knows_alloc)
-        mt_rec_note_detail(rec, MT_NOTE_SAMPLED, "alive at the end from %s, allocated from %s", end,
-                           alloc);
+        mt_rec_note_detail(rec, MT_NOTE_SAMPLED,
+                           "one byte in every %s; alive at the end from %s, allocated from %s",
+                           every, end, alloc);
     else
-        mt_rec_note_detail(rec, MT_NOTE_SAMPLED, "%s from %s",
+        mt_rec_note_detail(rec, MT_NOTE_SAMPLED, "one byte in every %s; %s from %s", every,
                            s->knows_end ? "alive at the end" : "allocated",
                            s->knows_end ? end : alloc);
     mt_rec_note(rec, MT_NOTE_SAMPLED, -1, s->period);

@@ -219,7 +219,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
-    [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled one byte in every %B; %D",
+    [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled %D",
     [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
                              "memory or come twice: %D",

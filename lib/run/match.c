@@ -26,6 +26,18 @@ struct python_frame {
     const char *line, *rest;     /* the number; what follows it */
 };
 
+/* Whether s[0..end) ends as files of Python and JavaScript do. */
+static bool is_script(const char *s, const char *end)
+{
+    static const char *const suffixes[] = {".py", ".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        if ((size_t)(end - s) > n && memcmp(end - n, suffixes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether s[0..end) ends in the name of a Python file: "x.py", "<frozen os>", "<eval_with_key>.3".
  * A folder such as ".pyenv" or "x.pyproj" is none. open: the first '<' of s, NULL: there is none */
 static bool is_python_file(const char *s, const char *end, const char *open,
@@ -39,7 +51,7 @@ static bool is_python_file(const char *s, const char *end, const char *open,
     out->file = out->file_end = generated ? made : end;
     if (generated)
         out->file = open;
-    else if (end - s < 4 || memcmp(end - 3, ".py", 3) != 0)
+    else if (!is_script(s, end))
         return false;
     while (!generated && out->file > s && !strchr("/\\", out->file[-1]))
         out->file--;

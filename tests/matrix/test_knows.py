@@ -305,7 +305,7 @@ def diff_at_end(run, device, runs):
 
 def main():
     heap = sorted(path for of in ("heap", "process", "python", "timelines") for path in glob.glob(f"{SAMPLES}/{of}/*")
-                  if not path.endswith((".c", ".go", ".py")))
+                  if not path.endswith((".c", ".go", ".mjs", ".py")))
     inputs = [(os.path.basename(path).replace(".", "_"), path) for path in heap]
     inputs += [("higher", higher_without_paths())]
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
