@@ -53,10 +53,12 @@ FUZZ     := $(patsubst %.o,%,$(filter $(B)/tests/fuzz/fuzz_%,$(TEST_OBJ)))
 FUZZ_HELP := $(filter $(B)/tests/fuzz/reports%,$(TEST_OBJ)) $(filter-out $(B)/cmd/main.o,$(CMD_OBJ))
 
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
+SUPPORT  := $(B)/support/torch/sitecustomize.py
 COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
 
 # Where things are installed; names may hold blanks.
 BINDIR   := $(DESTDIR)$(PREFIX)/bin
+LIBDIR   := $(DESTDIR)$(PREFIX)/lib/memtool
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/memtool
 ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
@@ -121,8 +123,9 @@ format: ## clang-format every source in place
 	.ci/deps lint
 	find cmd lib formats tests -name '*.[ch]' -exec clang-format -i {} +
 
-install: $(B)/memtool $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
+install: $(B)/memtool $(SUPPORT) $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
 	install -D $(B)/memtool "$(BINDIR)/memtool"
+	install -Dm644 $(B)/support/torch/sitecustomize.py "$(LIBDIR)/torch/sitecustomize.py"
 	install -Dm644 -t "$(MANDIR)" $(MAN)
 	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"
 	install -Dm644 $(B)/completion/zsh "$(ZSH_COMPLETION)"
@@ -130,6 +133,7 @@ install: $(B)/memtool $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), b
 	@echo "installed to $(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what install put there; with the same PREFIX and DESTDIR
+	rm -rf "$(LIBDIR)"
 	rm -f "$(BINDIR)/memtool" $(foreach page,$(notdir $(MAN)),"$(MANDIR)/$(page)") \
 	    "$(BASH_COMPLETION)" "$(ZSH_COMPLETION)" "$(FISH_COMPLETION)"
 	@echo "removed from $(DESTDIR)$(PREFIX)"
@@ -150,13 +154,18 @@ build/memtool: $(B)/memtool FORCE
 	mkdir -p $(@D)
 	[ "$$(readlink $@)" = "$(LINK)" ] || ln -sfn "$(LINK)" $@
 
+# What goes with the program: cmd/support.c looks for it there, and below lib/memtool where it is installed.
+
+$(B)/support/torch/sitecustomize.py: lib/record/torch/sitecustomize.py
+	install -Dm644 $< $@
+
 # What each build consists of.
 
-program: $(B)/memtool
+program: $(B)/memtool $(SUPPORT)
 test-programs: $(UNIT) $(FUZZ)
 fuzz-programs: $(FUZZ)
 
-$(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects
+$(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects | $(SUPPORT)
 	@echo "ld $@"
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 

@@ -1,6 +1,7 @@
 /* memtool record: runs a command, and records what it and its children have in memory. */
 #include "cmd/cmd.h"
 #include "cmd/common.h"
+#include "cmd/record_torch.h"
 #include "cmd/recorder.h"
 #include "cmd/upgrade.h"
 #include "lib/base/human.h"
@@ -21,6 +22,7 @@ enum { INTERVAL = 10, LONGEST = 60 * 1000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 
 
 static const char *name;
 static int64_t interval_ms = INTERVAL;
+static struct mt_record_torch torch;
 
 /* Signals that are for the command, and that of a child's end: they are asked for (sigtimedwait).
  */
@@ -48,6 +50,7 @@ static void become(const struct mt_args *args, int pipe_fd)
     argv[args->n] = NULL;
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
+    mt_record_torch_env(&torch);
     sigprocmask(SIG_SETMASK, &before, NULL);
     struct rusage own = {0};
     execvp("/", argv);
@@ -182,6 +185,12 @@ static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
     if (w->process_n > 1)
         mt_buf_addf(&out, "; %s processes", mt_human_count(w->process_n, a));
     fprintf(stderr, "%s\n", out.s);
+    if (r->untraced.n) {
+        mt_escape_terminal(&safe, r->untraced.s);
+        fprintf(stderr, "memtool: what PyTorch allocated was not recorded, or not all of it: %s\n",
+                safe.s);
+        mt_buf_clear(&safe);
+    }
     if (*r->name) {
         mt_shell_word(&run, r->name);
         mt_escape_terminal(&safe, run.s);
@@ -264,12 +273,16 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     mt_recorder_begin(&r, path, pid);
     watch(&r, pid, &status, &usage);
     int64_t dur_ns = mt_recorder_now(&r);
+    mt_record_torch_missing(&torch, &r.untraced);
     enum mt_status st = mt_recorder_end(&r, dur_ns, status, &usage, &failed);
     summarise(&r, status, dur_ns);
     if (st != MT_OK)
         mt_print_error(&failed);
+    else
+        mt_record_torch_import(&torch, path, r.name);
     mt_recorder_free(&r);
     free(command);
+    mt_record_torch_end(&torch);
     *exit_code = end_like(status);
     return MT_OK;
 }
@@ -280,6 +293,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     char *path = NULL;
     struct mt_db *db = NULL;
     bool created = false;
+    if (torch.stacks && !torch.asked)
+        torch.asked = "";
     if (interval_ms < 1 || interval_ms > LONGEST) {
         MT_FAIL(err, MT_EUSAGE, "--interval is 1 to %d milliseconds", LONGEST);
         return MT_EUSAGE;
@@ -292,9 +307,12 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_db_open(path, MT_DB_WRITE, &db, &created, err);
     if (st == MT_OK && name)
         st = mt_recorder_check_name(db, name, err);
+    if (st == MT_OK)
+        st = mt_record_torch_begin(&torch, err);
     (db && created && st != MT_OK ? mt_db_close_unused : mt_db_close)(db);
     if (st == MT_OK)
         st = record(args, path, exit_code, err);
+    mt_record_torch_end(&torch);
     free(path);
     return st;
 }
@@ -304,6 +322,10 @@ static const struct mt_opt opts[] = {
     {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
      "milliseconds between two looks (default: 10); longer where looking costs more than 1 % of a "
      "core"},
+    {"torch", 0, MT_OPT_OPTIONAL, &torch.asked, "STEPS",
+     "record what PyTorch allocates, too, for so many steps of optimizers (default: 8) or all"},
+    {"torch-stacks", 0, MT_OPT_FLAG, &torch.stacks, NULL,
+     "with --torch: lines of Python, too; that takes time and memory"},
     {0},
 };
 
@@ -312,6 +334,7 @@ const struct mt_cmd mt_cmd_record = {
     .summary = "run a command, and record what it and its children have in memory",
     .usage = "[options] -- COMMAND [ARGUMENT ...]",
     .examples = "  memtool record -- python train.py --epochs 3\n"
+                "  memtool record --torch -- python train.py\n"
                 "  memtool record --name before -- ./program\n",
     .opts = opts,
     .without = "format output",

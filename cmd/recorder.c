@@ -65,6 +65,8 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
         mt_live_note(live, MT_NOTE_PEAK_UNSEEN, r->unseen.s);
     if (r->missing.n)
         mt_live_note(live, MT_NOTE_UNWATCHED, r->missing.s);
+    if (r->untraced.n)
+        mt_live_note(live, MT_NOTE_NO_TRACE, r->untraced.s);
     return mt_live_end(live, until, err);
 }
 
@@ -219,6 +221,7 @@ void mt_recorder_free(struct mt_recorder *r)
         mt_buf_free(&r->meta[i]);
     mt_buf_free(&r->unseen);
     mt_buf_free(&r->missing);
+    mt_buf_free(&r->untraced);
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
     free(r->path);

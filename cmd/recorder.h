@@ -31,6 +31,7 @@ struct mt_recorder {
     bool ended;
     struct mt_buf meta[14];        /* at the end: keys and values, */
     struct mt_buf unseen, missing; /* and what notes say */
+    struct mt_buf untraced;        /* the same of PyTorch's traces; set before the end */
     struct mt_err err;             /* the writer's */
     char written_name[256];
 };

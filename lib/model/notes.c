@@ -60,6 +60,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
     [MT_NOTE_PEAK_UNSEEN] = "peak_unseen",
     [MT_NOTE_UNWATCHED] = "unwatched",
+    [MT_NOTE_NO_TRACE] = "no_trace",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -79,6 +80,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_KINDS] = ABOUT(END),
     [MT_NOTE_PEAK_UNSEEN] = ABOUT(LEVELS),
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
+    [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -206,6 +208,7 @@ static const char *const texts[MT_NOTE_N] = {
         "--base was used, though the file's own \"memtool_base\" gives another size: %D",
     [MT_NOTE_PEAK_UNSEEN] = "the peak may be higher than what was seen: %D",
     [MT_NOTE_UNWATCHED] = "not all was recorded: %D",
+    [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "
         "was not loaded into it",

@@ -189,6 +189,7 @@ CASES = {
     "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),
     "peak_unseen": (recorded("--interval", "60000", "--", "sh", "-c", "head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; :"), LEVELS),
     "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
+    "no_trace": (recorded("--torch", "--", "true"), LEVELS),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),

@@ -1,0 +1,33 @@
+/*
+ * record_torch.h - `memtool record --torch`: traces of PyTorch of the processes that are recorded.
+ */
+#ifndef MT_RECORD_TORCH_CMD_H
+#define MT_RECORD_TORCH_CMD_H
+
+#include "lib/base/err.h"
+#include "lib/base/mem.h"
+#include <stdbool.h>
+
+struct mt_record_torch {
+    const char
+        *asked; /* --torch: "": so many steps as usual; "all", or a number; NULL: not asked */
+    bool stacks;
+    char steps[24]; /* of optimizers; "": all */
+    char *hook;     /* folder of our sitecustomize.py */
+    char *folder;   /* where traces go */
+};
+
+/* Makes the folder. Errors: MT_EUSAGE; MT_EIO: the hook is not installed, or no folder can be made.
+ */
+enum mt_status mt_record_torch_begin(struct mt_record_torch *t, struct mt_err *err);
+/* In the process that becomes the command: sets its environment. */
+void mt_record_torch_env(const struct mt_record_torch *t);
+/* The command has ended: what there is no trace of, for people; "": nothing. */
+void mt_record_torch_missing(const struct mt_record_torch *t, struct mt_buf *out);
+/* Imports the traces into the database at path; they and the run of that name are a group called
+ * like it. Says so, and what failed, on stderr. */
+void mt_record_torch_import(const struct mt_record_torch *t, const char *path, const char *run);
+/* Removes the folder. */
+void mt_record_torch_end(struct mt_record_torch *t);
+
+#endif

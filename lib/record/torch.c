@@ -1,0 +1,97 @@
+#include "lib/record/torch.h"
+
+#include "lib/base/sort.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void take_line(struct mt_torch_process *p, const char *key, const char *value)
+{
+    if (strcmp(key, "state") == 0)
+        snprintf(p->state, sizeof p->state, "%s", value);
+    else if (strcmp(key, "why") == 0)
+        snprintf(p->why, sizeof p->why, "%s", value);
+    else if (strcmp(key, "steps") == 0)
+        p->step_n = strtoll(value, NULL, 10);
+    else if (strcmp(key, "rank") == 0 && *value)
+        p->rank = strtoll(value, NULL, 10);
+}
+
+/* Lines of "KEY VALUE". */
+static void read_said(const char *path, struct mt_torch_process *p)
+{
+    char line[512];
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return;
+    while (fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        char *blank = strchr(line, ' ');
+        if (blank) {
+            *blank = '\0';
+            take_line(p, line, blank + 1);
+        }
+    }
+    fclose(in);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct mt_torch_process *x = a, *y = b;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+void mt_torch_read(const char *folder, struct mt_torch *out)
+{
+    *out = (struct mt_torch){0};
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return;
+    for (struct dirent *e; (e = readdir(dir));) {
+        char *end;
+        struct mt_torch_process p = {.pid = strtoll(e->d_name, &end, 10), .rank = -1};
+        out->python |= strcmp(e->d_name, "python") == 0;
+        if (strcmp(end, ".said") != 0)
+            continue;
+        char *said = mt_asprintf("%s/%s", folder, e->d_name);
+        char *trace = mt_asprintf("%s/%lld.json", folder, (long long)p.pid);
+        read_said(said, &p);
+        p.trace = access(trace, R_OK) == 0;
+        *mt_vec_push(&out->all) = p;
+        free(said);
+        free(trace);
+    }
+    closedir(dir);
+    if (out->all.n)
+        qsort(out->all.v, out->all.n, sizeof *out->all.v, by_pid);
+}
+
+void mt_torch_free(struct mt_torch *t)
+{
+    mt_vec_free(&t->all);
+}
+
+/* Why a process has no trace, or not all of it. */
+static const char *what_of(const struct mt_torch_process *p)
+{
+    if (strcmp(p->state, "running") == 0)
+        return "it was killed, ended by os._exit or still runs, and so wrote no trace";
+    return p->why;
+}
+
+void mt_torch_missing(const struct mt_torch *t, struct mt_buf *out)
+{
+    for (size_t i = 0; i < t->all.n; i++) {
+        const struct mt_torch_process *p = &t->all.v[i];
+        const char *what = what_of(p);
+        if (*what)
+            mt_buf_addf(out, "%sprocess %lld: %s", out->n ? "; " : "", (long long)p->pid, what);
+    }
+    if (!t->python)
+        mt_buf_adds(out, "no Python that looks at PYTHONPATH was run (-I, -E and -S keep it from "
+                         "that)");
+    else if (!t->all.n)
+        mt_buf_adds(out, "no process imported torch");
+}

@@ -1,0 +1,33 @@
+/*
+ * torch.h - what the hook of `memtool record --torch` (lib/record/torch/sitecustomize.py) leaves in
+ * its folder: of each process that imported torch what became of its profiler, and the trace.
+ */
+#ifndef MT_RECORD_TORCH_H
+#define MT_RECORD_TORCH_H
+
+#include "lib/base/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_torch_process {
+    int64_t pid;
+    int64_t rank;   /* of a job; -1: none */
+    int64_t step_n; /* of optimizers, until the profiler ended */
+    char state[16]; /* running: it has not ended; recorded; yielded, failed, missing: see why */
+    char why[160];  /* for people; "": nothing to say */
+    bool trace;
+};
+
+struct mt_torch {
+    bool python;                         /* some Python ran the hook */
+    MT_VEC(struct mt_torch_process) all; /* by PID */
+};
+
+/* What is in the folder; one that cannot be read has nothing. Free with mt_torch_free. */
+void mt_torch_read(const char *folder, struct mt_torch *out);
+void mt_torch_free(struct mt_torch *t);
+
+/* What is missing in the traces, for people; "": nothing, or nothing was there to be recorded. */
+void mt_torch_missing(const struct mt_torch *t, struct mt_buf *out);
+
+#endif

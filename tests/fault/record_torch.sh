@@ -1,0 +1,158 @@
+#!/bin/sh
+# `memtool record --torch`: traces of programs that know nothing of it. With a PyTorch that is made up (tests/record/fake),
+# and with the real one where there is one.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$(dirname "$here")")
+fake=$root/tests/record/fake
+fail() {
+    echo "FAIL $*"
+    cat err
+    exit 1
+}
+export MEMTOOL_DB="$PWD/t.db" PYTHONPATH="$fake" PYTHONDONTWRITEBYTECODE=1
+export TMPDIR="$PWD/tmp"
+mkdir -p tmp
+ask() { "$MEMTOOL" query --format csv "$1" 2>>err | tail -n +2; }
+same() { # WHAT GOT WANT
+    [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
+}
+notes() { ask "SELECT text FROM v_note WHERE run = '$1' AND kind = 'no_trace'"; }
+clean() { same "what is left behind" "$(find tmp -name 'memtool-*')" ""; }
+
+# ---- a loop: eight steps of twelve, the program is as without ----
+
+cat >train.py <<'END'
+import sys, torch
+keep = torch.empty(3 << 20)
+optimizer = torch.optim.Optimizer()
+for step in range(int(sys.argv[1])):
+    torch.empty(1 << 20)
+    optimizer.step()
+print("done", sys.path, sys.argv, getattr(sys.modules.get("sitecustomize"), "own", 0))
+print("to stderr", file=sys.stderr)
+sys.exit(5)
+END
+python3 train.py 12 >want 2>err
+"$MEMTOOL" record --torch -- python3 train.py 12 >out 2>err
+same "its exit code" $? 5
+cmp -s want out || fail "its output is another: $(diff want out)"
+same "what Python says on stderr" "$(grep -v '^memtool: ' err)" "to stderr"
+clean
+same "the traces" "$(ask "SELECT r.name, r.format FROM run r JOIN run_group g ON g.run_id = r.id WHERE g.name = 'train.py' ORDER BY r.id")" \
+    "train.py,record
+train.py.torch,pytorch-trace"
+same "the steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'train.py.torch')")" 8
+same "its peak" "$(ask "SELECT peak_b FROM v_device WHERE run = 'train.py.torch'")" $((4 << 20))
+same "notes" "$(notes train.py)" ""
+grep -q "8 optimizer steps: run train.py.torch, in group train.py" err || fail "nothing says where the trace is"
+# its clock is that of the process
+lag=$(ask "SELECT (t.start_ns - p.start_ns) / 1000000 FROM run t, run p WHERE t.name = 'train.py.torch' AND p.name = 'train.py'")
+if [ "$lag" -lt 0 ] || [ "$lag" -gt 60000 ]; then fail "the trace begins $lag ms after the process"; fi
+
+"$MEMTOOL" record --torch=3 --name three -- python3 train.py 12 >out 2>err
+same "three steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three.torch')")" 3
+"$MEMTOOL" record --torch=all --name all -- python3 train.py 12 >out 2>err
+same "all steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'all.torch')")" 12
+for wrong in 0 x 3x -1 1234567890; do
+    "$MEMTOOL" record --torch=$wrong -- touch ran 2>err
+    if [ $? != 2 ] || [ -e ran ]; then fail "--torch=$wrong"; fi
+done
+
+# ---- how programs end, and what there is of them then ----
+
+record() { # NAME PROGRAM: its code
+    "$MEMTOOL" record --torch --name "$1" -- python3 -c "$2" >out 2>err
+}
+alloc="import torch; x = torch.empty(2 << 20)"
+record raised "$alloc
+raise ValueError('no')"
+same "an exception" $? 1
+grep -q "^ValueError: no" err || fail "the exception is not shown"
+same "the trace of what raised" "$(ask "SELECT peak_b FROM v_device WHERE run = 'raised.torch'")" $((2 << 20))
+record left "$alloc
+import os; os._exit(3)"
+same "os._exit" $? 3
+notes left | grep -q "killed, ended by os._exit or still runs" || fail "nothing says that the trace is missing"
+grep -q "memtool: .*killed, ended by os._exit" err || fail "the summary does not say that the trace is missing"
+"$MEMTOOL" memory left >out 2>err || fail "exit $?"
+grep -q "killed, ended by os._exit" err || fail "no report says that the trace is missing"
+record killed "$alloc
+import os; os.kill(os.getpid(), 9)"
+same "SIGKILL" $? 137
+notes killed | grep -q "killed, ended by os._exit" || fail "nothing says that it was killed"
+record broken "import os; os.environ['FAKE_BROKEN'] = '1'
+$alloc"
+same "a profiler that cannot start" $? 0
+notes broken | grep -q "no profiler today" || fail "nothing says why: $(notes broken)"
+record own "$alloc
+import torch.profiler
+with torch.profiler.profile() as p: y = torch.empty(100)
+p.export_chrome_trace('own.json')"
+same "a profiler of its own" $? 0
+[ -s own.json ] || fail "the program's own profiler wrote nothing"
+notes own | grep -q "a profiler of its own" || fail "nothing says that the trace ends there"
+same "the trace until then" "$(ask "SELECT peak_b FROM v_device WHERE run = 'own.torch'")" $((2 << 20))
+record forked "$alloc
+import os
+if os.fork() == 0:
+    y = torch.empty(50 << 20)
+    os._exit(0)
+os.wait()"
+same "a fork" $? 0
+same "the trace of what forked" "$(ask "SELECT peak_b FROM v_device WHERE run = 'forked.torch'")" $((2 << 20))
+record thread "import threading
+def f():
+    import torch
+t = threading.Thread(target=f); t.start(); t.join()"
+notes thread | grep -q "another thread" || fail "nothing says that a thread imported torch"
+clean
+
+# ---- without torch, or without us ----
+
+record none "print('hello')"
+notes none | grep -q "no process imported torch" || fail "torch was imported, it seems"
+"$MEMTOOL" record --torch --name shell -- true 2>err
+notes shell | grep -q "no Python" || fail "a Python ran, it seems"
+"$MEMTOOL" record --torch --name alone -- python3 -I -c 'pass' 2>err
+notes alone | grep -q "no Python" || fail "-I ran the hook, it seems"
+mkdir -p empty
+PYTHONPATH="$PWD/empty" "$MEMTOOL" record --torch --name missing -- python3 -S -c 'pass' 2>err
+notes missing | grep -q "no Python" || fail "-S ran the hook, it seems"
+record asked "import importlib.util, sys
+assert importlib.util.find_spec('torch') and 'torch' not in sys.modules
+$alloc"
+same "a program that asks first" "$(ask "SELECT peak_b FROM v_device WHERE run = 'asked.torch'")" $((2 << 20))
+
+# a sitecustomize of the user's runs, too
+mkdir -p site
+echo 'own = 1; import sys; sys.own = 7' >site/sitecustomize.py
+PYTHONPATH="$PWD/site:$fake" python3 train.py 1 >want 2>err
+PYTHONPATH="$PWD/site:$fake" "$MEMTOOL" record --torch --name site -- python3 train.py 1 >out 2>err
+cmp -s want out || fail "another sitecustomize: $(diff want out)"
+same "its trace" "$(ask "SELECT count(*) FROM run WHERE name = 'site.torch'")" 1
+
+# ---- several processes ----
+
+cat >ranks.py <<'END'
+import os, subprocess, sys
+for rank in range(2):
+    subprocess.run([sys.executable, "-c", "import torch; x = torch.empty(%d << 20); torch.optim.Optimizer().step()" % (rank + 1)],
+                   env=dict(os.environ, RANK=str(rank)), check=True)
+END
+"$MEMTOOL" record --torch --name job -- python3 ranks.py 2>err || fail "exit $?"
+same "two ranks" "$(ask "SELECT run, peak_b / 1048576 FROM v_device WHERE run LIKE 'job.%' ORDER BY 1")" "job.rank0,1
+job.rank1,2"
+cat >spawn.py <<'END'
+import multiprocessing, torch
+def work(n):
+    x = torch.empty(n << 20)
+if __name__ == "__main__":
+    m = multiprocessing.get_context("spawn").Process(target=work, args=(5,))
+    m.start(); m.join()
+    assert m.exitcode == 0
+END
+"$MEMTOOL" record --torch --name spawn -- python3 spawn.py 2>err || fail "exit $?"
+same "a process of multiprocessing" "$(ask "SELECT max(peak_b) / 1048576 FROM v_device WHERE run LIKE 'spawn.%'")" 5
+clean
+echo ok
