@@ -9,4 +9,5 @@ const struct mt_glossary_entry mt_glossary_times[] = {
     {"@step 3", "the end of step 3, before the first record of the next"},
     {"@step 3:start", "its start, before its first record"},
     {"@step 3:peak", "when usage was highest within it"},
+    {"@mark TEXT", "when a recorded program said so (`memtool record`), the first time"},
     {0}};

@@ -9,12 +9,14 @@
 #include "lib/store/store.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,9 +26,9 @@ static const char *name;
 static int64_t interval_ms = INTERVAL;
 static struct mt_record_torch torch;
 
-/* Signals that are for the command, and that of a child's end: they are asked for (sigtimedwait).
- */
+/* Signals that are for the command, and that of a child's end: they are read. */
 static sigset_t signals, before;
+static int signal_fd;
 
 static void block_signals(void)
 {
@@ -35,6 +37,7 @@ static void block_signals(void)
     for (size_t i = 0; i < MT_ARRAY_LEN(all); i++)
         sigaddset(&signals, all[i]);
     sigprocmask(SIG_BLOCK, &signals, &before);
+    signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 /* ---- the command ---- */
@@ -42,12 +45,16 @@ static void block_signals(void)
 /* In the child: says through the pipe what it has had in memory, which is no memory of the command;
  * becomes that, or says why not. What it runs on the way it has run before it says so: the pages of
  * that count. */
-static void become(const struct mt_args *args, int pipe_fd)
+static void become(const struct mt_args *args, const struct mt_marks *marks, int pipe_fd)
 {
-    char **argv = mt_alloc((args->n + 1) * sizeof *argv);
+    char **argv = mt_alloc((args->n + 1) * sizeof *argv), number[16];
+    int marks_fd = mt_marks_give(marks);
     for (size_t i = 0; i < args->n; i++)
         argv[i] = (char *)(uintptr_t)args->v[i];
     argv[args->n] = NULL;
+    snprintf(number, sizeof number, "%d", marks_fd);
+    if (marks_fd >= 0)
+        setenv("MEMTOOL_FD", number, 1);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     mt_record_torch_env(&torch);
@@ -67,8 +74,8 @@ static void become(const struct mt_args *args, int pipe_fd)
 
 /* Starts the command; *why: errno of what was wrong with it, 0 = it runs; *rss_b: the highest rss
  * of the new process before that. */
-static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, int64_t *rss_b,
-                            struct mt_err *err)
+static enum mt_status start(const struct mt_args *args, const struct mt_marks *marks, pid_t *pid,
+                            int *why, int64_t *rss_b, struct mt_err *err)
 {
     int ends[2];
     long rss = 0;
@@ -76,7 +83,7 @@ static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, in
         return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
     *pid = fork();
     if (*pid == 0)
-        become(args, ends[1]);
+        become(args, marks, ends[1]);
     close(ends[1]);
     *why = 0;
     ssize_t n = *pid < 0 ? 0 : read(ends[0], &rss, sizeof rss);
@@ -91,11 +98,12 @@ static enum mt_status start(const struct mt_args *args, pid_t *pid, int *why, in
 }
 
 /* A signal that came for us is for the command. What the terminal sent it has got, too. */
-static void pass_on(const siginfo_t *s, pid_t pid)
+static void pass_on(const struct signalfd_siginfo *s, pid_t pid)
 {
-    bool keyboard = s->si_signo == SIGINT || s->si_signo == SIGQUIT;
-    if (!keyboard || s->si_code <= 0)
-        kill(pid, s->si_signo);
+    int number = (int)s->ssi_signo;
+    bool keyboard = number == SIGINT || number == SIGQUIT;
+    if (!keyboard || s->ssi_code <= 0)
+        kill(pid, number);
 }
 
 /* Waits for all that have ended; whether the command has. What it waited for is asked before that.
@@ -119,24 +127,39 @@ static bool reap(pid_t pid, int *status, struct rusage *usage, bool *waited)
     }
 }
 
+/* Waits until t_ns, a signal, or something that the command says. The latter waits, too, where it
+ * comes too fast to be read each time. */
+static void wait_until(const struct mt_recorder *r, int64_t t_ns)
+{
+    enum { PAUSE = 1000 * 1000 };
+    int64_t now = mt_recorder_now(r);
+    bool pause = now - r->said_ns < PAUSE && r->said_ns;
+    struct pollfd on[] = {{signal_fd, POLLIN, 0}, {pause ? -1 : r->marks.wake_fd, POLLIN, 0}};
+    int64_t left = (pause && r->said_ns + PAUSE < t_ns ? r->said_ns + PAUSE : t_ns) - now;
+    const struct timespec wait = {left / 1000000000, left % 1000000000};
+    if (left > 0)
+        ppoll(on, MT_ARRAY_LEN(on), &wait, NULL);
+}
+
 /* Looks until the command has ended. */
 static void watch(struct mt_recorder *r, pid_t pid, int *status, struct rusage *usage)
 {
     int64_t next = 0;
     for (bool ended = false; !ended;) {
-        siginfo_t s;
-        int64_t now = mt_recorder_now(r), left = next - now;
-        if (left <= 0) {
-            mt_recorder_look(r, now);
+        struct signalfd_siginfo s;
+        int64_t now = mt_recorder_now(r);
+        mt_recorder_listen(r, now);
+        if (now >= next) {
+            if (!next || r->looked_ns < now)
+                mt_recorder_look(r, now);
             next = now + r->interval_ns - now % r->interval_ns;
-            continue;
         }
-        const struct timespec wait = {left / 1000000000, left % 1000000000};
-        int got = sigtimedwait(&signals, &s, &wait);
-        if (got == SIGCHLD)
-            ended = reap(pid, status, usage, &r->waited);
-        else if (got > 0)
-            pass_on(&s, pid);
+        wait_until(r, next);
+        while (!ended && read(signal_fd, &s, sizeof s) == sizeof s)
+            if (s.ssi_signo == SIGCHLD)
+                ended = reap(pid, status, usage, &r->waited);
+            else
+                pass_on(&s, pid);
     }
 }
 
@@ -263,7 +286,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     block_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mt_recorder_init(&r, interval_ms);
-    MT_TRY(start(args, &pid, &why, &r.own_rss_b, err));
+    MT_TRY(start(args, &r.marks, &pid, &why, &r.own_rss_b, err));
     if (why) {
         reap(pid, &status, &usage, &r.waited);
         return cannot_run(args, why, exit_code);

@@ -11,7 +11,7 @@
 
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
-enum { WAITING = 1 << 16 };
+enum { WAITING = 1 << 16, SAID_WAITING = 1 << 12 };
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -26,6 +26,7 @@ void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms)
     *r = (struct mt_recorder){.asked_ns = interval_ms * ms, .interval_ns = interval_ms * ms};
     r->err = (struct mt_err)MT_ERR_INIT;
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
+    mt_marks_open(&r->marks);
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->wake, NULL);
 }
@@ -50,6 +51,7 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
     *n = r->seen.n;
     *until = r->seen_until_ns;
     memset(&r->seen, 0, sizeof r->seen);
+    r->said_n = 0;
     bool ended = r->ended;
     pthread_mutex_unlock(&r->mutex);
     return ended;
@@ -158,9 +160,56 @@ static void hand_over(struct mt_recorder *r, int64_t t_ns)
 
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
 {
+    r->looked_ns = t_ns;
     mt_watch_look(&r->watch, t_ns);
     hand_over(r, t_ns);
     judge_cost(r, t_ns);
+}
+
+/* ---- what the command says ---- */
+
+struct listening {
+    struct mt_recorder *r;
+    int64_t t_ns;
+    bool any;
+};
+
+static void hear(void *closure, const struct mt_mark *m)
+{
+    static const enum mt_seen_kind kinds[] = {[MT_MARK_STEP] = MT_SEEN_STEP,
+                                              [MT_MARK_STEP_END] = MT_SEEN_STEP_END,
+                                              [MT_MARK_TEXT] = MT_SEEN_MARK,
+                                              [MT_MARK_DAMAGED] = MT_SEEN_DAMAGED};
+    struct listening *l = closure;
+    struct mt_recorder *r = l->r;
+    l->any |= m->kind != MT_MARK_DAMAGED;
+    if (r->said_n == SAID_WAITING) {
+        r->dropped_n++;
+        return;
+    }
+    r->said_n++;
+    *mt_vec_push(&r->seen) = (struct mt_seen){.kind = kinds[m->kind],
+                                              .t_ns = l->t_ns,
+                                              .value = m->number,
+                                              .text = mt_strndup(m->text, m->n)};
+}
+
+static bool listen(struct mt_recorder *r, int64_t t_ns, bool ended)
+{
+    struct listening l = {.r = r, .t_ns = t_ns};
+    int64_t before = r->marks.at;
+    pthread_mutex_lock(&r->mutex);
+    mt_marks_read(&r->marks, ended, hear, &l);
+    pthread_mutex_unlock(&r->mutex);
+    if (r->marks.at > before)
+        r->said_ns = t_ns;
+    return l.any;
+}
+
+void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns)
+{
+    if (listen(r, t_ns, false) && t_ns - r->looked_ns >= r->interval_ns / 8)
+        mt_recorder_look(r, t_ns);
 }
 
 static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t value)
@@ -187,6 +236,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err)
 {
     int64_t most = (int64_t)usage->ru_maxrss * 1024;
+    listen(r, t_ns, true);
     mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
@@ -216,6 +266,9 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
 void mt_recorder_free(struct mt_recorder *r)
 {
     mt_watch_free(&r->watch);
+    mt_marks_close(&r->marks);
+    for (size_t i = 0; i < r->seen.n; i++)
+        free(r->seen.v[i].text);
     mt_vec_free(&r->seen);
     for (size_t i = 0; i < MT_ARRAY_LEN(r->meta); i++)
         mt_buf_free(&r->meta[i]);

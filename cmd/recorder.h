@@ -5,6 +5,7 @@
 #ifndef MT_RECORDER_H
 #define MT_RECORDER_H
 
+#include "lib/record/marks.h"
 #include "lib/record/watch.h"
 #include <pthread.h>
 #include <sys/resource.h>
@@ -18,7 +19,10 @@ struct mt_recorder {
     int64_t interval_ns; /* and now */
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
     struct mt_watch watch;
-    char name[256]; /* of the run; "": none yet */
+    int64_t looked_ns;     /* the last time */
+    struct mt_marks marks; /* what the command says of itself, */
+    int64_t said_ns;       /* when that was read last */
+    char name[256];        /* of the run; "": none yet */
 
     char *path; /* of the database */
     pthread_t thread;
@@ -28,6 +32,7 @@ struct mt_recorder {
     MT_VEC(struct mt_seen) seen; /* for the writer */
     int64_t seen_until_ns;
     uint64_t dropped_n;
+    size_t said_n; /* of seen: what the command says */
     bool ended;
     struct mt_buf meta[14];        /* at the end: keys and values, */
     struct mt_buf unseen, missing; /* and what notes say */
@@ -41,6 +46,8 @@ int64_t mt_recorder_now(const struct mt_recorder *r);
 /* Begins to write into the database at path; opts are set. */
 void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid);
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns);
+/* Something may have been said: reads it, and looks if it is a step or a mark. */
+void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns);
 /* The command has ended so: writes the rest. Errors: those of the database, whenever they were. */
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err);

@@ -62,6 +62,11 @@ SELECT bytes_b, alloc_node_id FROM alloc WHERE id >= ?1 AND id < ?2 AND device_i
 -- in: ?1 run id
 SELECT number, start_ns, end_ns FROM step WHERE run_id = ?1 ORDER BY start_ns, position;
 
+-- name: load_marks
+-- What a program said of itself while it was recorded.
+-- in: ?1 run id
+SELECT time_ns, text FROM event WHERE run_id = ?1 AND action = 'mark' AND text IS NOT NULL ORDER BY time_ns, position;
+
 -- name: load_string
 -- in: ?1 id
 SELECT coalesce(text, '') FROM string WHERE id = ?1;

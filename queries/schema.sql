@@ -312,8 +312,8 @@ CREATE TABLE sample (
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 
--- What an allocator's history holds besides memory that comes and goes (snapshots only): marks of the user,
--- and actions that memtool does not know, as they are.
+-- What an allocator's history holds besides memory that comes and goes: marks of the user, and actions that
+-- memtool does not know, as they are. Of processes: calls (mprof), and what the program said of itself (mark).
 CREATE TABLE event (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,

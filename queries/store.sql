@@ -183,6 +183,12 @@ UPDATE device SET start_b = ?2, peak_b = ?3, peak_ns = ?4, peak_record = ?5, kno
 -- Writes a chunk anew. in: ?1 to ?13 as chunk_add has it behind the device, ?14 chunk id
 UPDATE usage_chunk SET start_b = ?1, first_record = ?2, first_ns = ?3, min_ns = ?4, min_b = ?5, min_record = ?6, max_ns = ?7,
   max_b = ?8, max_record = ?9, last_ns = ?10, last_b = ?11, last_record = ?12, changes = ?13 WHERE id = ?14;
+-- name: live_step
+-- in: as step_add; a step under way, or whose end was not known
+INSERT OR REPLACE INTO step VALUES (?1,?2,?3,?4,?5);
+-- name: live_step_marker
+-- in: ?1 run id, ?2 what its steps are taken from
+UPDATE run SET step_marker = ?2 WHERE id = ?1;
 -- name: live_ended
 -- in: ?1 run id, ?2 kind of note
 DELETE FROM note WHERE run_id = ?1 AND kind = ?2;

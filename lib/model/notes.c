@@ -61,6 +61,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PEAK_UNSEEN] = "peak_unseen",
     [MT_NOTE_UNWATCHED] = "unwatched",
     [MT_NOTE_NO_TRACE] = "no_trace",
+    [MT_NOTE_SAID] = "lines_left_out",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -81,6 +82,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_PEAK_UNSEEN] = ABOUT(LEVELS),
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
+    [MT_NOTE_SAID] = ABOUT(STEPS),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -234,6 +236,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
         "missing has no callers, or no call path",
+    [MT_NOTE_SAID] = "%N line/lines that the program wrote to MEMTOOL_FD was/were left out: %D",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the recorded one is not larger than that of the "
         "step before, or not a number",

@@ -1,6 +1,7 @@
 #include "lib/record/live.h"
 
 #include "gen/queries.h"
+#include "lib/record/live_said.h"
 #include "lib/store/store.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct mt_live {
     struct mt_recording rec; /* what waits to be written */
     struct mt_process_log log;
     MT_VEC(struct written) all;
+    struct mt_live_said said;
 };
 
 /* ---- the run ---- */
@@ -99,6 +101,7 @@ void mt_live_free(struct mt_live *live)
     mt_process_free(&live->log);
     mt_rec_free(&live->rec);
     mt_vec_free(&live->all);
+    mt_live_said_free(&live->said);
     free(live);
 }
 
@@ -167,17 +170,26 @@ static enum mt_status take(struct mt_live *live, const struct mt_seen *s, struct
         MT_TRY(end_interval(live, s->process, err));
         live->all.v[s->process].changed = true;
         return mt_process_peak(&live->log, s->process, s->value, err);
-    default:
+    case MT_SEEN_SAMPLE:
         return mt_process_sample(&live->log, s->process, s->metric, s->t_ns, s->value, err);
+    default:
+        if (mt_live_said_take(&live->said, s, &live->rec))
+            for (i = 0; i < live->all.n; i++)
+                live->all.v[i].changed = true; /* it knows steps from now on */
+        return MT_OK;
     }
 }
 
 enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, size_t n,
                             struct mt_err *err)
 {
-    for (size_t i = 0; i < n; i++)
-        MT_TRY(take(live, &seen[i], err));
-    return MT_OK;
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (st == MT_OK)
+            st = take(live, &seen[i], err);
+        free(seen[i].text);
+    }
+    return st;
 }
 
 /* ---- into the database ---- */
@@ -254,7 +266,7 @@ static enum mt_status write_devices(struct mt_live *live, struct mt_err *err)
         MT_TRY(mt_db_query(live->db, MT_Q_LIVE_DEVICE, &s, err));
         mt_stmt_bind(s, "iiIIIi", w->device, p->start_b, p->peak_b, p->peak_ns,
                      p->peak_ns == MT_UNKNOWN ? MT_UNKNOWN : p->peak_level,
-                     (int64_t)mt_process_knows(p));
+                     (int64_t)(mt_process_knows(p) | (live->said.step_n ? MT_KNOWS_STEPS : 0)));
         MT_TRY(mt_stmt_run(s, err));
         w->changed = false;
     }
@@ -342,6 +354,9 @@ static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, 
     MT_TRY(write_devices(live, err));
     MT_TRY(write_samples(live, err));
     MT_TRY(write_meta(live, err));
+    if (live->all.n)
+        MT_TRY(
+            mt_live_said_write(&live->said, live->db, live->run, live->all.v[0].device, t_ns, err));
     MT_TRY(mt_db_query(live->db, MT_Q_LIVE_RUN, &s, err));
     mt_stmt_bind(s, "iiii", live->run, t_ns, (int64_t)live->rec.event_n, level_n);
     MT_TRY(mt_stmt_run(s, err));

@@ -17,12 +17,21 @@ struct mt_seen {
         MT_SEEN_PROCESS, /* a new one; value: its PID. The first is the command */
         MT_SEEN_LEVEL,   /* value: rss */
         MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
-        MT_SEEN_SAMPLE
+        MT_SEEN_SAMPLE,
+        MT_SEEN_STEP,     /* value: its number */
+        MT_SEEN_STEP_END, /* the one under way ends */
+        MT_SEEN_MARK,     /* what the program said, as text */
+        MT_SEEN_DAMAGED   /* what it said, and nobody understands; text: "": it was not kept */
     } kind;
     uint32_t process; /* by number: 0, 1, ... as they were announced */
     int metric;       /* of samples: enum mt_metric */
     int64_t t_ns, value;
+    char *text; /* owned, NULL: none */
 };
+static inline bool mt_seen_is_said(enum mt_seen_kind kind)
+{
+    return kind >= MT_SEEN_STEP;
+}
 
 struct mt_live_opts {
     const char *name;    /* of the run; NULL: made of program */
@@ -40,8 +49,8 @@ enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, s
 void mt_live_free(struct mt_live *live); /* accepts NULL; the run stays as it was written last */
 const char *mt_live_name(const struct mt_live *live);
 
-/* Takes what was seen; mt_live_write writes it, and that the run lasts until t_ns, in one
- * transaction. Errors: MT_EINPUT, MT_ELIMIT; MT_EDB. */
+/* Takes what was seen, with its texts; mt_live_write writes it, and that the run lasts until t_ns,
+ * in one transaction. Errors: MT_EINPUT, MT_ELIMIT; MT_EDB. */
 enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, size_t n,
                             struct mt_err *err);
 enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *err);

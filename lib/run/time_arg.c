@@ -5,6 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum mt_status load_marks(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_MARKS, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        *mt_vec_push(&out->marks) =
+            (struct mt_said){mt_strdup(mt_stmt_text(s, 1)), mt_stmt_int(s, 0)};
+    }
+}
+
 enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
                              struct mt_err *err)
 {
@@ -16,7 +32,7 @@ enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct 
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return MT_OK;
+            return load_marks(db, run, out, err);
         *mt_vec_push(&out->all) =
             (struct mt_step){mt_stmt_int(s, 0), mt_stmt_int(s, 1), mt_stmt_int(s, 2)};
     }
@@ -24,6 +40,9 @@ enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct 
 
 void mt_steps_free(struct mt_steps *s)
 {
+    for (size_t i = 0; i < s->marks.n; i++)
+        free(s->marks.v[i].text);
+    mt_vec_free(&s->marks);
     mt_vec_free(&s->all);
 }
 
@@ -115,6 +134,28 @@ static enum mt_status parse_step_moment(const char *text, const struct mt_run *r
     return MT_OK;
 }
 
+static enum mt_status find_mark(const char *text, const struct mt_run *run,
+                                const struct mt_steps *steps, struct mt_time_arg *out,
+                                struct mt_err *err)
+{
+    text += strspn(text, " =");
+    for (size_t i = 0; i < steps->marks.n; i++)
+        if (strcmp(steps->marks.v[i].text, text) == 0) {
+            *out = (struct mt_time_arg){.kind = MT_AT_TIME, .t_ns = steps->marks.v[i].t_ns};
+            return MT_OK;
+        }
+    if (!steps->marks.n) {
+        MT_FAIL(err, MT_EUSAGE, "run '%s' has no marks", run->name);
+        mt_err_hint(err, "A program that `memtool record` runs makes one by writing "
+                         "\"memtool:mark TEXT\" to the descriptor MEMTOOL_FD.");
+        return MT_EUSAGE;
+    }
+    MT_FAIL(err, MT_EUSAGE, "run '%s' has no mark '%s'", run->name, text);
+    mt_err_hint(err, "It has %zu, the first '%s', the last '%s'.", steps->marks.n,
+                steps->marks.v[0].text, steps->marks.v[steps->marks.n - 1].text);
+    return MT_EUSAGE;
+}
+
 /* Steps may end after the last record; what the user wrote may not. */
 static enum mt_status check_end(const char *text, const struct mt_run *run,
                                 const struct mt_time_arg *moment, struct mt_err *err)
@@ -141,7 +182,7 @@ static enum mt_status not_a_time(const char *text, const struct mt_run *run, str
     MT_FAIL(err, MT_EUSAGE, "invalid time '%s'", text);
     mt_err_hint(err,
                 "Write 12ms or 1.5s after the start, @start, @end, @peak, '@step 3' (its end), "
-                "'@step 3:start' or '@step 3:peak'.");
+                "'@step 3:start', '@step 3:peak' or '@mark TEXT'.");
     return MT_EUSAGE;
 }
 
@@ -163,6 +204,8 @@ enum mt_status mt_time_arg_parse(const char *text, const struct mt_run *run,
         }
     if (strncmp(text, "@step", 5) == 0)
         MT_TRY(parse_step_moment(text + 5, run, steps, out, &known, err));
+    else if (strncmp(text, "@mark", 5) == 0)
+        return find_mark(text + 5, run, steps, out, err);
     else {
         *out = (struct mt_time_arg){.kind = MT_AT_TIME};
         known = mt_parse_time(run->time_unit, text, &out->t_ns);

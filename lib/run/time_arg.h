@@ -7,11 +7,17 @@
 #include "lib/model/recording.h"
 #include "lib/run/runs.h"
 
+/* What a program said of itself while it was recorded. */
+struct mt_said {
+    char *text;
+    int64_t t_ns;
+};
 /* The steps of a run in order of time; times relative to the run's start. What is at the end of a
  * step is no longer in it, but the last moment of the run is in a last step that ends with it. */
 struct mt_steps {
     MT_VEC(struct mt_step) all;
-    int64_t dur_ns; /* of the run */
+    int64_t dur_ns;               /* of the run */
+    MT_VEC(struct mt_said) marks; /* in order of time */
 };
 enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
                              struct mt_err *err);
@@ -50,10 +56,11 @@ enum mt_status mt_steps_window(const struct mt_steps *s, const struct mt_step_ra
 
 /*
  * A moment on the command line: "12ms" after the run's start, "@start", "@end", "@peak",
- * "@step 3" (when it ends), "@step 3:start", "@step 3:peak". A time is a moment after all records
+ * "@step 3" (when it ends), "@step 3:start", "@step 3:peak", "@mark TEXT" (the first of that text).
+ * A time is a moment after all records
  * of that time; the start and the end of a step come before the records of their time, which belong
  * to what begins then.
- * Errors: MT_EUSAGE: none of these, a time after the run's end, or no such step in the run.
+ * Errors: MT_EUSAGE: none of these, a time after the run's end, or no such step or mark in the run.
  */
 struct mt_time_arg {
     enum mt_time_arg_kind { MT_AT_TIME, MT_AT_PEAK } kind;

@@ -190,6 +190,7 @@ CASES = {
     "peak_unseen": (recorded("--interval", "60000", "--", "sh", "-c", "head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; :"), LEVELS),
     "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
     "no_trace": (recorded("--torch", "--", "true"), LEVELS),
+    "lines_left_out": (recorded("--", "sh", "-c", "echo memtool:stop 1 >&$MEMTOOL_FD"), STEPS),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),

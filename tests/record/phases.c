@@ -9,6 +9,9 @@
  *   many N     N children that end at once       orphan N  a grandchild that outlives its parent
  *   wait N     N ms                              rss       prints what it has: "VmRSS VmHWM" in KiB
  *   kill N     dies by signal N                  exit N
+ *   step N     says so to memtool record; below 0: that the step ends
+ *   mark N     a mark called "mark N"            bad N     N lines that say nothing
+ *   linger N   a child that has all files of its parent open, for N ms
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -114,6 +117,23 @@ static void orphan(long n)
     wait(NULL);
 }
 
+static void say(const char *what, long n)
+{
+    char line[64];
+    const char *fd = getenv("MEMTOOL_FD");
+    int len = snprintf(line, sizeof line, n < 0 ? "memtool:%s end\n" : "memtool:%s %ld\n", what, n);
+    if (!fd || write(atoi(fd), line, (size_t)len) != len)
+        exit(97);
+}
+
+static void linger(long n)
+{
+    if (fork() == 0) {
+        wait_ms(n);
+        _exit(0);
+    }
+}
+
 static void phase(const char *what, long n)
 {
     if (strcmp(what, "malloc") == 0)
@@ -132,6 +152,15 @@ static void phase(const char *what, long n)
         orphan(n);
     else if (strcmp(what, "wait") == 0)
         wait_ms(n);
+    else if (strcmp(what, "step") == 0)
+        say("step", n);
+    else if (strcmp(what, "mark") == 0)
+        say("mark mark", n);
+    else if (strcmp(what, "bad") == 0)
+        while (n--)
+            say("pets", n);
+    else if (strcmp(what, "linger") == 0)
+        linger(n);
     else if (strcmp(what, "kill") == 0)
         raise((int)n);
     else if (strcmp(what, "exit") == 0)

@@ -5,13 +5,17 @@
 
 /* Between steps 4 and 7 there is time that belongs to none; 4 comes twice, as with two loops. */
 static struct mt_step step_rows[] = {{3, 100, 200}, {4, 210, 300}, {7, 400, 500}, {4, 500, 600}};
-static const struct mt_steps steps = {{step_rows, MT_ARRAY_LEN(step_rows), 0}, 2000000000};
-static const struct mt_steps no_steps = {{NULL, 0, 0}, 2000000000};
+static char before[] = "before del", after[] = "after";
+static struct mt_said marks[] = {{before, 150}, {after, 410}, {before, 420}};
+static const struct mt_steps steps = {
+    {step_rows, MT_ARRAY_LEN(step_rows), 0}, 2000000000, {marks, MT_ARRAY_LEN(marks), 0}};
+static const struct mt_steps no_steps = {.dur_ns = 2000000000};
 static const struct mt_run run = {.name = "r", .dur_ns = 2000000000};
 
 /* The last of two steps ends with the run. */
 static struct mt_step last_rows[] = {{0, 0, 10}, {1, 10, 20}};
-static const struct mt_steps last_steps = {{last_rows, MT_ARRAY_LEN(last_rows), 0}, 20};
+static const struct mt_steps last_steps = {.all = {last_rows, MT_ARRAY_LEN(last_rows), 0},
+                                           .dur_ns = 20};
 
 static void check_error(enum mt_status st, const struct mt_err *err, const char *says)
 {
@@ -44,6 +48,10 @@ static const struct moment moments[] = {
     {"peak of a step", "@step 7:peak", &steps, {MT_AT_PEAK, 500, 400, false}, NULL},
     {"a step that comes twice", "@step 4:start", &steps, {MT_AT_TIME, 210, 210, true}, NULL},
     {"end of a step that comes twice", "@step 4", &steps, {MT_AT_TIME, 600, 210, true}, NULL},
+    {"a mark", "@mark after", &steps, {MT_AT_TIME, 410, 0, false}, NULL},
+    {"a mark of two words, twice", "@mark=before del", &steps, {MT_AT_TIME, 150, 0, false}, NULL},
+    {"no such mark", "@mark del", &steps, {0}, "has no mark 'del'"},
+    {"no marks", "@mark after", &no_steps, {0}, "has no marks"},
     {"no such step", "@step 5", &steps, {0}, "has no such step"},
     {"no steps", "@step 3", &no_steps, {0}, "has no steps"},
     {"no number", "@step", &steps, {0}, "invalid time"},

@@ -1,0 +1,76 @@
+#!/bin/sh
+# What a program says of itself to `memtool record` (tests/record/phases.c): steps, marks, damaged lines, a recorder that
+# is killed, a child that keeps the file open.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+fail() {
+    echo "FAIL $*"
+    cat err
+    exit 1
+}
+cc=${CC:-cc}
+"$cc" -O1 -o phases "$here/../record/phases.c" 2>err || fail "the test program does not compile"
+export MEMTOOL_DB=t.db
+ask() { "$MEMTOOL" query --format csv "$1" 2>>err | tail -n +2; }
+near() { # WHAT GOT WANT OFF, of KiB
+    if [ -z "$2" ] || [ "$2" -lt $(($3 - $4)) ] || [ "$2" -gt $(($3 + $4)) ]; then
+        fail "$1 is $2 KiB, not $3 within $4"
+    fi
+}
+
+# Each step keeps 10 MiB more; what it has at its end is what the program reads of itself then.
+"$MEMTOOL" record --name steps -- ./phases step 0 malloc 10 wait 120 rss step 1 malloc 10 mark 1 spike 30 wait 120 rss \
+    step 2 malloc 10 wait 120 rss step -1 mark 2 free wait 200 rss >out 2>err || fail "exit $?"
+[ "$(ask "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'steps'")" = "0 1 2" ] || fail "the steps are others"
+for step in 0 1 2; do
+    read -r has _ <<END
+$(sed -n $((step + 1))p out)
+END
+    got=$("$MEMTOOL" memory steps --step $step --format csv 2>>err | awk -F, '$2 == "rss" { print int($3 / 1024) }')
+    near "rss at the end of step $step" "$got" "$has" 64
+done
+peak=$("$MEMTOOL" memory steps --step 1 --format csv 2>>err | awk -F, '$2 == "rss" { print int($4 / 1024) }')
+near "the peak of step 1" "$peak" $((has - 10240 + 30720)) 256
+[ "$(ask "SELECT count(*) FROM v_step WHERE run = 'steps' AND end_ns - start_ns BETWEEN 110000000 AND 400000000")" = 3 ] ||
+    fail "steps last otherwise"
+[ "$(ask "SELECT group_concat(text, '+') FROM v_event WHERE run = 'steps'")" = "mark 1+mark 2" ] || fail "the marks are others"
+read -r last _ <<END
+$(sed -n 4p out)
+END
+got=$("$MEMTOOL" memory steps --from '@mark mark 1' --to '@mark mark 2' --format csv 2>>err | awk -F, '$2 == "rss" { print int($3 / 1024) }')
+near "rss up to the second mark" "$got" "$has" 64
+"$MEMTOOL" timeline steps --step 1 >out 2>>err || fail "no picture of a step"
+"$MEMTOOL" info steps --format csv | grep -q "step_marker,memtool:step" || fail "info does not tell where the steps are from"
+near "the last rss" "$(ask "SELECT last_b / 1024 FROM usage_chunk c JOIN device d ON d.id = c.device_id JOIN run r ON r.id = d.run_id WHERE r.name = 'steps' ORDER BY c.id DESC LIMIT 1")" "$last" 64
+
+# Of lines that say nothing some are shown; numbers that do not rise are the next ones.
+"$MEMTOOL" record --name bad -- ./phases malloc 40 step 5 wait 20 step 5 bad 3 wait 20 step 4 wait 20 2>err || fail "exit $?"
+[ "$(ask "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'bad'")" = "5 6" ] || fail "steps that do not rise"
+ask "SELECT text FROM v_note WHERE run = 'bad'" | grep -q '3 lines .* were left out: neither a step nor a mark, such as ""memtool:pets 2""' ||
+    fail "damaged lines are not noted"
+"$MEMTOOL" check bad --max-peak 1GB >out 2>err || fail "damaged lines keep a limit from being judged"
+
+# As many as there are: none is lost, the program does not wait.
+# shellcheck disable=SC2016 # for the shell that is recorded
+"$MEMTOOL" record --name many -- sh -c 'i=0; while [ $i -lt 3000 ]; do echo "memtool:step $i" >&$MEMTOOL_FD; i=$((i + 1)); done' 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_step WHERE run = 'many'")" = 3000 ] || fail "steps are lost"
+printf 'memtool:mark no newline' >line
+# shellcheck disable=SC2016
+"$MEMTOOL" record --name last -- sh -c 'cat line >&$MEMTOOL_FD' 2>err || fail "exit $?"
+[ "$(ask "SELECT text FROM v_event WHERE run = 'last'")" = "no newline" ] || fail "the last line is lost"
+
+# A child that has the file open keeps nobody waiting; a recorder that is killed hurts nobody.
+begin=$(date +%s)
+"$MEMTOOL" record --name linger -- ./phases step 1 linger 20000 2>err || fail "exit $?"
+[ $(($(date +%s) - begin)) -lt 15 ] || fail "a child that keeps the file open is waited for"
+"$MEMTOOL" record --name killed -- sh -c './phases step 1 wait 3000 step 2 bad 5000 && echo done >after' 2>err &
+recorder=$!
+sleep 2
+kill -KILL $recorder
+wait $recorder 2>>err
+[ "$(ask "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'killed'")" = 1 ] || fail "a step under way is lost"
+for _ in 1 2 3 4 5 6 7 8; do
+    [ -e after ] && break
+    sleep 1
+done
+[ -e after ] || fail "a program that speaks to a recorder that is dead ends"
