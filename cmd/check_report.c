@@ -175,6 +175,9 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
             if (mt_findings_of_levels(f))
                 mt_notes_of_older(r, run->name, &run->notes);
         }
+    if (f->child_n)
+        mt_report_note(r, "Growth of processes that the first one started is not judged: they are "
+                          "others in every run.");
     if (!f->base)
         return;
     const struct mt_baseline *a = &f->base->figures.v.v[0], *b = &f->new->figures.v.v[0];

@@ -6,6 +6,7 @@
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
+#include "lib/model/process.h"
 #include "lib/render/run_notes.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,9 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : device, 0};
     enum mt_status st = mt_view_open(v, ref, &wanted, err);
+    bool none;
+    if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name)) /* no other run's */
+        st = mt_run_device(v->db, &v->run, "process", &v->device, &none, &v->other_n, err);
     out->db = v->db;
     out->run = v->run;
     out->device = v->device;

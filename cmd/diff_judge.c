@@ -67,6 +67,15 @@ static enum mt_diff_answer tell(const struct mt_diff_verdict *v, const struct mt
     return mt_diff_worst(v->peak, v->growth);
 }
 
+/* Why NEW has no such device, nobody knows. */
+static enum mt_diff_answer tell_missing(const struct mt_diff *d, const char *device,
+                                        struct mt_report *r)
+{
+    mt_report_note(r, "Run '%s' has no device %s: cannot tell whether that got worse.",
+                   d->side[1].run.name, device);
+    return MT_DIFF_OPEN;
+}
+
 enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_threshold *t,
                             bool one_device, int64_t warmup, struct mt_report *r,
                             enum mt_diff_answer *answer, struct mt_err *err)
@@ -78,8 +87,14 @@ enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_thresh
         st = mt_diff_judge_others(d, t, warmup, &others, err);
     if (st == MT_OK)
         *answer = tell(&shown, t, NULL, r);
-    for (size_t i = 0; i < others.v.n && st == MT_OK; i++)
-        *answer = mt_diff_worst(*answer, tell(&others.v.v[i], t, others.v.v[i].device, r));
+    for (size_t i = 0; i < others.v.n && st == MT_OK; i++) {
+        const struct mt_diff_verdict *v = &others.v.v[i];
+        *answer = mt_diff_worst(*answer, v->missing ? tell_missing(d, v->device, r)
+                                                    : tell(v, t, v->device, r));
+    }
+    if (others.child_n)
+        mt_report_note(r, "Processes that the first one started are not compared: they are others "
+                          "in every run.");
     mt_vec_free(&others.v);
     return st;
 }

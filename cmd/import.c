@@ -132,11 +132,6 @@ static int path_cmp(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int dump_cmp(const void *a, const void *b)
-{
-    return mt_import_series_cmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Whether a file of a folder looks like something we read. */
 static bool is_trace(const char *path)
 {
@@ -194,7 +189,9 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     closedir(dir);
     bool found = out->n > first;
     if (found) {
-        qsort(out->v + first, out->n - first, sizeof *out->v, series ? dump_cmp : path_cmp);
+        qsort(out->v + first, out->n - first, sizeof *out->v, path_cmp);
+        if (series)
+            mt_import_series_sort(out->v + first, out->n - first);
         tell_passed_over(folder, &passed, seen);
     }
     free_paths(&passed);
@@ -268,6 +265,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (access(target.path, F_OK) == 0)
         MT_TRY_OUT(open_database(&target, err));
     how.series_n = series ? inputs.n : 0;
+    if (series)
+        mt_import_series_sort(inputs.v, inputs.n);
     if (series)
         MT_TRY_OUT(import_run(&target, args->v[0], &inputs, err));
     else

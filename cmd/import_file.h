@@ -58,8 +58,9 @@ enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how
 enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_import_opts *how,
                                 struct mt_recording *rec, char hash[33], struct mt_err *err);
 
-/* Orders the files of a folder as their recorder numbers them: digits are numbers. */
-int mt_import_series_cmp(const char *a, const char *b);
+/* Orders dumps by their names, in which digits are numbers, where their recorder numbers them or
+ * they are in the order of their names, as of a folder or a shell's *. Others stay as they are. */
+void mt_import_series_sort(char **paths, size_t n);
 
 /* The hash of the content of a file, as it would be imported. false: it cannot be read. */
 bool mt_import_hash(const char *path, char hash[33]);

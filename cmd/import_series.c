@@ -7,26 +7,6 @@
 #include <regex.h>
 #include <string.h>
 
-int mt_import_series_cmp(const char *a, const char *b)
-{
-    const char *x = a, *y = b;
-    while (*x && *y) {
-        if (!isdigit((unsigned char)*x) || !isdigit((unsigned char)*y)) {
-            if (*x != *y)
-                return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
-            x++, y++;
-            continue;
-        }
-        x += strspn(x, "0"), y += strspn(y, "0");
-        size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
-        int order = n != m ? (n < m ? -1 : 1) : strncmp(x, y, n);
-        if (order)
-            return order;
-        x += n, y += m;
-    }
-    return *x || *y ? (*y ? -1 : 1) : strcmp(a, b);
-}
-
 /* ---- whose dumps they are ---- */
 
 /* What stands before the process's own numbers in names that recorders give, with the process:
@@ -49,6 +29,40 @@ static const char *process_of(const char *path, size_t *n)
         regfree(&re);
     }
     return name;
+}
+
+/* Digits are numbers. */
+static int dump_cmp(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    while (*x && *y) {
+        if (!isdigit((unsigned char)*x) || !isdigit((unsigned char)*y)) {
+            if (*x != *y)
+                return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+            x++, y++;
+            continue;
+        }
+        x += strspn(x, "0"), y += strspn(y, "0");
+        size_t n = strspn(x, "0123456789"), m = strspn(y, "0123456789");
+        int order = n != m ? (n < m ? -1 : 1) : strncmp(x, y, n);
+        if (order)
+            return order;
+        x += n, y += m;
+    }
+    return *x || *y ? (*y ? -1 : 1) : strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void mt_import_series_sort(char **paths, size_t n)
+{
+    bool numbered = true, by_name = true;
+    for (size_t i = 0; i < n; i++) {
+        size_t name_n;
+        process_of(paths[i], &name_n);
+        numbered &= name_n > 0;
+        by_name &= !i || strcmp(paths[i - 1], paths[i]) < 0;
+    }
+    if (numbered || by_name)
+        qsort(paths, n, sizeof *paths, dump_cmp);
 }
 
 static enum mt_status check_process(char *const *paths, size_t n, struct mt_err *err)

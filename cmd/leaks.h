@@ -28,7 +28,7 @@ struct mt_leaks_wanted {
 /* ---- leaks_devices.c ---- */
 
 /* Says what the answer of a device is that the report does not show. */
-void mt_leaks_note_device(struct mt_report *r, const char *device,
+void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b,
                           const struct mt_leaks_answer *answer);
 /* Judges the devices of a run that are not shown, and says what comes of it. Errors: MT_EDB. */
 enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,

@@ -1,16 +1,21 @@
 /* memtool leaks: the devices that are not shown. A leak on one of them is a leak of the run. */
 #include "cmd/common.h"
 #include "cmd/leaks.h"
+#include "lib/base/human.h"
 #include <stdlib.h>
 
-void mt_leaks_note_device(struct mt_report *r, const char *device,
+void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b,
                           const struct mt_leaks_answer *answer)
 {
+    char least[MT_HUMAN_MAX];
     if (answer->leaking)
         mt_report_note(r, "There is a leak on %s; --device %s shows it.", device, device);
     else if (answer->unknown)
         mt_report_note(r, "Cannot tell whether %s leaks; --device %s shows what is known.", device,
                        device);
+    else if (min_b > 0)
+        mt_report_note(r, "No leak of %s or more on %s; --device %s shows it.",
+                       mt_human_bytes(min_b, least), device, device);
     else
         mt_report_note(r, "No leak on %s; --device %s shows it.", device, device);
 }
@@ -29,7 +34,7 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
         if (all[i].id == shown->id)
             continue;
         st = mt_leaks_answer_device(lives, &all[i], w->keys, w->key_n, w->min_b, warmup, &one, err);
-        mt_leaks_note_device(r, all[i].name, &one);
+        mt_leaks_note_device(r, all[i].name, w->min_b, &one);
         mt_leaks_answer_add(answer, &one);
     }
     free(all);

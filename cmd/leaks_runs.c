@@ -33,9 +33,9 @@ struct sites {
     } came;             /* of the rows: that came once and stayed */
     int64_t doubtful_n; /* that would be leaks */
     MT_VEC(struct end {
-        bool unknown;       /* what is alive then */
-        int64_t written_ns; /* MT_UNKNOWN: the file does not say */
-        const char *name;
+        bool unknown;               /* what is alive then */
+        int64_t written_ns;         /* MT_UNKNOWN: the file does not say */
+        const char *name, *content; /* content: "" = unknown */
     })
     all; /* runs so far */
     const char *counts,
@@ -164,8 +164,9 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
                     mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
                                                      : MT_LEAKS_ABOUT);
     note_recorder(s, i, &run);
-    *mt_vec_push(&s->all) =
-        (struct end){.written_ns = mt_run_written_ns(&run), .name = mt_report_text(s->r, run.name)};
+    *mt_vec_push(&s->all) = (struct end){.written_ns = mt_run_written_ns(&run),
+                                         .name = mt_report_text(s->r, run.name),
+                                         .content = mt_report_text(s->r, run.content)};
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
     if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
         s->ends.unknown |= !none;
@@ -329,6 +330,20 @@ static void note_order(struct sites *s)
     }
 }
 
+/* Nothing grows from a recording to itself. Of a device beside, the shown one says so. */
+static bool same_twice(struct sites *s)
+{
+    for (size_t i = 1; i < s->all.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (*s->all.v[i].content && strcmp(s->all.v[i].content, s->all.v[k].content) == 0) {
+                mt_report_note(s->r,
+                               "%s and %s are the same recording: between them nothing can grow.",
+                               s->all.v[k].name, s->all.v[i].name);
+                return true;
+            }
+    return false;
+}
+
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
 {
     struct mt_report *r = s->r;
@@ -379,6 +394,7 @@ static enum mt_status show_sites(struct sites *s, struct mt_leaks_answer *answer
         use_site(s, &s->ends.sites.v[i], answer);
     mt_table_sort(s->r, &by_change);
     describe(s, answer);
+    answer->unknown |= same_twice(s);
     MT_TRY(mt_rows_apply(&asked, s->r, "change_b", err));
     asked.min_b = s->wanted->min_b; /* applied above */
     if (s->ends.unknown || s->leaves_out || s->at_least)
@@ -416,7 +432,7 @@ static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_l
     for (size_t i = 0; i < s.ends.sites.n; i++)
         use_site(&s, &s.ends.sites.v[i], &one);
     one.unknown |= ends_hide(&s);
-    mt_leaks_note_device(r, device, &one);
+    mt_leaks_note_device(r, device, w.min_b, &one);
     mt_leaks_answer_add(answer, &one);
 out:
     mt_vec_free(&s.all);

@@ -2,6 +2,7 @@
 
 #include "cmd/common.h"
 #include "cmd/scratch.h"
+#include "lib/render/term.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -150,15 +151,14 @@ enum mt_status mt_output_open(FILE **out, struct mt_err *err)
     return *out ? MT_OK : failed(false, err);
 }
 
-/* Writes out what is left. Returns 0, or the errno of what could not be written; the stream has
- * forgotten that of an earlier write, so one more is tried. */
+/* Writes out what is left. Returns 0, or the errno of what could not be written. */
 static int flush(FILE *out)
 {
     if (fflush(out) != 0)
         return errno;
     if (!ferror(out))
         return 0;
-    return write(fileno(out), "\n", 1) < 0 ? errno : EIO;
+    return mt_write_error(fileno(out));
 }
 
 enum mt_status mt_output_close(FILE *out, bool whole, struct mt_err *err)

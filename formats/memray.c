@@ -316,7 +316,8 @@ static enum mt_status read_all(struct mt_memray *r, struct mt_err *err)
         if (!zero)
             mt_rec_note_n(r->rec, MT_NOTE_TRAILING, bytes, (int64_t)at);
     }
-    mt_mr_events_end(r);
+    if (!sums)
+        mt_mr_events_end(r);
     int64_t most = INT64_MAX / mt_mr_ms_ns;
     if (r->end_ms > r->start_ms && r->start_ms > 0 && r->end_ms < most)
         MT_TRY(mt_heap_until(r->heap, (r->end_ms - r->start_ms) * mt_mr_ms_ns, err));

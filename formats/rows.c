@@ -274,12 +274,14 @@ static bool take_sum(const struct mt_rows *r, const struct mt_row *row, enum mt_
                          v);
 }
 
+static const char *const temporary_names[] = {"temporary_b", "temporary_n"};
+static const unsigned temporary_columns[] = {BIT(TEMPORARY_B), BIT(TEMPORARY_N)};
+
 static enum mt_status add_sum(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
 {
     static const enum mt_rows_column of[] = {
         MT_COL_ALLOC_B,  MT_COL_ALLOC_N,  MT_COL_AT_PEAK_B,   MT_COL_AT_PEAK_N,
         MT_COL_AT_END_B, MT_COL_AT_END_N, MT_COL_TEMPORARY_B, MT_COL_TEMPORARY_N};
-    static const char *const names[] = {"temporary_b", "temporary_n"};
     struct mt_sums s = MT_SUMS_UNKNOWN;
     int64_t temporary[2];
     int64_t *to[] = {&s.alloc_b,  &s.alloc_n,  &s.at_peak_b,  &s.at_peak_n,
@@ -288,9 +290,11 @@ static enum mt_status add_sum(struct mt_rows *r, const struct mt_row *row, struc
         if (!take_sum(r, row, of[i], to[i]))
             return wrong(r, not_figure);
     uint32_t node = node_of(r, row);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        r->lacks_temporary[i] |= temporary[i] == MT_UNKNOWN;
         if (temporary[i] > 0)
-            mt_heap_extra(r->heap, node, names[i], temporary[i]);
+            mt_heap_extra(r->heap, node, temporary_names[i], temporary[i]);
+    }
     return mt_heap_sums(r->heap, node, &s, err);
 }
 
@@ -428,17 +432,15 @@ enum mt_status mt_rows_begin(struct mt_rows *r, unsigned have, struct mt_err *er
     return MT_OK;
 }
 
-/* Figures that only some rows of sums have: they are known of none, but for those of temporary
- * blocks, which are 0 in the others. */
+/* Figures that only some rows of sums have: they are known of none. */
 static void more_figures(struct mt_rows *r, unsigned more)
 {
-    const unsigned temporary = BIT(TEMPORARY_B) | BIT(TEMPORARY_N);
     const unsigned said = 1u << r->bytes_are | 1u << r->blocks_are;
     if (more & said) {
         r->wrong = "it names the figure that bytes or blocks of rows before it are";
         return;
     }
-    leave_columns_out(r, more & ~temporary & ~(BIT(BYTES) | BIT(BLOCKS)));
+    leave_columns_out(r, more & ~(BIT(BYTES) | BIT(BLOCKS)));
     if (more & (BIT(BYTES) | BIT(BLOCKS)))
         read_meaning(r);
 }
@@ -486,5 +488,13 @@ enum mt_status mt_rows_end(struct mt_rows *r, struct mt_err *err)
 {
     if (r->kind == MT_ROWS_SERIES)
         MT_TRY(give_series(r, err));
-    return mt_heap_close(r->heap, err);
+    for (int i = 0; i < 2 && r->kind == MT_ROWS_SUMS; i++)
+        if (r->lacks_temporary[i])
+            mt_heap_lacks_extra(r->heap, temporary_names[i]);
+        else if (r->columns & temporary_columns[i])
+            mt_heap_knows_extra(r->heap, temporary_names[i]);
+    MT_TRY(mt_heap_close(r->heap, err));
+    if (r->kind == MT_ROWS_SUMS && !r->row_n) /* no row is no word that nothing leaked */
+        r->rec->notes[MT_NOTE_NO_ALLOCATIONS].count = 1;
+    return MT_OK;
 }

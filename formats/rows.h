@@ -76,6 +76,7 @@ struct mt_rows {
     unsigned columns;                          /* bits of those that count */
     unsigned named;                            /* and of all that are known, be they left out */
     enum mt_rows_column bytes_are, blocks_are; /* of sums; MT_COL_N: left out */
+    bool lacks_temporary[2];                   /* of sums, some row: bytes, blocks */
     struct mt_strtab others;                   /* names of columns that are not known */
     struct mt_buf left_out;                    /* the same as a list for people */
     const char *wrong;      /* the last row does not fit: why, static text; else NULL */

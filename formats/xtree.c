@@ -305,6 +305,20 @@ static enum mt_status give(struct reader *r, struct mt_err *err)
     return st;
 }
 
+/* What follows the totals, of which the current line is the first, is no part of it. */
+static enum mt_status pass_over_rest(struct reader *r, struct mt_err *err)
+{
+    uint64_t first = UINT64_MAX;
+    for (bool any = true; any;) {
+        if (r->line.n && first == UINT64_MAX)
+            first = r->line.offset;
+        MT_TRY(mt_lines_next(&r->lines, &r->line, &any, err));
+    }
+    if (first != UINT64_MAX)
+        mt_rec_note_n(r->rec, MT_NOTE_TRAILING, mt_lines_offset(&r->lines) - first, (int64_t)first);
+    return MT_OK;
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
@@ -312,6 +326,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_lines_next(&r->lines, &r->line, &any, err)) == MT_OK && any && !r->whole &&
            !r->line.cut && !r->rec->notes[MT_NOTE_CUT].count)
         MT_TRY(read_line(r, err));
+    if (st == MT_OK && any && r->whole)
+        MT_TRY(pass_over_rest(r, err));
     bool cut = r->rec->notes[MT_NOTE_CUT].count;
     if (!cut && (st == MT_EINPUT || (st == MT_OK && !r->whole)))
         st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),

@@ -5,6 +5,7 @@
 #include "lib/base/human.h"
 #include "lib/base/strtab.h"
 #include "lib/model/kind_words.h"
+#include "lib/model/process.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,9 @@ static enum mt_status judge_other(const struct mt_diff *compared, const char *de
         struct mt_diff_verdict *v = mt_vec_push(&out->v);
         st = mt_diff_judge(&d, t, warmup, v, err);
         snprintf(v->device, sizeof v->device, "%s", device);
+        v->missing = !d.side[1].device.name[0];
+        if (v->missing)
+            v->peak = v->growth = MT_DIFF_OPEN;
     }
     mt_diff_free(&d);
     return st;
@@ -272,7 +276,10 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
         free(all);
     }
     for (uint32_t i = 1; i < names.n && st == MT_OK; i++)
-        st = judge_other(compared, mt_strtab_get(&names, i), t, warmup, out, err);
+        if (mt_process_is_child(mt_strtab_get(&names, i)))
+            out->child_n++;
+        else
+            st = judge_other(compared, mt_strtab_get(&names, i), t, warmup, out, err);
     mt_strtab_free(&names);
     return st;
 }

@@ -28,6 +28,7 @@ struct mt_diff_verdict {
         double was, is;
     } peaks, rates;    /* bytes that the answers rest on */
     bool steps_turn;   /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
+    bool missing;      /* NEW has no such device, for whatever reason: both answers are open */
     bool growth_turns; /* so is that of growth, for in the steps that both have it is otherwise */
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
@@ -37,9 +38,11 @@ enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
 enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_threshold *t,
                              int64_t warmup, struct mt_diff_verdict *out, struct mt_err *err);
 
-/* Appends the same of the devices of both runs that are not compared. Errors: MT_EDB. */
+/* Appends the same of the devices of both runs that are not compared, but for processes that the
+ * first one started: they are others in every run. Errors: MT_EDB. */
 struct mt_diff_verdicts {
     MT_VEC(struct mt_diff_verdict) v;
+    int64_t child_n; /* of those */
 };
 enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
                                     const struct mt_diff_threshold *t, int64_t warmup,

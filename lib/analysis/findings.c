@@ -1,6 +1,7 @@
 #include "lib/analysis/findings.h"
 
 #include "lib/model/notes.h"
+#include "lib/model/process.h"
 #include <string.h>
 
 static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
@@ -29,20 +30,58 @@ static void drop_without_sites(struct mt_findings *out, size_t first)
     out->v.n = kept;
 }
 
-/* A rule that names no device is for every one that a run has. */
+/* The run alone, and what is known of it. Borrows; not to be freed. */
+static struct mt_loaded alone(const struct mt_loaded *of, size_t i)
+{
+    struct mt_loaded one = {0};
+    one.figures.v.v = &of->figures.v.v[i];
+    one.runs.v = &of->runs.v[i];
+    one.figures.v.n = one.runs.n = 1;
+    return one;
+}
+
+/* Processes that the first one started are others in every run: a limit is for each of them, and
+ * what one grew by since another run nobody knows. */
+static void compare_child(const struct mt_rule *rule, const char *device,
+                          const struct mt_loaded *new, struct mt_findings *out)
+{
+    for (size_t i = 0; i < new->figures.v.n && !rule->kind->growth; i++) {
+        struct mt_loaded one = alone(new, i);
+        if (!mt_baseline_same_device(&new->figures.v.v[i], device))
+            continue;
+        compare(rule, device, &one, out);
+        struct mt_checked *c = &out->v.v[out->v.n - 1];
+        c->new_index = c->look_index = i;
+    }
+    out->child_n += rule->kind->growth;
+}
+
+static void add_devices(const struct mt_repeats *of, struct mt_strtab *names)
+{
+    for (size_t i = 0; i < of->v.n; i++) {
+        const struct mt_baseline *run = &of->v.v[i];
+        for (size_t k = 0; k < run->devices.n; k++)
+            mt_strtab_add(names, run->devices.v[k].name, strlen(run->devices.v[k].name));
+    }
+}
+
+/* A rule that names no device is for every one that a run has, and one of growth for those of the
+ * baseline, too: a device that is missing has not kept it. */
 static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *new,
                             struct mt_findings *out)
 {
     struct mt_strtab names;
     size_t first = out->v.n;
     mt_strtab_init(&names);
-    for (size_t i = 0; i < new->figures.v.n && !rule->device; i++) {
-        const struct mt_baseline *run = &new->figures.v.v[i];
-        for (size_t k = 0; k < run->devices.n; k++)
-            mt_strtab_add(&names, run->devices.v[k].name, strlen(run->devices.v[k].name));
-    }
+    if (!rule->device)
+        add_devices(&new->figures, &names);
+    if (!rule->device && rule->kind->growth && out->base)
+        add_devices(&out->base->figures, &names);
     for (uint32_t i = 0; i < names.n; i++)
-        compare(rule, mt_strtab_get(&names, i), new, out);
+        if (mt_process_is_child(mt_strtab_get(&names, i)))
+            compare_child(rule, mt_strtab_get(&names, i), new, out);
+        else
+            compare(rule, mt_strtab_get(&names, i), new, out);
     if (!names.n)
         compare(rule, NULL, new, out);
     mt_strtab_free(&names);
@@ -53,11 +92,8 @@ static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *
 static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
 {
     for (size_t i = 0; i < out->new->runs.n; i++) {
-        struct mt_loaded one = {0}; /* borrows; not to be freed */
+        struct mt_loaded one = alone(out->new, i);
         size_t first = out->v.n;
-        one.figures.v.v = &out->new->figures.v.v[i];
-        one.runs.v = &out->new->runs.v[i];
-        one.figures.v.n = one.runs.n = 1;
         compare_devices(rule, &one, out);
         for (size_t k = first; k < out->v.n; k++)
             out->v.v[k].new_index = out->v.v[k].look_index = i;

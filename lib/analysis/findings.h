@@ -11,7 +11,9 @@ struct mt_findings {
     int64_t n_of[MT_CHECK_N];
     const struct mt_loaded *new, *base; /* base NULL: none */
     size_t rule_n;
-    bool each; /* findings of every rule for every run, rules one after the other */
+    size_t
+        child_n; /* of processes with another number in every run: rules of growth pass over them */
+    bool each;   /* findings of every rule for every run, rules one after the other */
 };
 
 /* base NULL: none. A rule that names no device is for every one that a run has. rules, new and base

@@ -124,6 +124,19 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
     *sum = fits ? mt_wrap_add(*sum, value) : MT_UNKNOWN;
 }
 
+void mt_heap_lacks_extra(struct mt_heap *h, const char *figure)
+{
+    struct mt_recording *r = h->rec;
+    uint32_t name = mt_strtab_add(&r->strings, figure, strlen(figure));
+    enum mt_extra extra = mt_extra_find(figure);
+    size_t kept = 0;
+    for (size_t i = 0; i < r->extras.n; i++)
+        if (r->extras.v[i].device != h->device || r->extras.v[i].figure != name)
+            r->extras.v[kept++] = r->extras.v[i];
+    r->extras.n = kept;
+    h->knows_extras &= extra < MT_EXTRA_N ? ~MT_KNOWS_EXTRA(extra) : ~0u;
+}
+
 /* Of each two neighbours the larger value stays. */
 static void thin_samples(struct mt_heap *h)
 {

@@ -122,6 +122,8 @@ void mt_heap_last_is_end(struct mt_heap *h);
 void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t value);
 /* The device knows the figure, even if no path has it. */
 void mt_heap_knows_extra(struct mt_heap *h, const char *figure);
+/* The device does not, whatever some paths have: call it when all is given, before the close. */
+void mt_heap_lacks_extra(struct mt_heap *h, const char *figure);
 /* A value of the process now: enum mt_metric, one of them for each sink. Of very many, the largest
  * of every few are kept. */
 void mt_heap_sample(struct mt_heap *h, int metric, int64_t value);

@@ -63,14 +63,16 @@ enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t 
     return MT_OK;
 }
 
+/* The first process was there before its first level, and had as much; a child was not. */
 static void put(struct mt_process_log *log, struct mt_process *p, int64_t t, int64_t bytes)
 {
     if (!p->any) {
-        p->start_b = bytes;
-        mt_packer_start(&p->packer, p->device, bytes);
+        p->start_b = p == log->all.v ? bytes : 0;
+        p->level_b = p->start_b;
+        mt_packer_start(&p->packer, p->device, p->start_b);
     }
-    mt_packer_add(&p->packer, &log->rec->history.curve, p->level_n++, t,
-                  bytes - (p->any ? p->level_b : bytes), MT_ORIGIN_OUTSIDE);
+    mt_packer_add(&p->packer, &log->rec->history.curve, p->level_n++, t, bytes - p->level_b,
+                  MT_ORIGIN_OUTSIDE);
     p->any = true;
     p->level_b = bytes;
     if (p->peak_b == MT_UNKNOWN || bytes > p->peak_b) {
@@ -156,6 +158,11 @@ int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off)
     int64_t whole = mt_wrap_add(bytes, unit / 2) / unit * unit;
     int64_t by = mt_wrap_sub(bytes, whole);
     return by >= -off && by <= off ? whole : bytes;
+}
+
+bool mt_process_is_child(const char *device)
+{
+    return strncmp(device, "process:", strlen("process:")) == 0;
 }
 
 /* ---- into the recording ---- */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,11 +197,16 @@ static void wait_for_pager(void)
     sigaction(SIGPIPE, &pager.on_pipe, NULL);
 }
 
-/* stdout remembers that a write failed, but not why; that nobody reads any more can be seen. */
-static int why_failed(void)
+int mt_write_error(int fd)
 {
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) ? EPIPE : EIO;
+    struct pollfd out = {.fd = fd, .events = POLLOUT};
+    struct statvfs disk;
+    struct stat file;
+    if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR))
+        return EPIPE;
+    bool full = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && fstatvfs(fd, &disk) == 0 &&
+                disk.f_bavail == 0;
+    return full ? ENOSPC : EIO;
 }
 
 int mt_stdout_end(void)
@@ -208,7 +215,7 @@ int mt_stdout_end(void)
     if (fflush(stdout) != 0)
         failed = errno;
     else if (ferror(stdout))
-        failed = why_failed();
+        failed = mt_write_error(STDOUT_FILENO);
     if (!pager.pid)
         return failed;
     /* What a closed pager did not take must not appear on the terminal after it. */

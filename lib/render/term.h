@@ -45,6 +45,9 @@ bool mt_pager_start(const struct mt_term *term);
  * failed. A user who leaves the pager early is no failure. Also runs at exit when a pager does.
  */
 int mt_stdout_end(void);
+/* Why an earlier write to it failed, as far as can be seen now, for a stream remembers only that:
+ * EPIPE, ENOSPC or EIO. */
+int mt_write_error(int fd);
 
 /*
  * The progress of one long reading, on one line of stderr:

@@ -99,6 +99,8 @@ static enum mt_status put_held(struct reading *r, size_t at, int64_t record, str
         struct beside *to = &of[b->origin.node == MT_NONE ? node_n : b->origin.node];
         mt_wrap_inc(&to->bytes, b->bytes);
         mt_wrap_inc(&to->blocks_n, b->blocks_n == MT_UNKNOWN ? 0 : b->blocks_n);
+        m->peak_rest_n_unknown |=
+            record != MT_AT_END && b->origin.node == MT_NONE && b->blocks_n == MT_UNKNOWN;
     }
     for (size_t i = 0; i < change_n; i++) {
         const struct mt_moment_change *c = &m->changes.v[i];
@@ -203,9 +205,11 @@ void mt_moments_live(const struct mt_moments *m, const struct mt_run_device *dev
             mt_wrap_inc(&sum.bytes, v[end].bytes);
             mt_wrap_inc(&sum.blocks_n, v[end].blocks_n);
         }
+        bool known =
+            counts && !(sum.node == MT_NONE && moment == m->peak && m->peak_rest_n_unknown);
         if (sum.bytes || sum.blocks_n)
             *mt_vec_push(&out->blocks) =
-                mt_held(sum.node, sum.bytes, counts ? sum.blocks_n : MT_UNKNOWN);
+                mt_held(sum.node, sum.bytes, known ? sum.blocks_n : MT_UNKNOWN);
         mt_wrap_inc(&out->sum_b, sum.bytes);
     }
     free(v);

@@ -17,7 +17,8 @@ struct mt_moment_change {
 struct mt_moments {
     struct mt_levels levels; /* of the moments, in order of time; what all paths hold then */
     MT_VEC(struct mt_moment_change) changes; /* by moments, of these by nodes */
-    int64_t peak; /* index of the peak; -1: what paths held then is unknown */
+    int64_t peak;             /* index of the peak; -1: what paths held then is unknown */
+    bool peak_rest_n_unknown; /* in how many blocks was then what no call path is known of */
 };
 
 /* All of a device without events. Times of a run that knows none are MT_UNKNOWN. Free it also on

@@ -100,7 +100,7 @@ static const struct summed_file csvs[] = {
     {"temporary ones, further figures", "stack,alloc_b,temporary_b,temporary_n\nf,100,20,3\n",
      " alloc 100 n ? peak ? end ? no time 0\nf 100/0/0\nevents 1\ntemporary_b  20\ntemporary_n  "
      "3\n"},
-    {"no sums", "stack,at_end_b\n", " alloc ? n ? peak ? end 0 no time 0\n"},
+    {"no sums", "stack,at_end_b\n", " alloc ? n ? peak ? end 0 no time 0\nnote no_allocations 1\n"},
     {"bytes beside what they would be", "stack,bytes,blocks,at_end_b\nf,10,2,20\ng,,,7\n",
      " alloc ? n ? peak ? end 27 no time 0\nf 0/0/20\ng 0/0/7\n" LEFT "2\n"},
     {"bytes beside others", "stack,alloc_b,bytes\nf,100,20\n",
