@@ -9,6 +9,7 @@
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/process.h"
 #include <math.h>
 
 static const char *by, *device_name;
@@ -320,6 +321,15 @@ static enum mt_status no_suppressions_here(struct mt_err *err)
     return MT_EUSAGE;
 }
 
+static enum mt_status of_processes(struct mt_view *v, struct mt_report *r,
+                                   struct mt_leaks_answer *answer, struct mt_err *err)
+{
+    const struct mt_leaks_wanted w = {
+        .device = device_name, .min_b = min_b, .all = all, .warmup = warmup, .rows = &rows};
+    return suppression_files.n ? no_suppressions_here(err)
+                               : mt_leaks_of_processes(v, &w, r, answer, err);
+}
+
 static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
@@ -333,6 +343,8 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
     answer->unknown = !v.has_device;
     if (!v.has_device)
         mt_report_no_memory(r, &v.run);
+    else if (mt_device_is_process(&v.device) && !by)
+        MT_TRY_OUT(of_processes(&v, r, answer, err));
     else if (mt_by_known(keys, &v.run, &v.device, err) != MT_OK)
         st = err->code;
     else if (!mt_device_has_events(&v.device)) {
@@ -438,15 +450,26 @@ static const struct mt_glossary_entry trends[] = {
     {"up and down", "it rises and falls"},
     {"fell", "at some, and never rose"},
     {0}};
+static const struct mt_glossary_entry of_processes_words[] = {
+    {"grows", "the least of each part of the window rises, with 95 % confidence, and goes on"},
+    {"flat", "it grows by 1 % of the level at most, 512 KiB, or a tenth of what comes and goes"},
+    {"falls", "by more than that"},
+    {"cannot tell", "neither is shown: it goes up and down, or grows ever less"},
+    {"too short to tell", "fewer than six looks, six steps or three seconds after the warm-up"},
+    {"jump", "a sudden rise that is never given back"},
+    {"spike", "a short rise that is"},
+    {0}};
 static const struct mt_glossary words[] = {
     {"Verdicts", verdicts, NULL},
+    {"Verdicts on processes", of_processes_words, NULL},
     {"Trends, of several runs and of heap logs", trends, NULL},
     MT_WORDS_OF_BY(mt_by_of_blocks),
     {0}};
 
 static const struct mt_values values[] = {
     {"columns",
-     "per_step_b per_step_n since_step last_step at_end_b at_end_n verdict site doubt_at_end_b",
+     "per_step_b per_step_n since_step last_step at_end_b at_end_n verdict site doubt_at_end_b "
+     "device per_minute_b per_event_b rate_least_b rate_most_b by_b at_ns looks_n",
      NULL},
     {0}};
 

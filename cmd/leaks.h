@@ -47,6 +47,15 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err);
 
+/* ---- leaks_process.c ---- */
+
+/* Of a run of processes, whose device is the one shown first: a row for each with its verdict, and
+ * one for each jump and spike of its curve. It is unknown where one that ran to the end cannot be
+ * judged. Errors: MT_EDB, MT_EUSAGE. */
+enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wanted *w,
+                                     struct mt_report *r, struct mt_leaks_answer *answer,
+                                     struct mt_err *err);
+
 /* ---- leaks_suppressed.c ---- */
 
 /* What is alive at the end and no leak, as suppressions say. */

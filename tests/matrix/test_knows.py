@@ -167,7 +167,24 @@ def moments(run, device):
         m.check(bool(counted) == bool(device["knows"] & COUNTS), run, "blocks of two moments", counted)
 
 
+def leaks_of_process(run, device):
+    """A verdict, whose figures are within its interval; without a curve there is none."""
+    rows = m.rows("leaks", run, "--device", device["name"], "--all")
+    first = rows[0] if rows else {}
+    shown = [first[c] for c in ("per_step_b", "per_minute_b", "per_event_b") if first.get(c) is not None]
+    m.check(first.get("verdict") in ("grows", "flat", "falls", "cannot tell", "too short to tell"), run, "leaks", first)
+    m.check(not shown or any(first["rate_least_b"] <= rate <= first["rate_most_b"] for rate in shown), run, "leaks", first)
+    m.check(not shown or device["knows"] & LEVEL, run, "leaks", first, "has no curve")
+    wanted = {"grows": 1, "flat": 0, "falls": 0}.get(first.get("verdict"), 3)
+    code, _, _ = m.run("leaks", run, "--device", device["name"], "--fail", codes=(0, 1, 3))
+    m.check(code == wanted or code == 3, run, "leaks --fail", code, first)
+    for row in rows[1:]:
+        m.check(row["verdict"] in ("jump", "spike") and row["at_ns"] is not None and row["by_b"] > 0, run, "leaks", row)
+
+
 def leaks(run, device):
+    if device["name"].startswith("process"):
+        return leaks_of_process(run, device)
     if device["knows"] & (AT_END | MOMENTS) == MOMENTS:  # what rises is shown, if moments are enough
         code, out, _ = m.run("leaks", run, "--all", "--format", "json", codes=(0, 2))
         m.check(code == 2 or all(row["at_end_b"] is None for row in json.loads(out)["rows"]), run, "leaks", code, out[:200])

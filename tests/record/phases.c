@@ -12,6 +12,9 @@
  *   step N     says so to memtool record; below 0: that the step ends
  *   mark N     a mark called "mark N"            bad N     N lines that say nothing
  *   linger N   a child that has all files of its parent open, for N ms
+ *   leak N     N times 64 KiB that stay, each 10 ms; a step with PHASES_STEPS
+ *   saw N      N times 1 MiB, 10 ms; each 20th frees all
+ *   stairs N   N times 4 MiB that stay, 400 ms
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -134,6 +137,35 @@ static void linger(long n)
     }
 }
 
+static void leak(long n)
+{
+    for (long i = 0; i < n; i++) {
+        if (getenv("PHASES_STEPS"))
+            say("step", i);
+        char *p = map(64 << 10, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+        memset(p, 1, 64 << 10);
+        wait_ms(10);
+    }
+}
+
+static void saw(long n)
+{
+    for (long i = 1; i <= n; i++) {
+        take(1);
+        wait_ms(10);
+        while (i % 20 == 0 && block_n)
+            give();
+    }
+}
+
+static void stairs(long n)
+{
+    for (long i = 0; i < n; i++) {
+        take(4);
+        wait_ms(400);
+    }
+}
+
 static void phase(const char *what, long n)
 {
     if (strcmp(what, "malloc") == 0)
@@ -161,6 +193,12 @@ static void phase(const char *what, long n)
             say("pets", n);
     else if (strcmp(what, "linger") == 0)
         linger(n);
+    else if (strcmp(what, "leak") == 0)
+        leak(n);
+    else if (strcmp(what, "saw") == 0)
+        saw(n);
+    else if (strcmp(what, "stairs") == 0)
+        stairs(n);
     else if (strcmp(what, "kill") == 0)
         raise((int)n);
     else if (strcmp(what, "exit") == 0)

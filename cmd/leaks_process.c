@@ -1,0 +1,301 @@
+/*
+ * memtool leaks of what processes have in memory: whether that grows, by how much in a step or a
+ * minute, how sure that is, and what stands out in the curve.
+ */
+#include "cmd/common.h"
+#include "cmd/leaks.h"
+#include "lib/analysis/growth.h"
+#include "lib/analysis/jumps.h"
+#include "lib/base/human.h"
+#include "lib/render/columns.h"
+#include "lib/usage/gaps.h"
+#include "lib/usage/process.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of add_columns. */
+enum column {
+    DEVICE,
+    VERDICT,
+    PER_STEP,
+    PER_MINUTE,
+    PER_EVENT,
+    AT_LEAST,
+    AT_MOST,
+    BY,
+    AT,
+    FROM,
+    TO,
+    LOOKS,
+    PARTS
+};
+enum { JUMPS = 10 }; /* that people see of a process */
+
+struct found {
+    const struct mt_run_device *device;
+    struct mt_growth_process p;
+    struct mt_jumps jumps;
+};
+
+struct judged {
+    struct mt_view *v;
+    const struct mt_leaks_wanted *wanted;
+    struct mt_report *r;
+    struct mt_leaks_answer *answer;
+    unsigned gaps;
+    int64_t left_out_n; /* processes that are not seen to grow */
+    bool timed;
+};
+
+static const char *const units[] = {
+    [MT_PER_STEP] = "a step", [MT_PER_MINUTE] = "a minute", [MT_PER_EVENT] = "an event"};
+
+static int64_t whole(double bytes)
+{
+    return llround(fmax(fmin(bytes, 9e18), -9e18));
+}
+
+static const char *human(struct mt_report *r, double bytes)
+{
+    char text[MT_HUMAN_MAX];
+    return mt_report_text(r, mt_human_bytes(whole(bytes), text));
+}
+
+/* Times that are none stand with their unit, for people. */
+static struct mt_cell when(const struct judged *j, int64_t t)
+{
+    char text[MT_HUMAN_LONG];
+    if (j->timed || !mt_people_read())
+        return mt_cell_int(t);
+    return mt_cell_text(mt_report_text(j->r, mt_human_time(j->v->run.time_unit, t, text)));
+}
+
+static void add_columns(struct mt_report *r, enum mt_growth_unit unit)
+{
+    static const char *const rates[] = {
+        [MT_PER_STEP] = "per_step_b -per_minute_b -per_event_b",
+        [MT_PER_MINUTE] = "-per_step_b per_minute_b -per_event_b",
+        [MT_PER_EVENT] = "-per_step_b -per_minute_b per_event_b",
+    };
+    r->keep_order = true;
+    mt_report_columns(r, "device verdict");
+    mt_report_columns(r, rates[unit]);
+    mt_report_columns(r, "rate_least_b rate_most_b by_b at_ns start_ns end_ns looks_n -parts_n");
+    r->columns.v[PER_STEP].unit = MT_UNIT_CHANGE;
+    r->columns.v[VERDICT].whole = true;
+}
+
+/* ---- the answer ---- */
+
+/* Whether it grows by less than is asked about, however it is meant. */
+static bool is_below(const struct judged *j, const struct mt_growth *g)
+{
+    return g->known && j->wanted->min_b > 0 && g->most < (double)j->wanted->min_b;
+}
+
+static void add_answer(struct judged *j, const struct found *f)
+{
+    const struct mt_growth *g = &f->p.growth;
+    bool untold = g->verdict == MT_GROWTH_SHORT || g->verdict == MT_GROWTH_UNKNOWN;
+    if (g->verdict == MT_GROWTH_GROWS)
+        j->answer->leaking |= g->rate >= (double)j->wanted->min_b;
+    else if (untold && !f->p.young)
+        j->answer->unknown |= !is_below(j, g);
+    j->answer->unknown |= f->p.gaps != 0;
+    j->gaps |= f->p.gaps;
+}
+
+/* ---- rows ---- */
+
+static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
+{
+    double minutes = timed ? (double)(g->to_ns - g->from_ns) / 60e9 : 0;
+    row->cells[PER_STEP + (int)g->unit] = mt_cell_int(whole(g->rate));
+    if (g->unit != MT_PER_MINUTE && minutes > 0)
+        row->cells[PER_MINUTE] = mt_cell_int(whole(g->grew_b / minutes));
+    row->cells[AT_LEAST] = mt_cell_int(whole(g->least));
+    row->cells[AT_MOST] = mt_cell_int(whole(g->most));
+    row->cells[BY] = mt_cell_int(whole(g->grew_b));
+    row->cells[PARTS] = mt_cell_int(g->part_n);
+}
+
+static void add_process(struct judged *j, const struct found *f)
+{
+    const struct mt_growth *g = &f->p.growth;
+    struct mt_row *row = mt_report_row(j->r);
+    row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
+    row->cells[VERDICT] = mt_cell_text(mt_growth_names[g->verdict]);
+    if (g->known)
+        add_rates(row, g, j->timed);
+    if (g->to_ns > g->from_ns) {
+        row->cells[FROM] = when(j, g->from_ns);
+        row->cells[TO] = when(j, g->to_ns);
+        row->cells[LOOKS] = mt_cell_int(g->look_n);
+    }
+}
+
+static void add_jump(struct judged *j, const struct found *f, const struct mt_jump *jump)
+{
+    struct mt_row *row = mt_report_row(j->r);
+    row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
+    row->cells[VERDICT] = mt_cell_text(jump->kind == MT_SPIKE ? "spike" : "jump");
+    row->cells[BY] = mt_cell_int(jump->bytes);
+    row->cells[AT] = when(j, jump->t_ns);
+}
+
+static int size_cmp(const void *a, const void *b)
+{
+    const struct mt_jump *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->t_ns < y->t_ns ? -1 : 1;
+}
+
+static int time_cmp(const void *a, const void *b)
+{
+    const struct mt_jump *x = a, *y = b;
+    return x->t_ns != y->t_ns ? (x->t_ns < y->t_ns ? -1 : 1) : (int)x->kind - (int)y->kind;
+}
+
+/* The largest, in their order in time. */
+static void add_jumps(struct judged *j, struct found *f)
+{
+    size_t n = f->jumps.all.n, shown = n;
+    if (!n)
+        return;
+    if (mt_people_read() && !j->wanted->all && n > JUMPS) {
+        shown = JUMPS;
+        qsort(f->jumps.all.v, n, sizeof *f->jumps.all.v, size_cmp);
+        qsort(f->jumps.all.v, shown, sizeof *f->jumps.all.v, time_cmp);
+        mt_report_footer(j->r, "%s: the %zu largest of %zu jumps and spikes; --all lists them",
+                         f->device->name, shown, n);
+    }
+    for (size_t i = 0; i < shown; i++)
+        add_jump(j, f, &f->jumps.all.v[i]);
+}
+
+/* ---- words ---- */
+
+static const char *rate_words(struct mt_report *r, const struct mt_growth *g)
+{
+    const char *unit = units[g->unit];
+    if (g->verdict == MT_GROWTH_GROWS)
+        return mt_report_textf(r, "grows %s %s (95 %%: %s to %s)", human(r, g->rate), unit,
+                               human(r, g->least), human(r, g->most));
+    if (g->verdict == MT_GROWTH_FLAT)
+        return mt_report_textf(r, "flat: it grows %s %s at most", human(r, fmax(g->most, 0)), unit);
+    if (g->verdict == MT_GROWTH_FALLS)
+        return mt_report_textf(r, "falls %s %s", human(r, -g->rate), unit);
+    if (g->verdict == MT_GROWTH_UNKNOWN)
+        return mt_report_textf(r, "cannot tell: %s to %s %s", human(r, g->least), human(r, g->most),
+                               unit);
+    return "too short to tell";
+}
+
+static void describe(struct judged *j, const struct found *f)
+{
+    struct mt_report *r = j->r;
+    const struct mt_growth *g = &f->p.growth;
+    char from[MT_HUMAN_LONG], to[MT_HUMAN_LONG], looks[MT_HUMAN_LONG];
+    const char *unit = j->v->run.time_unit;
+    r->title = mt_asprintf("%s · %s · rss %s", j->v->run.name, f->device->name, rate_words(r, g));
+    if (g->known)
+        mt_report_footer(r, "the least of each of %lld parts of %s to %s, %s; %s",
+                         (long long)g->part_n, mt_human_time(unit, g->from_ns, from),
+                         mt_human_time(unit, g->to_ns, to),
+                         mt_human_plural(g->look_n, "look", looks),
+                         g->late                  ? "what is earlier is warm-up"
+                         : g->unit == MT_PER_STEP ? "earlier steps are warm-up"
+                                                  : "the first quarter is warm-up");
+    if (g->verdict == MT_GROWTH_UNKNOWN)
+        mt_report_note(r, "%s Record longer.",
+                       g->slows ? "It grows ever less: that may be warm-up."
+                                : "It goes up and down by more than it grows.");
+    if (g->verdict == MT_GROWTH_SHORT)
+        mt_report_note(r, "Growth needs six looks and, after the warm-up, six steps or three "
+                          "seconds.");
+}
+
+/* ---- all of it ---- */
+
+static enum mt_status load(struct judged *j, struct found *f, struct mt_err *err)
+{
+    struct mt_levels levels;
+    enum mt_status st = mt_growth_load(j->v->db, &j->v->run, f->device, &j->v->blocks.steps,
+                                       j->wanted->warmup, &f->p, &levels, err);
+    const struct mt_growth *g = &f->p.growth;
+    const struct mt_growth_wanted *l = &f->p.wanted;
+    const struct mt_window w = {l->first_ns + (l->last_ns - l->first_ns) / 50,
+                                g->late || g->to_ns <= g->from_ns ? l->last_ns : g->to_ns};
+    if (st == MT_OK)
+        mt_jumps_find(&levels, &w, l->look_ns, &f->jumps);
+    mt_levels_free(&levels);
+    return st;
+}
+
+/* Others that do not grow are not listed to people: there may be thousands. */
+static void add(struct judged *j, struct found *f, bool first)
+{
+    add_answer(j, f);
+    if (first)
+        describe(j, f);
+    else if (f->p.growth.verdict != MT_GROWTH_GROWS && !j->wanted->all && mt_people_read()) {
+        j->left_out_n++;
+        return;
+    }
+    add_process(j, f);
+    add_jumps(j, f);
+}
+
+static void explain(struct judged *j)
+{
+    char processes[MT_HUMAN_LONG];
+    if (j->left_out_n)
+        mt_report_footer(j->r, "%s that %s not seen to grow; --all lists them",
+                         mt_human_plural(j->left_out_n, "other process", processes),
+                         j->left_out_n == 1 ? "is" : "are");
+    if (j->gaps)
+        mt_report_note(j->r, "%s %s: that nothing grows in what is known is no answer.",
+                       j->v->run.name, mt_gaps_text(j->gaps));
+}
+
+/* The command, or what a log is about, whatever its children have. */
+static const struct mt_run_device *first_of(const struct mt_run_device *shown,
+                                            const struct mt_run_device *all, size_t n)
+{
+    char name[32];
+    mt_device_name(MT_DEVICE_PROCESS, -1, name);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    return shown;
+}
+
+enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wanted *w,
+                                     struct mt_report *r, struct mt_leaks_answer *answer,
+                                     struct mt_err *err)
+{
+    struct judged j = {.v = v, .wanted = w, .r = r, .answer = answer};
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    enum mt_status st = MT_OK;
+    j.timed = strcmp(v->run.time_unit, "ns") == 0;
+    add_columns(r, v->blocks.steps.all.n ? MT_PER_STEP : j.timed ? MT_PER_MINUTE : MT_PER_EVENT);
+    if (!w->device)
+        MT_TRY_OUT(mt_run_devices(v->db, &v->run, &all, &n, err));
+    const struct mt_run_device *first = first_of(&v->device, all, n);
+    for (size_t i = 0; i <= n; i++) {
+        struct found f = {.device = i ? &all[i - 1] : first};
+        if (i && (f.device->id == first->id || !mt_device_is_process(f.device)))
+            continue;
+        MT_TRY_OUT(load(&j, &f, err));
+        add(&j, &f, !i);
+        mt_jumps_free(&f.jumps);
+    }
+    explain(&j);
+    mt_report_hide_empty(r);
+    MT_TRY_OUT(mt_rows_apply(w->rows, r, "by_b", err));
+    mt_rows_footer(w->rows, r, NULL, "");
+out:
+    free(all);
+    return st;
+}

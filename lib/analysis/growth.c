@@ -1,0 +1,260 @@
+#include "lib/analysis/growth.h"
+
+#include "lib/base/wrap.h"
+#include <math.h>
+
+const char *const mt_growth_names[MT_GROWTH_N] = {
+    [MT_GROWTH_SHORT] = "too short to tell",
+    [MT_GROWTH_GROWS] = "grows",
+    [MT_GROWTH_FLAT] = "flat",
+    [MT_GROWTH_FALLS] = "falls",
+    [MT_GROWTH_UNKNOWN] = "cannot tell",
+};
+
+enum {
+    PARTS = 8,        /* of a window; */
+    COARSE = 4,       /* or fewer, if what comes and goes takes longer than a part */
+    LOOKS = 6,        /* and steps, in a window, for a verdict */
+    LATE = 256 << 10, /* the kernel does not count every page at once */
+    FLAT_B = 512 << 10,
+    FLAT_SHARE = 100,
+    SWING_SHARE = 10
+};
+static const double SLOWS = 0.5, STEADY = 0.75;
+static const int64_t second = 1000 * 1000 * 1000;
+static const int64_t shortest = 3; /* seconds of a window */
+
+struct curve {
+    const struct mt_levels *l;
+    const struct mt_growth_wanted *wanted;
+    bool steps;
+    double unit_ns; /* without steps */
+};
+
+/* ---- the axis: steps, minutes, events ---- */
+
+/* How many units have passed by t: within a step a part of it. */
+static double units_at(const struct curve *c, int64_t t)
+{
+    if (!c->steps)
+        return (double)t / c->unit_ns;
+    int64_t i = mt_steps_index_at(c->wanted->steps, t);
+    if (i < 0)
+        return 0;
+    const struct mt_step *s = &c->wanted->steps->all.v[i];
+    double length = (double)s->end_ns - (double)s->start_ns;
+    double in = length > 0 ? ((double)t - (double)s->start_ns) / length : 1;
+    return (double)i + fmin(in, 1);
+}
+
+/* The time at which so many have passed. */
+static int64_t time_of(const struct curve *c, double units)
+{
+    if (!c->steps)
+        return (int64_t)(units * c->unit_ns);
+    size_t i = (size_t)units, n = c->wanted->steps->all.n;
+    if (i >= n)
+        return c->wanted->steps->all.v[n - 1].end_ns;
+    const struct mt_step *s = &c->wanted->steps->all.v[i];
+    return s->start_ns + (int64_t)((units - (double)i) * ((double)s->end_ns - (double)s->start_ns));
+}
+
+/* ---- parts ---- */
+
+/* The least from one time to another, with what that begins with. */
+static int64_t least_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
+{
+    int64_t i = mt_levels_at(l, from_ns), last = mt_levels_before(l, to_ns);
+    int64_t least = mt_levels_value(l, i);
+    for (i++; i <= last; i++)
+        least = l->all.v[i].level_b < least ? l->all.v[i].level_b : least;
+    return least;
+}
+
+/* Student's t, two-sided 95 %, by degrees of freedom. */
+static double quantile(int freedom)
+{
+    static const double t[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365};
+    return t[freedom];
+}
+
+/* By units: the mean of the differences from part to part, and how far it may be off; the mean of
+ * those of the first and of the second half. */
+struct fit {
+    double rate, off, early, late;
+    double units;    /* from the begin of the first part to that of the last */
+    int64_t level_b; /* the last part's */
+};
+
+/* Parts begin with whole steps. */
+static double border(const struct curve *c, double at)
+{
+    return c->steps ? floor(at) : at;
+}
+
+static void fit(const struct curve *c, double from, double to, int n, struct fit *out)
+{
+    int64_t v[PARTS];
+    double at[PARTS + 1], squares = 0, low = INFINITY, high = -INFINITY;
+    const int half = n / 2, last = n - 1;
+    for (int i = 0; i <= n; i++)
+        at[i] = i < n ? border(c, from + (to - from) * i / n) : to;
+    for (int i = 0; i < n; i++) {
+        v[i] = least_in(c->l, time_of(c, at[i]), time_of(c, at[i + 1]));
+        low = fmin(low, (double)v[i]);
+        high = fmax(high, (double)v[i]);
+    }
+    out->units = at[last] - at[0];
+    out->rate = ((double)v[last] - (double)v[0]) / out->units;
+    for (int i = 1; i < n; i++) {
+        double one = ((double)v[i] - (double)v[i - 1]) / (at[i] - at[i - 1]);
+        squares += (one - out->rate) * (one - out->rate);
+    }
+    double off = quantile(n - 2) * sqrt(squares / (n - 2) / (n - 1));
+    out->off = fmin(off, (high - low) / out->units); /* it goes no further than all parts do */
+    out->early = ((double)v[half] - (double)v[0]) / (at[half] - at[0]);
+    out->late = ((double)v[last] - (double)v[half]) / (at[last] - at[half]);
+    out->level_b = v[last];
+}
+
+/* ---- verdicts ---- */
+
+/* Growth that goes on: steady enough, in the second half of a window, by a share of the first's. */
+static bool goes_on(const struct fit *f, double share)
+{
+    return f->late >= f->early * share;
+}
+
+static int64_t most_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
+{
+    int64_t i = mt_levels_at(l, from_ns), last = mt_levels_before(l, to_ns);
+    int64_t most = mt_levels_value(l, i);
+    for (i++; i <= last; i++)
+        most = l->all.v[i].level_b > most ? l->all.v[i].level_b : most;
+    return most;
+}
+
+/* What comes and goes hides as much again as a tenth of it. */
+static double flat_most(const struct curve *c, const struct mt_growth *g, const struct fit *f)
+{
+    double least = (double)least_in(c->l, g->from_ns, g->to_ns);
+    double swing = ((double)most_in(c->l, g->from_ns, g->to_ns) - least) / SWING_SHARE;
+    return fmax(fmax((double)f->level_b / FLAT_SHARE, FLAT_B), swing);
+}
+
+/* Whether the end of the last part, of n, stays above all that was there before that part: it rose
+ * too late for the differences of parts. */
+static bool ends_above(const struct curve *c, const struct mt_growth *g, int n, double by)
+{
+    int64_t part = (g->to_ns - g->from_ns) / n;
+    int64_t least = least_in(c->l, g->to_ns - part / 2, g->to_ns);
+    return (double)least - (double)most_in(c->l, g->from_ns, g->to_ns - part) > by;
+}
+
+static enum mt_growth_verdict judge(const struct curve *c, const struct mt_growth *g,
+                                    const struct fit *f, int n, bool sustained)
+{
+    double least = (f->rate - f->off) * f->units - LATE;
+    double most = (f->rate + f->off) * f->units + LATE;
+    double flat = flat_most(c, g, f);
+    if (least > 0 && sustained)
+        return MT_GROWTH_GROWS;
+    if (most > flat || ends_above(c, g, n, flat))
+        return MT_GROWTH_UNKNOWN;
+    return most < -flat ? MT_GROWTH_FALLS : MT_GROWTH_FLAT;
+}
+
+/* A window of at least so many looks, and steps. */
+static bool is_seen(const struct curve *c, const struct mt_growth *g)
+{
+    return g->look_n >= LOOKS && (!c->steps || g->units >= LOOKS);
+}
+
+/* By time nothing grows in less: programs begin. */
+static bool is_brief(const struct curve *c, const struct mt_growth *g)
+{
+    return c->wanted->timed && !c->steps && g->to_ns - g->from_ns < shortest * second;
+}
+
+static void take(const struct fit *f, enum mt_growth_verdict v, int n, struct mt_growth *out)
+{
+    out->known = true;
+    out->verdict = v;
+    out->part_n = n;
+    out->rate = f->rate;
+    out->least = f->rate - f->off - LATE / f->units;
+    out->most = f->rate + f->off + LATE / f->units;
+    out->grew_b = f->rate * out->units;
+}
+
+/* By as many parts as there may be, else by few: what comes and goes may take longer than a part.
+ * `share`: what the second half must have of the first's growth. */
+static void judge_window(const struct curve *c, double from, double to, double share,
+                         struct mt_growth *out)
+{
+    struct fit f;
+    out->from_ns = time_of(c, from);
+    out->to_ns = time_of(c, to);
+    out->units = to - from;
+    out->look_n = (int64_t)((double)(out->to_ns - out->from_ns) / c->wanted->look_ns + 1e-6);
+    if (!is_seen(c, out) || (is_brief(c, out) && !out->late))
+        return;
+    double most = fmin((double)out->look_n, c->steps ? fmin(out->units, PARTS) : PARTS);
+    bool sustained = !is_brief(c, out);
+    for (int n = (int)most; n >= COARSE; n = n > COARSE ? COARSE : 0) {
+        fit(c, from, to, n, &f);
+        sustained = sustained && goes_on(&f, share);
+        enum mt_growth_verdict v = judge(c, out, &f, n, sustained);
+        if (!out->known)
+            out->slows = !goes_on(&f, share);
+        if (!out->known || v != MT_GROWTH_UNKNOWN)
+            take(&f, v, n, out);
+        if (v != MT_GROWTH_UNKNOWN)
+            return;
+    }
+}
+
+/* Where the last twentieth begins, in which programs give back what they have. */
+static double before_end(const struct curve *c)
+{
+    int64_t first = c->wanted->first_ns, last = c->wanted->last_ns;
+    return units_at(c, last - (last - first) / 20);
+}
+
+/* From where to where it is judged, in units. */
+static void window(const struct curve *c, double *from, double *to)
+{
+    const struct mt_growth_wanted *w = c->wanted;
+    double begin = units_at(c, w->first_ns), end = units_at(c, w->last_ns);
+    if (c->steps) {
+        const struct mt_step *last = &w->steps->all.v[w->steps->all.n - 1];
+        *from = fmax((double)w->warmup, ceil(begin));
+        *to = fmin((double)w->steps->all.n, floor(end) + 1);
+        if (w->timed && last->end_ns >= w->last_ns)
+            *to = fmin(*to, ceil(before_end(c)));
+    } else {
+        *from = begin + (end - begin) / 4;
+        *to = w->timed ? before_end(c) : end;
+    }
+}
+
+void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
+                    struct mt_growth *out)
+{
+    struct curve c = {l, wanted, wanted->steps->all.n > 0, wanted->timed ? 60e9 : 1};
+    double from, to;
+    *out = (struct mt_growth){.verdict = MT_GROWTH_SHORT,
+                              .unit = c.steps         ? MT_PER_STEP
+                                      : wanted->timed ? MT_PER_MINUTE
+                                                      : MT_PER_EVENT};
+    window(&c, &from, &to);
+    if (!(to > from) || !(wanted->look_ns > 0))
+        return;
+    judge_window(&c, from, to, SLOWS, out);
+    if (out->verdict != MT_GROWTH_UNKNOWN)
+        return;
+    struct mt_growth later = {.verdict = MT_GROWTH_SHORT, .unit = out->unit, .late = true};
+    judge_window(&c, from + (to - from) / 2, to, out->slows ? STEADY : SLOWS, &later);
+    if (later.verdict != MT_GROWTH_UNKNOWN && later.verdict != MT_GROWTH_SHORT)
+        *out = later;
+}

@@ -1,0 +1,72 @@
+/*
+ * growth.h - whether what a process has in memory grows, and by how much in a step or a minute: the
+ * evidence, and how sure it is.
+ *
+ * The window that is judged leaves out the warm-up (the first steps, or the first quarter of the
+ * time) and, without steps, the last twentieth, in which programs give back what they have. It is
+ * cut into equal parts, and of each the least is taken: what came and went inside a part is no
+ * growth. Growth is the mean difference from part to part, with the interval that Student's t gives
+ * these differences at 95 %, and as much more as the kernel counts late. That holds for levels that
+ * wander at random, too, where a line through all of them would see growth that is none.
+ */
+#ifndef MT_GROWTH_H
+#define MT_GROWTH_H
+
+#include "lib/usage/levels.h"
+
+enum mt_growth_verdict {
+    MT_GROWTH_SHORT, /* too few looks, steps, or too little time */
+    MT_GROWTH_GROWS, /* the interval lies above 0, and the later half goes on */
+    MT_GROWTH_FLAT,  /* the most that it can have grown by is 1 % of the level, 512 KiB, or a tenth
+                        of  what comes and goes */
+    MT_GROWTH_FALLS, /* that is below 0, by as much */
+    MT_GROWTH_UNKNOWN, /* neither is shown */
+    MT_GROWTH_N
+};
+extern const char *const mt_growth_names[MT_GROWTH_N];
+
+/* What growth is counted by. */
+enum mt_growth_unit { MT_PER_STEP, MT_PER_MINUTE, MT_PER_EVENT };
+
+struct mt_growth {
+    enum mt_growth_verdict verdict;
+    enum mt_growth_unit unit;
+    bool known;               /* the figures below are; else it is too short for any */
+    int64_t from_ns, to_ns;   /* the window */
+    int64_t look_n, part_n;   /* looks in it; parts */
+    double units;             /* steps, minutes or events in it */
+    double rate, least, most; /* bytes in a unit */
+    double grew_b;            /* over the window, at that rate */
+    bool slows; /* the second half of the window has less than half of the first's growth */
+    bool late;  /* the window is the later half: before that it was another */
+};
+
+struct mt_growth_wanted {
+    const struct mt_steps *steps; /* none in it: by time */
+    bool timed;                   /* times are ns, else events */
+    int64_t warmup;               /* steps */
+    int64_t first_ns, last_ns;    /* it was looked at from then to then, */
+    double look_ns;               /* as often as this, on average */
+};
+
+/* Of the levels of a process: changes, as looks showed them. */
+void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
+                    struct mt_growth *out);
+
+/* ---- growth_run.c ---- */
+
+/* Of a process of a run. Its levels are given out, too, unless `levels` is NULL: free them also on
+ * failure. Without levels it is too short to tell. Errors: MT_EDB. */
+struct mt_growth_process {
+    struct mt_growth growth;
+    struct mt_growth_wanted wanted; /* what it was found by; steps are the caller's */
+    bool young; /* it was there for less than half of the run, or its level never changed: that it
+                   cannot be judged says nothing */
+    unsigned gaps; /* why it may have grown unseen, enum mt_gap or-ed; 0: it has not */
+};
+enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, const struct mt_steps *steps,
+                              int64_t warmup, struct mt_growth_process *out,
+                              struct mt_levels *levels, struct mt_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+#!/bin/sh
+# `memtool leaks` of recorded programs whose growth is known (tests/record/phases.c). They run side by side.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+fail() {
+    echo "FAIL $*"
+    cat err* out
+    exit 1
+}
+cc=${CC:-cc}
+"$cc" -O1 -o phases "$here/../record/phases.c" 2>err || fail "the test program does not compile"
+export MEMTOOL_DB=t.db
+record() { # NAME PHASES...
+    name=$1
+    shift
+    "$MEMTOOL" record --name "$name" -- ./phases "$@" >"out.$name" 2>"err.$name" || fail "$name is exit $?"
+}
+"$MEMTOOL" record --name short -- ./phases leak 50 2>err || fail "exit $?"
+record leak leak 600 &
+record saw malloc 20 saw 600 &
+record warm leak 180 wait 5000 &
+record stairs stairs 15 &
+PHASES_STEPS=1 record steps leak 100 &
+record flat malloc 30 wait 5000 &
+record jump malloc 20 wait 1500 malloc 40 wait 4500 &
+record spikes malloc 20 wait 2000 spike 50 wait 2000 spike 50 wait 2000 &
+record child child 20 wait 500 many 20 wait 4500 many 5 &
+wait
+
+# A field of the row of the command, or how many rows there are of a verdict.
+field() { "$MEMTOOL" leaks "$1" --format csv --columns "device,$2" 2>>err | awk -F, 'NR == 2 { print $2 }'; }
+rows() { # NAME VERDICT: after the first second, in which programs begin
+    "$MEMTOOL" leaks "$1" --format csv --columns verdict,at_ns 2>>err | awk -F, -v v="$2" '$1 == v && $2 > 1e9' | wc -l
+}
+judged() { # NAME VERDICT EXIT
+    "$MEMTOOL" leaks "$1" --fail >out 2>err
+    status=$?
+    [ "$(field "$1" verdict)" = "$2" ] || fail "$1 is '$(field "$1" verdict)', not '$2'"
+    [ $status = "$3" ] || fail "$1: --fail is exit $status, not $3"
+}
+judged leak grows 1
+judged stairs grows 1
+judged steps grows 1
+judged saw flat 0
+judged warm flat 0
+judged flat flat 0
+judged jump flat 0
+judged spikes flat 0
+judged child flat 0
+judged short "too short to tell" 3
+
+# What it comes to: 64 KiB each time, as often as the program came to that.
+per_minute=$(field leak per_minute_b)
+dur_ms=$("$MEMTOOL" query --format csv "SELECT dur_ns / 1000000 FROM run WHERE name = 'leak'" | tail -n 1)
+want=$((600 * 65536 * 60000 / dur_ms))
+if [ "$per_minute" -lt $((want * 8 / 10)) ] || [ "$per_minute" -gt $((want * 12 / 10)) ]; then
+    fail "the leak is $per_minute B a minute, not about $want"
+fi
+if [ "$(field leak rate_least_b)" -gt "$per_minute" ] || [ "$(field leak rate_most_b)" -lt "$per_minute" ]; then
+    fail "the interval does not have the rate in it"
+fi
+per_step=$(field steps per_step_b)
+if [ "$per_step" -lt 60000 ] || [ "$per_step" -gt 72000 ]; then fail "64 KiB a step are $per_step B"; fi
+"$MEMTOOL" leaks leak --fail --min 1GiB >out 2>err || fail "less than --min is a leak: exit $?"
+[ "$(rows leak jump)" = 0 ] || fail "a steady leak jumps"
+[ "$(rows leak spike)" = 0 ] || fail "a steady leak has spikes"
+[ "$(rows flat jump)" = 0 ] || fail "what is flat jumps"
+n=$(rows stairs jump)
+if [ "$n" -lt 10 ] || [ "$n" -gt 14 ]; then fail "15 stairs are $n jumps"; fi
+[ "$(rows jump jump)" = 1 ] || fail "one jump is $(rows jump jump)"
+at=$("$MEMTOOL" leaks jump --format csv --columns verdict,at_ns,by_b 2>>err | sed -n 's/^jump,//p' | tail -n 1)
+if [ "${at%,*}" -lt 1400000000 ] || [ "${at%,*}" -gt 2500000000 ]; then fail "the jump is at ${at%,*} ns"; fi
+if [ "${at#*,}" -lt 41000000 ] || [ "${at#*,}" -gt 43000000 ]; then fail "the jump is by ${at#*,} B"; fi
+[ "$(rows spikes spike)" -le 2 ] || fail "two spikes are $(rows spikes spike)"
+
+# A part of a recording: what grows does so, that nothing does is no answer.
+"$MEMTOOL" record --name killed -- ./phases malloc 20 wait 8000 2>err &
+recorder=$!
+sleep 6
+kill -KILL $recorder
+wait $recorder 2>>err
+judged killed flat 3
