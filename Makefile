@@ -109,7 +109,7 @@ fuzz-smoke: ## fuzz each target for FUZZ_SECONDS (20)
 	$(MAKE) $(FUZZ_BUILD) fuzz-programs
 	sh tests/fuzz/smoke.sh build/fuzz $(FUZZ_SECONDS)
 
-bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON
+bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON, SIZES=heap only heap logs
 	.ci/deps build bench
 	$(MAKE) all build/bench/inflate_only build/bench/measure
 	python3 tests/bench/bench.py $(SIZES)

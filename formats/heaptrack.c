@@ -72,6 +72,35 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
     return st == MT_OK ? MT_OK : fail(r, err);
 }
 
+/*
+ * Most lines are events, "+ 3f", often millions of them behind each other. These are read as they
+ * stand, without looking for the ends of lines first, up to the line that is anything else, or does
+ * not end in the window (behind which are zero bytes).
+ */
+static enum mt_status events(struct reader *r, struct mt_err *err)
+{
+    enum { DIGITS = 8 };
+    for (struct mt_lines *l = &r->lines; l->at < l->end;) {
+        const char *p = l->at + 2;
+        uint64_t number = 0;
+        unsigned digit;
+        if ((*l->at != '+' && *l->at != '-') || l->at[1] != ' ')
+            break;
+        for (; (digit = mt_hex_digit(*p)) < 16; p++)
+            number = number << 4 | digit;
+        if (*p != '\n' || p == l->at + 2 || p > l->at + 2 + DIGITS || number >= r->tables.infos.n ||
+            r->tables.infos.v[number].bytes < 0)
+            break;
+        enum mt_status st = (*l->at == '+' ? alloc : dealloc)(r, (uint32_t)number, err);
+        if (st != MT_OK) {
+            err->offset = (int64_t)mt_lines_offset(l);
+            return st;
+        }
+        l->at = p + 1;
+    }
+    return MT_OK;
+}
+
 /* ---- what the log says of itself ---- */
 
 static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -289,6 +318,8 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
 {
     bool any;
     for (;;) {
+        if (r->head && !r->is_raw)
+            MT_TRY(events(r, err));
         enum mt_status st = mt_lines_next(&r->lines, &r->line, &any, err);
         if (st == MT_EINPUT && r->opts->partial) {
             *err = (struct mt_err)MT_ERR_INIT;

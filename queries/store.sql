@@ -72,8 +72,8 @@ INSERT INTO alloc(device_id, bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, fr
 INSERT INTO usage_chunk VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
 -- name: keyframe_add
 INSERT INTO live_keyframe VALUES (?1,?2,?3,?4);
--- name: holding_add
-INSERT INTO holding VALUES (?1,?2,?3,?4,?5,?6);
+-- name: holding_add_all
+INSERT INTO holding SELECT c0, c1, c2, c3, c4, c5 FROM temp.rows;
 -- name: max_lifetime_add
 INSERT INTO max_lifetime VALUES (?1,?2,?3,?4);
 -- name: kept_gradient_add

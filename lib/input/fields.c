@@ -1,15 +1,18 @@
 #include "lib/input/fields.h"
 
-bool mt_field_address(struct mt_fields *f, uint64_t *v)
+/* clang-format off */
+const uint8_t mt_hex_values[256] = {
+    ['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    ['A'] = 11, 12, 13, 14, 15, 16,
+    ['a'] = 11, 12, 13, 14, 15, 16,
+};
+/* clang-format on */
+
+bool mt_field_nil(struct mt_fields *f, uint64_t *v)
 {
-    struct mt_fields at = *f;
-    if (mt_field_take(&at, "(nil)")) {
-        *v = 0;
-    } else if (!mt_field_take(&at, "0x") || at.p == at.end || *at.p == ' ' || *at.p == '\t' ||
-               !mt_field_hex(&at, v)) {
+    if (!mt_field_take(f, "(nil)"))
         return false;
-    }
-    *f = at;
+    *v = 0;
     return true;
 }
 

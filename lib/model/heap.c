@@ -4,10 +4,7 @@
 #include "lib/model/extras.h"
 #include <string.h>
 
-enum {
-    MOMENT_BITS = 62, /* as in lib/build/validate.c */
-    SUM_BITS = 60
-};
+enum { MOMENT_BITS = 62 }; /* as in lib/build/validate.c */
 
 /* Where the bits of enum mt_sum_figures are in struct mt_sums. */
 static const size_t figures[] = {
@@ -57,13 +54,8 @@ void mt_heap_free(struct mt_heap *h)
     free(h);
 }
 
-enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err)
+enum mt_status mt_heap_exceeds(struct mt_err *err)
 {
-    const int64_t most = (int64_t)1 << SUM_BITS;
-    if (more >= 0 && more <= most && *sum <= most - more) {
-        *sum += more;
-        return MT_OK;
-    }
     MT_FAIL(err, MT_EINPUT, "the allocations exceed 1 EiB, or are negative");
     mt_err_hint(err, "Nothing was imported. The file is damaged, or no profiler wrote it.");
     return MT_EINPUT;
@@ -391,7 +383,41 @@ static void close_moments(struct mt_heap *h)
     close_allocated(h, end);
 }
 
-/* Moments, and what changes with each, as the history has it. */
+/* What changes with the moments, from number `first` on, as the history has it: by paths, of these
+ * by moments, for rows are quickest written in their order. */
+static void put_changes(struct mt_heap *h, int64_t first)
+{
+    struct mt_history *to = &h->rec->history;
+    size_t end = to->holdings.all.n;
+    for (size_t i = 0; i < h->slots.n; i++)
+        h->slots.v[i].at = 0;
+    for (size_t i = 0; i < h->changes.n; i++)
+        h->slots.v[h->changes.v[i].slot].at++;
+    uint32_t *site = mt_alloc((h->slots.n + 1) * sizeof *site); /* of slots */
+    size_t *place = mt_alloc((h->slots.n + 1) * sizeof *place); /* of their next change */
+    for (size_t i = 0; i < h->slot_of.n; i++) {
+        uint32_t slot = h->slot_of.v[i] - 1;
+        if (!h->slot_of.v[i] || !h->slots.v[slot].at)
+            continue;
+        site[slot] = (uint32_t)to->sites.n;
+        place[slot] = end;
+        end += h->slots.v[slot].at;
+        *mt_vec_push(&to->sites) =
+            (struct mt_site){.node = h->slots.v[slot].node, .device = h->device};
+    }
+    while (to->holdings.all.n < end)
+        *mt_vec_push(&to->holdings.all) = (struct mt_retained_change){0};
+    for (size_t i = 0; i < h->changes.n; i++) {
+        const struct mt_heap_change *c = &h->changes.v[i];
+        to->holdings.all.v[place[c->slot]++] =
+            (struct mt_retained_change){site[c->slot], first + c->moment, c->bytes, c->blocks};
+    }
+    mt_vec_free(&h->changes);
+    free(site);
+    free(place);
+}
+
+/* Moments, and what changes with each. */
 static void put_history(struct mt_heap *h)
 {
     struct mt_history *to = &h->rec->history;
@@ -402,19 +428,7 @@ static void put_history(struct mt_heap *h)
         return;
     for (size_t i = 0; i < h->moments.n; i++)
         *mt_vec_push(&to->moments) = (struct mt_moment){h->moments.v[i], h->device, kind};
-    for (size_t i = 0; i < h->slots.n; i++)
-        h->slots.v[i].at = 0;
-    for (size_t i = 0; i < h->changes.n; i++) {
-        const struct mt_heap_change *c = &h->changes.v[i];
-        uint32_t *site = &h->slots.v[c->slot].at; /* and 1 more */
-        if (!*site) {
-            *mt_vec_push(&to->sites) =
-                (struct mt_site){.node = h->slots.v[c->slot].node, .device = h->device};
-            *site = (uint32_t)to->sites.n;
-        }
-        *mt_vec_push(&to->holdings.all) =
-            (struct mt_retained_change){*site - 1, first + c->moment, c->bytes, c->blocks};
-    }
+    put_changes(h, first);
 }
 
 /* Whether no figure that is known says that anything was allocated. */

@@ -2,9 +2,8 @@
 #include "lib/model/heap_parts.h"
 
 /* A slot whose figures are about to change. */
-static struct mt_heap_node *touch(struct mt_heap *h, uint32_t node)
+static inline struct mt_heap_node *touch(struct mt_heap *h, uint32_t slot)
 {
-    uint32_t slot = mt_heap_slot(h, node);
     struct mt_heap_node *n = &h->slots.v[slot];
     if (n->epoch != h->epoch) {
         n->peak_b = n->live_b;
@@ -18,7 +17,7 @@ static struct mt_heap_node *touch(struct mt_heap *h, uint32_t node)
     return n;
 }
 
-static void window(struct mt_heap *h, int64_t event)
+static inline void window(struct mt_heap *h, int64_t event)
 {
     struct mt_level l = {h->now, h->level, event};
     if (h->min.record < 0)
@@ -30,7 +29,7 @@ static void window(struct mt_heap *h, int64_t event)
 }
 
 /* An event has happened. */
-static enum mt_status count(struct mt_heap *h, struct mt_err *err)
+static inline enum mt_status count(struct mt_heap *h, struct mt_err *err)
 {
     h->rec->event_n++;
     window(h, (int64_t)h->event_n++);
@@ -40,7 +39,7 @@ static enum mt_status count(struct mt_heap *h, struct mt_err *err)
 enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
-    struct mt_heap_node *n = touch(h, node);
+    struct mt_heap_node *n = touch(h, mt_heap_slot(h, node));
     n->alloc_b += bytes;
     n->alloc_n++;
     n->live_b += bytes;
@@ -70,7 +69,7 @@ enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, 
     const struct mt_heap_node *before = &h->slots.v[slot];
     if (before->live_n + blocks < 0 || before->live_b < bytes)
         return older(h, bytes, err);
-    struct mt_heap_node *n = touch(h, node);
+    struct mt_heap_node *n = touch(h, slot);
     n->live_b -= bytes;
     n->live_n += blocks;
     h->freed_b += bytes;
@@ -87,7 +86,7 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
 enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->older_b, bytes, err));
-    struct mt_heap_node *n = touch(h, node);
+    struct mt_heap_node *n = touch(h, mt_heap_slot(h, node));
     n->came_b += bytes;
     n->live_b += bytes;
     n->live_n++;
@@ -111,7 +110,7 @@ enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64
         return count(h, err);
     }
     for (int out = 1; out >= 0; out--) {
-        struct mt_heap_node *n = touch(h, out ? from : to);
+        struct mt_heap_node *n = touch(h, mt_heap_slot(h, out ? from : to));
         n->came_b += out ? -bytes : bytes;
         n->live_b += out ? -bytes : bytes;
         n->live_n += out ? -1 : 1;
@@ -202,12 +201,14 @@ enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
     }
     if (t == h->now)
         return MT_OK;
-    if (++h->window_ticks > h->packed_n / MT_HEAP_LEVELS)
+    bool window = ++h->window_ticks > h->packed_n / MT_HEAP_LEVELS,
+         moment = ++h->ticks >= h->stride;
+    if (window)
         mt_heap_end_window(h);
-    if (++h->ticks >= h->stride)
+    if (moment)
         mt_heap_end_moment(h);
     h->now = t;
-    return mt_heap_check_memory(h, err);
+    return moment ? mt_heap_check_memory(h, err) : MT_OK;
 }
 
 void mt_heap_restart(struct mt_heap *h)

@@ -10,8 +10,9 @@ enum {
     MT_HEAP_MOMENTS = 512,     /* at most */
     MT_HEAP_CHANGES = 1 << 18, /* of what paths hold, before there are fewer moments */
     MT_HEAP_SAMPLES = 1 << 12,
-    MT_HEAP_LEVELS = 1 << 16,     /* changes of the level, before windows grow */
-    MT_HEAP_CHECK = (1 << 16) - 1 /* events between two looks at memory */
+    MT_HEAP_LEVELS = 1 << 16,      /* changes of the level, before windows grow */
+    MT_HEAP_CHECK = (1 << 16) - 1, /* events between two looks at memory */
+    MT_HEAP_SUM_BITS = 60
 };
 
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
@@ -92,8 +93,16 @@ struct mt_heap {
     unsigned knows_extras;       /* bits of those that came */
 };
 
+enum mt_status mt_heap_exceeds(struct mt_err *err);
 /* Whether times and figures can be true (heap.h); adds to *sum. */
-enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err);
+static inline enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err)
+{
+    const int64_t most = (int64_t)1 << MT_HEAP_SUM_BITS;
+    if (more < 0 || more > most || *sum > most - more)
+        return mt_heap_exceeds(err);
+    *sum += more;
+    return MT_OK;
+}
 enum mt_status mt_heap_check_time(int64_t t, struct mt_err *err);
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err);
 

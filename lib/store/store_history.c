@@ -2,6 +2,7 @@
  * `kept_gradient` and `unseen`. */
 #include "gen/queries.h"
 #include "lib/store/store_parts.h"
+#include <stdlib.h>
 
 /* Bytes from a place in a buffer, which may be empty. */
 static const void *bytes_at(const struct mt_buf *b, size_t at)
@@ -67,35 +68,66 @@ static enum mt_status write_moments(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
+static int extra_cmp(const void *a, const void *b)
+{
+    const struct mt_node_extra *x = *(const struct mt_node_extra *const *)a;
+    const struct mt_node_extra *y = *(const struct mt_node_extra *const *)b;
+    uint32_t m = x->node + 1, n = y->node + 1; /* 0: no call path */
+    return m != n ? (m < n ? -1 : 1) : (int)x->device - (int)y->device;
+}
+
+/* There may be as many as call paths: rows are quickest written in their order. */
 static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
 {
     struct mt_stmt *s;
-    for (size_t i = 0; i < w->r->extras.n; i++) {
-        const struct mt_node_extra *x = &w->r->extras.v[i];
-        MT_TRY(mt_db_query(w->db, MT_Q_NODE_EXTRA_ADD, &s, err));
+    enum mt_status st = MT_OK;
+    const size_t n = w->r->extras.n;
+    const struct mt_node_extra **order = mt_alloc((n + 1) * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &w->r->extras.v[i];
+    qsort(order, n, sizeof *order, extra_cmp);
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_node_extra *x = order[i];
+        MT_TRY_OUT(mt_db_query(w->db, MT_Q_NODE_EXTRA_ADD, &s, err));
         mt_stmt_bind(s, "iisI", node_id(w, x->node), w->device + x->device,
                      mt_strtab_get(&w->r->strings, x->figure), x->value);
-        MT_TRY(mt_stmt_run(s, err));
+        MT_TRY_OUT(mt_stmt_run(s, err));
     }
-    return MT_OK;
+out:
+    free(order);
+    return st;
+}
+
+/* Changes with a moment that there is: nothing is held after the last step, for no other ends. */
+static bool is_holding(const struct mt_writer *w, const struct mt_retained_change *c)
+{
+    return c->step < (int64_t)(w->r->steps.n ? w->r->steps.n : w->r->history.moments.n);
+}
+
+static void holding_row(void *closure, uint64_t row, int64_t *cells)
+{
+    struct mt_writer *w = closure;
+    const struct mt_history *h = &w->r->history;
+    (void)row;
+    while (!is_holding(w, &h->holdings.all.v[w->at_holding]))
+        w->at_holding++;
+    const struct mt_retained_change *c = &h->holdings.all.v[w->at_holding++];
+    const struct mt_site *site = &h->sites.v[c->site];
+    cells[0] = w->device + site->device;
+    cells[1] = node_id(w, site->node);
+    cells[2] = site->bytes;
+    cells[3] = c->step;
+    cells[4] = c->bytes;
+    cells[5] = c->blocks_n;
 }
 
 static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    const struct mt_history *h = &w->r->history;
-    const int64_t n = (int64_t)(w->r->steps.n ? w->r->steps.n : h->moments.n);
-    for (size_t i = 0; i < h->holdings.all.n; i++) {
-        const struct mt_retained_change *p = &h->holdings.all.v[i];
-        const struct mt_site *site = &h->sites.v[p->site];
-        if (p->step >= n)
-            continue; /* nothing is held after the last step: there is no end of another */
-        MT_TRY(mt_db_query(w->db, MT_Q_HOLDING_ADD, &s, err));
-        mt_stmt_bind(s, "iiiiii", w->device + site->device, node_id(w, site->node), site->bytes,
-                     p->step, p->bytes, p->blocks_n);
-        MT_TRY(mt_stmt_run(s, err));
-    }
-    return MT_OK;
+    const struct mt_retained *all = &w->r->history.holdings;
+    uint64_t n = 0;
+    for (size_t i = 0; i < all->all.n; i++)
+        n += is_holding(w, &all->all.v[i]);
+    return mt_db_insert_rows(w->db, MT_Q_HOLDING_ADD_ALL, n, holding_row, w, err);
 }
 
 static enum mt_status write_max_lifetime(struct mt_writer *w, struct mt_err *err)

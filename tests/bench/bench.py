@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""`make bench`: memtool's speed and memory beside the goals: bench.py [MB...], default 100 1000.
+"""`make bench`: memtool's speed and memory beside the goals: bench.py [MB...|heap], default 100 1000.
+
+"heap": only the logs of heap profilers, which come last otherwise.
 
 Every ratio is taken within one run of this script, from medians of alternating runs, because
 absolute times mean little on another machine. Inputs are generated into build/bench and kept.
@@ -54,12 +56,13 @@ class Run:
             measure = [os.path.join(BUILD, "measure"), out, *command]
             subprocess.run(measure, stdout=output, stderr=subprocess.STDOUT, check=True)
         with open(out) as f:
-            seconds, peak_kib, status = f.read().split()
+            seconds, processor, peak_kib, status = f.read().split()
         with open(os.path.join(BUILD, "output")) as f:
             self.output = f.read()
         if status != "0":
             raise RuntimeError(f"{' '.join(command)}: exit {status}\n{self.output}")
-        self.seconds, self.peak_b = float(seconds), int(peak_kib) * 1024
+        self.seconds, self.processor_s = float(seconds), float(processor)
+        self.peak_b = int(peak_kib) * 1024
 
 
 def alternate(functions, runs=RUNS, slow_runs=None):
@@ -228,57 +231,71 @@ def bench_snapshot(database):
     )
 
 
-def bench_heap_log(database, name, generator, options, other, goal):
-    """Import and table of a generated heap log against the recorder's own report of it."""
+def processor_times(functions, runs=3):
+    """Calls the functions in turn. Of each: the least processor time, the median peak.
+
+    What heap logs are compared by: other programs beside it change it less than the time that passes, and a thread
+    that decompresses counts.
+    """
+    taken = {name: [] for name in functions}
+    for _ in range(runs):
+        for name, function in functions.items():
+            taken[name].append(function())
+    return {
+        name: (min(run.processor_s for run in rows), statistics.median(run.peak_b for run in rows))
+        for name, rows in taken.items()
+    }
+
+
+def bench_heap_log(database, name, generator, options, theirs, goal, runs=3, memory_goal="", size_goal=""):
+    """Import of a generated heap log and the reports of it, against the recorder's own reports."""
     log = generated(name, *options, generator=os.path.join(HERE, generator))
-    theirs = [word.replace("LOG", log) for word in other]
-
-    def ours():
-        imported = import_into(database + ".heap", log)
-        imported.seconds += Run(MEMTOOL, "table", "--db", database + ".heap").seconds
-        return imported
-
-    times = alternate({"theirs": lambda: Run(*theirs), "ours": ours}, 3)
-    (their_seconds, their_b, _), (seconds, peak_b, _) = times["theirs"], times["ours"]
-    what = f"{os.path.getsize(log) / 1e6:.0f} MB {name}"
+    functions = {"import": lambda: import_into(database, log)}
+    for report in ("table", "leaks"):
+        functions[report] = lambda report=report: Run(MEMTOOL, report, "--db", database)
+    for command in theirs:
+        words = [word.replace("LOG", log) for word in command]
+        functions[" ".join(command)] = lambda words=words: Run(*words)
+    times = processor_times(functions, runs)
+    (import_s, peak_b), (table_s, _), (leaks_s, leaks_b), *others = times.values()
+    ours_s, their_s = import_s + table_s + leaks_s, sum(seconds for seconds, _ in others)
+    what = f"{name}, {os.path.getsize(log) / 1e6:.0f} MB"
     result(
-        f"{what}: import + table / its own report",
-        f"{seconds / their_seconds:.2f}   ({seconds:.3f} s / {their_seconds:.3f} s)",
+        f"{what}: import, table and leaks / its own",
+        f"{ours_s / their_s:.2f}   ({import_s:.3f} + {table_s:.3f} + {leaks_s:.3f} s / {their_s:.3f} s)",
         goal,
     )
-    result(f"{what}: peak memory", f"{peak_b / 1e6:.0f} MB / {their_b / 1e6:.0f} MB")
+    peak_b, their_b = max(peak_b, leaks_b), max(b for _, b in others)
+    result(f"{what}: peak memory", f"{peak_b / their_b:.2f}   ({peak_b / 1e6:.0f} MB / {their_b / 1e6:.0f} MB)", memory_goal)
+    size_b = os.path.getsize(database)
+    result(f"{what}: database", f"{size_b / os.path.getsize(log):.2f}   ({size_b / 1e6:.1f} MB)", size_goal)
 
 
 def bench_heap_logs(database):
-    """Reports of recorders that are not installed are left out. mtrace's exit code says only whether there are leaks."""
-    mtrace = ["sh", "-c", "mtrace LOG || true"]
-    if shutil.which("mtrace"):
-        bench_heap_log(database, "mtrace.log", "gen_mtrace.py", [], mtrace, "<= 0.10")
+    """Reports of recorders that are not installed are left out."""
+    database += ".heap"
+    if shutil.which("heaptrack_print") and shutil.which("zstd"):
+        heaptrack = ("gen_heaptrack.py", [["heaptrack_print", "LOG"]], "<= 0.45", "<= 0.25")
+        for name, options, goal in (
+            ("few.zst", ["few", "4000000"], "<= 0.20"),
+            ("long.zst", ["few", "40000000"], "<= 0.20, <= 16 MB"),
+            ("many.zst", ["many", "10000000", "160000"], "<= 0.25"),
+        ):
+            generator, theirs, memory_goal, size_goal = heaptrack
+            attempt(bench_heap_log, database, name, generator, options, theirs, goal, 3, memory_goal, size_goal)
+    if shutil.which("mtrace"):  # its exit code says only whether there are leaks
+        mtrace = [["sh", "-c", "mtrace LOG || true"]]
+        attempt(bench_heap_log, database, "mtrace.log", "gen_mtrace.py", [], mtrace, "<= 0.10")
     if shutil.which("go"):
-        pprof = ["go", "tool", "pprof", "-top", "LOG"]
-        bench_heap_log(database, "random.pb", "gen_pprof.py", ["60000", "30"], pprof, "<= 0.50")
-        bench_heap_log(database, "go.pb", "gen_pprof.py", ["like-go", "100"], pprof, "<= 0.50")
-
-
-def bench_memray(database):
-    """Import of a capture of memray against its own two reports of it."""
-    if not shutil.which(MEMRAY):
+        pprof = [["go", "tool", "pprof", "-top", "LOG"]]
+        for name, options in (("random.pb", ["60000", "30"]), ("go.pb", ["like-go", "100"]), ("deep.pb", ["60000", "250"])):
+            attempt(bench_heap_log, database, name, "gen_pprof.py", options, pprof, "<= 0.50")
+    if shutil.which(MEMRAY):
+        memray = [[MEMRAY, "stats", "LOG"], [MEMRAY, "summary", "LOG"]]
+        options = [str(MEMRAY_MB)]
+        attempt(bench_heap_log, database, "m.bin", "gen_memray.py", options, memray, "<= 0.10", 1)
+    else:
         note("  no memray (1.20: pip install memray==1.20.0; MEMRAY=PROGRAM): left out")
-        return
-    capture = generated("m.bin", str(MEMRAY_MB), generator=MEMRAY_GENERATOR)
-    functions = {
-        "stats": lambda: Run(MEMRAY, "stats", capture),
-        "summary": lambda: Run(MEMRAY, "summary", capture),
-        "import": lambda: import_into(database + ".memray", capture),
-    }
-    times = alternate(functions, 1)
-    (stats, _, _), (summary, _, _), (seconds, peak_b, _) = times.values()
-    what = f"{os.path.getsize(capture) / 1e6:.0f} MB capture of memray"
-    result(
-        f"{what}: import / memray stats and summary",
-        f"{seconds / (stats + summary):.3f}   ({seconds:.2f} s / {stats + summary:.2f} s, {peak_b / 1e6:.0f} MB)",
-        "<= 0.1",
-    )
 
 
 def bench_commands(database):
@@ -320,24 +337,27 @@ def attempt(function, *args):
         return None
 
 
-def main():
-    start, others_at_start = time.monotonic(), others_seconds()
-    sizes = sorted(int(arg) for arg in sys.argv[1:]) or [100, 1000]
-    up_to_1_gb = [mb for mb in sizes if mb <= 1000]
-    database = os.path.join(BUILD, "bench.db")
+def bench_traces(sizes, database):
     times = {mb: attempt(bench_import, mb, database) for mb in sizes}
     for a, b in zip(sizes, sizes[1:]):
         if a >= 1000 and times[a] and times[b]:
             goal = f"<= {3.6 * b / a / 3.3:.2f}"
             result(f"import of {b} MB / {a} MB", f"{times[b] / times[a]:.2f}", goal)
+    up_to_1_gb = [mb for mb in sizes if mb <= 1000]
     for mb in up_to_1_gb:
         attempt(bench_python, mb, database, RUNS if mb <= 100 else 1)
     if up_to_1_gb:
         attempt(bench_shuffled, up_to_1_gb[-1], database)
     attempt(bench_snapshot, database)
-    attempt(bench_heap_logs, database)
-    attempt(bench_memray, database)
     attempt(bench_commands, database)
+
+
+def main():
+    start, others_at_start = time.monotonic(), others_seconds()
+    database = os.path.join(BUILD, "bench.db")
+    if sys.argv[1:] != ["heap"]:
+        bench_traces(sorted(int(arg) for arg in sys.argv[1:]) or [100, 1000], database)
+    bench_heap_logs(database)
     others = (others_seconds() - others_at_start) / (time.monotonic() - start)
     result("processors kept busy by other programs meanwhile", f"{others:.2f}", "0")
     print(f"\n{'measured':54}  {'value':58}  goal")

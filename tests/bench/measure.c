@@ -1,5 +1,6 @@
 /*
- * measure.c - runs a command and writes "wall_s peak_kib exit" to a file: measure OUT COMMAND...
+ * measure.c - runs a command and writes "wall_s processor_s peak_kib exit" to a file: measure OUT
+ * COMMAND...
  *
  * A program of its own because a child's peak memory begins with its parent's: this one is tiny.
  */
@@ -18,6 +19,11 @@ static double now_s(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double seconds(const struct timeval *t)
+{
+    return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
 int main(int argc, char **argv)
@@ -43,7 +49,7 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 2;
     }
-    fprintf(out, "%.6f %ld %d\n", wall, usage.ru_maxrss,
-            WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    fprintf(out, "%.6f %.6f %ld %d\n", wall, seconds(&usage.ru_utime) + seconds(&usage.ru_stime),
+            usage.ru_maxrss, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     return fclose(out) == 0 ? 0 : 2;
 }
