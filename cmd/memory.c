@@ -1,18 +1,18 @@
 /* memtool memory: what torch.cuda.memory_stats() would have said, at the end or of any window. */
 #include "cmd/common.h"
 #include "cmd/glossary.h"
-#include "cmd/view.h"
+#include "cmd/memory_process.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/memstats.h"
-#include "lib/usage/process.h"
 #include <stdlib.h>
 #include <string.h>
 
 static const char *device_name, *from, *to, *step;
+static struct mt_strings at; /* moments of a process, at most two */
 
 static const struct column {
     const char *name;
@@ -35,38 +35,6 @@ static struct {
 static int64_t last_ns = INT64_MAX; /* of the records read, where the window lies behind them */
 static bool one_moment;             /* of a device that is shown nothing else is known */
 
-static void add_count(struct mt_report *r, const struct mt_run_device *d, const char *metric,
-                      int64_t current_b, int64_t peak_b)
-{
-    struct mt_row *row = mt_report_row(r);
-    row->cells[0] = mt_cell_text(mt_report_text(r, d->name));
-    row->cells[1] = mt_cell_text(mt_report_text(r, metric));
-    if (current_b != MT_UNKNOWN)
-        row->cells[2] = mt_cell_int(current_b);
-    if (peak_b != MT_UNKNOWN)
-        row->cells[3] = mt_cell_int(peak_b);
-}
-
-/* What the system counts of a process: levels only. */
-static enum mt_status add_process(struct mt_report *r, const struct mt_view *v,
-                                  const struct mt_run_device *d, const struct mt_window *w,
-                                  struct mt_err *err)
-{
-    struct mt_process_counts counts;
-    if (from || to)
-        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_LEVEL, err));
-    if (step)
-        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_STEPS, err));
-    enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
-    for (size_t i = 0; i < counts.all.n && st == MT_OK; i++) {
-        int64_t most_b, last_b;
-        mt_process_counted_within(&counts, &counts.all.v[i], w, &most_b, &last_b);
-        add_count(r, d, counts.all.v[i].metric, last_b, most_b);
-    }
-    mt_process_counts_free(&counts);
-    return st;
-}
-
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_window *w,
                                  struct mt_err *err)
@@ -74,8 +42,10 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     struct mt_memstat_row stats[MT_STAT_N];
     int64_t until_ns;
     unsigned gaps;
-    if (mt_device_is_process(d))
-        return add_process(r, v, d, w, err);
+    if (mt_device_is_process(d)) {
+        const struct mt_memory_asked asked = {*w, from || to || at.n, step, at};
+        return mt_memory_process(r, v, d, &asked, err);
+    }
     if (!mt_device_has_events(d) && (from || to || step))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_BLOCKS, err));
     MT_TRY(mt_memstats(v->db, &v->run, d, w, stats, err));
@@ -109,6 +79,8 @@ static void describe(struct mt_report *r, const struct mt_run *run)
 {
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s", run->name);
+    for (size_t i = 0; i < at.n; i++)
+        mt_buf_addf(&title, "%s%s", i ? " -> " : " · ", at.v[i]);
     if (step)
         mt_buf_addf(&title, " · step %s", step);
     else if (from || to)
@@ -146,8 +118,12 @@ static void explain(struct mt_report *r, const struct mt_run *run)
                      more);
 }
 
-static void add_columns(struct mt_report *r)
+static void add_columns(struct mt_report *r, bool process)
 {
+    if (at.n) {
+        mt_memory_process_columns(r, at.n);
+        return;
+    }
     r->keep_order = true;
     mt_report_columns(r, "device metric");
     r->columns.v[1].whole = true;
@@ -155,6 +131,26 @@ static void add_columns(struct mt_report *r)
         mt_report_columns(r, columns[c].name);
         r->columns.v[2 + c].spare = columns[c].spare;
     }
+    if (process)
+        mt_memory_process_columns(r, 0);
+}
+
+/* Moments are of processes: of others `peak` knows what is in use then. */
+static enum mt_status check_at(const struct mt_view *v, struct mt_err *err)
+{
+    if (!at.n || (v->run.kind == MT_RUN_PROCESS && at.n <= 2 && !from && !to && !step))
+        return MT_OK;
+    if (v->run.kind != MT_RUN_PROCESS)
+        MT_FAIL(err, MT_EUSAGE, "--at is for runs of processes, and run '%s' is none", v->run.name);
+    else
+        MT_FAIL(err, MT_EUSAGE,
+                at.n > 2 ? "--at is given at most twice" : "--at is beside --from, --to or --step");
+    mt_err_hint(err,
+                v->run.kind != MT_RUN_PROCESS
+                    ? "`memtool peak %s --at TIME` shows what was in use then."
+                    : "Give moments, or a window.",
+                v->run.name);
+    return MT_EUSAGE;
 }
 
 /* The device asked for, else all. */
@@ -176,7 +172,8 @@ static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_window w;
-    add_columns(r);
+    MT_TRY(check_at(v, err));
+    add_columns(r, v->run.kind == MT_RUN_PROCESS);
     describe(r, &v->run);
     MT_TRY(mt_view_note_steps(v, step, r, err));
     MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
@@ -204,6 +201,8 @@ static const struct mt_opt opts[] = {
      "peaks and totals from this time on, as if the statistics were reset then"},
     {"to", 0, MT_OPT_STRING, &to, "TIME", "figures before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the same for these steps"},
+    {"at", 0, MT_OPT_LIST, &at, "TIME",
+     "of processes: what they have at this moment; given twice, what changed in between"},
     {0},
 };
 
@@ -215,6 +214,10 @@ static const struct mt_glossary_entry metrics[] = {
     {"inactive_split", "free ranges of segments that are partly in use"},
     {"rss",
      "what the process has in memory, where the recording says so; its level in process logs"},
+    {"pytorch",
+     "of it, what PyTorch has allocated, by traces of the process in a group of its run"},
+    {"rest", "of it, what is neither that, nor mapped files, nor shared: Python's objects, other "
+             "libraries, what malloc keeps"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 
@@ -224,7 +227,8 @@ const struct mt_cmd mt_cmd_memory = {
     .usage = "[options] [RUN]",
     .examples = "  memtool memory snap\n"
                 "  memtool memory snap --step 2..4\n"
-                "  memtool memory snap --from 150ms --format json\n",
+                "  memtool memory snap --from 150ms --format json\n"
+                "  memtool memory train --at 2s --at @end\n",
     .opts = opts,
     .words = words,
     .args_max = 1,

@@ -230,7 +230,7 @@ static void count_row(struct mt_report *r, const struct mt_process_counts *count
     int64_t v[2] = {MT_UNKNOWN, MT_UNKNOWN};
     struct mt_cell *cells = mt_report_row(r)->cells;
     for (int i = 0; i < n; i++)
-        v[i] = rss ? f[i].level_b : mt_process_counted_at(counts, c, f[i].t_ns);
+        v[i] = rss ? f[i].level_b : mt_process_counted_at(counts, c, f[i].counted_ns);
     if (n == 2) {
         bool both = v[0] != MT_UNKNOWN && v[1] != MT_UNKNOWN;
         *cells++ = known_cell(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);

@@ -5,6 +5,7 @@
 #include "cmd/support.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
+#include "lib/record/live.h"
 #include "lib/record/torch.h"
 #include "lib/run/runs.h"
 #include <dirent.h>
@@ -79,10 +80,14 @@ void mt_record_torch_missing(const struct mt_record_torch *t, struct mt_buf *out
     mt_torch_free(&all);
 }
 
-static enum mt_status join(struct mt_db *db, int64_t run, const char *group, struct mt_err *err)
+/* The process joins the group, or, of a trace, has its steps. */
+static enum mt_status change(struct mt_db *db, const struct mt_run *process, const char *group,
+                             const struct mt_run *trace, struct mt_err *err)
 {
     MT_TRY(mt_db_begin(db, err));
-    enum mt_status st = mt_store_join(db, run, group, err);
+    enum mt_status st = group ? mt_store_join(db, process->id, group, err)
+                              : mt_live_take_steps(db, process->id, trace->id,
+                                                   trace->start_ns - process->start_ns, err);
     if (st == MT_OK)
         st = mt_db_commit(db, err);
     if (st != MT_OK)
@@ -134,8 +139,23 @@ static enum mt_status import_one(struct mt_db *db, const char *file, const char 
     return st;
 }
 
+/* The trace is there: says so. */
+static void use(struct mt_db *db, const struct mt_run *process, const struct mt_torch_process *p,
+                const struct mt_store_result *result)
+{
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_run trace;
+    enum mt_status st = mt_run_get(db, result->run_id, &trace, &err);
+    if (st == MT_OK)
+        st = change(db, process, NULL, &trace, &err);
+    if (st == MT_OK)
+        tell(p, result->name, process->name);
+    else
+        mt_print_error(&err);
+}
+
 static void import_all(const struct mt_record_torch *t, struct mt_db *db,
-                       const struct mt_torch *all, const char *run)
+                       const struct mt_torch *all, const struct mt_run *process)
 {
     for (size_t i = 0; i < all->all.n; i++) {
         const struct mt_torch_process *p = &all->all.v[i];
@@ -143,10 +163,10 @@ static void import_all(const struct mt_record_torch *t, struct mt_db *db,
         struct mt_store_result result = {0};
         if (!p->trace)
             continue;
-        char *source = trace_name(all, p, run);
+        char *source = trace_name(all, p, process->name);
         char *file = mt_asprintf("%s/%lld.json", t->folder, (long long)p->pid);
-        if (import_one(db, file, source, run, &result, &err) == MT_OK)
-            tell(p, result.name, run);
+        if (import_one(db, file, source, process->name, &result, &err) == MT_OK)
+            use(db, process, p, &result);
         else
             mt_print_error(&err);
         free(source);
@@ -167,9 +187,9 @@ void mt_record_torch_import(const struct mt_record_torch *t, const char *path, c
     if (st == MT_OK)
         st = mt_run_find(db, run, &process, &err);
     if (st == MT_OK)
-        st = join(db, process.id, run, &err);
+        st = change(db, &process, run, NULL, &err);
     if (st == MT_OK)
-        import_all(t, db, &all, run);
+        import_all(t, db, &all, &process);
     else
         mt_print_error(&err);
     mt_db_close(db);

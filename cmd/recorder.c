@@ -252,6 +252,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
         set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)
         set_meta(r, 10, "processes_hidden_n", r->watch.hidden_n);
+    set_meta(r, 14, "pid", r->watch.first.pid);
     r->ended = true;
     pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);

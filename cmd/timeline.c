@@ -72,6 +72,16 @@ static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *e
     return MT_EUSAGE;
 }
 
+/* What PyTorch had of a process's memory. */
+static enum mt_status load_traced(struct mt_timeline *t, struct mt_err *err)
+{
+    const struct mt_view *v = t->view;
+    MT_TRY(mt_traced_load(v->db, &v->run, &v->device, &t->traced, err));
+    mt_traced_levels(&t->traced, &t->second, &t->second_known);
+    t->second_what = MT_COUNTED_PYTORCH;
+    return MT_OK;
+}
+
 /* All but the run's own curve; what the recording has of reserved or rss is beside it unless a
  * metric is asked for. */
 static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
@@ -86,6 +96,8 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
         return t->levels.all.n ? MT_OK : lacks_metric(t, err);
     }
+    if (mt_device_is_process(&v->device))
+        return metric ? MT_OK : load_traced(t, err);
     for (size_t i = SECONDS; i < METRIC_N && !metric && !t->second.all.n; i++) {
         t->second_what = metrics[i].name;
         if (strcmp(t->second_what, level) != 0)
@@ -154,6 +166,8 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
     if (t->second.all.n)
         mt_buckets_fill(&t->second_buckets, &t->second, &t->asked, &t->shown, n);
+    if (t->traced.all.n)
+        mt_buckets_know(&t->second_buckets, &t->second_known);
     const struct mt_bucket *peak = mt_buckets_peak(&t->buckets);
     t->peak_b = peak->max_b;
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
@@ -201,6 +215,8 @@ static void bucket_rows(struct mt_timeline *t)
         if (!t->second.all.n)
             continue;
         b = &t->second_buckets.all.v[k];
+        if (mt_bucket_unknown(b))
+            continue;
         cells[6] = mt_cell_int(b->min_b);
         cells[7] = mt_cell_int(b->max_b);
         cells[8] = mt_cell_int(b->last_b);
@@ -345,6 +361,7 @@ static void free_all(struct mt_timeline *t)
     mt_buckets_free(&t->second_buckets);
     mt_levels_free(&t->levels);
     mt_levels_free(&t->second);
+    mt_traced_free(&t->traced);
     mt_moments_free(&t->moments);
     mt_levels_free(&t->ooms);
     free(t->window);

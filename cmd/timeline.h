@@ -10,14 +10,17 @@
 #include "lib/render/report.h"
 #include "lib/usage/bands.h"
 #include "lib/usage/samples.h"
+#include "lib/usage/traced.h"
 
 /* What all of them work on. */
 struct mt_timeline {
     struct mt_view *view;
-    struct mt_levels levels;   /* of the metric shown */
-    struct mt_levels second;   /* reserved or rss, shown beside allocated; empty: none */
-    const char *second_what;   /* "reserved", "rss" */
-    struct mt_moments moments; /* --by of runs without events: the levels are theirs */
+    struct mt_levels levels;       /* of the metric shown */
+    struct mt_levels second;       /* reserved or rss, shown beside allocated; empty: none */
+    const char *second_what;       /* "reserved", "rss"; of processes "pytorch" */
+    struct mt_traced_all traced;   /* then, where that is from, */
+    struct mt_window second_known; /* and when it is known */
+    struct mt_moments moments;     /* --by of runs without events: the levels are theirs */
     int64_t unknown_until; /* then, time of the first one, if anything was live before; else 0 */
     struct mt_levels ooms;
     struct mt_recorder_total total;

@@ -31,13 +31,33 @@ char *mt_timeline_title(const struct mt_timeline *t)
     return out.s;
 }
 
+/* Of which runs the area of PyTorch is, and when it is known. */
+static void add_traced_footers(struct mt_timeline *t)
+{
+    char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX], then[MT_HUMAN_MAX];
+    for (size_t i = 0; i < t->traced.all.n; i++) {
+        const struct mt_traced *one = &t->traced.all.v[i];
+        bool end = one->known.to_ns >= t->view->run.dur_ns;
+        mt_report_footer(
+            t->report, "The area is what PyTorch has allocated (run '%s'), recorded from %s to %s.",
+            one->run.name, mt_human_ns(one->known.from_ns, from),
+            end ? "the end" : mt_human_ns(one->known.to_ns, to));
+    }
+    int64_t at = mt_levels_at(&t->second, t->peak_ns);
+    if (at >= 0 && t->peak_ns <= t->second_known.to_ns)
+        mt_report_footer(t->report, "At the peak it is %s.",
+                         mt_human_bytes(mt_levels_value(&t->second, at), then));
+}
+
 /* What a reader of the picture must know beside it. */
 static void add_footers(struct mt_timeline *t)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->allocated;
     int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
-    if (t->second.all.n && strcmp(t->second_what, "rss") == 0) {
+    if (t->traced.all.n) {
+        add_traced_footers(t);
+    } else if (t->second.all.n && strcmp(t->second_what, "rss") == 0) {
         int64_t at = mt_levels_at(&t->second, t->peak_ns);
         int64_t most = mt_levels_peak(&t->second, 0, (int64_t)t->second.all.n - 1);
         mt_report_footer(t->report,
@@ -78,6 +98,7 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .level = &t->buckets,
                            .second = t->second.all.n ? &t->second_buckets : NULL,
                            .second_what = t->second_what,
+                           .within = t->traced.all.n > 0,
                            .peak_ns = t->view->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};

@@ -90,3 +90,18 @@ SELECT name FROM run_group GROUP BY name ORDER BY max(joined) DESC LIMIT 200;
 -- name: info_meta
 -- in: ?1 run id   out: key, value in the file's order
 SELECT coalesce(key, ''), coalesce(value, '') FROM meta WHERE run_id = ?1 ORDER BY position;
+
+-- name: traces_beside
+-- Traces in the groups of a run that know when they were recorded.
+-- in: ?1 run id
+-- out: run id; PID (NULL: no number); whether they last until the program ended; in order of time
+SELECT t.id, (SELECT CAST(h.pid AS INTEGER) FROM thread h WHERE h.run_id = t.id AND h.pid <> '' AND h.pid NOT GLOB '*[^0-9]*' LIMIT 1),
+  EXISTS (SELECT 1 FROM meta m WHERE m.run_id = t.id AND m.key = 'memtool_process' AND m.value LIKE '%"exit"%')
+  FROM run t WHERE t.kind = 0 AND t.start_ns > 0 AND t.id IN
+    (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)
+  ORDER BY t.start_ns, t.id;
+
+-- name: run_pid
+-- The PID of the command that a run recorded.
+-- in: ?1 run id
+SELECT CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'pid' ORDER BY position LIMIT 1;

@@ -192,3 +192,17 @@ UPDATE run SET step_marker = ?2 WHERE id = ?1;
 -- name: live_ended
 -- in: ?1 run id, ?2 kind of note
 DELETE FROM note WHERE run_id = ?1 AND kind = ?2;
+
+-- name: taken_steps
+-- The steps of a trace as those of a run of processes, where that has none of its own.
+-- in: ?1 run id, ?2 run id of the trace, ?3 how much later that begins, in ns
+INSERT INTO step SELECT ?1, position, number, start_ns + ?3, min(end_ns + ?3, (SELECT dur_ns FROM run WHERE id = ?1)) FROM step
+  WHERE run_id = ?2 AND start_ns + ?3 BETWEEN 0 AND (SELECT dur_ns FROM run WHERE id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM step WHERE run_id = ?1);
+-- name: taken_step_marker
+-- What these were taken from. in: as above
+UPDATE run SET step_marker = (SELECT step_marker FROM run WHERE id = ?2)
+  WHERE id = ?1 AND step_marker IS NULL AND EXISTS (SELECT 1 FROM step WHERE run_id = ?1);
+-- name: taken_steps_known
+-- in: ?1 run id
+UPDATE device SET knows = knows | 4096 WHERE run_id = ?1 AND EXISTS (SELECT 1 FROM step WHERE run_id = ?1);

@@ -402,3 +402,18 @@ enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *er
         MT_TRY(end_interval(live, i, err));
     return in_transaction(live, t_ns, true, err);
 }
+
+enum mt_status mt_live_take_steps(struct mt_db *db, int64_t run, int64_t trace, int64_t later_ns,
+                                  struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_TAKEN_STEPS, &s, err));
+    mt_stmt_bind(s, "iii", run, trace, later_ns);
+    MT_TRY(mt_stmt_run(s, err));
+    MT_TRY(mt_db_query(db, MT_Q_TAKEN_STEP_MARKER, &s, err));
+    mt_stmt_bind(s, "ii", run, trace);
+    MT_TRY(mt_stmt_run(s, err));
+    MT_TRY(mt_db_query(db, MT_Q_TAKEN_STEPS_KNOWN, &s, err));
+    mt_stmt_bind(s, "i", run);
+    return mt_stmt_run(s, err);
+}

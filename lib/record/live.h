@@ -61,6 +61,11 @@ void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_
 /* What reports say of the run: detail in the words of mt_note_text. In the last transaction. */
 void mt_live_note(struct mt_live *live, enum mt_note_kind kind, const char *detail);
 
+/* A run of processes that has no steps has those of a trace of one of them from now on, on its own
+ * clock. In a transaction of the caller. Errors: MT_EDB. */
+enum mt_status mt_live_take_steps(struct mt_db *db, int64_t run, int64_t trace, int64_t later_ns,
+                                  struct mt_err *err);
+
 /* The recording is complete: writes what is left. Errors: MT_EDB. */
 enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err);
 

@@ -21,6 +21,7 @@ struct mt_chart {
     const struct mt_buckets *level;  /* the curve; at least one bucket */
     const struct mt_buckets *second; /* drawn behind it as a line, with the same buckets; or NULL */
     const char *second_what;
+    bool within; /* the second is a part of the curve: the curve is a line, the second is filled */
     int64_t peak_ns, peak_b;            /* the marker; peak_ns INT64_MIN: none */
     MT_VEC(struct mt_chart_mark) steps; /* where steps begin, in order of time */
     MT_VEC(struct mt_chart_mark) ooms;  /* failed allocations */

@@ -32,14 +32,15 @@ static const char style[] =
     ".grid{stroke:#d1d9e0}.axis{stroke:#59636e}.step{stroke:#818b98;stroke-dasharray:2 3}\n"
     ".area{fill:#0969da;opacity:.45}.range{fill:#0969da;opacity:.25}"
     ".line{fill:none;stroke:#0969da;stroke-width:1.2}\n"
-    ".second{fill:none;stroke:#bc4c00;stroke-width:1.4}.key2{fill:#bc4c00}\n"
+    ".second{fill:none;stroke:#bc4c00;stroke-width:1.4}.key2{fill:#bc4c00}"
+    ".part{fill:#bc4c00;opacity:.35}\n"
     ".top{fill:none;stroke:#1f2328;stroke-width:.8}\n"
     ".mark{fill:#cf222e}.oom{stroke:#cf222e;stroke-width:1.5}\n"
     ".label{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;"
     "stroke-linejoin:round}\n"
     "@media(prefers-color-scheme:dark){"
     ".grid{stroke:#2f353d}.axis{stroke:#9198a1}.step{stroke:#656c76}.area,.range{fill:#4493f8}"
-    ".line{stroke:#4493f8}.second{stroke:#f0883e}.key2{fill:#f0883e}.top{stroke:#e6edf3}"
+    ".line{stroke:#4493f8}.second{stroke:#f0883e}.key2,.part{fill:#f0883e}.top{stroke:#e6edf3}"
     ".mark{fill:#ff7b72}.oom{stroke:#ff7b72}.label{stroke:#0d1117}}\n";
 
 static int clamp(int v, int least, int most)
@@ -112,16 +113,16 @@ static void draw_steps(const struct picture *p)
 
 enum edge { EDGE_MIN, EDGE_MAX };
 
-/* A curve over the buckets, as a line or as the area between it and 0. */
-static void draw_curve(const struct picture *p, const struct mt_buckets *b, enum edge edge,
-                       const char *css_class, bool area)
+/* A curve over the buckets from..to, as a line or as the area between it and 0. */
+static void draw_part(const struct picture *p, const struct mt_buckets *b, size_t from, size_t to,
+                      enum edge edge, const char *css_class, bool area)
 {
     struct mt_svg_path path;
     mt_svg_path_begin(&path, p->out, css_class);
-    for (size_t k = 0; k < b->all.n; k++) {
+    for (size_t k = from; k < to; k++) {
         const struct mt_bucket *v = &b->all.v[k];
         double y = y_of(p, edge == EDGE_MIN ? v->min_b : v->max_b);
-        if (k == 0)
+        if (k == from)
             mt_svg_path_move(&path, x_of(p, v->start_ns), area ? y_of(p, 0) : y);
         mt_svg_path_to_y(&path, y);
         mt_svg_path_to_x(&path, x_of(p, v->end_ns));
@@ -129,6 +130,18 @@ static void draw_curve(const struct picture *p, const struct mt_buckets *b, enum
     if (area)
         mt_svg_path_to_y(&path, y_of(p, 0));
     mt_svg_path_end(&path, area, NULL);
+}
+
+/* All that is known of a curve. */
+static void draw_curve(const struct picture *p, const struct mt_buckets *b, enum edge edge,
+                       const char *css_class, bool area)
+{
+    for (size_t k = 0, from = 0; k <= b->all.n; k++)
+        if (k == b->all.n || mt_bucket_unknown(&b->all.v[k])) {
+            if (k > from)
+                draw_part(p, b, from, k, edge, css_class, area);
+            from = k + 1;
+        }
 }
 
 /* The area between two curves, there along the upper and back along the lower. */
@@ -236,9 +249,10 @@ static void draw_legend(const struct picture *p, double y)
         mt_svg_text(p->out, "mono", LEFT + 108, y, name.s);
     }
     if (!b && p->c->second) {
-        mt_svg_rect(p->out, "area", LEFT, y - 11, 12, 12);
+        mt_svg_rect(p->out, "area", LEFT, p->c->within ? y - 6 : y - 11, 12, p->c->within ? 2 : 12);
         mt_svg_text(p->out, "", LEFT + 20, y, p->c->what);
-        mt_svg_rect(p->out, "key2", LEFT + 110, y - 6, 12, 2);
+        mt_svg_rect(p->out, p->c->within ? "part" : "key2", LEFT + 110,
+                    p->c->within ? y - 11 : y - 6, 12, p->c->within ? 12 : 2);
         mt_svg_text(p->out, "", LEFT + 130, y, p->c->second_what);
         y += LEGEND_ROW;
     }
@@ -313,8 +327,10 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     if (c->bands)
         draw_bands(&p);
     else {
-        draw_curve(&p, c->level, EDGE_MAX, "range", true);
-        draw_curve(&p, c->level, EDGE_MIN, "area", true);
+        const struct mt_buckets *filled = c->within ? c->second : c->level;
+        draw_curve(&p, filled, EDGE_MAX, c->within ? "part" : "range", true);
+        if (!c->within)
+            draw_curve(&p, filled, EDGE_MIN, "area", true);
         draw_curve(&p, c->level, EDGE_MAX, "line", false);
     }
     if (c->second)

@@ -14,7 +14,7 @@
 #define AROUND     4 /* lines beside the plot: peak, axis, times, steps */
 #define STEP_GAP   4 /* columns between steps at least */
 
-enum dot { DOT_LEVEL = 1, DOT_RANGE = 2, DOT_SECOND = 4 };
+enum dot { DOT_LEVEL = 1, DOT_RANGE = 2, DOT_SECOND = 4, DOT_PART = 8 };
 
 struct canvas {
     const struct mt_chart *c;
@@ -49,21 +49,35 @@ static const struct mt_bucket *bucket_of(const struct canvas *v, const struct mt
     return &b->all.v[(size_t)x * b->all.n / (size_t)(v->cols * v->wide)];
 }
 
+static void plot_area(struct canvas *v, const struct mt_bucket *b, int x)
+{
+    int zero = dot_of(v, 0), least = dot_of(v, b->min_b), most = dot_of(v, b->max_b);
+    for (int y = least < zero ? least : zero; y <= (most > zero ? most : zero); y++) {
+        bool solid = (y <= least && y >= zero) || (y >= most && y <= zero) || y == most;
+        *dot_at(v, x, y) |= solid ? DOT_LEVEL : DOT_RANGE;
+    }
+}
+
+static void plot_line(struct canvas *v, const struct mt_bucket *b, int x, enum dot dot)
+{
+    for (int y = dot_of(v, b->min_b); y <= dot_of(v, b->max_b); y++)
+        *dot_at(v, x, y) |= dot;
+}
+
 static void plot(struct canvas *v)
 {
-    int zero = dot_of(v, 0);
     for (int x = 0; x < v->cols * v->wide; x++) {
         const struct mt_bucket *b = bucket_of(v, v->c->level, x);
-        int least = dot_of(v, b->min_b), most = dot_of(v, b->max_b);
-        for (int y = least < zero ? least : zero; y <= (most > zero ? most : zero); y++) {
-            bool solid = (y <= least && y >= zero) || (y >= most && y <= zero) || y == most;
-            *dot_at(v, x, y) |= solid ? DOT_LEVEL : DOT_RANGE;
-        }
-        if (!v->c->second)
+        const struct mt_bucket *second = v->c->second ? bucket_of(v, v->c->second, x) : NULL;
+        if (v->c->within)
+            plot_line(v, b, x, DOT_LEVEL);
+        else
+            plot_area(v, b, x);
+        if (!second || mt_bucket_unknown(second))
             continue;
-        b = bucket_of(v, v->c->second, x);
-        for (int y = dot_of(v, b->min_b); y <= dot_of(v, b->max_b); y++)
-            *dot_at(v, x, y) |= DOT_SECOND;
+        plot_line(v, second, x, DOT_SECOND);
+        for (int y = dot_of(v, 0); v->c->within && y < dot_of(v, second->min_b); y++)
+            *dot_at(v, x, y) |= DOT_PART;
     }
 }
 
@@ -103,13 +117,14 @@ static void add_cell(const struct canvas *v, int col, int row, int *kinds)
             int line = row * v->high + y, at = col * v->wide + x;
             uint8_t dot = v->dots[line * v->cols * v->wide + at];
             *kinds |= dot;
-            if ((dot & ~DOT_RANGE) || (dot && (line + at) % 2))
+            if ((dot & ~(DOT_RANGE | DOT_PART)) || (dot && (line + at) % 2))
                 shown |= braille[y][x];
         }
     if (v->c->ascii)
         mt_buf_addc(v->out, *kinds & DOT_LEVEL    ? '#'
                             : *kinds & DOT_RANGE  ? ':'
                             : *kinds & DOT_SECOND ? '-'
+                            : *kinds & DOT_PART   ? ':'
                             : v->step[col]        ? '.'
                                                   : ' ');
     else if (shown) {

@@ -62,6 +62,17 @@ void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const st
     }
 }
 
+void mt_buckets_know(struct mt_buckets *b, const struct mt_window *known)
+{
+    for (size_t k = 0; k < b->all.n; k++) {
+        struct mt_bucket *one = &b->all.v[k];
+        if (one->end_ns <= known->from_ns || one->start_ns >= known->to_ns) {
+            one->min_b = INT64_MAX;
+            one->max_b = INT64_MIN;
+        }
+    }
+}
+
 void mt_buckets_free(struct mt_buckets *b)
 {
     mt_vec_free(&b->all);

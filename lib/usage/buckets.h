@@ -14,6 +14,12 @@ struct mt_bucket {
     int64_t max_at;           /* index in the levels of the first max_b; -1 = before all */
 };
 
+/* Nothing is known of it: min_b is above max_b. */
+static inline bool mt_bucket_unknown(const struct mt_bucket *b)
+{
+    return b->min_b > b->max_b;
+}
+
 struct mt_buckets {
     MT_VEC(struct mt_bucket) all;
 };
@@ -30,6 +36,8 @@ void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const st
 /* The moments that the same call looks at (mt_levels_load_near); allocated, *moment_n of them. */
 int64_t *mt_buckets_moments(const struct mt_window *w, const struct mt_window *shown, size_t n,
                             size_t *moment_n);
+/* Buckets that lie outside a window become unknown. */
+void mt_buckets_know(struct mt_buckets *b, const struct mt_window *known);
 void mt_buckets_free(struct mt_buckets *b);
 
 /* The first bucket with the largest maximum. */

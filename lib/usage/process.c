@@ -10,7 +10,7 @@
 static void add(struct mt_process_counts *out, const char *metric)
 {
     struct mt_counted *c = mt_vec_push(&out->all);
-    *c = (struct mt_counted){.most_b = MT_UNKNOWN};
+    *c = (struct mt_counted){.most_b = MT_UNKNOWN, .until_ns = INT64_MAX};
     snprintf(c->metric, sizeof c->metric, "%s", metric);
 }
 
@@ -48,6 +48,23 @@ static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
     }
 }
 
+static int64_t highest(const struct mt_levels *l)
+{
+    return mt_levels_value(l, mt_levels_peak(l, 0, (int64_t)l->all.n - 1));
+}
+
+static void add_traced(struct mt_process_counts *out)
+{
+    struct mt_window known;
+    add(out, MT_COUNTED_PYTORCH);
+    struct mt_counted *c = &out->all.v[out->all.n - 1];
+    mt_traced_levels(&out->traced, &c->levels, &known);
+    c->until_ns = known.to_ns;
+    c->most_b = highest(&c->levels);
+    add(out, MT_COUNTED_REST);
+    out->all.v[out->all.n - 1].rest = true;
+}
+
 enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run,
                                       const struct mt_run_device *device,
                                       struct mt_process_counts *out, struct mt_err *err)
@@ -59,9 +76,11 @@ enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run
     for (size_t i = 1; i < out->all.n; i++) {
         struct mt_counted *c = &out->all.v[i];
         MT_TRY(mt_samples_load(db, run, device, c->metric, &c->levels, err));
-        c->most_b = mt_levels_value(&c->levels,
-                                    mt_levels_peak(&c->levels, 0, (int64_t)c->levels.all.n - 1));
+        c->most_b = highest(&c->levels);
     }
+    MT_TRY(mt_traced_load(db, run, device, &out->traced, err));
+    if (out->traced.all.n)
+        add_traced(out);
     return MT_OK;
 }
 
@@ -70,12 +89,29 @@ void mt_process_counts_free(struct mt_process_counts *c)
     for (size_t i = 0; i < c->all.n; i++)
         mt_levels_free(&c->all.v[i].levels);
     mt_vec_free(&c->all);
+    mt_traced_free(&c->traced);
 }
 
 int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns)
 {
     int64_t at = mt_levels_at(&c->levels, t_ns);
-    return at < 0 ? MT_UNKNOWN : mt_levels_value(&c->levels, at);
+    return at < 0 || t_ns > c->until_ns ? MT_UNKNOWN : mt_levels_value(&c->levels, at);
+}
+
+/* What of the rss is in no other part. Where tensors were never touched, they are more than what
+ * is in memory of them, and nobody knows. */
+static int64_t rest_at(const struct mt_process_counts *all, int64_t t_ns)
+{
+    static const char *const parts[] = {"file", "shmem", MT_COUNTED_PYTORCH};
+    int64_t rest = mt_counted_at(&all->all.v[0], t_ns);
+    for (size_t i = 0; i < MT_ARRAY_LEN(parts) && rest != MT_UNKNOWN; i++) {
+        int64_t part = MT_UNKNOWN;
+        for (size_t k = 1; k < all->all.n; k++)
+            if (strcmp(all->all.v[k].metric, parts[i]) == 0)
+                part = mt_counted_at(&all->all.v[k], t_ns);
+        rest = part == MT_UNKNOWN ? MT_UNKNOWN : mt_wrap_sub(rest, part);
+    }
+    return rest < 0 ? MT_UNKNOWN : rest;
 }
 
 int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct mt_counted *c,
@@ -84,6 +120,8 @@ int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct 
     static const int seldom[] = {MT_METRIC_PSS, MT_METRIC_PRIVATE};
     int64_t at = mt_levels_at(&c->levels, t_ns);
     bool is_seldom = false;
+    if (c->rest)
+        return rest_at(all, t_ns);
     for (size_t i = 0; i < MT_ARRAY_LEN(seldom); i++)
         is_seldom |= strcmp(c->metric, mt_metric_names[seldom[i]]) == 0;
     if (at < 0 || !is_seldom)
@@ -100,15 +138,15 @@ void mt_process_counted_within(const struct mt_process_counts *all, const struct
     int64_t last = mt_levels_before(&c->levels, w->to_ns);
     bool whole = w->from_ns <= 0 && last == (int64_t)c->levels.all.n - 1;
     *most_b = *last_b = MT_UNKNOWN;
-    if (last >= 0) {
+    if (last >= 0 || c->rest) {
         const struct mt_levels *rss = &all->all.v[0].levels;
         int64_t end = mt_levels_time(rss, mt_levels_before(rss, w->to_ns), 0);
-        int64_t own = c->levels.all.v[last].t_ns;
+        int64_t own = last >= 0 ? c->levels.all.v[last].t_ns : end;
         *last_b = mt_process_counted_at(all, c, end > own ? end : own);
     }
     if (whole)
         *most_b = c->most_b;
-    else if (last >= 0)
+    else if (last >= 0 && w->from_ns <= c->until_ns)
         *most_b =
             mt_levels_value(&c->levels, mt_levels_peak(&c->levels, first < 0 ? 0 : first, last));
 }

@@ -7,15 +7,24 @@
 
 #include "lib/model/recording.h"
 #include "lib/usage/samples.h"
+#include "lib/usage/traced.h"
+
+/* What PyTorch had allocated for tensors in the process's memory, by traces of it; and what is
+ * neither that nor files nor shared: the rest of its anonymous memory. */
+#define MT_COUNTED_PYTORCH "pytorch"
+#define MT_COUNTED_REST    "rest"
 
 struct mt_counted {
     char metric[64];         /* "rss", "anon", ... */
     struct mt_levels levels; /* without any, `most_b` is all that is known */
     int64_t most_b;          /* in all; MT_UNKNOWN */
+    int64_t until_ns;        /* known so long; INT64_MAX: until the process ended */
+    bool rest;               /* it is computed from the others */
 };
 /* The first is rss; the others as the recording has them. */
 struct mt_process_counts {
     MT_VEC(struct mt_counted) all;
+    struct mt_traced_all traced; /* the last two are of these, where there are any */
 };
 
 /* Whether the device is a process: its level is what it has in memory, whoever allocated that. */

@@ -59,6 +59,56 @@ for wrong in 0 x 3x -1 1234567890; do
     if [ $? != 2 ] || [ -e ran ]; then fail "--torch=$wrong"; fi
 done
 
+# ---- one axis: what the process has, and what PyTorch has of it ----
+
+cat >parts.py <<'END'
+import gc, time, torch
+keep = torch.empty(3 << 20)
+time.sleep(.3)
+big = torch.empty(100 << 20)
+other = bytearray(60 << 20)
+for i in range(0, len(other), 4096):
+    other[i] = 1
+time.sleep(.3)
+del big
+gc.collect()
+time.sleep(.3)
+END
+"$MEMTOOL" record --torch --name parts -- python3 parts.py >out 2>err || fail "exit $?"
+device=$(ask "SELECT device FROM v_device WHERE run = 'parts' ORDER BY peak_b DESC LIMIT 1")
+figures() { "$MEMTOOL" memory parts --device "$device" --format csv "$@" 2>>err; } # of the Python itself
+mib() { awk -F, -v c="$1" -v d="$device" -v m="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $at["metric"] == m && $at["device"] == d && $at[c] != "" { printf "%d\n", ($at[c] + 524288) / 1048576 }'; }
+figures >all
+same "what PyTorch has at the end" "$(mib current_b pytorch <all)" 3
+same "the most that it had" "$(mib peak_b pytorch <all)" 103
+same "what it had at the peak of rss" "$(mib at_peak_b pytorch <all)" 103
+rest=$(mib at_peak_b rest <all)
+if [ "$rest" -lt 60 ] || [ "$rest" -gt 80 ]; then fail "beside PyTorch there are $rest MiB, not 60 and Python's own"; fi
+figures --at @peak --at @end >change
+same "what PyTorch freed" "$(mib change_b pytorch <change)" -99 # rounded up
+back=$(mib change_b rss <change)
+if [ "$back" -gt -98 ] || [ "$back" -lt -175 ]; then fail "rss fell by $back MiB"; fi
+"$MEMTOOL" memory parts --device "$device" --at @peak --at @end >out 2>>err
+grep -q "^PyTorch freed 100 MiB, and the system got 1.. MiB back" out || fail "it is not said what came back: $(cat out)"
+# shellcheck disable=SC2016 # not to be expanded
+next=$(sed -n 's/^`memtool \(.*\)` shows whose.*/\1/p' out)
+# shellcheck disable=SC2086 # words
+"$MEMTOOL" $next >out 2>>err || fail "what it advises is exit $?"
+grep -q "^-100 MiB" out || fail "the trace does not say whose they were"
+figures --at 1ms >before
+same "PyTorch before it was imported" "$(mib live_b pytorch <before)" ""
+"$MEMTOOL" timeline parts --device "$device" --format csv --width 1000 >out 2>>err
+same "its curve" "$(awk -F, 'NR > 1 && $8 > m { m = $8 } END { print m / 1048576 }' out)" 103
+same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-)" ",,"
+"$MEMTOOL" timeline parts --device "$device" --format svg >out 2>>err
+grep -q 'class="part"' out || fail "the picture has no area of PyTorch"
+"$MEMTOOL" timeline parts --device "$device" --ascii >out 2>>err
+grep -q "The area is what PyTorch has allocated (run 'parts.torch'), recorded from .* to the end" out || fail "nothing says what the area is"
+same "its steps are those of the process" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three')")" 3
+"$MEMTOOL" memory three --step 1 >out 2>err || fail "exit $?"
+"$MEMTOOL" memory three.torch --at 1ms >out 2>err
+same "--at of a trace" $? 2
+
 # ---- how programs end, and what there is of them then ----
 
 record() { # NAME PROGRAM: its code

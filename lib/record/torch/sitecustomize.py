@@ -91,21 +91,21 @@ class Recording:
             )
             profiler.start()
             self.profiler = profiler
-            profiler.add_metadata_json("memtool_process", '{"pid": %d}' % self.pid)
         finally:
             self.busy = False
             if quiet:
                 del os.environ["KINETO_LOG_LEVEL"]
         said(started="%d %d" % (before, time.time_ns()))
 
-    def stop(self, state, why):
-        """Ends the profiler and writes the trace, once."""
+    def stop(self, state, why, ended):
+        """Ends the profiler and writes the trace, once. ended: by what, for the trace."""
         profiler, self.profiler = self.profiler, None
         if profiler is None or os.getpid() != self.pid:
             return
         before = time.time_ns()
         self.busy = True
         try:
+            profiler.add_metadata_json("memtool_process", '{"pid": %d, "ended": "%s"}' % (self.pid, ended))
             profiler.stop()
             profiler.export_chrome_trace(self.path("part.json"))
             os.replace(self.path("part.json"), self.path("json"))
@@ -122,7 +122,7 @@ class Recording:
 
         def prepare_trace(profiler, *args, **kwargs):
             if not self.busy:
-                self.stop("yielded", "the program started a profiler of its own")
+                self.stop("yielded", "the program started a profiler of its own", "another")
             return prepare(profiler, *args, **kwargs)
 
         cls._prepare_trace = prepare_trace
@@ -130,7 +130,7 @@ class Recording:
     def after_step(self, *_):
         self.steps += 1
         if self.steps == STEPS:
-            self.stop("recorded", "")
+            self.stop("recorded", "", "steps")
 
     def in_child(self):
         """A fork has the profiler's events, and would collect more for nobody."""
@@ -142,7 +142,7 @@ class Recording:
                 pass
 
     def at_exit(self):
-        self.stop("recorded", "")
+        self.stop("recorded", "", "exit")
         self.dump_cuda("pickle")
 
     # ---- CUDA: when the program first uses it ----

@@ -1,0 +1,195 @@
+#include "cmd/memory_process.h"
+
+#include "cmd/common.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/columns.h"
+#include "lib/run/knows.h"
+#include <string.h>
+
+enum { MOMENTS = 2 };
+
+static struct mt_cell cell(int64_t bytes)
+{
+    return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
+}
+
+void mt_memory_process_columns(struct mt_report *r, size_t at_n)
+{
+    if (!at_n) {
+        mt_report_column(r, "at_peak_b", "AT PEAK RSS", MT_UNIT_BYTES);
+        return;
+    }
+    r->keep_order = true;
+    mt_report_columns(r, at_n == MOMENTS ? "change_b before_b after_b" : "live_b=THEN");
+    mt_report_columns(r, "device metric");
+    r->columns.v[r->columns.n - 1].whole = true;
+}
+
+/* ---- a window ---- */
+
+/* When its rss was highest in the window; MT_UNKNOWN: nobody knows. */
+static int64_t peak_time(const struct mt_run_device *d, const struct mt_process_counts *counts,
+                         const struct mt_window *w)
+{
+    const struct mt_levels *rss = &counts->all.v[0].levels;
+    int64_t first = mt_levels_before(rss, w->from_ns), last = mt_levels_before(rss, w->to_ns);
+    if (w->from_ns <= 0 && w->to_ns == INT64_MAX)
+        return d->peak_ns;
+    return last < 0 ? MT_UNKNOWN
+                    : mt_levels_time(rss, mt_levels_peak(rss, first < 0 ? 0 : first, last), 0);
+}
+
+static void window_rows(struct mt_report *r, const struct mt_run_device *d,
+                        const struct mt_process_counts *counts, const struct mt_window *w)
+{
+    int64_t most_b, last_b, peak_ns = peak_time(d, counts, w);
+    for (size_t i = 0; i < counts->all.n; i++) {
+        const struct mt_counted *c = &counts->all.v[i];
+        mt_process_counted_within(counts, c, w, &most_b, &last_b);
+        struct mt_cell *cells = mt_report_row(r)->cells;
+        cells[0] = mt_cell_text(mt_report_text(r, d->name));
+        cells[1] = mt_cell_text(mt_report_text(r, c->metric));
+        cells[2] = cell(last_b);
+        cells[3] = cell(most_b);
+        cells[r->columns.n - 1] =
+            cell(i == 0                  ? most_b
+                 : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
+                                         : mt_process_counted_at(counts, c, peak_ns));
+    }
+}
+
+/* ---- moments ---- */
+
+struct moment {
+    int64_t t_ns, rss_b;
+};
+
+static enum mt_status find_moment(const struct mt_view *v, const struct mt_process_counts *counts,
+                                  const char *text, struct moment *out, struct mt_err *err)
+{
+    struct mt_time_arg m;
+    const struct mt_levels *rss = &counts->all.v[0].levels;
+    MT_TRY(mt_time_arg_parse(text, &v->run, &v->blocks.steps, &m, err));
+    bool exact = m.kind == MT_AT_TIME && m.t_ns != INT64_MIN && m.t_ns != INT64_MAX;
+    int64_t index = mt_levels_of_moment(rss, &m);
+    out->t_ns = exact ? m.t_ns : mt_levels_time(rss, index, 0);
+    if (m.t_ns == INT64_MAX && m.kind == MT_AT_TIME)
+        out->t_ns = v->run.dur_ns; /* parts are counted behind the last change */
+    out->rss_b = mt_levels_value(rss, index);
+    return MT_OK;
+}
+
+/* What came back, and to whom. */
+static void explain_change(struct mt_report *r, int64_t pytorch_b, int64_t rss_b)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    if (pytorch_b >= 0)
+        return;
+    mt_human_bytes(-pytorch_b, a);
+    if (rss_b >= 0)
+        mt_report_footer(r,
+                         "PyTorch freed %s, and the system got none of it back: malloc keeps it, "
+                         "or others took it.",
+                         a);
+    else if (rss_b > pytorch_b - pytorch_b / 10)
+        mt_report_footer(r,
+                         "PyTorch freed %s, of which the system got %s back: malloc keeps the "
+                         "rest, or others took it.",
+                         a, mt_human_bytes(-rss_b, b));
+    else
+        mt_report_footer(r, "PyTorch freed %s, and the system got %s back.", a,
+                         mt_human_bytes(-rss_b, b));
+}
+
+/* Where to look for the tensors themselves. */
+static void point_to_trace(struct mt_report *r, const struct mt_traced_all *traced,
+                           const struct moment *m)
+{
+    struct mt_buf run = {0};
+    for (size_t i = 0; i < traced->all.n; i++) {
+        const struct mt_traced *t = &traced->all.v[i];
+        int64_t from_ns = m[0].t_ns - t->offset_ns, to_ns = m[1].t_ns - t->offset_ns;
+        to_ns = to_ns > t->run.dur_ns ? t->run.dur_ns : to_ns;
+        if (from_ns < 0 || from_ns > to_ns)
+            continue;
+        mt_shell_word(&run, t->run.name);
+        mt_report_footer(r, "`memtool peak %s --at %lldns --at %lldns` shows whose tensors.", run.s,
+                         (long long)from_ns, (long long)to_ns);
+        break;
+    }
+    mt_buf_free(&run);
+}
+
+static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
+                        const struct mt_process_counts *counts, const struct moment *m, size_t n)
+{
+    for (size_t i = 0; i < counts->all.n; i++) {
+        const struct mt_counted *c = &counts->all.v[i];
+        int64_t b[MOMENTS] = {m[0].rss_b, m[n - 1].rss_b};
+        for (size_t k = 0; k < n && i; k++)
+            b[k] = mt_process_counted_at(counts, c, m[k].t_ns);
+        int64_t change =
+            b[0] == MT_UNKNOWN || b[1] == MT_UNKNOWN ? MT_UNKNOWN : mt_wrap_sub(b[1], b[0]);
+        struct mt_cell *cells = mt_report_row(r)->cells;
+        if (n == MOMENTS)
+            *cells++ = cell(change);
+        for (size_t k = 0; k < n; k++)
+            *cells++ = cell(b[k]);
+        *cells++ = mt_cell_text(mt_report_text(r, d->name));
+        *cells = mt_cell_text(mt_report_text(r, c->metric));
+        if (n == MOMENTS && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN)
+            explain_change(r, change, mt_wrap_sub(m[1].rss_b, m[0].rss_b));
+    }
+    if (n == MOMENTS)
+        point_to_trace(r, &counts->traced, m);
+}
+
+/* ---- both ---- */
+
+/* Of which run the figures of PyTorch are, and when they are known. */
+static void name_traces(struct mt_report *r, const struct mt_run *run,
+                        const struct mt_traced_all *traced)
+{
+    char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX];
+    for (size_t i = 0; i < traced->all.n; i++) {
+        const struct mt_traced *t = &traced->all.v[i];
+        bool end = t->known.to_ns == INT64_MAX || t->known.to_ns >= run->dur_ns;
+        mt_report_footer(r, "pytorch is what run '%s' has on %s, recorded from %s to %s.",
+                         t->run.name, t->device.name,
+                         mt_human_ns(t->known.from_ns > 0 ? t->known.from_ns : 0, from),
+                         end ? "the end" : mt_human_ns(t->known.to_ns, to));
+        mt_report_older(r, &t->run, &t->device);
+    }
+}
+
+static enum mt_status show(struct mt_report *r, const struct mt_view *v,
+                           const struct mt_run_device *d, const struct mt_memory_asked *asked,
+                           const struct mt_process_counts *counts, struct mt_err *err)
+{
+    struct moment m[MOMENTS] = {{0}};
+    if (asked->at.n) {
+        for (size_t i = 0; i < asked->at.n; i++)
+            MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
+        moment_rows(r, d, counts, m, asked->at.n);
+    } else
+        window_rows(r, d, counts, &asked->window);
+    name_traces(r, &v->run, &counts->traced);
+    return MT_OK;
+}
+
+enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,
+                                 const struct mt_run_device *d, const struct mt_memory_asked *asked,
+                                 struct mt_err *err)
+{
+    struct mt_process_counts counts;
+    if (asked->levels)
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_LEVEL, err));
+    if (asked->steps)
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_STEPS, err));
+    enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
+    if (st == MT_OK)
+        st = show(r, v, d, asked, &counts, err);
+    mt_process_counts_free(&counts);
+    return st;
+}

@@ -1,0 +1,26 @@
+/*
+ * memory_process.h - `memtool memory` of processes: what the system counted, and what PyTorch had
+ * of it, by traces in the run's group.
+ */
+#ifndef MT_MEMORY_PROCESS_H
+#define MT_MEMORY_PROCESS_H
+
+#include "cmd/view.h"
+#include "lib/render/report.h"
+#include "lib/usage/process.h"
+
+struct mt_memory_asked {
+    struct mt_window window;
+    bool levels, steps;   /* they are needed: a part is asked for */
+    struct mt_strings at; /* one moment or two instead of a window */
+};
+
+/* The columns of that many moments; 0: those of a window, behind the ones that all devices have. */
+void mt_memory_process_columns(struct mt_report *r, size_t at_n);
+/* A row for each figure of the device. Errors: MT_EUSAGE: no such moment, or the run does not know
+ * enough; MT_EDB. */
+enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,
+                                 const struct mt_run_device *d, const struct mt_memory_asked *asked,
+                                 struct mt_err *err);
+
+#endif
