@@ -99,7 +99,8 @@ enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
         [MT_BY_SHAPE] = MT_KNOWS_OPS,           [MT_BY_THREAD] = MT_KNOWS_THREADS,
         [MT_BY_FORWARD] = MT_KNOWS_OPS,         [MT_BY_STEP] = MT_KNOWS_STEPS,
         [MT_BY_OBJECT] = MT_KNOWS_PLACES,       [MT_BY_FILE] = MT_KNOWS_PLACES,
-        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES, [MT_BY_LABEL] = MT_KNOWS_LABELS};
+        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES, [MT_BY_LABEL] = MT_KNOWS_LABELS,
+        [MT_BY_SIZE] = MT_KNOWS_SIZES};
     /* where there are events, what one of them lacks is a row of its own */
     const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
     unsigned asked = mt_device_has_events(device) ? always : ~0u;

@@ -305,7 +305,7 @@ static const struct mt_opt opts[] = {
     {"no-symbols", 0, MT_OPT_FLAG, &how.no_symbols, NULL,
      "open none of them: functions without a name stay places in modules"},
     {"split", 0, MT_OPT_STRING, &split, "WHAT",
-     "keep apart in heap logs what paths of one name add up: thread, label, or thread,label"},
+     "keep apart in heap logs what paths of one name add up: thread, label, size, or several"},
     {"series", 0, MT_OPT_FLAG, &series, NULL,
      "all files are dumps of one process, in their order: one run, whose moments they are"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
@@ -317,10 +317,11 @@ static const struct mt_opt opts[] = {
 static const struct mt_glossary_entry formats[] = {MT_READERS(READS){0}};
 static const struct mt_glossary words[] = {{"Files it reads", formats, NULL}, {0}};
 
-static const struct mt_values values[] = {{"cpp-frames", "fold all none", NULL},
-                                          {"split", "thread label thread,label", NULL},
-                                          {"values", "at-end at-peak allocated temporary", NULL},
-                                          {0}};
+static const struct mt_values values[] = {
+    {"cpp-frames", "fold all none", NULL},
+    {"split", "thread label size thread,label thread,size label,size thread,label,size", NULL},
+    {"values", "at-end at-peak allocated temporary", NULL},
+    {0}};
 
 const struct mt_cmd mt_cmd_import = {
     .name = "import",

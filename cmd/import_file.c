@@ -14,26 +14,36 @@ struct progress {
     struct mt_progress line;
 };
 
+static const char *const split_words[] = {"thread", "label", "size"}; /* by bit */
+
 enum mt_status mt_import_split(const char *text, unsigned *out, struct mt_err *err)
 {
-    static const char *const words[] = {"", "thread", "label", "thread,label", "label,thread"};
-    static const unsigned means[] = {0, MT_SPLIT_THREAD, MT_SPLIT_LABEL,
-                                     MT_SPLIT_THREAD | MT_SPLIT_LABEL,
-                                     MT_SPLIT_THREAD | MT_SPLIT_LABEL};
-    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
-        if (strcmp(text ? text : "", words[i]) == 0) {
-            *out = means[i];
-            return MT_OK;
+    *out = 0;
+    for (const char *p = text, *next; p && *p; p = next) {
+        size_t n = strcspn(p, ","), i = 0;
+        next = p[n] ? p + n + 1 : p + n;
+        while (i < MT_ARRAY_LEN(split_words) &&
+               (strlen(split_words[i]) != n || memcmp(split_words[i], p, n) != 0))
+            i++;
+        bool ends = p[n] && !*next; /* "thread," */
+        if (i == MT_ARRAY_LEN(split_words) || *out >> i & 1 || ends) {
+            MT_FAIL(err, MT_EUSAGE,
+                    "--split is thread, label, size or several, as thread,label, "
+                    "not '%s'",
+                    text);
+            mt_err_hint(err, "Nothing was imported.");
+            return MT_EUSAGE;
         }
-    MT_FAIL(err, MT_EUSAGE, "--split is thread, label or thread,label, not '%s'", text);
-    mt_err_hint(err, "Nothing was imported.");
-    return MT_EUSAGE;
+        *out |= 1u << i;
+    }
+    return MT_OK;
 }
 
 const char *mt_import_split_words(unsigned split)
 {
-    static const char *const words[] = {NULL, "thread", "label", "thread,label"};
-    return words[split & 3u];
+    static const char *const words[] = {NULL,   "thread",      "label",      "thread,label",
+                                        "size", "thread,size", "label,size", "thread,label,size"};
+    return words[split & MT_SPLIT_ALL];
 }
 
 static void show_progress(void *closure)

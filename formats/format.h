@@ -33,7 +33,7 @@ enum mt_meaning {
 };
 
 /* What is kept apart of heap logs, as a root of call paths; else it adds up. Bits. */
-enum mt_split { MT_SPLIT_THREAD = 1, MT_SPLIT_LABEL = 2 };
+enum mt_split { MT_SPLIT_THREAD = 1, MT_SPLIT_LABEL = 2, MT_SPLIT_SIZE = 4, MT_SPLIT_ALL = 7 };
 
 struct mt_read_opts {
     unsigned split; /* enum mt_split */

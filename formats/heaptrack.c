@@ -341,7 +341,8 @@ static void add_temporary(struct reader *r)
     for (size_t i = 0; i < r->tables.infos.n; i++) {
         const struct mt_ht_info *info = &r->tables.infos.v[i];
         if (info->temporary_n)
-            mt_heap_extra(r->heap, info->node, "temporary_most_n", (int64_t)info->temporary_n);
+            mt_heap_extra(r->heap, mt_heap_sized(r->heap, info->node, (int64_t)info->bytes),
+                          "temporary_most_n", (int64_t)info->temporary_n);
     }
 }
 

@@ -72,6 +72,7 @@ static enum mt_status unmap(struct mt_memray *r, uint64_t begin, uint64_t bytes,
 static enum mt_status map(struct mt_memray *r, uint32_t node, uint64_t begin, uint64_t bytes,
                           struct mt_err *err)
 {
+    node = mt_heap_sized(r->heap, node, (int64_t)bytes);
     MT_TRY(mt_heap_alloc(r->heap, node, (int64_t)bytes, err));
     if (bytes)
         mt_ranges_add(&r->mapped, (struct mt_range){begin, end_of(begin, bytes), node});
@@ -84,6 +85,7 @@ static void remember(struct mt_memray *r, uint32_t node, uint64_t address, uint6
 {
     struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
     v[1] = v[0];
+    node = mt_heap_sized(r->heap, node, (int64_t)bytes);
     v[0] = (struct mt_mr_recent){address, bytes, node, address != 0};
 }
 

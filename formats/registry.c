@@ -1,6 +1,7 @@
 #include "formats/format.h"
 
 #include "lib/base/mem.h"
+#include "lib/model/heap.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -99,7 +100,10 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
 {
     rec->format = reader->name;
     rec->kind = reader->kind;
+    rec->split_sizes = opts->split & MT_SPLIT_SIZE;
     MT_TRY(reader->read(in, opts, rec, err));
+    if (rec->split_sizes && rec->summed)
+        mt_heap_drop_bare_paths(rec);
     if (opts->symbols)
         note_symbols(opts->symbols, rec);
     return MT_OK;

@@ -94,7 +94,7 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
     if (!node_of(r, frames, frame_n, node, &node))
         return MT_OK;
     *good = true;
-    return mt_heap_left(r->heap, node, size, 1, err);
+    return mt_heap_left(r->heap, mt_heap_sized(r->heap, node, size), size, 1, err);
 }
 
 /* ---- the whole ---- */

@@ -10,8 +10,8 @@ SELECT parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase
 SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
 
 -- name: load_frames
--- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, 3 a thread, 4 a label, object, file
-SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
+-- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, object, file
+SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 WHEN kind = 'other' AND (SELECT k.kind FROM frame k WHERE k.id = v_frame.id) = 9 THEN 5 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id
@@ -51,6 +51,15 @@ SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, f
   alloc_record, freed_record, alloc_node_id, freed_node_id FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3
     AND (alloc_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
+
+-- name: load_allocs_in
+-- The same, with the nodes of the ops.
+-- in: as load_allocs   out: as load_allocs
+SELECT a.bytes_b, a.alloc_ns, a.alloc_op_id, a.alloc_thread_id, a.freed_ns, a.freed_op_id, a.freed_thread_id,
+  a.alloc_record, a.freed_record, coalesce(o.node_id, a.alloc_node_id), coalesce(f.node_id, a.freed_node_id)
+  FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
+  WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3
+    AND (a.alloc_ns BETWEEN ?4 AND ?5 OR a.freed_ns BETWEEN ?4 AND ?5) ORDER BY a.id;
 
 -- name: load_older
 -- The blocks of a device that are older than the recording, outlive it, and have a call path.

@@ -47,6 +47,7 @@ static void know_frames(struct mt_recording *r)
         any |= f->kind == MT_FRAME_CATEGORY ? MT_KNOWS_CATEGORIES : 0u;
         any |= f->kind == MT_FRAME_THREAD ? MT_KNOWS_THREADS : 0u;
         any |= f->kind == MT_FRAME_LABEL ? MT_KNOWS_LABELS : 0u;
+        any |= f->kind == MT_FRAME_SIZE ? MT_KNOWS_SIZES : 0u;
     }
     for (size_t i = 0; i < r->devices.n; i++)
         r->devices.v[i].knows |= any;

@@ -51,6 +51,9 @@ void mt_heap_free(struct mt_heap *h)
     mt_vec_free(&h->extra_at);
     mt_strtab_free(&h->extra_keys);
     mt_map_free(&h->block_of);
+    mt_map_free(&h->sized);
+    mt_vec_free(&h->sized_of);
+    mt_vec_free(&h->chain);
     free(h);
 }
 
@@ -76,6 +79,7 @@ enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
                    mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->moments) +
                    mt_vec_bytes(&h->blocks) + mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
                    mt_strtab_bytes(&h->extra_keys) + mt_map_bytes(&h->block_of) +
+                   mt_map_bytes(&h->sized) + mt_vec_bytes(&h->sized_of) +
                    h->rec->history.curve.packed.n;
     mt_rec_beside(h->rec, &h->beside, now);
     return mt_rec_check_memory(h->rec, err);
@@ -454,6 +458,7 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
     if (is_empty(h))
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     put_history(h);
+    mt_heap_settle_sizes(h);
     h->rec->summed_n += h->by_sums ? 0 : h->event_n;
     MT_TRY(mt_heap_until(h, h->now, err));
     return mt_heap_check_memory(h, err);

@@ -1,6 +1,12 @@
 /* Events of a heap log: what each path holds, and the highest level, without a row per event. */
 #include "lib/model/heap_parts.h"
 
+/* Most logs are not apart by size. */
+static inline uint32_t sized(struct mt_heap *h, uint32_t node, int64_t bytes)
+{
+    return h->rec->split_sizes ? mt_heap_sized(h, node, bytes) : node;
+}
+
 /* A slot whose figures are about to change. */
 static inline struct mt_heap_node *touch(struct mt_heap *h, uint32_t slot)
 {
@@ -39,7 +45,7 @@ static inline enum mt_status count(struct mt_heap *h, struct mt_err *err)
 enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
-    struct mt_heap_node *n = touch(h, mt_heap_slot(h, node));
+    struct mt_heap_node *n = touch(h, mt_heap_slot(h, sized(h, node, bytes)));
     n->alloc_b += bytes;
     n->alloc_n++;
     n->live_b += bytes;
@@ -65,6 +71,7 @@ static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err
 enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
                                struct mt_err *err)
 {
+    node = blocks < 0 ? sized(h, node, bytes) : node;
     uint32_t slot = mt_heap_slot(h, node); /* may move the slots */
     const struct mt_heap_node *before = &h->slots.v[slot];
     if (before->live_n + blocks < 0 || before->live_b < bytes)
@@ -86,7 +93,7 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
 enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->older_b, bytes, err));
-    struct mt_heap_node *n = touch(h, mt_heap_slot(h, node));
+    struct mt_heap_node *n = touch(h, mt_heap_slot(h, sized(h, node, bytes)));
     n->came_b += bytes;
     n->live_b += bytes;
     n->live_n++;
@@ -101,6 +108,8 @@ enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, st
 enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64_t bytes,
                             struct mt_err *err)
 {
+    from = sized(h, from, bytes);
+    to = sized(h, to, bytes);
     uint32_t slot = mt_heap_slot(h, from);
     const struct mt_heap_node *before = &h->slots.v[slot];
     if (from == to)
@@ -158,6 +167,7 @@ enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node,
 {
     if (!addr)
         return MT_OK;
+    node = sized(h, node, bytes);
     uint32_t *block = mt_map_at(&h->block_of, addr);
     bool replaces = *block != MT_MAP_NONE;
     if (!replaces)

@@ -85,6 +85,11 @@ struct mt_heap {
     bool by_moments, moment_open, moment_tree, peak_tree, last_tree, last_is_end, no_blocks;
     int64_t moment_total;
 
+    /* apart by size */
+    struct mt_map sized;       /* node + 1, power of two -> the node below that size */
+    MT_VEC(uint32_t) sized_of; /* node below a size -> the one that it is of, + 1; MT_NONE: none */
+    MT_VEC(uint32_t) chain;    /* scratch */
+
     uint64_t sample_n, sample_stride;
     size_t first_sample; /* in rec->samples */
 
@@ -118,6 +123,9 @@ static inline uint32_t mt_heap_slot(struct mt_heap *h, uint32_t node)
     }
     return *slot - 1;
 }
+
+/* Nodes below sizes are as those that they are of have become. */
+void mt_heap_settle_sizes(struct mt_heap *h);
 
 /* Puts the level after event number `event` in the curve. */
 void mt_heap_put_level(struct mt_heap *h, struct mt_level level);

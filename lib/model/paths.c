@@ -15,6 +15,7 @@ void mt_path_tree_free(struct mt_path_tree *p)
     mt_strtab_free(&p->functions);
     mt_vec_free(&p->frames);
     mt_vec_free(&p->flags);
+    mt_vec_free(&p->frame_of);
     mt_map_free(&p->children);
 }
 
@@ -34,12 +35,15 @@ static uint32_t function(struct mt_path_tree *p, const uint32_t key[4])
 {
     struct mt_recording *r = p->rec;
     uint32_t id = mt_strtab_add(&p->functions, (const char *)key, 4 * sizeof *key);
-    if (id == p->flags.n) {
+    if (id == p->frame_of.n) {
         enum mt_frame_kind kind = key[3] & MT_PATH_PYTHON     ? MT_FRAME_PYTHON
                                   : key[3] & MT_PATH_CATEGORY ? MT_FRAME_CATEGORY
                                   : key[3] & MT_PATH_THREAD   ? MT_FRAME_THREAD
                                   : key[3] & MT_PATH_LABEL    ? MT_FRAME_LABEL
                                                               : MT_FRAME_NATIVE;
+        *mt_vec_push(&p->frame_of) = (uint32_t)r->frames.n;
+        while (p->flags.n < r->frames.n - p->first) /* others made frames, too */
+            *mt_vec_push(&p->flags) = MT_PATH_ASIDE;
         *mt_vec_push(&r->frames) = (struct mt_frame){.name = key[0],
                                                      .object = key[1],
                                                      .file = key[2],
@@ -47,7 +51,7 @@ static uint32_t function(struct mt_path_tree *p, const uint32_t key[4])
                                                      .kind = (uint8_t)kind};
         *mt_vec_push(&p->flags) = (uint8_t)key[3];
     }
-    return p->first + id;
+    return p->frame_of.v[id];
 }
 
 uint32_t mt_path_frame(struct mt_path_tree *p, const char *name, const char *object,

@@ -25,12 +25,12 @@ enum mt_path_flags {
     MT_PATH_LABEL = 1 << 4
 };
 
-/* Who uses it makes no other frames of the recording meanwhile. */
 struct mt_path_tree {
     struct mt_recording *rec;
     uint32_t first;             /* frame of the recording */
     struct mt_strtab keys;      /* what mt_path_frame was asked for -> number */
-    struct mt_strtab functions; /* without the line -> frame of the recording */
+    struct mt_strtab functions; /* without the line -> frame_of */
+    MT_VEC(uint32_t) frame_of;  /* frame of the recording */
     MT_VEC(struct mt_path_frame {
         uint32_t frame; /* of the recording */
         int32_t line;   /* 0 = unknown */

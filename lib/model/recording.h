@@ -33,6 +33,7 @@ enum mt_frame_kind {
     MT_FRAME_CATEGORY = 6,   /* no function but what the memory is for: gradient */
     MT_FRAME_THREAD = 7,     /* no function but the thread that allocates (import --split) */
     MT_FRAME_LABEL = 8,      /* nor this: what the recorder was told of it, "tenant=a" */
+    MT_FRAME_SIZE = 9,       /* nor this: how large the blocks are, "64-127 B" (import --split) */
     MT_FRAME_KIND_N
 };
 
@@ -333,6 +334,7 @@ struct mt_recording {
     bool summed;              /* the reader gave sums of nodes and devices, curve and moments
                                  (heap.h) instead of records: nothing but totals is to be built */
     uint64_t summed_n;        /* then, the memory records these are of */
+    bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
     const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
                                  events; NULL = the recording knows no time */
     int64_t resolution_ns;    /* times are known to that, in their unit; 0 = not said */

@@ -72,6 +72,23 @@ static uint32_t key_of_step(struct mt_grouper *g, int64_t step)
     return g->step_text;
 }
 
+/* Of a block, or of all blocks of a node. */
+static uint32_t key_of_size(struct mt_grouper *g, const struct mt_origin *of)
+{
+    struct mt_tree *t = g->tree;
+    char number[32];
+    if (of->size_b == MT_UNKNOWN) {
+        uint32_t size = of->node == MT_NONE ? MT_NONE : t->nodes.v[of->node].size;
+        return size == MT_NONE ? text_id(t, "[no size]") : size;
+    }
+    if (g->size_text == MT_NONE || g->size_b != of->size_b) { /* mostly it is that of the last */
+        snprintf(number, sizeof number, "%lld B", (long long)of->size_b);
+        g->size_b = of->size_b;
+        g->size_text = text_id(t, number);
+    }
+    return g->size_text;
+}
+
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
 {
     struct mt_tree *t = g->tree;
@@ -80,6 +97,8 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return t->thread_names.v[of->thread];
     if (key == MT_BY_STEP)
         return key_of_step(g, of->step);
+    if (key == MT_BY_SIZE)
+        return key_of_size(g, of);
     if (of->node == MT_NONE)
         return text_id(t, t->outside_name ? t->outside_name : "[outside ops]");
     if (key == MT_BY_THREAD) {
@@ -100,7 +119,7 @@ void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_grou
                      int key_n)
 {
     size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
-    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE};
+    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE, .size_text = MT_NONE};
     memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
     g->memo = mt_alloc(bytes);
     memset(g->memo, 0xff, bytes);
@@ -191,13 +210,18 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
 {
     uint32_t ids[MT_BY_N];
     bool named = false; /* some key says that it is outside every op */
+    bool sized = false; /* a size is one, be it of ops or not */
     for (int k = 0; k < g->key_n; k++) {
+        enum mt_group_key key = g->keys[k];
         ids[k] = key_of(g, origin, k);
-        named |= g->keys[k] == MT_BY_THREAD ? origin->thread == MT_NONE : g->keys[k] != MT_BY_STEP;
+        sized |= key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN;
+        named |= key == MT_BY_THREAD ? origin->thread == MT_NONE
+                                     : key != MT_BY_STEP && key != MT_BY_SIZE;
     }
-    if (origin->node == MT_NONE && !named)
+    bool outside = origin->node == MT_NONE && (named || !sized);
+    if (outside && !named)
         ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "outside ops");
-    return group_at(g, ids, origin->node == MT_NONE);
+    return group_at(g, ids, outside);
 }
 
 static uint32_t unseen_group(struct mt_grouper *g, int64_t step)
@@ -216,8 +240,10 @@ static uint32_t unseen_group(struct mt_grouper *g, int64_t step)
 
 uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *outside)
 {
-    const struct mt_origin origin = {
-        .node = MT_NONE, .thread = outside->thread, .step = outside->step};
+    const struct mt_origin origin = {.node = MT_NONE,
+                                     .thread = outside->thread,
+                                     .step = outside->step,
+                                     .size_b = outside->size_b};
     return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
 }
 

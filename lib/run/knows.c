@@ -35,6 +35,8 @@ static const struct lack {
      "`memtool import --split thread` does, where the file has threads: of memray and jemalloc."},
     {MT_KNOWS_LABELS, ANY, "does not keep labels apart",
      "`memtool import --split label` does, where the file has labels: of pprof."},
+    {MT_KNOWS_SIZES, ANY, "does not keep blocks apart by size",
+     "`memtool import --split size` does, where the file has single blocks or events."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
     {MT_KNOWS_CATEGORIES, ANY, "does not say what its memory is for",

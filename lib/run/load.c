@@ -46,7 +46,7 @@ static uint8_t phase_of(int64_t phase)
 struct frame {
     int64_t id;
     uint32_t name, object, file; /* string ids; MT_NONE: unknown */
-    bool python_or_annotation, is_category, is_thread, is_label;
+    bool python_or_annotation, is_category, is_thread, is_label, is_size;
 };
 
 /* The frames of the nodes, read once each. */
@@ -71,6 +71,7 @@ static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const
         f.is_category = mt_stmt_int(s, 2) == 2;
         f.is_thread = mt_stmt_int(s, 2) == 3;
         f.is_label = mt_stmt_int(s, 2) == 4;
+        f.is_size = mt_stmt_int(s, 2) == 5;
         f.object = text_of(t, s, 3);
         f.file = text_of(t, s, 4);
     }
@@ -150,6 +151,7 @@ static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool
         uint32_t category = frames[0].is_category ? own : around ? around->category : none;
         uint32_t thread = frames[0].is_thread ? own : around ? around->thread : none;
         uint32_t label = frames[0].is_label ? own : around ? around->label : none;
+        uint32_t size = frames[0].is_size ? own : around ? around->size : none;
         *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
                                                         frames[0].name,
                                                         frames[1].name,
@@ -160,6 +162,7 @@ static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool
                                                         category,
                                                         thread,
                                                         label,
+                                                        size,
                                                         phase_of(mt_stmt_int(s, 5)),
                                                         frames[0].python_or_annotation};
         if (items) {
@@ -291,7 +294,8 @@ void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
     t->outside.n = 0;
     if (device->outside_n)
         *mt_vec_push(&t->outside) =
-            (struct mt_outside){.sums = {.alloc_b = device->outside_alloc_b,
+            (struct mt_outside){.size_b = MT_UNKNOWN,
+                                .sums = {.alloc_b = device->outside_alloc_b,
                                          .freed_b = device->outside_freed_b,
                                          .alloc_n = device->outside_alloc_n,
                                          .at_peak_b = device->outside_at_peak_b,
@@ -299,7 +303,8 @@ void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
                                 .thread = MT_NONE,
                                 .step = INT64_MIN};
     if (device->unseen_n)
-        *mt_vec_push(&t->outside) = (struct mt_outside){.sums = {.freed_b = device->unseen_b},
+        *mt_vec_push(&t->outside) = (struct mt_outside){.size_b = MT_UNKNOWN,
+                                                        .sums = {.freed_b = device->unseen_b},
                                                         .thread = MT_NONE,
                                                         .step = INT64_MIN,
                                                         .unseen = true};

@@ -23,6 +23,7 @@ struct mt_item {
     /* ops and blocks only */
     uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
     int64_t step;                    /* INT64_MIN = outside steps */
+    int64_t size_b;                  /* of blocks; MT_UNKNOWN */
 };
 
 /* Where something happened: what groups are made of. */
@@ -30,16 +31,17 @@ struct mt_origin {
     uint32_t node; /* MT_NONE = outside ops */
     uint32_t shape, thread, forward;
     int64_t step;
+    int64_t size_b; /* MT_UNKNOWN = that of the node, if it has one */
 };
 
 static inline struct mt_origin mt_origin_of_node(uint32_t node)
 {
-    return (struct mt_origin){node, MT_NONE, MT_NONE, MT_NONE, INT64_MIN};
+    return (struct mt_origin){node, MT_NONE, MT_NONE, MT_NONE, INT64_MIN, MT_UNKNOWN};
 }
 
 static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
 {
-    return (struct mt_origin){i->node, i->shape, i->thread, i->forward, i->step};
+    return (struct mt_origin){i->node, i->shape, i->thread, i->forward, i->step, i->size_b};
 }
 
 /* An item that is nothing but a node. */
@@ -50,13 +52,14 @@ static inline struct mt_item mt_item_of_node(uint32_t node)
                             .shape = MT_NONE,
                             .thread = MT_NONE,
                             .forward = MT_NONE,
-                            .step = INT64_MIN};
+                            .step = INT64_MIN,
+                            .size_b = MT_UNKNOWN};
 }
 
 struct mt_tree_node {
     uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
     uint32_t object, file;                      /* of the top: string ids; MT_NONE: unknown */
-    uint32_t category, thread, label;           /* the same; of what is nearest on the path */
+    uint32_t category, thread, label, size;     /* the same; of what is nearest on the path */
     uint8_t phase;
     bool python_or_annotation;
 };
@@ -66,6 +69,7 @@ struct mt_outside {
     struct mt_sums sums;
     uint32_t thread; /* MT_NONE = any */
     int64_t step;    /* INT64_MIN = outside steps, or any */
+    int64_t size_b;  /* MT_UNKNOWN = any */
     bool unseen;     /* no records, but frees that nobody saw: of no thread */
 };
 
@@ -185,6 +189,8 @@ struct mt_grouper {
     struct mt_paths paths;        /* where paths are asked for */
     int64_t step;                 /* the last one asked for, and */
     uint32_t step_text;           /* its string, MT_NONE = none yet */
+    int64_t size_b;               /* the same of sizes */
+    uint32_t size_text;
     MT_VEC(struct mt_group_name {
         const char *const *key; /* by position of the keys; borrowed from the tree */
         bool explicit_row;

@@ -102,7 +102,8 @@ static enum mt_status find_ranges(struct op_reader *r, struct mt_err *err)
             break;
         struct op_range range = {mt_stmt_int(s, 2),
                                  mt_wrap_add(mt_stmt_int(s, 2), mt_stmt_int(s, 3))};
-        range.end = l->wanted[thread] ? range.end : range.first;
+        if (!l->wanted[thread] || l->asked[MT_BY_SIZE]) /* blocks say enough */
+            range.end = range.first;
         if (l->filter->by_step)
             MT_TRY(cut_range(l, &range, err));
         *mt_vec_push(&r->ranges) = range;
@@ -306,6 +307,12 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
+    if (l->asked[MT_BY_SIZE] && (l->asked[MT_BY_SHAPE] || l->asked[MT_BY_FORWARD])) {
+        MT_FAIL(err, MT_EUSAGE, "what ops do is not grouped by size and by %s",
+                l->asked[MT_BY_SHAPE] ? "shape" : "forward");
+        mt_err_hint(err, "Group by one of them, or ask `memtool peak` or `leaks` for both.");
+        return MT_EUSAGE;
+    }
     MT_TRY(mt_load_nodes(l->db, l->run, l->t, err));
     MT_TRY(mt_load_threads(l->db, l->run, l->t, err));
     MT_TRY(choose_threads(l, err));

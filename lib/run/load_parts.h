@@ -31,8 +31,8 @@ struct mt_op_loader {
                           blocks stay untouched, and take no memory. */
     MT_VEC(struct mt_op_sums) sums;
     struct mt_strtab outside;    /* ids are indexes of the tree's `outside` */
-    struct mt_strtab path_items; /* of recordings of call paths: step (its place), node, thread; ids
-                                    are indexes of the tree's items */
+    struct mt_strtab path_items; /* of recordings of call paths, and of sizes: step (its place),
+                                    size, node, thread; ids are indexes of the tree's items */
 };
 
 /* Whether the filter takes what starts in a step, INT64_MIN = none. */

@@ -40,6 +40,7 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
         .freed_ns = INT64_MAX,
         .freed_record = INT64_MAX,
         .origin = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
+    out->origin.size_b = out->bytes;
     out->origin.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->origin.step = mt_steps_number_at(&l->steps, out->alloc_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 MEMTOOL, SAMPLES = os.environ["MEMTOOL"], os.environ["SAMPLES"]
-KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "step", "forward", "path,thread"]
+KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "size", "step", "forward", "path,thread", "size,site"]
 PAIRS = [  # BASE, NEW, device
     ("cnn_b16", "cnn_b32", "cpu"),
     ("cnn_b16_torch2.6", "cnn_stack", "cpu"),

@@ -34,7 +34,7 @@ def figures(row):
 
 def path_of(name):
     """What a thread allocates outside of all functions is its own."""
-    return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\[no (object|file)\]", name) else name
+    return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\d+(-\d+)? B|\[no (object|file)\]", name) else name
 
 
 def same_in_all(name, key):
@@ -42,8 +42,12 @@ def same_in_all(name, key):
     whole, split = f"{name}", f"{name}_split"
     for group in ("site", "name", "object,file"):
         keys = group.split(",")
-        rows = {run: {tuple(path_of(row[k]) for k in keys): figures(row) for row in m.rows("table", run, "--by", group) if any(figures(row).values())}
-                for run in (whole, split)}
+        rows = {}
+        for run in (whole, split):
+            for row in m.rows("table", run, "--by", group):
+                of = rows.setdefault(run, {}).setdefault(tuple(path_of(row[k]) for k in keys), collections.Counter())
+                of.update({figure: v for figure, v in figures(row).items() if v})
+            rows[run] = {key: of for key, of in rows[run].items() if of}
         m.check(rows[whole] == rows[split], name, "by", group, "differs", set(rows[whole]) ^ set(rows[split]))
     for figure in FIGURES:
         parts = [row.get(f"self_{figure}") for row in m.rows("table", split, "--by", key)]
@@ -135,8 +139,64 @@ def labels():
     m.check({row["name"] for row in rows if row["parent"] is None} == set(want) - {"[no label]"} | {"main.main"}, "labels", "roots", rows)
 
 
+# ---- sizes ----
+
+
+def size_class(size):
+    least = 1 << size.bit_length() >> 1
+    return f"{size} B" if size < 2 else f"{least}-{2 * least - 1} B"
+
+
+def histogram(path):
+    """Of a log of events: what blocks of a size come to, as the log says."""
+    live, want, level, peak, at_peak = {}, {}, 0, 0, {}
+    with open(path, newline="") as text:
+        for row in csv.DictReader(text):
+            if row["op"] != "alloc":
+                level -= live.pop(row["address"] if row["op"] == "free" else row["old_address"], 0)
+            if row["op"] == "free":
+                continue
+            size = live[row["address"]] = int(row["size"])
+            level += size
+            of = want.setdefault(size_class(size), dict.fromkeys(FIGURES, 0))
+            of["alloc_b"] += size
+            of["alloc_n"] += 1
+            if level > peak:
+                peak, at_peak = level, dict(live)
+    for figure, blocks in (("at_peak_b", at_peak), ("at_end_b", live)):
+        for size in blocks.values():
+            want[size_class(size)][figure] += size
+    return want
+
+
+def sizes():
+    files = {"events": "heap/events.csv", "jsonl": "heap/events.jsonl", "heaptrack": "heap/heaptrack.zst", "raw": "heap/heaptrack.raw.zst",
+             "mtrace": "heap/mtrace_2k.log.zst", "memray": "python/memray_1.18.0.bin", "plain": "python/memray_1.20_plain.bin.gz",
+             "tracemalloc": "python/tracemalloc_1.pkl"}
+    for name, file in files.items():
+        both(f"sizes_{name}", f"{SAMPLES}/{file}", "size")
+        same_in_all(f"sizes_{name}", "size")
+        for report in (("leaks",), ("peak",), ("tree",), ("diff", f"sizes_{name}_split")):
+            if report != ("peak",) or name != "tracemalloc":
+                m.json(*report, f"sizes_{name}_split", *(("--by", "size") if report[0] != "tree" else ()))
+    got = {size: figures(row) for size, row in by("sizes_events_split", "size").items()}
+    want = histogram(f"{SAMPLES}/heap/events.csv")
+    m.check(got == want, "sizes of events", mt.differences(got, want))
+    # Two at once, and what is freed in part.
+    m.run("import", f"{SAMPLES}/python/memray_1.18.0.bin", "--name", "two", "--split", "size,thread")
+    m.run("import", f"{SAMPLES}/python/memray_1.18.0.bin", "--name", "one", "--split", "thread")
+    for key, run in (("thread", "one"), ("size", "sizes_memray_split")):
+        want, got = ({row[key]: figures(row) for row in m.rows("table", of, "--by", key) if any(figures(row).values())} for of in (run, "two"))
+        m.check(len(got) > 1 and got == want, "size and thread", key, mt.differences(got, want))
+    # Sums of many blocks do not say how large these are.
+    for file in ("heap/dhat_2k.json", "heap/sums.csv", "heap/massif_ms.out.gz"):
+        m.run("import", f"{SAMPLES}/{file}", "--name", file, "--split", "size")
+        code, _, err = m.run("table", file, "--by", "size", codes=(2,))
+        m.check(code == 2 and "by size" in err, "sums by size", file, err)
+
+
 def options():
-    for wrong in ("threads", "label,", ",", "thread,thread"):
+    for wrong in ("threads", "label,", ",", "thread,thread", "size,,thread"):
         code, _, err = m.run("import", f"{SAMPLES}/heap/heaptrack.zst", "--split", wrong, codes=(2,))
         m.check(code == 2 and "--split is" in err, "--split", wrong, code, err)
     # What has nothing to split is as ever, and says so when asked.
@@ -154,5 +214,6 @@ of_memray("1.10.0", "memray_1.10.0.bin")
 of_memray("1.20_aggregated", "memray_1.20_aggregated.bin")
 of_jemalloc()
 labels()
+sizes()
 options()
 m.finish(100)

@@ -4,7 +4,7 @@
 import inputs
 import mt
 
-KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "step", "forward"]
+KEYS = ["name", "top", "site", "scope", "module", "phase", "path", "shape", "thread", "size", "step", "forward"]
 FINER = ["step", "thread"]
 SELF = ["self_net_b", "self_alloc_b", "self_freed_b", "self_alloc_n", "self_at_peak_b", "self_at_end_b", "self_time_ns"]
 
@@ -13,13 +13,22 @@ m = mt.Matrix()
 
 def keys(run):
     """All of made-up runs; of others those that are computed in ways of their own."""
-    return KEYS if inputs.is_made_up(run.name) else ["name", "site", "path", "shape", "thread", "step", "forward"]
+    return KEYS if inputs.is_made_up(run.name) else ["name", "site", "path", "shape", "thread", "size", "step", "forward"]
 
 
 def nothing_negative(rows, columns, *where):
     for column in columns:
         bad = [row for row in rows if row.get(column) is not None and row[column] < 0]
         m.check(not bad, *where, column, "below 0:", bad[:1])
+
+
+def sizes(device, rows, where):
+    """Blocks of one size, as the store has them."""
+    stored = m.query("SELECT a.bytes_b, count(*) AS n, sum(a.bytes_b) AS b, sum(iif(a.freed_record IS NULL, a.bytes_b, 0)) AS end_b FROM alloc a JOIN device d "
+                     f"ON d.id = a.device_id JOIN run r ON r.id = d.run_id WHERE r.name = '{where[0]}' AND d.name = '{where[1]}' AND a.alloc_record IS NOT NULL GROUP BY 1")
+    want = {f"{row['bytes_b']} B": (row["n"], row["b"]) for row in stored}
+    got = {row["size"]: (row["self_alloc_n"], row["self_alloc_b"]) for row in rows if row["self_alloc_b"] or row["size"].endswith(" B") and row["self_alloc_n"]}
+    m.check(got == want, *where, "table --by size", "blocks", mt.differences(got, want))
 
 
 def table(run, device):
@@ -39,6 +48,10 @@ def table(run, device):
         nothing_negative(rows, ["self_time_ns", "time_ns", "calls_n", "self_alloc_b", "self_freed_b", "self_at_peak_b", "self_at_end_b"],
                          *where, "table --by", key)
         time_ns = mt.total(rows, "self_time_ns")
+        if key == "size":  # of blocks, which take no time
+            m.check(time_ns is None, *where, "table --by size", "self time", time_ns)
+            sizes(device, rows, where)
+            continue
         whole = time_ns if whole is None else whole
         m.check(time_ns == whole, *where, "table --by", key, "self time", time_ns, "by name", whole)
         for more in FINER if inputs.is_made_up(run.name) else []:

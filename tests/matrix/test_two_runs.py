@@ -4,7 +4,7 @@
 import inputs
 import mt
 
-KEYS = [None, "name", "top", "site", "scope", "phase", "path", "thread", "step", "shape"]
+KEYS = [None, "name", "top", "site", "scope", "phase", "path", "thread", "size", "step", "shape"]
 PAIRS = [  # of related runs, and of runs that have little in common
     ("cnn_b16", "cnn_b32"), ("leak_steps", "noleak_steps"), ("checkpoint", "no_checkpoint"), ("cnn_b16_torch2.6", "cnn_stack"),
     ("random0", "random1"), ("random2", "random3"), ("borders", "borders_us"), ("deep", "hostile_names"), ("reuse", "older"),
