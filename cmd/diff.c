@@ -14,7 +14,7 @@
 
 static const char *by, *device_name, *sections, *threshold;
 static int64_t warmup = 1;
-static bool per_step, all, exit_code_wanted;
+static bool per_step, all, exit_code_wanted, strict;
 static struct mt_rows rows = MT_ROWS(10);
 
 /* What is compared: blocks by where they were allocated, ops by their name; --by is for both. */
@@ -118,6 +118,7 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
         return MT_EUSAGE;
     }
     MT_TRY(mt_by_parse(&mt_cmd_diff, forward ? NULL : by, "site", &live, err));
+    c->live.strict = c->op.strict = strict;
     c->live.key_n = live.n;
     c->op.key_n = op.n;
     memcpy(c->live.keys, live.v, sizeof live.v);
@@ -276,6 +277,8 @@ static const struct mt_opt opts[] = {
      "exit 1 if the peak or the growth per step got worse"},
     {"threshold", 0, MT_OPT_STRING, &threshold, "X",
      "tolerated increase: a size or a percentage (default: 0)"},
+    {"strict", 0, MT_OPT_FLAG, &strict, NULL,
+     "rows match by the same name only: a line that moved is another one"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
      "also operators that allocated the same but differ in calls or frees"},
     MT_ROWS_OPTS(rows, "of change", "10 of each section"),

@@ -64,7 +64,8 @@ void mt_check_explain(const struct mt_rule *rule, const struct mt_baseline *base
                              mt_alloc((2 * side[1]->sites.n + 1) * sizeof **texts)};
     struct mt_match_key *names[2] = {names_of(side[0], texts[0]), names_of(side[1], texts[1])};
     struct mt_matches a;
-    mt_match_groups(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2, &a);
+    mt_match_groups(names[0], side[0]->sites.n, names[1], side[1]->sites.n, keys, 2,
+                    MT_MATCH_TOLERANT, &a);
     int64_t other = mt_check_other(rule, in[0], side[0], f);
     int64_t *change = mt_alloc((a.rows.n + 1) * sizeof *change);
     bool *about = mt_alloc((a.rows.n + 1) * sizeof *about);

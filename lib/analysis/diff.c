@@ -313,7 +313,8 @@ void mt_diff_compare(struct mt_diff *d)
 {
     struct mt_matches a;
     mt_match_groups(d->side[0].groups.v, d->side[0].groups.n, d->side[1].groups.v,
-                    d->side[1].groups.n, d->keys, d->key_n, &a);
+                    d->side[1].groups.n, d->keys, d->key_n,
+                    d->strict ? MT_MATCH_STRICT : MT_MATCH_TOLERANT, &a);
     for (size_t i = 0; i < a.rows.n; i++) {
         const struct mt_match_row *from = &a.rows.v[i];
         *mt_vec_push(&d->rows) = (struct mt_diff_pair){.key = from->key,

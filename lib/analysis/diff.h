@@ -59,6 +59,7 @@ struct mt_diff_row {
 struct mt_diff {
     enum mt_group_key keys[MT_BY_N];
     int key_n;
+    bool strict; /* only the same keys match */
     struct mt_diff_side side[2];
     MT_VEC(struct mt_diff_pair {
         const char *const *key;

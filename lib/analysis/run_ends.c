@@ -58,7 +58,7 @@ static void join(struct mt_run_ends *e, size_t i, const struct mt_live_groups *g
 {
     struct mt_match_key *was = names_of(e), *is = names_of_groups(g);
     struct mt_matches a;
-    mt_match_groups(was, e->sites.n, is, g->rows.n, e->keys, e->key_n, &a);
+    mt_match_groups(was, e->sites.n, is, g->rows.n, e->keys, e->key_n, MT_MATCH_TOLERANT, &a);
     struct mt_run_ends_site *all = mt_alloc((a.rows.n + 1) * sizeof *all);
     for (size_t row = 0; row < a.rows.n; row++) {
         const struct mt_match_row *from = &a.rows.v[row];

@@ -312,7 +312,8 @@ static void match_same(struct aligner *a, struct mt_match_key *side[2], const si
 }
 
 void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_key *new,
-                     size_t new_n, const enum mt_group_key *keys, int key_n, struct mt_matches *out)
+                     size_t new_n, const enum mt_group_key *keys, int key_n, unsigned forms,
+                     struct mt_matches *out)
 {
     struct aligner a = {.keys = keys, .key_n = key_n, .out = out};
     struct mt_match_key *side[2] = {base, new};
@@ -322,8 +323,9 @@ void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_k
         for (size_t i = 0; i < n[s]; i++)
             side[s][i].row = MT_NONE;
     match_same(&a, side, n);
-    match_all(&a, side, n, MT_MATCH_FORM);
-    match_all(&a, side, n, MT_MATCH_NAME);
+    for (int match = MT_MATCH_FORM; match <= MT_MATCH_NAME; match++)
+        if (forms >> match & 1)
+            match_all(&a, side, n, (enum mt_match)match);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             if (side[s][i].row == MT_NONE)

@@ -34,12 +34,18 @@ struct mt_matches {
     int64_t match_n[MT_MATCH_N];
 };
 
+/* Forms that names may match in, or-ed; they are tried in the order of enum mt_match. */
+enum {
+    MT_MATCH_STRICT = 0, /* the same keys alone */
+    MT_MATCH_TOLERANT = 1 << MT_MATCH_FORM | 1 << MT_MATCH_NAME
+};
+
 /*
  * keys: which grouping keys the texts are of. Fills row of every key. Where both runs have as many
  * lines of a function left, the first is the first, and so on: lines move when a file is edited.
  */
 void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_key *new,
-                     size_t new_n, const enum mt_group_key *keys, int key_n,
+                     size_t new_n, const enum mt_group_key *keys, int key_n, unsigned forms,
                      struct mt_matches *out);
 void mt_matches_free(struct mt_matches *a);
 

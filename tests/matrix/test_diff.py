@@ -87,6 +87,32 @@ def check_pair(base, new, device, by):
     check(what + ": the peak's rows do not add up", [change] == total, change, total)
 
 
+def check_strict(base, new, device, by):
+    """Rows of the same name match, no others; what each run has is there all the same."""
+    strict, tolerant = (compare(base, new, device, by, *options) for options in (("--strict",), ()))
+    what = f"diff {base} {new} --by {by} on {device} --strict"
+    odd = [row for row in strict["rows"] if row["match"] not in ("same", "only BASE", "only NEW", None) and row["section"] != "total"]
+    check(what + " matches by a form", not odd, odd[:2])
+    keys = by.split(",")
+    for section in {row["section"] for row in strict["rows"]} - {"total"}:
+        names = [tuple(row[key] for key in keys) + (row["match"],) for row in strict["rows"] if row["section"] == section]
+        check(what + f": a name of {section} is there twice", len(names) == len(set(names)), len(names))
+        sums = [sum(row["at_peak_delta_b"] or 0 for row in report["rows"] if row["section"] == section) for report in (strict, tolerant)]
+        check(what + f": the change of {section}", sums[0] == sums[1], sums)
+
+
+def check_moved():
+    """A line that moved is the same site; with --strict another one, and both are rows."""
+    for name, line in (("before", 12), ("after", 15)):
+        with open(f"{name}.folded", "w") as out:
+            out.write(f"main (app.py:3);load (app.py:{line}) 4096\nmain (app.py:3);step (app.py:20) 100\n")
+        memtool("import", f"{name}.folded", "--values", "at-end", "--name", name)
+    for options, want in (((), set()), (("--strict",), {("only BASE", -4096), ("only NEW", 4096)})):
+        rows = json.loads(memtool("diff", "before", "after", "--section", "end", "--by", "name", "--format", "json", "--limit", "0", *options))["rows"]
+        got = {(row["match"], row["at_end_delta_b"]) for row in rows if row["base_at_end_b"] or row["new_at_end_b"]}
+        check(f"a line that moved {options}", got == want, got)
+
+
 def shown(text, form):
     """The rows of one section as (change in bytes, key)."""
     if form == "json":
@@ -151,6 +177,8 @@ def main():
             check_itself(base, device, by)
             if base != new:
                 check_pair(base, new, device, by)
+                check_strict(base, new, device, by)
+    check_moved()
     check_trend()
     check_trend("--per-step")
     for pair, section in ((("cnn_b16", "cnn_b32"), "peak"), (("cnn_b16", "cnn_b32"), "op"),

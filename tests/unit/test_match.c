@@ -183,7 +183,7 @@ static void matched(void **state)
     const size_t n[2] = {keys_of(m->base, &side[0]), keys_of(m->new, &side[1])};
     struct mt_matches a;
     size_t row = 0;
-    mt_match_groups(side[0].keys, n[0], side[1].keys, n[1], &m->by, 1, &a);
+    mt_match_groups(side[0].keys, n[0], side[1].keys, n[1], &m->by, 1, MT_MATCH_TOLERANT, &a);
     for (; row < a.rows.n; row++) {
         const struct mt_match_row *r = &a.rows.v[row];
         char *text = mt_asprintf("%s %s %s", names[r->match],
@@ -213,8 +213,8 @@ static void mirrored(void **state)
     size_t n0 = keys_of(m->base, &there[0]), n1 = keys_of(m->new, &there[1]);
     keys_of(m->base, &back[0]);
     keys_of(m->new, &back[1]);
-    mt_match_groups(there[0].keys, n0, there[1].keys, n1, &m->by, 1, &a);
-    mt_match_groups(back[1].keys, n1, back[0].keys, n0, &m->by, 1, &b);
+    mt_match_groups(there[0].keys, n0, there[1].keys, n1, &m->by, 1, MT_MATCH_TOLERANT, &a);
+    mt_match_groups(back[1].keys, n1, back[0].keys, n0, &m->by, 1, MT_MATCH_TOLERANT, &b);
     assert_int_equal(a.rows.n, b.rows.n);
     for (size_t i = 0; i < n0 + n1; i++)
         for (size_t k = 0; k < n0 + n1; k++) {
@@ -236,7 +236,7 @@ static void counts(void **state)
     struct side side[2];
     const size_t n[2] = {keys_of(base, &side[0]), keys_of(new, &side[1])};
     struct mt_matches a;
-    mt_match_groups(side[0].keys, n[0], side[1].keys, n[1], &by, 1, &a);
+    mt_match_groups(side[0].keys, n[0], side[1].keys, n[1], &by, 1, MT_MATCH_TOLERANT, &a);
     for (int m = 0; m < MT_MATCH_N; m++)
         assert_int_equal(a.match_n[m], 1);
     mt_matches_free(&a);
