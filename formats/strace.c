@@ -1,0 +1,258 @@
+/*
+ * Reader of what strace writes, of the calls that map memory: mmap, munmap, mremap, mprotect, brk.
+ * docs/formats/strace.md says what is read.
+ */
+#include "formats/strace_parts.h"
+#include "lib/input/fields.h"
+
+#include <string.h>
+
+enum { LINES_PER_CHECK = 1 << 14, PENDING_MAX = 1 << 16 };
+
+/* Whether a word is the name of a call. */
+static bool is_name(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z') && s[i] != '_' &&
+            !(i && s[i] >= '0' && s[i] <= '9'))
+            return false;
+    return n > 0;
+}
+
+/* ---- what stands before a call ---- */
+
+/* "[pid 12] ", or "12 " where it is no time. */
+static uint64_t take_pid(struct mt_fields *f)
+{
+    struct mt_fields at = *f;
+    int64_t pid;
+    if (mt_field_take(&at, "[pid ") && mt_field_decimal(&at, &pid) && mt_field_take(&at, "]")) {
+        *f = at;
+        return (uint64_t)pid;
+    }
+    at = *f;
+    if (!mt_field_decimal(&at, &pid) || at.p == at.end || *at.p != ' ' || pid <= 0)
+        return 0;
+    *f = at;
+    return (uint64_t)pid;
+}
+
+/* "11:16:33.123456", "1795213450.137316", "0.000123" (behind the line before). */
+static bool take_time(struct mt_strace *r, struct mt_fields *f, int64_t *t)
+{
+    enum { NS = 9 };
+    static const int64_t second = 1000000000, day = 86400 * INT64_C(1000000000);
+    static const int64_t since_1970 = 100000000 * INT64_C(1000000000);
+    struct mt_fields at = *f;
+    int64_t h, m;
+    if (mt_field_decimal(&at, &h) && at.p < at.end && *at.p == ':' && at.p++ &&
+        mt_field_decimal(&at, &m) && at.p < at.end && *at.p == ':' && at.p++ &&
+        mt_field_fraction(&at, NS, t) && h >= 0 && h < 24 && m >= 0 && m < 60) {
+        *t += (h * 60 + m) * 60 * second + r->day;
+        if (*t < r->last_time - day / 2) { /* over midnight */
+            r->day += day;
+            *t += day;
+        }
+    } else {
+        at = *f;
+        if (!mt_field_fraction(&at, NS, t) || *t < 0 || !memchr(f->p, '.', (size_t)(at.p - f->p)))
+            return false;
+        if (*t < since_1970 && __builtin_add_overflow(*t, r->last_time, t))
+            return false;
+    }
+    if (at.p == at.end || *at.p != ' ')
+        return false;
+    r->last_time = *t;
+    *f = at;
+    if (mt_field_take(&at, "(+") && mt_field_fraction(&at, NS, &h) && mt_field_take(&at, ")"))
+        *f = at;
+    return true;
+}
+
+/* Where the call is (-i): "[00007f0123456789] ". */
+static void skip_place(struct mt_fields *f)
+{
+    struct mt_fields at = *f;
+    uint64_t place;
+    if (mt_field_take(&at, "[") && mt_field_hex(&at, &place) && mt_field_take(&at, "]"))
+        *f = at;
+}
+
+/* ---- calls ---- */
+
+/* The call that was begun earlier, with what follows now; false: nobody knows of it. */
+static bool resume(struct mt_strace *r, uint32_t thread, struct mt_fields *f)
+{
+    struct mt_buf *pending = &r->processes.threads.v[thread].pending;
+    const char *s, *rest;
+    size_t n;
+    if (!mt_field_until(f, '>', &s, &n) || n < 8 || memcmp(s + n - 7, "resumed", 7) != 0 ||
+        !pending->n)
+        return false;
+    rest = f->p;
+    mt_buf_set(&r->text, pending->s, pending->n);
+    mt_buf_add(&r->text, rest, (size_t)(f->end - rest));
+    mt_buf_clear(pending);
+    *f = mt_fields_of(r->text.s, r->text.n);
+    return true;
+}
+
+/* Whether the call ends later, on a line of its own; it is kept until then. */
+static bool is_unfinished(struct mt_strace *r, uint32_t thread, const struct mt_fields *f)
+{
+    static const char later[] = "<unfinished ...>";
+    size_t n = (size_t)(f->end - f->p), tail = sizeof later - 1;
+    if (n < tail || memcmp(f->end - tail, later, tail) != 0)
+        return false;
+    mt_strace_pending(r, thread, f->p, n - tail < PENDING_MAX ? n - tail : PENDING_MAX);
+    return true;
+}
+
+/* What is to happen when the lines of its stack are read. */
+static enum mt_status begin_call(struct mt_strace *r, uint32_t thread, struct mt_fields f,
+                                 struct mt_err *err)
+{
+    const char *s = f.p, *end = memchr(f.p, '(', (size_t)(f.end - f.p)), *equal = NULL;
+    if (!end || !is_name(s, (size_t)(end - s)))
+        return MT_OK;
+    for (const char *p = f.end; p-- > end + 2 && !equal;)
+        if (p[0] == '=' && p[-1] == ' ' && p + 1 < f.end && p[1] == ' ')
+            equal = p;
+    if (!equal)
+        return MT_OK;
+    const struct mt_strace_call call = {
+        .thread = thread,
+        .name = s,
+        .name_n = (size_t)(end - s),
+        .args = {end + 1, equal - 1},
+        .result = {equal + 2, f.end},
+    };
+    return mt_strace_begin(r, &call, err);
+}
+
+/* "+++ exited with 0 +++", "--- SIGCHLD {.., si_pid=12, ..} ---" */
+static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f,
+                                struct mt_err *err)
+{
+    static const char child[] = "si_pid=";
+    int64_t pid;
+    if (mt_field_take(&f, "+++"))
+        return mt_field_take(&f, "exited") || mt_field_take(&f, "killed")
+                   ? mt_strace_exit(r, thread, err)
+                   : MT_OK;
+    const char *at = memmem(f.p, (size_t)(f.end - f.p), child, sizeof child - 1);
+    if (mt_field_take(&f, "--- SIGCHLD") && at) {
+        struct mt_fields number = {at + sizeof child - 1, f.end};
+        if (mt_field_decimal(&number, &pid) && pid > 0)
+            mt_strace_was_child(r, (uint64_t)pid);
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    if (mt_field_take(&f, "> ") && *r->line.s == ' ') {
+        mt_strace_frame(r, f);
+        return MT_OK;
+    }
+    MT_TRY(mt_strace_happen(r, err));
+    uint64_t pid = take_pid(&f);
+    int64_t t;
+    bool timed = take_time(r, &f, &t);
+    skip_place(&f);
+    mt_field_blanks(&f);
+    if (f.p == f.end)
+        return MT_OK;
+    MT_TRY(mt_strace_time(r, timed, t, err));
+    uint32_t thread = mt_strace_thread(r, pid);
+    if (*f.p == '+' || *f.p == '-')
+        return read_sign(r, thread, f, err);
+    if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
+        return MT_OK;
+    return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
+}
+
+/* ---- the whole ---- */
+
+static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
+{
+    bool any = true;
+    uint64_t line_n = 0;
+    enum mt_status st;
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
+        MT_TRY(read_line(r, err));
+        if (++line_n % LINES_PER_CHECK == 0)
+            MT_TRY(mt_strace_check_memory(r, err));
+    }
+    MT_TRY(st);
+    MT_TRY(mt_strace_happen(r, err));
+    if (!r->call_n) {
+        MT_FAIL(err, MT_EINPUT, "no call in it maps memory");
+        return mt_reader_refuse(
+            -1, "strace -f -ttt -e trace=%memory,%process -o FILE COMMAND records them.", err);
+    }
+    return mt_strace_close(r, err);
+}
+
+static enum mt_status strace_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                  struct mt_recording *rec, struct mt_err *err)
+{
+    struct mt_strace r = {
+        .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+        .opts = opts,
+        .rec = rec,
+    };
+    mt_strace_init(&r);
+    enum mt_status st = read_all(&r, err);
+    mt_strace_free(&r);
+    return st;
+}
+
+/* Whether the line is a call, or part of one; *memory: of those that are read. */
+static bool is_call(const char *s, size_t n, bool *memory)
+{
+    static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
+    struct mt_strace none = {0};
+    struct mt_fields f = mt_fields_of(s, n);
+    int64_t t;
+    take_pid(&f);
+    take_time(&none, &f, &t);
+    skip_place(&f);
+    mt_field_blanks(&f);
+    if (mt_field_take(&f, "<... ") || mt_field_take(&f, "+++ ") || mt_field_take(&f, "--- SIG"))
+        return true;
+    const char *end = memchr(f.p, '(', (size_t)(f.end - f.p));
+    if (!end || !is_name(f.p, (size_t)(end - f.p)))
+        return false;
+    bool ends = memmem(end, (size_t)(f.end - end), " = ", 3);
+    bool later = f.end - end > 17 && memcmp(f.end - 16, "<unfinished ...>", 16) == 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
+        *memory |= (ends || later) && strlen(calls[i]) == (size_t)(end - f.p) &&
+                   memcmp(calls[i], f.p, strlen(calls[i])) == 0 && end + 1 < f.end &&
+                   (end[1] == '0' || end[1] == 'N');
+    return ends || later;
+}
+
+/* Most lines are calls, and one of them maps memory. */
+static int strace_probe(const char *head, size_t n)
+{
+    size_t line_n = 0, call_n = 0;
+    bool memory = false;
+    const char *p = head, *end = head + n;
+    for (const char *stop; p < end && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
+        size_t length = (size_t)(stop - p);
+        if (length > 3 && memcmp(p, " > ", 3) == 0)
+            continue;
+        line_n++;
+        call_n += is_call(p, length, &memory);
+    }
+    return line_n && 2 * call_n > line_n ? memory ? 91 : line_n > 2 ? 45 : 0 : 0;
+}
+
+const struct mt_reader mt_reader_strace = {
+    .name = "strace",
+    .kind = MT_RUN_HEAP,
+    .probe = strace_probe,
+    .read = strace_read,
+};

@@ -1,0 +1,457 @@
+#include "formats/strace_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { STACK_MAX = 1 << 12 };
+enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS };
+
+void mt_strace_init(struct mt_strace *r)
+{
+    mt_path_tree_init(&r->paths, r->rec);
+    mt_strtab_init(&r->functions);
+    r->processes.forking = MT_NONE;
+    r->heap = mt_heap_open(r->rec, MT_DEVICE_HEAP);
+}
+
+void mt_strace_free(struct mt_strace *r)
+{
+    mt_heap_free(r->heap);
+    mt_rec_beside(r->rec, &r->beside, 0);
+    for (size_t i = 0; i < r->processes.threads.n; i++)
+        mt_buf_free(&r->processes.threads.v[i].pending);
+    for (size_t i = 0; i < r->processes.all.n; i++)
+        mt_mappings_free(&r->processes.all.v[i].mappings);
+    mt_vec_free(&r->processes.threads);
+    mt_vec_free(&r->processes.all);
+    mt_map_free(&r->processes.of_pid);
+    mt_path_tree_free(&r->paths);
+    mt_strtab_free(&r->functions);
+    mt_vec_free(&r->known);
+    mt_vec_free(&r->steps);
+    mt_buf_free(&r->text);
+    mt_buf_free(&r->name);
+}
+
+enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err)
+{
+    const struct mt_strace_processes *p = &r->processes;
+    uint64_t now = mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->functions) +
+                   mt_vec_bytes(&r->known) + mt_vec_bytes(&p->threads) + mt_vec_bytes(&p->all) +
+                   mt_map_bytes(&p->of_pid);
+    for (size_t i = 0; i < p->all.n; i++)
+        now += mt_mappings_bytes(&p->all.v[i].mappings);
+    mt_rec_beside(r->rec, &r->beside, now);
+    return mt_rec_check_memory(r->rec, err);
+}
+
+/* ---- times ---- */
+
+enum mt_status mt_strace_time(struct mt_strace *r, bool timed, int64_t t, struct mt_err *err)
+{
+    if (!timed || r->event_n)
+        return MT_OK;
+    if (!r->timed)
+        r->first_time = t;
+    r->timed = true;
+    return mt_heap_tick(r->heap, t > r->first_time ? t - r->first_time : 0, err);
+}
+
+/* A log without times: the number of the call is its time. */
+static enum mt_status tick(struct mt_strace *r, struct mt_err *err)
+{
+    if (r->timed)
+        return MT_OK;
+    r->rec->time_unit = "events";
+    return mt_heap_tick(r->heap, ++r->event_n, err);
+}
+
+/* ---- threads and processes ---- */
+
+static struct mt_strace_process *process_of(struct mt_strace *r, uint32_t thread)
+{
+    return &r->processes.all.v[r->processes.threads.v[thread].process];
+}
+
+static uint32_t add_process(struct mt_strace *r, bool forked)
+{
+    *mt_vec_push(&r->processes.all) = (struct mt_strace_process){.forked = forked};
+    return (uint32_t)r->processes.all.n - 1;
+}
+
+/* A thread of a process, which has ended if there was one of its number. */
+static uint32_t add_thread(struct mt_strace *r, uint64_t pid, uint32_t process)
+{
+    struct mt_strace_processes *p = &r->processes;
+    uint32_t *at = mt_map_at(&p->of_pid, pid);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)p->threads.n;
+        *mt_vec_push(&p->threads) = (struct mt_strace_thread){.root = MT_NONE};
+    }
+    struct mt_strace_thread *t = &p->threads.v[*at];
+    const struct mt_strace_thread new = {.pid = pid, .process = process, .root = MT_NONE};
+    struct mt_buf pending = t->pending;
+    *t = new;
+    t->pending = pending;
+    mt_buf_clear(&t->pending);
+    p->all.v[process].thread_n++;
+    p->running_n++;
+    return *at;
+}
+
+static bool shares_memory(const char *s, size_t n)
+{
+    return memmem(s, n, "CLONE_VM", 8) || (n > 5 && memcmp(s, "vfork", 5) == 0);
+}
+
+/* One that nobody has announced is of a call that has not returned yet; or else a thread. */
+uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
+{
+    struct mt_strace_processes *p = &r->processes;
+    uint32_t known = mt_map_get(&p->of_pid, pid), maker = p->forking;
+    if (known != MT_MAP_NONE && !p->threads.v[known].ended)
+        return known;
+    if (!p->threads.n)
+        return add_thread(r, pid, add_process(r, false));
+    const struct mt_buf *call = maker == MT_NONE ? NULL : &p->threads.v[maker].pending;
+    if (call && call->n) {
+        uint32_t process =
+            shares_memory(call->s, call->n) ? p->threads.v[maker].process : add_process(r, true);
+        return add_thread(r, pid, process);
+    }
+    uint32_t thread = add_thread(r, pid, p->threads.v[0].process);
+    p->threads.v[thread].guessed = true;
+    return thread;
+}
+
+void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n)
+{
+    static const char *const forks[] = {"clone(", "clone3(", "fork(", "vfork("};
+    mt_buf_set(&r->processes.threads.v[thread].pending, s, n);
+    for (size_t i = 0; i < MT_ARRAY_LEN(forks); i++)
+        if (n >= strlen(forks[i]) && memcmp(s, forks[i], strlen(forks[i])) == 0)
+            r->processes.forking = thread;
+}
+
+/* A call that made a thread or a process has returned its number. */
+static void forked(struct mt_strace *r, const struct mt_strace_call *call)
+{
+    struct mt_strace_processes *p = &r->processes;
+    struct mt_fields f = call->result;
+    int64_t pid;
+    if (!p->threads.v[0].pid || !mt_field_decimal(&f, &pid) || pid <= 0)
+        return; /* others are not in the log */
+    uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);
+    if (known != MT_MAP_NONE && !p->threads.v[known].announced) {
+        p->threads.v[known].announced = true;
+        return;
+    }
+    bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
+                  shares_memory(call->name, call->name_n + 1);
+    uint32_t process = shares ? p->threads.v[call->thread].process : add_process(r, true);
+    p->threads.v[add_thread(r, (uint64_t)pid, process)].announced = true;
+}
+
+/* It runs another program, without what it had; one that shares that leaves it to the others. */
+static enum mt_status run(struct mt_strace *r, uint32_t thread, struct mt_err *err)
+{
+    struct mt_strace_process *p = process_of(r, thread);
+    if (p->thread_n < 2) {
+        p->forked = false;
+        return mt_mappings_clear(&p->mappings, r->heap, err);
+    }
+    p->thread_n--;
+    uint32_t own = add_process(r, false);
+    r->processes.threads.v[thread].process = own;
+    r->processes.threads.v[thread].guessed = false;
+    r->processes.all.v[own].thread_n = 1;
+    return MT_OK;
+}
+
+/* What a process has when it ends is gone, but for the last one, where it is the end of the log. */
+enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err)
+{
+    struct mt_strace_process *p = process_of(r, thread);
+    r->processes.threads.v[thread].ended = true;
+    r->processes.running_n--;
+    if (--p->thread_n || !r->processes.running_n)
+        return MT_OK;
+    return mt_mappings_clear(&p->mappings, r->heap, err);
+}
+
+void mt_strace_was_child(struct mt_strace *r, uint64_t pid)
+{
+    uint32_t known = mt_map_get(&r->processes.of_pid, pid);
+    if (known == MT_MAP_NONE || !r->processes.threads.v[known].guessed)
+        return;
+    r->processes.threads.v[known].guessed = false;
+    r->mixed_n++;
+}
+
+/* ---- calls ---- */
+
+static const struct {
+    const char *name;
+    int what;
+} calls[] = {{"mmap", MAPS},         {"mmap2", MAPS},  {"munmap", UNMAPS}, {"mremap", MOVES},
+             {"mprotect", PROTECTS}, {"brk", BREAKS},  {"clone", FORKS},   {"clone3", FORKS},
+             {"fork", FORKS},        {"vfork", FORKS}, {"execve", RUNS},   {"execveat", RUNS}};
+
+static int call_of(const struct mt_strace_call *call)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
+        if (strlen(calls[i].name) == call->name_n &&
+            memcmp(calls[i].name, call->name, call->name_n) == 0)
+            return calls[i].what;
+    return NOTHING;
+}
+
+static bool take_address(struct mt_fields *f, uint64_t *v)
+{
+    *v = 0;
+    return mt_field_take(f, "NULL") || mt_field_address(f, v);
+}
+
+static bool take_size(struct mt_fields *f, uint64_t *v)
+{
+    int64_t size;
+    if (!mt_field_take(f, ",") || !mt_field_decimal(f, &size) || size < 0)
+        return false;
+    *v = (uint64_t)size;
+    return true;
+}
+
+/* The next argument, which is a word, or several with "|" between them. */
+static struct mt_fields take_flags(struct mt_fields *f)
+{
+    mt_field_take(f, ",");
+    mt_field_blanks(f);
+    const char *s = f->p;
+    while (f->p < f->end && *f->p != ',' && *f->p != ')')
+        f->p++;
+    return (struct mt_fields){s, f->p};
+}
+
+static bool has(struct mt_fields f, const char *flag)
+{
+    return memmem(f.p, (size_t)(f.end - f.p), flag, strlen(flag));
+}
+
+/* "[file libc.so.6]" where the log has the names of files (strace -y). */
+static uint32_t file_frame(struct mt_strace *r, struct mt_fields fd)
+{
+    const char *open = memchr(fd.p, '<', (size_t)(fd.end - fd.p)), *end = fd.end;
+    mt_buf_clear(&r->name);
+    mt_buf_adds(&r->name, "[files]");
+    if (open && end[-1] == '>') {
+        const char *slash = memrchr(open, '/', (size_t)(end - open));
+        open = slash ? slash + 1 : open + 1;
+        mt_buf_clear(&r->name);
+        mt_buf_adds(&r->name, "[file ");
+        mt_buf_add(&r->name, open, (size_t)(end - 1 - open));
+        mt_buf_adds(&r->name, "]");
+    }
+    return mt_native_explicit(&r->paths, r->name.s).frame;
+}
+
+static uint32_t kind_of(struct mt_strace *r, struct mt_fields flags, struct mt_fields fd)
+{
+    const char *name = has(flags, "MAP_STACK")    ? "[thread stacks]"
+                       : has(flags, "MAP_SHARED") ? "[shared memory]"
+                                                  : "[anonymous memory]";
+    return has(flags, "MAP_ANON") ? mt_native_explicit(&r->paths, name).frame : file_frame(r, fd);
+}
+
+/* Its arguments, into r->next; false: they are none of such a call. */
+static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call *call)
+{
+    struct mt_fields a = call->args, result = call->result, prot, flags, fd;
+    uint64_t *at = &r->next.at, returned = 0;
+    bool is_address = take_address(&result, &returned);
+    switch (what) {
+    case MAPS:
+        if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
+            return false;
+        prot = take_flags(&a);
+        flags = take_flags(&a);
+        fd = take_flags(&a);
+        r->next.reserved = has(prot, "PROT_NONE");
+        r->next.kind = kind_of(r, flags, fd);
+        *at = returned;
+        return is_address;
+    case UNMAPS:
+        return take_address(&a, at) && take_size(&a, &r->next.bytes);
+    case MOVES:
+        if (!take_address(&a, &r->next.old_at) || !take_size(&a, &r->next.old_bytes) ||
+            !take_size(&a, &r->next.bytes))
+            return false;
+        if (has(a, "MREMAP_DONTUNMAP"))
+            r->next.old_bytes = 0;
+        r->next.kind = mt_native_explicit(&r->paths, "[anonymous memory]").frame;
+        *at = returned;
+        return is_address;
+    case PROTECTS:
+        if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
+            return false;
+        r->next.reserved = has(take_flags(&a), "PROT_NONE");
+        return true;
+    default:
+        r->next.kind = mt_native_explicit(&r->paths, "[heap]").frame;
+        *at = returned;
+        return is_address && take_address(&a, &r->next.old_at);
+    }
+}
+
+enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
+                               struct mt_err *err)
+{
+    int what = call_of(call);
+    struct mt_fields result = call->result;
+    int64_t failed = 0;
+    if (what == NOTHING)
+        return MT_OK;
+    bool fails = (mt_field_decimal(&result, &failed) && failed < 0) || mt_field_take(&result, "?");
+    r->call_n += what < FORKS;
+    if (fails) {
+        if (what < FORKS && has(call->result, "ENOMEM"))
+            mt_rec_note(r->rec, MT_NOTE_OOM, (int64_t)r->line.offset, 0);
+        return MT_OK;
+    }
+    if (what == FORKS) {
+        forked(r, call);
+        return MT_OK;
+    }
+    if (what == RUNS)
+        return run(r, call->thread, err);
+    memset(&r->next, 0, sizeof r->next);
+    r->next.kind = MT_NONE;
+    if (!take_args(r, what, call)) {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        return MT_OK;
+    }
+    r->next.what = what;
+    r->next.thread = call->thread;
+    return MT_OK;
+}
+
+/* ---- stacks ---- */
+
+/* "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]", "/home/you/app() [0x1250]" */
+static struct mt_native_step new_step(struct mt_strace *r, const char *s, size_t n)
+{
+    mt_buf_set(&r->name, s, strnlen(s, n));
+    char *text = r->name.s, *place = strrchr(text, '[');
+    uint64_t at = 0;
+    if (place && place > text) {
+        struct mt_fields f = mt_fields_of(place + 1, strlen(place + 1));
+        mt_field_address(&f, &at);
+        place[-1] = '\0';
+    }
+    size_t left = strlen(text);
+    char *name = strchr(text, '('), *plus;
+    if (!name || text[left - 1] != ')')
+        return mt_native_explicit(&r->paths, "[unknown function]");
+    text[left - 1] = *name++ = '\0';
+    if ((plus = strrchr(name, '+')) && strncmp(plus, "+0x", 3) == 0)
+        *plus = '\0';
+    const struct mt_native_frame frame = {.name = name, .object = text, .file = ""};
+    return *name ? mt_native_step(&r->paths, &frame, r->opts->alloc_fn)
+                 : mt_native_place(&r->paths, text, at);
+}
+
+void mt_strace_frame(struct mt_strace *r, struct mt_fields f)
+{
+    const char *s;
+    size_t n;
+    mt_field_rest(&f, &s, &n);
+    if (!r->next.what || !n || r->steps.n == STACK_MAX)
+        return;
+    uint32_t id = mt_strtab_add(&r->functions, s, n);
+    if (id == r->known.n)
+        *mt_vec_push(&r->known) = new_step(r, s, n);
+    *mt_vec_push(&r->steps) = r->known.v[id];
+}
+
+static uint32_t root_of(struct mt_strace *r, uint32_t thread)
+{
+    struct mt_strace_thread *t = &r->processes.threads.v[thread];
+    char name[32] = "main thread";
+    if (!(r->opts->split & MT_SPLIT_THREAD))
+        return MT_NONE;
+    if (thread)
+        snprintf(name, sizeof name, "thread %u", thread + 1);
+    if (t->root == MT_NONE)
+        t->root = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    return t->root;
+}
+
+/* The path of the call: its stack, or what kind of memory it is for; MT_NONE: it has neither. */
+static uint32_t node_of(struct mt_strace *r)
+{
+    if (r->steps.n)
+        return mt_native_path(&r->paths, root_of(r, r->next.thread), r->steps.v, r->steps.n,
+                              r->opts->cpp_frames == MT_CPP_ALL);
+    return r->next.kind == MT_NONE
+               ? MT_NONE
+               : mt_path_node(&r->paths, root_of(r, r->next.thread), r->next.kind);
+}
+
+/* ---- what happens ---- */
+
+static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, struct mt_err *err)
+{
+    struct mt_strace_process *p = process_of(r, r->next.thread);
+    bool known;
+    MT_TRY(mt_mappings_unmap(&p->mappings, r->heap, at, bytes, &known, err));
+    if (!known && !p->forked)
+        mt_rec_note(r->rec, MT_NOTE_BEFORE, -1, bytes < INT64_MAX / 4 ? (int64_t)bytes : 0);
+    return MT_OK;
+}
+
+/* brk(NULL) only asks. Where the answer is another one than before, the thread is a process that
+ * runs another program, and the log has not said so. */
+static enum mt_status move_break(struct mt_strace *r, uint32_t node, struct mt_err *err)
+{
+    struct mt_strace_thread *t = &r->processes.threads.v[r->next.thread];
+    const struct mt_mappings *m = &process_of(r, r->next.thread)->mappings;
+    if (!r->next.old_at && m->has_brk && m->brk != r->next.at) {
+        r->mixed_n += t->guessed;
+        MT_TRY(run(r, r->next.thread, err));
+    }
+    return mt_mappings_brk(&process_of(r, r->next.thread)->mappings, r->heap, r->next.at, node,
+                           err);
+}
+
+enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
+{
+    int what = r->next.what;
+    if (!what)
+        return MT_OK;
+    MT_TRY(tick(r, err));
+    uint32_t node = what == UNMAPS ? MT_NONE : node_of(r);
+    struct mt_mappings *m = &process_of(r, r->next.thread)->mappings;
+    r->next.what = NOTHING;
+    r->steps.n = 0;
+    switch (what) {
+    case MAPS:
+        return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node, err);
+    case UNMAPS:
+        return unmap(r, r->next.at, r->next.bytes, err);
+    case MOVES:
+        if (r->next.old_bytes)
+            MT_TRY(unmap(r, r->next.old_at, r->next.old_bytes, err));
+        return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, false, node, err);
+    case PROTECTS:
+        return mt_mappings_protect(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node,
+                                   err);
+    default:
+        return move_break(r, node, err);
+    }
+}
+
+enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err)
+{
+    if (r->mixed_n)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
+    return mt_heap_close(r->heap, err);
+}

@@ -1,0 +1,94 @@
+/*
+ * strace_parts.h - what strace's lines (strace.c) do to the memory of processes (strace_calls.c).
+ */
+#ifndef MT_STRACE_PARTS_H
+#define MT_STRACE_PARTS_H
+
+#include "formats/format.h"
+#include "formats/mappings.h"
+#include "formats/native_paths.h"
+#include "lib/input/fields.h"
+
+/* A call that has returned. Texts are those of the line, or of mt_strace.text. */
+struct mt_strace_call {
+    uint32_t thread;
+    const char *name;
+    size_t name_n;
+    struct mt_fields args, result;
+};
+
+/* Threads, and the processes whose memory they share. */
+struct mt_strace_processes {
+    MT_VEC(struct mt_strace_thread {
+        uint64_t pid;
+        uint32_t process;
+        uint32_t root; /* node with --split thread; MT_NONE: none yet */
+        bool ended;
+        bool guessed;          /* nobody has said whether it is a thread or a process */
+        bool announced;        /* its parent's call has returned */
+        struct mt_buf pending; /* a call that has not returned yet */
+    })
+    threads;
+    MT_VEC(struct mt_strace_process {
+        struct mt_mappings mappings;
+        uint32_t thread_n; /* that have not ended */
+        bool forked;       /* it has what its parent had, which is in no figure of it */
+    })
+    all;
+    struct mt_map of_pid;
+    uint32_t running_n; /* threads */
+    uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */
+};
+
+struct mt_strace {
+    struct mt_lines lines;
+    struct mt_line line;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_path_tree paths;
+    struct mt_heap *heap;
+    struct mt_strace_processes processes;
+    struct mt_buf text; /* a call that was resumed */
+    int64_t day, last_time, first_time, event_n;
+    bool timed;
+    uint64_t call_n;  /* that map memory */
+    uint64_t mixed_n; /* processes taken for threads */
+    uint64_t beside;
+    /* the call that happens when its stack is read */
+    struct {
+        int what; /* 0: none */
+        uint32_t thread;
+        uint64_t at, bytes, old_at, old_bytes;
+        bool reserved;
+        uint32_t kind; /* frame, where it has no stack */
+    } next;
+    mt_native_steps steps;      /* of its stack, innermost first */
+    struct mt_strtab functions; /* as written */
+    mt_native_steps known;      /* of these */
+    struct mt_buf name;         /* scratch */
+};
+
+void mt_strace_init(struct mt_strace *r);
+void mt_strace_free(struct mt_strace *r);
+enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
+
+/* ---- in the order of lines ---- */
+
+/* The time of a line; timed false: it has none. */
+enum mt_status mt_strace_time(struct mt_strace *r, bool timed, int64_t t, struct mt_err *err);
+/* Number of the thread a line is of; pid 0: lines have none. */
+uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
+/* The beginning of a call that has not returned yet. */
+void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n);
+/* A call, which happens when the next line is none of its stack. */
+enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
+                               struct mt_err *err);
+/* A line of its stack: "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]". */
+void mt_strace_frame(struct mt_strace *r, struct mt_fields f);
+enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err);
+enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
+/* A process has ended that had that number. */
+void mt_strace_was_child(struct mt_strace *r, uint64_t pid);
+enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
+
+#endif

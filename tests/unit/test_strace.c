@@ -1,0 +1,104 @@
+/* formats/strace.c: small logs, whole and damaged, and what becomes of them. */
+#include "formats/format.h"
+#include "tests/unit/rows.h"
+#include "tests/unit/summed.h"
+#include <string.h>
+
+#define RW "PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0"
+
+static const struct summed_file files[] = {
+    {"mmap and munmap, in whole pages",
+     "mmap(NULL, 5000, " RW ") = 0x10000\nmunmap(0x10000, 1)        = 0\n",
+     " alloc 8192 n 1 peak 8192 end 4096 moments 2 events 2\n[anonymous memory] 8192/8192/4096\n"},
+    {"the middle of a mapping",
+     "mmap(NULL, 12288, " RW ") = 0x10000\nmunmap(0x11000, 4096) = 0\nmunmap(0x10000, 12288) = 0\n",
+     " alloc 12288 n 1 peak 12288 end 0 moments 3 events 3\n[anonymous memory] 12288/12288/0\n"},
+    {"what lay there before is gone",
+     "mmap(NULL, 8192, " RW ") = 0x10000\nmmap(0x11000, 4096, PROT_READ, MAP_PRIVATE|MAP_FIXED, "
+     "3</usr/lib/libx.so>, 0) = 0x11000\n",
+     " alloc 12288 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
+     "8192/8192/4096\n[file libx.so] 4096/0/4096\n"},
+    {"what is reserved is none",
+     "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
+     "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
+     "mprotect(0x90000, 4096, PROT_READ) = 0\n",
+     " alloc 8192 n 1 peak 8192 end 4096 moments 2 events 4\n[anonymous memory] 8192/8192/4096\n"},
+    {"mremap",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nmremap(0x10000, 4096, 8192, MREMAP_MAYMOVE) = "
+     "0x20000\n",
+     " alloc 12288 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
+     "12288/8192/8192\n"},
+    {"brk",
+     "brk(NULL) = 0x1000\nbrk(0x3000) = 0x3000\nbrk(0x9000) = 0x3000\nbrk(0x2000) = 0x2000\n",
+     " alloc 8192 n 1 peak 8192 end 4096 moments 2 events 4\n[heap] 8192/8192/4096\n"},
+    {"calls that fail",
+     "mmap(NULL, 4096, " RW ") = -1 ENOMEM (Cannot allocate memory)\nmmap(0x1, 1, X) = ?\n",
+     " alloc 0 n 0 peak 0 end 0 moments 0 ns 0\nnote out_of_memory 1\nnote no_allocations 1\n"},
+    {"stacks",
+     "mmap(NULL, 4096, " RW ") = 0x10000\n > /usr/lib/libc.so.6(__mmap+0x13) [0x1019b3]\n"
+     " > /home/you/a b(pool(int)+0x27) [0x1250]\n > /home/you/app() [0x126e]\n"
+     " > /home/you/app(main+0x15) [0x12c0]\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\nmain;[app+0x126e];pool "
+     "4096/4096/4096\n"},
+    {"times of day, over midnight",
+     "23:59:59.5 mmap(NULL, 4096, " RW ") = 0x10000 <0.000012>\n00:00:00.5 getpid() = 3\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 1000000000\n[anonymous memory] "
+     "4096/4096/4096\n"},
+    {"times since the line before",
+     "     0.000000 brk(NULL) = 0x1000\n     0.250000 brk(0x2000) = 0x2000\n     0.250000 "
+     "getpid() = 3\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 500000000\n[heap] 4096/4096/4096\n"},
+    {"a call that another one interrupts",
+     "7 1795382665.5 mmap(NULL, 4096, " RW " <unfinished ...>\n8 1795382665.6 brk(NULL) = "
+     "0x1000\n7 1795382665.7 <... mmap resumed>) = 0x10000\n8 1795382665.8 <... futex resumed>) = "
+     "0\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 300000000\n[anonymous memory] "
+     "4096/4096/4096\n"},
+    {"a child that ends",
+     "7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x10000\n8 munmap(0x20000, 4096) = 0\n8 +++ "
+     "exited with 0 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
+     " alloc 8192 n 2 peak 4096 end 4096 moments 3 events 3\n[anonymous memory] "
+     "8192/4096/4096\n"},
+    {"what is older", "munmap(0x20000, 4096) = 0\n",
+     " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote before_trace 1\nnote no_allocations 1\n"},
+    {"a line that makes no sense", "brk(NULL) = 0x1000\nmunmap(huh) = 0\n",
+     " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote skipped 1\nnote no_allocations 1\n"},
+    {"nothing of memory", "getpid() = 3\n", "error at -1: no call in it maps memory\n"},
+    {"cut", "brk(NULL) = 0x1000\nbrk(0x2000) = 0x20",
+     "error at 37: ends early: the file was cut off\n"},
+    {"cut, --partial", "brk(NULL) = 0x1000\nbrk(0x2000) = 0x2000\nbrk(0x30",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 2\n[heap] 4096/4096/4096\nnote cut 1\n"},
+};
+
+static void test_files(void **state)
+{
+    summed_test(*state, &mt_reader_strace);
+}
+
+static const struct looks {
+    const char *name, *text;
+    int score;
+} looks[] = {
+    {"calls that map memory", "execve(\"./a\", [\"./a\"], 0x7f) = 0\nbrk(NULL) = 0x1000\n", 91},
+    {"with numbers and times", "[pid  7] 11:59:59 mmap(NULL, 1, X <unfinished ...>\n", 91},
+    {"other calls", "1 2.5 getpid() = 3\n1 2.5 read(3, \"a = b\", 5) = 5\n1 2.5 getpid() = 3\n",
+     45},
+    {"a line of one", "getpid() = 3\n", 0},
+    {"calls of a library", "malloc(128) = 0x10\n1 a->free(0x10) = <void>\n", 0},
+    {"text", "hello (you)\nhow are you?\n", 0},
+    {"nothing", "", 0},
+};
+
+static void test_looks(void **state)
+{
+    const struct looks *l = *state;
+    assert_int_equal(mt_reader_strace.probe(l->text, strlen(l->text)), l->score);
+}
+
+int main(void)
+{
+    struct row_tests t = {0};
+    ROWS_ADD(&t, test_files, files);
+    ROWS_ADD(&t, test_looks, looks);
+    return ROWS_RUN(&t, "strace");
+}
