@@ -174,10 +174,14 @@ static enum mt_status show_fit(const struct mt_view *v, struct mt_report *r,
     r->columns.v[2].whole = true;
     enum mt_status st =
         mt_segments_load(v->db, &v->run, &v->device, oom ? oom->at : MT_SEG_AT_END, &s, err);
+    struct mt_oom_advice_request asked = {.size_b = fit_b,
+                                          .device_free_b = oom ? oom->device_free_b : INT64_MIN,
+                                          .stream = oom ? oom->stream : INT64_MIN,
+                                          .pool = oom ? oom->pool : NULL,
+                                          .failed_b = oom ? oom->asked_b : 0};
+    if (st == MT_OK)
+        st = mt_oom_settings_load(v->db, &v->run, &asked.settings, err);
     if (st == MT_OK) {
-        const struct mt_oom_advice_request asked = {fit_b, oom ? oom->device_free_b : INT64_MIN,
-                                                    oom ? oom->stream : INT64_MIN,
-                                                    oom ? oom->pool : NULL};
         mt_oom_advice(&s, &asked, &all);
         if (all.several_streams)
             mt_report_note(r, "Assumed to be on stream %lld, which has the most bytes in use.",

@@ -305,7 +305,8 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
     s->r->left_out_n += !large;
     answer->leaking |= verdict == MT_VERDICT_LEAK && large;
     answer->unknown |=
-        verdict == MT_VERDICT_CANDIDATE && (s->ends.run_n < MT_RUN_ENDS_MIN || doubtful) && large;
+        verdict == MT_VERDICT_CANDIDATE && large &&
+        (s->ends.run_n < MT_RUN_ENDS_MIN || doubtful || trend_of(s, site) != MT_TREND_CAME);
     s->doubtful_n += doubtful && large;
 }
 

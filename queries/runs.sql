@@ -105,3 +105,11 @@ SELECT t.id, (SELECT CAST(h.pid AS INTEGER) FROM thread h WHERE h.run_id = t.id 
 -- The PID of the command that a run recorded.
 -- in: ?1 run id
 SELECT CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'pid' ORDER BY position LIMIT 1;
+
+-- name: allocator_settings
+-- in: ?1 run id   out: MiB from which it holds, value: of roundup_power2_divisions; 0: of max_split_size, bytes
+SELECT 0, CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'max_split_size'
+UNION ALL
+SELECT CAST(j.key AS INTEGER), CAST(j.value AS INTEGER)
+  FROM meta AS m, json_each(CASE WHEN json_valid(m.value) THEN m.value ELSE '{}' END) AS j
+ WHERE m.run_id = ?1 AND m.key = 'roundup_power2_divisions';

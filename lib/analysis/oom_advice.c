@@ -13,11 +13,14 @@
 struct request {
     struct mt_oom_place place;
     const struct mt_segments *s;
-    int64_t block_b;   /* rounded */
+    int64_t size_b, block_b; /* block: rounded */
     int64_t segment_b; /* what the driver would be asked for, where no segment is expandable */
     int64_t device_free_b;
     bool small;
     bool expandable; /* it would come from an expandable segment */
+    const struct mt_oom_settings *settings;
+    int64_t failed_b; /* one of so much failed then, no larger than this one; 0: none */
+    bool limited;     /* though the driver had enough: something else is the limit */
 };
 
 int64_t mt_oom_up_to(int64_t size, int64_t step)
@@ -76,39 +79,68 @@ static enum mt_oom_advice_fits by_driver(const struct request *r, int64_t gives_
     return mt_wrap_add(gives_b, r->device_free_b) >= need_b ? MT_FITS_YES : MT_FITS_NO;
 }
 
+/* Whether PyTorch would give the request some free range of the segment. */
+static bool takes_some(const struct request *r, const struct mt_seg *g)
+{
+    for (struct mt_seg_hole hole = {0}; mt_seg_next_hole(r->s, g, &hole);)
+        if (mt_oom_takes(r->settings, r->block_b, hole.size_b))
+            return true;
+    return false;
+}
+
 static bool as_it_is(const struct request *r, struct mt_oom_advices *out)
 {
     int64_t best = 0, elsewhere = 0;
+    bool fits = false;
     char size[MT_HUMAN_MAX], hole[MT_HUMAN_MAX], other[MT_HUMAN_MAX];
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
         int64_t *to = serves(r, g) ? &best : &elsewhere;
         *to = g->largest_hole_b > *to ? g->largest_hole_b : *to;
+        fits |= to == &best && g->largest_hole_b >= r->block_b && !r->failed_b && takes_some(r, g);
     }
-    bool fits = best >= r->block_b;
     struct mt_oom_advice *f = add(out, "as it is", fits ? MT_FITS_YES : MT_FITS_NO, best);
     mt_human_bytes(r->block_b, size);
     if (fits)
         f->why = mt_asprintf("there is a free range of %s", mt_human_bytes(best, hole));
+    else if (best >= r->block_b && r->failed_b)
+        f->why = mt_asprintf("there is a free range of %s, but an allocation of %s failed then",
+                             mt_human_bytes(best, hole), mt_human_bytes(r->failed_b, other));
+    else if (best >= r->block_b)
+        f->why = mt_asprintf("there is a free range of %s, which max_split_size_mb keeps for %s",
+                             mt_human_bytes(best, hole),
+                             r->block_b < r->settings->max_split_b ? "larger blocks"
+                                                                   : "blocks of about its size");
     else if (elsewhere >= r->block_b)
         f->why =
             mt_asprintf("the largest free range for blocks of that size is %s; one of %s is in "
                         "another stream or pool, or kept for %s blocks",
                         mt_human_bytes(best, hole), mt_human_bytes(elsewhere, other),
                         r->small ? "large" : "small");
+    else if (best >= r->size_b)
+        f->why = mt_asprintf("the largest free range is %s; %s is needed, as sizes are rounded up",
+                             mt_human_bytes(best, hole), size);
     else
         f->why = mt_asprintf("the largest free range is %s", mt_human_bytes(best, hole));
     return fits;
+}
+
+/* What the driver would be asked for. *free_b: what is free before that, in an expandable segment.
+ */
+static int64_t need_of(const struct request *r, int64_t *free_b)
+{
+    *free_b = 0;
+    return r->expandable ? mt_oom_to_map(&r->place, false, free_b) : r->segment_b;
 }
 
 static void from_driver(const struct request *r, struct mt_oom_advices *out)
 {
     char need[MT_HUMAN_MAX], left[MT_HUMAN_MAX], unit[MT_HUMAN_MAX], before[MT_HUMAN_MAX];
     bool known = r->device_free_b != INT64_MIN;
-    int64_t free_b,
-        need_b = r->expandable ? mt_oom_to_map(&r->place, false, &free_b) : r->segment_b;
-    struct mt_oom_advice *f = add(out, r->expandable ? "a longer segment" : "a new segment",
-                                  by_driver(r, 0, need_b), known ? r->device_free_b : 0);
+    int64_t free_b, need_b = need_of(r, &free_b);
+    struct mt_oom_advice *f =
+        add(out, r->expandable ? "a longer segment" : "a new segment",
+            r->failed_b ? MT_FITS_NO : by_driver(r, 0, need_b), known ? r->device_free_b : 0);
     mt_human_bytes(need_b, need);
     struct mt_buf why = {0};
     mt_buf_addf(&why, "the driver is asked for %s", need);
@@ -119,6 +151,9 @@ static void from_driver(const struct request *r, struct mt_oom_advices *out)
     if (known)
         mt_buf_addf(&why, "%s and has %s left", r->expandable ? "," : "",
                     mt_human_bytes(r->device_free_b, left));
+    else if (r->limited)
+        mt_buf_adds(&why, "; it had enough left as an allocation failed then, so that something "
+                          "else is the limit, such as set_per_process_memory_fraction()");
     else
         mt_buf_adds(&why, "; what it has left is not in the file");
     f->why = why.s;
@@ -193,6 +228,8 @@ static void empty_cache(const struct request *r, struct mt_oom_advices *out)
     if (fits == MT_FITS_NO && c.private_b &&
         by_driver(r, mt_wrap_add(c.b, c.private_b), need_b) != MT_FITS_NO)
         fits = MT_FITS_UNKNOWN;
+    if (r->failed_b && !c.private_b)
+        fits = MT_FITS_NO; /* it was tried */
     struct mt_oom_advice *f = add(out, "torch.cuda.empty_cache()", fits, c.b);
     f->why = why_cache(r, &c);
 }
@@ -329,20 +366,47 @@ static void choose_stream(const struct mt_segments *s, int64_t asked, struct mt_
         out->several_streams |= s->all.v[i].stream != out->stream;
 }
 
-void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
-                   struct mt_oom_advices *out)
+static struct request request_of(const struct mt_segments *s,
+                                 const struct mt_oom_advice_request *asked, int64_t stream,
+                                 int64_t size_b)
 {
-    int64_t block = mt_oom_up_to(asked->size_b > 0 ? asked->size_b : 1, 512);
-    struct request r = {
-        .s = s, .block_b = block, .device_free_b = asked->device_free_b, .small = block <= MIB};
-    choose_stream(s, asked->stream, out);
+    int64_t block = mt_oom_round(&asked->settings, size_b > 0 ? size_b : 1);
+    struct request r = {.s = s,
+                        .size_b = size_b,
+                        .block_b = block,
+                        .device_free_b = asked->device_free_b,
+                        .small = block <= MIB,
+                        .settings = &asked->settings};
     r.place = (struct mt_oom_place){.s = s,
                                     .block_b = block,
-                                    .stream = out->stream,
+                                    .stream = stream,
                                     .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
                                     .small = r.small};
     r.expandable = mt_oom_is_expandable(&r.place);
     r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : mt_oom_up_to(block, 2 * MIB);
+    return r;
+}
+
+/* What failed then says more than what the driver had left. */
+static void learn_from_failure(struct request *r, const struct request *failed)
+{
+    int64_t free_b;
+    if (r->small == failed->small && r->block_b >= failed->block_b)
+        r->failed_b = failed->block_b;
+    r->limited = r->device_free_b != INT64_MIN && r->device_free_b >= need_of(failed, &free_b);
+    if (r->limited)
+        r->device_free_b = INT64_MIN;
+}
+
+void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
+                   struct mt_oom_advices *out)
+{
+    choose_stream(s, asked->stream, out);
+    struct request r = request_of(s, asked, out->stream, asked->size_b);
+    if (asked->failed_b > 0) {
+        struct request failed = request_of(s, asked, out->stream, asked->failed_b);
+        learn_from_failure(&r, &failed);
+    }
     if (!as_it_is(&r, out)) {
         from_driver(&r, out);
         empty_cache(&r, out);

@@ -8,6 +8,7 @@
 #ifndef MT_OOM_ADVICE_H
 #define MT_OOM_ADVICE_H
 
+#include "lib/analysis/oom_settings.h"
 #include "lib/usage/segments.h"
 
 enum mt_oom_advice_fits { MT_FITS_NO, MT_FITS_YES, MT_FITS_UNKNOWN };
@@ -33,6 +34,8 @@ struct mt_oom_advice_request {
     int64_t device_free_b; /* what the driver has left, INT64_MIN unknown */
     int64_t stream;        /* INT64_MIN unknown: that with most bytes in use */
     const char *pool;      /* NULL unknown: the default pool */
+    int64_t failed_b;      /* an allocation of so much failed at that moment; 0: none did */
+    struct mt_oom_settings settings;
 };
 void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
                    struct mt_oom_advices *out);
