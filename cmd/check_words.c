@@ -133,6 +133,8 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     mt_buf_adds(out, rule->kind->what);
     if (c->device[0])
         mt_buf_addf(out, " %s %s", rule->kind->figure == MT_FIG_AT_PEAK_B ? "of" : "on", c->device);
+    if (c->or_child)
+        mt_buf_adds(out, " or a child of it");
     mt_buf_addf(out, "%s%s", subject.n ? ", " : "", subject.s);
     mt_buf_free(&subject);
     if (c->measured != MT_BASELINE_UNKNOWN && c->limit != MT_BASELINE_UNKNOWN) {
@@ -140,9 +142,10 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
             add_growth(c, out);
         else {
             bool several = rule->kind->count || strncmp(rule->kind->what, "bytes", 5) == 0;
-            const char *bound = c->least == (c->doubt != 0) ? "" /* or it is both */
-                                : c->least                  ? " at least"
-                                                            : " at most";
+            const char *bound = c->most                       ? " at most"
+                                : c->least == (c->doubt != 0) ? "" /* or it is both */
+                                : c->least                    ? " at least"
+                                                              : " at most";
             mt_buf_addf(out, " %s%s ", several ? "are" : "is", bound);
             add_amount(out, rule->kind, c->measured);
         }

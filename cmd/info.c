@@ -167,14 +167,15 @@ static enum mt_status put_process(struct mt_report *r, const struct mt_view *v,
 {
     struct mt_process_counts counts;
     enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
-    put_figure(r, d->name, "peak rss", "peak_b", d->peak_b);
+    if (!mt_device_is_processes(d))
+        put_figure(r, d->name, "peak rss", "peak_b", d->peak_b);
     if (d->peak_ns != MT_UNKNOWN)
         put_time(r, &v->run, d->name, "peak at", "peak_ns", d->peak_ns);
     for (size_t i = 0; i < counts.all.n && st == MT_OK; i++) {
         const struct mt_counted *c = &counts.all.v[i];
         const char *metric = mt_report_text(r, c->metric);
         int64_t last = mt_levels_value(&c->levels, (int64_t)c->levels.all.n - 1);
-        if (i)
+        if (i || mt_device_is_processes(d))
             put_figure(r, d->name, mt_report_textf(r, "most %s", metric), "most_b", c->most_b);
         if (c->levels.all.n)
             put_figure(r, d->name, mt_report_textf(r, "last %s", metric), "last_b", last);

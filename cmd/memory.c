@@ -218,6 +218,12 @@ static const struct mt_glossary_entry metrics[] = {
      "of it, what PyTorch has allocated, by traces of the process in a group of its run"},
     {"rest", "of it, what is neither that, nor mapped files, nor shared: Python's objects, other "
              "libraries, what malloc keeps"},
+    {"pss", "the same, where pages that several processes share count in part, so that these add "
+            "up: of \"processes\" the sum of all that were recorded"},
+    {"private", "what no other process shares"},
+    {"at_most, at_least",
+     "of these processes together: the sum of their rss, in which shared pages "
+     "count more than once; the largest of them"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

@@ -76,7 +76,7 @@ static enum mt_status find_moment(const struct mt_view *v, const struct mt_proce
     out->t_ns = exact ? m.t_ns : mt_levels_time(rss, index, 0);
     if (m.t_ns == INT64_MAX && m.kind == MT_AT_TIME)
         out->t_ns = v->run.dur_ns; /* parts are counted behind the last change */
-    out->rss_b = mt_levels_value(rss, index);
+    out->rss_b = out->t_ns < counts->end_ns ? mt_levels_value(rss, index) : MT_UNKNOWN;
     return MT_OK;
 }
 
@@ -171,8 +171,9 @@ static enum mt_status show(struct mt_report *r, const struct mt_view *v,
     if (asked->at.n) {
         for (size_t i = 0; i < asked->at.n; i++)
             MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
-        moment_rows(r, d, counts, m, asked->at.n);
-    } else
+        if (m[0].t_ns < counts->end_ns)
+            moment_rows(r, d, counts, m, asked->at.n);
+    } else if (asked->window.from_ns < counts->end_ns)
         window_rows(r, d, counts, &asked->window);
     name_traces(r, &v->run, &counts->traced);
     return MT_OK;
@@ -183,7 +184,7 @@ enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,
                                  struct mt_err *err)
 {
     struct mt_process_counts counts;
-    if (asked->levels)
+    if (asked->levels && !mt_device_is_processes(d))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_LEVEL, err));
     if (asked->steps)
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_STEPS, err));

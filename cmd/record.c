@@ -205,8 +205,8 @@ static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
     }
     if (w->peak_of)
         mt_buf_adds(&out, ", of a child");
-    if (w->process_n > 1)
-        mt_buf_addf(&out, "; %s processes", mt_human_count(w->process_n, a));
+    if (mt_watch_processes(w) > 1)
+        mt_buf_addf(&out, "; %s processes", mt_human_count(mt_watch_processes(w), a));
     fprintf(stderr, "%s\n", out.s);
     if (r->untraced.n) {
         mt_escape_terminal(&safe, r->untraced.s);

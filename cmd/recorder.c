@@ -63,12 +63,14 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
     for (size_t i = 0; i + 1 < MT_ARRAY_LEN(r->meta); i += 2)
         if (r->meta[i].n)
             mt_live_meta(live, r->meta[i].s, r->meta[i + 1].s, r->meta[i + 1].n);
-    if (r->unseen.n)
-        mt_live_note(live, MT_NOTE_PEAK_UNSEEN, r->unseen.s);
+    const struct mt_watch *w = &r->watch;
+    if (w->unseen_b)
+        mt_live_note(live, w->unseen_of_command ? MT_NOTE_PEAK_AT_MOST : MT_NOTE_PEAK_UNSEEN,
+                     w->unseen_b, "");
     if (r->missing.n)
-        mt_live_note(live, MT_NOTE_UNWATCHED, r->missing.s);
+        mt_live_note(live, MT_NOTE_UNWATCHED, 0, r->missing.s);
     if (r->untraced.n)
-        mt_live_note(live, MT_NOTE_NO_TRACE, r->untraced.s);
+        mt_live_note(live, MT_NOTE_NO_TRACE, 0, r->untraced.s);
     return mt_live_end(live, until, err);
 }
 
@@ -218,20 +220,6 @@ static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t val
     mt_buf_addf(&r->meta[at + 1], "%lld", (long long)value);
 }
 
-/* What was recorded is less than what happened, perhaps. */
-static void say_missing(struct mt_recorder *r)
-{
-    const struct mt_watch *w = &r->watch;
-    char most[MT_HUMAN_MAX];
-    if (w->unseen_b)
-        mt_buf_addf(&r->unseen,
-                    w->unseen_of_command
-                        ? "the command ended after the last look, with %s at most"
-                        : "the command, or a child of it, had %s when nobody looked",
-                    mt_human_bytes(w->unseen_b, most));
-    mt_watch_missing(w, r->dropped_n, &r->missing);
-}
-
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err)
 {
@@ -240,7 +228,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
-    say_missing(r);
+    mt_watch_missing(&r->watch, r->dropped_n, &r->missing);
     set_meta(r, 0, WIFSIGNALED(status) ? "signal" : "exit_status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     set_meta(r, 2, "ru_maxrss_b", most);
@@ -248,6 +236,8 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     set_meta(r, 6, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
         set_meta(r, 8, "processes_left_out_n", r->watch.left_out_n);
+    if (r->watch.together.unread)
+        set_meta(r, 14, "pss_unread", 1);
     if (r->dropped_n)
         set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)
@@ -273,7 +263,6 @@ void mt_recorder_free(struct mt_recorder *r)
     mt_vec_free(&r->seen);
     for (size_t i = 0; i < MT_ARRAY_LEN(r->meta); i++)
         mt_buf_free(&r->meta[i]);
-    mt_buf_free(&r->unseen);
     mt_buf_free(&r->missing);
     mt_buf_free(&r->untraced);
     pthread_mutex_destroy(&r->mutex);

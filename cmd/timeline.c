@@ -48,6 +48,13 @@ static const char *level_of(const struct mt_run *run)
     return mt_kind_words[run->kind].level;
 }
 
+/* Of all processes together there is no curve: what they have by shares stands for it. */
+static void choose_metric(const struct mt_view *v)
+{
+    if (!metric && v->has_device && mt_device_is_processes(&v->device))
+        metric = mt_metric_names[MT_METRIC_PSS];
+}
+
 /* The metric is one of samples: not what the run's curve is of. */
 static bool shows_samples(const struct mt_run *run)
 {
@@ -347,6 +354,8 @@ static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *er
     if (mt_device_has_events(&t->view->device))
         return mt_by_known(&t->by, &t->view->run, &t->view->device, err);
     bool process = mt_device_is_process(&t->view->device);
+    if (mt_device_is_processes(&t->view->device))
+        need = 0; /* of all together there are samples */
     need |= exact && !process ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
     if (by && !process)
@@ -388,6 +397,7 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
 {
     struct mt_timeline t = {.view = v, .report = r, .by = keys};
     struct mt_run_device about = v->device;
+    choose_metric(v);
     if (shows_samples(&v->run))
         about.unseen_n = 0; /* samples are known */
     mt_report_about(r, &v->run, v->has_device ? &about : NULL,

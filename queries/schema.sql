@@ -302,7 +302,7 @@ CREATE TABLE sample (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
   metric TEXT NOT NULL,            -- rss: what the process has in memory, and of it anon, file, shmem, pss, private; swap, virtual,
-                                   -- peak_rss; in texts further names; reserved: bytes held after a record; oom: bytes asked for in vain;
+                                   -- peak_rss; of several together at_most, at_least; in texts further names; reserved: bytes held after a record; oom: bytes asked for in vain;
                                    -- device_free: what the driver had left at an oom
   value_b INTEGER NOT NULL,
   record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
@@ -313,7 +313,7 @@ CREATE TABLE sample (
 ) WITHOUT ROWID;
 
 -- What an allocator's history holds besides memory that comes and goes: marks of the user, and actions that
--- memtool does not know, as they are. Of processes: calls (mprof), and what the program said of itself (mark).
+-- memtool does not know, as they are. Of processes: calls (mprof), what the program said of itself (mark), when it was gone (exit).
 CREATE TABLE event (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,

@@ -20,3 +20,8 @@ SELECT a.alloc_record, coalesce(b.node_id, a.alloc_node_id), a.freed_record, coa
   a.freed_thread_id IS NULL
   FROM alloc a LEFT JOIN op b ON b.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3;
+
+-- name: process_end
+-- When a process was gone; NULL: not in the recording.
+-- in: ?1 run id, ?2 device id
+SELECT min(time_ns) FROM event WHERE run_id = ?1 AND device_id = ?2 AND action = 'exit';

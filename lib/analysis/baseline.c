@@ -234,6 +234,8 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
     mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));
     mark_lacks(run, device, to);
+    if (st == MT_OK)
+        st = mt_baseline_measure_process(db, run, device, d.side[0].gaps, to, err);
     mt_baseline_explain_unknown(device, d.side[0].gaps, to);
     mt_diff_free(&d);
     return st;

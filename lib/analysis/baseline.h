@@ -94,6 +94,9 @@ struct mt_baseline_device {
         const char *why;          /* it is not known, or of a part: static */
     } temporary;                  /* allocations that are freed soon */
     struct mt_step_levels levels; /* of repeats that of the median peak; of older files nothing */
+    /* Of processes of a run, where their recorder did not see all; 0: unknown, as of files: */
+    int64_t proved_b;   /* this one, or a child of it, had so many bytes */
+    int64_t most_b;     /* its peak is no more than that */
     char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_baseline_site) sites;
 };

@@ -40,6 +40,11 @@ enum mt_status mt_baseline_read_unknown(const struct mt_json_doc *d,
                                         const struct mt_json_doc_value *from, struct mt_baseline *b,
                                         struct mt_baseline_device *to, struct mt_err *err);
 
+/* What is known of the peak of a process beyond what was seen. Errors: MT_EDB. */
+enum mt_status mt_baseline_measure_process(struct mt_db *db, const struct mt_run *run,
+                                           const struct mt_run_device *device, unsigned gaps,
+                                           struct mt_baseline_device *to, struct mt_err *err);
+
 /* ---- the file ---- */
 
 #define MT_BASELINE_SCHEMA "memtool.baseline"

@@ -393,6 +393,28 @@ static void doubt_candidates(const struct side *side, struct mt_checked *c)
     c->look = true;
 }
 
+/* What is known of a process that was not always looked at: that it, or a child, had too much; or
+ * that it had no more than the limit. */
+static void use_bounds(const struct mt_repeats *new, struct mt_checked *c)
+{
+    const struct mt_rule *rule = c->rule;
+    const struct mt_baseline_device *d =
+        new->v.n == 1 ? mt_baseline_same_device(&new->v.v[0], c->device) : NULL;
+    if (!d || rule->kind->figure != MT_FIG_AT_PEAK_B || rule->kind->growth ||
+        mt_check_is_partial(rule) || c->verdict != MT_CHECK_INCONCLUSIVE)
+        return;
+    c->or_child = d->proved_b > rule->amount;
+    c->most = d->most_b && d->most_b <= rule->amount;
+    if (!c->or_child && !c->most)
+        return;
+    c->verdict = c->or_child ? MT_CHECK_FAIL : MT_CHECK_PASS;
+    c->measured = c->or_child ? d->proved_b : d->most_b;
+    c->limit = rule->amount;
+    c->spread = 0;
+    c->least = false;
+    c->why[0] = '\0';
+}
+
 void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                    const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
@@ -417,8 +439,12 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
                             : "");
     if (!device && !rule->device)
         mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
-    if (out->why[0] || !measure(rule, rule->kind->figure, &side, out, &m))
+    if (out->why[0])
         return;
+    if (!measure(rule, rule->kind->figure, &side, out, &m)) {
+        use_bounds(new, out);
+        return;
+    }
     out->measured = m.median;
     out->spread = m.spread;
     out->doubt = m.doubt;
@@ -439,6 +465,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     mt_check_doubt_steps(new, base, out);
     doubt_median(new, &m, out);
     doubt_candidates(&side, out);
+    use_bounds(new, out);
     if (out->verdict != MT_CHECK_FAIL)
         return;
     out->look = true;

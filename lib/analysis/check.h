@@ -40,6 +40,8 @@ struct mt_checked {
     int64_t base_spread;   /* base_unlisted included */
     int64_t doubt;         /* measured may be so much less: blocks that may be dead */
     bool least;            /* measured is that much at least: of a repeat a part is known */
+    bool most;             /* it is that much at most: a bound of a process that nobody looked at */
+    bool or_child;         /* it is the device's, or that of a child of this process */
     int64_t unlisted;      /* it may be so much more: sites that the run does not list */
     int64_t base_unlisted; /* the same of the baseline */
     char why[320];         /* inconclusive: a sentence without a full stop; else "" */

@@ -272,7 +272,8 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
         size_t n = 0;
         st = mt_run_devices(compared->side[s].db, &compared->side[s].run, &all, &n, err);
         for (size_t i = 0; i < n; i++)
-            mt_strtab_add(&names, all[i].name, strlen(all[i].name));
+            if (strcmp(all[i].name, MT_PROCESSES_NAME) != 0)
+                mt_strtab_add(&names, all[i].name, strlen(all[i].name));
         free(all);
     }
     for (uint32_t i = 1; i < names.n && st == MT_OK; i++)

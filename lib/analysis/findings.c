@@ -61,7 +61,8 @@ static void add_devices(const struct mt_repeats *of, struct mt_strtab *names)
     for (size_t i = 0; i < of->v.n; i++) {
         const struct mt_baseline *run = &of->v.v[i];
         for (size_t k = 0; k < run->devices.n; k++)
-            mt_strtab_add(names, run->devices.v[k].name, strlen(run->devices.v[k].name));
+            if (strcmp(run->devices.v[k].name, MT_PROCESSES_NAME) != 0) /* only if asked for */
+                mt_strtab_add(names, run->devices.v[k].name, strlen(run->devices.v[k].name));
     }
 }
 

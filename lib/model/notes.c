@@ -59,6 +59,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_BASE_TWICE] = "base_twice",
     [MT_NOTE_BASE_DIFFERS] = "base_differs",
     [MT_NOTE_PEAK_UNSEEN] = "peak_unseen",
+    [MT_NOTE_PEAK_AT_MOST] = "peak_at_most",
     [MT_NOTE_UNWATCHED] = "unwatched",
     [MT_NOTE_NO_TRACE] = "no_trace",
     [MT_NOTE_SAID] = "lines_left_out",
@@ -80,6 +81,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
     [MT_NOTE_PEAK_UNSEEN] = ABOUT(LEVELS),
+    [MT_NOTE_PEAK_AT_MOST] = ABOUT(LEVELS),
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
     [MT_NOTE_SAID] = ABOUT(STEPS),
@@ -208,7 +210,11 @@ static const char *const texts[MT_NOTE_N] = {
         "the file's own \"memtool_base\" gives two sizes for %D: the first was used",
     [MT_NOTE_BASE_DIFFERS] =
         "--base was used, though the file's own \"memtool_base\" gives another size: %D",
-    [MT_NOTE_PEAK_UNSEEN] = "the peak may be higher than what was seen: %D",
+    [MT_NOTE_PEAK_UNSEEN] =
+        "the peak is higher than what was seen: the command, or a child of it, had %B when nobody "
+        "looked",
+    [MT_NOTE_PEAK_AT_MOST] = "the peak may be higher than what was seen: the command ended after "
+                             "the last look, with %B at most",
     [MT_NOTE_UNWATCHED] = "not all was recorded: %D",
     [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",
     [MT_NOTE_NO_ALLOCATIONS] =

@@ -169,7 +169,10 @@ enum mt_metric {
     MT_METRIC_SWAP,
     MT_METRIC_VIRTUAL,  /* what it has addresses for, */
     MT_METRIC_PEAK_RSS, /* and its highest rss so far */
-    MT_METRIC_N         /* from here on: mt_recording.own_metrics */
+    /* of several processes together: no more, and no less than that */
+    MT_METRIC_AT_MOST,
+    MT_METRIC_AT_LEAST,
+    MT_METRIC_N /* from here on: mt_recording.own_metrics */
 };
 
 /* ---- what only snapshots of an allocator tell ---- */
@@ -415,6 +418,10 @@ enum {
     MT_DEVICE_PROCESS = 111, /* what the system counts of a process */
     MT_DEVICE_UNNAMED = 112  /* the recording does not say which */
 };
+
+/* The index of the device that stands for all processes of a run together. */
+enum { MT_PROCESSES = -2 };
+#define MT_PROCESSES_NAME "processes"
 
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
 void mt_device_name(int type, int index, char out[32]);

@@ -21,6 +21,7 @@ struct written {
     bool changed;
     int64_t stride, taken, levels; /* levels of an interval, those of this one, and kept so far */
     struct mt_level min, max, last;
+    int64_t end_ns; /* when it was gone, and that is not written yet; 0: no */
 };
 
 struct mt_live {
@@ -170,6 +171,9 @@ static enum mt_status take(struct mt_live *live, const struct mt_seen *s, struct
         MT_TRY(end_interval(live, s->process, err));
         live->all.v[s->process].changed = true;
         return mt_process_peak(&live->log, s->process, s->value, err);
+    case MT_SEEN_END:
+        live->all.v[s->process].end_ns = s->t_ns;
+        return MT_OK;
     case MT_SEEN_SAMPLE:
         return mt_process_sample(&live->log, s->process, s->metric, s->t_ns, s->value, err);
     default:
@@ -194,7 +198,8 @@ enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, si
 
 /* ---- into the database ---- */
 
-/* The command is "process"; its descendants have their PIDs, later ones of a PID a number, too. */
+/* The command is "process"; its descendants have their PIDs, later ones of a PID a number, too; all
+ * of them are "processes". */
 static enum mt_status add_device(struct mt_live *live, size_t i, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -202,6 +207,8 @@ static enum mt_status add_device(struct mt_live *live, size_t i, struct mt_err *
     char name[64];
     int again = 1;
     mt_device_name(MT_DEVICE_PROCESS, i ? (int)w->pid : -1, name);
+    if (w->pid == MT_PROCESSES)
+        snprintf(name, sizeof name, MT_PROCESSES_NAME);
     for (size_t k = 1; k < i; k++)
         again += live->all.v[k].pid == w->pid;
     if (i && again > 1)
@@ -289,6 +296,23 @@ static enum mt_status write_samples(struct mt_live *live, struct mt_err *err)
     return MT_OK;
 }
 
+/* Where a curve ends that goes no further. */
+static enum mt_status write_ends(struct mt_live *live, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    for (size_t i = 0; i < live->all.n; i++) {
+        struct written *w = &live->all.v[i];
+        if (!w->end_ns)
+            continue;
+        MT_TRY(mt_db_query(live->db, MT_Q_EVENT_ADD, &s, err));
+        mt_stmt_bind(s, "iiiiIsiis", live->run, live->said.mark_n++, w->device, w->end_ns,
+                     INT64_MIN, "exit", (int64_t)0, (int64_t)0, NULL);
+        MT_TRY(mt_stmt_run(s, err));
+        w->end_ns = 0;
+    }
+    return MT_OK;
+}
+
 static enum mt_status write_meta(struct mt_live *live, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -357,6 +381,7 @@ static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, 
     if (live->all.n)
         MT_TRY(
             mt_live_said_write(&live->said, live->db, live->run, live->all.v[0].device, t_ns, err));
+    MT_TRY(write_ends(live, err));
     MT_TRY(mt_db_query(live->db, MT_Q_LIVE_RUN, &s, err));
     mt_stmt_bind(s, "iiii", live->run, t_ns, (int64_t)live->rec.event_n, level_n);
     MT_TRY(mt_stmt_run(s, err));
@@ -390,9 +415,9 @@ void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_
     mt_rec_meta(&live->rec, key, json, n);
 }
 
-void mt_live_note(struct mt_live *live, enum mt_note_kind kind, const char *detail)
+void mt_live_note(struct mt_live *live, enum mt_note_kind kind, int64_t bytes, const char *detail)
 {
-    mt_rec_note(&live->rec, kind, -1, 0);
+    mt_rec_note(&live->rec, kind, -1, bytes);
     mt_rec_note_detail(&live->rec, kind, "%s", detail);
 }
 

@@ -14,10 +14,11 @@
 /* Something that was seen. Events of a process are in order of time. */
 struct mt_seen {
     enum mt_seen_kind {
-        MT_SEEN_PROCESS, /* a new one; value: its PID. The first is the command */
+        MT_SEEN_PROCESS, /* a new one; value: its PID, or MT_PROCESSES. The first is the command */
         MT_SEEN_LEVEL,   /* value: rss */
         MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
         MT_SEEN_SAMPLE,
+        MT_SEEN_END,      /* the process has ended, since the last level */
         MT_SEEN_STEP,     /* value: its number */
         MT_SEEN_STEP_END, /* the one under way ends */
         MT_SEEN_MARK,     /* what the program said, as text */
@@ -58,8 +59,8 @@ enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *
 /* Metadata of the run: n bytes of JSON. In the next transaction. */
 void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_t n);
 
-/* What reports say of the run: detail in the words of mt_note_text. In the last transaction. */
-void mt_live_note(struct mt_live *live, enum mt_note_kind kind, const char *detail);
+/* What reports say of the run: bytes and detail as in mt_note_text. In the last transaction. */
+void mt_live_note(struct mt_live *live, enum mt_note_kind kind, int64_t bytes, const char *detail);
 
 /* A run of processes that has no steps has those of a trace of one of them from now on, on its own
  * clock. In a transaction of the caller. Errors: MT_EDB. */

@@ -47,6 +47,8 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out)
     figure(text, "RssFile:", &out->file);
     figure(text, "RssShmem:", &out->shmem);
     figure(text, "VmSwap:", &out->swap);
+    figure(text, "Threads:", &out->threads_n);
+    out->threads_n /= 1024; /* no KiB */
     if (out->peak < out->rss)
         out->peak = out->rss;
     return MT_PROC_THERE;
@@ -62,22 +64,30 @@ static bool read_text(const char *path, char text[TEXT])
         return false;
     while (n < TEXT - 1 && (more = read(fd, text + n, TEXT - 1 - n)) > 0)
         n += (size_t)more;
+    int why = errno;
     close(fd);
+    errno = why;
     text[n] = '\0';
     return more >= 0;
 }
 
-bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own)
+/* A process that has ended and was not waited for has a file without text. */
+enum mt_proc_state mt_proc_shares(pid_t pid, struct mt_proc_shares *out)
 {
     char path[48], text[TEXT];
     int64_t clean = 0, dirty = 0;
+    *out = (struct mt_proc_shares){0};
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-    if (!read_text(path, text) || !figure(text, "Pss:", pss))
-        return false;
+    errno = 0;
+    if (!read_text(path, text))
+        return errno == ENOENT || errno == ESRCH ? MT_PROC_GONE : MT_PROC_HIDDEN;
+    if (!figure(text, "Pss:", &out->pss))
+        return MT_PROC_GONE;
     figure(text, "Private_Clean:", &clean);
     figure(text, "Private_Dirty:", &dirty);
-    *own = clean + dirty;
-    return true;
+    figure(text, "Swap:", &out->swap);
+    out->own = clean + dirty;
+    return MT_PROC_THERE;
 }
 
 /* Source: percpu_counter_batch of the kernel. A process that has just begun was on two CPUs at most

@@ -12,6 +12,7 @@
 struct mt_proc_values {
     int64_t rss, peak; /* now, and the most so far */
     int64_t anon, file, shmem, swap;
+    int64_t threads_n;
 };
 
 enum mt_proc_state {
@@ -25,9 +26,11 @@ int mt_proc_open(pid_t pid, enum mt_proc_state *state);
 enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
 
 /* Memory in which pages that several share count in part, and what nobody shares. Reading it takes
- * milliseconds for each GiB, in which the process waits for its page tables. False: hidden, gone.
- */
-bool mt_proc_shares(pid_t pid, int64_t *pss, int64_t *own);
+ * milliseconds for each GiB, in which the process waits for its page tables. */
+struct mt_proc_shares {
+    int64_t pss, own, swap;
+};
+enum mt_proc_state mt_proc_shares(pid_t pid, struct mt_proc_shares *out);
 
 /* The most by which the kernel's own count of a process's rss, and so its peak, may be short: each
  * CPU counts some pages of each kind for itself before it tells. More CPUs, more pages. */

@@ -1,4 +1,4 @@
-#include "lib/record/watch.h"
+#include "lib/record/watch_parts.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -7,19 +7,14 @@
 enum {
     PROCESSES = 4000, /* in all: more are not looked at */
     AT_ONCE = 500,
-    SHARE = 1000, /* what takes time is done so seldom that it takes a 1000th of it, */
-    PAGES = 300,  /* and a 300th what looks at all pages */
-    PARTS = 2048, /* told of a process, before they are told less often */
-    LESS = 4,
+    SHARE = 1000,     /* what takes time is done so seldom that it takes a 1000th of it */
     SLACK = 256 << 10 /* the kernel does not count every page at once */
 };
-static const int64_t ms = 1000 * 1000;
-
-static int64_t now_ns(void)
+int64_t mt_watch_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 * ms + t.tv_nsec;
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
 void mt_watch_free(struct mt_watch *w)
@@ -33,21 +28,34 @@ void mt_watch_free(struct mt_watch *w)
 
 /* ---- what is told ---- */
 
-static void tell(struct mt_watch *w, enum mt_seen_kind kind, uint32_t process, int64_t t,
-                 int64_t value)
+int64_t mt_watch_less(int64_t *n, int64_t *step)
+{
+    enum { TOLD = 2048, LESS = 4 };
+    *step *= ++*n % TOLD ? 1 : LESS;
+    return *step;
+}
+
+void mt_watch_tell(struct mt_watch *w, enum mt_seen_kind kind, uint32_t process, int64_t t,
+                   int64_t value)
 {
     *mt_vec_push(&w->seen) =
         (struct mt_seen){.kind = kind, .process = process, .t_ns = t, .value = value};
 }
 
+void mt_watch_tell_metric(struct mt_watch *w, uint32_t process, int64_t told[MT_METRIC_N],
+                          int metric, int64_t t, int64_t value)
+{
+    if (told[metric] == value + 1)
+        return;
+    told[metric] = value + 1;
+    mt_watch_tell(w, MT_SEEN_SAMPLE, process, t, value);
+    w->seen.v[w->seen.n - 1].metric = metric;
+}
+
 static void tell_metric(struct mt_watch *w, struct mt_watched *p, int metric, int64_t t,
                         int64_t value)
 {
-    if (p->told[metric] == value + 1)
-        return;
-    p->told[metric] = value + 1;
-    tell(w, MT_SEEN_SAMPLE, p->process, t, value);
-    w->seen.v[w->seen.n - 1].metric = metric;
+    mt_watch_tell_metric(w, p->process, p->told, metric, t, value);
 }
 
 static void tell_parts(struct mt_watch *w, struct mt_watched *p, int64_t t,
@@ -65,21 +73,6 @@ static void tell_peak_parts(struct mt_watch *w, struct mt_watched *p)
         return;
     p->peak_waits = false;
     tell_parts(w, p, p->peak_ns, &p->at_peak);
-}
-
-/* Some of it is dear: seldom, and never in the first moments of a process. */
-static void tell_shares(struct mt_watch *w, struct mt_watched *p, int64_t t)
-{
-    int64_t pss, own, begun = now_ns();
-    if (t < p->share_ns)
-        return;
-    bool there = mt_proc_shares(p->pid, &pss, &own);
-    int64_t cost = now_ns() - begun;
-    p->share_ns = t + (cost * PAGES > 200 * ms ? cost * PAGES : 200 * ms);
-    if (!there)
-        return;
-    tell_metric(w, p, MT_METRIC_PSS, t, pss);
-    tell_metric(w, p, MT_METRIC_PRIVATE, t, own);
 }
 
 static void rise(struct mt_watch *w, struct mt_watched *p, int64_t t, int64_t peak_b)
@@ -102,18 +95,17 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, const struc
     p->last_ns = t;
     if (v->peak <= p->peak_b)
         tell_peak_parts(w, p);
-    tell(w, MT_SEEN_LEVEL, p->process, t, v->rss);
+    mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, v->rss);
     if (v->peak > p->peak_b) {
         if (v->peak > v->rss)
-            tell(w, MT_SEEN_PEAK, p->process, t, v->peak);
+            mt_watch_tell(w, MT_SEEN_PEAK, p->process, t, v->peak);
         rise(w, p, t, v->peak);
     }
     if (t < p->part_ns)
         return;
     tell_peak_parts(w, p);
     tell_parts(w, p, t, v);
-    p->part_step *= ++p->part_n % PARTS ? 1 : LESS;
-    p->part_ns = t + p->part_step;
+    p->part_ns = t + mt_watch_less(&p->part_n, &p->part_step);
 }
 
 /* ---- processes ---- */
@@ -135,15 +127,12 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
         if (fd >= 0)
             close(fd);
         if (!w->process_n)
-            tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
+            mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
         return;
     }
-    *mt_vec_push(&w->all) = (struct mt_watched){.pid = pid,
-                                                .fd = fd,
-                                                .process = w->process_n,
-                                                .part_step = 10 * w->interval_ns,
-                                                .share_ns = t + 100 * ms};
-    tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
+    *mt_vec_push(&w->all) = (struct mt_watched){
+        .pid = pid, .fd = fd, .process = w->process_n, .part_step = 10 * w->interval_ns};
+    mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
     use(w, &w->all.v[w->all.n - 1], t, &v);
 }
 
@@ -158,7 +147,7 @@ static bool is_watched(const struct mt_watch *w, pid_t pid)
 /* Children of all, and those whose parents have ended: they became ours. */
 static void find_children(struct mt_watch *w, int64_t t)
 {
-    int64_t begun = now_ns();
+    int64_t begun = mt_watch_clock();
     w->pids.n = 0;
     w->hidden_now = w->left_out_now = 0;
     for (size_t i = 0; i < w->all.n; i++)
@@ -169,7 +158,7 @@ static void find_children(struct mt_watch *w, int64_t t)
             add(w, w->pids.v[i], t);
     w->hidden_n = w->hidden_now > w->hidden_n ? w->hidden_now : w->hidden_n;
     w->left_out_n = w->left_out_now > w->left_out_n ? w->left_out_now : w->left_out_n;
-    int64_t cost = now_ns() - begun;
+    int64_t cost = mt_watch_clock() - begun;
     w->family_ns = t + (cost * SHARE > w->family_step ? cost * SHARE : w->family_step);
 }
 
@@ -182,13 +171,13 @@ static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
         return false;
     }
     use(w, p, t, &v);
-    tell_shares(w, p, t);
     return true;
 }
 
 void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns)
 {
-    *w = (struct mt_watch){.interval_ns = interval_ns, .family_step = 5 * interval_ns};
+    *w = (struct mt_watch){
+        .interval_ns = interval_ns, .family_step = 5 * interval_ns, .share_ns = 100 * 1000 * 1000};
     add(w, pid, 0);
 }
 
@@ -202,19 +191,22 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             w->first = *p;
         if (there)
             w->all.v[kept++] = *p;
-        else
+        else {
+            mt_watch_tell(w, MT_SEEN_END, p->process, t_ns, 0);
             close(p->fd);
+        }
     }
     w->all.n = kept;
     if (t_ns >= w->family_ns)
         find_children(w, t_ns);
+    mt_watch_together(w, t_ns);
 }
 
 /* What the command alone can have had is its own, whoever saw it. */
 static void end_command(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
 {
     struct mt_watched *first = &w->first;
-    tell(w, MT_SEEN_PEAK, 0, t_ns, maxrss_b);
+    mt_watch_tell(w, MT_SEEN_PEAK, 0, t_ns, maxrss_b);
     first->last = (struct mt_proc_values){0}; /* nobody saw what it was of */
     rise(w, first, first->last_ns, maxrss_b);
 }
@@ -233,7 +225,7 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor
         end_command(w, t_ns, maxrss_b);
         return;
     }
-    if (maxrss_b <= w->peak_b + SLACK || (floor && !w->peak_b))
+    if (w->peak_b && maxrss_b <= w->peak_b + SLACK)
         return;
     w->unseen_b = maxrss_b;
     w->unseen_of_command = floor;

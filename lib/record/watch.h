@@ -18,8 +18,19 @@ struct mt_watched {
     int64_t peak_ns;
     bool peak_waits;                    /* at_peak is not told yet */
     int64_t part_ns, part_step, part_n; /* when parts of it are told next; how often */
-    int64_t share_ns;                   /* when its shares are looked at next */
     int64_t told[MT_METRIC_N];          /* of each metric, and 1 more */
+};
+
+/* All of them together. */
+struct mt_watched_all {
+    bool any;                            /* there were several at one time: it is announced, */
+    uint32_t process;                    /* as this */
+    int64_t most_b;                      /* at a look, shared pages counted in each; */
+    int64_t least_b;                     /* counted once, as far as that was read */
+    int64_t most_since_b, most_since_ns; /* the highest since it was told last */
+    int64_t part_ns, part_step, part_n;
+    int64_t told[MT_METRIC_N];
+    bool unread; /* of some process it could not be read what it shares */
 };
 
 struct mt_watch {
@@ -29,15 +40,20 @@ struct mt_watch {
     uint32_t process_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
     uint32_t hidden_now, left_out_now;
-    int64_t interval_ns;            /* between two looks */
-    int64_t family_ns, family_step; /* when children are looked for next; how often */
-    bool no_lists;                  /* the kernel does not list children */
-    int64_t unseen_b;               /* a peak that nobody saw, at most; 0: none */
-    bool unseen_of_command;         /* it is the command's, or less; else its or a child's */
-    struct mt_watched first;        /* the command itself, as it was last */
-    int64_t peak_b, peak_ns;        /* the highest of all processes, */
-    uint32_t peak_of;               /* of which, */
-    struct mt_proc_values at_peak;  /* and what it consisted of */
+    int64_t interval_ns;                   /* between two looks */
+    int64_t family_ns, family_step;        /* when children are looked for next; how often */
+    bool no_lists;                         /* the kernel does not list children */
+    int64_t unseen_b;                      /* a peak that nobody saw, at most; 0: none */
+    bool unseen_of_command;                /* it is the command's, or less; else its or a child's */
+    int64_t share_ns, share_step, share_n; /* when shares are looked at next; how often */
+    int64_t share_rest_ns;                 /* not before that: it takes time */
+    uint32_t share_process_n;              /* processes that were known then */
+    struct mt_watched_all together;
+    int64_t threads_n;             /* at one time, in all, at most */
+    struct mt_watched first;       /* the command itself, as it was last */
+    int64_t peak_b, peak_ns;       /* the highest of all processes, */
+    uint32_t peak_of;              /* of which, */
+    struct mt_proc_values at_peak; /* and what it consisted of */
 };
 
 void mt_watch_free(struct mt_watch *w);
@@ -49,6 +65,11 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns);
 /* The command has ended. The largest of it and the children that it waited for, if there were any,
  * had maxrss_b, or less where that is what a process has before it is the command (floor). */
 void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited);
+/* How many there were in all. */
+static inline int64_t mt_watch_processes(const struct mt_watch *w)
+{
+    return (int64_t)w->process_n - w->together.any;
+}
 /* What is missing in what was seen, for people; "": nothing. */
 void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out);
 

@@ -25,6 +25,7 @@ static const struct {
     {MT_GAP_PEAK, MT_NOTE_MOMENTS, "has moments only, between which more may have been alive"},
     {MT_GAP_PEAK, MT_NOTE_NO_PEAK, "has no moment that its recorder marked as the peak"},
     {MT_GAP_WATCH, MT_NOTE_PEAK_UNSEEN, "had more in memory, perhaps, than its recorder saw"},
+    {MT_GAP_WATCH, MT_NOTE_PEAK_AT_MOST, "had more in memory, perhaps, than its recorder saw"},
     {MT_GAP_WATCH, MT_NOTE_UNWATCHED, "had more in memory, perhaps, than its recorder saw"},
     {MT_GAP_PEAK, MT_NOTE_DUMPS, "is made of dumps, between which more may have been alive"},
 };

@@ -44,7 +44,8 @@ static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        add(out, mt_stmt_text(s, 0));
+        if (strcmp(mt_stmt_text(s, 0), out->all.v[0].metric) != 0)
+            add(out, mt_stmt_text(s, 0));
     }
 }
 
@@ -65,15 +66,32 @@ static void add_traced(struct mt_process_counts *out)
     out->all.v[out->all.n - 1].rest = true;
 }
 
+static enum mt_status find_end(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, struct mt_process_counts *out,
+                               struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_PROCESS_END, &s, err));
+    mt_stmt_bind(s, "ii", run->id, device->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    out->end_ns = row ? mt_stmt_int_or(s, 0, INT64_MAX) : INT64_MAX;
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
 enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run,
                                       const struct mt_run_device *device,
                                       struct mt_process_counts *out, struct mt_err *err)
 {
     *out = (struct mt_process_counts){0};
-    add(out, mt_metric_names[MT_METRIC_RSS]);
-    MT_TRY(load_level(db, run, device, &out->all.v[0], err));
+    bool together = mt_device_is_processes(device);
+    add(out, mt_metric_names[together ? MT_METRIC_AT_MOST : MT_METRIC_RSS]);
+    if (!together)
+        MT_TRY(load_level(db, run, device, &out->all.v[0], err));
     MT_TRY(find_metrics(db, run, device, out, err));
-    for (size_t i = 1; i < out->all.n; i++) {
+    MT_TRY(find_end(db, run, device, out, err));
+    for (size_t i = !together; i < out->all.n; i++) {
         struct mt_counted *c = &out->all.v[i];
         MT_TRY(mt_samples_load(db, run, device, c->metric, &c->levels, err));
         c->most_b = highest(&c->levels);
@@ -81,6 +99,9 @@ enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run
     MT_TRY(mt_traced_load(db, run, device, &out->traced, err));
     if (out->traced.all.n)
         add_traced(out);
+    for (size_t i = 0; i < out->all.n && out->end_ns != INT64_MAX; i++)
+        if (out->all.v[i].until_ns >= out->end_ns)
+            out->all.v[i].until_ns = out->end_ns - 1;
     return MT_OK;
 }
 
@@ -134,12 +155,14 @@ int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct 
 void mt_process_counted_within(const struct mt_process_counts *all, const struct mt_counted *c,
                                const struct mt_window *w, int64_t *most_b, int64_t *last_b)
 {
+    const struct mt_levels *rss = &all->all.v[0].levels;
     int64_t first = mt_levels_before(&c->levels, w->from_ns);
     int64_t last = mt_levels_before(&c->levels, w->to_ns);
     bool whole = w->from_ns <= 0 && last == (int64_t)c->levels.all.n - 1;
     *most_b = *last_b = MT_UNKNOWN;
+    if (w->from_ns >= all->end_ns)
+        return;
     if (last >= 0 || c->rest) {
-        const struct mt_levels *rss = &all->all.v[0].levels;
         int64_t end = mt_levels_time(rss, mt_levels_before(rss, w->to_ns), 0);
         int64_t own = last >= 0 ? c->levels.all.v[last].t_ns : end;
         *last_b = mt_process_counted_at(all, c, end > own ? end : own);

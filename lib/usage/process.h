@@ -8,6 +8,7 @@
 #include "lib/model/recording.h"
 #include "lib/usage/samples.h"
 #include "lib/usage/traced.h"
+#include <string.h>
 
 /* What PyTorch had allocated for tensors in the process's memory, by traces of it; and what is
  * neither that nor files nor shared: the rest of its anonymous memory. */
@@ -21,16 +22,23 @@ struct mt_counted {
     int64_t until_ns;        /* known so long; INT64_MAX: until the process ended */
     bool rest;               /* it is computed from the others */
 };
-/* The first is rss; the others as the recording has them. */
+/* The first is rss, or at_most of all processes together; the others as the recording has them. */
 struct mt_process_counts {
     MT_VEC(struct mt_counted) all;
     struct mt_traced_all traced; /* the last two are of these, where there are any */
+    int64_t end_ns;              /* when it was gone; INT64_MAX: not in the recording */
 };
 
 /* Whether the device is a process: its level is what it has in memory, whoever allocated that. */
 static inline bool mt_device_is_process(const struct mt_run_device *device)
 {
     return device->type == MT_DEVICE_PROCESS;
+}
+
+/* Whether it stands for all processes of a run: it has no rss, in which pages would count twice. */
+static inline bool mt_device_is_processes(const struct mt_run_device *device)
+{
+    return device->type == MT_DEVICE_PROCESS && strcmp(device->name, MT_PROCESSES_NAME) == 0;
 }
 
 /* Of a device that is a process. Allocated. Errors: MT_EDB. */
@@ -48,7 +56,7 @@ int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct 
                               int64_t t_ns);
 
 /* The most in the window, with what it begins with, and the last value before its end; both
- * MT_UNKNOWN where nothing is known of it. */
+ * MT_UNKNOWN where nothing is known of it, or it was gone. */
 void mt_process_counted_within(const struct mt_process_counts *all, const struct mt_counted *c,
                                const struct mt_window *w, int64_t *most_b, int64_t *last_b);
 

@@ -53,6 +53,7 @@ if "$MEMTOOL" check short --max-peak 1MB >out 2>>err; then fail "a short command
 for i in 1 2 3 4 5; do
     "$MEMTOOL" record --name "tiny$i" -- ./phases exit 0 2>err || fail "exit $?"
     if "$MEMTOOL" check "tiny$i" --max-peak 600KB >out 2>>err; then fail "a tiny command keeps a limit that it exceeded"; fi
+    "$MEMTOOL" check "tiny$i" --max-peak 100MB >out 2>>err || fail "a limit is not kept though the most is known"
 done
 
 # What a child had that nobody saw is not the command's, and not forgotten.
@@ -61,7 +62,9 @@ grep -q "peak rss at least" err || fail "the summary takes what was seen for the
 [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'unseen' AND peak_b > 20000000")" = 0 ] || fail "a device has what nobody saw"
 ask "SELECT text FROM v_note WHERE run = 'unseen' AND kind = 'peak_unseen'" | grep -q "a child of it, had 6[01]" || fail "nothing tells of an unseen child"
 "$MEMTOOL" check unseen --max-peak 40MB >out 2>err
-[ $? = 3 ] || fail "a limit is judged by what was seen"
+[ $? = 1 ] || fail "a child that had more than a limit keeps it"
+grep -q "peak of process or a child of it is 6[01]" out || fail "what broke the limit is not named"
+"$MEMTOOL" check unseen --max-peak 70MB >out 2>err || fail "a limit that no process can have broken is broken"
 "$MEMTOOL" record --name waited -- sh -c './phases malloc 100 wait 300; exit 0' 2>err || fail "exit $?"
 "$MEMTOOL" check waited --max-peak 1GB >out 2>err || fail "children that were small make a peak unknown"
 

@@ -19,15 +19,15 @@ near() { # WHAT GOT WANT OFF, of KiB
 }
 
 # Each step keeps 10 MiB more; what it has at its end is what the program reads of itself then.
-"$MEMTOOL" record --name steps -- ./phases step 0 malloc 10 wait 120 rss step 1 malloc 10 mark 1 spike 30 wait 120 rss \
+"$MEMTOOL" record --name steps -- ./phases rss step 0 malloc 10 wait 120 rss step 1 malloc 10 mark 1 spike 30 wait 120 rss \
     step 2 malloc 10 wait 120 rss step -1 mark 2 free wait 200 rss >out 2>err || fail "exit $?"
 [ "$(ask "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'steps'")" = "0 1 2" ] || fail "the steps are others"
 for step in 0 1 2; do
     read -r has _ <<END
-$(sed -n $((step + 1))p out)
+$(sed -n $((step + 2))p out)
 END
     got=$("$MEMTOOL" memory steps --step $step --format csv 2>>err | awk -F, '$2 == "rss" { print int($3 / 1024) }')
-    near "rss at the end of step $step" "$got" "$has" 64
+    near "rss at the end of step $step" "$got" "$has" 128
 done
 peak=$("$MEMTOOL" memory steps --step 1 --format csv 2>>err | awk -F, '$2 == "rss" { print int($4 / 1024) }')
 near "the peak of step 1" "$peak" $((has - 10240 + 30720)) 256
@@ -35,13 +35,13 @@ near "the peak of step 1" "$peak" $((has - 10240 + 30720)) 256
     fail "steps last otherwise"
 [ "$(ask "SELECT group_concat(text, '+') FROM v_event WHERE run = 'steps'")" = "mark 1+mark 2" ] || fail "the marks are others"
 read -r last _ <<END
-$(sed -n 4p out)
+$(sed -n 5p out)
 END
 got=$("$MEMTOOL" memory steps --from '@mark mark 1' --to '@mark mark 2' --format csv 2>>err | awk -F, '$2 == "rss" { print int($3 / 1024) }')
-near "rss up to the second mark" "$got" "$has" 64
+near "rss up to the second mark" "$got" "$has" 128
 "$MEMTOOL" timeline steps --step 1 >out 2>>err || fail "no picture of a step"
 "$MEMTOOL" info steps --format csv | grep -q "step_marker,memtool:step" || fail "info does not tell where the steps are from"
-near "the last rss" "$(ask "SELECT last_b / 1024 FROM usage_chunk c JOIN device d ON d.id = c.device_id JOIN run r ON r.id = d.run_id WHERE r.name = 'steps' ORDER BY c.id DESC LIMIT 1")" "$last" 64
+near "the last rss" "$(ask "SELECT last_b / 1024 FROM usage_chunk c JOIN device d ON d.id = c.device_id JOIN run r ON r.id = d.run_id WHERE r.name = 'steps' ORDER BY c.id DESC LIMIT 1")" "$last" 128
 
 # Of lines that say nothing some are shown; numbers that do not rise are the next ones.
 "$MEMTOOL" record --name bad -- ./phases malloc 40 step 5 wait 20 step 5 bad 3 wait 20 step 4 wait 20 2>err || fail "exit $?"

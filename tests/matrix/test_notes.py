@@ -188,6 +188,7 @@ CASES = {
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
     "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),
     "peak_unseen": (recorded("--interval", "60000", "--", "sh", "-c", "head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; :"), LEVELS),
+    "peak_at_most": (recorded("--interval", "60000", "--", "true"), LEVELS),
     "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
     "no_trace": (recorded("--torch", "--", "true"), LEVELS),
     "lines_left_out": (recorded("--", "sh", "-c", "echo memtool:stop 1 >&$MEMTOOL_FD"), STEPS),
@@ -267,8 +268,8 @@ for name, log in (("older_freed", "- 0\n- 0\n"), ("older_freed_leak", "- 0\n- 0\
     m.check(m.run("leaks", run, "--fail", codes=(0, 1, 3))[0] == leaks, run, "leaks --fail", leaks)
 for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0")):
     m.check(m.run("check", "no_peak", *line.split(), codes=(0, 1, 3))[0] == code, "no_peak", line, code)
-for kind in ("peak_unseen", "unwatched"):
-    for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0")):
+for kind, least in (("peak_unseen", 0), ("peak_at_most", 0), ("unwatched", 3)):
+    for code, line in ((least, "--max-peak 1TiB"), (1, "--max-peak 0")):
         m.check(m.run("check", kind, *line.split(), codes=(0, 1, 3))[0] == code, kind, line, code)
 for code, line in ((3, "--max-at-end 1TiB"), (1, "--max-at-end 1")):
     m.check(m.run("check", "kinds_left_out", *line.split(), codes=(0, 1, 3))[0] == code, "kinds_left_out", line, code)

@@ -162,7 +162,7 @@ static void verdicts_by_time(void **unused)
 static void verdicts_by_step(void **unused)
 {
     struct mt_step rows[20];
-    const struct mt_steps steps = {{rows, MT_ARRAY_LEN(rows), 0}, 2000 * ms};
+    const struct mt_steps steps = {.all = {rows, MT_ARRAY_LEN(rows), 0}, .dur_ns = 2000 * ms};
     struct mt_growth_wanted wanted = {.steps = &steps, .timed = true, .warmup = 1};
     struct mt_levels l;
     struct mt_growth g;

@@ -1,0 +1,23 @@
+/*
+ * watch_parts.h - what the files of watch.h share.
+ */
+#ifndef MT_WATCH_PARTS_H
+#define MT_WATCH_PARTS_H
+
+#include "lib/record/watch.h"
+
+int64_t mt_watch_clock(void); /* ns */
+
+void mt_watch_tell(struct mt_watch *w, enum mt_seen_kind kind, uint32_t process, int64_t t,
+                   int64_t value);
+/* The same of a metric, if it is another value than it was told last: told. */
+void mt_watch_tell_metric(struct mt_watch *w, uint32_t process, int64_t told[MT_METRIC_N],
+                          int metric, int64_t t, int64_t value);
+/* How long to wait until something is told again that was told n times: ever longer. */
+int64_t mt_watch_less(int64_t *n, int64_t *step);
+
+/* All of them, who have just been looked at: what they have together, and, now and then, what each
+ * shares. */
+void mt_watch_together(struct mt_watch *w, int64_t t);
+
+#endif

@@ -1,0 +1,117 @@
+#include "lib/record/watch_parts.h"
+
+#include <time.h>
+
+enum { PAGES = 300 }; /* what looks at all pages takes a 300th of the time */
+static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
+
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
+static void tell(struct mt_watch *w, int metric, int64_t t, int64_t value)
+{
+    mt_watch_tell_metric(w, w->together.process, w->together.told, metric, t, value);
+}
+
+/* Shared pages count in each process, or in the largest of them only: what they have in all lies
+ * between these. */
+static void tell_bounds(struct mt_watch *w, int64_t t)
+{
+    struct mt_watched_all *all = &w->together;
+    int64_t most = 0, least = 0;
+    for (size_t i = 0; i < w->all.n; i++) {
+        int64_t rss = w->all.v[i].last.rss;
+        most += rss;
+        least = rss > least ? rss : least;
+    }
+    if (most >= all->most_since_b) {
+        all->most_since_b = most;
+        all->most_since_ns = t;
+    }
+    all->most_b = most > all->most_b ? most : all->most_b;
+    all->least_b = least > all->least_b ? least : all->least_b;
+    if (t < all->part_ns)
+        return;
+    if (all->most_since_ns < t)
+        tell(w, MT_METRIC_AT_MOST, all->most_since_ns, all->most_since_b);
+    tell(w, MT_METRIC_AT_MOST, t, most);
+    tell(w, MT_METRIC_AT_LEAST, t, least);
+    all->most_since_b = 0;
+    all->part_ns = t + mt_watch_less(&all->part_n, &all->part_step);
+}
+
+/* All at once, so that shares add up. What has ended meanwhile has none; of what cannot be read
+ * there is no sum. */
+static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *sum)
+{
+    bool whole = true;
+    *sum = (struct mt_proc_shares){0};
+    for (size_t i = 0; i < w->all.n; i++) {
+        struct mt_watched *p = &w->all.v[i];
+        struct mt_proc_shares own;
+        enum mt_proc_state state = mt_proc_shares(p->pid, &own);
+        whole &= state != MT_PROC_HIDDEN;
+        if (state != MT_PROC_THERE)
+            continue;
+        sum->pss += own.pss;
+        sum->own += own.own;
+        sum->swap += own.swap;
+        mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PSS, t, own.pss);
+        mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PRIVATE, t, own.own);
+    }
+    return whole;
+}
+
+/* Soon where there is a new process, but not in its first moments. */
+static bool is_time(struct mt_watch *w, int64_t t)
+{
+    int64_t soon = t + ripe > w->share_rest_ns ? t + ripe : w->share_rest_ns;
+    if (w->process_n != w->share_process_n && soon < w->share_ns)
+        w->share_ns = soon;
+    w->share_process_n = w->process_n;
+    return t >= w->share_ns;
+}
+
+static void tell_shares(struct mt_watch *w, int64_t t)
+{
+    struct mt_watched_all *all = &w->together;
+    struct mt_proc_shares sum;
+    int64_t begun = cpu_ns();
+    if (!is_time(w, t))
+        return;
+    bool whole = read_shares(w, t, &sum);
+    int64_t wait = mt_watch_less(&w->share_n, &w->share_step);
+    w->share_rest_ns = t + (cpu_ns() - begun) * PAGES;
+    w->share_ns = t + wait > w->share_rest_ns ? t + wait : w->share_rest_ns;
+    all->unread |= all->any && !whole;
+    if (!all->any || !whole)
+        return;
+    all->least_b = sum.pss > all->least_b ? sum.pss : all->least_b;
+    tell(w, MT_METRIC_PSS, t, sum.pss);
+    tell(w, MT_METRIC_PRIVATE, t, sum.own);
+    tell(w, MT_METRIC_SWAP, t, sum.swap);
+}
+
+void mt_watch_together(struct mt_watch *w, int64_t t)
+{
+    struct mt_watched_all *all = &w->together;
+    int64_t threads = 0;
+    if (!w->share_step)
+        w->share_step = soonest;
+    for (size_t i = 0; i < w->all.n; i++)
+        threads += w->all.v[i].last.threads_n;
+    w->threads_n = threads > w->threads_n ? threads : w->threads_n;
+    if (!all->any && w->all.n > 1) {
+        *all = (struct mt_watched_all){
+            .any = true, .process = w->process_n++, .part_step = 10 * w->interval_ns};
+        mt_watch_tell(w, MT_SEEN_PROCESS, all->process, t, MT_PROCESSES);
+    }
+    if (all->any && w->all.n)
+        tell_bounds(w, t);
+    if (w->all.n)
+        tell_shares(w, t);
+}

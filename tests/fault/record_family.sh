@@ -1,0 +1,54 @@
+#!/bin/sh
+# Several processes at a time in `memtool record` (tests/record/phases.c): what they have together, processes that have
+# ended, many that live shortly, zombies, PIDs that come again, processes of which the system hides something.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+fail() {
+    echo "FAIL $*"
+    cat err
+    exit 1
+}
+cc=${CC:-cc}
+"$cc" -O1 -o phases "$here/../record/phases.c" 2>err || fail "the test program does not compile"
+export MEMTOOL_DB=t.db
+ask() { "$MEMTOOL" query --format csv "$1" 2>>err | tail -n +2; }
+near() { # WHAT GOT WANT OFF, of KiB
+    if [ -z "$2" ] || [ "$2" -lt $(($3 - $4)) ] || [ "$2" -gt $(($3 + $4)) ]; then
+        fail "$1 is $2 KiB, not $3 within $4"
+    fi
+}
+figure() { # RUN DEVICE METRIC COLUMN FROM TO
+    "$MEMTOOL" memory "$1" --from "$5" --to "$6" --format csv 2>>err |
+        awk -F, -v d="$2" -v m="$3" -v c="$4" '$1 == d && $2 == m { print int($c / 1024) }'
+}
+
+# Two share 40 MiB, and 20 more until one writes: they are counted once. The program says when.
+"$MEMTOOL" record --name shared -- ./phases shared 40 malloc 20 mark 1 linger 2500 wait 1500 mark 2 wait 1500 rss >out 2>err || fail "exit $?"
+near "what they share" "$(figure shared processes pss 4 '@mark mark 1' '@mark mark 2')" 61440 1024
+most=$(figure shared processes at_most 4 '@mark mark 1' '@mark mark 2')
+[ "$most" -gt 80000 ] || fail "the sum of rss is $most KiB"
+read -r has _ <out
+least=$(figure shared processes at_least 4 '@mark mark 1' '@mark mark 2')
+near "the largest" "$least" "$has" 1024
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'shared' AND device = 'processes' AND peak_b IS NULL")" = 1 ] ||
+    fail "all processes have a peak that nobody knows"
+"$MEMTOOL" timeline shared --device processes >out 2>>err || fail "no picture of all"
+grep -q "processes · pss, peak 6[01]" out || fail "the picture of all is of something else"
+"$MEMTOOL" check shared --max-peak 70MiB >out 2>>err || fail "a sum that counts pages twice is judged"
+"$MEMTOOL" check shared --device processes --max-peak 40MiB >out 2>>err
+[ $? = 1 ] || fail "what all have is not judged when asked for"
+"$MEMTOOL" check shared --device processes --max-peak 1GiB >out 2>>err
+[ $? = 3 ] || fail "looks now and then say that all had no more"
+"$MEMTOOL" info shared >out 2>>err || fail "no info"
+"$MEMTOOL" diff shared shared >out 2>>err || fail "no diff"
+
+# A process that has ended has nothing.
+"$MEMTOOL" record --name ended -- ./phases malloc 5 wait 50 child 30 wait 600 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_event WHERE run = 'ended' AND action = 'exit' AND device LIKE 'process:%'")" = 1 ] || fail "no child has ended"
+"$MEMTOOL" memory ended --from 800ms --format csv >out 2>>err || fail "exit $?"
+if grep -q "process:" out; then fail "a process that has ended has memory"; fi
+grep -q "^process,rss" out || fail "the one that goes on has none"
+
+# One process is no sum.
+"$MEMTOOL" record --name alone -- ./phases malloc 5 wait 300 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'alone'")" = 1 ] || fail "one process is several"
