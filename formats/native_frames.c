@@ -369,6 +369,9 @@ static bool any(const struct mark *m, size_t n, const char *name, const char *ob
 
 enum mt_native_kind mt_native_kind(const char *name, const char *object, const char *file)
 {
+    /* what Vec, Box and String do, inlined: names without their crate */
+    if (strstr(file, "library/alloc/src/") || strstr(file, "src/liballoc/"))
+        return MT_NATIVE_ALLOCATOR;
     object = base_name(object);
     file = base_name(file);
     if (any(allocators, MT_ARRAY_LEN(allocators), name, object, file))
