@@ -199,11 +199,11 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     mt_field_blanks(&f);
     if (f.p == f.end && !n)
         return MT_OK;
-    if (f.p == f.end || !memchr("+-<>!", *f.p, 5)) {
+    char op = f.p < f.end ? *f.p++ : '\0';
+    if (op != '+' && op != '-' && op != '<' && op != '>' && op != '!') {
         skip(r);
         return MT_OK;
     }
-    char op = *f.p++;
     return event(r, op, f, op == '+' || op == '>' ? node_of(r, caller, n) : MT_NONE, err);
 }
 

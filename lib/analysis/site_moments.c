@@ -1,16 +1,18 @@
 #include "lib/analysis/site_moments.h"
 
 #include "lib/analysis/run_ends.h"
+#include "lib/base/sort.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_DUMPS = 16, SUPPRESSED = UINT32_MAX };
+enum { FEW_DUMPS = 16, SUPPRESSED = 0 };
 
 /* A change of what a site holds with a moment. */
 struct change {
-    uint32_t site, moment;
+    uint32_t site; /* and 1 more; SUPPRESSED */
+    uint32_t moment;
     int64_t bytes;
 };
 
@@ -23,6 +25,7 @@ struct reading {
     struct mt_site_moments *out;
 };
 
+/* And 1 more. */
 static uint32_t site_of(struct reading *r, uint32_t node)
 {
     struct mt_site_moments *m = r->out;
@@ -36,7 +39,7 @@ static uint32_t site_of(struct reading *r, uint32_t node)
             (struct mt_site_trend){.key = name->key, .explicit_row = name->explicit_row};
         m->of.v[group] = (uint32_t)m->all.n;
     }
-    return m->of.v[group] - 1;
+    return m->of.v[group];
 }
 
 /* Each pattern once. */
@@ -51,14 +54,6 @@ static void add_pattern(struct mt_site_moments *m, uint32_t pattern)
     memmove(m->patterns.v + at + 1, m->patterns.v + at,
             (m->patterns.n - 1 - at) * sizeof *m->patterns.v);
     m->patterns.v[at] = pattern;
-}
-
-static int change_cmp(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-    if (x->site != y->site)
-        return x->site < y->site ? -1 : 1;
-    return x->moment < y->moment ? -1 : x->moment > y->moment;
 }
 
 /* Of few dumps all are judged, as runs are. */
@@ -145,13 +140,12 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
         uint32_t site = by == MT_NONE ? site_of(&r, c->node) : SUPPRESSED;
         *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
     }
-    if (r.changes.n)
-        qsort(r.changes.v, r.changes.n, sizeof *r.changes.v, change_cmp);
+    mt_sort_by_number(r.changes.v, r.changes.n, sizeof *r.changes.v, (uint32_t)out->all.n + 1);
     for (size_t i = 0, end; i < r.changes.n && st == MT_OK; i = end) {
         for (end = i; end < r.changes.n && r.changes.v[end].site == r.changes.v[i].site;)
             end++;
         uint32_t site = r.changes.v[i].site;
-        judge(&r, site == SUPPRESSED ? &out->suppressed : &out->all.v[site], &r.changes.v[i],
+        judge(&r, site == SUPPRESSED ? &out->suppressed : &out->all.v[site - 1], &r.changes.v[i],
               end - i);
     }
     mt_moments_free(&r.moments);

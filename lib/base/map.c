@@ -6,7 +6,7 @@
 
 enum { FIRST_SLOTS = 64 };
 
-static uint64_t mix(uint64_t k)
+static inline uint64_t mix(uint64_t k)
 {
     k ^= k >> 33;
     k *= 0xff51afd7ed558ccdu;
@@ -16,13 +16,13 @@ static uint64_t mix(uint64_t k)
 }
 
 /* Where a key stands if the place is free. Of addresses, 128 bytes share eight slots. */
-static uint64_t home_of(const struct mt_map *m, uint64_t key)
+static inline uint64_t home_of(const struct mt_map *m, uint64_t key)
 {
     uint64_t i = m->near ? mix(key >> 7) << 3 | (key >> 4 & 7) : mix(key);
     return i & (m->slot_n - 1);
 }
 
-static struct mt_map_slot *find(const struct mt_map *m, uint64_t key)
+static inline struct mt_map_slot *find(const struct mt_map *m, uint64_t key)
 {
     uint64_t i = home_of(m, key);
     while (m->slot[i].value != MT_MAP_NONE && m->slot[i].key != key)

@@ -171,3 +171,24 @@ void mt_sort_by_time(void *v, size_t n, size_t elem_bytes, int (*cmp)(const void
     else if (!radix_sort(&o, v, n))
         merge_sort(&o, v, n);
 }
+
+void mt_sort_by_number(void *v, size_t n, size_t elem_bytes, uint32_t numbers)
+{
+    char *copy = mt_realloc(NULL, n * elem_bytes);
+    size_t *place = mt_alloc(((size_t)numbers + 1) * sizeof *place);
+    uint32_t number;
+    if (n)
+        memcpy(copy, v, n * elem_bytes);
+    for (const char *p = copy; p < copy + n * elem_bytes; p += elem_bytes) {
+        memcpy(&number, p, sizeof number);
+        place[number + 1u]++; /* how many; then where those of the number before end */
+    }
+    for (uint32_t i = 0; i < numbers; i++)
+        place[i + 1] += place[i];
+    for (const char *p = copy; p < copy + n * elem_bytes; p += elem_bytes) {
+        memcpy(&number, p, sizeof number);
+        memcpy((char *)v + place[number]++ * elem_bytes, p, elem_bytes);
+    }
+    free(place);
+    free(copy);
+}

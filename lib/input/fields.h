@@ -48,17 +48,16 @@ static inline unsigned mt_hex_digit(char c)
 static inline bool mt_field_hex(struct mt_fields *f, uint64_t *v)
 {
     const char *p = f->p;
-    uint64_t sum = 0;
+    uint64_t sum = 0, lost = 0;
     unsigned d;
     while (p < f->end && (*p == ' ' || *p == '\t'))
         p++;
     const char *first = p;
     for (; p < f->end && (d = mt_hex_digit(*p)) < 16; p++) {
-        if (sum >> 60)
-            return false;
+        lost |= sum >> 60;
         sum = sum << 4 | d;
     }
-    if (p == first)
+    if (p == first || lost)
         return false;
     f->p = p;
     *v = sum;

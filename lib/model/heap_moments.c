@@ -87,13 +87,13 @@ void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_
 
 void mt_heap_push_moment(struct mt_heap *h, int64_t t)
 {
-    enum { FEW = 16 };
+    enum { FEW = 64 };
     *mt_vec_push(&h->moments) = t;
     if (h->moments.n >= MT_HEAP_MOMENTS)
         thin(h);
     while (h->changes.n > h->change_limit && h->moments.n > FEW)
         thin(h);
-    if (h->changes.n > h->change_limit / 2)
+    if (h->changes.n > h->change_limit)
         h->change_limit *= 2;
 }
 

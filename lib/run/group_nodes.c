@@ -1,5 +1,6 @@
 /* Groups of whole nodes: their stored figures are added up as they are read, none is kept. */
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
 #include "lib/run/load_parts.h"
 
 #include "gen/queries.h"
@@ -42,6 +43,20 @@ static struct mt_node_part part_of(const struct node_groups *groups, uint64_t no
 {
     return (struct mt_node_part){
         .group = groups->of[node], .outermost = groups->outermost[node], .extra = MT_EXTRA_N};
+}
+
+/* Where nothing is known of calls and times: each group comes once, where its first node would. */
+static void meet_groups(const struct node_groups *groups, const struct mt_grouper *g,
+                        mt_node_use *use, void *closure)
+{
+    bool *met = mt_alloc(g->names.n + 1);
+    for (size_t node = 0; node < g->tree->nodes.n; node++) {
+        const struct mt_node_part part = part_of(groups, node);
+        if (!met[part.group])
+            use(closure, &part);
+        met[part.group] = true;
+    }
+    free(met);
 }
 
 static enum mt_status read_times(struct mt_db *db, const struct mt_run *run,
@@ -118,7 +133,11 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
     struct node_groups groups;
     size_t n = g->tree->nodes.n;
     find_groups(g, &groups);
-    enum mt_status st = read_times(db, run, &groups, g->tree, use, closure, err);
+    enum mt_status st = MT_OK;
+    if (device && !mt_device_has_events(device))
+        meet_groups(&groups, g, use, closure);
+    else
+        st = read_times(db, run, &groups, g->tree, use, closure, err);
     if (st == MT_OK && device)
         st = mt_load_stats(db, run, device->id, n, use_stats,
                            &(struct stats_use){&groups, use, closure}, err);

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/search.h"
+#include "lib/base/sort.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 #include "lib/usage/held.h"
@@ -56,18 +57,24 @@ static enum mt_status read_changes(struct reading *r, struct mt_err *err)
     }
 }
 
-static int change_cmp(const void *a, const void *b)
+static int node_cmp(const void *a, const void *b)
 {
     const struct mt_moment_change *x = a, *y = b;
-    if (x->moment != y->moment)
-        return x->moment < y->moment ? -1 : 1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* By moments, and by nodes, in whose order most of them come. */
 static void sort_changes(struct mt_moments *m)
 {
-    if (m->changes.n)
-        qsort(m->changes.v, m->changes.n, sizeof *m->changes.v, change_cmp);
+    struct mt_moment_change *v = m->changes.v;
+    mt_sort_by_number(v, m->changes.n, sizeof *v, (uint32_t)m->levels.all.n);
+    for (size_t i = 0, end; i < m->changes.n; i = end) {
+        bool in_order = true;
+        for (end = i + 1; end < m->changes.n && v[end].moment == v[i].moment; end++)
+            in_order &= v[end - 1].node <= v[end].node;
+        if (!in_order)
+            qsort(v + i, end - i, sizeof *v, node_cmp);
+    }
 }
 
 /* Moments from `at` on make room for another one. */
@@ -180,12 +187,6 @@ void mt_moments_free(struct mt_moments *m)
 {
     mt_levels_free(&m->levels);
     mt_vec_free(&m->changes);
-}
-
-static int node_cmp(const void *a, const void *b)
-{
-    const struct mt_moment_change *x = a, *y = b;
-    return x->node < y->node ? -1 : x->node > y->node;
 }
 
 void mt_moments_live(const struct mt_moments *m, const struct mt_run_device *device, int64_t moment,

@@ -82,11 +82,33 @@ static void sorts_little(void **state)
     assert_int_equal(v[1].time, 2);
 }
 
+static void sorts_by_number(void **state)
+{
+    enum { N = 1000, NUMBERS = 7 };
+    struct {
+        uint32_t number;
+        int place;
+    } v[N];
+    (void)state;
+    mt_sort_by_number(NULL, 0, sizeof *v, 0);
+    for (int i = 0; i < N; i++) {
+        v[i].number = (uint32_t)(i * i) % NUMBERS;
+        v[i].place = i;
+    }
+    mt_sort_by_number(v, N, sizeof *v, NUMBERS);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(v[i].number, (uint32_t)(v[i].place * v[i].place) % NUMBERS);
+        assert_true(!i || v[i - 1].number < v[i].number ||
+                    (v[i - 1].number == v[i].number && v[i - 1].place < v[i].place));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_stably),
         cmocka_unit_test(sorts_little),
+        cmocka_unit_test(sorts_by_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
