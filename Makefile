@@ -42,6 +42,7 @@ SQL  := $(sort $(wildcard queries/*.sql))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
 LIB_OBJ  := $(B)/gen/queries.o $(call obj,lib formats)
+LIB_OBJ  := $(filter-out $(B)/lib/record/malloc_preload.o,$(LIB_OBJ))
 CMD_OBJ  := $(call obj,cmd)
 TEST_OBJ := $(call obj,tests/unit tests/fuzz)
 UNIT_OBJ := $(filter $(B)/tests/unit/%,$(TEST_OBJ))
@@ -53,7 +54,7 @@ FUZZ     := $(patsubst %.o,%,$(filter $(B)/tests/fuzz/fuzz_%,$(TEST_OBJ)))
 FUZZ_HELP := $(filter $(B)/tests/fuzz/reports%,$(TEST_OBJ)) $(filter-out $(B)/cmd/main.o,$(CMD_OBJ))
 
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
-SUPPORT  := $(B)/support/torch/sitecustomize.py
+SUPPORT  := $(B)/support/torch/sitecustomize.py $(B)/support/malloc.so
 COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
 
 # Where things are installed; names may hold blanks.
@@ -126,6 +127,7 @@ format: ## clang-format every source in place
 install: $(B)/memtool $(SUPPORT) $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
 	install -D $(B)/memtool "$(BINDIR)/memtool"
 	install -Dm644 $(B)/support/torch/sitecustomize.py "$(LIBDIR)/torch/sitecustomize.py"
+	install -D $(B)/support/malloc.so "$(LIBDIR)/malloc.so"
 	install -Dm644 -t "$(MANDIR)" $(MAN)
 	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"
 	install -Dm644 $(B)/completion/zsh "$(ZSH_COMPLETION)"
@@ -158,6 +160,12 @@ build/memtool: $(B)/memtool FORCE
 
 $(B)/support/torch/sitecustomize.py: lib/record/torch/sitecustomize.py
 	install -Dm644 $< $@
+
+# It is loaded into programs, which are none of ours: without sanitizers, and with nothing of ours.
+$(B)/support/malloc.so: lib/record/malloc_preload.c lib/record/malloc_table.h Makefile
+	mkdir -p $(@D)
+	@echo "ld $@"
+	$(CC) -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -shared -fvisibility=hidden $(LDFLAGS) -o $@ $< -pthread
 
 # What each build consists of.
 

@@ -452,6 +452,9 @@ static const struct mt_glossary_entry trends[] = {
     {0}};
 static const struct mt_glossary_entry of_processes_words[] = {
     {"grows", "the least of each part of the window rises, with 95 % confidence, and goes on"},
+    {"grows (malloc in use)", "the program has that in blocks of malloc (record --malloc)"},
+    {"held by the allocator", "the program's blocks do not grow: malloc keeps what was freed"},
+    {"grows outside malloc", "that is in neither: mapped memory, stacks, files"},
     {"flat", "it grows by 1 % of the level at most, 512 KiB, or a tenth of what comes and goes"},
     {"falls", "by more than that"},
     {"cannot tell", "neither is shown: it goes up and down, or grows ever less"},
@@ -469,7 +472,7 @@ static const struct mt_glossary words[] = {
 static const struct mt_values values[] = {
     {"columns",
      "per_step_b per_step_n since_step last_step at_end_b at_end_n verdict site doubt_at_end_b "
-     "device per_minute_b per_event_b rate_least_b rate_most_b by_b at_ns looks_n",
+     "device per_minute_b per_event_b rate_least_b rate_most_b by_b at_ns looks_n metric",
      NULL},
     {0}};
 

@@ -18,6 +18,7 @@
 enum column {
     DEVICE,
     VERDICT,
+    METRIC,
     PER_STEP,
     PER_MINUTE,
     PER_EVENT,
@@ -36,6 +37,7 @@ struct found {
     const struct mt_run_device *device;
     struct mt_growth_process p;
     struct mt_jumps jumps;
+    struct mt_growth_causes causes;
 };
 
 struct judged {
@@ -46,6 +48,7 @@ struct judged {
     unsigned gaps;
     int64_t left_out_n; /* processes that are not seen to grow */
     bool timed;
+    bool asked_malloc; /* of some process it is known what malloc has */
 };
 
 static const char *const units[] = {
@@ -79,7 +82,7 @@ static void add_columns(struct mt_report *r, enum mt_growth_unit unit)
         [MT_PER_EVENT] = "-per_step_b -per_minute_b per_event_b",
     };
     r->keep_order = true;
-    mt_report_columns(r, "device verdict");
+    mt_report_columns(r, "device verdict metric");
     mt_report_columns(r, rates[unit]);
     mt_report_columns(r, "rate_least_b rate_most_b by_b at_ns start_ns end_ns looks_n -parts_n");
     r->columns.v[PER_STEP].unit = MT_UNIT_CHANGE;
@@ -120,18 +123,43 @@ static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
     row->cells[PARTS] = mt_cell_int(g->part_n);
 }
 
+static const char *verdict_of(const struct found *f)
+{
+    const char *cause = mt_growth_cause_names[f->causes.most];
+    return cause ? cause : mt_growth_names[f->p.growth.verdict];
+}
+
 static void add_process(struct judged *j, const struct found *f)
 {
     const struct mt_growth *g = &f->p.growth;
     struct mt_row *row = mt_report_row(j->r);
     row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
-    row->cells[VERDICT] = mt_cell_text(mt_growth_names[g->verdict]);
+    row->cells[VERDICT] = mt_cell_text(verdict_of(f));
+    row->cells[METRIC] = mt_cell_text(mt_metric_names[MT_METRIC_RSS]);
     if (g->known)
         add_rates(row, g, j->timed);
     if (g->to_ns > g->from_ns) {
         row->cells[FROM] = when(j, g->from_ns);
         row->cells[TO] = when(j, g->to_ns);
         row->cells[LOOKS] = mt_cell_int(g->look_n);
+    }
+}
+
+/* Of what it grows, where that is known; the rates add up. */
+static void add_causes(struct judged *j, const struct found *f)
+{
+    static const char *const metrics[MT_CAUSE_N] = {[MT_CAUSE_IN_USE] = "malloc_in_use",
+                                                    [MT_CAUSE_HELD] = "malloc_held",
+                                                    [MT_CAUSE_OUTSIDE] = "outside_malloc"};
+    const struct mt_growth *g = &f->p.growth;
+    bool shown = f->causes.known && g->verdict == MT_GROWTH_GROWS;
+    for (int i = MT_CAUSE_IN_USE; i < MT_CAUSE_N && shown; i++) {
+        struct mt_row *row = mt_report_row(j->r);
+        row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
+        row->cells[METRIC] = mt_cell_text(metrics[i]);
+        row->cells[PER_STEP + (int)g->unit] = mt_cell_int(whole(f->causes.rate[i]));
+        row->cells[BY] = mt_cell_int(whole(f->causes.rate[i] * g->units));
+        j->asked_malloc = true;
     }
 }
 
@@ -191,6 +219,18 @@ static const char *rate_words(struct mt_report *r, const struct mt_growth *g)
     return "too short to tell";
 }
 
+static const char *const advice[MT_CAUSE_N] = {
+    [MT_CAUSE_IN_USE] =
+        "The program has these blocks of malloc in use: heaptrack, memray and others say "
+        "who allocated them, and memtool reads their files.",
+    [MT_CAUSE_HELD] =
+        "The program's blocks do not grow: malloc keeps what was freed. malloc_trim(0) gives "
+        "it back; MALLOC_TRIM_THRESHOLD_=131072, MALLOC_ARENA_MAX=2 or jemalloc keep less.",
+    [MT_CAUSE_OUTSIDE] =
+        "It is not malloc's: mapped memory, such as Python's own arenas, stacks of "
+        "threads, libraries of GPUs, or files.",
+};
+
 static void describe(struct judged *j, const struct found *f)
 {
     struct mt_report *r = j->r;
@@ -206,6 +246,8 @@ static void describe(struct judged *j, const struct found *f)
                          g->late                  ? "what is earlier is warm-up"
                          : g->unit == MT_PER_STEP ? "earlier steps are warm-up"
                                                   : "the first quarter is warm-up");
+    if (f->causes.most)
+        mt_report_note(r, "%s", advice[f->causes.most]);
     if (g->verdict == MT_GROWTH_UNKNOWN)
         mt_report_note(r, "%s Record longer.",
                        g->slows ? "It grows ever less: that may be warm-up."
@@ -227,6 +269,8 @@ static enum mt_status load(struct judged *j, struct found *f, struct mt_err *err
     const struct mt_window w = {l->first_ns + (l->last_ns - l->first_ns) / 50,
                                 g->late || g->to_ns <= g->from_ns ? l->last_ns : g->to_ns};
     if (st == MT_OK)
+        st = mt_growth_causes_load(j->v->db, &j->v->run, f->device, &f->p, &f->causes, err);
+    if (st == MT_OK)
         mt_jumps_find(&levels, &w, l->look_ns, &f->jumps);
     mt_levels_free(&levels);
     return st;
@@ -243,6 +287,7 @@ static void add(struct judged *j, struct found *f, bool first)
         return;
     }
     add_process(j, f);
+    add_causes(j, f);
     add_jumps(j, f);
 }
 
@@ -292,6 +337,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
         mt_jumps_free(&f.jumps);
     }
     explain(&j);
+    r->columns.v[METRIC].hidden = !j.asked_malloc;
     mt_report_hide_empty(r);
     MT_TRY_OUT(mt_rows_apply(w->rows, r, "by_b", err));
     mt_rows_footer(w->rows, r, NULL, "");

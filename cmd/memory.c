@@ -224,6 +224,12 @@ static const struct mt_glossary_entry metrics[] = {
     {"at_most, at_least",
      "of these processes together: the sum of their rss, in which shared pages "
      "count more than once; the largest of them"},
+    {"malloc_in_use",
+     "with record --malloc: blocks that the program has of malloc; malloc_mapped of these"},
+    {"malloc_free",
+     "blocks that were freed, malloc_top of these at the end of the heap; malloc_held: what of "
+     "them is in memory, at most"},
+    {"other_anon", "anonymous memory that is neither: mapped, stacks, Python's own arenas"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/record_torch.h"
 #include "cmd/recorder.h"
+#include "cmd/support.h"
 #include "cmd/upgrade.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
@@ -25,6 +26,8 @@ enum { INTERVAL = 10, LONGEST = 60 * 1000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 
 static const char *name;
 static int64_t interval_ms = INTERVAL;
 static struct mt_record_torch torch;
+static bool with_malloc;
+static char *malloc_library;
 
 /* Signals that are for the command, and that of a child's end: they are read. */
 static sigset_t signals, before;
@@ -45,10 +48,10 @@ static void block_signals(void)
 /* In the child: says through the pipe what it has had in memory, which is no memory of the command;
  * becomes that, or says why not. What it runs on the way it has run before it says so: the pages of
  * that count. */
-static void become(const struct mt_args *args, const struct mt_marks *marks, int pipe_fd)
+static void become(const struct mt_args *args, const struct mt_recorder *r, int pipe_fd)
 {
     char **argv = mt_alloc((args->n + 1) * sizeof *argv), number[16];
-    int marks_fd = mt_marks_give(marks);
+    int marks_fd = mt_marks_give(&r->marks);
     for (size_t i = 0; i < args->n; i++)
         argv[i] = (char *)(uintptr_t)args->v[i];
     argv[args->n] = NULL;
@@ -58,6 +61,7 @@ static void become(const struct mt_args *args, const struct mt_marks *marks, int
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     mt_record_torch_env(&torch);
+    mt_malloc_env(&r->malloc, malloc_library, getppid());
     sigprocmask(SIG_SETMASK, &before, NULL);
     struct rusage own = {0};
     execvp("/", argv);
@@ -74,7 +78,7 @@ static void become(const struct mt_args *args, const struct mt_marks *marks, int
 
 /* Starts the command; *why: errno of what was wrong with it, 0 = it runs; *rss_b: the highest rss
  * of the new process before that. */
-static enum mt_status start(const struct mt_args *args, const struct mt_marks *marks, pid_t *pid,
+static enum mt_status start(const struct mt_args *args, const struct mt_recorder *r, pid_t *pid,
                             int *why, int64_t *rss_b, struct mt_err *err)
 {
     int ends[2];
@@ -83,7 +87,7 @@ static enum mt_status start(const struct mt_args *args, const struct mt_marks *m
         return MT_FAIL(err, MT_EIO, "cannot start a process: %s", strerror(errno));
     *pid = fork();
     if (*pid == 0)
-        become(args, marks, ends[1]);
+        become(args, r, ends[1]);
     close(ends[1]);
     *why = 0;
     ssize_t n = *pid < 0 ? 0 : read(ends[0], &rss, sizeof rss);
@@ -208,6 +212,9 @@ static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
     if (mt_watch_processes(w) > 1)
         mt_buf_addf(&out, "; %s processes", mt_human_count(mt_watch_processes(w), a));
     fprintf(stderr, "%s\n", out.s);
+    if (r->uncounted.n)
+        fprintf(stderr, "memtool: what malloc has was not recorded, or not all of it: %s\n",
+                r->uncounted.s);
     if (r->untraced.n) {
         mt_escape_terminal(&safe, r->untraced.s);
         fprintf(stderr, "memtool: what PyTorch allocated was not recorded, or not all of it: %s\n",
@@ -286,7 +293,9 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     block_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mt_recorder_init(&r, interval_ms);
-    MT_TRY(start(args, &r.marks, &pid, &why, &r.own_rss_b, err));
+    if (with_malloc)
+        MT_TRY(mt_malloc_open(&r.malloc, r.interval_ns, err));
+    MT_TRY(start(args, &r, &pid, &why, &r.own_rss_b, err));
     if (why) {
         reap(pid, &status, &usage, &r.waited);
         return cannot_run(args, why, exit_code);
@@ -308,6 +317,17 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     mt_record_torch_end(&torch);
     *exit_code = end_like(status);
     return MT_OK;
+}
+
+/* The list that names it is separated by blanks and colons. */
+static enum mt_status find_library(struct mt_err *err)
+{
+    MT_TRY(mt_support_path("malloc.so", &malloc_library, err));
+    if (!strpbrk(malloc_library, " :"))
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--malloc: the system cannot load %s", malloc_library);
+    mt_err_hint(err, "Nothing was run. Its path must have no blanks and no colons.");
+    return MT_EUSAGE;
 }
 
 /* What is wrong with the database is said before the command runs. */
@@ -332,10 +352,13 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_recorder_check_name(db, name, err);
     if (st == MT_OK)
         st = mt_record_torch_begin(&torch, err);
+    if (st == MT_OK && with_malloc)
+        st = find_library(err);
     (db && created && st != MT_OK ? mt_db_close_unused : mt_db_close)(db);
     if (st == MT_OK)
         st = record(args, path, exit_code, err);
     mt_record_torch_end(&torch);
+    free(malloc_library);
     free(path);
     return st;
 }
@@ -345,6 +368,9 @@ static const struct mt_opt opts[] = {
     {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
      "milliseconds between two looks (default: 10); longer where looking costs more than 1 % of a "
      "core"},
+    {"malloc", 0, MT_OPT_FLAG, &with_malloc, NULL,
+     "record what malloc has, too: in use, and free but held (glibc; a library is loaded into the "
+     "command)"},
     {"torch", 0, MT_OPT_OPTIONAL, &torch.asked, "STEPS",
      "record what PyTorch allocates, too, for so many steps of optimizers (default: 8) or all"},
     {"torch-stacks", 0, MT_OPT_FLAG, &torch.stacks, NULL,

@@ -69,6 +69,8 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
                      w->unseen_b, "");
     if (r->missing.n)
         mt_live_note(live, MT_NOTE_UNWATCHED, 0, r->missing.s);
+    if (r->uncounted.n)
+        mt_live_note(live, MT_NOTE_NO_MALLOC, 0, r->uncounted.s);
     if (r->untraced.n)
         mt_live_note(live, MT_NOTE_NO_TRACE, 0, r->untraced.s);
     return mt_live_end(live, until, err);
@@ -125,6 +127,7 @@ void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid)
     r->opts.start_ns = clock_of(CLOCK_REALTIME);
     r->opts.interval_ns = r->interval_ns;
     mt_watch_begin(&r->watch, pid, r->interval_ns);
+    r->watch.malloc = r->malloc.table ? &r->malloc : NULL;
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
 
@@ -214,6 +217,18 @@ void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns)
         mt_recorder_look(r, t_ns);
 }
 
+static void say_uncounted(struct mt_recorder *r)
+{
+    const struct mt_watch *w = &r->watch;
+    char processes[MT_HUMAN_LONG];
+    if (!w->uncounted_n)
+        return;
+    if (w->process_n > 1)
+        mt_buf_addf(&r->uncounted, "of %s it is unknown; of one, ",
+                    mt_human_plural(w->uncounted_n, "process", processes));
+    mt_buf_adds(&r->uncounted, w->uncounted.s);
+}
+
 static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t value)
 {
     mt_buf_adds(&r->meta[at], key);
@@ -229,6 +244,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
     mt_watch_missing(&r->watch, r->dropped_n, &r->missing);
+    say_uncounted(r);
     set_meta(r, 0, WIFSIGNALED(status) ? "signal" : "exit_status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     set_meta(r, 2, "ru_maxrss_b", most);
@@ -265,6 +281,8 @@ void mt_recorder_free(struct mt_recorder *r)
         mt_buf_free(&r->meta[i]);
     mt_buf_free(&r->missing);
     mt_buf_free(&r->untraced);
+    mt_buf_free(&r->uncounted);
+    mt_malloc_close(&r->malloc);
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
     free(r->path);

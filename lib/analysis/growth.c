@@ -94,8 +94,8 @@ static double border(const struct curve *c, double at)
 
 static void fit(const struct curve *c, double from, double to, int n, struct fit *out)
 {
-    int64_t v[PARTS];
-    double at[PARTS + 1], squares = 0, low = INFINITY, high = -INFINITY;
+    int64_t v[PARTS] = {0};
+    double at[PARTS + 1] = {0}, squares = 0, low = INFINITY, high = -INFINITY;
     const int half = n / 2, last = n - 1;
     for (int i = 0; i <= n; i++)
         at[i] = i < n ? border(c, from + (to - from) * i / n) : to;
@@ -257,4 +257,16 @@ void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wa
     judge_window(&c, from + (to - from) / 2, to, out->slows ? STEADY : SLOWS, &later);
     if (later.verdict != MT_GROWTH_UNKNOWN && later.verdict != MT_GROWTH_SHORT)
         *out = later;
+}
+
+double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
+                         const struct mt_growth *window)
+{
+    const struct curve c = {l, wanted, window->unit == MT_PER_STEP, wanted->timed ? 60e9 : 1};
+    struct fit f;
+    if (!window->known)
+        return 0;
+    double from = units_at(&c, window->from_ns);
+    fit(&c, from, from + window->units, (int)window->part_n, &f);
+    return f.rate;
 }

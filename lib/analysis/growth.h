@@ -53,6 +53,10 @@ struct mt_growth_wanted {
 void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
                     struct mt_growth *out);
 
+/* The rate of other levels over a window that was judged, by the same parts: bytes in a unit. */
+double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
+                         const struct mt_growth *window);
+
 /* ---- growth_run.c ---- */
 
 /* Of a process of a run. Its levels are given out, too, unless `levels` is NULL: free them also on
@@ -68,5 +72,29 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, const struct mt_steps *steps,
                               int64_t warmup, struct mt_growth_process *out,
                               struct mt_levels *levels, struct mt_err *err);
+
+/* ---- growth_cause.c ---- */
+
+/* Of what a process grows, where the recorder asked malloc. */
+enum mt_growth_cause {
+    MT_CAUSE_UNKNOWN, /* it did not, or of no part mostly */
+    MT_CAUSE_IN_USE,  /* blocks that the program has */
+    MT_CAUSE_HELD,    /* free blocks, which malloc does not give back */
+    MT_CAUSE_OUTSIDE, /* memory that is not malloc's: mapped files, stacks, other anonymous */
+    MT_CAUSE_N
+};
+extern const char *const mt_growth_cause_names[MT_CAUSE_N]; /* as verdicts; NULL for the first */
+
+/* The growth of each, over the window of the process; they add up to its. */
+struct mt_growth_causes {
+    bool known;
+    double rate[MT_CAUSE_N];   /* bytes in a unit */
+    enum mt_growth_cause most; /* that has half of the growth or more, if it grows */
+};
+/* Errors: MT_EDB. */
+enum mt_status mt_growth_causes_load(struct mt_db *db, const struct mt_run *run,
+                                     const struct mt_run_device *device,
+                                     const struct mt_growth_process *p,
+                                     struct mt_growth_causes *out, struct mt_err *err);
 
 #endif

@@ -172,6 +172,14 @@ enum mt_metric {
     /* of several processes together: no more, and no less than that */
     MT_METRIC_AT_MOST,
     MT_METRIC_AT_LEAST,
+    /* of malloc in it: blocks in use, of these mapped ones, free ones, of these the top of the
+     * heap; what of the free ones is in memory, at most; anonymous memory that is neither */
+    MT_METRIC_MALLOC_IN_USE,
+    MT_METRIC_MALLOC_MAPPED,
+    MT_METRIC_MALLOC_FREE,
+    MT_METRIC_MALLOC_TOP,
+    MT_METRIC_MALLOC_HELD,
+    MT_METRIC_OTHER_ANON,
     MT_METRIC_N /* from here on: mt_recording.own_metrics */
 };
 

@@ -5,6 +5,7 @@
 #define MT_PROC_H
 
 #include "lib/base/mem.h"
+#include "lib/record/malloc.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,6 +14,9 @@ struct mt_proc_values {
     int64_t rss, peak; /* now, and the most so far */
     int64_t anon, file, shmem, swap;
     int64_t threads_n;
+    /* Of malloc, if that is counted; whoever reads a process knows it not. */
+    bool counted;
+    struct mt_malloc_values malloc;
 };
 
 enum mt_proc_state {

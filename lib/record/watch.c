@@ -24,6 +24,7 @@ void mt_watch_free(struct mt_watch *w)
     mt_vec_free(&w->all);
     mt_vec_free(&w->seen);
     mt_vec_free(&w->pids);
+    mt_buf_free(&w->uncounted);
 }
 
 /* ---- what is told ---- */
@@ -58,6 +59,25 @@ static void tell_metric(struct mt_watch *w, struct mt_watched *p, int metric, in
     mt_watch_tell_metric(w, p->process, p->told, metric, t, value);
 }
 
+/* Of the free blocks some were given back to the system, and of those in use some were never
+ * touched: so much is held at most. */
+static void tell_malloc(struct mt_watch *w, struct mt_watched *p, int64_t t,
+                        const struct mt_proc_values *v)
+{
+    const struct mt_malloc_values *m = &v->malloc;
+    if (!v->counted)
+        return;
+    p->least.counted = false;
+    int64_t rest = v->anon > m->in_use ? v->anon - m->in_use : 0;
+    int64_t held = m->free < rest ? m->free : rest;
+    tell_metric(w, p, MT_METRIC_MALLOC_IN_USE, t, m->in_use);
+    tell_metric(w, p, MT_METRIC_MALLOC_MAPPED, t, m->mapped);
+    tell_metric(w, p, MT_METRIC_MALLOC_FREE, t, m->free);
+    tell_metric(w, p, MT_METRIC_MALLOC_TOP, t, m->top);
+    tell_metric(w, p, MT_METRIC_MALLOC_HELD, t, held);
+    tell_metric(w, p, MT_METRIC_OTHER_ANON, t, rest - held);
+}
+
 static void tell_parts(struct mt_watch *w, struct mt_watched *p, int64_t t,
                        const struct mt_proc_values *v)
 {
@@ -65,6 +85,23 @@ static void tell_parts(struct mt_watch *w, struct mt_watched *p, int64_t t,
     tell_metric(w, p, MT_METRIC_FILE, t, v->file);
     tell_metric(w, p, MT_METRIC_SHMEM, t, v->shmem);
     tell_metric(w, p, MT_METRIC_SWAP, t, v->swap);
+    tell_malloc(w, p, t, v);
+}
+
+/* What comes and goes between two times that parts are told: the least is what stays. */
+static void keep_least(struct mt_watched *p, int64_t t, const struct mt_proc_values *v)
+{
+    if (!v->counted || (p->least.counted && p->least.malloc.in_use <= v->malloc.in_use))
+        return;
+    p->least = *v;
+    p->least_ns = t;
+}
+
+static void tell_least(struct mt_watch *w, struct mt_watched *p, const struct mt_proc_values *v)
+{
+    const struct mt_proc_values least = p->least;
+    if (least.counted && least.malloc.in_use < v->malloc.in_use)
+        tell_malloc(w, p, p->least_ns, &least);
 }
 
 static void tell_peak_parts(struct mt_watch *w, struct mt_watched *p)
@@ -89,8 +126,25 @@ static void rise(struct mt_watch *w, struct mt_watched *p, int64_t t, int64_t pe
     w->at_peak = p->last;
 }
 
-static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, const struct mt_proc_values *v)
+/* Figures of a program that became another one, which does not count, are none: the thread that
+ * counted is not there any more. */
+static void read_malloc(struct mt_watch *w, struct mt_watched *p, int64_t t,
+                        struct mt_proc_values *v)
 {
+    const struct mt_malloc_values *m = &v->malloc;
+    if (!w->malloc || !mt_malloc_read(w->malloc, p->pid, &v->malloc))
+        return;
+    if (m->number != p->malloc_number) {
+        p->malloc_number = m->number;
+        p->malloc_ns = t;
+    }
+    v->counted = v->threads_n != 1 && t - p->malloc_ns < m->until_next_ns;
+    p->counted_ns = v->counted ? t + 1 : p->counted_ns;
+}
+
+static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_proc_values *v)
+{
+    read_malloc(w, p, t, v);
     p->last = *v;
     p->last_ns = t;
     if (v->peak <= p->peak_b)
@@ -101,9 +155,11 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, const struc
             mt_watch_tell(w, MT_SEEN_PEAK, p->process, t, v->peak);
         rise(w, p, t, v->peak);
     }
+    keep_least(p, t, v);
     if (t < p->part_ns)
         return;
     tell_peak_parts(w, p);
+    tell_least(w, p, v);
     tell_parts(w, p, t, v);
     p->part_ns = t + mt_watch_less(&p->part_n, &p->part_step);
 }
@@ -130,8 +186,11 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
             mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
         return;
     }
-    *mt_vec_push(&w->all) = (struct mt_watched){
-        .pid = pid, .fd = fd, .process = w->process_n, .part_step = 10 * w->interval_ns};
+    *mt_vec_push(&w->all) = (struct mt_watched){.pid = pid,
+                                                .fd = fd,
+                                                .process = w->process_n,
+                                                .begun_ns = t,
+                                                .part_step = 10 * w->interval_ns};
     mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
     use(w, &w->all.v[w->all.n - 1], t, &v);
 }
@@ -181,6 +240,20 @@ void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns)
     add(w, pid, 0);
 }
 
+/* What ended at once says nothing, but for the command. */
+static void end_malloc(struct mt_watch *w, const struct mt_watched *p)
+{
+    enum { LONG = 500 * 1000 * 1000 };
+    if (!w->malloc)
+        return;
+    bool never = !p->counted_ns && !p->process;
+    int64_t since = p->counted_ns ? p->counted_ns : p->begun_ns;
+    bool missing = never || p->last_ns - since > LONG;
+    if (missing && !w->uncounted_n++)
+        mt_malloc_why(w->malloc, p->pid, &w->uncounted);
+    mt_malloc_ended(w->malloc, p->pid);
+}
+
 void mt_watch_look(struct mt_watch *w, int64_t t_ns)
 {
     size_t kept = 0;
@@ -193,12 +266,16 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             w->all.v[kept++] = *p;
         else {
             mt_watch_tell(w, MT_SEEN_END, p->process, t_ns, 0);
+            end_malloc(w, p);
             close(p->fd);
         }
     }
     w->all.n = kept;
-    if (t_ns >= w->family_ns)
+    if (t_ns >= w->family_ns) {
         find_children(w, t_ns);
+        if (w->malloc)
+            mt_malloc_sweep(w->malloc);
+    }
     mt_watch_together(w, t_ns);
 }
 
@@ -218,6 +295,7 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor
         if (w->all.v[i].process == 0)
             *first = w->all.v[i];
         tell_peak_parts(w, &w->all.v[i]);
+        end_malloc(w, &w->all.v[i]);
     }
     if (maxrss_b <= first->peak_b)
         return;

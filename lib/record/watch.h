@@ -18,7 +18,14 @@ struct mt_watched {
     int64_t peak_ns;
     bool peak_waits;                    /* at_peak is not told yet */
     int64_t part_ns, part_step, part_n; /* when parts of it are told next; how often */
-    int64_t told[MT_METRIC_N];          /* of each metric, and 1 more */
+    int64_t begun_ns;
+    int64_t counted_ns;     /* when it was known last what its malloc has, and 1 more; 0: never; */
+    uint32_t malloc_number; /* by that look, */
+    int64_t malloc_ns;      /* of that time */
+    struct mt_proc_values
+        least;        /* of what malloc had in use since that was told: the least, if it counted, */
+    int64_t least_ns; /* and when */
+    int64_t told[MT_METRIC_N]; /* of each metric, and 1 more */
 };
 
 /* All of them together. */
@@ -42,6 +49,9 @@ struct mt_watch {
     uint32_t hidden_now, left_out_now;
     int64_t interval_ns;                   /* between two looks */
     int64_t family_ns, family_step;        /* when children are looked for next; how often */
+    const struct mt_malloc *malloc;        /* NULL: malloc is not asked */
+    uint32_t uncounted_n;                  /* processes whose malloc is unknown, */
+    struct mt_buf uncounted;               /* and why that of the first is */
     bool no_lists;                         /* the kernel does not list children */
     int64_t unseen_b;                      /* a peak that nobody saw, at most; 0: none */
     bool unseen_of_command;                /* it is the command's, or less; else its or a child's */
