@@ -37,6 +37,11 @@ int main(int argc, char **argv)
 END
 for name in first second; do printf -- '-- name: %s\n-- A question.\nSELECT 1;\n' $name >queries/$name.sql; done
 printf '.Dd January 1, 2026\n' >docs/man/memtool.mdoc
+# what goes with the program, and is none of its objects
+mkdir -p lib/record/torch
+echo '# a hook' >lib/record/torch/sitecustomize.py
+echo '#include "lib/record/malloc_table.h"' >lib/record/malloc_preload.c
+echo 'extern int mt_table;' >lib/record/malloc_table.h
 
 quietly() { # ARGUMENT...: make, in one job, without what the make around it wants
     env -u MAKEFLAGS -u MAKELEVEL make CFLAGS="$FLAGS" "$@" >log 2>&1 || {
@@ -110,6 +115,8 @@ prints 'installed' '1 queries, order 2' "./dest?dir/opt/my?tools/bin/memtool"
 (cd "$dest/opt/my tools" && find . -type f -printf '%m %P\n' | sort -k2) >installed
 cat >want <<'END'
 755 bin/memtool
+755 lib/memtool/malloc.so
+644 lib/memtool/torch/sitecustomize.py
 644 share/bash-completion/completions/memtool
 644 share/fish/vendor_completions.d/memtool.fish
 644 share/man/man1/memtool.1
