@@ -88,7 +88,7 @@ static enum mt_status read_line(struct reader *r, bool *go_on, struct mt_err *er
                    "not a call path and a whole number behind it, such as \"main;step;read 4096\"",
                    err);
     }
-    uint32_t node = mt_stack_text_node(&r->stacks, p.stack, p.stack_n);
+    uint32_t node = mt_stack_text_node(&r->stacks, MT_NONE, p.stack, p.stack_n);
     MT_TRY(mt_meaning_give(r->heap, node, r->values, number, MT_UNKNOWN, err));
     return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
 }

@@ -103,7 +103,7 @@ static bool read_stack(struct reader *r, const char *s, size_t n, uint32_t *node
         r->stack.v[i] = r->stack.v[r->stack.n - 1 - i];
         r->stack.v[r->stack.n - 1 - i] = inner;
     }
-    *node = mt_stack_node(&r->paths, r->opts, r->stack.v, r->stack.n);
+    *node = mt_stack_node(&r->paths, r->opts, MT_NONE, r->stack.v, r->stack.n);
     return true;
 }
 

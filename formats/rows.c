@@ -7,7 +7,13 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ROWS_PER_CHECK = 1 << 14, OTHERS_MAX = 1 << 10, NAME_MAX_SHOWN = 64, NS = 9 };
+enum {
+    ROWS_PER_CHECK = 1 << 14,
+    OTHERS_MAX = 1 << 10,
+    NAME_MAX_SHOWN = 64,
+    NS = 9,
+    LABELS_MAX = 64
+};
 
 #define BIT(column) (1u << MT_COL_##column)
 
@@ -136,9 +142,11 @@ static uint32_t node_of(struct mt_rows *r, const struct mt_row *row)
 {
     if (row->has_node)
         return row->node;
+    uint32_t root = mt_rows_root(r);
     return mt_row_has(row, MT_COL_STACK)
-               ? mt_stack_text_node(&r->stacks, row->v[MT_COL_STACK].s, row->v[MT_COL_STACK].n)
-               : MT_NONE;
+               ? mt_stack_text_node(&r->stacks, root, row->v[MT_COL_STACK].s,
+                                    row->v[MT_COL_STACK].n)
+               : root;
 }
 
 static enum mt_status wrong(struct mt_rows *r, const char *why)
@@ -376,7 +384,7 @@ static enum mt_status give_series(struct mt_rows *r, struct mt_err *err)
 
 void mt_rows_init(struct mt_rows *r, const struct mt_read_opts *opts, struct mt_recording *rec)
 {
-    *r = (struct mt_rows){.opts = opts, .rec = rec};
+    *r = (struct mt_rows){.opts = opts, .rec = rec, .thread = MT_NONE};
     mt_path_tree_init(&r->paths, rec);
     mt_stack_text_init(&r->stacks, &r->paths, opts);
     mt_strtab_init(&r->others);
@@ -391,6 +399,7 @@ void mt_rows_free(struct mt_rows *r)
     mt_path_tree_free(&r->paths);
     mt_strtab_free(&r->others);
     mt_vec_free(&r->held);
+    mt_vec_free(&r->labels);
     mt_buf_free(&r->left_out);
 }
 
@@ -481,6 +490,8 @@ enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct m
         r->row_n++;
         MT_TRY(add_held(r, row));
     }
+    r->thread = MT_NONE;
+    r->labels.n = 0;
     return r->row_n % ROWS_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 

@@ -77,10 +77,15 @@ struct mt_rows {
     unsigned named;                            /* and of all that are known, be they left out */
     enum mt_rows_column bytes_are, blocks_are; /* of sums; MT_COL_N: left out */
     bool lacks_temporary[2];                   /* of sums, some row: bytes, blocks */
-    struct mt_strtab others;                   /* names of columns that are not known */
-    struct mt_buf left_out;                    /* the same as a list for people */
-    const char *wrong;      /* the last row does not fit: why, static text; else NULL */
-    uint64_t row_n, beside; /* beside: counted in rec->beside_bytes */
+    MT_VEC(struct mt_rows_label {
+        uint32_t key, value; /* strings of the recording */
+    })
+    labels;                  /* of the row to come */
+    uint32_t thread;         /* of the row to come, MT_NONE: none */
+    struct mt_strtab others; /* names of columns that are not known */
+    struct mt_buf left_out;  /* the same as a list for people */
+    const char *wrong;       /* the last row does not fit: why, static text; else NULL */
+    uint64_t row_n, beside;  /* beside: counted in rec->beside_bytes */
 
     int64_t first_time;
     bool timed; /* first_time is known */
@@ -98,6 +103,14 @@ void mt_rows_free(struct mt_rows *r);
 
 /* A column that is not known, or comes twice: it is left out with a note. */
 void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n);
+
+/* Whether a column that is not known is the thread, or a label, of rows that are to be kept apart
+ * by it (import --split); then its value for the row to come. */
+bool mt_rows_keeps(const struct mt_rows *r, const char *name, size_t n);
+void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char *value,
+                  size_t value_n);
+/* The node that the row to come is inside of: of its thread and its labels; MT_NONE. */
+uint32_t mt_rows_root(struct mt_rows *r);
 
 /* The columns of the first row: what kind of rows they are. Errors: MT_EINPUT, what is missing. */
 enum mt_status mt_rows_begin(struct mt_rows *r, unsigned columns, struct mt_err *err);

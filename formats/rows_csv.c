@@ -13,6 +13,7 @@ struct reader {
     MT_VEC(struct named {
         enum mt_rows_column is; /* MT_COL_N: left out */
         int digits;
+        uint32_t told; /* its name, where it is a thread or a label that is kept apart; MT_NONE */
     })
     columns;
     unsigned have; /* bits of them */
@@ -33,8 +34,10 @@ static enum mt_status read_header(struct reader *r, struct mt_err *err)
 {
     for (size_t i = 0; i < r->csv.fields.n; i++) {
         const struct mt_csv_field *f = &r->csv.fields.v[i];
-        struct named column = {.is = mt_rows_column(f->s, f->n, &column.digits)};
-        if (column.is == MT_COL_N || r->have >> column.is & 1) {
+        struct named column = {.is = mt_rows_column(f->s, f->n, &column.digits), .told = MT_NONE};
+        if (column.is == MT_COL_N && mt_rows_keeps(&r->rows, f->s, f->n)) {
+            column.told = mt_strtab_add(&r->rows.rec->strings, f->s, f->n);
+        } else if (column.is == MT_COL_N || r->have >> column.is & 1) {
             column.is = MT_COL_N;
             mt_rows_leave_out(&r->rows, f->s, f->n);
         } else {
@@ -56,9 +59,14 @@ static enum mt_status read_row(struct reader *r, const char **why, struct mt_err
         return MT_OK;
     for (size_t i = 0; i < r->columns.n; i++) {
         const struct named *column = &r->columns.v[i];
+        const struct mt_csv_field *f = &r->csv.fields.v[i];
+        if (column->told != MT_NONE) {
+            const char *name = mt_strtab_get(&r->rows.rec->strings, column->told);
+            mt_rows_tell(&r->rows, name, strlen(name), f->s, f->n);
+        }
         if (column->is == MT_COL_N)
             continue;
-        row.v[column->is] = (struct mt_row_value){r->csv.fields.v[i].s, r->csv.fields.v[i].n};
+        row.v[column->is] = (struct mt_row_value){f->s, f->n};
         if (column->is == MT_COL_TIME)
             row.time_digits = column->digits;
     }

@@ -18,9 +18,9 @@ struct reader {
     struct mt_row row;
     unsigned have;
     bool begun;
-    const char *wrong;      /* the row does not fit, static text */
-    mt_native_steps stack;  /* outermost first */
-    struct mt_buf function; /* scratch */
+    const char *wrong;           /* the row does not fit, static text */
+    mt_native_steps stack;       /* outermost first */
+    struct mt_buf function, key; /* scratch */
 };
 
 /* ---- stacks that are lists ---- */
@@ -90,7 +90,6 @@ static enum mt_status read_stack(struct reader *r, struct mt_err *err)
                 mt_stack_text_function(&r->rows.stacks, r->function.s, r->function.n));
     }
     r->row.has_node = true;
-    r->row.node = mt_stack_node(&r->rows.paths, r->rows.opts, r->stack.v, r->stack.n);
     return MT_OK;
 }
 
@@ -120,17 +119,45 @@ static enum mt_status read_value(struct reader *r, enum mt_rows_column is, struc
     return MT_OK;
 }
 
+/* A member that is no column: a thread or a label, or it is left out. */
+static enum mt_status read_other(struct reader *r, struct mt_err *err)
+{
+    struct mt_slice v;
+    char c;
+    bool text = false;
+    mt_buf_set(&r->key, r->walk.key.s, r->walk.key.n);
+    MT_TRY(mt_json_walk_next(&r->walk, &c, err));
+    if (c == '[' || c == '{' || !mt_rows_keeps(&r->rows, r->key.s, r->key.n)) {
+        mt_rows_leave_out(&r->rows, r->key.s, r->key.n);
+        return mt_json_walk_value(&r->walk, &v, err);
+    }
+    mt_buf_clear(&r->function);
+    if (c == '"') {
+        MT_TRY(mt_json_walk_text(&r->walk, &r->function, &text, err));
+    } else {
+        MT_TRY(mt_json_walk_value(&r->walk, &v, err));
+        if (v.n != 4 || memcmp(v.s, "null", 4) != 0)
+            mt_buf_add(&r->function, v.s, v.n);
+    }
+    mt_rows_tell(&r->rows, r->key.s, r->key.n, r->function.n ? r->function.s : "", r->function.n);
+    return MT_OK;
+}
+
 static enum mt_status read_members(struct reader *r, struct mt_err *err)
 {
     unsigned have = 0;
-    struct mt_slice v;
     for (bool any;;) {
         int digits;
         MT_TRY(mt_json_walk_member(&r->walk, &any, err));
         if (!any)
             break;
         enum mt_rows_column is = mt_rows_column(r->walk.key.s, r->walk.key.n, &digits);
-        if (is == MT_COL_N || have >> is & 1) {
+        if (is == MT_COL_N) {
+            MT_TRY(read_other(r, err));
+            continue;
+        }
+        if (have >> is & 1) { /* once more */
+            struct mt_slice v;
             mt_rows_leave_out(&r->rows, r->walk.key.s, r->walk.key.n);
             MT_TRY(mt_json_walk_value(&r->walk, &v, err));
             continue;
@@ -182,6 +209,9 @@ static enum mt_status read_row(struct reader *r, struct mt_err *err)
     for (int c = 0; c < MT_COL_N; c++)
         if (r->of[c].there)
             r->row.v[c] = (struct mt_row_value){r->text.s + r->of[c].at, r->of[c].n};
+    if (r->row.has_node)
+        r->row.node = mt_stack_node(&r->rows.paths, r->rows.opts, mt_rows_root(&r->rows),
+                                    r->stack.v, r->stack.n);
     MT_TRY(take_columns(r, err));
     if (r->wrong)
         return MT_OK;
@@ -232,6 +262,7 @@ static enum mt_status jsonl_read(struct mt_stream *in, const struct mt_read_opts
     mt_json_walk_free(&r.walk);
     mt_buf_free(&r.text);
     mt_buf_free(&r.function);
+    mt_buf_free(&r.key);
     mt_vec_free(&r.stack);
     return st;
 }

@@ -20,13 +20,14 @@ void mt_stack_text_free(struct mt_stack_text *t)
     mt_vec_free(&t->steps);
     mt_vec_free(&t->nodes);
     mt_vec_free(&t->stack);
+    mt_map_free(&t->inside);
     mt_buf_free(&t->text);
 }
 
 uint64_t mt_stack_text_bytes(const struct mt_stack_text *t)
 {
     return mt_strtab_bytes(&t->functions) + mt_strtab_bytes(&t->stacks) + mt_vec_bytes(&t->steps) +
-           mt_vec_bytes(&t->nodes);
+           mt_vec_bytes(&t->nodes) + mt_map_bytes(&t->inside);
 }
 
 /* ---- a function ---- */
@@ -99,20 +100,20 @@ struct mt_native_step mt_stack_text_function(struct mt_stack_text *t, const char
 
 /* ---- a stack ---- */
 
-uint32_t mt_stack_node(struct mt_path_tree *paths, const struct mt_read_opts *opts,
+uint32_t mt_stack_node(struct mt_path_tree *paths, const struct mt_read_opts *opts, uint32_t around,
                        struct mt_native_step *stack, size_t n)
 {
     if (!n)
-        return MT_NONE;
+        return around;
     for (size_t i = 0; i < n / 2; i++) {
         struct mt_native_step outer = stack[i];
         stack[i] = stack[n - 1 - i];
         stack[n - 1 - i] = outer;
     }
-    return mt_native_path(paths, MT_NONE, stack, n, opts->cpp_frames == MT_CPP_ALL);
+    return mt_native_path(paths, around, stack, n, opts->cpp_frames == MT_CPP_ALL);
 }
 
-static uint32_t new_node(struct mt_stack_text *t, const char *s, size_t n)
+static uint32_t new_node(struct mt_stack_text *t, uint32_t around, const char *s, size_t n)
 {
     const char *end = s + n;
     t->stack.n = 0;
@@ -128,13 +129,21 @@ static uint32_t new_node(struct mt_stack_text *t, const char *s, size_t n)
         if (left)
             mt_native_push_inner(&t->stack, 0, mt_stack_text_function(t, p, left));
     }
-    return mt_stack_node(t->paths, t->opts, t->stack.v, t->stack.n);
+    return mt_stack_node(t->paths, t->opts, around, t->stack.v, t->stack.n);
 }
 
-uint32_t mt_stack_text_node(struct mt_stack_text *t, const char *s, size_t n)
+uint32_t mt_stack_text_node(struct mt_stack_text *t, uint32_t around, const char *s, size_t n)
 {
     uint32_t id = mt_strtab_add(&t->stacks, s, n);
-    if (id == t->nodes.n)
-        *mt_vec_push(&t->nodes) = new_node(t, s, n);
-    return t->nodes.v[id];
+    while (id >= t->nodes.n)
+        *mt_vec_push(&t->nodes) = MT_UNASKED_NODE;
+    uint32_t *node = &t->nodes.v[id];
+    bool asked = *node != MT_UNASKED_NODE;
+    if (around != MT_NONE) {
+        node = mt_map_at(&t->inside, (uint64_t)around << 32 | id);
+        asked = *node != MT_MAP_NONE;
+    }
+    if (!asked)
+        *node = new_node(t, around, s, n);
+    return *node;
 }

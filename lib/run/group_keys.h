@@ -33,7 +33,7 @@ enum mt_key_span {
     KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
         "what the memory is for: parameter, activation, gradient (memory timelines)")              \
     KEY(LABEL, "label", MT_SPAN_PART, false,                                                       \
-        "what the recorder was told of it: tenant=a (pprof, import --split label)")                \
+        "what the recorder was told of it: tenant=a (pprof, rows; import --split label)")          \
     KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
         "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
         "optimizer, data loading or other")                                                        \

@@ -32,9 +32,10 @@ static const struct lack {
     {MT_KNOWS_THREADS, RECORDS, "does not say which thread allocated what",
      "Leave out what asks for threads."},
     {MT_KNOWS_THREADS, ANY, "does not keep threads apart",
-     "`memtool import --split thread` does, where the file has threads: of memray and jemalloc."},
+     "`memtool import --split thread` does, where the file has threads: of memray, jemalloc, rows "
+     "of your own."},
     {MT_KNOWS_LABELS, ANY, "does not keep labels apart",
-     "`memtool import --split label` does, where the file has labels: of pprof."},
+     "`memtool import --split label` does, where the file has labels: of pprof, rows of your own."},
     {MT_KNOWS_SIZES, ANY, "does not keep blocks apart by size",
      "`memtool import --split size` does, where the file has single blocks or events."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",

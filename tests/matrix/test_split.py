@@ -129,6 +129,39 @@ def labelled(name):
     return name
 
 
+def rows_of(path):
+    with open(path, newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def of_rows():
+    """Threads of a program's own rows, as CSV and as JSON: of each what its rows come to. Other columns are labels."""
+    path = f"{SAMPLES}/heap/events.csv"
+    for kind in ("csv", "jsonl"):  # those of sizes(), and yet others
+        with open(f"{SAMPLES}/heap/events.{kind}") as text, open(f"threads.{kind}", "w") as out:
+            out.write(text.read().replace("time,", "Time,", 1).replace("{", "{ ", 1))
+        both(f"rows_{kind}", f"threads.{kind}", "thread")
+    same_in_all("rows_csv", "thread")
+    same_in_all("rows_jsonl", "thread")
+    want = collections.Counter()
+    for row in rows_of(path):
+        want[row["thread"]] += int(row["size"]) if row["op"] != "free" else 0
+    for name in ("rows_csv", "rows_jsonl"):
+        got = {thread: row["self_alloc_b"] for thread, row in by(f"{name}_split", "thread").items() if row["self_alloc_b"]}
+        m.check(len(want) > 1 and got == dict(want), name, "threads", got, want)
+    files = {"labels.csv": "stack,at_end_b,tenant,handler\nmain;f,1,a,/x\nmain;f,2,b,\nmain;f,4,,\n,8,a,/x\n",
+             "labels.jsonl": '{"stack":["main","f"],"at_end_b":1,"tenant":"a","handler":"/x"}\n{"handler":null,"tenant":"b","stack":"main;f","at_end_b":2}\n'
+                             '{"stack":"main;f","at_end_b":4,"more":[1]}\n{"at_end_b":8,"tenant":"a","handler":"/x"}\n'}
+    for file, text in files.items():
+        with open(file, "w") as out:
+            out.write(text)
+        m.run("import", file, "--name", file, "--split", "label", codes=(0,))
+        got = {label: row["self_at_end_b"] for label, row in by(file, "label").items() if row["self_at_end_b"]}
+        m.check(got == {"handler=/x, tenant=a": 9, "tenant=b": 2, "[no label]": 4}, file, got)
+        got = {label: row["self_at_end_b"] for label, row in by(file, "name").items() if row["self_at_end_b"]}
+        m.check(got == {"f": 7, "handler=/x, tenant=a": 8}, file, "by name", got)
+
+
 def labels():
     both("labels", labelled("labels.pb"), "label")
     same_in_all("labels", "label")
@@ -214,6 +247,7 @@ of_memray("1.10.0", "memray_1.10.0.bin")
 of_memray("1.20_aggregated", "memray_1.20_aggregated.bin")
 of_jemalloc()
 labels()
+of_rows()
 sizes()
 options()
 m.finish(100)

@@ -1,0 +1,57 @@
+/* Threads and labels of rows, where they are to be kept apart: call paths begin with them. */
+#include "formats/rows.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { LABELS_MAX = 64 };
+
+static bool is_thread(const char *name, size_t n)
+{
+    return n == 6 && strncasecmp(name, "thread", n) == 0;
+}
+
+bool mt_rows_keeps(const struct mt_rows *r, const char *name, size_t n)
+{
+    return n && r->opts->split & (is_thread(name, n) ? MT_SPLIT_THREAD : MT_SPLIT_LABEL);
+}
+
+void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char *value,
+                  size_t value_n)
+{
+    uint32_t text = mt_strtab_add(&r->rec->strings, value, value_n);
+    if (!value_n)
+        return;
+    if (is_thread(name, name_n) && r->opts->split & MT_SPLIT_THREAD) {
+        r->thread = text;
+        return;
+    }
+    uint32_t key = mt_strtab_add(&r->rec->strings, name, name_n);
+    size_t at = 0; /* in the order of keys, each once */
+    while (at < r->labels.n && strcmp(mt_strtab_get(&r->rec->strings, r->labels.v[at].key),
+                                      mt_strtab_get(&r->rec->strings, key)) < 0)
+        at++;
+    if (r->labels.n == LABELS_MAX || (at < r->labels.n && r->labels.v[at].key == key))
+        return;
+    mt_vec_push(&r->labels);
+    memmove(r->labels.v + at + 1, r->labels.v + at, (r->labels.n - 1 - at) * sizeof *r->labels.v);
+    r->labels.v[at] = (struct mt_rows_label){key, text};
+}
+
+uint32_t mt_rows_root(struct mt_rows *r)
+{
+    uint32_t root = MT_NONE;
+    if (r->thread != MT_NONE)
+        root = mt_path_root(&r->paths, root, mt_strtab_get(&r->rec->strings, r->thread),
+                            MT_PATH_THREAD);
+    if (!r->labels.n)
+        return root;
+    struct mt_buf text = {0};
+    for (size_t i = 0; i < r->labels.n; i++)
+        mt_buf_addf(&text, "%s%s=%s", i ? ", " : "",
+                    mt_strtab_get(&r->rec->strings, r->labels.v[i].key),
+                    mt_strtab_get(&r->rec->strings, r->labels.v[i].value));
+    root = mt_path_root(&r->paths, root, text.s, MT_PATH_LABEL);
+    mt_buf_free(&text);
+    return root;
+}
