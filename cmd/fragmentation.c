@@ -179,13 +179,13 @@ static enum mt_status show_fit(const struct mt_view *v, struct mt_report *r,
                                           .stream = oom ? oom->stream : INT64_MIN,
                                           .pool = oom ? oom->pool : NULL,
                                           .failed_b = oom ? oom->asked_b : 0};
-    if (st == MT_OK)
-        st = mt_oom_settings_load(v->db, &v->run, &asked.settings, err);
     if (st == MT_OK) {
         mt_oom_advice(&s, &asked, &all);
         if (all.several_streams)
             mt_report_note(r, "Assumed to be on stream %lld, which has the most bytes in use.",
                            (long long)all.stream);
+        if (all.pool_assumed)
+            mt_report_note(r, "Assumed to be in the default pool: the file does not say in which.");
         free(r->title);
         r->title = mt_asprintf("%s · %s · %s, %s: %s", v->run.name, v->device.name,
                                mt_human_bytes(fit_b, size),

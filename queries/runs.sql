@@ -116,8 +116,14 @@ SELECT t.id, (SELECT CAST(h.pid AS INTEGER) FROM thread h WHERE h.run_id = t.id 
 SELECT CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'pid' ORDER BY position LIMIT 1;
 
 -- name: allocator_settings
--- in: ?1 run id   out: MiB from which it holds, value: of roundup_power2_divisions; 0: of max_split_size, bytes
+-- in: ?1 run id
+-- out: MiB from which it holds, value: of roundup_power2_divisions; 0: of max_split_size, bytes; -1: whether segments are
+-- expandable; -2: the text of PYTORCH_CUDA_ALLOC_CONF
 SELECT 0, CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'max_split_size'
+UNION ALL
+SELECT -1, value = 'true' FROM meta WHERE run_id = ?1 AND key = 'expandable_segments'
+UNION ALL
+SELECT -2, coalesce(CAST(value AS TEXT), '') FROM meta WHERE run_id = ?1 AND key = 'PYTORCH_CUDA_ALLOC_CONF'
 UNION ALL
 SELECT CAST(j.key AS INTEGER), CAST(j.value AS INTEGER)
   FROM meta AS m, json_each(CASE WHEN json_valid(m.value) THEN m.value ELSE '{}' END) AS j

@@ -8,6 +8,7 @@
 
 #define KIB (1024ll)
 #define MIB (1024 * KIB)
+#define OWN (10 * MIB) /* from that on a block gets a segment of its own size */
 
 /* The request, as the allocator would treat it. */
 struct request {
@@ -17,9 +18,9 @@ struct request {
     int64_t segment_b; /* what the driver would be asked for, where no segment is expandable */
     int64_t device_free_b;
     bool small;
-    bool expandable; /* it would come from an expandable segment */
-    const struct mt_oom_settings *settings;
+    bool expandable;  /* it would come from an expandable segment */
     int64_t failed_b; /* one of so much failed then, no larger than this one; 0: none */
+    bool is_private;  /* its pool: what is cached is then not given back for it */
     bool limited;     /* though the driver had enough: something else is the limit */
 };
 
@@ -83,7 +84,7 @@ static enum mt_oom_advice_fits by_driver(const struct request *r, int64_t gives_
 static bool takes_some(const struct request *r, const struct mt_seg *g)
 {
     for (struct mt_seg_hole hole = {0}; mt_seg_next_hole(r->s, g, &hole);)
-        if (mt_oom_takes(r->settings, r->block_b, hole.size_b))
+        if (mt_alloc_takes(&r->s->settings, r->block_b, hole.size_b))
             return true;
     return false;
 }
@@ -109,8 +110,8 @@ static bool as_it_is(const struct request *r, struct mt_oom_advices *out)
     else if (best >= r->block_b)
         f->why = mt_asprintf("there is a free range of %s, which max_split_size_mb keeps for %s",
                              mt_human_bytes(best, hole),
-                             r->block_b < r->settings->max_split_b ? "larger blocks"
-                                                                   : "blocks of about its size");
+                             r->block_b < r->s->settings.max_split_b ? "larger blocks"
+                                                                     : "blocks of about its size");
     else if (elsewhere >= r->block_b)
         f->why =
             mt_asprintf("the largest free range for blocks of that size is %s; one of %s is in "
@@ -145,7 +146,7 @@ static void from_driver(const struct request *r, struct mt_oom_advices *out)
     struct mt_buf why = {0};
     mt_buf_addf(&why, "the driver is asked for %s", need);
     if (r->expandable)
-        mt_buf_addf(&why, ", in units of %s", mt_human_bytes(mt_seg_unit(r->small), unit));
+        mt_buf_addf(&why, ", in units of %s", mt_human_bytes(mt_seg_unit(r->s, r->small), unit));
     if (r->expandable && free_b)
         mt_buf_addf(&why, " behind %s that are free", mt_human_bytes(free_b, before));
     if (known)
@@ -212,7 +213,10 @@ static char *why_cache(const struct request *r, const struct cache *c)
                            kept);
     mt_buf_adds(&why, "gives back ");
     add_cached(&why, c);
-    mt_buf_adds(&why, "; PyTorch does so by itself before it reports out of memory");
+    mt_buf_adds(&why, r->is_private
+                          ? "; PyTorch does not do so by itself for a private pool: call "
+                            "it before"
+                          : "; PyTorch does so by itself before it reports out of memory");
     if (c->private_n)
         mt_buf_addf(&why, "; %s more, in private pools, only if no CUDA graph uses these any more",
                     kept);
@@ -228,7 +232,7 @@ static void empty_cache(const struct request *r, struct mt_oom_advices *out)
     if (fits == MT_FITS_NO && c.private_b &&
         by_driver(r, mt_wrap_add(c.b, c.private_b), need_b) != MT_FITS_NO)
         fits = MT_FITS_UNKNOWN;
-    if (r->failed_b && !c.private_b)
+    if (r->failed_b && !c.private_b && !r->is_private)
         fits = MT_FITS_NO; /* it was tried */
     struct mt_oom_advice *f = add(out, "torch.cuda.empty_cache()", fits, c.b);
     f->why = why_cache(r, &c);
@@ -239,16 +243,18 @@ static enum mt_oom_advice_fits if_expandable(const struct request *r, int64_t gi
                                              int64_t least_b)
 {
     enum mt_oom_advice_fits as_they_lie =
-        by_driver(r, gives_b, mt_oom_up_to(r->block_b, mt_seg_unit(r->small)));
+        by_driver(r, gives_b, mt_oom_up_to(r->block_b, mt_seg_unit(r->s, r->small)));
     enum mt_oom_advice_fits at_best = by_driver(r, r->s->size_b, least_b);
-    return as_they_lie == MT_FITS_YES || at_best == MT_FITS_NO ? as_they_lie : MT_FITS_UNKNOWN;
+    if (at_best == MT_FITS_NO)
+        return MT_FITS_NO;
+    return as_they_lie == MT_FITS_YES ? MT_FITS_YES : MT_FITS_UNKNOWN;
 }
 
 static char *why_expandable(const struct request *r, enum mt_oom_advice_fits fits, int64_t least_b)
 {
     static const char set[] = "set it in PYTORCH_CUDA_ALLOC_CONF before the run";
     char unit[MT_HUMAN_MAX], least[MT_HUMAN_MAX], all[MT_HUMAN_MAX];
-    mt_human_bytes(mt_seg_unit(r->small), unit);
+    mt_human_bytes(mt_seg_unit(r->s, r->small), unit);
     mt_human_bytes(least_b, least);
     if (fits == MT_FITS_YES)
         return mt_asprintf("units of %s that are wholly free could be mapped anew, wherever they "
@@ -268,6 +274,8 @@ static char *why_expandable(const struct request *r, enum mt_oom_advice_fits fit
 static void expandable(const struct request *r, struct mt_oom_advices *out)
 {
     int64_t gives = 0, least = mt_oom_side_by_side(&r->place);
+    if (r->s->settings.expandable)
+        return; /* the run has asked for them */
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
         bool is_kept = mt_oom_is_private(r->s, g);
@@ -280,40 +288,58 @@ static void expandable(const struct request *r, struct mt_oom_advices *out)
     f->why = why_expandable(r, fits, least);
 }
 
-/* With a limit, blocks below it stay out of segments above it: what is free in segments that only
- * such blocks hold open. */
-static int64_t kept_free(const struct request *r, int64_t limit)
+/* What a limit of the size of blocks that are split would give. */
+struct kept {
+    int64_t most_b; /* free in segments that only smaller blocks hold open */
+    int64_t b;      /* the same without what these blocks need elsewhere, side by side */
+};
+
+/* With a limit, blocks below it stay out of segments above it. */
+static struct kept kept_free(const struct request *r, int64_t limit)
 {
-    int64_t gives = 0;
+    struct kept k = {0, 0};
+    int64_t own_b = 0, shared_b = 0; /* of blocks that get segments of their own, and others */
     for (size_t i = 0; i < r->s->all.n; i++) {
         const struct mt_seg *g = &r->s->all.v[i];
         bool by_smaller = serves(r, g) && g->block_n && g->size_b >= limit && !g->expandable;
         for (uint32_t b = 0; b < g->block_n && by_smaller; b++)
             by_smaller = r->s->blocks.v[g->first_block + b].size_b < limit;
-        mt_wrap_inc(&gives, by_smaller ? mt_wrap_sub(g->size_b, g->used_b) : 0);
+        for (uint32_t b = 0; b < g->block_n && by_smaller; b++) {
+            int64_t size = r->s->blocks.v[g->first_block + b].size_b;
+            mt_wrap_inc(size < OWN ? &shared_b : &own_b,
+                        size < OWN ? size : mt_oom_up_to(size, 2 * MIB));
+        }
+        mt_wrap_inc(&k.most_b, by_smaller ? mt_wrap_sub(g->size_b, g->used_b) : 0);
+        mt_wrap_inc(&k.b, by_smaller ? g->size_b : 0);
     }
-    return gives;
+    mt_wrap_dec(&k.b, mt_wrap_add(own_b, mt_oom_up_to(shared_b, r->s->settings.large_b)));
+    k.b = k.b > 0 ? k.b : 0;
+    return k;
 }
 
 static void max_split_size(const struct request *r, struct mt_oom_advices *out)
 {
-    int64_t best = 0, best_b = 0;
+    struct kept best = {0, 0};
+    int64_t at = 0;
     if (r->small)
         return;
     for (int64_t limit = 32 * MIB; limit <= 1024 * MIB; limit *= 2) {
-        int64_t gives = kept_free(r, limit);
-        if (gives > best_b) {
-            best = limit;
-            best_b = gives;
+        struct kept k = kept_free(r, limit);
+        if (k.most_b > best.most_b) {
+            best = k;
+            at = limit;
         }
     }
-    struct mt_oom_advice *f = add(out, "max_split_size_mb",
-                                  best_b ? by_driver(r, best_b, r->segment_b) : MT_FITS_NO, best_b);
-    f->why =
-        best_b ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of that "
-                             "size and more, so that these could be returned whole",
-                             (long long)(best / MIB))
-               : mt_asprintf("no large segment is held open only by small blocks");
+    enum mt_oom_advice_fits fits = best.most_b ? by_driver(r, best.b, r->segment_b) : MT_FITS_NO;
+    if (fits == MT_FITS_NO && best.most_b && by_driver(r, best.most_b, r->segment_b) != MT_FITS_NO)
+        fits = MT_FITS_UNKNOWN; /* there may be room for them in other segments */
+    struct mt_oom_advice *f = add(out, "max_split_size_mb", fits, best.b);
+    f->why = best.most_b
+                 ? mt_asprintf("max_split_size_mb:%lld keeps smaller blocks out of segments of "
+                               "that size and more, so that these could be returned whole; the "
+                               "smaller blocks need segments of their own",
+                               (long long)(at / MIB))
+                 : mt_asprintf("no large segment is held open only by small blocks");
 }
 
 /* The segment that is large enough and has least in use: what would have to go first. */
@@ -343,14 +369,15 @@ static void order_of_frees(const struct request *r, struct mt_oom_advices *out)
 }
 
 /* Of the first rows, which PyTorch goes through by itself. */
-static const char *verdict(const struct mt_oom_advices *a)
+static const char *verdict(const struct request *r, const struct mt_oom_advices *a)
 {
     enum { AS_IT_IS, FROM_DRIVER, EMPTY_CACHE, N };
     static const char *const words[] = {[AS_IT_IS] = "fits",
                                         [FROM_DRIVER] = "fits, with what the driver has left",
                                         [EMPTY_CACHE] = "fits, once what is cached is given back"};
     bool unknown = false;
-    for (size_t i = 0; i < N && i < a->rows.n; i++) {
+    const size_t n = r->is_private ? EMPTY_CACHE : N;
+    for (size_t i = 0; i < n && i < a->rows.n; i++) {
         if (a->rows.v[i].fits == MT_FITS_YES)
             return words[i];
         unknown |= a->rows.v[i].fits == MT_FITS_UNKNOWN;
@@ -366,24 +393,44 @@ static void choose_stream(const struct mt_segments *s, int64_t asked, struct mt_
         out->several_streams |= s->all.v[i].stream != out->stream;
 }
 
+/* The file does not say of which pool a stream's failed allocation was: of the one that it has
+ * segments of, if these are of one. */
+static const char *choose_pool(const struct mt_segments *s,
+                               const struct mt_oom_advice_request *asked,
+                               struct mt_oom_advices *out)
+{
+    const char *only = NULL;
+    bool several = false;
+    if (asked->pool || asked->failed_b <= 0)
+        return asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL;
+    for (size_t i = 0; i < s->all.n; i++) {
+        const char *pool = mt_strtab_get(&s->strings, s->all.v[i].pool);
+        if (s->all.v[i].stream != out->stream)
+            continue;
+        several |= only && strcmp(only, pool) != 0;
+        only = pool;
+    }
+    out->pool_assumed = several;
+    return only && !several ? only : MT_SEG_DEFAULT_POOL;
+}
+
 static struct request request_of(const struct mt_segments *s,
                                  const struct mt_oom_advice_request *asked, int64_t stream,
-                                 int64_t size_b)
+                                 const char *pool, int64_t size_b)
 {
-    int64_t block = mt_oom_round(&asked->settings, size_b > 0 ? size_b : 1);
+    int64_t block = mt_alloc_round(&s->settings, size_b > 0 ? size_b : 1);
     struct request r = {.s = s,
                         .size_b = size_b,
                         .block_b = block,
                         .device_free_b = asked->device_free_b,
                         .small = block <= MIB,
-                        .settings = &asked->settings};
-    r.place = (struct mt_oom_place){.s = s,
-                                    .block_b = block,
-                                    .stream = stream,
-                                    .pool = asked->pool ? asked->pool : MT_SEG_DEFAULT_POOL,
-                                    .small = r.small};
+                        .is_private = strcmp(pool, MT_SEG_DEFAULT_POOL) != 0};
+    r.place = (struct mt_oom_place){
+        .s = s, .block_b = block, .stream = stream, .pool = pool, .small = r.small};
     r.expandable = mt_oom_is_expandable(&r.place);
-    r.segment_b = r.small ? 2 * MIB : block < 10 * MIB ? 20 * MIB : mt_oom_up_to(block, 2 * MIB);
+    r.segment_b = r.small       ? 2 * MIB
+                  : block < OWN ? s->settings.large_b
+                                : mt_oom_up_to(block, 2 * MIB);
     return r;
 }
 
@@ -402,9 +449,10 @@ void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_reque
                    struct mt_oom_advices *out)
 {
     choose_stream(s, asked->stream, out);
-    struct request r = request_of(s, asked, out->stream, asked->size_b);
+    const char *pool = choose_pool(s, asked, out);
+    struct request r = request_of(s, asked, out->stream, pool, asked->size_b);
     if (asked->failed_b > 0) {
-        struct request failed = request_of(s, asked, out->stream, asked->failed_b);
+        struct request failed = request_of(s, asked, out->stream, pool, asked->failed_b);
         learn_from_failure(&r, &failed);
     }
     if (!as_it_is(&r, out)) {
@@ -414,7 +462,7 @@ void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_reque
         max_split_size(&r, out);
         order_of_frees(&r, out);
     }
-    out->verdict = verdict(out);
+    out->verdict = verdict(&r, out);
 }
 
 void mt_oom_advices_free(struct mt_oom_advices *f)

@@ -8,7 +8,6 @@
 #ifndef MT_OOM_ADVICE_H
 #define MT_OOM_ADVICE_H
 
-#include "lib/analysis/oom_settings.h"
 #include "lib/usage/segments.h"
 
 enum mt_oom_advice_fits { MT_FITS_NO, MT_FITS_YES, MT_FITS_UNKNOWN };
@@ -25,6 +24,7 @@ struct mt_oom_advices {
     const char *verdict;  /* "fits", "does not fit", ...: of what PyTorch does by itself;
                              static */
     int64_t stream;       /* that was asked for, or taken for it */
+    bool pool_assumed;    /* the default one, though the stream has others */
     bool several_streams; /* nothing was asked for, and there are others */
 };
 
@@ -35,7 +35,6 @@ struct mt_oom_advice_request {
     int64_t stream;        /* INT64_MIN unknown: that with most bytes in use */
     const char *pool;      /* NULL unknown: the default pool */
     int64_t failed_b;      /* an allocation of so much failed at that moment; 0: none did */
-    struct mt_oom_settings settings;
 };
 void mt_oom_advice(const struct mt_segments *s, const struct mt_oom_advice_request *asked,
                    struct mt_oom_advices *out);

@@ -17,7 +17,7 @@ bool mt_oom_is_expandable(const struct mt_oom_place *p)
         serving |= serves;
         any |= g->expandable;
     }
-    return any && !serving;
+    return !serving && (any || p->s->settings.expandable);
 }
 
 static const struct mt_seg *next_range(const struct mt_oom_place *p, size_t from)
@@ -45,7 +45,7 @@ static int64_t map_at(const struct mt_oom_place *p, const struct mt_seg *g,
     int64_t missing = p->block_b - head, behind = hole->size_b - head;
     if (last ? missing - behind > gap : missing > behind)
         return -1;
-    int64_t map = missing > 0 ? mt_oom_up_to(missing, mt_seg_unit(p->small)) : 0;
+    int64_t map = missing > 0 ? mt_oom_up_to(missing, mt_seg_unit(p->s, p->small)) : 0;
     return last || map < hole->units_b ? map : hole->units_b;
 }
 
@@ -65,7 +65,7 @@ static int64_t map_in(const struct mt_oom_place *p, const struct mt_seg *g, int6
     *free_b = 0;
     if (used_to == g->size_b || gap < p->block_b)
         return -1;
-    return mt_oom_up_to(p->block_b, mt_seg_unit(p->small));
+    return mt_oom_up_to(p->block_b, mt_seg_unit(p->s, p->small));
 }
 
 int64_t mt_oom_to_map(const struct mt_oom_place *p, bool released, int64_t *free_b)
@@ -79,7 +79,7 @@ int64_t mt_oom_to_map(const struct mt_oom_place *p, bool released, int64_t *free
             return map;
     }
     *free_b = 0;
-    return mt_oom_up_to(p->block_b, mt_seg_unit(p->small));
+    return mt_oom_up_to(p->block_b, mt_seg_unit(p->s, p->small));
 }
 
 /* ---- all blocks side by side ---- */
@@ -95,9 +95,9 @@ static int place_cmp(const void *a, const void *b)
     return (int)x->small - (int)y->small;
 }
 
-static int64_t in_units(int64_t used_b, bool small)
+static int64_t in_units(const struct mt_segments *s, int64_t used_b, bool small)
 {
-    int64_t unit = mt_seg_unit(small);
+    int64_t unit = mt_seg_unit(s, small);
     uint64_t n = (uint64_t)(used_b / unit) + (used_b % unit != 0);
     return (int64_t)(n * (uint64_t)unit);
 }
@@ -115,7 +115,7 @@ static int64_t taken_by(const struct mt_oom_place *p, const struct mt_seg *const
         *served = true;
         mt_wrap_inc(&used, p->block_b);
     }
-    int64_t taken = in_units(used, v[0]->small);
+    int64_t taken = in_units(p->s, used, v[0]->small);
     return mt_oom_is_private(p->s, v[0]) && taken < size ? size : taken;
 }
 
@@ -134,5 +134,5 @@ int64_t mt_oom_side_by_side(const struct mt_oom_place *p)
             from = i + 1;
         }
     free(v);
-    return served ? sum : mt_wrap_add(sum, in_units(p->block_b, p->small));
+    return served ? sum : mt_wrap_add(sum, in_units(p->s, p->block_b, p->small));
 }

@@ -93,9 +93,9 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
     }
 }
 
-int64_t mt_seg_unit(bool small)
+int64_t mt_seg_unit(const struct mt_segments *s, bool small)
 {
-    return (int64_t)(small ? 2 : 20) << 20;
+    return small ? (int64_t)2 << 20 : s->settings.large_b;
 }
 
 static void find_units(struct mt_seg_hole *hole, int64_t unit)
@@ -118,7 +118,7 @@ bool mt_seg_next_hole(const struct mt_segments *s, const struct mt_seg *g, struc
             hole->used_to = b->at + b->size_b;
         if (hole->size_b <= 0)
             continue;
-        find_units(hole, mt_seg_unit(g->small));
+        find_units(hole, mt_seg_unit(s, g->small));
         return true;
     }
     return false;
@@ -149,6 +149,7 @@ enum mt_status mt_segments_load(struct mt_db *db, const struct mt_run *run,
 {
     *out = (struct mt_segments){0};
     mt_strtab_init(&out->strings);
+    MT_TRY(mt_alloc_settings_load(db, run, &out->settings, err));
     MT_TRY(load_segments(db, device, moment.event, out, err));
     MT_TRY(load_blocks(db, run, device, moment.record, out, err));
     for (size_t i = 0; i < out->all.n; i++)

@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/strtab.h"
 #include "lib/run/runs.h"
+#include "lib/usage/alloc_settings.h"
 
 /* Blocks and segments are in order of address. */
 struct mt_seg_block {
@@ -33,11 +34,8 @@ struct mt_seg {
 
 #define MT_SEG_DEFAULT_POOL "0,0"
 
-/* What an expandable segment grows by and gives back: an allocator maps such units, and unmaps
- * those that are wholly free. */
-int64_t mt_seg_unit(bool small);
-
 struct mt_segments {
+    struct mt_alloc_settings settings;
     struct mt_strtab strings;
     MT_VEC(struct mt_seg) all;
     MT_VEC(struct mt_seg_block) blocks;
@@ -47,6 +45,10 @@ struct mt_segments {
     int64_t unused_b, unused_n; /* of segments nothing of which is in use */
     int64_t largest_hole_b;
 };
+
+/* What an expandable segment grows by and gives back: an allocator maps such units, and unmaps
+ * those that are wholly free. */
+int64_t mt_seg_unit(const struct mt_segments *s, bool small);
 
 /* A moment of a device's history. Segments come and go between records, in the order of events. */
 struct mt_seg_moment {
