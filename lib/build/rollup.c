@@ -97,63 +97,55 @@ static void sum_older(struct mt_recording *r, struct mt_map *index)
     }
 }
 
-static int stat_cmp(const void *a, const void *b)
+static int total_cmp(const void *a, const void *b)
 {
-    const struct mt_node_stat *x = a, *y = b;
+    const struct mt_node_total *x = a, *y = b;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     return (int)x->device - (int)y->device;
 }
 
-/* Gives every node above one with figures a row too; rows of the device then come last, in order of
- * nodes. place: of nodes, index into stats + 1. */
-static void add_ancestors(struct mt_recording *r, uint32_t *place, uint16_t device)
+/* Gives every node of the device with figures, and every one above, a row, in order of nodes.
+ * place: of nodes, index into totals + 1. */
+static void add_rows(struct mt_recording *r, uint32_t *place, uint16_t device)
 {
-    size_t n = 0, row_n = 0;
-    for (size_t i = 0; i < r->stats.n; i++) {
-        bool own = r->stats.v[i].device == device;
-        n += !own;
-        if (own)
-            place[r->stats.v[i].node] = (uint32_t)i + 1;
-    }
+    size_t n = r->totals.n;
+    for (size_t i = 0; i < r->stats.n; i++)
+        if (r->stats.v[i].device == device)
+            place[r->stats.v[i].node] = (uint32_t)i + 1; /* index into stats so far */
     for (size_t node = r->nodes.n; node-- > 0;) {
         uint32_t parent = r->nodes.v[node].parent;
         if (place[node] && parent != MT_NONE && !place[parent])
             place[parent] = MT_NONE;
-        row_n += place[node] != 0;
+        n += place[node] != 0;
     }
-    struct mt_node_stat *rows = mt_alloc((n + row_n + 1) * sizeof *rows);
-    n = 0;
-    for (size_t i = 0; i < r->stats.n; i++)
-        if (r->stats.v[i].device != device)
-            rows[n++] = r->stats.v[i];
+    r->totals.v = mt_realloc(r->totals.v, n * sizeof *r->totals.v);
+    r->totals.cap = n;
     for (size_t node = 0; node < r->nodes.n; node++) {
+        uint32_t stat = place[node] == MT_NONE ? MT_NONE : place[node] - 1;
         if (!place[node])
             continue;
-        rows[n] = place[node] == MT_NONE
-                      ? (struct mt_node_stat){.node = (uint32_t)node, .device = device}
-                      : r->stats.v[place[node] - 1];
-        place[node] = (uint32_t)++n;
+        r->totals.v[r->totals.n] =
+            (struct mt_node_total){.node = (uint32_t)node, .stat = stat, .device = device};
+        place[node] = (uint32_t)++r->totals.n;
     }
-    free(r->stats.v);
-    r->stats.v = rows;
-    r->stats.n = r->stats.cap = n;
 }
 
 /* Children have higher numbers than parents: one backward pass adds everything up. */
 static void sum_total(struct mt_recording *r, uint16_t device)
 {
     uint32_t *place = mt_alloc((r->nodes.n + 1) * sizeof *place);
-    add_ancestors(r, place, device);
+    add_rows(r, place, device);
     for (size_t n = r->nodes.n; n-- > 0;) {
-        struct mt_node_stat *own = place[n] ? &r->stats.v[place[n] - 1] : NULL;
+        struct mt_node_total *own = place[n] ? &r->totals.v[place[n] - 1] : NULL;
         uint32_t parent = r->nodes.v[n].parent;
         if (!own)
             continue;
-        mt_sums_add(&own->total, &own->self);
+        if (own->stat != MT_NONE)
+            mt_sums_add(&own->total, &r->stats.v[own->stat].self);
         assert(parent == MT_NONE || parent < n);
         if (parent != MT_NONE)
-            mt_sums_add(&r->stats.v[place[parent] - 1].total, &own->total);
+            mt_sums_add(&r->totals.v[place[parent] - 1].total, &own->total);
     }
     free(place);
 }
@@ -162,8 +154,8 @@ void mt_build_totals(struct mt_recording *r)
 {
     for (size_t d = 0; d < r->devices.n; d++)
         sum_total(r, (uint16_t)d);
-    if (r->devices.n > 1 && r->stats.n)
-        qsort(r->stats.v, r->stats.n, sizeof *r->stats.v, stat_cmp);
+    if (r->devices.n > 1 && r->totals.n)
+        qsort(r->totals.v, r->totals.n, sizeof *r->totals.v, total_cmp);
 }
 
 void mt_build_rollup(struct mt_recording *r)

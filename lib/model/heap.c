@@ -181,7 +181,8 @@ enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_su
                             struct mt_err *err)
 {
     struct mt_sums own = *s;
-    while (h->sums.n <= node + 1u)
+    uint32_t slot = mt_heap_slot(h, node);
+    while (h->sums.n <= slot)
         *mt_vec_push(&h->sums) = (struct mt_sums){0};
     h->by_sums = true;
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
@@ -191,7 +192,7 @@ enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_su
         if (!(h->sums_known >> i & 1))
             continue;
         MT_TRY(mt_heap_add_to(figure_of(&h->sums_total, i), v, err));
-        *figure_of(&h->sums.v[node + 1u], i) += v;
+        *figure_of(&h->sums.v[slot], i) += v;
     }
     return h->rec->event_n++ & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
@@ -320,8 +321,10 @@ static void close_sums(struct mt_heap *h)
     bool alloc_n = k & MT_SUM_ALLOC_N, end_n = k & MT_SUM_AT_END_N, peak_n = k & MT_SUM_AT_PEAK_N;
     /* known of all that is known in bytes, or of none */
     bool counts = alloc_n >= alloc && end_n >= end && peak_n >= peak && (alloc_n | end_n | peak_n);
-    for (size_t i = 0; i < h->sums.n; i++) {
-        struct mt_sums s = h->sums.v[i];
+    for (size_t i = 0; i < h->slot_of.n; i++) {
+        if (!h->slot_of.v[i] || h->slot_of.v[i] > h->sums.n)
+            continue;
+        struct mt_sums s = h->sums.v[h->slot_of.v[i] - 1];
         for (size_t f = 0; f < MT_ARRAY_LEN(figures); f++)
             *figure_of(&s, f) = k >> f & 1 ? *figure_of(&s, f) : 0;
         s.freed_b = freed ? s.alloc_b - s.at_end_b : 0;

@@ -278,7 +278,14 @@ static inline int64_t mt_sums_net(const struct mt_sums *s)
 struct mt_node_stat {
     uint32_t node;
     uint16_t device;
-    struct mt_sums self, total;
+    struct mt_sums self;
+};
+/* The same with its subtree: of each node with figures, and of all above one. */
+struct mt_node_total {
+    uint32_t node;
+    uint32_t stat; /* index of its own; MT_NONE: it did nothing itself */
+    uint16_t device;
+    struct mt_sums total;
 };
 
 /* A further figure of a node, which only some formats have. */
@@ -328,6 +335,7 @@ struct mt_recording {
                their order, then older */
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
+    MT_VEC(struct mt_node_total) totals; /* by nodes, of these by devices */
     MT_VEC(struct mt_node_extra) extras;
     struct mt_history history;
     uint64_t unseen_n; /* of the records: those that are none of the file */

@@ -140,12 +140,13 @@ static void put_sums(const struct mt_device *d, const struct mt_sums *s, int64_t
 static void stat_row(void *closure, uint64_t i, int64_t *c)
 {
     const struct mt_writer *w = closure;
-    const struct mt_node_stat *st = &w->r->stats.v[i];
-    const struct mt_device *d = &w->r->devices.v[st->device];
-    c[0] = w->node + (int64_t)st->node;
-    c[1] = w->device + (int64_t)st->device;
-    put_sums(d, &st->self, c + 2);
-    put_sums(d, &st->total, c + 9);
+    const struct mt_node_total *t = &w->r->totals.v[i];
+    const struct mt_device *d = &w->r->devices.v[t->device];
+    const struct mt_sums none = {0};
+    c[0] = w->node + (int64_t)t->node;
+    c[1] = w->device + (int64_t)t->device;
+    put_sums(d, t->stat == MT_NONE ? &none : &w->r->stats.v[t->stat].self, c + 2);
+    put_sums(d, &t->total, c + 9);
 }
 
 /* There may be millions. Their frames are written first: a row may not ask the database. */
@@ -160,7 +161,7 @@ static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
                 MT_TRY(frame_id(w, frames[k], &id, err));
     }
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_ADD_ALL, w->r->nodes.n, node_row, w, err));
-    return mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->stats.n, stat_row, w, err);
+    return mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->totals.n, stat_row, w, err);
 }
 
 static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)

@@ -214,13 +214,14 @@ static void tell_sums(const struct mt_sums *s, struct mt_buf *out)
 
 void tell_stats(struct mt_recording *r, struct mt_buf *out)
 {
-    for (size_t i = 0; i < r->stats.n; i++) {
-        const struct mt_node_stat *s = &r->stats.v[i];
+    const struct mt_sums none = {0};
+    for (size_t i = 0; i < r->totals.n; i++) {
+        const struct mt_node_total *s = &r->totals.v[i];
         const struct mt_device *d = &r->devices.v[s->device];
         char device[32];
         mt_device_name(d->type, d->index, device);
         mt_buf_addf(out, "%s %s:", frame_name(r, r->nodes.v[s->node].frame), device);
-        tell_sums(&s->self, out);
+        tell_sums(s->stat == MT_NONE ? &none : &r->stats.v[s->stat].self, out);
         mt_buf_adds(out, " |");
         tell_sums(&s->total, out);
         mt_buf_addc(out, '\n');
