@@ -54,7 +54,8 @@ FUZZ     := $(patsubst %.o,%,$(filter $(B)/tests/fuzz/fuzz_%,$(TEST_OBJ)))
 FUZZ_HELP := $(filter $(B)/tests/fuzz/reports%,$(TEST_OBJ)) $(filter-out $(B)/cmd/main.o,$(CMD_OBJ))
 
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
-SUPPORT  := $(B)/support/torch/sitecustomize.py $(B)/support/malloc.so
+SUPPORT  := $(patsubst lib/record/%,$(B)/support/%,$(wildcard lib/record/torch/*.py)) \
+            $(if $(wildcard lib/record/malloc_preload.c),$(B)/support/malloc.so)
 COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
 
 # Where things are installed; names may hold blanks.
@@ -126,8 +127,8 @@ format: ## clang-format every source in place
 
 install: $(B)/memtool $(SUPPORT) $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
 	install -D $(B)/memtool "$(BINDIR)/memtool"
-	install -Dm644 $(B)/support/torch/sitecustomize.py "$(LIBDIR)/torch/sitecustomize.py"
-	install -D $(B)/support/malloc.so "$(LIBDIR)/malloc.so"
+	$(if $(filter %.py,$(SUPPORT)),install -Dm644 -t "$(LIBDIR)/torch" $(filter %.py,$(SUPPORT)))
+	$(if $(filter %.so,$(SUPPORT)),install -D $(B)/support/malloc.so "$(LIBDIR)/malloc.so")
 	install -Dm644 -t "$(MANDIR)" $(MAN)
 	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"
 	install -Dm644 $(B)/completion/zsh "$(ZSH_COMPLETION)"
@@ -158,7 +159,7 @@ build/memtool: $(B)/memtool FORCE
 
 # What goes with the program: cmd/support.c looks for it there, and below lib/memtool where it is installed.
 
-$(B)/support/torch/sitecustomize.py: lib/record/torch/sitecustomize.py
+$(B)/support/torch/%.py: lib/record/torch/%.py
 	install -Dm644 $< $@
 
 # It is loaded into programs, which are none of ours: without sanitizers, and with nothing of ours.

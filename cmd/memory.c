@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const char *device_name, *from, *to, *step;
+static const char *per;      /* NULL, or "step" */
 static struct mt_strings at; /* moments of a process, at most two */
 
 static const struct column {
@@ -43,7 +44,7 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     int64_t until_ns;
     unsigned gaps;
     if (mt_device_is_process(d)) {
-        const struct mt_memory_asked asked = {*w, from || to || at.n, step, at};
+        const struct mt_memory_asked asked = {*w, from || to || at.n, step || per, at, per};
         return mt_memory_process(r, v, d, &asked, err);
     }
     if (!mt_device_has_events(d) && (from || to || step))
@@ -120,8 +121,8 @@ static void explain(struct mt_report *r, const struct mt_run *run)
 
 static void add_columns(struct mt_report *r, bool process)
 {
-    if (at.n) {
-        mt_memory_process_columns(r, at.n);
+    if (at.n || per) {
+        mt_memory_process_columns(r, at.n, per);
         return;
     }
     r->keep_order = true;
@@ -132,24 +133,34 @@ static void add_columns(struct mt_report *r, bool process)
         r->columns.v[2 + c].spare = columns[c].spare;
     }
     if (process)
-        mt_memory_process_columns(r, 0);
+        mt_memory_process_columns(r, 0, false);
 }
 
-/* Moments are of processes: of others `peak` knows what is in use then. */
-static enum mt_status check_at(const struct mt_view *v, struct mt_err *err)
+/* Moments and all steps are of processes: of others `peak` knows what is in use then. */
+static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
 {
-    if (!at.n || (v->run.kind == MT_RUN_PROCESS && at.n <= 2 && !from && !to && !step))
+    bool process = v->run.kind == MT_RUN_PROCESS, window = from || to || step;
+    const char *option = at.n ? "--at" : "--per";
+    if (!at.n && !per)
         return MT_OK;
-    if (v->run.kind != MT_RUN_PROCESS)
-        MT_FAIL(err, MT_EUSAGE, "--at is for runs of processes, and run '%s' is none", v->run.name);
-    else
-        MT_FAIL(err, MT_EUSAGE,
-                at.n > 2 ? "--at is given at most twice" : "--at is beside --from, --to or --step");
-    mt_err_hint(err,
-                v->run.kind != MT_RUN_PROCESS
-                    ? "`memtool peak %s --at TIME` shows what was in use then."
-                    : "Give moments, or a window.",
+    if (!process) {
+        MT_FAIL(err, MT_EUSAGE, "%s is for runs of processes, and run '%s' is none", option,
                 v->run.name);
+        mt_err_hint(err,
+                    at.n ? "`memtool peak %s --at TIME` shows what was in use then."
+                         : "`memtool peak %s --per step` shows the steps.",
+                    v->run.name);
+        return MT_EUSAGE;
+    }
+    if (per && strcmp(per, "step") != 0)
+        MT_FAIL(err, MT_EUSAGE, "--per is step, not '%s'", per);
+    else if (at.n > 2)
+        MT_FAIL(err, MT_EUSAGE, "--at is given at most twice");
+    else if (window || (at.n && per))
+        MT_FAIL(err, MT_EUSAGE, "%s is beside another choice of times", option);
+    else
+        return MT_OK;
+    mt_err_hint(err, "Give moments (--at), or a window (--from, --to, --step), or --per step.");
     return MT_EUSAGE;
 }
 
@@ -172,7 +183,7 @@ static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_window w;
-    MT_TRY(check_at(v, err));
+    MT_TRY(check_asked(v, err));
     add_columns(r, v->run.kind == MT_RUN_PROCESS);
     describe(r, &v->run);
     MT_TRY(mt_view_note_steps(v, step, r, err));
@@ -203,8 +214,11 @@ static const struct mt_opt opts[] = {
     {"step", 0, MT_OPT_STRING, &step, "A..B", "the same for these steps"},
     {"at", 0, MT_OPT_LIST, &at, "TIME",
      "of processes: what they have at this moment; given twice, what changed in between"},
+    {"per", 0, MT_OPT_STRING, &per, "WHAT", "of processes: step, a row for each step"},
     {0},
 };
+
+static const struct mt_values values[] = {{"per", "step", NULL}, {0}};
 
 static const struct mt_glossary_entry metrics[] = {
     {"allocated", "what the program has in use, with rounding: memory_allocated()"},
@@ -243,6 +257,7 @@ const struct mt_cmd mt_cmd_memory = {
                 "  memtool memory train --at 2s --at @end\n",
     .opts = opts,
     .words = words,
+    .values = values,
     .args_max = 1,
     .run = run,
 };

@@ -14,13 +14,18 @@ static struct mt_cell cell(int64_t bytes)
     return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
 }
 
-void mt_memory_process_columns(struct mt_report *r, size_t at_n)
+void mt_memory_process_columns(struct mt_report *r, size_t at_n, bool per_step)
 {
+    r->keep_order = true;
+    if (per_step) {
+        mt_report_columns(r, "step start_ns end_b=RSS peak_b=MOST pytorch_last_b=PYTORCH "
+                             "pytorch_max_b=MOST device");
+        return;
+    }
     if (!at_n) {
         mt_report_column(r, "at_peak_b", "AT PEAK RSS", MT_UNIT_BYTES);
         return;
     }
-    r->keep_order = true;
     mt_report_columns(r, at_n == MOMENTS ? "change_b before_b after_b" : "live_b=THEN");
     mt_report_columns(r, "device metric");
     r->columns.v[r->columns.n - 1].whole = true;
@@ -75,7 +80,7 @@ static enum mt_status find_moment(const struct mt_view *v, const struct mt_proce
     int64_t index = mt_levels_of_moment(rss, &m);
     out->t_ns = exact ? m.t_ns : mt_levels_time(rss, index, 0);
     if (m.t_ns == INT64_MAX && m.kind == MT_AT_TIME)
-        out->t_ns = v->run.dur_ns; /* parts are counted behind the last change */
+        out->t_ns = mt_process_last(counts, v->run.dur_ns);
     out->rss_b = out->t_ns < counts->end_ns ? mt_levels_value(rss, index) : MT_UNKNOWN;
     return MT_OK;
 }
@@ -145,7 +150,39 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
         point_to_trace(r, &counts->traced, m);
 }
 
-/* ---- both ---- */
+/* ---- steps ---- */
+
+static const struct mt_counted *pytorch_of(const struct mt_process_counts *counts)
+{
+    for (size_t i = 0; i < counts->all.n; i++)
+        if (strcmp(counts->all.v[i].metric, MT_COUNTED_PYTORCH) == 0)
+            return &counts->all.v[i];
+    return NULL;
+}
+
+static void step_rows(struct mt_report *r, const struct mt_run_device *d,
+                      const struct mt_steps *steps, const struct mt_process_counts *counts)
+{
+    const struct mt_counted *pytorch = pytorch_of(counts);
+    for (size_t i = 0; i < steps->all.n; i++) {
+        const struct mt_step *s = &steps->all.v[i];
+        const struct mt_window w = {s->start_ns, mt_steps_until(steps, i)};
+        int64_t rss[2], own[2] = {MT_UNKNOWN, MT_UNKNOWN}; /* most, last */
+        mt_process_counted_within(counts, &counts->all.v[0], &w, &rss[0], &rss[1]);
+        if (pytorch)
+            mt_process_counted_within(counts, pytorch, &w, &own[0], &own[1]);
+        struct mt_cell *cells = mt_report_row(r)->cells;
+        cells[0] = mt_cell_int(s->number);
+        cells[1] = mt_cell_int(s->start_ns);
+        cells[2] = cell(rss[1]);
+        cells[3] = cell(rss[0]);
+        cells[4] = cell(own[1]);
+        cells[5] = cell(own[0]);
+        cells[6] = mt_cell_text(mt_report_text(r, d->name));
+    }
+}
+
+/* ---- all ---- */
 
 /* Of which run the figures of PyTorch are, and when they are known. */
 static void name_traces(struct mt_report *r, const struct mt_run *run,
@@ -168,7 +205,9 @@ static enum mt_status show(struct mt_report *r, const struct mt_view *v,
                            const struct mt_process_counts *counts, struct mt_err *err)
 {
     struct moment m[MOMENTS] = {{0}};
-    if (asked->at.n) {
+    if (asked->per_step) {
+        step_rows(r, d, &v->blocks.steps, counts);
+    } else if (asked->at.n) {
         for (size_t i = 0; i < asked->at.n; i++)
             MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
         if (m[0].t_ns < counts->end_ns)

@@ -13,10 +13,11 @@ struct mt_memory_asked {
     struct mt_window window;
     bool levels, steps;   /* they are needed: a part is asked for */
     struct mt_strings at; /* one moment or two instead of a window */
+    bool per_step;        /* each step instead */
 };
 
-/* The columns of that many moments; 0: those of a window, behind the ones that all devices have. */
-void mt_memory_process_columns(struct mt_report *r, size_t at_n);
+/* Its columns; of a window those behind the ones that all devices have. */
+void mt_memory_process_columns(struct mt_report *r, size_t at_n, bool per_step);
 /* A row for each figure of the device. Errors: MT_EUSAGE: no such moment, or the run does not know
  * enough; MT_EDB. */
 enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,

@@ -224,13 +224,18 @@ static struct mt_cell known_cell(int64_t bytes)
 
 /* What was counted of a process at those moments. */
 static void count_row(struct mt_report *r, const struct mt_process_counts *counts,
-                      const struct mt_counted *c, const struct mt_peak_found *f, int n)
+                      const struct mt_counted *c, const struct mt_peak_found *f, int n,
+                      int64_t dur_ns)
 {
     bool rss = strcmp(c->metric, mt_metric_names[MT_METRIC_RSS]) == 0;
     int64_t v[2] = {MT_UNKNOWN, MT_UNKNOWN};
     struct mt_cell *cells = mt_report_row(r)->cells;
     for (int i = 0; i < n; i++)
-        v[i] = rss ? f[i].level_b : mt_process_counted_at(counts, c, f[i].counted_ns);
+        v[i] = rss ? f[i].level_b
+                   : mt_process_counted_at(counts, c,
+                                           f[i].counted_ns == INT64_MAX
+                                               ? mt_process_last(counts, dur_ns)
+                                               : f[i].counted_ns);
     if (n == 2) {
         bool both = v[0] != MT_UNKNOWN && v[1] != MT_UNKNOWN;
         *cells++ = known_cell(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);
@@ -251,7 +256,7 @@ static enum mt_status process_report(struct mt_peak *p, const struct mt_peak_fou
     mt_report_columns(r, "metric");
     r->keep_order = true;
     for (size_t i = 0; i < counts.all.n && st == MT_OK; i++)
-        count_row(r, &counts, &counts.all.v[i], f, n);
+        count_row(r, &counts, &counts.all.v[i], f, n, v->run.dur_ns);
     mt_process_counts_free(&counts);
     MT_TRY(st);
     if (n == 2)

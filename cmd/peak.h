@@ -31,7 +31,7 @@ struct mt_peak_found {
     int64_t index;    /* in the levels */
     int64_t record, t_ns, level_b;
     bool unread;               /* levels are not known then */
-    int64_t counted_ns;        /* when a process was counted: t_ns, or the end of the run */
+    int64_t counted_ns;        /* when a process was counted: t_ns; INT64_MAX: at its end */
     int64_t held_ns;           /* when what call paths hold was as it is then; t_ns, or before it */
     int64_t whole_b, whole_ns; /* of runs without events, the level at t_ns, or the peak in all */
 };

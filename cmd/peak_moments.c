@@ -18,7 +18,7 @@ static struct mt_peak_found found_in(const struct mt_levels *levels, const struc
                               .level_b = mt_levels_value(levels, index)};
     if (m->kind == MT_AT_PEAK && f.t_ns < m->from_ns && m->from_ns <= dur_ns)
         f.t_ns = m->from_ns; /* reached before, and held when the window begins */
-    f.counted_ns = m->kind == MT_AT_TIME && m->t_ns == INT64_MAX ? dur_ns : f.t_ns;
+    f.counted_ns = m->kind == MT_AT_TIME && m->t_ns == INT64_MAX ? INT64_MAX : f.t_ns;
     f.held_ns = mt_levels_time(levels, index, f.t_ns);
     f.whole_b = f.level_b;
     f.whole_ns = f.t_ns;

@@ -305,7 +305,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     mt_recorder_begin(&r, path, pid);
     watch(&r, pid, &status, &usage);
     int64_t dur_ns = mt_recorder_now(&r);
-    mt_record_torch_missing(&torch, &r.untraced);
+    mt_record_torch_said(&torch, &r);
     enum mt_status st = mt_recorder_end(&r, dur_ns, status, &usage, &failed);
     summarise(&r, status, dur_ns);
     if (st != MT_OK)

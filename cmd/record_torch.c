@@ -70,13 +70,14 @@ void mt_record_torch_env(const struct mt_record_torch *t)
 
 /* ---- after ---- */
 
-void mt_record_torch_missing(const struct mt_record_torch *t, struct mt_buf *out)
+void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r)
 {
     struct mt_torch all;
     if (!t->folder)
         return;
     mt_torch_read(t->folder, &all);
-    mt_torch_missing(&all, out);
+    mt_torch_missing(&all, &r->untraced);
+    mt_torch_costs(&all, r->opts.start_ns, r->watch.peak_ns, &r->profiled);
     mt_torch_free(&all);
 }
 
@@ -95,26 +96,38 @@ static enum mt_status change(struct mt_db *db, const struct mt_run *process, con
     return st;
 }
 
-/* "train.torch", of several processes "train.rank0" or "train.4711". */
-static char *trace_name(const struct mt_torch *all, const struct mt_torch_process *p,
-                        const char *run)
+/* "train.torch", of several processes "train.rank0" or "train.4711"; with what it is of. */
+static char *name_of(const struct mt_torch *all, const struct mt_torch_process *p, const char *run,
+                     const char *what)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < all->all.n; i++)
-        n += all->all.v[i].trace;
+    const char *dot = *what ? "." : "";
     if (p->rank >= 0)
-        return mt_asprintf("%s.rank%lld", run, (long long)p->rank);
-    return n > 1 ? mt_asprintf("%s.%lld", run, (long long)p->pid) : mt_asprintf("%s.torch", run);
+        return mt_asprintf("%s.rank%lld%s%s", run, (long long)p->rank, dot, what);
+    if (all->all.n > 1)
+        return mt_asprintf("%s.%lld%s%s", run, (long long)p->pid, dot, what);
+    return mt_asprintf("%s.%s", run, *what ? what : "torch");
 }
 
-static void tell(const struct mt_torch_process *p, const char *trace, const char *group)
+/* Of several processes those count that made steps of optimizers, where some did, and all are
+ * wanted for all steps. Launchers allocate nothing. */
+static bool is_wanted(const struct mt_record_torch *t, const struct mt_torch *all,
+                      const struct mt_torch_process *p)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < all->all.n; i++)
+        most = all->all.v[i].step_n > most ? all->all.v[i].step_n : most;
+    return p->step_n || !most || !*t->steps;
+}
+
+static void tell(const struct mt_torch_process *p, bool trace, const char *name, const char *group)
 {
     char steps[MT_HUMAN_LONG];
     struct mt_buf safe = {0};
-    mt_escape_terminal(&safe, trace);
-    fprintf(stderr, "memtool: PyTorch's allocations of process %lld%s%s: run %s", (long long)p->pid,
-            p->step_n ? ", " : "",
-            p->step_n ? mt_human_plural(p->step_n, "optimizer step", steps) : "", safe.s);
+    mt_escape_terminal(&safe, name);
+    fprintf(stderr, "memtool: %s of process %lld%s%s: run %s",
+            trace ? "PyTorch's allocations" : "a snapshot of CUDA's allocator", (long long)p->pid,
+            trace && p->step_n ? ", " : "",
+            trace && p->step_n ? mt_human_plural(p->step_n, "optimizer step", steps) : "", safe.s);
     mt_buf_clear(&safe);
     mt_escape_terminal(&safe, group);
     fprintf(stderr, ", in group %s\n", safe.s);
@@ -122,15 +135,15 @@ static void tell(const struct mt_torch_process *p, const char *trace, const char
 }
 
 static enum mt_status import_one(struct mt_db *db, const char *file, const char *source,
-                                 const char *group, struct mt_store_result *result,
-                                 struct mt_err *err)
+                                 const char *group, bool among_others,
+                                 struct mt_store_result *result, struct mt_err *err)
 {
     struct mt_recording rec;
     char hash[33];
     struct mt_import_opts how = {.source = source};
     *mt_vec_push(&how.groups) = group;
     enum mt_status st = mt_import_read(file, &how, &rec, hash, err);
-    if (st == MT_OK)
+    if (st == MT_OK && (rec.devices.n || !among_others))
         st = mt_import_store(db, file, &how, &rec, hash, result, err);
     mt_buf_free(&result->joined);
     mt_buf_free(&result->latest);
@@ -140,38 +153,64 @@ static enum mt_status import_one(struct mt_db *db, const char *file, const char 
 }
 
 /* The trace is there: says so. */
-static void use(struct mt_db *db, const struct mt_run *process, const struct mt_torch_process *p,
-                const struct mt_store_result *result)
+static enum mt_status use(struct mt_db *db, const struct mt_run *process,
+                          const struct mt_torch_process *p, const struct mt_store_result *result,
+                          struct mt_err *err)
 {
-    struct mt_err err = MT_ERR_INIT;
     struct mt_run trace;
-    enum mt_status st = mt_run_get(db, result->run_id, &trace, &err);
-    if (st == MT_OK)
-        st = change(db, process, NULL, &trace, &err);
-    if (st == MT_OK)
-        tell(p, result->name, process->name);
-    else
+    if (!*result->name)
+        return MT_OK; /* it allocated nothing, and is left out */
+    MT_TRY(mt_run_get(db, result->run_id, &trace, err));
+    if (trace.kind == MT_RUN_TRACE)
+        MT_TRY(change(db, process, NULL, &trace, err));
+    tell(p, trace.kind == MT_RUN_TRACE, result->name, process->name);
+    return MT_OK;
+}
+
+/* Imports a file of a process, if it is there. */
+static void import_file(const struct mt_record_torch *t, struct mt_db *db,
+                        const struct mt_torch *all, size_t i, const char *what, const char *ending,
+                        const struct mt_run *process)
+{
+    const struct mt_torch_process *p = &all->all.v[i];
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_store_result result = {0};
+    char *source = name_of(all, p, process->name, what);
+    char *file = mt_asprintf("%s/%lld.%s", t->folder, (long long)p->pid, ending);
+    enum mt_status st = MT_OK;
+    if (access(file, R_OK) == 0) {
+        st = import_one(db, file, source, process->name, all->all.n > 1, &result, &err);
+        if (st == MT_OK)
+            st = use(db, process, p, &result, &err);
+    }
+    if (st != MT_OK)
         mt_print_error(&err);
+    free(source);
+    free(file);
 }
 
 static void import_all(const struct mt_record_torch *t, struct mt_db *db,
                        const struct mt_torch *all, const struct mt_run *process)
 {
+    static const struct {
+        const char *what, *ending;
+    } files[] = {{"", "json"},
+                 {"cuda", "pickle"},
+                 {"oom-1", "oom-1.pickle"},
+                 {"oom-2", "oom-2.pickle"},
+                 {"oom-3", "oom-3.pickle"}};
+    size_t left_out_n = 0;
     for (size_t i = 0; i < all->all.n; i++) {
-        const struct mt_torch_process *p = &all->all.v[i];
-        struct mt_err err = MT_ERR_INIT;
-        struct mt_store_result result = {0};
-        if (!p->trace)
-            continue;
-        char *source = trace_name(all, p, process->name);
-        char *file = mt_asprintf("%s/%lld.json", t->folder, (long long)p->pid);
-        if (import_one(db, file, source, process->name, &result, &err) == MT_OK)
-            use(db, process, p, &result);
-        else
-            mt_print_error(&err);
-        free(source);
-        free(file);
+        bool wanted = is_wanted(t, all, &all->all.v[i]);
+        left_out_n += !wanted;
+        for (size_t k = 0; wanted && k < MT_ARRAY_LEN(files); k++)
+            import_file(t, db, all, i, files[k].what, files[k].ending, process);
     }
+    if (left_out_n)
+        fprintf(stderr,
+                "memtool: traces of %zu processes without an optimizer step were left out; "
+                "--torch=all keeps them\n",
+                left_out_n);
 }
 
 void mt_record_torch_import(const struct mt_record_torch *t, const char *path, const char *run)

@@ -4,6 +4,7 @@
 #ifndef MT_RECORD_TORCH_CMD_H
 #define MT_RECORD_TORCH_CMD_H
 
+#include "cmd/recorder.h"
 #include "lib/base/err.h"
 #include "lib/base/mem.h"
 #include <stdbool.h>
@@ -22,8 +23,9 @@ struct mt_record_torch {
 enum mt_status mt_record_torch_begin(struct mt_record_torch *t, struct mt_err *err);
 /* In the process that becomes the command: sets its environment. */
 void mt_record_torch_env(const struct mt_record_torch *t);
-/* The command has ended: what there is no trace of, for people; "": nothing. */
-void mt_record_torch_missing(const struct mt_record_torch *t, struct mt_buf *out);
+/* The command has ended: tells the recorder what there is no trace of, and what the profiler did.
+ */
+void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r);
 /* Imports the traces into the database at path; they and the run of that name are a group called
  * like it. Says so, and what failed, on stderr. */
 void mt_record_torch_import(const struct mt_record_torch *t, const char *path, const char *run);

@@ -71,6 +71,8 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
         mt_live_note(live, MT_NOTE_UNWATCHED, 0, r->missing.s);
     if (r->uncounted.n)
         mt_live_note(live, MT_NOTE_NO_MALLOC, 0, r->uncounted.s);
+    if (r->profiled.n)
+        mt_live_note(live, MT_NOTE_PROFILER, 0, r->profiled.s);
     if (r->untraced.n)
         mt_live_note(live, MT_NOTE_NO_TRACE, 0, r->untraced.s);
     return mt_live_end(live, until, err);
@@ -213,7 +215,7 @@ static bool listen(struct mt_recorder *r, int64_t t_ns, bool ended)
 
 void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns)
 {
-    if (listen(r, t_ns, false) && t_ns - r->looked_ns >= r->interval_ns / 8)
+    if (listen(r, t_ns, false) && t_ns - r->looked_ns >= r->interval_ns / 32)
         mt_recorder_look(r, t_ns);
 }
 
@@ -258,7 +260,7 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
         set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)
         set_meta(r, 10, "processes_hidden_n", r->watch.hidden_n);
-    set_meta(r, 14, "pid", r->watch.first.pid);
+    set_meta(r, 16, "pid", r->watch.first.pid);
     r->ended = true;
     pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);
@@ -283,6 +285,7 @@ void mt_recorder_free(struct mt_recorder *r)
     mt_buf_free(&r->untraced);
     mt_buf_free(&r->uncounted);
     mt_malloc_close(&r->malloc);
+    mt_buf_free(&r->profiled);
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
     free(r->path);

@@ -34,12 +34,12 @@ struct mt_recorder {
     uint64_t dropped_n;
     size_t said_n; /* of seen: what the command says */
     bool ended;
-    struct mt_buf meta[32];  /* at the end: keys and values, */
-    struct mt_buf missing;   /* and what a note says */
-    struct mt_malloc malloc; /* table NULL: not asked */
-    struct mt_buf uncounted; /* the same of malloc */
-    struct mt_buf untraced;  /* the same of PyTorch's traces; set before the end */
-    struct mt_err err;       /* the writer's */
+    struct mt_buf meta[32];           /* at the end: keys and values, */
+    struct mt_buf missing;            /* and what a note says */
+    struct mt_malloc malloc;          /* table NULL: not asked */
+    struct mt_buf uncounted;          /* the same of malloc */
+    struct mt_buf untraced, profiled; /* the same of PyTorch's traces; set before the end */
+    struct mt_err err;                /* the writer's */
     char written_name[256];
 };
 

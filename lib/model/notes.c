@@ -63,6 +63,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_UNWATCHED] = "unwatched",
     [MT_NOTE_NO_TRACE] = "no_trace",
     [MT_NOTE_NO_MALLOC] = "no_malloc",
+    [MT_NOTE_PROFILER] = "profiler",
     [MT_NOTE_SAID] = "lines_left_out",
 };
 
@@ -86,6 +87,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
     [MT_NOTE_NO_MALLOC] = ABOUT(LEVELS),
+    [MT_NOTE_PROFILER] = ABOUT(LEVELS),
     [MT_NOTE_SAID] = ABOUT(STEPS),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
@@ -219,6 +221,7 @@ static const char *const texts[MT_NOTE_N] = {
                              "the last look, with %B at most",
     [MT_NOTE_UNWATCHED] = "not all was recorded: %D",
     [MT_NOTE_NO_MALLOC] = "what malloc has was not recorded, or not of all processes: %D",
+    [MT_NOTE_PROFILER] = "PyTorch's profiler is in the figures of the process: %D",
     [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "

@@ -1,11 +1,18 @@
 #include "lib/record/torch.h"
 
-#include "lib/base/sort.h"
+#include "lib/base/human.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static void take_times(const char *value, int64_t out[2])
+{
+    char *rest;
+    out[0] = strtoll(value, &rest, 10);
+    out[1] = strtoll(rest, NULL, 10);
+}
 
 static void take_line(struct mt_torch_process *p, const char *key, const char *value)
 {
@@ -15,6 +22,10 @@ static void take_line(struct mt_torch_process *p, const char *key, const char *v
         snprintf(p->why, sizeof p->why, "%s", value);
     else if (strcmp(key, "steps") == 0)
         p->step_n = strtoll(value, NULL, 10);
+    else if (strcmp(key, "started") == 0)
+        take_times(value, p->start_ns);
+    else if (strcmp(key, "stopped") == 0)
+        take_times(value, p->stop_ns);
     else if (strcmp(key, "rank") == 0 && *value)
         p->rank = strtoll(value, NULL, 10);
 }
@@ -71,6 +82,26 @@ void mt_torch_read(const char *folder, struct mt_torch *out)
 void mt_torch_free(struct mt_torch *t)
 {
     mt_vec_free(&t->all);
+}
+
+static void add_time(struct mt_buf *out, const char *what, const int64_t t[2], int64_t base_ns,
+                     int64_t peak_ns)
+{
+    char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX];
+    if (!t[0])
+        return;
+    int64_t from_ns = t[0] - base_ns, to_ns = t[1] - base_ns;
+    mt_buf_addf(out, "%s%s from %s to %s%s", out->n ? ", " : "", what, mt_human_ns(from_ns, from),
+                mt_human_ns(to_ns, to),
+                peak_ns >= from_ns && peak_ns <= to_ns ? " (the peak of rss is of that)" : "");
+}
+
+void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, struct mt_buf *out)
+{
+    if (t->all.n != 1)
+        return; /* whose peak it is, nobody knows */
+    add_time(out, "it started", t->all.v[0].start_ns, base_ns, peak_ns);
+    add_time(out, "wrote its trace", t->all.v[0].stop_ns, base_ns, peak_ns);
 }
 
 /* Why a process has no trace, or not all of it. */

@@ -16,6 +16,8 @@ struct mt_torch_process {
     char state[16]; /* running: it has not ended; recorded; yielded, failed, missing: see why */
     char why[160];  /* for people; "": nothing to say */
     bool trace;
+    int64_t start_ns[2], stop_ns[2]; /* the profiler started, and ended and wrote, from..to; since
+                                        the epoch, 0: not */
 };
 
 struct mt_torch {
@@ -26,6 +28,11 @@ struct mt_torch {
 /* What is in the folder; one that cannot be read has nothing. Free with mt_torch_free. */
 void mt_torch_read(const char *folder, struct mt_torch *out);
 void mt_torch_free(struct mt_torch *t);
+
+/* What the profilers did in a process's memory that the program did not, for people: when, where
+ * the run began at base_ns, and whether the process's highest rss, which it had peak_ns later, is
+ * theirs; "": there was none. */
+void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, struct mt_buf *out);
 
 /* What is missing in the traces, for people; "": nothing, or nothing was there to be recorded. */
 void mt_torch_missing(const struct mt_torch *t, struct mt_buf *out);

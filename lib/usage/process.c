@@ -135,6 +135,18 @@ static int64_t rest_at(const struct mt_process_counts *all, int64_t t_ns)
     return rest < 0 ? MT_UNKNOWN : rest;
 }
 
+/* Of it parts are counted less often: one that is above what there is now is of another time. */
+static int64_t below_rss(const struct mt_process_counts *all, const struct mt_counted *c,
+                         int64_t t_ns)
+{
+    int64_t part = mt_counted_at(c, t_ns), rss = mt_counted_at(&all->all.v[0], t_ns);
+    bool of_rss = false;
+    static const int parts[] = {MT_METRIC_ANON, MT_METRIC_FILE, MT_METRIC_SHMEM};
+    for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++)
+        of_rss |= strcmp(c->metric, mt_metric_names[parts[i]]) == 0;
+    return of_rss && rss != MT_UNKNOWN && part > rss ? MT_UNKNOWN : part;
+}
+
 int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct mt_counted *c,
                               int64_t t_ns)
 {
@@ -146,7 +158,7 @@ int64_t mt_process_counted_at(const struct mt_process_counts *all, const struct 
     for (size_t i = 0; i < MT_ARRAY_LEN(seldom); i++)
         is_seldom |= strcmp(c->metric, mt_metric_names[seldom[i]]) == 0;
     if (at < 0 || !is_seldom)
-        return mt_counted_at(c, t_ns);
+        return below_rss(all, c, t_ns);
     int64_t then = mt_counted_at(&all->all.v[0], c->levels.all.v[at].t_ns);
     int64_t now = mt_counted_at(&all->all.v[0], t_ns), off = mt_wrap_sub(now, then);
     return off <= now / 100 && off >= -(now / 100) ? mt_counted_at(c, t_ns) : MT_UNKNOWN;

@@ -47,6 +47,12 @@ enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run
                                       struct mt_process_counts *out, struct mt_err *err);
 void mt_process_counts_free(struct mt_process_counts *c);
 
+/* When the process was there last: parts are counted behind the last change of its rss, too. */
+static inline int64_t mt_process_last(const struct mt_process_counts *c, int64_t dur_ns)
+{
+    return c->end_ns <= dur_ns ? c->end_ns - 1 : dur_ns;
+}
+
 /* What was counted last by t_ns; MT_UNKNOWN: nothing yet. */
 int64_t mt_counted_at(const struct mt_counted *c, int64_t t_ns);
 

@@ -68,6 +68,9 @@ static enum mt_status is_of(struct mt_db *db, const struct mt_run *run,
 {
     const char *colon = strchr(process->name, ':');
     int64_t own = colon ? strtoll(colon + 1, NULL, 10) : -1;
+    *is = false;
+    if (!colon && strcmp(process->name, "process") != 0)
+        return MT_OK; /* several together */
     if (!colon)
         MT_TRY(pid_of_command(db, run->id, &own, err));
     *is = pid < 0 || own == pid;

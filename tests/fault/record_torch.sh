@@ -75,7 +75,7 @@ gc.collect()
 time.sleep(.3)
 END
 "$MEMTOOL" record --torch --name parts -- python3 parts.py >out 2>err || fail "exit $?"
-device=$(ask "SELECT device FROM v_device WHERE run = 'parts' ORDER BY peak_b DESC LIMIT 1")
+device=$(ask "SELECT device FROM v_device WHERE run = 'parts' AND device <> 'processes' ORDER BY peak_b DESC LIMIT 1")
 figures() { "$MEMTOOL" memory parts --device "$device" --format csv "$@" 2>>err; } # of the Python itself
 mib() { awk -F, -v c="$1" -v d="$device" -v m="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $at["metric"] == m && $at["device"] == d && $at[c] != "" { printf "%d\n", ($at[c] + 524288) / 1048576 }'; }
 figures >all
@@ -89,12 +89,16 @@ same "what PyTorch freed" "$(mib change_b pytorch <change)" -99 # rounded up
 back=$(mib change_b rss <change)
 if [ "$back" -gt -98 ] || [ "$back" -lt -175 ]; then fail "rss fell by $back MiB"; fi
 "$MEMTOOL" memory parts --device "$device" --at @peak --at @end >out 2>>err
-grep -q "^PyTorch freed 100 MiB, and the system got 1.. MiB back" out || fail "it is not said what came back: $(cat out)"
+grep -q "^PyTorch freed 100 MiB, and the system got 1[0-9.]* MiB back" out || fail "it is not said what came back: $(cat out)"
 # shellcheck disable=SC2016 # not to be expanded
 next=$(sed -n 's/^`memtool \(.*\)` shows whose.*/\1/p' out)
 # shellcheck disable=SC2086 # words
 "$MEMTOOL" $next >out 2>>err || fail "what it advises is exit $?"
 grep -q "^-100 MiB" out || fail "the trace does not say whose they were"
+ask "SELECT text FROM v_note WHERE run = 'parts' AND kind = 'profiler'" | grep -q "it started from .* to .*, wrote its trace from" || fail "nothing says when the profiler started"
+# a full collection is a mark of the process, here the one after the del
+figures --at '@mark gc 1' >after
+same "what PyTorch has after the collection" "$(mib live_b pytorch <after)" 3
 figures --at 1ms >before
 same "PyTorch before it was imported" "$(mib live_b pytorch <before)" ""
 "$MEMTOOL" timeline parts --device "$device" --format csv --width 1000 >out 2>>err
@@ -182,6 +186,14 @@ PYTHONPATH="$PWD/site:$fake" "$MEMTOOL" record --torch --name site -- python3 tr
 cmp -s want out || fail "another sitecustomize: $(diff want out)"
 same "its trace" "$(ask "SELECT count(*) FROM run WHERE name = 'site.torch'")" 1
 
+# what CUDA's allocator had at exit, and when it ran out
+record cuda "$alloc
+torch.cuda.init()
+torch.cuda.oom(0, 1, 2, 3)"
+same "its snapshots" "$(ask "SELECT name, format FROM run WHERE name LIKE 'cuda.%' ORDER BY name")" "cuda.cuda,cuda-snapshot
+cuda.oom-1,cuda-snapshot
+cuda.torch,pytorch-trace"
+
 # ---- several processes ----
 
 cat >ranks.py <<'END'
@@ -193,6 +205,19 @@ END
 "$MEMTOOL" record --torch --name job -- python3 ranks.py 2>err || fail "exit $?"
 same "two ranks" "$(ask "SELECT run, peak_b / 1048576 FROM v_device WHERE run LIKE 'job.%' ORDER BY 1")" "job.rank0,1
 job.rank1,2"
+cat >launcher.py <<'END'
+import os, subprocess, sys
+import torch
+x = torch.empty(3 << 20)
+child = "import torch; x = torch.empty(9 << 20)" + "; torch.optim.Optimizer().step()" * int(sys.argv[1])
+subprocess.run([sys.executable, "-c", child], check=True)
+END
+"$MEMTOOL" record --torch --name steps -- python3 launcher.py 1 2>err || fail "exit $?"
+same "of several processes that with steps" "$(ask "SELECT peak_b / 1048576 FROM v_device WHERE run LIKE 'steps.%'")" 9
+grep -q "traces of 1 processes without" err || fail "nothing says that one was left out"
+"$MEMTOOL" record --torch --name both -- python3 launcher.py 0 2>err || fail "exit $?"
+same "of several processes without steps" "$(ask "SELECT peak_b / 1048576 FROM v_device WHERE run LIKE 'both.%' ORDER BY 1")" "3
+9"
 cat >spawn.py <<'END'
 import multiprocessing, torch
 def work(n):

@@ -246,7 +246,7 @@ def every_value():
     memtool("import", f"{SAMPLES}/heap/dhat_ad_hoc.json", "--db", "v.db", "--name", "events")
     memtool("import", f"{SAMPLES}/python/memray_1.20.bin", "--db", "v.db", "--name", "memray")
     memtool("import", f"{SAMPLES}/timelines/adam.raw.json.gz", "--db", "v.db", "--name", "categories")
-    memtool("import", f"{SAMPLES}/process/mprofile.dat", "--db", "v.db", "--name", "process")
+    memtool("import", f"{SAMPLES}/process/seed_style.log", "--db", "v.db", "--name", "process")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
     for name in ("labels1.pb", "labels2.pb"):  # as a series they have a curve, too
         with open(name, "wb") as out:
@@ -260,7 +260,7 @@ def every_value():
             for word in ask(command, option + "="):
                 value = word.split("=", 1)[1]
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
-                run = "process" if (command, option) == ("memory", "--at") else run
+                run = "process" if command == "memory" and option in ("--at", "--per") else run
                 run = RUN_OF.get(value) or next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],

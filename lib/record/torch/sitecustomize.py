@@ -9,10 +9,13 @@ program starts a profiler of its own, or at exit. Into the folder $MEMTOOL_TORCH
     PID.said          what became of it: lines of "KEY VALUE", written anew whenever that changes
     python            empty: a Python came by here
 
+The end of a full collection of garbage is a mark of the process: "gc 1", "gc 2", ...
+
 It never raises into the program, and writes neither to its stdout nor to its stderr. Python 3.8 and later; PyTorch
 2.0 and later.
 """
 import atexit
+import gc
 import os
 import sys
 import time
@@ -20,6 +23,7 @@ import time
 FOLDER = os.environ.get("MEMTOOL_TORCH")
 STEPS = int(os.environ.get("MEMTOOL_TORCH_STEPS") or 0)  # of optimizers; 0: all
 STACKS = bool(os.environ.get("MEMTOOL_TORCH_STACKS"))
+MARKS = 1000  # of collections
 CUDA_EVENTS = 100000  # kept of the history of CUDA's allocator
 
 
@@ -44,6 +48,16 @@ class Said:
 said = Said()
 
 
+def mark(text):
+    """A mark of the process's run. The number may be that of another file by now, or in this process."""
+    fd = os.environ.get("MEMTOOL_FD", "")
+    try:
+        if os.readlink("/proc/self/fd/" + fd).startswith("/memfd:memtool-marks"):
+            os.write(int(fd), ("memtool:mark %s\n" % text).encode())
+    except (OSError, ValueError):
+        pass
+
+
 class Recording:
     """One profiler, from its start to the file."""
 
@@ -54,6 +68,7 @@ class Recording:
         self.busy = False  # our own calls of the profiler
         self.steps = 0
         self.ooms = 0
+        self.collections = 0
 
     def path(self, ending):
         return os.path.join(FOLDER, "%d.%s" % (self.pid, ending))
@@ -72,6 +87,7 @@ class Recording:
         register_optimizer_step_post_hook(self.after_step)
         self.torch.cuda._lazy_call(self.begin_cuda)
         self.start()
+        gc.callbacks.append(self.on_collection)
         os.register_at_fork(after_in_child=self.in_child)
         atexit.register(self.at_exit)
         if "multiprocessing.util" in sys.modules:  # its processes end without atexit
@@ -134,6 +150,7 @@ class Recording:
 
     def in_child(self):
         """A fork has the profiler's events, and would collect more for nobody."""
+        gc.callbacks.remove(self.on_collection)
         profiler, self.profiler = self.profiler, None
         if profiler is not None:
             try:
@@ -141,7 +158,14 @@ class Recording:
             except Exception:
                 pass
 
+    def on_collection(self, phase, info):
+        if phase == "stop" and info.get("generation") == 2 and self.collections < MARKS:
+            self.collections += 1
+            mark("gc %d" % self.collections)
+
     def at_exit(self):
+        if self.on_collection in gc.callbacks:
+            gc.callbacks.remove(self.on_collection)
         self.stop("recorded", "", "exit")
         self.dump_cuda("pickle")
 

@@ -2,6 +2,7 @@
 bytes, an optimizer, a GPU's allocator (FAKE_CUDA=1). For machines without PyTorch."""
 import json
 import os
+import pickle
 import sys
 import threading
 import time
@@ -130,8 +131,13 @@ def _lazy_call(call):
 
 
 def _write(path):
-    with open(path, "w") as out:
-        out.write("snapshot")
+    at = time.time_ns()
+    blocks = [{"address": at, "size": 512, "requested_size": 512, "state": "active_allocated", "frames": []},
+              {"address": at + 512, "size": 2096640, "requested_size": 0, "state": "inactive", "frames": []}]
+    segment = {"device": 0, "address": at, "total_size": 2097152, "allocated_size": 512, "active_size": 512,
+               "requested_size": 512, "stream": 0, "segment_type": "small", "blocks": blocks}
+    with open(path, "wb") as out:
+        pickle.dump({"segments": [segment], "device_traces": [[]]}, out)
 
 
 def _use_cuda():
