@@ -235,6 +235,7 @@ static const struct mt_glossary_entry metrics[] = {
     {"pss", "the same, where pages that several processes share count in part, so that these add "
             "up: of \"processes\" the sum of all that were recorded"},
     {"private", "what no other process shares"},
+    {"cgroup", "what the control group of a recorded command has, with all that is in it"},
     {"at_most, at_least",
      "of these processes together: the sum of their rss, in which shared pages "
      "count more than once; the largest of them"},

@@ -211,7 +211,13 @@ static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
         mt_buf_adds(&out, ", of a child");
     if (mt_watch_processes(w) > 1)
         mt_buf_addf(&out, "; %s processes", mt_human_count(mt_watch_processes(w), a));
+    const struct mt_watched_all *all = &w->together;
+    if (all->any)
+        mt_buf_addf(&out, ", together %s or more, %s at most", mt_human_bytes(all->least_b, a),
+                    mt_human_bytes(all->most_b, b));
     fprintf(stderr, "%s\n", out.s);
+    if (r->cause[0])
+        fprintf(stderr, "memtool: %s\n", r->cause);
     if (r->uncounted.n)
         fprintf(stderr, "memtool: what malloc has was not recorded, or not all of it: %s\n",
                 r->uncounted.s);

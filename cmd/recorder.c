@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/base/thread.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +238,42 @@ static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t val
     mt_buf_addf(&r->meta[at + 1], "%lld", (long long)value);
 }
 
+/* SIGKILL may be anybody's; what the kernel counts of its own is the evidence. */
+static void find_cause(struct mt_recorder *r, int status)
+{
+    bool own, killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    char limit[MT_HUMAN_MAX], at[MT_HUMAN_MAX + 16] = "";
+    int64_t n = mt_watch_oom_kills(&r->watch, &own), max = r->watch.group_last.max_b;
+    if (!n || (!own && !killed && !(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL)))
+        return;
+    if (max >= 0)
+        snprintf(at, sizeof at, ", limit %s", mt_human_bytes(max, limit));
+    if (own)
+        snprintf(
+            r->cause, sizeof r->cause,
+            "the out-of-memory killer killed %s (oom_kill of its control group rose by %lld%s)",
+            killed ? "it" : "a process beside it or a child", (long long)n, at);
+    else
+        snprintf(r->cause, sizeof r->cause,
+                 "perhaps by the out-of-memory killer (oom_kill of the system rose by %lld)",
+                 (long long)n);
+}
+
+static void set_meta_group(struct mt_recorder *r)
+{
+    const struct mt_watch *w = &r->watch;
+    if (w->group_last.max_b >= 0)
+        set_meta(r, 16, "cgroup_max_b", w->group_last.max_b);
+    if (w->group_last.oom_kill_n > w->group_first.oom_kill_n)
+        set_meta(r, 18, "cgroup_oom_kill_n", w->group_last.oom_kill_n - w->group_first.oom_kill_n);
+    if (w->group_left_n)
+        set_meta(r, 20, "cgroup_left_n", w->group_left_n);
+    if (r->cause[0]) {
+        mt_buf_adds(&r->meta[22], "cause");
+        mt_buf_addf(&r->meta[23], "\"%s\"", r->cause);
+    }
+}
+
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                                const struct rusage *usage, struct mt_err *err)
 {
@@ -254,8 +291,14 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     set_meta(r, 6, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
         set_meta(r, 8, "processes_left_out_n", r->watch.left_out_n);
+    find_cause(r, status);
+    set_meta_group(r);
+    set_meta(r, 24, "threads_most_n", r->watch.threads_n);
+    set_meta(r, 26, "cpu_ms",
+             (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
+                 (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
     if (r->watch.together.unread)
-        set_meta(r, 14, "pss_unread", 1);
+        set_meta(r, 28, "pss_unread", 1);
     if (r->dropped_n)
         set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)

@@ -19,6 +19,7 @@ struct mt_recorder {
     int64_t interval_ns; /* and now */
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
     struct mt_watch watch;
+    char cause[160];       /* why something was killed, as far as there is evidence; "": nothing */
     int64_t looked_ns;     /* the last time */
     struct mt_marks marks; /* what the command says of itself, */
     int64_t said_ns;       /* when that was read last */

@@ -12,10 +12,10 @@ const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "ba
                                                 "optimizer", "data loading", "recomputed"};
 const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
 const char *const mt_metric_names[MT_METRIC_N] = {
-    "reserved",      "oom",         "device_free", "rss",         "anon",
-    "file",          "shmem",       "pss",         "private",     "swap",
-    "virtual",       "peak_rss",    "at_most",     "at_least",    "malloc_in_use",
-    "malloc_mapped", "malloc_free", "malloc_top",  "malloc_held", "other_anon"};
+    "reserved",    "oom",        "device_free",   "rss",           "anon",        "file",
+    "shmem",       "pss",        "private",       "swap",          "virtual",     "peak_rss",
+    "at_most",     "at_least",   "malloc_in_use", "malloc_mapped", "malloc_free", "malloc_top",
+    "malloc_held", "other_anon", "cgroup"};
 
 void mt_rec_init(struct mt_recording *r)
 {

@@ -180,7 +180,8 @@ enum mt_metric {
     MT_METRIC_MALLOC_TOP,
     MT_METRIC_MALLOC_HELD,
     MT_METRIC_OTHER_ANON,
-    MT_METRIC_N /* from here on: mt_recording.own_metrics */
+    MT_METRIC_CGROUP, /* what the control group of the process has, whoever is in it */
+    MT_METRIC_N       /* from here on: mt_recording.own_metrics */
 };
 
 /* ---- what only snapshots of an allocator tell ---- */

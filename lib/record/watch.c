@@ -237,6 +237,7 @@ void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns)
 {
     *w = (struct mt_watch){
         .interval_ns = interval_ns, .family_step = 5 * interval_ns, .share_ns = 100 * 1000 * 1000};
+    mt_watch_group_begin(w, pid);
     add(w, pid, 0);
 }
 
@@ -277,6 +278,7 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             mt_malloc_sweep(w->malloc);
     }
     mt_watch_together(w, t_ns);
+    mt_watch_group(w, t_ns);
 }
 
 /* What the command alone can have had is its own, whoever saw it. */

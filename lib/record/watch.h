@@ -4,6 +4,7 @@
 #ifndef MT_WATCH_H
 #define MT_WATCH_H
 
+#include "lib/record/cgroup.h"
 #include "lib/record/live.h"
 #include "lib/record/proc.h"
 
@@ -26,6 +27,7 @@ struct mt_watched {
         least;        /* of what malloc had in use since that was told: the least, if it counted, */
     int64_t least_ns; /* and when */
     int64_t told[MT_METRIC_N]; /* of each metric, and 1 more */
+    bool group_left;           /* it is in another control group than the command */
 };
 
 /* All of them together. */
@@ -59,11 +61,16 @@ struct mt_watch {
     int64_t share_rest_ns;                 /* not before that: it takes time */
     uint32_t share_process_n;              /* processes that were known then */
     struct mt_watched_all together;
-    int64_t threads_n;             /* at one time, in all, at most */
-    struct mt_watched first;       /* the command itself, as it was last */
-    int64_t peak_b, peak_ns;       /* the highest of all processes, */
-    uint32_t peak_of;              /* of which, */
-    struct mt_proc_values at_peak; /* and what it consisted of */
+    struct mt_cgroup group; /* the command's, */
+    struct mt_cgroup_values group_first, group_last;
+    int64_t group_ns, group_step, group_n; /* when it is looked at next; how often */
+    uint32_t group_left_n;                 /* processes that are in another one */
+    int64_t system_ooms_n;                 /* when it began */
+    int64_t threads_n;                     /* at one time, in all, at most */
+    struct mt_watched first;               /* the command itself, as it was last */
+    int64_t peak_b, peak_ns;               /* the highest of all processes, */
+    uint32_t peak_of;                      /* of which, */
+    struct mt_proc_values at_peak;         /* and what it consisted of */
 };
 
 void mt_watch_free(struct mt_watch *w);
@@ -80,6 +87,9 @@ static inline int64_t mt_watch_processes(const struct mt_watch *w)
 {
     return (int64_t)w->process_n - w->together.any;
 }
+/* Whom the out-of-memory killer killed meanwhile: how many of the command's control group, else of
+ * the whole system; *own: which. 0: nobody, or nobody knows. */
+int64_t mt_watch_oom_kills(struct mt_watch *w, bool *own);
 /* What is missing in what was seen, for people; "": nothing. */
 void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out);
 

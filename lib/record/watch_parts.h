@@ -20,4 +20,8 @@ int64_t mt_watch_less(int64_t *n, int64_t *step);
  * shares. */
 void mt_watch_together(struct mt_watch *w, int64_t t);
 
+/* The control group of the command: when it begins, and from time to time. */
+void mt_watch_group_begin(struct mt_watch *w, pid_t pid);
+void mt_watch_group(struct mt_watch *w, int64_t t);
+
 #endif

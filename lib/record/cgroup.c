@@ -1,0 +1,113 @@
+#include "lib/record/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT = 16384, PATH = 1024 };
+
+static const struct names {
+    const char *current, *peak, *max, *events;
+} names[] = {{"memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.limit_in_bytes",
+              "memory.oom_control"},
+             {"memory.current", "memory.peak", "memory.max", "memory.events"}};
+
+static bool read_file(const char *path, char text[TEXT])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    return n > 0;
+}
+
+static bool read_own(const struct mt_cgroup *g, const char *name, char text[TEXT])
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", g->dir, name);
+    return read_file(path, text);
+}
+
+static bool is_there(const char *root, const char *path, bool second, struct mt_cgroup *out)
+{
+    char text[TEXT];
+    int n = snprintf(out->dir, sizeof out->dir, "%s%s%s", root, second ? "" : "/memory", path);
+    out->second = second;
+    return n < (int)sizeof out->dir && read_own(out, names[second].current, text);
+}
+
+/* Lines are "4:memory:/path", or "0::/path" of version 2. In a container the path may be the
+ * host's, and the mount its own group. */
+bool mt_cgroup_find(const char *root, const char *text, struct mt_cgroup *out)
+{
+    *out = (struct mt_cgroup){.dir = ""};
+    for (int second = 0; second < 2; second++)
+        for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            const char *kinds = strchr(line, ':'), *path = kinds ? strchr(kinds + 1, ':') : NULL;
+            size_t n = path ? strcspn(path + 1, "\n") : 0;
+            bool is =
+                second ? strncmp(line, "0::", 3) == 0 : path && strncmp(kinds, ":memory:", 8) == 0;
+            if (!is || !path || n >= sizeof out->path)
+                continue;
+            snprintf(out->path, sizeof out->path, "%.*s", (int)n, path + 1);
+            if (is_there(root, strcmp(out->path, "/") == 0 ? "" : out->path, second, out) ||
+                is_there(root, "", second, out))
+                return true;
+        }
+    *out = (struct mt_cgroup){.dir = ""};
+    return false;
+}
+
+bool mt_cgroup_of(pid_t pid, struct mt_cgroup *out)
+{
+    char path[48], text[TEXT];
+    snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+    *out = (struct mt_cgroup){.dir = ""};
+    return read_file(path, text) && mt_cgroup_find(MT_CGROUP_ROOT, text, out);
+}
+
+/* "max", and what version 1 has for it, is no limit. */
+static int64_t number(const struct mt_cgroup *g, const char *name)
+{
+    char text[TEXT], *end;
+    if (!read_own(g, name, text))
+        return -1;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    return end == text || errno || v < 0 || v >= (1LL << 60) ? -1 : v;
+}
+
+/* The number of a line "name 3". */
+static int64_t number_of(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += n)
+        if ((at == text || at[-1] == '\n') && at[n] == ' ')
+            return strtoll(at + n, NULL, 10);
+    return -1;
+}
+
+void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out)
+{
+    char text[TEXT];
+    const struct names *of = &names[g->second];
+    *out = (struct mt_cgroup_values){-1, -1, -1, -1};
+    if (!g->dir[0])
+        return;
+    out->current_b = number(g, of->current);
+    out->peak_b = number(g, of->peak);
+    out->max_b = number(g, of->max);
+    if (read_own(g, of->events, text))
+        out->oom_kill_n = number_of(text, "oom_kill");
+}
+
+int64_t mt_system_oom_kills(void)
+{
+    char text[TEXT];
+    return read_file("/proc/vmstat", text) ? number_of(text, "oom_kill") : -1;
+}
