@@ -91,18 +91,6 @@ bool mt_rows_are_known(unsigned have)
     return kind_of(have) >= 0;
 }
 
-void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
-{
-    uint32_t known = r->others.n;
-    if (known == OTHERS_MAX || mt_strtab_add(&r->others, name, n) < known)
-        return;
-    mt_rec_note(r->rec, MT_NOTE_COLUMNS, -1, 0);
-    mt_buf_adds(&r->left_out, known ? ", " : "");
-    mt_buf_add(&r->left_out, name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
-    mt_buf_adds(&r->left_out, "");
-    mt_rec_note_detail(r->rec, MT_NOTE_COLUMNS, "%s", r->left_out.s);
-}
-
 /* A column that is known and says nothing here. */
 static void leave_column_out(struct mt_rows *r, enum mt_rows_column c)
 {

@@ -1,10 +1,23 @@
-/* Threads and labels of rows, where they are to be kept apart: call paths begin with them. */
+/* Columns of rows that are no figures: left out, or threads and labels that call paths begin with.
+ */
 #include "formats/rows.h"
 
 #include <string.h>
 #include <strings.h>
 
-enum { LABELS_MAX = 64 };
+enum { LABELS_MAX = 64, OTHERS_MAX = 1 << 10, NAME_MAX_SHOWN = 64 };
+
+void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
+{
+    uint32_t known = r->others.n;
+    if (known == OTHERS_MAX || mt_strtab_add(&r->others, name, n) < known)
+        return;
+    mt_rec_note(r->rec, MT_NOTE_COLUMNS, -1, 0);
+    mt_buf_adds(&r->left_out, known ? ", " : "");
+    mt_buf_add(&r->left_out, name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
+    mt_buf_adds(&r->left_out, "");
+    mt_rec_note_detail(r->rec, MT_NOTE_COLUMNS, "%s", r->left_out.s);
+}
 
 static bool is_thread(const char *name, size_t n)
 {
