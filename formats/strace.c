@@ -19,65 +19,6 @@ static bool is_name(const char *s, size_t n)
     return n > 0;
 }
 
-/* ---- what stands before a call ---- */
-
-/* "[pid 12] ", or "12 " where it is no time. */
-static uint64_t take_pid(struct mt_fields *f)
-{
-    struct mt_fields at = *f;
-    int64_t pid;
-    if (mt_field_take(&at, "[pid ") && mt_field_decimal(&at, &pid) && mt_field_take(&at, "]")) {
-        *f = at;
-        return (uint64_t)pid;
-    }
-    at = *f;
-    if (!mt_field_decimal(&at, &pid) || at.p == at.end || *at.p != ' ' || pid <= 0)
-        return 0;
-    *f = at;
-    return (uint64_t)pid;
-}
-
-/* "11:16:33.123456", "1795213450.137316", "0.000123" (behind the line before). */
-static bool take_time(struct mt_strace *r, struct mt_fields *f, int64_t *t)
-{
-    enum { NS = 9 };
-    static const int64_t second = 1000000000, day = 86400 * INT64_C(1000000000);
-    static const int64_t since_1970 = 100000000 * INT64_C(1000000000);
-    struct mt_fields at = *f;
-    int64_t h, m;
-    if (mt_field_decimal(&at, &h) && at.p < at.end && *at.p == ':' && at.p++ &&
-        mt_field_decimal(&at, &m) && at.p < at.end && *at.p == ':' && at.p++ &&
-        mt_field_fraction(&at, NS, t) && h >= 0 && h < 24 && m >= 0 && m < 60) {
-        *t += (h * 60 + m) * 60 * second + r->day;
-        if (*t < r->last_time - day / 2) { /* over midnight */
-            r->day += day;
-            *t += day;
-        }
-    } else {
-        at = *f;
-        if (!mt_field_fraction(&at, NS, t) || *t < 0 || !memchr(f->p, '.', (size_t)(at.p - f->p)))
-            return false;
-        if (*t < since_1970 && __builtin_add_overflow(*t, r->last_time, t))
-            return false;
-    }
-    if (at.p == at.end || *at.p != ' ')
-        return false;
-    r->last_time = *t;
-    *f = at;
-    if (mt_field_take(&at, "(+") && mt_field_fraction(&at, NS, &h) && mt_field_take(&at, ")"))
-        *f = at;
-    return true;
-}
-
-/* Where the call is (-i): "[00007f0123456789] ". */
-static void skip_place(struct mt_fields *f)
-{
-    struct mt_fields at = *f;
-    uint64_t place;
-    if (mt_field_take(&at, "[") && mt_field_hex(&at, &place) && mt_field_take(&at, "]"))
-        *f = at;
-}
-
 /* ---- calls ---- */
 
 /* The call that was begun earlier, with what follows now; false: nobody knows of it. */
@@ -157,10 +98,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
         return MT_OK;
     }
     MT_TRY(mt_strace_happen(r, err));
-    uint64_t pid = take_pid(&f);
+    uint64_t pid = mt_call_pid(&f);
     int64_t t;
-    bool timed = take_time(r, &f, &t);
-    skip_place(&f);
+    bool timed = mt_call_time(&f, &r->clock, &t);
+    mt_call_place(&f);
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
@@ -213,12 +154,12 @@ static enum mt_status strace_read(struct mt_stream *in, const struct mt_read_opt
 static bool is_call(const char *s, size_t n, bool *memory)
 {
     static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
-    struct mt_strace none = {0};
+    struct mt_call_clock none = {0};
     struct mt_fields f = mt_fields_of(s, n);
     int64_t t;
-    take_pid(&f);
-    take_time(&none, &f, &t);
-    skip_place(&f);
+    mt_call_pid(&f);
+    mt_call_time(&f, &none, &t);
+    mt_call_place(&f);
     mt_field_blanks(&f);
     if (mt_field_take(&f, "<... ") || mt_field_take(&f, "+++ ") || mt_field_take(&f, "--- SIG"))
         return true;

@@ -4,6 +4,7 @@
 #ifndef MT_STRACE_PARTS_H
 #define MT_STRACE_PARTS_H
 
+#include "formats/call_lines.h"
 #include "formats/format.h"
 #include "formats/mappings.h"
 #include "formats/native_paths.h"
@@ -49,7 +50,8 @@ struct mt_strace {
     struct mt_heap *heap;
     struct mt_strace_processes processes;
     struct mt_buf text; /* a call that was resumed */
-    int64_t day, last_time, first_time, event_n;
+    struct mt_call_clock clock;
+    int64_t first_time, event_n;
     bool timed;
     uint64_t call_n;  /* that map memory */
     uint64_t mixed_n; /* processes taken for threads */

@@ -1,0 +1,56 @@
+#include "formats/call_lines.h"
+
+uint64_t mt_call_pid(struct mt_fields *f)
+{
+    struct mt_fields at = *f;
+    int64_t pid;
+    if (mt_field_take(&at, "[pid ") && mt_field_decimal(&at, &pid) && mt_field_take(&at, "]")) {
+        *f = at;
+        return (uint64_t)pid;
+    }
+    at = *f;
+    if (!mt_field_decimal(&at, &pid) || at.p == at.end || *at.p != ' ' || pid <= 0)
+        return 0;
+    *f = at;
+    return (uint64_t)pid;
+}
+
+bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t)
+{
+    enum { NS = 9 };
+    static const int64_t second = 1000000000, day = 86400 * INT64_C(1000000000);
+    static const int64_t since_1970 = 100000000 * INT64_C(1000000000);
+    struct mt_fields at = *f;
+    int64_t h, m;
+    if (mt_field_decimal(&at, &h) && at.p < at.end && *at.p == ':' && at.p++ &&
+        mt_field_decimal(&at, &m) && at.p < at.end && *at.p == ':' && at.p++ &&
+        mt_field_fraction(&at, NS, t) && h >= 0 && h < 24 && m >= 0 && m < 60) {
+        *t += (h * 60 + m) * 60 * second + clock->day;
+        if (*t < clock->last - day / 2) { /* over midnight */
+            clock->day += day;
+            *t += day;
+        }
+    } else {
+        at = *f;
+        if (!mt_field_fraction(&at, NS, t) || *t < 0 || !memchr(f->p, '.', (size_t)(at.p - f->p)))
+            return false;
+        if (*t < since_1970 && __builtin_add_overflow(*t, clock->last, t))
+            return false;
+    }
+    if (at.p == at.end || *at.p != ' ')
+        return false;
+    clock->last = *t;
+    *f = at;
+    if (mt_field_take(&at, "(+") && mt_field_fraction(&at, NS, &h) && mt_field_take(&at, ")"))
+        *f = at;
+    return true;
+}
+
+void mt_call_place(struct mt_fields *f)
+{
+    struct mt_fields at = *f;
+    uint64_t place;
+    if (mt_field_take(&at, "[") && (mt_field_address(&at, &place) || mt_field_hex(&at, &place)) &&
+        mt_field_take(&at, "]"))
+        *f = at;
+}

@@ -1,0 +1,25 @@
+/*
+ * call_lines.h - what stands before the calls in logs of strace and ltrace: whose call it is, when
+ * and where it was.
+ */
+#ifndef MT_CALL_LINES_H
+#define MT_CALL_LINES_H
+
+#include "lib/input/fields.h"
+
+/* Zeroed at the beginning of a log. */
+struct mt_call_clock {
+    int64_t day, last; /* ns: of the midnight before, of the last line */
+};
+
+/* "[pid 12] ", or "12 " where that is no time; 0: it has none. */
+uint64_t mt_call_pid(struct mt_fields *f);
+
+/* "11:16:33.123456", "1795213450.137316", "0.000123" (behind the line before), in ns; over midnight
+ * it goes on. false: it has none. */
+bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t);
+
+/* Takes the place of a call, "[00007f0123456789] " or "[0x401136] ", if there is one. */
+void mt_call_place(struct mt_fields *f);
+
+#endif

@@ -1,0 +1,392 @@
+/*
+ * Reader of what ltrace writes, of the calls that allocate: malloc and its family, operator new and
+ * delete. docs/formats/ltrace.md says what is read.
+ */
+#include "formats/call_lines.h"
+#include "formats/format.h"
+#include "formats/native_paths.h"
+#include "lib/input/lines.h"
+#include "lib/model/heap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES_PER_CHECK = 1 << 14, NESTED_MAX = 8 };
+static const int64_t size_max = INT64_C(1) << 60; /* of a block; more cannot be true */
+
+enum op { NOTHING, ALLOCATES, ALLOCATES_MANY, ALLOCATES_ALIGNED, MOVES, MOVES_MANY, FREES, LOST };
+
+/* What calls are called, whole or how they begin. */
+static const struct {
+    const char *name;
+    bool begins;
+    enum op op;
+} calls[] = {
+    {"malloc", false, ALLOCATES},
+    {"free", false, FREES},
+    {"calloc", false, ALLOCATES_MANY},
+    {"realloc", false, MOVES},
+    {"reallocarray", false, MOVES_MANY},
+    {"memalign", false, ALLOCATES_ALIGNED},
+    {"aligned_alloc", false, ALLOCATES_ALIGNED},
+    {"valloc", false, ALLOCATES},
+    {"pvalloc", false, ALLOCATES},
+    {"cfree", false, FREES},
+    {"posix_memalign", false, LOST}, /* where the block is, or how large, is not in the log */
+    {"strdup", false, LOST},
+    {"strndup", false, LOST},
+    {"__strdup", false, LOST},
+    {"asprintf", false, LOST},
+    {"_Znw", true, ALLOCATES},
+    {"_Zna", true, ALLOCATES},
+    {"_Zdl", true, FREES},
+    {"_Zda", true, FREES},
+    {"operator new", true, ALLOCATES},
+    {"operator delete", true, FREES},
+};
+
+struct call {
+    enum op op;
+    uint32_t object; /* who calls, in `objects`; MT_NONE: the line does not say */
+    uint64_t old;
+    int64_t bytes;
+};
+
+struct reader {
+    struct mt_lines lines;
+    struct mt_line line;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_path_tree paths;
+    struct mt_heap *heap;
+    MT_VEC(struct thread {
+        struct call pending[NESTED_MAX]; /* calls that have not returned, outermost first */
+        uint32_t pending_n;
+        uint32_t root; /* node with --split thread; MT_NONE: none yet */
+    })
+    threads;
+    struct mt_map of_pid;
+    struct mt_strtab objects; /* as written */
+    MT_VEC(uint32_t) frames;  /* of these */
+    struct mt_buf text;       /* scratch */
+    struct mt_call_clock clock;
+    int64_t first_time, event_n;
+    bool timed;
+    uint64_t line_n, call_n, child_n, beside;
+};
+
+static void skip(struct reader *r)
+{
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+}
+
+/* ---- threads and callers ---- */
+
+static uint32_t thread_of(struct reader *r, uint64_t pid)
+{
+    uint32_t *at = mt_map_at(&r->of_pid, pid);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)r->threads.n;
+        *mt_vec_push(&r->threads) = (struct thread){.root = MT_NONE};
+    }
+    return *at;
+}
+
+static uint32_t root_of(struct reader *r, uint32_t thread)
+{
+    struct thread *t = &r->threads.v[thread];
+    char name[32] = "main thread";
+    if (!(r->opts->split & MT_SPLIT_THREAD))
+        return MT_NONE;
+    if (thread)
+        snprintf(name, sizeof name, "thread %u", thread + 1);
+    if (t->root == MT_NONE)
+        t->root = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    return t->root;
+}
+
+/* The path is who calls: "[libstdc++.so.6]". */
+static uint32_t node_of(struct reader *r, uint32_t thread, uint32_t object)
+{
+    uint32_t root = root_of(r, thread);
+    return object == MT_NONE ? root : mt_path_node(&r->paths, root, r->frames.v[object]);
+}
+
+static uint32_t object_of(struct reader *r, const char *s, size_t n)
+{
+    uint32_t id = mt_strtab_add(&r->objects, s, n);
+    if (id == r->frames.n) {
+        mt_buf_set(&r->text, s, strnlen(s, n));
+        const struct mt_native_frame f = {.name = "", .object = r->text.s, .file = ""};
+        *mt_vec_push(&r->frames) = mt_native_step(&r->paths, &f, r->opts->alloc_fn).frame;
+    }
+    return id;
+}
+
+/* ---- calls ---- */
+
+/* "app->malloc(128": takes who calls, and which call it is; *args: what stands behind its "(". */
+static enum op take_name(struct mt_fields *f, const char **object, size_t *object_n)
+{
+    size_t left = (size_t)(f->end - f->p);
+    const char *open = memchr(f->p, '(', left), *arrow = memmem(f->p, left, "->", 2);
+    *object = NULL;
+    if (arrow && open && arrow < open) {
+        *object = f->p;
+        *object_n = (size_t)(arrow - f->p);
+        f->p = arrow + 2;
+    }
+    for (size_t i = 0; open && i < MT_ARRAY_LEN(calls); i++) {
+        size_t n = strlen(calls[i].name);
+        if ((size_t)(open - f->p) < n || memcmp(f->p, calls[i].name, n) != 0 ||
+            (!calls[i].begins && f->p + n != open))
+            continue;
+        if (*f->p == 'o') /* operator new(unsigned long)(128 */
+            open = memmem(open, (size_t)(f->end - open), ")(", 2);
+        f->p = open ? open + 1 + (*f->p == 'o') : f->end;
+        return calls[i].op;
+    }
+    return NOTHING;
+}
+
+static bool take_address(struct mt_fields *f, uint64_t *v)
+{
+    if (mt_field_take(f, "nil") || mt_field_address(f, v))
+        return true;
+    return mt_field_take(f, "0");
+}
+
+static bool take_size(struct mt_fields *f, int64_t *v)
+{
+    return mt_field_decimal(f, v) && *v >= 0 && *v <= size_max;
+}
+
+static bool take_product(struct mt_fields *f, int64_t *v)
+{
+    int64_t n, each;
+    return take_size(f, &n) && mt_field_take(f, ",") && take_size(f, &each) &&
+           !__builtin_mul_overflow(n, each, v) && *v <= size_max;
+}
+
+static bool take_args(struct mt_fields *f, struct call *call)
+{
+    int64_t alignment;
+    switch (call->op) {
+    case ALLOCATES:
+        return take_size(f, &call->bytes);
+    case ALLOCATES_MANY:
+        return take_product(f, &call->bytes);
+    case ALLOCATES_ALIGNED:
+        return take_size(f, &alignment) && mt_field_take(f, ",") && take_size(f, &call->bytes);
+    case MOVES:
+        return take_address(f, &call->old) && mt_field_take(f, ",") && take_size(f, &call->bytes);
+    case MOVES_MANY:
+        return take_address(f, &call->old) && mt_field_take(f, ",") &&
+               take_product(f, &call->bytes);
+    default:
+        return take_address(f, &call->old);
+    }
+}
+
+static enum mt_status tick(struct reader *r, struct mt_err *err)
+{
+    r->call_n++;
+    if (r->timed)
+        return MT_OK;
+    r->rec->time_unit = "events";
+    return mt_heap_tick(r->heap, ++r->event_n, err);
+}
+
+/* A call has returned. f: what stands behind its "=" */
+static enum mt_status give_block(struct reader *r, uint32_t thread, const struct call *call,
+                                 struct mt_fields f, struct mt_err *err)
+{
+    uint64_t address = 0;
+    if (!take_address(&f, &address)) {
+        skip(r);
+        return MT_OK;
+    }
+    MT_TRY(tick(r, err));
+    uint32_t node = node_of(r, thread, call->object);
+    if (call->op == MOVES || call->op == MOVES_MANY)
+        return mt_heap_realloc_at(r->heap, call->old, address, node, call->bytes, err);
+    return address ? mt_heap_alloc_at(r->heap, address, node, call->bytes, err) : MT_OK;
+}
+
+/* What stands behind the last " = " of the line; false: it has none. */
+static bool find_result(struct mt_fields *f)
+{
+    for (const char *p = f->end; p-- > f->p + 1;)
+        if (p[0] == '=' && p[-1] == ' ' && p + 1 < f->end && p[1] == ' ') {
+            f->p = p + 2;
+            return true;
+        }
+    return false;
+}
+
+static bool ends_in(const struct mt_fields *f, const char *text)
+{
+    size_t n = strlen(text);
+    return (size_t)(f->end - f->p) >= n && memcmp(f->end - n, text, n) == 0;
+}
+
+/* A call that begins; what it calls itself says the same once more. A block is free from the
+ * beginning of free() on, and allocated from the end of malloc() on: so do others see it. */
+static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fields f,
+                                 struct mt_err *err)
+{
+    struct thread *t = &r->threads.v[thread];
+    struct call call = {.object = MT_NONE};
+    const char *object;
+    size_t object_n = 0;
+    call.op = take_name(&f, &object, &object_n);
+    bool later = ends_in(&f, "<unfinished ...>"), inner = t->pending_n > 0;
+    if (call.op == NOTHING || (inner && !later))
+        return MT_OK;
+    if (object)
+        call.object = object_of(r, object, object_n);
+    if (call.op != LOST && !take_args(&f, &call))
+        call.op = LOST;
+    if (later && t->pending_n < NESTED_MAX)
+        t->pending[t->pending_n++] = call;
+    if (inner)
+        return MT_OK;
+    if (call.op == LOST)
+        skip(r);
+    if (call.op == FREES) {
+        MT_TRY(tick(r, err));
+        return call.old ? mt_heap_free_at(r->heap, call.old, err) : MT_OK;
+    }
+    if (later || call.op == LOST || !find_result(&f))
+        return MT_OK;
+    return give_block(r, thread, &call, f, err);
+}
+
+/* "<... malloc resumed> ) = 0x12" */
+static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fields f,
+                               struct mt_err *err)
+{
+    struct thread *t = &r->threads.v[thread];
+    const char *at = memmem(f.p, (size_t)(f.end - f.p), " resumed>", 9);
+    mt_field_blanks(&f);
+    if (!t->pending_n || !at)
+        return MT_OK;
+    bool ours = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++) {
+        size_t n = strlen(calls[i].name);
+        ours |= (size_t)(at - f.p) >= n && memcmp(f.p, calls[i].name, n) == 0 &&
+                (calls[i].begins || f.p + n == at);
+    }
+    if (!ours)
+        return MT_OK;
+    const struct call call = t->pending[--t->pending_n];
+    f.p = at + 9;
+    if (t->pending_n || call.op == FREES || call.op == LOST || !find_result(&f))
+        return MT_OK;
+    return give_block(r, thread, &call, f, err);
+}
+
+/* ---- the whole ---- */
+
+static enum mt_status read_line(struct reader *r, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    uint64_t pid = mt_call_pid(&f);
+    int64_t t;
+    bool timed = mt_call_time(&f, &r->clock, &t) && !r->event_n;
+    mt_call_place(&f);
+    if (timed && !r->timed)
+        r->first_time = t;
+    r->timed |= timed;
+    if (timed)
+        MT_TRY(mt_heap_tick(r->heap, t > r->first_time ? t - r->first_time : 0, err));
+    if (mt_field_end(&f))
+        return MT_OK;
+    r->child_n += mt_field_take(&f, "--- SIGCHLD") || mt_field_take(&f, "--- Called exec");
+    uint32_t thread = thread_of(r, pid);
+    return mt_field_take(&f, "<...") ? end_call(r, thread, f, err) : begin_call(r, thread, f, err);
+}
+
+static enum mt_status check_memory(struct reader *r, struct mt_err *err)
+{
+    mt_rec_beside(r->rec, &r->beside,
+                  mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->objects) +
+                      mt_vec_bytes(&r->frames) + mt_vec_bytes(&r->threads) +
+                      mt_map_bytes(&r->of_pid));
+    return mt_rec_check_memory(r->rec, err);
+}
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    bool any = true;
+    enum mt_status st;
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
+        MT_TRY(read_line(r, err));
+        if (++r->line_n % LINES_PER_CHECK == 0)
+            MT_TRY(check_memory(r, err));
+    }
+    MT_TRY(st);
+    if (!r->call_n) {
+        MT_FAIL(err, MT_EINPUT, "no call in it allocates");
+        return mt_reader_refuse(
+            -1, "ltrace -f -ttt -e malloc+free+calloc+realloc -o FILE COMMAND records them.", err);
+    }
+    if (r->child_n)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->child_n + 1, -1);
+    return mt_heap_close(r->heap, err);
+}
+
+static enum mt_status ltrace_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                  struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {
+        .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+        .opts = opts,
+        .rec = rec,
+    };
+    mt_path_tree_init(&r.paths, rec);
+    mt_strtab_init(&r.objects);
+    r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
+    enum mt_status st = read_all(&r, err);
+    mt_heap_free(r.heap);
+    mt_rec_beside(rec, &r.beside, 0);
+    mt_path_tree_free(&r.paths);
+    mt_strtab_free(&r.objects);
+    mt_vec_free(&r.frames);
+    mt_vec_free(&r.threads);
+    mt_map_free(&r.of_pid);
+    mt_buf_free(&r.text);
+    return st;
+}
+
+/* One of the lines is a whole call that allocates or frees, as ltrace writes it. */
+static int ltrace_probe(const char *head, size_t n)
+{
+    const char *p = head, *end = head + n;
+    for (const char *stop; p < end && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
+        struct mt_fields f = mt_fields_of(p, (size_t)(stop - p));
+        struct mt_call_clock clock = {0};
+        struct call call = {0};
+        const char *object;
+        size_t object_n;
+        uint64_t address;
+        int64_t t;
+        mt_call_pid(&f);
+        mt_call_time(&f, &clock, &t);
+        mt_call_place(&f);
+        mt_field_blanks(&f);
+        call.op = take_name(&f, &object, &object_n);
+        if (call.op == NOTHING || call.op == LOST || !take_args(&f, &call) || !find_result(&f))
+            continue;
+        if (mt_field_take(&f, "<void>") || mt_field_address(&f, &address))
+            return 92;
+    }
+    return 0;
+}
+
+const struct mt_reader mt_reader_ltrace = {
+    .name = "ltrace",
+    .kind = MT_RUN_HEAP,
+    .probe = ltrace_probe,
+    .read = ltrace_read,
+};

@@ -1,0 +1,76 @@
+/* formats/ltrace.c: small logs, whole and damaged, and what becomes of them. */
+#include "formats/format.h"
+#include "tests/unit/rows.h"
+#include "tests/unit/summed.h"
+#include <string.h>
+
+static const struct summed_file files[] = {
+    {"malloc and free", "malloc(8) = 0x10\nmalloc(4) = 0x20\nfree(0x10) = <void>\n",
+     " alloc 12 n 2 peak 12 end 4 outside 12/12/4 moments 3 events 3\n"},
+    {"who calls", "app->calloc(3, 8)    = 0x10\nlibx.so.1->malloc(4) = 0x20\n",
+     " alloc 28 n 2 peak 28 end 28 moments 2 events 2\n[app] 24/24/24\n[libx.so.1] 4/4/4\n"},
+    {"the family",
+     "memalign(64, 1) = 0x10\naligned_alloc(64, 2) = 0x20\nvalloc(4) = 0x30\nreallocarray(0, 2, 4) "
+     "= 0x40\n_Znwm(16, 7, 7) = 0x50\noperator new[](unsigned long)(32, 7) = 0x60\n",
+     " alloc 63 n 6 peak 63 end 63 outside 63/63/63 moments 6 events 6\n"},
+    {"realloc, one that fails, one that frees",
+     "realloc(nil, 8) = 0x10\nrealloc(0x10, 16) = 0x20\nrealloc(0x20, 99) = 0\nmalloc(2) = "
+     "0x30\nrealloc(0x30, 0) = nil\n",
+     " alloc 26 n 3 peak 18 end 16 outside 26/18/16 moments 4 events 5\n"},
+    {"what a call calls itself",
+     "7 _Znwm(8, 1 <unfinished ...>\n7 malloc(8) = 0x10\n7 <... _Znwm resumed> ) = 0x10\n7 "
+     "_ZdlPv(0x10 <unfinished ...>\n7 free(0x10) = <void>\n7 <... _ZdlPv resumed> ) = 0\n",
+     " alloc 8 n 1 peak 8 end 0 outside 8/8/0 moments 2 events 2\n"},
+    {"what another thread does meanwhile",
+     "7 malloc(8 <unfinished ...>\n8 malloc(4) = 0x20\n7 <... malloc resumed> ) = 0x10\n7 "
+     "free(0x10 <unfinished ...>\n8 malloc(2) = 0x10\n7 <... free resumed> ) = <void>\n",
+     " alloc 14 n 3 peak 12 end 6 outside 14/12/6 moments 4 events 4\n"},
+    {"times",
+     "7 1795382665.5 malloc(8) = 0x10\n7 1795382665.75 puts(\"free(0x10) = <void>\") = 3\n",
+     " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 ns 250000000\n"},
+    {"blocks whose place is not in the log", "malloc(1) = 0x10\nstrdup(\"hello\") = 0x20\n",
+     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote skipped 1\n"},
+    {"children", "malloc(1) = 0x10\n--- SIGCHLD (Child exited) ---\n",
+     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote processes 2\n"},
+    {"sizes that cannot be true", "malloc(-1) = 0x10\nfree(0) = <void>\n",
+     " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote skipped 1\nnote no_allocations 1\n"},
+    {"what is older", "free(0x10) = <void>\n",
+     " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote before_trace 1\nnote no_allocations 1\n"},
+    {"nothing that allocates", "puts(\"x\") = 2\n", "error at -1: no call in it allocates\n"},
+    {"cut", "malloc(8) = 0x10\nmalloc(4) = 0x2", "error at 32: ends early: the file was cut off\n"},
+    {"cut, --partial", "malloc(8) = 0x10\nmalloc(4) = 0x2",
+     " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 events 1\nnote cut 1\n"},
+};
+
+static void test_files(void **state)
+{
+    summed_test(*state, &mt_reader_ltrace);
+}
+
+static const struct looks {
+    const char *name, *text;
+    int score;
+} looks[] = {
+    {"a call that allocates", "malloc(8) = 0x10\n", 92},
+    {"with all before it",
+     "puts(\"x\") = 2\n[pid 7] 11:59:59.5 [0x401136] a->free(0x10)   = <void>\n", 92},
+    {"other calls", "puts(\"x\") = 2\n", 0},
+    {"system calls", "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3, 0) = 0x10\n", 0},
+    {"a part of one", "malloc(8) = 0x", 0},
+    {"text", "malloc(8) = what?\nfree(beer) = good\n", 0},
+    {"nothing", "", 0},
+};
+
+static void test_looks(void **state)
+{
+    const struct looks *l = *state;
+    assert_int_equal(mt_reader_ltrace.probe(l->text, strlen(l->text)), l->score);
+}
+
+int main(void)
+{
+    struct row_tests t = {0};
+    ROWS_ADD(&t, test_files, files);
+    ROWS_ADD(&t, test_looks, looks);
+    return ROWS_RUN(&t, "ltrace");
+}
