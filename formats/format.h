@@ -106,6 +106,8 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(gprof2dot, "gprof2dot", "memray transform gprof2dot")                                        \
     X(strace, "strace", "strace of the calls that map memory")                                     \
     X(ltrace, "ltrace", "ltrace of malloc() and its family")                                       \
+    X(android_heap, "android-heap", "am dumpheap -n of Android")                                   \
+    X(android_allocs, "android-allocs", "record_allocs of Android's malloc_debug")                 \
     X(memleak, "memleak", "what bcc's memleak prints")                                             \
     X(v8_profile, "v8-profile", ".heapprofile of V8: node --heap-prof, Chrome's sampling")         \
     X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \
