@@ -110,6 +110,7 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(android_allocs, "android-allocs", "record_allocs of Android's malloc_debug")                 \
     X(memleak, "memleak", "what bcc's memleak prints")                                             \
     X(v8_profile, "v8-profile", ".heapprofile of V8: node --heap-prof, Chrome's sampling")         \
+    X(memray_stats, "memray-stats", "memray stats --json")                                         \
     X(collapsed, "collapsed", "collapsed stacks: heaptrack_print -F, jeprof --collapsed")          \
     X(mprof, "mprof", "mprof run of Python's memory_profiler")                                     \
     X(psrecord, "psrecord", "psrecord --log")                                                      \
