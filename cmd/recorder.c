@@ -61,9 +61,8 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
 static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, int64_t until,
                                  struct mt_err *err)
 {
-    for (size_t i = 0; i + 1 < MT_ARRAY_LEN(r->meta); i += 2)
-        if (r->meta[i].n)
-            mt_live_meta(live, r->meta[i].s, r->meta[i + 1].s, r->meta[i + 1].n);
+    for (size_t i = 0; i < r->meta.n; i++)
+        mt_live_meta(live, r->meta.v[i].key, r->meta.v[i].json, strlen(r->meta.v[i].json));
     const struct mt_watch *w = &r->watch;
     if (w->unseen_b)
         mt_live_note(live, w->unseen_of_command ? MT_NOTE_PEAK_AT_MOST : MT_NOTE_PEAK_UNSEEN,
@@ -232,10 +231,9 @@ static void say_uncounted(struct mt_recorder *r)
     mt_buf_adds(&r->uncounted, w->uncounted.s);
 }
 
-static void set_meta(struct mt_recorder *r, int at, const char *key, int64_t value)
+static void set_meta(struct mt_recorder *r, const char *key, int64_t value)
 {
-    mt_buf_adds(&r->meta[at], key);
-    mt_buf_addf(&r->meta[at + 1], "%lld", (long long)value);
+    *mt_vec_push(&r->meta) = (struct mt_recorder_meta){key, mt_asprintf("%lld", (long long)value)};
 }
 
 /* SIGKILL may be anybody's; what the kernel counts of its own is the evidence. */
@@ -263,15 +261,14 @@ static void set_meta_group(struct mt_recorder *r)
 {
     const struct mt_watch *w = &r->watch;
     if (w->group_last.max_b >= 0)
-        set_meta(r, 16, "cgroup_max_b", w->group_last.max_b);
+        set_meta(r, "cgroup_max_b", w->group_last.max_b);
     if (w->group_last.oom_kill_n > w->group_first.oom_kill_n)
-        set_meta(r, 18, "cgroup_oom_kill_n", w->group_last.oom_kill_n - w->group_first.oom_kill_n);
+        set_meta(r, "cgroup_oom_kill_n", w->group_last.oom_kill_n - w->group_first.oom_kill_n);
     if (w->group_left_n)
-        set_meta(r, 20, "cgroup_left_n", w->group_left_n);
-    if (r->cause[0]) {
-        mt_buf_adds(&r->meta[22], "cause");
-        mt_buf_addf(&r->meta[23], "\"%s\"", r->cause);
-    }
+        set_meta(r, "cgroup_left_n", w->group_left_n);
+    if (r->cause[0])
+        *mt_vec_push(&r->meta) =
+            (struct mt_recorder_meta){"cause", mt_asprintf("\"%s\"", r->cause)};
 }
 
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
@@ -284,26 +281,26 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     pthread_mutex_lock(&r->mutex);
     mt_watch_missing(&r->watch, r->dropped_n, &r->missing);
     say_uncounted(r);
-    set_meta(r, 0, WIFSIGNALED(status) ? "signal" : "exit_status",
+    set_meta(r, WIFSIGNALED(status) ? "signal" : "exit_status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    set_meta(r, 2, "ru_maxrss_b", most);
-    set_meta(r, 4, "interval_ms", r->interval_ns / ms);
-    set_meta(r, 6, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
+    set_meta(r, "ru_maxrss_b", most);
+    set_meta(r, "interval_ms", r->interval_ns / ms);
+    set_meta(r, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
-        set_meta(r, 8, "processes_left_out_n", r->watch.left_out_n);
+        set_meta(r, "processes_left_out_n", r->watch.left_out_n);
     find_cause(r, status);
     set_meta_group(r);
-    set_meta(r, 24, "threads_most_n", r->watch.threads_n);
-    set_meta(r, 26, "cpu_ms",
+    set_meta(r, "threads_most_n", r->watch.threads_n);
+    set_meta(r, "cpu_ms",
              (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
                  (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
     if (r->watch.together.unread)
-        set_meta(r, 28, "pss_unread", 1);
+        set_meta(r, "pss_unread", 1);
     if (r->dropped_n)
-        set_meta(r, 12, "dropped_n", (int64_t)r->dropped_n);
+        set_meta(r, "dropped_n", (int64_t)r->dropped_n);
     if (r->watch.hidden_n)
-        set_meta(r, 10, "processes_hidden_n", r->watch.hidden_n);
-    set_meta(r, 16, "pid", r->watch.first.pid);
+        set_meta(r, "processes_hidden_n", r->watch.hidden_n);
+    set_meta(r, "pid", r->watch.first.pid);
     r->ended = true;
     pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);
@@ -322,8 +319,9 @@ void mt_recorder_free(struct mt_recorder *r)
     for (size_t i = 0; i < r->seen.n; i++)
         free(r->seen.v[i].text);
     mt_vec_free(&r->seen);
-    for (size_t i = 0; i < MT_ARRAY_LEN(r->meta); i++)
-        mt_buf_free(&r->meta[i]);
+    for (size_t i = 0; i < r->meta.n; i++)
+        free(r->meta.v[i].json);
+    mt_vec_free(&r->meta);
     mt_buf_free(&r->missing);
     mt_buf_free(&r->untraced);
     mt_buf_free(&r->uncounted);

@@ -35,7 +35,11 @@ struct mt_recorder {
     uint64_t dropped_n;
     size_t said_n; /* of seen: what the command says */
     bool ended;
-    struct mt_buf meta[32];           /* at the end: keys and values, */
+    MT_VEC(struct mt_recorder_meta {
+        const char *key; /* static */
+        char *json;
+    })
+    meta;                             /* at the end, */
     struct mt_buf missing;            /* and what a note says */
     struct mt_malloc malloc;          /* table NULL: not asked */
     struct mt_buf uncounted;          /* the same of malloc */

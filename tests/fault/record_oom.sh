@@ -29,6 +29,7 @@ in_group "$MEMTOOL" record --name oom -- ./phases malloc 20 wait 100 malloc 20 w
 grep -q "out-of-memory killer killed it" err || fail "the summary does not tell who killed it"
 "$MEMTOOL" info oom --format csv | grep "^file.cause," | grep -q "limit 60 MiB" || fail "the run does not tell who killed it"
 "$MEMTOOL" info oom --format csv | grep -q "^file.cgroup_max_b,62914560" || fail "the limit is not in the run"
+"$MEMTOOL" info oom --format csv | grep -q "^file.pid,[0-9]*$" || fail "the PID is not in the run"
 has=$("$MEMTOOL" memory oom --format csv 2>>err | awk -F, '$2 == "cgroup" { print int($4 / 1048576) }')
 if [ -z "$has" ] || [ "$has" -lt 18 ] || [ "$has" -gt 60 ]; then fail "the control group has $has MiB"; fi
 in_group "$MEMTOOL" record --name child -- sh -c './phases malloc 20 wait 100 malloc 60; exit 3' 2>err
