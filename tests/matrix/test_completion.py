@@ -41,6 +41,8 @@ open("folder/a file", "w").close()
 open("out put.json", "w").close()
 open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
+# What leaks says of a process, in columns that others have not.
+GROWTH = {"device", "per_minute_b", "per_event_b", "rate_least_b", "rate_most_b", "by_b", "at_ns", "looks_n", "metric"}
 RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories", "label": "labels"}  # what traces have not
 FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
            "copies": ("copied_b", "copies_n"), "events": ("units_n", "events_n"),
@@ -261,6 +263,7 @@ def every_value():
                 value = word.split("=", 1)[1]
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
                 run = "process" if command == "memory" and option in ("--at", "--per") else run
+                run = "process" if command == "leaks" and value in GROWTH else run
                 run = RUN_OF.get(value) or next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
