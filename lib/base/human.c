@@ -163,7 +163,8 @@ const char *mt_human_number(double v, char out[MT_HUMAN_MAX])
 const char *mt_human_plural(int64_t n, const char *thing, char out[MT_HUMAN_LONG])
 {
     char count[MT_HUMAN_MAX];
-    snprintf(out, MT_HUMAN_LONG, "%s %s%s", mt_human_count(n, count), thing, n == 1 ? "" : "s");
+    const char *ending = n == 1 ? "" : thing[0] && thing[strlen(thing) - 1] == 's' ? "es" : "s";
+    snprintf(out, MT_HUMAN_LONG, "%s %s%s", mt_human_count(n, count), thing, ending);
     return out;
 }
 

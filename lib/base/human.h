@@ -42,7 +42,7 @@ int mt_percent_decimals(double percent);
  * 0.3333, 1,235. */
 const char *mt_human_number(double v, char out[MT_HUMAN_MAX]);
 
-/* "1 step", "1,204 steps": a count of things, which are called by their singular. */
+/* "1 step", "1,204 steps", "2 processes": a count of things, which are called by their singular. */
 const char *mt_human_plural(int64_t n, const char *thing, char out[MT_HUMAN_LONG]);
 
 /* "16.55 MiB (17,355,520 B)"; once where both are the same. */

@@ -93,15 +93,15 @@ static void add_time(struct mt_buf *out, const char *what, const int64_t t[2], i
     int64_t from_ns = t[0] - base_ns, to_ns = t[1] - base_ns;
     mt_buf_addf(out, "%s%s from %s to %s%s", out->n ? ", " : "", what, mt_human_ns(from_ns, from),
                 mt_human_ns(to_ns, to),
-                peak_ns >= from_ns && peak_ns <= to_ns ? " (the peak of rss is of that)" : "");
+                peak_ns >= from_ns && peak_ns <= to_ns ? " (the peak of rss is of that time)" : "");
 }
 
 void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, struct mt_buf *out)
 {
     if (t->all.n != 1)
         return; /* whose peak it is, nobody knows */
-    add_time(out, "it started", t->all.v[0].start_ns, base_ns, peak_ns);
-    add_time(out, "wrote its trace", t->all.v[0].stop_ns, base_ns, peak_ns);
+    add_time(out, "it was starting", t->all.v[0].start_ns, base_ns, peak_ns);
+    add_time(out, "writing its trace", t->all.v[0].stop_ns, base_ns, peak_ns);
 }
 
 /* Why a process has no trace, or not all of it. */

@@ -185,6 +185,7 @@ static void test_things(void **state)
     const struct figure_row *row = *state;
     char out[MT_HUMAN_LONG];
     assert_string_equal(mt_human_plural(row->value, "step", out), row->expected);
+    assert_string_equal(mt_human_plural(2, "process", out), "2 processes");
 }
 
 #define REFUSED INT64_C(-424242)
