@@ -53,6 +53,7 @@ static enum mt_status add(struct mt_mappings *m, struct mt_heap *h, uint64_t beg
         return MT_OK;
     if (end - begin > INT64_MAX / 4)
         return MT_FAIL(err, MT_EINPUT, "a mapping larger than can be true");
+    node = mt_heap_sized(h, node, (int64_t)(end - begin));
     mt_ranges_add(&m->mapped, (struct mt_range){begin, end, node});
     return mt_heap_alloc(h, node, (int64_t)(end - begin), err);
 }

@@ -12,7 +12,7 @@
 
 /* Zeroed: nothing is mapped. */
 struct mt_mappings {
-    struct mt_ranges mapped; /* value: the node that mapped it */
+    struct mt_ranges mapped; /* value: the node that mapped it, of its size (mt_heap_sized) */
     struct mt_ranges reserved;
     uint64_t brk;
     bool has_brk;
