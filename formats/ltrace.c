@@ -197,6 +197,24 @@ static enum mt_status tick(struct reader *r, struct mt_err *err)
     return mt_heap_tick(r->heap, ++r->event_n, err);
 }
 
+/* A block that another thread's realloc() has given back before it returns, and that is allocated
+ * anew. */
+static enum mt_status free_moving(struct reader *r, uint64_t address, struct mt_err *err)
+{
+    uint32_t node;
+    if (!address || !mt_heap_block_at(r->heap, address, &node))
+        return MT_OK;
+    for (size_t i = 0; i < r->threads.n; i++) {
+        struct call *call = &r->threads.v[i].pending[0];
+        if (!r->threads.v[i].pending_n || call->old != address ||
+            (call->op != MOVES && call->op != MOVES_MANY))
+            continue;
+        call->old = 0;
+        return mt_heap_free_at(r->heap, address, err);
+    }
+    return MT_OK;
+}
+
 /* A call has returned. f: what stands behind its "=" */
 static enum mt_status give_block(struct reader *r, uint32_t thread, const struct call *call,
                                  struct mt_fields f, struct mt_err *err)
@@ -207,6 +225,7 @@ static enum mt_status give_block(struct reader *r, uint32_t thread, const struct
         return MT_OK;
     }
     MT_TRY(tick(r, err));
+    MT_TRY(free_moving(r, address, err));
     uint32_t node = node_of(r, thread, call->object);
     if (call->op == MOVES || call->op == MOVES_MANY)
         return mt_heap_realloc_at(r->heap, call->old, address, node, call->bytes, err);

@@ -25,6 +25,14 @@ static const struct summed_file files[] = {
      "7 malloc(8 <unfinished ...>\n8 malloc(4) = 0x20\n7 <... malloc resumed> ) = 0x10\n7 "
      "free(0x10 <unfinished ...>\n8 malloc(2) = 0x10\n7 <... free resumed> ) = <void>\n",
      " alloc 14 n 3 peak 12 end 6 outside 14/12/6 moments 4 events 4\n"},
+    {"what realloc gives back before it returns",
+     "7 malloc(8) = 0x10\n7 realloc(0x10, 16 <unfinished ...>\n8 malloc(4) = 0x10\n7 <... realloc "
+     "resumed> ) = 0x20\n",
+     " alloc 28 n 3 peak 20 end 20 outside 28/20/20 moments 3 events 3\n"},
+    {"a realloc that fails, or leaves it there, late",
+     "7 malloc(8) = 0x10\n7 realloc(0x10, 99 <unfinished ...>\n8 malloc(4) = 0x20\n7 <... realloc "
+     "resumed> ) = 0\n7 realloc(0x10, 16 <unfinished ...>\n7 <... realloc resumed> ) = 0x10\n",
+     " alloc 28 n 3 peak 20 end 20 outside 28/20/20 moments 3 events 4\n"},
     {"times",
      "7 1795382665.5 malloc(8) = 0x10\n7 1795382665.75 puts(\"free(0x10) = <void>\") = 3\n",
      " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 ns 250000000\n"},
