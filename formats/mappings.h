@@ -27,6 +27,16 @@ enum mt_status mt_mappings_map(struct mt_mappings *m, struct mt_heap *h, uint64_
 /* munmap; *known: something lay there. */
 enum mt_status mt_mappings_unmap(struct mt_mappings *m, struct mt_heap *h, uint64_t begin,
                                  uint64_t bytes, bool *known, struct mt_err *err);
+/* mremap: what it keeps stays what it is, moved perhaps, and what is new is memory of the node
+ * (MT_NONE: of that which it continues), or reserved as that is. */
+struct mt_move {
+    uint64_t old_at, old_bytes; /* 0 bytes: the old one stays */
+    uint64_t at, bytes;
+    uint32_t node, other; /* the latter where nobody knows what it continues */
+};
+/* *known: something lay there; else nothing has happened. */
+enum mt_status mt_mappings_move(struct mt_mappings *m, struct mt_heap *h, const struct mt_move *v,
+                                bool *known, struct mt_err *err);
 /* mprotect: what was reserved becomes memory of the node (MT_NONE: of that which reserved it), or
  * the reverse. Older mappings, which
  * are in no figure, stay out. */

@@ -38,6 +38,21 @@ static bool resume(struct mt_strace *r, uint32_t thread, struct mt_fields *f)
     return true;
 }
 
+/* "execve("./a", ["./a"], 0x7f <pid changed to 7 ...>": cuts that off; false: it is not there. */
+static bool take_other_pid(struct mt_fields *f, uint64_t *pid)
+{
+    static const char other[] = "<pid changed to ";
+    const char *at = memrchr(f->p, '<', (size_t)(f->end - f->p));
+    struct mt_fields rest = {at, f->end};
+    int64_t number;
+    if (!at || !mt_field_take(f, "execve") || !mt_field_take(&rest, other) ||
+        !mt_field_decimal(&rest, &number) || number <= 0)
+        return false;
+    f->end = at;
+    *pid = (uint64_t)number;
+    return true;
+}
+
 /* Whether the call ends later, on a line of its own; it is kept until then. */
 static bool is_unfinished(struct mt_strace *r, uint32_t thread, const struct mt_fields *f)
 {
@@ -106,11 +121,14 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     if (f.p == f.end)
         return MT_OK;
     MT_TRY(mt_strace_time(r, timed, t, err));
+    struct mt_fields call = f;
     uint32_t thread = mt_strace_thread(r, pid);
     if (*f.p == '+' || *f.p == '-')
         return read_sign(r, thread, f, err);
     if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
         return MT_OK;
+    if (take_other_pid(&call, &pid))
+        return mt_strace_becomes(r, thread, pid, f.p, (size_t)(call.end - f.p), err);
     return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STACK_MAX = 1 << 12 };
+enum { STACK_MAX = 1 << 12, PAGE = 4096 };
 enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS };
 
 void mt_strace_init(struct mt_strace *r)
@@ -122,15 +122,6 @@ uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
     uint32_t thread = add_thread(r, pid, p->threads.v[0].process);
     p->threads.v[thread].guessed = true;
     return thread;
-}
-
-void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n)
-{
-    static const char *const forks[] = {"clone(", "clone3(", "fork(", "vfork("};
-    mt_buf_set(&r->processes.threads.v[thread].pending, s, n);
-    for (size_t i = 0; i < MT_ARRAY_LEN(forks); i++)
-        if (n >= strlen(forks[i]) && memcmp(s, forks[i], strlen(forks[i])) == 0)
-            r->processes.forking = thread;
 }
 
 /* A call that made a thread or a process has returned its number. */
@@ -287,7 +278,6 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
             return false;
         if (has(a, "MREMAP_DONTUNMAP"))
             r->next.old_bytes = 0;
-        r->next.kind = mt_native_explicit(&r->paths, "[anonymous memory]").frame;
         *at = returned;
         return is_address;
     case PROTECTS:
@@ -302,6 +292,45 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
     }
 }
 
+/* What a call unmaps that begins here, and is not known to have worked: of munmap() all, of
+ * mremap() what is then too much. */
+static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fields f)
+{
+    bool unmaps = mt_field_take(&f, "munmap("), moves = !unmaps && mt_field_take(&f, "mremap(");
+    uint64_t at, bytes, left = 0;
+    r->processes.threads.v[thread].early = false;
+    if ((!unmaps && !moves) || !take_address(&f, &at) || !take_size(&f, &bytes) ||
+        (moves && !take_size(&f, &left)))
+        return;
+    left = (left + PAGE - 1) / PAGE * PAGE;
+    if (at % PAGE || bytes <= left)
+        return; /* it fails, or unmaps nothing yet */
+    r->processes.threads.v[thread].early = true;
+    memset(&r->next, 0, sizeof r->next);
+    r->next.what = UNMAPS;
+    r->next.thread = thread;
+    r->next.at = at + left;
+    r->next.bytes = bytes - left;
+}
+
+void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n)
+{
+    static const char *const forks[] = {"clone(", "clone3(", "fork(", "vfork("};
+    mt_buf_set(&r->processes.threads.v[thread].pending, s, n);
+    for (size_t i = 0; i < MT_ARRAY_LEN(forks); i++)
+        if (n >= strlen(forks[i]) && memcmp(s, forks[i], strlen(forks[i])) == 0)
+            r->processes.forking = thread;
+    begin_unmapping(r, thread, mt_fields_of(s, n));
+}
+
+enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t pid, const char *s,
+                                 size_t n, struct mt_err *err)
+{
+    uint32_t first = mt_strace_thread(r, pid);
+    mt_strace_pending(r, first, s, n);
+    return first == thread ? MT_OK : mt_strace_exit(r, thread, err);
+}
+
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
                                struct mt_err *err)
 {
@@ -312,11 +341,17 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
         return MT_OK;
     bool fails = (mt_field_decimal(&result, &failed) && failed < 0) || mt_field_take(&result, "?");
     r->call_n += what < FORKS;
+    bool *early = &r->processes.threads.v[call->thread].early, begun = *early;
+    *early = false;
     if (fails) {
         if (what < FORKS && has(call->result, "ENOMEM"))
             mt_rec_note(r->rec, MT_NOTE_OOM, (int64_t)r->line.offset, 0);
+        if (begun && failed) /* what it was taken to unmap is there */
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
+    if (begun && what == UNMAPS)
+        return MT_OK;
     if (what == FORKS) {
         forked(r, call);
         return MT_OK;
@@ -329,6 +364,8 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
+    if (begun) /* what is too much is gone */
+        r->next.old_bytes = r->next.bytes;
     r->next.what = what;
     r->next.thread = call->thread;
     return MT_OK;
@@ -408,6 +445,23 @@ static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, st
     return MT_OK;
 }
 
+/* mremap(). Of a mapping that is older than the log, all that is there then is new. */
+static enum mt_status move(struct mt_strace *r, uint32_t node, struct mt_err *err)
+{
+    struct mt_strace_process *p = process_of(r, r->next.thread);
+    uint32_t frame = mt_native_explicit(&r->paths, "[anonymous memory]").frame;
+    struct mt_move v = {r->next.old_at, r->next.old_bytes, r->next.at, r->next.bytes, node, node};
+    bool known;
+    if (node == MT_NONE)
+        v.other = mt_path_node(&r->paths, root_of(r, r->next.thread), frame);
+    MT_TRY(mt_mappings_move(&p->mappings, r->heap, &v, &known, err));
+    if (known)
+        return MT_OK;
+    if (v.old_bytes)
+        MT_TRY(unmap(r, v.old_at, v.old_bytes, err));
+    return mt_mappings_map(&p->mappings, r->heap, v.at, v.bytes, false, v.other, err);
+}
+
 /* brk(NULL) only asks. Where the answer is another one than before, the thread is a process that
  * runs another program, and the log has not said so. */
 static enum mt_status move_break(struct mt_strace *r, uint32_t node, struct mt_err *err)
@@ -438,9 +492,7 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
     case UNMAPS:
         return unmap(r, r->next.at, r->next.bytes, err);
     case MOVES:
-        if (r->next.old_bytes)
-            MT_TRY(unmap(r, r->next.old_at, r->next.old_bytes, err));
-        return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, false, node, err);
+        return move(r, node, err);
     case PROTECTS:
         return mt_mappings_protect(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node,
                                    err);

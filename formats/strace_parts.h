@@ -28,6 +28,7 @@ struct mt_strace_processes {
         bool guessed;          /* nobody has said whether it is a thread or a process */
         bool announced;        /* its parent's call has returned */
         struct mt_buf pending; /* a call that has not returned yet */
+        bool early;            /* what that unmaps is gone */
     })
     threads;
     MT_VEC(struct mt_strace_process {
@@ -80,7 +81,8 @@ enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 enum mt_status mt_strace_time(struct mt_strace *r, bool timed, int64_t t, struct mt_err *err);
 /* Number of the thread a line is of; pid 0: lines have none. */
 uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
-/* The beginning of a call that has not returned yet. */
+/* The beginning of a call that has not returned yet. What it unmaps goes at once: another thread
+ * may get those addresses before it returns. */
 void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n);
 /* A call, which happens when the next line is none of its stack. */
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
@@ -89,6 +91,10 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
 void mt_strace_frame(struct mt_strace *r, struct mt_fields f);
 enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err);
 enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
+/* A thread becomes the first one of its process, of that number, to run another program: the
+ * beginning of that call. */
+enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t pid, const char *s,
+                                 size_t n, struct mt_err *err);
 /* A process has ended that had that number. */
 void mt_strace_was_child(struct mt_strace *r, uint64_t pid);
 enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);

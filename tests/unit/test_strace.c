@@ -28,6 +28,30 @@ static const struct summed_file files[] = {
      "0x20000\n",
      " alloc 12288 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
      "12288/8192/8192\n"},
+    {"mremap of what is reserved",
+     "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
+     "mprotect(0x10000, 4096, " RW ") = 0\nmremap(0x10000, 65536, 32768, 0) = 0x10000\n"
+     "mremap(0x12000, 8192, 16384, MREMAP_MAYMOVE) = 0x90000\n"
+     "mprotect(0x93000, 8192, PROT_READ) = 0\n",
+     " alloc 8192 n 2 peak 8192 end 8192 moments 2 events 5\n[anonymous memory] "
+     "8192/8192/8192\n"},
+    {"mremap leaves what it is for",
+     "mmap(NULL, 8192, PROT_READ, MAP_SHARED, 3</tmp/data>, 0) = 0x10000\n"
+     "mremap(0x10000, 8192, 12288, 0) = 0x10000\n"
+     "mremap(0x10000, 12288, 16384, MREMAP_MAYMOVE) = 0x20000\n"
+     "mremap(0x20000, 16384, 4096, 0) = 0x20000\n",
+     " alloc 28672 n 4 peak 16384 end 4096 moments 4 events 4\n[file data] "
+     "28672/16384/4096\n"},
+    {"mremap of another call path",
+     "mmap(NULL, 8192, " RW ") = 0x10000\n > /app(f+0x1) [0x1]\nmremap(0x10000, 8192, 12288, "
+     "MREMAP_MAYMOVE) = 0x20000\n > /app(g+0x1) [0x1]\n",
+     " alloc 20480 n 3 peak 12288 end 12288 moments 2 events 2\nf 16384/8192/8192\n"
+     "g 4096/4096/4096\n"},
+    {"mremap of what is older, or once more",
+     "mremap(0x10000, 8192, 4096, 0) = 0x10000\nmremap(0x10000, 0, 4096, MREMAP_MAYMOVE) = "
+     "0x20000\n",
+     " alloc 8192 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
+     "8192/8192/8192\nnote before_trace 1\n"},
     {"brk",
      "brk(NULL) = 0x1000\nbrk(0x3000) = 0x3000\nbrk(0x9000) = 0x3000\nbrk(0x2000) = 0x2000\n",
      " alloc 8192 n 1 peak 8192 end 4096 moments 2 events 4\n[heap] 8192/8192/4096\n"},
@@ -54,6 +78,29 @@ static const struct summed_file files[] = {
      "0\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 300000000\n[anonymous memory] "
      "4096/4096/4096\n"},
+    {"addresses that another thread gets before munmap returns",
+     "7 brk(NULL) = 0x1000\n7 clone(CLONE_VM) = 8\n7 mmap(NULL, 8192, " RW
+     ") = 0x10000\n7 munmap(0x10000, 8192 <unfinished ...>\n8 mmap(NULL, 4096, " RW
+     ") = 0x10000\n7 <... munmap resumed>) = 0\n",
+     " alloc 12288 n 2 peak 8192 end 4096 moments 3 events 4\n[anonymous memory] "
+     "12288/8192/4096\n"},
+    {"the end of a mapping that shrinks",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 mremap(0x10000, 8192, 4000, 0 <unfinished ...>\n"
+     "8 mmap(NULL, 4096, " RW ") = 0x11000\n7 <... mremap resumed>) = 0x10000\n",
+     " alloc 12288 n 2 peak 8192 end 8192 moments 3 events 4\n[anonymous memory] "
+     "12288/8192/8192\n"},
+    {"a munmap that fails, begun or not",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 munmap(0x10000, 4096 <unfinished ...>\n"
+     "7 <... munmap resumed>) = -1 ENOMEM (Cannot allocate memory)\n7 munmap(0x11001, 4096 "
+     "<unfinished ...>\n7 <... munmap resumed>) = -1 EINVAL (Invalid argument)\n",
+     " alloc 8192 n 1 peak 8192 end 4096 moments 2 events 2\n[anonymous memory] "
+     "8192/8192/4096\nnote skipped 1\nnote out_of_memory 1\n"},
+    {"another thread runs another program",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 clone(CLONE_VM) = 8\n7 pause( <unfinished ...>\n"
+     "8 execve(\"./b\", [\"./b\"], 0x7f /* 3 vars */ <pid changed to 7 ...>\n7 +++ superseded by "
+     "execve in pid 8 +++\n7 <... execve resumed>) = 0\n7 mmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 12288 n 2 peak 8192 end 4096 moments 1 events 2\n[anonymous memory] "
+     "12288/8192/4096\n"},
     {"a child that ends",
      "7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x10000\n8 munmap(0x20000, 4096) = 0\n8 +++ "
      "exited with 0 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
