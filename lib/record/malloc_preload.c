@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -110,13 +111,31 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Who has a function. False: nobody knows, or a program that is linked to a fixed address only
+ * takes the function's: then that of its own jump to it is everybody's. */
+static bool find_owner(void *function, Dl_info *out)
+{
+    const ElfW(Sym) *symbol = NULL;
+    return function && dladdr1(function, out, (void **)&symbol, RTLD_DL_SYMENT) &&
+           (!symbol || symbol->st_shndx != SHN_UNDEF);
+}
+
+/* Who has malloc: whoever has one has the others, and few programs take the address of all. */
+static bool find_malloc(Dl_info *out)
+{
+    static const char *const names[] = {"malloc", "calloc", "realloc", "free"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (find_owner(dlsym(RTLD_DEFAULT, names[i]), out))
+            return true;
+    return find_owner(dlsym(RTLD_NEXT, "malloc"), out);
+}
+
 /* Whose malloc it is, if not that of the library which has mallinfo2; NULL: it is. */
 static const char *other_malloc(void)
 {
     Dl_info own, theirs;
-    void *malloc_there = dlsym(RTLD_DEFAULT, "malloc");
     void *info = dlsym(RTLD_DEFAULT, "mallinfo2");
-    if (!info || !malloc_there || !dladdr(info, &own) || !dladdr(malloc_there, &theirs))
+    if (!info || !dladdr(info, &own) || !find_malloc(&theirs))
         return "";
     if (own.dli_fbase == theirs.dli_fbase)
         return strstr(own.dli_fname, "libc") ? NULL : own.dli_fname;

@@ -86,6 +86,31 @@ END
 record other ./other wait 300
 why other | grep -q "that of other," || fail "a program's own malloc is '$(why other)'"
 [ "$(ask "SELECT count(*) FROM $samples WHERE run = 'other' AND metric LIKE 'malloc%'")" = 0 ] || fail "figures of glibc for another malloc"
+# A program at a fixed address that takes malloc's has glibc's all the same, with all four of them too.
+cat >fixed.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+void *(*volatile take)(size_t) = malloc;
+#ifdef ALL
+void *(*volatile clear)(size_t, size_t) = calloc;
+void *(*volatile again)(void *, size_t) = realloc;
+void (*volatile give)(void *) = free;
+#endif
+int main(int n, char **arg)
+{
+    for (int i = 0; i < atoi(arg[n - 1]); i++) {
+        memset(take(100000), 1, 100000);
+        usleep(20000);
+    }
+    return 0;
+}
+END
+for all in -DONE -DALL; do
+    "$cc" -O1 -fno-pie -no-pie $all -o fixed$all fixed.c 2>err || fail "a program at a fixed address does not compile"
+    record fixed$all ./fixed$all 20
+    [ "$(most fixed$all malloc_in_use)" -gt 1000000 ] || fail "of fixed$all malloc has '$(most fixed$all malloc_in_use)': $(why fixed$all)"
+done
 record unset env -u LD_PRELOAD ./phases wait 700
 why unset | grep -q "did not load" || fail "a library that is not loaded is '$(why unset)'"
 if "$cc" -static -O1 -o static "$here/../record/phases.c" 2>>err; then
