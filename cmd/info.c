@@ -177,7 +177,7 @@ static enum mt_status put_process(struct mt_report *r, const struct mt_view *v,
         int64_t last = mt_levels_value(&c->levels, (int64_t)c->levels.all.n - 1);
         if (i || mt_device_is_processes(d))
             put_figure(r, d->name, mt_report_textf(r, "most %s", metric), "most_b", c->most_b);
-        if (c->levels.all.n)
+        if (c->levels.all.n && last != MT_UNKNOWN)
             put_figure(r, d->name, mt_report_textf(r, "last %s", metric), "last_b", last);
     }
     mt_process_counts_free(&counts);

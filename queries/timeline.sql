@@ -25,3 +25,8 @@ SELECT a.alloc_record, coalesce(b.node_id, a.alloc_node_id), a.freed_record, coa
 -- When a process was gone; NULL: not in the recording.
 -- in: ?1 run id, ?2 device id
 SELECT min(time_ns) FROM event WHERE run_id = ?1 AND device_id = ?2 AND action = 'exit';
+
+-- name: malloc_ends
+-- From when on nobody counted what malloc of a process has, unless there are samples of it behind.
+-- in: ?1 run id, ?2 device id
+SELECT time_ns FROM event WHERE run_id = ?1 AND device_id = ?2 AND action = 'malloc_end' ORDER BY position;

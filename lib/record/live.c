@@ -21,7 +21,13 @@ struct written {
     bool changed;
     int64_t stride, taken, levels; /* levels of an interval, those of this one, and kept so far */
     struct mt_level min, max, last;
-    int64_t end_ns; /* when it was gone, and that is not written yet; 0: no */
+};
+
+/* From when on something of a process is not there any more. */
+struct end {
+    size_t process;
+    int64_t t_ns;
+    const char *action; /* of the event that says so */
 };
 
 struct mt_live {
@@ -31,6 +37,7 @@ struct mt_live {
     struct mt_recording rec; /* what waits to be written */
     struct mt_process_log log;
     MT_VEC(struct written) all;
+    MT_VEC(struct end) ends; /* that are not written yet */
     struct mt_live_said said;
 };
 
@@ -102,6 +109,7 @@ void mt_live_free(struct mt_live *live)
     mt_process_free(&live->log);
     mt_rec_free(&live->rec);
     mt_vec_free(&live->all);
+    mt_vec_free(&live->ends);
     mt_live_said_free(&live->said);
     free(live);
 }
@@ -172,7 +180,10 @@ static enum mt_status take(struct mt_live *live, const struct mt_seen *s, struct
         live->all.v[s->process].changed = true;
         return mt_process_peak(&live->log, s->process, s->value, err);
     case MT_SEEN_END:
-        live->all.v[s->process].end_ns = s->t_ns;
+        *mt_vec_push(&live->ends) = (struct end){s->process, s->t_ns, "exit"};
+        return MT_OK;
+    case MT_SEEN_UNCOUNTED:
+        *mt_vec_push(&live->ends) = (struct end){s->process, s->t_ns, "malloc_end"};
         return MT_OK;
     case MT_SEEN_SAMPLE:
         return mt_process_sample(&live->log, s->process, s->metric, s->t_ns, s->value, err);
@@ -296,20 +307,18 @@ static enum mt_status write_samples(struct mt_live *live, struct mt_err *err)
     return MT_OK;
 }
 
-/* Where a curve ends that goes no further. */
+/* Where curves end that go no further. */
 static enum mt_status write_ends(struct mt_live *live, struct mt_err *err)
 {
     struct mt_stmt *s;
-    for (size_t i = 0; i < live->all.n; i++) {
-        struct written *w = &live->all.v[i];
-        if (!w->end_ns)
-            continue;
+    for (size_t i = 0; i < live->ends.n; i++) {
+        const struct end *e = &live->ends.v[i];
         MT_TRY(mt_db_query(live->db, MT_Q_EVENT_ADD, &s, err));
-        mt_stmt_bind(s, "iiiiIsiis", live->run, live->said.mark_n++, w->device, w->end_ns,
-                     INT64_MIN, "exit", (int64_t)0, (int64_t)0, NULL);
+        mt_stmt_bind(s, "iiiiIsiis", live->run, live->said.mark_n++, live->all.v[e->process].device,
+                     e->t_ns, INT64_MIN, e->action, (int64_t)0, (int64_t)0, NULL);
         MT_TRY(mt_stmt_run(s, err));
-        w->end_ns = 0;
     }
+    live->ends.n = 0;
     return MT_OK;
 }
 

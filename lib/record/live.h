@@ -18,11 +18,12 @@ struct mt_seen {
         MT_SEEN_LEVEL,   /* value: rss */
         MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
         MT_SEEN_SAMPLE,
-        MT_SEEN_END,      /* the process has ended, since the last level */
-        MT_SEEN_STEP,     /* value: its number */
-        MT_SEEN_STEP_END, /* the one under way ends */
-        MT_SEEN_MARK,     /* what the program said, as text */
-        MT_SEEN_DAMAGED   /* what it said, and nobody understands; text: "": it was not kept */
+        MT_SEEN_END,       /* the process has ended, since the last level */
+        MT_SEEN_UNCOUNTED, /* from then on nobody counts what its malloc has */
+        MT_SEEN_STEP,      /* value: its number */
+        MT_SEEN_STEP_END,  /* the one under way ends */
+        MT_SEEN_MARK,      /* what the program said, as text */
+        MT_SEEN_DAMAGED    /* what it said, and nobody understands; text: "": it was not kept */
     } kind;
     uint32_t process; /* by number: 0, 1, ... as they were announced */
     int metric;       /* of samples: enum mt_metric */

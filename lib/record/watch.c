@@ -7,8 +7,9 @@
 enum {
     PROCESSES = 4000, /* in all: more are not looked at */
     AT_ONCE = 500,
-    SHARE = 1000,     /* what takes time is done so seldom that it takes a 1000th of it */
-    SLACK = 256 << 10 /* the kernel does not count every page at once */
+    SHARE = 1000,      /* what takes time is done so seldom that it takes a 1000th of it */
+    SLACK = 256 << 10, /* the kernel does not count every page at once */
+    UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
 int64_t mt_watch_clock(void)
 {
@@ -142,6 +143,20 @@ static void read_malloc(struct mt_watch *w, struct mt_watched *p, int64_t t,
     p->counted_ns = v->counted ? t + 1 : p->counted_ns;
 }
 
+/* What was told of malloc stands until then, and no longer. An exec takes a moment until the next
+ * program counts. */
+static void end_counting(struct mt_watch *w, struct mt_watched *p, int64_t t,
+                         const struct mt_proc_values *v)
+{
+    if (v->counted || !p->told[MT_METRIC_MALLOC_IN_USE] ||
+        t - p->counted_ns <= UNCOUNTED + w->interval_ns)
+        return;
+    mt_watch_tell(w, MT_SEEN_UNCOUNTED, p->process, p->counted_ns, 0);
+    for (int i = MT_METRIC_MALLOC_IN_USE; i <= MT_METRIC_OTHER_ANON; i++)
+        p->told[i] = 0;
+    p->least.counted = false;
+}
+
 static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_proc_values *v)
 {
     read_malloc(w, p, t, v);
@@ -156,6 +171,7 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
         rise(w, p, t, v->peak);
     }
     keep_least(p, t, v);
+    end_counting(w, p, t, v);
     if (t < p->part_ns)
         return;
     tell_peak_parts(w, p);
@@ -244,12 +260,11 @@ void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns)
 /* What ended at once says nothing, but for the command. */
 static void end_malloc(struct mt_watch *w, const struct mt_watched *p)
 {
-    enum { LONG = 500 * 1000 * 1000 };
     if (!w->malloc)
         return;
     bool never = !p->counted_ns && !p->process;
     int64_t since = p->counted_ns ? p->counted_ns : p->begun_ns;
-    bool missing = never || p->last_ns - since > LONG;
+    bool missing = never || p->last_ns - since > UNCOUNTED;
     if (missing && !w->uncounted_n++)
         mt_malloc_why(w->malloc, p->pid, &w->uncounted);
     mt_malloc_ended(w->malloc, p->pid);

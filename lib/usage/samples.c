@@ -1,6 +1,46 @@
 #include "lib/usage/samples.h"
 
 #include "gen/queries.h"
+#include "lib/model/recording.h"
+
+#include <string.h>
+
+static bool is_malloc(const char *metric)
+{
+    for (int i = MT_METRIC_MALLOC_IN_USE; i <= MT_METRIC_OTHER_ANON; i++)
+        if (strcmp(metric, mt_metric_names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A level that says that nobody knows, behind what was known; levels are in order of time. */
+static void add_end(struct mt_levels *l, int64_t t_ns)
+{
+    int64_t at = mt_levels_at(l, t_ns) + 1;
+    if (!at)
+        return;
+    mt_vec_push(&l->all);
+    memmove(&l->all.v[at + 1], &l->all.v[at], (l->all.n - (size_t)at - 1) * sizeof *l->all.v);
+    l->all.v[at] = (struct mt_level){t_ns, MT_UNKNOWN, 0};
+    for (size_t i = (size_t)at; i < l->all.n; i++)
+        l->all.v[i].record = (int64_t)i;
+}
+
+static enum mt_status add_ends(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, struct mt_levels *l,
+                               struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_MALLOC_ENDS, &s, err));
+    mt_stmt_bind(s, "ii", run->id, device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        add_end(l, mt_stmt_int(s, 0));
+    }
+}
 
 enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
                                const struct mt_run_device *device, const char *metric,
@@ -14,7 +54,7 @@ enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return MT_OK;
+            return is_malloc(metric) ? add_ends(db, run, device, out, err) : MT_OK;
         int64_t value = mt_stmt_int(s, 1);
         if (!out->all.n)
             out->start_b = value;

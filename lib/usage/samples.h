@@ -8,7 +8,8 @@
 #include "lib/usage/levels.h"
 
 /* The samples of one metric ("reserved", "oom") of a device as levels; record counts them. start_b
- * is the first value: nothing says what was before. None: all.n is 0. Errors: MT_EDB. */
+ * is the first value: nothing says what was before. What malloc has is MT_UNKNOWN from where it was
+ * counted no more. None: all.n is 0. Errors: MT_EDB. */
 enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
                                const struct mt_run_device *device, const char *metric,
                                struct mt_levels *out, struct mt_err *err);

@@ -121,3 +121,26 @@ if "$cc" -fsanitize=address -O1 -o checked "$here/../record/phases.c" 2>>err; th
     record checked ./checked wait 300
     why checked | grep -q asan || fail "a program with AddressSanitizer is '$(why checked)'"
 fi
+
+# What becomes a program that cannot be counted is unknown from then on, not what it was; what is counted again is known.
+"$cc" -O1 -o own other.c fixed.c 2>err || fail "another malloc that grows does not compile"
+record own sh -c 'sleep 0.3; exec ./own 230' &
+record hidden sh -c 'sleep 0.3; exec env -u LD_PRELOAD ./fixed-DONE 230' &
+cat >between <<'END'
+sleep 0.3
+again=$LD_PRELOAD exec env -u LD_PRELOAD sh -c 'sleep 1.5; LD_PRELOAD=$again exec ./fixed-DONE 40'
+END
+record back sh between &
+wait
+last() { "$MEMTOOL" memory "$1" --format csv 2>>err | awk -F, -v metric="$2" '$1 == "process" && $2 == metric { print $3 }'; }
+for name in own hidden; do
+    judged $name grows 1
+    [ "$(most $name malloc_in_use)" -gt 0 ] || fail "$name: the shell was not counted"
+    for metric in malloc_in_use malloc_held other_anon; do
+        [ -z "$(last $name $metric)" ] || fail "$name: $metric of the shell is that of another program: $(last $name $metric)"
+    done
+    "$MEMTOOL" info $name 2>>err | grep -q "^process last malloc" && fail "info $name has a last figure of malloc"
+done
+[ "$(last back malloc_in_use)" -gt 3000000 ] || fail "what is counted again is '$(last back malloc_in_use)'"
+then=$("$MEMTOOL" memory back --at 1s --format csv 2>>err | awk -F, '$2 == "process" && $3 == "malloc_in_use" { print "is " $1 }')
+[ "$then" = "is " ] || fail "in between malloc_in_use '$then'"
