@@ -102,6 +102,7 @@ enum mt_status mt_peak_find(struct mt_peak *p, const struct mt_peak_asked *asked
         f[0] = (struct mt_peak_found){.index = -1,
                                       .record = none ? -1 : d->peak_record,
                                       .t_ns = none ? 0 : d->peak_ns,
+                                      .counted_ns = none ? 0 : d->peak_ns,
                                       .level_b = d->peak_b};
         if (none && !mt_device_has_events(d))
             f[0].t_ns = MT_UNKNOWN;

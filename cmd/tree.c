@@ -28,7 +28,7 @@ static unsigned knows; /* enum mt_knows, of the device */
 
 static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
 {
-    return knows & need && (v || !(knows & mt_large_only(need))) ? mt_cell_int(v)
+    return (knows & need) == need && (v || !(knows & mt_large_only(need))) ? mt_cell_int(v)
                                                                  : (struct mt_cell){0};
 }
 
@@ -43,11 +43,11 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
     const struct {
         const char *column;
         struct mt_cell cell;
-    } cells[] = {{"net_b", sum_cell(MT_KNOWS_ALLOC, mt_sums_net(t))},
-                 {"self_net_b", sum_cell(MT_KNOWS_ALLOC, mt_sums_net(s))},
+    } cells[] = {{"net_b", sum_cell(MT_KNOWS_ALLOC | MT_KNOWS_FREED, mt_sums_net(t))},
+                 {"self_net_b", sum_cell(MT_KNOWS_ALLOC | MT_KNOWS_FREED, mt_sums_net(s))},
                  {"alloc_b", sum_cell(MT_KNOWS_ALLOC, t->alloc_b)},
                  {"self_alloc_b", sum_cell(MT_KNOWS_ALLOC, s->alloc_b)},
-                 {"freed_b", sum_cell(MT_KNOWS_ALLOC, t->freed_b)},
+                 {"freed_b", sum_cell(MT_KNOWS_ALLOC | MT_KNOWS_FREED, t->freed_b)},
                  {"at_peak_b", sum_cell(MT_KNOWS_AT_PEAK, t->at_peak_b)},
                  {"self_at_peak_b", sum_cell(MT_KNOWS_AT_PEAK, s->at_peak_b)},
                  {"at_end_b", sum_cell(MT_KNOWS_AT_END, t->at_end_b)},

@@ -253,6 +253,20 @@ static enum mt_status give(struct reader *r, struct mt_err *err)
     return mt_heap_close(r->heap, err);
 }
 
+/* What follows the end is no part of the dump. */
+static enum mt_status pass_over_rest(struct reader *r, struct mt_err *err)
+{
+    uint64_t first = UINT64_MAX;
+    for (bool any = true; any;) {
+        MT_TRY(mt_lines_next(&r->lines, &r->line, &any, err));
+        if (any && r->line.n && first == UINT64_MAX)
+            first = r->line.offset;
+    }
+    if (first != UINT64_MAX)
+        mt_rec_note_n(r->rec, MT_NOTE_TRAILING, mt_lines_offset(&r->lines) - first, (int64_t)first);
+    return MT_OK;
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
@@ -263,9 +277,9 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         if (++r->line_n % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
     }
-    while (st == MT_OK && any) /* for its hash */
-        st = mt_lines_next(&r->lines, &r->line, &any, err);
     MT_TRY(st);
+    if (any)
+        MT_TRY(pass_over_rest(r, err));
     if (!r->ended)
         MT_TRY(mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
                              "ends early: a dump ends with a line \"END\"", err));

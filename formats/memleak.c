@@ -32,7 +32,7 @@ struct reader {
     mt_native_steps known;      /* of these */
     struct mt_buf text;         /* scratch */
     bool in_report, in_stack;
-    bool full;          /* the report lists as many stacks as it was to */
+    bool full;          /* a report lists as many stacks as it was to */
     int64_t top;        /* which is so many */
     int64_t listed;     /* bytes of single blocks, where it lists these; of all stacks */
     int64_t day, clock; /* of the report, in seconds: behind the first one's midnight */
@@ -119,7 +119,7 @@ static enum mt_status end_report(struct reader *r, struct mt_err *err)
     for (size_t i = 0; i < r->held.n; i++)
         if (__builtin_add_overflow(total, r->held.v[i].bytes, &total))
             total = INT64_MAX; /* the heap will say so */
-    r->full = (int64_t)r->held.n >= r->top && r->listed <= total;
+    r->full |= (int64_t)r->held.n >= r->top && r->listed <= total;
     total = r->listed > total ? r->listed : total;
     MT_TRY(mt_heap_moment(r->heap, (r->day + r->clock - r->first) * ns, total, true, err));
     for (size_t i = 0; i < r->held.n; i++)
@@ -160,12 +160,13 @@ static enum mt_status begin_report(struct reader *r, int64_t clock, int64_t top,
     return MT_OK;
 }
 
+static const char sizes_end[] = "allocations from stack";
+
 /* "80 bytes in 5 allocations from stack" */
 static bool take_sizes(struct mt_fields f, int64_t *bytes, int64_t *blocks)
 {
     return mt_field_decimal(&f, bytes) && mt_field_take(&f, "bytes in") &&
-           mt_field_decimal(&f, blocks) && mt_field_take(&f, "allocations from stack") &&
-           mt_field_end(&f);
+           mt_field_decimal(&f, blocks) && mt_field_take(&f, sizes_end) && mt_field_end(&f);
 }
 
 /* "addr = 948cd0 size = 16" */
@@ -208,6 +209,10 @@ static void read_line(struct reader *r)
         read_frame(r);
     } else {
         end_stack(r);
+        if (r->line.n >= sizeof sizes_end - 1 &&
+            memcmp(r->line.s + r->line.n - (sizeof sizes_end - 1), sizes_end,
+                   sizeof sizes_end - 1) == 0) /* a damaged one */
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
     }
 }
 

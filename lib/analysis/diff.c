@@ -217,22 +217,22 @@ static unsigned unknown_of(const struct mt_diff_side *s)
 {
     bool lives = mt_allocations_are_known(&s->device);
     bool alloc = mt_device_knows(&s->device, MT_KNOWS_ALLOC) && !(s->gaps & MT_GAP_HISTORY);
+    bool freed = alloc && s->device.net_b != MT_UNKNOWN;
     bool ops = mt_device_knows(&s->device, MT_KNOWS_OPS);
     bool peak = mt_device_has_events(&s->device) || mt_device_knows(&s->device, MT_KNOWS_PEAK);
     bool end = lives && !(s->gaps & MT_GAPS_OF_FREES);
     return (end ? 0u : MT_UNKNOWN_END) | (s->growth_known ? 0u : MT_UNKNOWN_GROWTH) |
-           (alloc ? 0u : MT_UNKNOWN_ALLOC) | (peak ? 0u : MT_UNKNOWN_PEAK) |
-           (ops ? 0u : MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME);
+           (alloc ? 0u : MT_UNKNOWN_ALLOC) | (freed ? 0u : MT_UNKNOWN_FREED) |
+           (peak ? 0u : MT_UNKNOWN_PEAK) | (ops ? 0u : MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME);
 }
 
 /* What the device itself says; 0 what it does not. */
 static struct mt_figures whole_of(const struct mt_diff_side *s)
 {
     struct mt_figures f;
-    bool alloc = s->device.alloc_b != MT_UNKNOWN && s->device.net_b != MT_UNKNOWN;
     mt_device_figures(&s->run, &s->device, &f);
     for (int i = 0; i < MT_FIG_N; i++)
-        if (f.v[i].i == MT_UNKNOWN || (mt_figure_defs[i].unknown == MT_UNKNOWN_ALLOC && !alloc))
+        if (f.v[i].i == MT_UNKNOWN)
             f.v[i].i = 0;
     if (!mt_allocations_are_known(&s->device))
         f.v[MT_FIG_AT_END_B].i = 0;

@@ -33,7 +33,7 @@ static bool is_first(const struct mt_run_device *device)
 static void find_looks(const struct mt_run *run, const struct mt_run_device *device,
                        const struct mt_levels *l, int64_t until_ns, struct mt_growth_wanted *out)
 {
-    const struct mt_level *first = l->all.v, *last = first + l->all.n - 1;
+    const struct mt_level *first = l->all.v, *last = l->all.n ? first + l->all.n - 1 : first;
     bool whole = is_first(device);
     out->first_ns = whole || !l->all.n ? 0 : first->t_ns;
     out->last_ns = run->dur_ns < until_ns ? run->dur_ns : until_ns;

@@ -41,6 +41,10 @@ enum mt_knows {
     MT_KNOWS_CATEGORIES = 1 << 30 /* what memory is for: parameters, gradients */
 };
 
+/* What was freed, and so what is left of what was allocated. Not stored: a device whose freed_b is
+ * known has it. */
+#define MT_KNOWS_FREED (1u << 31)
+
 /* The frame of what is of call paths that are not listed. */
 #define MT_UNLISTED "[below threshold]"
 

@@ -103,9 +103,9 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
 }
 
 /* Bits that runs with sums may lack; figures of others are shown as they are. */
-enum {
-    SUMS = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END | MT_KNOWS_EXTRAS
-};
+#define SUMS                                                                                       \
+    (MT_KNOWS_ALLOC | MT_KNOWS_FREED | MT_KNOWS_COUNTS | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |      \
+     MT_KNOWS_EXTRAS)
 
 unsigned mt_table_needs(const char *column)
 {

@@ -75,6 +75,7 @@ enum mt_unknown {
     MT_UNKNOWN_ALLOC = 8,  /* what it allocates and frees */
     MT_UNKNOWN_CALLS = 16,
     MT_UNKNOWN_TIME = 32,
+    MT_UNKNOWN_FREED = 64 /* what it frees, and so what it keeps of what it allocates */
 };
 
 /* What keeps a figure. */

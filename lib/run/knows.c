@@ -60,6 +60,7 @@ static const struct lack {
     {MT_KNOWS_MOMENTS, ANY, "does not say what call paths held over time", NULL},
     {MT_KNOWS_ALLOC, ANY, "does not say what was allocated in all", NULL},
     {MT_KNOWS_COUNTS, ANY, "does not count blocks", "Ask for bytes."},
+    {MT_KNOWS_FREED, ANY, "does not say what was freed", NULL},
     {MT_KNOWS_FREED_IN, ANY, "does not say which call path freed what",
      "`memtool table` shows what was allocated, and what is alive."},
     {EXTRA(TEMPORARY_N) | EXTRA(TEMPORARY_B), ANY, "does not say which blocks are temporary",

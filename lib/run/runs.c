@@ -368,7 +368,8 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
-    d->knows = (unsigned)mt_stmt_int(s, c++);
+    d->knows = (unsigned)mt_stmt_int(s, c++) & ~MT_KNOWS_FREED;
+    d->knows |= d->freed_b != MT_UNKNOWN ? MT_KNOWS_FREED : 0u;
     snprintf(d->older_from, sizeof d->older_from, "%s", mt_stmt_text(s, c));
 }
 
