@@ -221,21 +221,36 @@ static double before_end(const struct curve *c)
     return units_at(c, last - (last - first) / 20);
 }
 
+/* Nothing but the end of the recording ended it: what programs give back at their end is in it. */
+static bool last_step_is_open(const struct mt_growth_wanted *w)
+{
+    return w->steps->all.v[w->steps->all.n - 1].end_ns >= w->last_ns;
+}
+
 /* From where to where it is judged, in units. */
 static void window(const struct curve *c, double *from, double *to)
 {
     const struct mt_growth_wanted *w = c->wanted;
     double begin = units_at(c, w->first_ns), end = units_at(c, w->last_ns);
     if (c->steps) {
-        const struct mt_step *last = &w->steps->all.v[w->steps->all.n - 1];
         *from = fmax((double)w->warmup, ceil(begin));
         *to = fmin((double)w->steps->all.n, floor(end) + 1);
-        if (w->timed && last->end_ns >= w->last_ns)
-            *to = fmin(*to, ceil(before_end(c)));
+        if (w->timed && last_step_is_open(w))
+            *to = fmin(*to - (*to - *from > LOOKS ? 1 : 0), ceil(before_end(c)));
     } else {
         *from = begin + (end - begin) / 4;
         *to = w->timed ? before_end(c) : end;
     }
+}
+
+/* Whether the later half ends above all that was there in the first: else it may have been there
+ * before, and come back. */
+static bool is_new(const struct curve *c, const struct mt_growth *whole,
+                   const struct mt_growth *later)
+{
+    int64_t part = (later->to_ns - later->from_ns) / later->part_n;
+    return least_in(c->l, later->to_ns - part, later->to_ns) >
+           most_in(c->l, whole->from_ns, later->from_ns);
 }
 
 void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
@@ -255,7 +270,9 @@ void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wa
         return;
     struct mt_growth later = {.verdict = MT_GROWTH_SHORT, .unit = out->unit, .late = true};
     judge_window(&c, from + (to - from) / 2, to, out->slows ? STEADY : SLOWS, &later);
-    if (later.verdict != MT_GROWTH_UNKNOWN && later.verdict != MT_GROWTH_SHORT)
+    if (later.verdict == MT_GROWTH_UNKNOWN || later.verdict == MT_GROWTH_SHORT)
+        return;
+    if (later.verdict != MT_GROWTH_GROWS || is_new(&c, out, &later))
         *out = later;
 }
 

@@ -3,11 +3,12 @@
  * evidence, and how sure it is.
  *
  * The window that is judged leaves out the warm-up (the first steps, or the first quarter of the
- * time) and, without steps, the last twentieth, in which programs give back what they have. It is
- * cut into equal parts, and of each the least is taken: what came and went inside a part is no
- * growth. Growth is the mean difference from part to part, with the interval that Student's t gives
- * these differences at 95 %, and as much more as the kernel counts late. That holds for levels that
- * wander at random, too, where a line through all of them would see growth that is none.
+ * time) and the end, in which programs give back what they have: the last twentieth of the time, or
+ * the steps to which that belongs. It is cut into equal parts, and of each the least is taken: what
+ * came and went inside a part is no growth. Growth is the mean difference from part to part, with
+ * the interval that Student's t gives these differences at 95 %, and as much more as the kernel
+ * counts late. That holds for levels that wander at random, too, where a line through all of them
+ * would see growth that is none.
  */
 #ifndef MT_GROWTH_H
 #define MT_GROWTH_H

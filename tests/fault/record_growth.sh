@@ -21,6 +21,10 @@ record saw malloc 20 saw 600 &
 record warm leak 180 wait 5000 &
 record stairs stairs 15 &
 PHASES_STEPS=1 record steps leak 100 &
+tidies=
+for i in $(seq 40); do tidies="$tidies step $i malloc 1 wait 30"; done
+# shellcheck disable=SC2046,SC2086 # words
+record tidies $tidies $(yes free | head -n 40) wait 300 &
 record flat malloc 30 wait 5000 &
 record jump malloc 20 wait 1500 malloc 40 wait 4500 &
 record spikes malloc 20 wait 2000 spike 50 wait 2000 spike 50 wait 2000 &
@@ -41,6 +45,7 @@ judged() { # NAME VERDICT EXIT
 judged leak grows 1
 judged stairs grows 1
 judged steps grows 1
+judged tidies grows 1
 judged saw flat 0
 judged warm flat 0
 judged flat flat 0

@@ -49,6 +49,10 @@ static int64_t warm_then_leak(double p)
 {
     return warm_then_flat(p) + (int64_t)(fmax(p - 0.4, 0) * 20 * (double)MIB);
 }
+static int64_t peak_then_leak(double p)
+{
+    return warm_then_leak(p) + (p < 0.2 ? 100 * MIB : 0);
+}
 static int64_t staircase(double p)
 {
     return BASE + (int64_t)(p * 12) * 4 * MIB;
@@ -60,6 +64,10 @@ static int64_t sawtooth(double p)
 static int64_t slow_sawtooth(double p)
 {
     return BASE + (int64_t)(fmod(p * 11, 1) * 30 * (double)MIB);
+}
+static int64_t two_teeth(double p)
+{
+    return 2 * BASE + (int64_t)(fmod(p * 2, 1) * 20 * (double)MIB);
 }
 static int64_t rising_sawtooth(double p)
 {
@@ -76,6 +84,10 @@ static int64_t late(double p)
 static int64_t exits(double p)
 {
     return p < 0.97 ? leak(p) : 5 * MIB;
+}
+static int64_t tidies(double p)
+{
+    return p < 0.92 ? leak(p) : 5 * MIB;
 }
 static int64_t falls(double p)
 {
@@ -110,6 +122,8 @@ static const struct curve curves[] = {
     {"gives all back at the end", exits, MT_GROWTH_GROWS, 7 * MIB},
     {"falls", falls, MT_GROWTH_FALLS, 0},
     {"spikes", spikes, MT_GROWTH_FLAT, 0},
+    {"two teeth", two_teeth, MT_GROWTH_UNKNOWN, 0},
+    {"a peak, warm-up, then a leak", peak_then_leak, MT_GROWTH_GROWS, 14 * MIB},
 };
 
 /* Looks as a busy machine lets one look: now and then one is late. Changes alone are levels. */
@@ -188,6 +202,33 @@ static void verdicts_by_step(void **unused)
         wanted.warmup = 1;
         mt_levels_free(&l);
     }
+}
+
+/* What a program gives back after its last step is in that step, if nothing ends it. */
+static void tidies_in_the_last_step(void **unused)
+{
+    struct mt_step rows[20];
+    const struct mt_steps steps = {.all = {rows, MT_ARRAY_LEN(rows), 0}, .dur_ns = 2000 * ms};
+    struct mt_growth_wanted wanted = {.steps = &steps, .timed = true, .warmup = 1};
+    static const struct {
+        int64_t last_end_ms, warmup;
+        double units;
+    } cases[] = {{2000, 1, 18}, {2000, 13, 6}, {1830, 1, 19}};
+    struct mt_levels l;
+    struct mt_growth g;
+    (void)unused;
+    for (int i = 0; i < 20; i++)
+        rows[i] =
+            (struct mt_step){.number = i, .start_ns = i * 90 * ms, .end_ns = (i + 1) * 90 * ms};
+    make(tidies, 2000 * ms, 3 * ms, 0, &l, &wanted);
+    for (size_t i = 0; i < MT_ARRAY_LEN(cases); i++) {
+        rows[19].end_ns = cases[i].last_end_ms * ms;
+        wanted.warmup = cases[i].warmup;
+        mt_growth_find(&l, &wanted, &g);
+        assert_int_equal(g.verdict, MT_GROWTH_GROWS);
+        assert_true(g.units == cases[i].units);
+    }
+    mt_levels_free(&l);
 }
 
 /* What wanders at random has no drift: hardly ever does it seem to grow. */
@@ -278,8 +319,11 @@ static void what_stands_out(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_by_time), cmocka_unit_test(verdicts_by_step),
-        cmocka_unit_test(random_walks),     cmocka_unit_test(too_short),
+        cmocka_unit_test(verdicts_by_time),
+        cmocka_unit_test(verdicts_by_step),
+        cmocka_unit_test(tidies_in_the_last_step),
+        cmocka_unit_test(random_walks),
+        cmocka_unit_test(too_short),
         cmocka_unit_test(what_stands_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
