@@ -29,7 +29,7 @@ static unsigned knows; /* enum mt_knows, of the device */
 static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
 {
     return (knows & need) == need && (v || !(knows & mt_large_only(need))) ? mt_cell_int(v)
-                                                                 : (struct mt_cell){0};
+                                                                           : (struct mt_cell){0};
 }
 
 static void add_row(struct tree_view *v, uint32_t i, int level, bool last)

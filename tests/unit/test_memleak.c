@@ -50,9 +50,8 @@ static const struct summed_file files[] = {
      " alloc ? n ? peak 0 end 0 moments 1 ns 0\nnote skipped 2\n" ONE},
     {"as many stacks as are listed, before the last report",
      TOP("1:2:3", "1") "\t80 bytes in 5 allocations from stack\n\t\tmain+0x1 [a]\n" TOP("1:2:4",
-                                                                                       "1"),
-     " alloc ? n ? peak 80 end 0 moments 2 ns 1000000000\nmain 0/80/0\n" FULL
-     "note moments 2\n"},
+                                                                                        "1"),
+     " alloc ? n ? peak 80 end 0 moments 2 ns 1000000000\nmain 0/80/0\n" FULL "note moments 2\n"},
     {"a damaged line of sizes",
      TOP("1:2:3", "9") "\t80 bytes in 5x allocations from stack\n\t\tmain+0x1 [a]\n",
      " alloc ? n ? peak 0 end 0 moments 1 ns 0\nnote skipped 1\n" ONE},
