@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/record_torch.h"
 #include "cmd/recorder.h"
+#include "cmd/signals.h"
 #include "cmd/support.h"
 #include "cmd/upgrade.h"
 #include "lib/base/human.h"
@@ -58,8 +59,7 @@ static void become(const struct mt_args *args, const struct mt_recorder *r, int 
     snprintf(number, sizeof number, "%d", marks_fd);
     if (marks_fd >= 0)
         setenv("MEMTOOL_FD", number, 1);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_DFL);
+    mt_signals_restore();
     mt_record_torch_env(&torch);
     mt_malloc_env(&r->malloc, malloc_library, getppid());
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -13,6 +13,7 @@
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
 enum { WAITING = 1 << 16, SAID_WAITING = 1 << 12 };
+enum { BUSY = 1000 * 1000 * 1000 }; /* ns: what is written anyway takes less */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -39,6 +40,19 @@ int64_t mt_recorder_now(const struct mt_recorder *r)
 
 /* ---- the writer ---- */
 
+/* Many of them wait: they are written before their second is over. */
+static bool is_half_full(const struct mt_recorder *r)
+{
+    return r->seen.n >= WAITING / 2 || r->said_n >= SAID_WAITING / 2;
+}
+
+/* There is no room: whose fault is it? */
+static void drop(struct mt_recorder *r)
+{
+    bool busy = r->writing && clock_of(CLOCK_MONOTONIC) - r->writing_ns > BUSY;
+    ++*(busy ? &r->dropped_n : &r->overflowed_n);
+}
+
 /* Waits a second, or for the end; takes what was seen. */
 static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int64_t *until)
 {
@@ -46,13 +60,16 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
     clock_gettime(CLOCK_REALTIME, &t);
     t.tv_sec++;
     pthread_mutex_lock(&r->mutex);
-    while (!r->ended && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
+    r->writing = false;
+    while (!r->ended && !is_half_full(r) && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
         continue;
     *v = r->seen.v;
     *n = r->seen.n;
     *until = r->seen_until_ns;
     memset(&r->seen, 0, sizeof r->seen);
     r->said_n = 0;
+    r->writing = true;
+    r->writing_ns = clock_of(CLOCK_MONOTONIC);
     bool ended = r->ended;
     pthread_mutex_unlock(&r->mutex);
     return ended;
@@ -155,12 +172,14 @@ static void hand_over(struct mt_recorder *r, int64_t t_ns)
     pthread_mutex_lock(&r->mutex);
     for (size_t i = 0; i < r->watch.seen.n; i++) {
         const struct mt_seen *s = &r->watch.seen.v[i];
-        if (r->seen.n < WAITING || s->kind == MT_SEEN_PROCESS || s->kind == MT_SEEN_PEAK)
+        if (r->seen.n < WAITING || (s->kind != MT_SEEN_LEVEL && s->kind != MT_SEEN_SAMPLE))
             *mt_vec_push(&r->seen) = *s;
         else
-            r->dropped_n++;
+            drop(r);
     }
     r->seen_until_ns = t_ns;
+    if (is_half_full(r))
+        pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);
     r->watch.seen.n = 0;
 }
@@ -191,10 +210,11 @@ static void hear(void *closure, const struct mt_mark *m)
     struct mt_recorder *r = l->r;
     l->any |= m->kind != MT_MARK_DAMAGED;
     if (r->said_n == SAID_WAITING) {
-        r->dropped_n++;
+        drop(r);
         return;
     }
-    r->said_n++;
+    if (++r->said_n == SAID_WAITING / 2)
+        pthread_cond_signal(&r->wake);
     *mt_vec_push(&r->seen) = (struct mt_seen){.kind = kinds[m->kind],
                                               .t_ns = l->t_ns,
                                               .value = m->number,
@@ -279,7 +299,10 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
     hand_over(r, t_ns);
     pthread_mutex_lock(&r->mutex);
-    mt_watch_missing(&r->watch, r->dropped_n, &r->missing);
+    mt_watch_missing(&r->watch, &r->missing);
+    mt_watch_add_missing(&r->missing, r->dropped_n, "the database was busy, %llu values are lost");
+    mt_watch_add_missing(&r->missing, r->overflowed_n,
+                         "values came faster than they can be written, %llu are lost");
     say_uncounted(r);
     set_meta(r, WIFSIGNALED(status) ? "signal" : "exit_status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -296,8 +319,8 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
                  (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
     if (r->watch.together.unread)
         set_meta(r, "pss_unread", 1);
-    if (r->dropped_n)
-        set_meta(r, "dropped_n", (int64_t)r->dropped_n);
+    if (r->dropped_n || r->overflowed_n)
+        set_meta(r, "dropped_n", (int64_t)(r->dropped_n + r->overflowed_n));
     if (r->watch.hidden_n)
         set_meta(r, "processes_hidden_n", r->watch.hidden_n);
     set_meta(r, "pid", r->watch.first.pid);

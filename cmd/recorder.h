@@ -32,8 +32,10 @@ struct mt_recorder {
     pthread_cond_t wake;
     MT_VEC(struct mt_seen) seen; /* for the writer */
     int64_t seen_until_ns;
-    uint64_t dropped_n;
-    size_t said_n; /* of seen: what the command says */
+    size_t said_n;                    /* of seen: what the command says */
+    bool writing;                     /* the writer has not taken anything since, */
+    int64_t writing_ns;               /* of CLOCK_MONOTONIC */
+    uint64_t dropped_n, overflowed_n; /* values: the database was busy; there were too many */
     bool ended;
     MT_VEC(struct mt_recorder_meta {
         const char *key; /* static */

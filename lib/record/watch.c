@@ -326,7 +326,7 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor
     w->unseen_of_command = floor;
 }
 
-static void add_missing(struct mt_buf *out, uint64_t n, const char *text)
+void mt_watch_add_missing(struct mt_buf *out, uint64_t n, const char *text)
 {
     if (!n)
         return;
@@ -334,11 +334,10 @@ static void add_missing(struct mt_buf *out, uint64_t n, const char *text)
     mt_buf_addf(out, text, (unsigned long long)n);
 }
 
-void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out)
+void mt_watch_missing(const struct mt_watch *w, struct mt_buf *out)
 {
-    add_missing(out, w->left_out_n, "no room for processes, %llu or more");
-    add_missing(out, w->hidden_n, "the system hides processes, %llu or more");
-    add_missing(out, dropped_n, "the database was busy, %llu values are lost");
+    mt_watch_add_missing(out, w->left_out_n, "no room for processes, %llu or more");
+    mt_watch_add_missing(out, w->hidden_n, "the system hides processes, %llu or more");
     if (w->no_lists)
-        add_missing(out, 1, "the kernel does not list children");
+        mt_watch_add_missing(out, 1, "the kernel does not list children");
 }

@@ -91,6 +91,8 @@ static inline int64_t mt_watch_processes(const struct mt_watch *w)
  * the whole system; *own: which. 0: nobody, or nobody knows. */
 int64_t mt_watch_oom_kills(struct mt_watch *w, bool *own);
 /* What is missing in what was seen, for people; "": nothing. */
-void mt_watch_missing(const struct mt_watch *w, uint64_t dropped_n, struct mt_buf *out);
+void mt_watch_missing(const struct mt_watch *w, struct mt_buf *out);
+/* One more such sentence, if n, which "%llu" in it is. */
+void mt_watch_add_missing(struct mt_buf *out, uint64_t n, const char *text);
 
 #endif

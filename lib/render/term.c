@@ -125,6 +125,7 @@ static bool spawn_pager(char *command, int input)
     sigemptyset(&reset);
     sigaddset(&reset, SIGINT);
     sigaddset(&reset, SIGPIPE);
+    sigaddset(&reset, SIGXFSZ);
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
     posix_spawnattr_init(&attr);

@@ -54,6 +54,28 @@ ask "SELECT text FROM v_note WHERE run = 'bad'" | grep -q '3 lines .* were left 
 # shellcheck disable=SC2016 # for the shell that is recorded
 "$MEMTOOL" record --name many -- sh -c 'i=0; while [ $i -lt 3000 ]; do echo "memtool:step $i" >&$MEMTOOL_FD; i=$((i + 1)); done' 2>err || fail "exit $?"
 [ "$(ask "SELECT count(*) FROM v_step WHERE run = 'many'")" = 3000 ] || fail "steps are lost"
+
+# More than can be written: the true reason is said, be that the program or a database that somebody else has.
+cat >flood.py <<'END'
+import os, sqlite3, sys, time
+n, keep = int(sys.argv[1]), float(sys.argv[2])
+if keep:
+    time.sleep(1.3)
+    other = sqlite3.connect("t.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    time.sleep(keep)
+os.write(int(os.environ["MEMTOOL_FD"]), b"".join(b"memtool:step %d\n" % i for i in range(n)))
+if keep:
+    time.sleep(0.5)
+    other.close()
+END
+lost() { ask "SELECT text FROM v_note WHERE run = '$1' AND kind = 'unwatched'"; }
+"$MEMTOOL" record --name flood -- python3 flood.py 300000 0 2>err || fail "exit $?"
+lost flood | grep -q "values came faster than they can be written, [0-9]* are lost" || fail "a flood: $(lost flood)"
+if lost flood | grep -q "database"; then fail "a flood is said to be the database's: $(lost flood)"; fi
+"$MEMTOOL" record --name busy -- python3 flood.py 30000 2.5 2>err || fail "exit $?"
+lost busy | grep -q "the database was busy, [0-9]* values are lost" || fail "a busy database: $(lost busy)"
+
 printf 'memtool:mark no newline' >line
 # shellcheck disable=SC2016
 "$MEMTOOL" record --name last -- sh -c 'cat line >&$MEMTOOL_FD' 2>err || fail "exit $?"
