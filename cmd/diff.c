@@ -30,14 +30,16 @@ static void add_hint(struct mt_err *err, const char *more)
     snprintf(err->hint + n, sizeof err->hint - n, "%s", more);
 }
 
-/* device: of the run before, NULL = this is the first, and chooses. --device comes before both. */
+/* device: of the run before, NULL = this is the first, and chooses; so does the other one where
+ * that is a child, which is no other run's. --device comes before both. */
 static enum mt_status open_side(struct mt_view *v, const char *ref, const char *device,
                                 struct mt_diff_side *out, struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : device, 0};
+    const char *same = device && !mt_process_is_child(device) ? device : NULL;
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : same, 0};
     enum mt_status st = mt_view_open(v, ref, &wanted, err);
     bool none;
-    if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name)) /* no other run's */
+    if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name))
         st = mt_run_device(v->db, &v->run, "process", &v->device, &none, &v->other_n, err);
     out->db = v->db;
     out->run = v->run;

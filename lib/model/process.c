@@ -153,6 +153,12 @@ enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt
     return MT_OK;
 }
 
+void mt_process_sole(struct mt_process_log *log)
+{
+    if (log->all.n == 1)
+        log->rec->devices.v[log->all.v[0].device].index = -1;
+}
+
 int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off)
 {
     int64_t whole = mt_wrap_add(bytes, unit / 2) / unit * unit;

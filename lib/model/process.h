@@ -63,6 +63,10 @@ enum mt_status mt_process_mark(struct mt_process_log *log, size_t process, int64
 /* The recording goes on until t, if that is later than all else. */
 enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt_err *err);
 
+/* If the file turned out to be of one process, that is "process", whatever its number. To be asked
+ * before mt_process_close. */
+void mt_process_sole(struct mt_process_log *log);
+
 /* What is known of a process (enum mt_knows), but for steps. */
 static inline unsigned mt_process_knows(const struct mt_process *p)
 {

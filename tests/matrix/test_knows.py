@@ -125,7 +125,7 @@ def counted(run, device, answer):
         last = [value for t, value in levels if t <= at][-1]
         rows = m.rows("peak", run, *of, "--at", str(at))
         m.check(rows[0]["live_b"] == last, run, "peak --at", at, rows[0], want)
-        begun = m.rows("memory", run, *of, "--to", str(at + 1))
+        begun = m.rows("memory", run, *of, "--to", "@end" if at == levels[-1][0] else str(at + 1))
         m.check(begun[0]["current_b"] == last, run, "memory --to", at, begun[0], last)
 
 
