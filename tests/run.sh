@@ -81,7 +81,7 @@ run_one() { # KIND NAME
     esac
     env -i -C "$folder" PATH="$PATH" HOME="$tmp/home" TMPDIR="$tmp/tmp" LC_ALL=C.UTF-8 TZ=UTC \
         MEMTOOL="$MEMTOOL" SAMPLES="$root/samples" DATA="$DATA" CMOCKA_MESSAGE_OUTPUT=TAP \
-        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 timeout 900 "$@" >"$log" 2>&1 </dev/null
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 timeout 1800 "$@" >"$log" 2>&1 </dev/null
     status=$?
     case $kind in
     unit) counts=$(count_tap $status <"$log") ;;
