@@ -3,6 +3,7 @@
  * minute, how sure that is, and what stands out in the curve.
  */
 #include "cmd/common.h"
+#include "cmd/growth_words.h"
 #include "cmd/leaks.h"
 #include "lib/analysis/growth.h"
 #include "lib/analysis/jumps.h"
@@ -10,7 +11,6 @@
 #include "lib/render/columns.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/process.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,24 +46,11 @@ struct judged {
     struct mt_report *r;
     struct mt_leaks_answer *answer;
     unsigned gaps;
-    int64_t left_out_n; /* processes that are not seen to grow */
+    bool has_unit[MT_PER_EVENT + 1]; /* of some process, growth is by that */
+    int64_t left_out_n;              /* processes that are not seen to grow */
     bool timed;
     bool asked_malloc; /* of some process it is known what malloc has */
 };
-
-static const char *const units[] = {
-    [MT_PER_STEP] = "a step", [MT_PER_MINUTE] = "a minute", [MT_PER_EVENT] = "an event"};
-
-static int64_t whole(double bytes)
-{
-    return llround(fmax(fmin(bytes, 9e18), -9e18));
-}
-
-static const char *human(struct mt_report *r, double bytes)
-{
-    char text[MT_HUMAN_MAX];
-    return mt_report_text(r, mt_human_bytes(whole(bytes), text));
-}
 
 /* Times that are none stand with their unit, for people. */
 static struct mt_cell when(const struct judged *j, int64_t t)
@@ -74,17 +61,11 @@ static struct mt_cell when(const struct judged *j, int64_t t)
     return mt_cell_text(mt_report_text(j->r, mt_human_time(j->v->run.time_unit, t, text)));
 }
 
-static void add_columns(struct mt_report *r, enum mt_growth_unit unit)
+static void add_columns(struct mt_report *r)
 {
-    static const char *const rates[] = {
-        [MT_PER_STEP] = "per_step_b -per_minute_b -per_event_b",
-        [MT_PER_MINUTE] = "-per_step_b per_minute_b -per_event_b",
-        [MT_PER_EVENT] = "-per_step_b -per_minute_b per_event_b",
-    };
     r->keep_order = true;
-    mt_report_columns(r, "device verdict metric");
-    mt_report_columns(r, rates[unit]);
-    mt_report_columns(r, "rate_least_b rate_most_b by_b at_ns start_ns end_ns looks_n -parts_n");
+    mt_report_columns(r, "device verdict metric per_step_b per_minute_b per_event_b rate_least_b "
+                         "rate_most_b by_b at_ns start_ns end_ns looks_n -parts_n");
     r->columns.v[PER_STEP].unit = MT_UNIT_CHANGE;
     r->columns.v[VERDICT].whole = true;
 }
@@ -114,12 +95,12 @@ static void add_answer(struct judged *j, const struct found *f)
 static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
 {
     double minutes = timed ? (double)(g->to_ns - g->from_ns) / 60e9 : 0;
-    row->cells[PER_STEP + (int)g->unit] = mt_cell_int(whole(g->rate));
+    row->cells[PER_STEP + (int)g->unit] = mt_cell_int(mt_growth_bytes(g->rate));
     if (g->unit != MT_PER_MINUTE && minutes > 0)
-        row->cells[PER_MINUTE] = mt_cell_int(whole(g->grew_b / minutes));
-    row->cells[AT_LEAST] = mt_cell_int(whole(g->least));
-    row->cells[AT_MOST] = mt_cell_int(whole(g->most));
-    row->cells[BY] = mt_cell_int(whole(g->grew_b));
+        row->cells[PER_MINUTE] = mt_cell_int(mt_growth_bytes(g->grew_b / minutes));
+    row->cells[AT_LEAST] = mt_cell_int(mt_growth_bytes(g->least));
+    row->cells[AT_MOST] = mt_cell_int(mt_growth_bytes(g->most));
+    row->cells[BY] = mt_cell_int(mt_growth_bytes(g->grew_b));
     row->cells[PARTS] = mt_cell_int(g->part_n);
 }
 
@@ -136,9 +117,10 @@ static void add_process(struct judged *j, const struct found *f)
     row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
     row->cells[VERDICT] = mt_cell_text(verdict_of(f));
     row->cells[METRIC] = mt_cell_text(mt_metric_names[MT_METRIC_RSS]);
+    j->has_unit[g->unit] = true;
     if (g->known)
         add_rates(row, g, j->timed);
-    if (g->to_ns > g->from_ns) {
+    if (g->to_ns > g->from_ns && f->p.part != MT_PART_NONE) {
         row->cells[FROM] = when(j, g->from_ns);
         row->cells[TO] = when(j, g->to_ns);
         row->cells[LOOKS] = mt_cell_int(g->look_n);
@@ -157,8 +139,8 @@ static void add_causes(struct judged *j, const struct found *f)
         struct mt_row *row = mt_report_row(j->r);
         row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
         row->cells[METRIC] = mt_cell_text(metrics[i]);
-        row->cells[PER_STEP + (int)g->unit] = mt_cell_int(whole(f->causes.rate[i]));
-        row->cells[BY] = mt_cell_int(whole(f->causes.rate[i] * g->units));
+        row->cells[PER_STEP + (int)g->unit] = mt_cell_int(mt_growth_bytes(f->causes.rate[i]));
+        row->cells[BY] = mt_cell_int(mt_growth_bytes(f->causes.rate[i] * g->units));
         j->asked_malloc = true;
     }
 }
@@ -203,22 +185,6 @@ static void add_jumps(struct judged *j, struct found *f)
 
 /* ---- words ---- */
 
-static const char *rate_words(struct mt_report *r, const struct mt_growth *g)
-{
-    const char *unit = units[g->unit];
-    if (g->verdict == MT_GROWTH_GROWS)
-        return mt_report_textf(r, "grows %s %s (95 %%: %s to %s)", human(r, g->rate), unit,
-                               human(r, g->least), human(r, g->most));
-    if (g->verdict == MT_GROWTH_FLAT)
-        return mt_report_textf(r, "flat: it grows %s %s at most", human(r, fmax(g->most, 0)), unit);
-    if (g->verdict == MT_GROWTH_FALLS)
-        return mt_report_textf(r, "falls %s %s", human(r, -g->rate), unit);
-    if (g->verdict == MT_GROWTH_UNKNOWN)
-        return mt_report_textf(r, "cannot tell: %s to %s %s", human(r, g->least), human(r, g->most),
-                               unit);
-    return "too short to tell";
-}
-
 static const char *const advice[MT_CAUSE_N] = {
     [MT_CAUSE_IN_USE] =
         "The program has these blocks of malloc in use: heaptrack, memray and others say "
@@ -231,24 +197,39 @@ static const char *const advice[MT_CAUSE_N] = {
         "threads, libraries of GPUs, or files.",
 };
 
-static void describe(struct judged *j, const struct found *f)
+/* What of the recording is judged, and why not more. */
+static void describe_window(struct judged *j, const struct found *f)
 {
-    struct mt_report *r = j->r;
     const struct mt_growth *g = &f->p.growth;
     char from[MT_HUMAN_LONG], to[MT_HUMAN_LONG], looks[MT_HUMAN_LONG];
     const char *unit = j->v->run.time_unit;
-    r->title = mt_asprintf("%s · %s · rss %s", j->v->run.name, f->device->name, rate_words(r, g));
     if (g->known)
-        mt_report_footer(r, "the least of each of %lld parts of %s to %s, %s; %s",
-                         (long long)g->part_n, mt_human_time(unit, g->from_ns, from),
-                         mt_human_time(unit, g->to_ns, to),
-                         mt_human_plural(g->look_n, "look", looks),
-                         g->late                  ? "what is earlier is warm-up"
-                         : g->unit == MT_PER_STEP ? "earlier steps are warm-up"
-                                                  : "the first quarter is warm-up");
+        mt_report_footer(
+            j->r, "the least of each of %lld parts of %s to %s, %s; %s%s", (long long)g->part_n,
+            mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to),
+            mt_human_plural(g->look_n, "look", looks),
+            f->p.part == MT_PART_BEHIND ? "PyTorch's profiler was in it before, and " : "",
+            g->late                       ? "what is earlier is warm-up"
+            : g->unit == MT_PER_STEP      ? "earlier steps are warm-up"
+            : f->p.part == MT_PART_BEHIND ? "the first quarter behind it is warm-up"
+                                          : "the first quarter is warm-up");
+}
+
+static void advise(struct mt_report *r, const struct found *f)
+{
+    const struct mt_growth *g = &f->p.growth;
     if (f->causes.most)
         mt_report_note(r, "%s", advice[f->causes.most]);
-    if (g->verdict == MT_GROWTH_UNKNOWN)
+    if (f->p.part == MT_PART_NONE)
+        mt_report_note(r,
+                       "The profiler's own memory grows with every operator, so what the process "
+                       "has then is not judged. Record longer, or without --torch; memtool "
+                       "leaks of the trace judges tensors.");
+    else if (f->p.refills)
+        mt_report_note(r,
+                       "What PyTorch's profiler freed may be used again, and hide growth. Record "
+                       "longer, or without --torch.");
+    else if (g->verdict == MT_GROWTH_UNKNOWN)
         mt_report_note(r, "%s Record longer.",
                        g->slows ? "It grows ever less: that may be warm-up."
                                 : "It goes up and down by more than it grows.");
@@ -257,21 +238,45 @@ static void describe(struct judged *j, const struct found *f)
                           "seconds.");
 }
 
+static void describe(struct judged *j, const struct found *f)
+{
+    struct mt_buf words = {0};
+    mt_growth_words(&f->p, &words);
+    j->r->title = mt_asprintf("%s · %s · rss %s", j->v->run.name, f->device->name, words.s);
+    mt_buf_free(&words);
+    describe_window(j, f);
+    advise(j->r, f);
+}
+
 /* ---- all of it ---- */
+
+/* Behind its begin, and up to the end of what is judged: programs give back what they have. Those
+ * of a profiler that starts, or writes its trace, are not the program's. */
+static void find_jumps(const struct mt_levels *levels, struct found *f)
+{
+    const struct mt_growth *g = &f->p.growth;
+    const struct mt_window *there = &f->p.there;
+    bool open = g->late || g->to_ns <= g->from_ns;
+    const struct mt_window w = {there->from_ns + (there->to_ns - there->from_ns) / 50,
+                                open ? there->to_ns : g->to_ns};
+    struct mt_jumps *found = &f->jumps;
+    size_t kept = 0;
+    mt_jumps_find(levels, &w, f->p.wanted.look_ns, found);
+    for (size_t i = 0; i < found->all.n; i++)
+        if (!mt_profiled_is_busy(&f->p.profiled, found->all.v[i].t_ns))
+            found->all.v[kept++] = found->all.v[i];
+    found->all.n = kept;
+}
 
 static enum mt_status load(struct judged *j, struct found *f, struct mt_err *err)
 {
     struct mt_levels levels;
     enum mt_status st = mt_growth_load(j->v->db, &j->v->run, f->device, &j->v->blocks.steps,
                                        j->wanted->warmup, &f->p, &levels, err);
-    const struct mt_growth *g = &f->p.growth;
-    const struct mt_growth_wanted *l = &f->p.wanted;
-    const struct mt_window w = {l->first_ns + (l->last_ns - l->first_ns) / 50,
-                                g->late || g->to_ns <= g->from_ns ? l->last_ns : g->to_ns};
     if (st == MT_OK)
         st = mt_growth_causes_load(j->v->db, &j->v->run, f->device, &f->p, &f->causes, err);
     if (st == MT_OK)
-        mt_jumps_find(&levels, &w, l->look_ns, &f->jumps);
+        find_jumps(&levels, f);
     mt_levels_free(&levels);
     return st;
 }
@@ -324,7 +329,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
     size_t n = 0;
     enum mt_status st = MT_OK;
     j.timed = strcmp(v->run.time_unit, "ns") == 0;
-    add_columns(r, v->blocks.steps.all.n ? MT_PER_STEP : j.timed ? MT_PER_MINUTE : MT_PER_EVENT);
+    add_columns(r);
     if (!w->device)
         MT_TRY_OUT(mt_run_devices(v->db, &v->run, &all, &n, err));
     const struct mt_run_device *first = first_of(&v->device, all, n);
@@ -338,6 +343,8 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
     }
     explain(&j);
     r->columns.v[METRIC].hidden = !j.asked_malloc;
+    for (int i = 0; i <= MT_PER_EVENT; i++)
+        r->columns.v[PER_STEP + i].hidden = !j.has_unit[i];
     mt_report_hide_empty(r);
     MT_TRY_OUT(mt_rows_apply(w->rows, r, "by_b", err));
     mt_rows_footer(w->rows, r, NULL, "");

@@ -307,7 +307,8 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
         return cannot_run(args, why, exit_code);
     }
     char *command = command_text(args);
-    r.opts = (struct mt_live_opts){.name = name, .program = program_of(args), .command = command};
+    r.opts = (struct mt_live_opts){
+        .name = name, .program = program_of(args), .command = command, .torch = torch.folder};
     mt_recorder_begin(&r, path, pid);
     watch(&r, pid, &status, &usage);
     int64_t dur_ns = mt_recorder_now(&r);

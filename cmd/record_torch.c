@@ -70,6 +70,31 @@ void mt_record_torch_env(const struct mt_record_torch *t)
 
 /* ---- after ---- */
 
+static void add_times(struct mt_json_out *j, const char *key, const int64_t t[2], int64_t base_ns)
+{
+    if (!t[0])
+        return;
+    mt_json_put_key(j, key);
+    mt_json_put_begin(j, "[]", false);
+    for (int i = 0; i < 2; i++)
+        mt_json_put_int(j, t[i] - base_ns);
+    mt_json_put_end(j);
+}
+
+/* When there was a profiler in a process, on the clock of the run. */
+static void add_profiler(const struct mt_torch_process *p, struct mt_recorder *r)
+{
+    struct mt_buf text = {0};
+    struct mt_json_out j = {.to = &text, .spaced = true};
+    mt_json_put_begin(&j, "{}", false);
+    mt_json_put_key(&j, "pid");
+    mt_json_put_int(&j, p->pid);
+    add_times(&j, "starting_ns", p->start_ns, r->opts.start_ns);
+    add_times(&j, "writing_ns", p->stop_ns, r->opts.start_ns);
+    mt_json_put_end(&j);
+    *mt_vec_push(&r->meta) = (struct mt_recorder_meta){"profiler", text.s};
+}
+
 void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r)
 {
     struct mt_torch all;
@@ -78,6 +103,9 @@ void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r
     mt_torch_read(t->folder, &all);
     mt_torch_missing(&all, &r->untraced);
     mt_torch_costs(&all, r->opts.start_ns, r->watch.peak_ns, &r->profiled);
+    for (size_t i = 0; i < all.all.n; i++)
+        if (all.all.v[i].start_ns[0])
+            add_profiler(&all.all.v[i], r);
     mt_torch_free(&all);
 }
 

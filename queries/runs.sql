@@ -115,6 +115,19 @@ SELECT t.id, (SELECT CAST(h.pid AS INTEGER) FROM thread h WHERE h.run_id = t.id 
 -- in: ?1 run id
 SELECT CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'pid' ORDER BY position LIMIT 1;
 
+-- name: run_profilers
+-- PyTorch's profilers in processes of a run.
+-- in: ?1 run id
+-- out: PID (NULL: any); from when, until when one started; from when, until when it wrote its trace: ns (NULL: nobody knows)
+SELECT json_extract(value, '$.pid'), json_extract(value, '$.starting_ns[0]'), json_extract(value, '$.starting_ns[1]'),
+  json_extract(value, '$.writing_ns[0]'), json_extract(value, '$.writing_ns[1]')
+  FROM meta WHERE run_id = ?1 AND key = 'profiler' AND json_valid(value) AND json_type(value) = 'object'
+UNION ALL
+SELECT NULL, 0, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM meta WHERE run_id = ?1 AND key = 'profiler') AND (
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'profiler') OR (
+    EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'cut') AND
+    EXISTS (SELECT 1 FROM meta WHERE run_id = ?1 AND key = 'with_torch')));
+
 -- name: allocator_settings
 -- in: ?1 run id
 -- out: MiB from which it holds, value: of roundup_power2_divisions; 0: of max_split_size, bytes; -1: whether segments are

@@ -134,12 +134,22 @@ static int64_t most_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns
     return most;
 }
 
+static double flat_of(int64_t level_b)
+{
+    return fmax((double)level_b / FLAT_SHARE, FLAT_B);
+}
+
+bool mt_growth_is_flat(double bytes, int64_t level_b)
+{
+    return bytes <= flat_of(level_b);
+}
+
 /* What comes and goes hides as much again as a tenth of it. */
 static double flat_most(const struct curve *c, const struct mt_growth *g, const struct fit *f)
 {
     double least = (double)least_in(c->l, g->from_ns, g->to_ns);
     double swing = ((double)most_in(c->l, g->from_ns, g->to_ns) - least) / SWING_SHARE;
-    return fmax(fmax((double)f->level_b / FLAT_SHARE, FLAT_B), swing);
+    return fmax(flat_of(f->level_b), swing);
 }
 
 /* Whether the end of the last part, of n, stays above all that was there before that part: it rose

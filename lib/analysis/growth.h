@@ -14,6 +14,7 @@
 #define MT_GROWTH_H
 
 #include "lib/usage/levels.h"
+#include "lib/usage/profiled.h"
 
 enum mt_growth_verdict {
     MT_GROWTH_SHORT, /* too few looks, steps, or too little time */
@@ -54,19 +55,31 @@ struct mt_growth_wanted {
 void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
                     struct mt_growth *out);
 
+/* Whether so much more is as good as none. */
+bool mt_growth_is_flat(double bytes, int64_t level_b);
+
 /* The rate of other levels over a window that was judged, by the same parts: bytes in a unit. */
 double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
                          const struct mt_growth *window);
 
 /* ---- growth_run.c ---- */
 
+/* What of a process is judged. Where PyTorch's profiler was in it, whose own memory grows, only
+ * what came when that was gone, if it is long enough. */
+enum mt_growth_part { MT_PART_WHOLE, MT_PART_BEHIND, MT_PART_NONE };
+
 /* Of a process of a run. Its levels are given out, too, unless `levels` is NULL: free them also on
- * failure. Without levels it is too short to tell. Errors: MT_EDB. */
+ * failure. Without levels it is too short to tell; without a part that is judged nobody can tell.
+ * Errors: MT_EDB. */
 struct mt_growth_process {
     struct mt_growth growth;
-    struct mt_growth_wanted wanted; /* what it was found by; steps are the caller's */
-    bool young; /* it was there for less than half of the run, or its level never changed: that it
-                   cannot be judged says nothing */
+    struct mt_growth_wanted wanted; /* what it was found by; steps are the caller's, or none */
+    struct mt_window there;         /* it was looked at */
+    struct mt_profiled profiled;
+    enum mt_growth_part part;
+    bool refills;  /* it may grow where that has freed memory, and nobody sees it */
+    bool young;    /* a child that was there for less than half of the run, or whose level never
+                      changed: that it cannot be judged says nothing */
     unsigned gaps; /* why it may have grown unseen, enum mt_gap or-ed; 0: it has not */
 };
 enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,

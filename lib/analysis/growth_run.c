@@ -3,6 +3,7 @@
 
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/process.h"
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +45,76 @@ static void find_looks(const struct mt_run *run, const struct mt_run_device *dev
                                         : (double)run->dur_ns / (double)run->record_n;
 }
 
+/* ---- behind PyTorch's profiler ---- */
+
+static const struct mt_steps no_steps;
+
+/* What the profiler freed is used again before the process grows, as far as that is not given back:
+ * in use is what was there before it, at least. */
+static void doubt_rest(const struct mt_levels *l, struct mt_growth_process *p)
+{
+    struct mt_growth *g = &p->growth;
+    int64_t first = mt_levels_at(l, g->from_ns), last = mt_levels_before(l, g->to_ns);
+    int64_t before_b = mt_levels_value(l, mt_levels_at(l, p->profiled.life.from_ns));
+    int64_t top_b = mt_levels_value(l, mt_levels_peak(l, first, last));
+    if (!g->known || g->verdict == MT_GROWTH_GROWS)
+        return;
+    g->most = fmax(g->most, (double)(top_b - before_b) / g->units);
+    p->refills = !mt_growth_is_flat((double)(top_b - before_b), top_b);
+    if (p->refills)
+        g->verdict = MT_GROWTH_UNKNOWN;
+}
+
+/* By what is left when the profiler is gone. What was before it says nothing: programs begin, and
+ * load what they need. Steps that are all of the profiler's time are none. */
+static void judge_behind(const struct mt_levels *l, struct mt_growth_process *p)
+{
+    const struct mt_steps *steps = p->wanted.steps;
+    const struct mt_window *life = &p->profiled.life, *there = &p->there;
+    bool any = false;
+    p->part = MT_PART_NONE;
+    p->wanted.first_ns = life->to_ns > there->from_ns ? life->to_ns : there->from_ns;
+    if (p->wanted.first_ns >= there->to_ns)
+        p->wanted.first_ns = there->to_ns;
+    for (size_t i = 0; i < steps->all.n; i++)
+        any |= steps->all.v[i].start_ns >= p->wanted.first_ns;
+    p->wanted.steps = any ? steps : &no_steps;
+    mt_growth_find(l, &p->wanted, &p->growth);
+    if (p->growth.verdict == MT_GROWTH_SHORT) {
+        p->growth.verdict = MT_GROWTH_UNKNOWN;
+        return;
+    }
+    p->part = MT_PART_BEHIND;
+    doubt_rest(l, p);
+}
+
+/* Steps of a trace of another process may be too few, as they end with its profiler. */
+static void judge_whole(const struct mt_levels *l, struct mt_growth_process *p)
+{
+    mt_growth_find(l, &p->wanted, &p->growth);
+    if (p->growth.verdict != MT_GROWTH_SHORT || !p->profiled.other || !p->wanted.steps->all.n)
+        return;
+    p->wanted.steps = &no_steps;
+    mt_growth_find(l, &p->wanted, &p->growth);
+}
+
+/* ---- all of it ---- */
+
+/* Whether a process was there for less than half of the run, or never changed. */
+static enum mt_status is_young(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, const struct mt_levels *l,
+                               bool *young, struct mt_err *err)
+{
+    int64_t end_ns, from_ns = l->all.n ? l->all.v[0].t_ns : 0;
+    *young = false;
+    if (is_first(device))
+        return MT_OK;
+    MT_TRY(mt_process_end(db, run, device, &end_ns, err));
+    end_ns = end_ns < run->dur_ns ? end_ns : run->dur_ns;
+    *young = l->all.n < 2 || end_ns - from_ns < run->dur_ns / 2;
+    return MT_OK;
+}
+
 enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, const struct mt_steps *steps,
                               int64_t warmup, struct mt_growth_process *out,
@@ -59,8 +130,13 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
         MT_TRY(mt_levels_load(db, run, device, l, err));
         find_looks(run, device, l, until_ns, &out->wanted);
     }
-    mt_growth_find(l, &out->wanted, &out->growth);
-    out->young = out->wanted.first_ns > run->dur_ns / 2 || (l->all.n < 2 && !is_first(device));
+    out->there = (struct mt_window){out->wanted.first_ns, out->wanted.last_ns};
+    MT_TRY(mt_profiled_load(db, run, device, &out->profiled, err));
+    if (out->profiled.any)
+        judge_behind(l, out);
+    else
+        judge_whole(l, out);
+    MT_TRY(is_young(db, run, device, l, &out->young, err));
     mt_levels_free(&own);
     return MT_OK;
 }

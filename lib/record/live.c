@@ -82,6 +82,8 @@ enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, s
     rec.base_ns = opts->start_ns;
     rec.resolution_ns = opts->interval_ns;
     mt_rec_meta_text(&rec, "cmd", opts->command, strlen(opts->command));
+    if (opts->torch)
+        mt_rec_meta(&rec, "with_torch", "true", 4);
     live->meta_n = (int64_t)rec.meta.n;
     const struct mt_store_opts how = {
         .name = opts->name, .source = opts->program, .hash = live->hash};

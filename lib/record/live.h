@@ -39,6 +39,7 @@ struct mt_live_opts {
     const char *name;    /* of the run; NULL: made of program */
     const char *program; /* what the command is called */
     const char *command; /* all of it */
+    bool torch;          /* profilers of PyTorch may be in it; when, is said at the end */
     int64_t start_ns;    /* since the epoch */
     int64_t interval_ns;
 };

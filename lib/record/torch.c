@@ -98,8 +98,13 @@ static void add_time(struct mt_buf *out, const char *what, const int64_t t[2], i
 
 void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, struct mt_buf *out)
 {
+    size_t n = 0;
+    for (size_t i = 0; i < t->all.n; i++)
+        n += t->all.v[i].start_ns[0] != 0;
+    if (t->all.n > 1 && n) /* whose peak it is, nobody knows */
+        mt_buf_addf(out, "it ran in %zu processes", n);
     if (t->all.n != 1)
-        return; /* whose peak it is, nobody knows */
+        return;
     add_time(out, "it was starting", t->all.v[0].start_ns, base_ns, peak_ns);
     add_time(out, "writing its trace", t->all.v[0].stop_ns, base_ns, peak_ns);
 }

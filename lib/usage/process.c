@@ -66,16 +66,15 @@ static void add_traced(struct mt_process_counts *out)
     out->all.v[out->all.n - 1].rest = true;
 }
 
-static enum mt_status find_end(struct mt_db *db, const struct mt_run *run,
-                               const struct mt_run_device *device, struct mt_process_counts *out,
-                               struct mt_err *err)
+enum mt_status mt_process_end(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, int64_t *out, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
     MT_TRY(mt_db_query(db, MT_Q_PROCESS_END, &s, err));
     mt_stmt_bind(s, "ii", run->id, device->id);
     MT_TRY(mt_stmt_step(s, &row, err));
-    out->end_ns = row ? mt_stmt_int_or(s, 0, INT64_MAX) : INT64_MAX;
+    *out = row ? mt_stmt_int_or(s, 0, INT64_MAX) : INT64_MAX;
     mt_stmt_end(s);
     return MT_OK;
 }
@@ -90,7 +89,7 @@ enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run
     if (!together)
         MT_TRY(load_level(db, run, device, &out->all.v[0], err));
     MT_TRY(find_metrics(db, run, device, out, err));
-    MT_TRY(find_end(db, run, device, out, err));
+    MT_TRY(mt_process_end(db, run, device, &out->end_ns, err));
     for (size_t i = !together; i < out->all.n; i++) {
         struct mt_counted *c = &out->all.v[i];
         MT_TRY(mt_samples_load(db, run, device, c->metric, &c->levels, err));

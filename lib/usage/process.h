@@ -47,6 +47,10 @@ enum mt_status mt_process_counts_load(struct mt_db *db, const struct mt_run *run
                                       struct mt_process_counts *out, struct mt_err *err);
 void mt_process_counts_free(struct mt_process_counts *c);
 
+/* When the process was gone; INT64_MAX: not in the recording. Errors: MT_EDB. */
+enum mt_status mt_process_end(struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, int64_t *out, struct mt_err *err);
+
 /* When the process was there last: parts are counted behind the last change of its rss, too. */
 static inline int64_t mt_process_last(const struct mt_process_counts *c, int64_t dur_ns)
 {

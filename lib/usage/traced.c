@@ -62,9 +62,9 @@ static enum mt_status is_of_another(struct mt_db *db, const struct mt_run *run, 
 }
 
 /* A process is called "process:PID", the command itself "process". */
-static enum mt_status is_of(struct mt_db *db, const struct mt_run *run,
-                            const struct mt_run_device *process, int64_t pid, bool *is,
-                            struct mt_err *err)
+enum mt_status mt_process_has_pid(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *process, int64_t pid, bool *is,
+                                  struct mt_err *err)
 {
     const char *colon = strchr(process->name, ':');
     int64_t own = colon ? strtoll(colon + 1, NULL, 10) : -1;
@@ -116,7 +116,7 @@ static enum mt_status load_all(struct mt_db *db, const struct mt_run *run,
     for (size_t i = 0; i < found->n; i++) {
         struct mt_traced t = {0};
         bool is;
-        MT_TRY(is_of(db, run, process, found->v[i].pid, &is, err));
+        MT_TRY(mt_process_has_pid(db, run, process, found->v[i].pid, &is, err));
         if (!is)
             continue;
         enum mt_status st = load(db, run, &found->v[i], &t, &is, err);

@@ -20,6 +20,12 @@ struct mt_traced_all {
     MT_VEC(struct mt_traced) all; /* in order of time */
 };
 
+/* Whether a device is the process of that PID; -1: of a PID that nobody knows, as the command may
+ * be. One that no device has is the command's, too. Errors: MT_EDB. */
+enum mt_status mt_process_has_pid(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *process, int64_t pid, bool *is,
+                                  struct mt_err *err);
+
 /* Those of a device that is a process. Free them also on failure. Errors: MT_EDB. */
 enum mt_status mt_traced_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *process, struct mt_traced_all *out,

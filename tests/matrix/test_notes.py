@@ -192,7 +192,7 @@ CASES = {
     "peak_at_most": (recorded("--interval", "60000", "--", "true"), LEVELS),
     "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
     "no_malloc": (recorded("--malloc", "--", "sh", "-c", "exec env -u LD_PRELOAD sleep 1"), LEVELS),
-    "profiler": (recorded("--torch", "--", "python3", "-c", f"import sys; sys.path.insert(0, {FAKE!r}); import torch; torch.empty(9)"), LEVELS),
+    "profiler": (recorded("--torch", "--", "python3", "-c", f"import sys; sys.path.insert(0, {FAKE!r}); import torch; torch.empty(9)"), LEVELS + ["leaks"]),
     "no_trace": (recorded("--torch", "--", "true"), LEVELS),
     "lines_left_out": (recorded("--", "sh", "-c", "echo memtool:stop 1 >&$MEMTOOL_FD"), STEPS),
     "sample_types": (corpus("pprof/other_types"), NONE),

@@ -1,0 +1,52 @@
+#include "cmd/growth_words.h"
+
+#include "lib/base/human.h"
+#include <math.h>
+
+int64_t mt_growth_bytes(double bytes)
+{
+    return llround(fmax(fmin(bytes, 9e18), -9e18));
+}
+
+const char *mt_growth_unit(const struct mt_growth *g)
+{
+    static const char *const units[] = {
+        [MT_PER_STEP] = "a step", [MT_PER_MINUTE] = "a minute", [MT_PER_EVENT] = "an event"};
+    return units[g->unit];
+}
+
+/* Nothing is judged beside the profiler. */
+static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
+{
+    char until[MT_HUMAN_MAX];
+    if (p->profiled.life.to_ns >= p->there.to_ns)
+        mt_buf_adds(out, "cannot tell: PyTorch's profiler was in it to the end");
+    else
+        mt_buf_addf(out,
+                    "cannot tell: PyTorch's profiler was in it until %s, and the rest is too "
+                    "short",
+                    mt_human_ns(p->profiled.life.to_ns, until));
+}
+
+void mt_growth_words(const struct mt_growth_process *p, struct mt_buf *out)
+{
+    const struct mt_growth *g = &p->growth;
+    const char *unit = mt_growth_unit(g);
+    char rate[MT_HUMAN_MAX], least[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
+    mt_human_bytes(mt_growth_bytes(g->verdict == MT_GROWTH_FALLS ? -g->rate : g->rate), rate);
+    mt_human_bytes(mt_growth_bytes(g->least), least);
+    mt_human_bytes(mt_growth_bytes(g->verdict == MT_GROWTH_FLAT ? fmax(g->most, 0) : g->most),
+                   most);
+    if (p->part == MT_PART_NONE)
+        add_profiled(p, out);
+    else if (g->verdict == MT_GROWTH_GROWS)
+        mt_buf_addf(out, "grows %s %s (95 %%: %s to %s)", rate, unit, least, most);
+    else if (g->verdict == MT_GROWTH_FLAT)
+        mt_buf_addf(out, "flat: it grows %s %s at most", most, unit);
+    else if (g->verdict == MT_GROWTH_FALLS)
+        mt_buf_addf(out, "falls %s %s", rate, unit);
+    else if (g->verdict == MT_GROWTH_UNKNOWN)
+        mt_buf_addf(out, "cannot tell: %s to %s %s", least, most, unit);
+    else
+        mt_buf_adds(out, "too short to tell");
+}
