@@ -101,7 +101,7 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(pytorch_timeline, "pytorch-timeline",                                                        \
       "prof.export_memory_timeline(), as .json or .raw.json.gz")                                   \
     X(tracemalloc, "tracemalloc", "Snapshot.dump() of Python's tracemalloc")                       \
-    X(memray, "memray", "memray run, file versions 8 to 13")                                       \
+    X(memray, "memray", "memray run, file versions 6 to 13")                                       \
     X(memray_csv, "memray-csv", "memray transform csv, of any kind")                               \
     X(gprof2dot, "gprof2dot", "memray transform gprof2dot")                                        \
     X(strace, "strace", "strace of the calls that map memory")                                     \

@@ -103,7 +103,7 @@ static enum mt_status check_version(int version, unsigned kind, struct mt_err *e
             version < MT_MR_OLDEST ? "which is not read" : "which memtool does not know yet");
     return mt_reader_refuse(-1,
                             version < MT_MR_OLDEST
-                                ? "Record again with memray 1.2 or later."
+                                ? "Record again with a released memray: 1.0 or later."
                                 : "A later memtool may read it; memray itself does.",
                             err);
 }
@@ -132,7 +132,7 @@ static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err
     r->native = mt_cursor_byte(c);
     unsigned kind = r->version > 9 ? mt_cursor_byte(c) : 0;
     *sums = kind == 1;
-    mt_cursor_fixed(c, 8); /* allocations and frees */
+    r->told_n = mt_cursor_fixed(c, 8);
     mt_cursor_fixed(c, 8); /* frames */
     r->start_ms = (int64_t)mt_cursor_fixed(c, 8);
     r->end_ms = (int64_t)mt_cursor_fixed(c, 8);
@@ -142,7 +142,7 @@ static enum mt_status header(struct mt_memray *r, bool *sums, struct mt_err *err
         r->stacks.main_thread = mt_cursor_fixed(c, 8);
         r->stacks.skip = (size_t)mt_cursor_fixed(c, 8);
     }
-    mt_cursor_byte(c); /* Python's allocator */
+    mt_cursor_fixed(c, r->version < MT_MR_ENDS ? 4 : 1); /* Python's allocator */
     if (r->version > 10)
         mt_cursor_byte(c); /* whether it was traced */
     if (r->version >= MT_MR_CODES)
@@ -204,10 +204,11 @@ static enum mt_status rest(struct mt_memray *r, uint64_t *bytes, bool *zero, str
     }
 }
 
-/* A process that was killed leaves a file that goes on with zeros. */
+/* A process that was killed leaves a file that goes on with zeros, and before version 8 every file
+ * does: its head, which is written last, says how many events there are. */
 static enum mt_status padding(struct mt_memray *r, struct mt_err *err)
 {
-    uint64_t at = mt_stream_offset(r->in), bytes;
+    uint64_t at = mt_stream_offset(r->in) - r->torn, bytes;
     bool zero;
     MT_TRY(rest(r, &bytes, &zero, err));
     if (!zero) {
@@ -215,7 +216,10 @@ static enum mt_status padding(struct mt_memray *r, struct mt_err *err)
         err->offset = (int64_t)at;
         return cut(r, err);
     }
-    mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)at, 0);
+    if (mt_mr_is_told(r))
+        return cut(r, err);
+    if (r->version >= MT_MR_ENDS || !r->told_n)
+        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)at, 0);
     return MT_OK;
 }
 
@@ -226,7 +230,11 @@ static enum mt_status read_window(struct mt_memray *r, bool sums, struct mt_err 
     while (st == MT_OK && !r->done && r->c.p < r->c.end) {
         const char *start = r->c.p;
         st = sums ? mt_mr_sum(r, err) : mt_mr_event(r, err);
-        if (r->c.more || r->padded || st != MT_OK) {
+        if (r->padded) {
+            r->torn = (size_t)(r->c.p - start);
+            break;
+        }
+        if (r->c.more || st != MT_OK) {
             r->c.p = start;
             break;
         }
@@ -240,6 +248,10 @@ static enum mt_status end_early(struct mt_memray *r, struct mt_err *err)
 {
     enum { PADDING = 16 };
     const char *p = r->c.end;
+    if (p == r->c.p && r->version < MT_MR_ENDS) {
+        r->padded = true; /* with nothing */
+        return MT_OK;
+    }
     while (p > r->c.p && r->c.end - p < PADDING && !p[-1])
         p--;
     if (r->c.end - p < PADDING)

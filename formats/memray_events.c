@@ -3,36 +3,33 @@
 
 #include <string.h>
 
-/* What an allocator's record does. */
-enum act { ALLOCATES, FREES, MAPS, UNMAPS, UNKNOWN };
-
 /* By number, and, as files since version 12 count them, by theirs. */
-static enum act act_of(int version, unsigned allocator)
+static enum mt_act act_of(int version, unsigned allocator)
 {
     if (version < MT_MR_CODES)
         switch (allocator) {
         case 0:
-            return UNKNOWN;
+            return MT_MR_UNKNOWN;
         case 2:
         case 15:
-            return FREES;
+            return MT_MR_FREES;
         case 10:
-            return MAPS;
+            return MT_MR_MAPS;
         case 11:
-            return UNMAPS;
+            return MT_MR_UNMAPS;
         default:
-            return ALLOCATES;
+            return MT_MR_ALLOCATES;
         }
     switch (allocator) {
     case 1:
     case 5:
-        return FREES;
+        return MT_MR_FREES;
     case 14:
-        return MAPS;
+        return MT_MR_MAPS;
     case 15:
-        return UNMAPS;
+        return MT_MR_UNMAPS;
     default:
-        return allocator && allocator < 14 ? ALLOCATES : UNKNOWN;
+        return allocator && allocator < 14 ? MT_MR_ALLOCATES : MT_MR_UNKNOWN;
     }
 }
 
@@ -120,11 +117,16 @@ void mt_mr_events_end(struct mt_memray *r)
 
 /* ---- records ---- */
 
+enum mt_status mt_mr_unknown_allocator(struct mt_err *err)
+{
+    return mt_mr_damaged("an allocator that memtool does not know", err);
+}
+
 /* Whether the record just read is what a killed process left: its last byte, and all that follows,
  * are padding. Also asks for more, where that is not known. */
 static bool is_padding(struct mt_memray *r)
 {
-    if (r->c.more || r->c.p[-1])
+    if (r->c.more || r->c.p[-1] || mt_mr_is_told(r))
         return false;
     if (r->c.p == r->c.end && !r->whole)
         r->c.more = true;
@@ -133,26 +135,26 @@ static bool is_padding(struct mt_memray *r)
     return r->padded;
 }
 
-/* native: the frame of C in which it is allocated; 0 = unknown. */
-static enum mt_status apply(struct mt_memray *r, enum act act, uint64_t address, uint64_t bytes,
-                            uint64_t native, struct mt_err *err)
+enum mt_status mt_mr_apply(struct mt_memray *r, enum mt_act act, uint64_t address, uint64_t bytes,
+                           uint64_t native, struct mt_err *err)
 {
-    bool ends = act == FREES || act == UNMAPS;
+    r->event_n++;
+    bool ends = act == MT_MR_FREES || act == MT_MR_UNMAPS;
     uint32_t node = ends ? MT_NONE : mt_mr_node(&r->stacks);
     if (bytes > INT64_MAX / 2)
         return mt_mr_damaged("an allocation's size is out of range", err);
     if (native && !ends)
         node = mt_mr_native_node(&r->natives, &r->stacks.paths, node, native);
     if (ends)
-        count_temporary(r, address, bytes, act == UNMAPS);
+        count_temporary(r, address, bytes, act == MT_MR_UNMAPS);
     else
         remember(r, node, address, bytes);
     switch (act) {
-    case ALLOCATES:
+    case MT_MR_ALLOCATES:
         return mt_heap_alloc_at(r->heap, address, node, (int64_t)bytes, err);
-    case FREES:
+    case MT_MR_FREES:
         return mt_heap_free_at(r->heap, address, err);
-    case MAPS:
+    case MT_MR_MAPS:
         return map(r, node, address, bytes, err);
     default:
         return unmap(r, address, bytes, err);
@@ -179,38 +181,38 @@ static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_
     bool is_new;
     uint64_t address = take_address(r, flags >> 3 & 15, &d, &is_new), bytes = 0;
     unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&r->c);
-    enum act act = act_of(r->version, allocator);
-    if (r->native && act != FREES)
+    enum mt_act act = act_of(r->version, allocator);
+    if (r->native && act != MT_MR_FREES)
         mt_mr_delta(&r->c, &d.native);
-    if (act != FREES)
+    if (act != MT_MR_FREES)
         bytes = mt_cursor_varint(&r->c);
     if (is_padding(r) || r->c.more)
         return MT_OK;
-    if (act == UNKNOWN)
-        return mt_mr_damaged("an allocator that memtool does not know", err);
+    if (act == MT_MR_UNKNOWN)
+        return mt_mr_unknown_allocator(err);
     r->last = d;
     if (is_new)
         remember_address(r, address);
-    return apply(r, act, address, bytes, r->native ? d.native : 0, err);
+    return mt_mr_apply(r, act, address, bytes, r->native ? d.native : 0, err);
 }
 
-/* Of versions 10 and 11. with_native: 1 where the record has a native frame. */
+/* Of versions 7 to 11. with_native: 1 where the record has a native frame. */
 static enum mt_status old_allocation(struct mt_memray *r, unsigned allocator, bool with_native,
                                      struct mt_err *err)
 {
     struct mt_mr_deltas d = r->last;
-    enum act act = act_of(r->version, allocator);
+    enum mt_act act = act_of(r->version, allocator);
     uint64_t address = mt_mr_delta(&r->c, &d.address), bytes = 0;
-    if (act != FREES || with_native)
+    if (act != MT_MR_FREES || with_native)
         bytes = mt_cursor_varint(&r->c);
     if (with_native)
         mt_mr_delta(&r->c, &d.native);
     if (is_padding(r) || r->c.more)
         return MT_OK;
-    if (act == UNKNOWN)
-        return mt_mr_damaged("an allocator that memtool does not know", err);
+    if (act == MT_MR_UNKNOWN)
+        return mt_mr_unknown_allocator(err);
     r->last = d;
-    return apply(r, act, address, bytes, with_native ? d.native : 0, err);
+    return mt_mr_apply(r, act, address, bytes, with_native ? d.native : 0, err);
 }
 
 /* Objects of Python, which memray follows on request: no memory of their own. */
@@ -228,16 +230,21 @@ static void object(struct mt_memray *r, unsigned flags)
         remember_address(r, address);
 }
 
-static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
+enum mt_status mt_mr_at(struct mt_memray *r, uint64_t ms, uint64_t rss, struct mt_err *err)
 {
-    uint64_t rss = mt_cursor_varint(&r->c), ms = mt_cursor_varint(&r->c);
-    if (is_padding(r) || r->c.more)
-        return MT_OK;
     if (ms > (uint64_t)(INT64_MAX / mt_mr_ms_ns) || rss > INT64_MAX)
         return mt_mr_damaged("a time or size in the file is out of range", err);
     MT_TRY(mt_heap_tick(r->heap, (int64_t)ms * mt_mr_ms_ns, err));
     mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)rss);
     return MT_OK;
+}
+
+static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
+{
+    uint64_t rss = mt_cursor_varint(&r->c), ms = mt_cursor_varint(&r->c);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    return mt_mr_at(r, ms, rss, err);
 }
 
 static void push(struct mt_memray *r)
@@ -248,7 +255,7 @@ static void push(struct mt_memray *r)
         mt_mr_push_call(&r->stacks, code, instruction);
 }
 
-/* Versions 10 and 11 number frames: a function at a line. */
+/* Versions 7 to 11 number frames: a function at a line. */
 static void old_frame(struct mt_memray *r)
 {
     size_t n;
@@ -262,13 +269,8 @@ static void old_frame(struct mt_memray *r)
     *mt_map_at(&r->stacks.frame_of, id) = mt_mr_line(&r->stacks, name, file, line);
 }
 
-static enum mt_status old_push(struct mt_memray *r, struct mt_err *err)
+enum mt_status mt_mr_push_named(struct mt_memray *r, uint64_t id, struct mt_err *err)
 {
-    struct mt_mr_deltas d = r->last;
-    uint64_t id = mt_mr_delta(&r->c, &d.frame);
-    if (is_padding(r) || r->c.more)
-        return MT_OK;
-    r->last = d;
     uint32_t frame = mt_map_get(&r->stacks.frame_of, id);
     if (frame == MT_MAP_NONE)
         return mt_mr_damaged("a function that the file does not name", err);
@@ -276,7 +278,17 @@ static enum mt_status old_push(struct mt_memray *r, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status pop(struct mt_memray *r, size_t n, struct mt_err *err)
+static enum mt_status old_push(struct mt_memray *r, struct mt_err *err)
+{
+    struct mt_mr_deltas d = r->last;
+    uint64_t id = mt_mr_delta(&r->c, &d.frame);
+    if (is_padding(r) || r->c.more)
+        return MT_OK;
+    r->last = d;
+    return mt_mr_push_named(r, id, err);
+}
+
+enum mt_status mt_mr_return(struct mt_memray *r, size_t n, struct mt_err *err)
 {
     return mt_mr_pop(&r->stacks, n) ? MT_OK
                                     : mt_mr_damaged("more functions return than were called", err);
@@ -288,7 +300,7 @@ static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_e
     unsigned flags = token >> 4;
     switch (token & 15) {
     case OTHER:
-        r->done = flags == TRAILER;
+        r->done = flags == TRAILER && r->version >= MT_MR_ENDS;
         return r->done ? MT_OK : mt_mr_damaged("a record that memtool does not know", err);
     case ALLOCATION:
     case WITH_NATIVE:
@@ -299,7 +311,7 @@ static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_e
     case PUSH:
         return old_push(r, err);
     case POP:
-        return pop(r, flags + 1, err);
+        return mt_mr_return(r, flags + 1, err);
     case MEMORY:
         return memory(r, err);
     default:
@@ -312,6 +324,8 @@ static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_e
 enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
 {
     enum { TRAILER = 1, MEMORY, POP = 16, OBJECT = 32, PUSH = 64, ALLOCATION = 128 };
+    if (r->version == MT_MR_OLDEST)
+        return mt_mr_first_event(r, err);
     unsigned token = mt_cursor_byte(&r->c);
     if (!token) {
         r->padded = true;
@@ -330,7 +344,7 @@ enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
         return MT_OK;
     }
     if (token & POP)
-        return pop(r, (token & 15) + 1, err);
+        return mt_mr_return(r, (token & 15) + 1, err);
     if (token == MEMORY)
         return memory(r, err);
     r->done = token == TRAILER;

@@ -114,7 +114,12 @@ uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint3
 
 /* ---- the reader ---- */
 
-enum { MT_MR_OLDEST = 8, MT_MR_NEWEST = 13, MT_MR_CODES = 12 /* files have code objects since */ };
+enum {
+    MT_MR_OLDEST = 6, /* its records are others than those of all later ones */
+    MT_MR_NEWEST = 13,
+    MT_MR_ENDS = 8,  /* a record says that it is the last since */
+    MT_MR_CODES = 12 /* files have code objects since */
+};
 
 struct mt_memray {
     const struct mt_read_opts *opts;
@@ -125,10 +130,12 @@ struct mt_memray {
     struct mt_cursor c;
     bool whole;  /* the window goes to the end of the file */
     bool done;   /* the recorder's own end has been read */
-    bool padded; /* nothing but zeros may follow: the process was killed */
+    bool padded; /* nothing but zeros may follow: the process was killed, */
+    size_t torn; /* which left so many bytes of a record */
 
     int version;
     bool native;
+    uint64_t event_n, told_n; /* allocations and frees: read, and in all. 0: it was killed */
     int64_t start_ms, end_ms;
     struct mt_mr_stacks stacks;
     struct mt_mr_native natives;
@@ -155,10 +162,31 @@ struct mt_memray {
 /* Reads one record of r->c. r->c.more: it goes on behind the window, nothing has happened yet. */
 enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err);
 enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err);
+enum mt_status mt_mr_first_event(struct mt_memray *r, struct mt_err *err);
+
+/* What an allocator's record does. */
+enum mt_act { MT_MR_ALLOCATES, MT_MR_FREES, MT_MR_MAPS, MT_MR_UNMAPS, MT_MR_UNKNOWN };
+
+/* Does that. native: the frame of C in which it is allocated; 0 = unknown. */
+enum mt_status mt_mr_apply(struct mt_memray *r, enum mt_act act, uint64_t address, uint64_t bytes,
+                           uint64_t native, struct mt_err *err);
+/* A function that the file numbers begins; n return. */
+enum mt_status mt_mr_push_named(struct mt_memray *r, uint64_t id, struct mt_err *err);
+enum mt_status mt_mr_return(struct mt_memray *r, size_t n, struct mt_err *err);
+/* So many milliseconds after the start. */
+enum mt_status mt_mr_at(struct mt_memray *r, uint64_t ms, uint64_t rss, struct mt_err *err);
+
+/* Whether the file's head says that there are more events than were read. */
+static inline bool mt_mr_is_told(const struct mt_memray *r)
+{
+    return r->version < MT_MR_ENDS && r->event_n < r->told_n;
+}
+
 /* What all events amount to. */
 void mt_mr_events_end(struct mt_memray *r);
 /* For a record that makes no sense. */
 enum mt_status mt_mr_damaged(const char *what, struct mt_err *err);
+enum mt_status mt_mr_unknown_allocator(struct mt_err *err);
 
 /* Records of both kinds of files that say nothing about memory; false: it is none of them. */
 bool mt_mr_other(struct mt_memray *r, unsigned type);

@@ -122,7 +122,7 @@ def notes(run):
 
 
 def recorded():
-    for path in sorted(glob.glob(f"{SAMPLES}/memray*.bin*")):
+    for path in sorted(glob.glob(f"{SAMPLES}/memray*.bin*") + glob.glob(f"{TRUTH}/memray*.bin*")):
         name = os.path.basename(path).removeprefix("memray_").split(".bin")[0]
         run = name.replace(".", "_")
         m.run("import", path, "--name", run)
@@ -179,6 +179,7 @@ def cut():
         data = file.read().rstrip(b"\0")
     for name, content, code, note in (
         ("killed", data[:-1] + bytes(5000), 0, "cut"),
+        ("killed_writing", data[:-1] + b"\x8a\x80\x80" + bytes(5000), 0, "cut"),
         ("padded", data + bytes(5000), 0, None),
         ("followed", data + b"xyz", 0, "trailing"),
         ("short", data[:-1], 2, None),
@@ -186,7 +187,7 @@ def cut():
         ("half_killed", data[: len(data) // 2] + bytes(100), 0, "cut"),
         ("header", data[:100], 2, None),
         ("later", data[:7] + b"\x0e" + data[8:], 2, None),
-        ("earlier", data[:7] + b"\x07" + data[8:], 2, None),
+        ("earlier", data[:7] + b"\x05" + data[8:], 2, None),
         ("damaged", data[:20000] + b"\x04" * 20000, 2, None),
     ):
         with open(f"{name}.bin", "wb") as out:
@@ -196,12 +197,43 @@ def cut():
         m.check(code == 0 or err.count("\n") >= 2, "cut", name, "says what to do", err)
         if code == 0:
             m.check(notes(name) == ({note} if note else set()), "cut", name, notes(name))
-        if name in ("killed", "padded", "followed"):
+        if name in ("killed", "killed_writing", "padded", "followed"):
             compare(name, "1.20_plain")
     for name in ("short", "half", "damaged"):
         m.run("import", f"{name}.bin", "--name", f"{name}_part", "--partial", codes=(0,))
         m.check("cut" in notes(f"{name}_part"), "partial", name)
     compare("short_part", "1.20_plain")
+
+
+def cut_before_ends():
+    """Files before version 8 have no last record: their heads say how many there are, unless the process was killed."""
+    for folder, name, events, zeros in ((SAMPLES, "1.0.2", 201, 15), (TRUTH, "1.1.0_killed", 102, 0)):  # zeros: of the last record
+        with gzip.open(f"{folder}/memray_{name}.bin.gz") as file:
+            data = file.read()
+        n, run = len(data.rstrip(b"\0")) + zeros, name.replace(".", "_")
+        whole = data[:12] + events.to_bytes(8, "little") + data[20:n]
+        killed = data[:12] + bytes(8) + data[20:n]
+        for case, content, code, note in (
+            ("padded", whole + bytes(5000), 0, None),
+            ("unpadded", whole, 0, None),
+            ("odd", whole + b"\0", 0, None),
+            ("followed", whole + bytes(40) + b"xyz", 2, None),
+            ("short", whole[: n // 2], 2, None),
+            ("half", whole[: n // 2] + bytes(5000), 2, None),
+            ("left", killed + bytes(5000), 0, "cut"),
+            ("half_left", killed[: n // 2] + bytes(5000), 0, "cut"),
+        ):
+            case = f"{case}_{run}"
+            with open(f"{case}.bin", "wb") as out:
+                out.write(content)
+            got, _, err = m.run("import", f"{case}.bin", "--name", case, codes=(0, 2))
+            m.check(got == code, "cut", case, got, err)
+            if code == 0:
+                m.check(notes(case) == ({note} if note else set()), "cut", case, notes(case))
+            if code == 0 and not case.startswith("half"):
+                compare(case, name)
+        m.run("import", f"short_{run}.bin", "--name", f"part_{run}", "--partial", codes=(0,))
+        m.check(notes(f"part_{run}") == {"cut"} and 0 < device(f"part_{run}")["alloc_n"] < device(run)["alloc_n"], "partial", name)
 
 
 def cut_behind_its_end():
@@ -295,5 +327,6 @@ if "MEMRAY_SAMPLES" not in os.environ:
     native()
     replaced()
     cut()
+    cut_before_ends()
     cut_behind_its_end()
 m.finish(20)
