@@ -1,7 +1,7 @@
 #include "cmd/glossary.h"
 
 const struct mt_glossary_entry mt_glossary_times[] = {
-    {"12ms, 1.5s",
+    {"12ms, 1.5s, 2min",
      "after the start of the run; a bare number is nanoseconds, or what else times of the run "
      "count: instructions, bytes"},
     {"@start, @end", "before the first record, after the last"},

@@ -1,8 +1,8 @@
 /* memtool record: runs a command, and records what it and its children have in memory. */
 #include "cmd/cmd.h"
 #include "cmd/common.h"
+#include "cmd/record_parts.h"
 #include "cmd/record_torch.h"
-#include "cmd/recorder.h"
 #include "cmd/signals.h"
 #include "cmd/support.h"
 #include "cmd/upgrade.h"
@@ -26,6 +26,7 @@ enum { INTERVAL = 10, LONGEST = 60 * 1000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 
 
 static const char *name;
 static int64_t interval_ms = INTERVAL;
+static struct mt_record_pid attach = {.pid = -1};
 static struct mt_record_torch torch;
 static bool with_malloc;
 static char *malloc_library;
@@ -112,7 +113,7 @@ static void pass_on(const struct signalfd_siginfo *s, pid_t pid)
 
 /* Waits for all that have ended; whether the command has. What it waited for is asked before that.
  */
-static bool reap(pid_t pid, int *status, struct rusage *usage, bool *waited)
+static bool reap(pid_t pid, struct mt_recorder_ended *out, bool *waited)
 {
     struct rusage own;
     bool ended = false;
@@ -125,8 +126,7 @@ static bool reap(pid_t pid, int *status, struct rusage *usage, bool *waited)
             *waited = mt_proc_waited(pid);
         if (wait4(one.si_pid, &how, 0, &own) == pid) {
             ended = true;
-            *status = how;
-            *usage = own;
+            *out = (struct mt_recorder_ended){.known = true, .status = how, .usage = own};
         }
     }
 }
@@ -146,7 +146,7 @@ static void wait_until(const struct mt_recorder *r, int64_t t_ns)
 }
 
 /* Looks until the command has ended. */
-static void watch(struct mt_recorder *r, pid_t pid, int *status, struct rusage *usage)
+static void watch(struct mt_recorder *r, pid_t pid, struct mt_recorder_ended *how)
 {
     int64_t next = 0;
     for (bool ended = false; !ended;) {
@@ -161,80 +161,10 @@ static void watch(struct mt_recorder *r, pid_t pid, int *status, struct rusage *
         wait_until(r, next);
         while (!ended && read(signal_fd, &s, sizeof s) == sizeof s)
             if (s.ssi_signo == SIGCHLD)
-                ended = reap(pid, status, usage, &r->waited);
+                ended = reap(pid, how, &r->waited);
             else
                 pass_on(&s, pid);
     }
-}
-
-/* ---- what is said at the end ---- */
-
-static const char *exit_text(int status, char out[64])
-{
-    if (WIFSIGNALED(status))
-        snprintf(out, 64, "killed by %s%s", "SIG", sigabbrev_np(WTERMSIG(status)));
-    else
-        snprintf(out, 64, "exit %d", WEXITSTATUS(status));
-    return out;
-}
-
-/* Whether what was seen of the peak is about all of it. */
-static bool knows_parts(const struct mt_watch *w)
-{
-    return w->at_peak.rss >= w->peak_b - w->peak_b / 100;
-}
-
-static void add_part(struct mt_buf *out, int64_t bytes, const char *what, bool *any)
-{
-    char text[MT_HUMAN_MAX];
-    if (bytes > 0)
-        mt_buf_addf(out, "%s%s %s", *any ? ", " : ": ", mt_human_bytes(bytes, text), what);
-    *any |= bytes > 0;
-}
-
-static void summarise(const struct mt_recorder *r, int status, int64_t dur_ns)
-{
-    const struct mt_watch *w = &r->watch;
-    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], how[64];
-    struct mt_buf out = {0}, run = {0}, safe = {0};
-    bool any = false;
-    mt_buf_addf(&out, "memtool: %s, %s", mt_human_ns(dur_ns, a), exit_text(status, how));
-    if (w->peak_b)
-        mt_buf_addf(&out, "; peak rss %s%s at %s", w->unseen_b ? "at least " : "",
-                    mt_human_bytes(w->peak_b, a), mt_human_ns(w->peak_ns, b));
-    if (knows_parts(w)) {
-        add_part(&out, w->at_peak.anon, "anonymous", &any);
-        add_part(&out, w->at_peak.file, "of files", &any);
-        add_part(&out, w->at_peak.shmem, "shared", &any);
-    }
-    if (w->peak_of)
-        mt_buf_adds(&out, ", of a child");
-    if (mt_watch_processes(w) > 1)
-        mt_buf_addf(&out, "; %s processes", mt_human_count(mt_watch_processes(w), a));
-    const struct mt_watched_all *all = &w->together;
-    if (all->any)
-        mt_buf_addf(&out, ", together %s or more, %s at most", mt_human_bytes(all->least_b, a),
-                    mt_human_bytes(all->most_b, b));
-    fprintf(stderr, "%s\n", out.s);
-    if (r->cause[0])
-        fprintf(stderr, "memtool: %s\n", r->cause);
-    if (r->uncounted.n)
-        fprintf(stderr, "memtool: what malloc has was not recorded, or not all of it: %s\n",
-                r->uncounted.s);
-    if (r->untraced.n) {
-        mt_escape_terminal(&safe, r->untraced.s);
-        fprintf(stderr, "memtool: what PyTorch allocated was not recorded, or not all of it: %s\n",
-                safe.s);
-        mt_buf_clear(&safe);
-    }
-    if (*r->name) {
-        mt_shell_word(&run, r->name);
-        mt_escape_terminal(&safe, run.s);
-        fprintf(stderr, "memtool: `memtool timeline %s` shows it\n", safe.s);
-    }
-    mt_buf_free(&safe);
-    mt_buf_free(&run);
-    mt_buf_free(&out);
 }
 
 /* Ends as the command did, by the same signal if it was one. */
@@ -256,28 +186,6 @@ static int end_like(int status)
 
 /* ---- all of it ---- */
 
-/* The script of an interpreter says more than the interpreter. */
-static const char *program_of(const struct mt_args *args)
-{
-    const char *slash = strrchr(args->v[0], '/'), *own = slash ? slash + 1 : args->v[0];
-    static const char *const interpreters[] = {"python", "sh", "bash", "perl", "ruby", "node"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(interpreters) && args->n > 1 && args->v[1][0] != '-'; i++)
-        if (strncmp(own, interpreters[i], strlen(interpreters[i])) == 0)
-            return args->v[1];
-    return own;
-}
-
-static char *command_text(const struct mt_args *args)
-{
-    struct mt_buf out = {0};
-    for (size_t i = 0; i < args->n; i++) {
-        if (i)
-            mt_buf_addc(&out, ' ');
-        mt_shell_word(&out, args->v[i]);
-    }
-    return out.s;
-}
-
 static enum mt_status cannot_run(const struct mt_args *args, int why, int *exit_code)
 {
     struct mt_buf safe = {0};
@@ -292,9 +200,10 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
                              struct mt_err *err)
 {
     struct mt_recorder r;
-    struct rusage usage = {0};
+    struct mt_recorder_ended how = {0};
+    char text[64];
     pid_t pid = -1;
-    int why = 0, status = 0;
+    int why = 0;
     struct mt_err failed = MT_ERR_INIT;
     block_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -303,18 +212,20 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
         MT_TRY(mt_malloc_open(&r.malloc, r.interval_ns, err));
     MT_TRY(start(args, &r, &pid, &why, &r.own_rss_b, err));
     if (why) {
-        reap(pid, &status, &usage, &r.waited);
+        reap(pid, &how, &r.waited);
         return cannot_run(args, why, exit_code);
     }
-    char *command = command_text(args);
-    r.opts = (struct mt_live_opts){
-        .name = name, .program = program_of(args), .command = command, .torch = torch.folder};
+    char *command = mt_record_command(args);
+    r.opts = (struct mt_live_opts){.name = name,
+                                   .program = mt_record_program(args),
+                                   .command = command,
+                                   .torch = torch.folder};
     mt_recorder_begin(&r, path, pid);
-    watch(&r, pid, &status, &usage);
+    watch(&r, pid, &how);
     int64_t dur_ns = mt_recorder_now(&r);
     mt_record_torch_said(&torch, &r);
-    enum mt_status st = mt_recorder_end(&r, dur_ns, status, &usage, &failed);
-    summarise(&r, status, dur_ns);
+    enum mt_status st = mt_recorder_end(&r, dur_ns, &how, &failed);
+    mt_record_summarise(&r, mt_record_exit_text(how.status, text), dur_ns);
     if (st != MT_OK)
         mt_print_error(&failed);
     else
@@ -322,7 +233,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     mt_recorder_free(&r);
     free(command);
     mt_record_torch_end(&torch);
-    *exit_code = end_like(status);
+    *exit_code = end_like(how.status);
     return MT_OK;
 }
 
@@ -337,6 +248,34 @@ static enum mt_status find_library(struct mt_err *err)
     return MT_EUSAGE;
 }
 
+static enum mt_status refuse(const char *what, const char *hint, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "%s", what);
+    mt_err_hint(err, "Nothing was recorded. %s", hint);
+    return MT_EUSAGE;
+}
+
+static enum mt_status check_options(const struct mt_args *args, struct mt_err *err)
+{
+    bool running = attach.pid >= 0;
+    if (interval_ms < 1 || interval_ms > LONGEST)
+        return MT_FAIL(err, MT_EUSAGE, "--interval is 1 to %d milliseconds", LONGEST);
+    if (!running && !args->n)
+        return refuse("there is no command to record",
+                      "Write `memtool record -- COMMAND`, or --pid for a process that runs.", err);
+    if (!running && attach.asked)
+        return refuse("--for is for --pid", "A command is recorded until it ends.", err);
+    if (!running)
+        return MT_OK;
+    if (args->n)
+        return refuse("--pid and a command are two things to record", "Leave one out.", err);
+    if (with_malloc || torch.asked)
+        return refuse(with_malloc ? "--malloc is not for --pid" : "--torch is not for --pid",
+                      "What is recorded so is started by memtool: `memtool record -- COMMAND`.",
+                      err);
+    return mt_record_pid_begin(&attach, err);
+}
+
 /* What is wrong with the database is said before the command runs. */
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
@@ -345,10 +284,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     bool created = false;
     if (torch.stacks && !torch.asked)
         torch.asked = "";
-    if (interval_ms < 1 || interval_ms > LONGEST) {
-        MT_FAIL(err, MT_EUSAGE, "--interval is 1 to %d milliseconds", LONGEST);
-        return MT_EUSAGE;
-    }
+    MT_TRY(check_options(args, err));
     if (name)
         MT_TRY(mt_store_check_name(name, err));
     MT_TRY(mt_db_path(mt_common.db, &path, err));
@@ -363,7 +299,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = find_library(err);
     (db && created && st != MT_OK ? mt_db_close_unused : mt_db_close)(db);
     if (st == MT_OK)
-        st = record(args, path, exit_code, err);
+        st = attach.pid >= 0 ? mt_record_pid(&attach, path, name, interval_ms, err)
+                             : record(args, path, exit_code, err);
+    mt_target_close(&attach.target);
     mt_record_torch_end(&torch);
     free(malloc_library);
     free(path);
@@ -375,6 +313,10 @@ static const struct mt_opt opts[] = {
     {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
      "milliseconds between two looks (default: 10); longer where looking costs more than 1 % of a "
      "core"},
+    {"pid", 0, MT_OPT_INT, &attach.pid, "PID",
+     "record a process that runs already, and what it starts, until it ends or Ctrl-C"},
+    {"for", 0, MT_OPT_STRING, &attach.asked, "DURATION",
+     "with --pid: for so long, as in 30s or 5min"},
     {"malloc", 0, MT_OPT_FLAG, &with_malloc, NULL,
      "record what malloc has, too: in use, and free but held (glibc; a library is loaded into the "
      "command)"},
@@ -391,10 +333,11 @@ const struct mt_cmd mt_cmd_record = {
     .usage = "[options] -- COMMAND [ARGUMENT ...]",
     .examples = "  memtool record -- python train.py --epochs 3\n"
                 "  memtool record --torch -- python train.py\n"
-                "  memtool record --name before -- ./program\n",
+                "  memtool record --name before -- ./program\n"
+                "  memtool record --pid 4711 --for 5min\n",
     .opts = opts,
     .without = "format output",
-    .args_min = 1,
+    .args_min = 0,
     .args_max = (size_t)-1,
     .run = run,
 };

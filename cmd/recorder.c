@@ -75,6 +75,13 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
     return ended;
 }
 
+static void note_age(const struct mt_target *target, struct mt_live *live)
+{
+    char age[MT_HUMAN_MAX];
+    mt_live_note(live, MT_NOTE_ATTACHED, target->peak_b,
+                 target->age_ns < 0 ? "some time" : mt_human_ns(target->age_ns, age));
+}
+
 static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, int64_t until,
                                  struct mt_err *err)
 {
@@ -83,7 +90,11 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
     const struct mt_watch *w = &r->watch;
     if (w->unseen_b)
         mt_live_note(live, w->unseen_of_command ? MT_NOTE_PEAK_AT_MOST : MT_NOTE_PEAK_UNSEEN,
-                     w->unseen_b, "");
+                     w->unseen_b,
+                     r->target ? "between two looks it may have been what it was before that,"
+                               : "the command ended after the last look, with");
+    if (r->target)
+        note_age(r->target, live);
     if (r->missing.n)
         mt_live_note(live, MT_NOTE_UNWATCHED, 0, r->missing.s);
     if (r->uncounted.n)
@@ -145,7 +156,7 @@ void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid)
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
     r->opts.start_ns = clock_of(CLOCK_REALTIME);
     r->opts.interval_ns = r->interval_ns;
-    mt_watch_begin(&r->watch, pid, r->interval_ns);
+    mt_watch_begin(&r->watch, pid, r->interval_ns, r->target);
     r->watch.malloc = r->malloc.table ? &r->malloc : NULL;
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
@@ -257,12 +268,15 @@ static void set_meta(struct mt_recorder *r, const char *key, int64_t value)
 }
 
 /* SIGKILL may be anybody's; what the kernel counts of its own is the evidence. */
-static void find_cause(struct mt_recorder *r, int status)
+static void find_cause(struct mt_recorder *r, const struct mt_recorder_ended *how)
 {
-    bool own, killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    int status = how->status;
+    bool own, killed = how->known && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    bool like_killed =
+        killed || (how->known && WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL);
     char limit[MT_HUMAN_MAX], at[MT_HUMAN_MAX + 16] = "";
     int64_t n = mt_watch_oom_kills(&r->watch, &own), max = r->watch.group_last.max_b;
-    if (!n || (!own && !killed && !(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL)))
+    if (!n || (!own && !like_killed))
         return;
     if (max >= 0)
         snprintf(at, sizeof at, ", limit %s", mt_human_bytes(max, limit));
@@ -270,7 +284,10 @@ static void find_cause(struct mt_recorder *r, int status)
         snprintf(
             r->cause, sizeof r->cause,
             "the out-of-memory killer killed %s (oom_kill of its control group rose by %lld%s)",
-            killed ? "it" : "a process beside it or a child", (long long)n, at);
+            killed                                      ? "it"
+            : r->target && !mt_watch_goes_on(&r->watch) ? "it, a process beside it or a child"
+                                                        : "a process beside it or a child",
+            (long long)n, at);
     else
         snprintf(r->cause, sizeof r->cause,
                  "perhaps by the out-of-memory killer (oom_kill of the system rose by %lld)",
@@ -291,32 +308,26 @@ static void set_meta_group(struct mt_recorder *r)
             (struct mt_recorder_meta){"cause", mt_asprintf("\"%s\"", r->cause)};
 }
 
-enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
-                               const struct rusage *usage, struct mt_err *err)
+/* What the system tells of a child that has ended. */
+static void set_meta_ended(struct mt_recorder *r, const struct mt_recorder_ended *how)
 {
-    int64_t most = (int64_t)usage->ru_maxrss * 1024;
-    listen(r, t_ns, true);
-    mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
-    hand_over(r, t_ns);
-    pthread_mutex_lock(&r->mutex);
-    mt_watch_missing(&r->watch, &r->missing);
-    mt_watch_add_missing(&r->missing, r->dropped_n, "the database was busy, %llu values are lost");
-    mt_watch_add_missing(&r->missing, r->overflowed_n,
-                         "values came faster than they can be written, %llu are lost");
-    say_uncounted(r);
-    set_meta(r, WIFSIGNALED(status) ? "signal" : "exit_status",
-             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    set_meta(r, "ru_maxrss_b", most);
+    const struct rusage *usage = &how->usage;
+    bool killed = WIFSIGNALED(how->status);
+    set_meta(r, killed ? "signal" : "exit_status",
+             killed ? WTERMSIG(how->status) : WEXITSTATUS(how->status));
+    set_meta(r, "ru_maxrss_b", (int64_t)usage->ru_maxrss * 1024);
+    set_meta(r, "cpu_ms",
+             (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
+                 (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
+}
+
+static void set_meta_watched(struct mt_recorder *r)
+{
     set_meta(r, "interval_ms", r->interval_ns / ms);
     set_meta(r, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
         set_meta(r, "processes_left_out_n", r->watch.left_out_n);
-    find_cause(r, status);
-    set_meta_group(r);
     set_meta(r, "threads_most_n", r->watch.threads_n);
-    set_meta(r, "cpu_ms",
-             (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
-                 (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
     if (r->watch.together.unread)
         set_meta(r, "pss_unread", 1);
     if (r->dropped_n || r->overflowed_n)
@@ -324,6 +335,34 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
     if (r->watch.hidden_n)
         set_meta(r, "processes_hidden_n", r->watch.hidden_n);
     set_meta(r, "pid", r->watch.first.pid);
+}
+
+static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recorder_ended *how)
+{
+    int64_t most = (int64_t)how->usage.ru_maxrss * 1024;
+    if (how->known)
+        mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
+    else
+        mt_watch_end_attached(&r->watch);
+    hand_over(r, t_ns);
+}
+
+enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns,
+                               const struct mt_recorder_ended *how, struct mt_err *err)
+{
+    listen(r, t_ns, true);
+    end_watch(r, t_ns, how);
+    pthread_mutex_lock(&r->mutex);
+    mt_watch_missing(&r->watch, &r->missing);
+    mt_watch_add_missing(&r->missing, r->dropped_n, "the database was busy, %llu values are lost");
+    mt_watch_add_missing(&r->missing, r->overflowed_n,
+                         "values came faster than they can be written, %llu are lost");
+    say_uncounted(r);
+    if (how->known)
+        set_meta_ended(r, how);
+    find_cause(r, how);
+    set_meta_group(r);
+    set_meta_watched(r);
     r->ended = true;
     pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);

@@ -6,20 +6,22 @@
 #define MT_RECORDER_H
 
 #include "lib/record/marks.h"
+#include "lib/record/target.h"
 #include "lib/record/watch.h"
 #include <pthread.h>
 #include <sys/resource.h>
 
 struct mt_recorder {
     struct mt_live_opts opts;
-    int64_t begun_ns;    /* of CLOCK_MONOTONIC */
-    int64_t own_rss_b;   /* what a new process has as its highest rss before it is the command */
-    bool waited;         /* the command waited for children */
-    int64_t asked_ns;    /* the interval asked for, */
-    int64_t interval_ns; /* and now */
+    int64_t begun_ns;  /* of CLOCK_MONOTONIC */
+    int64_t own_rss_b; /* what a new process has as its highest rss before it is the command */
+    bool waited;       /* the command waited for children */
+    const struct mt_target *target;   /* it ran already; NULL: it was started */
+    int64_t asked_ns;                 /* the interval asked for, */
+    int64_t interval_ns;              /* and now */
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
     struct mt_watch watch;
-    char cause[160];       /* why something was killed, as far as there is evidence; "": nothing */
+    char cause[224];       /* why something was killed, as far as there is evidence; "": nothing */
     int64_t looked_ns;     /* the last time */
     struct mt_marks marks; /* what the command says of itself, */
     int64_t said_ns;       /* when that was read last */
@@ -57,9 +59,16 @@ void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid);
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns);
 /* Something may have been said: reads it, and looks if it is a step or a mark. */
 void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns);
-/* The command has ended so: writes the rest. Errors: those of the database, whenever they were. */
-enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns, int status,
-                               const struct rusage *usage, struct mt_err *err);
+/* How the command ended. */
+struct mt_recorder_ended {
+    bool known; /* as its parent knows it */
+    int status;
+    struct rusage usage;
+};
+/* The command has ended, or nobody looks any more: writes the rest. Errors: those of the database,
+ * whenever they were. */
+enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns,
+                               const struct mt_recorder_ended *how, struct mt_err *err);
 void mt_recorder_free(struct mt_recorder *r);
 
 /* Whether a run can have that name. Errors: MT_EUSAGE: it is taken; MT_EDB. */

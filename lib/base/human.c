@@ -205,6 +205,8 @@ static bool time_factor(const char *unit, uint64_t *factor)
         {"\u03bcs", 1000},
         {"ms", 1000 * 1000},
         {"s", 1000 * 1000 * 1000},
+        {"min", UINT64_C(60) * 1000 * 1000 * 1000},
+        {"h", UINT64_C(3600) * 1000 * 1000 * 1000},
     };
     for (size_t i = 0; i < MT_ARRAY_LEN(names); i++) {
         if (strcmp(unit, names[i].name) == 0) {

@@ -63,6 +63,7 @@ enum mt_note_kind {
     MT_NOTE_PEAK_UNSEEN,    /* what the system says of a peak, and nobody saw whose it was */
     MT_NOTE_PEAK_AT_MOST, /* the same where nobody saw how high it was: it was no more than that */
     MT_NOTE_UNWATCHED,    /* processes, or values of them, that are not in the recording */
+    MT_NOTE_ATTACHED,     /* a process that ran before its recording began */
     MT_NOTE_NO_MALLOC,    /* what malloc has was to be recorded, too, and is not, or not of all */
     MT_NOTE_PROFILER,     /* a profiler in the process, whose memory is not the program's */
     MT_NOTE_NO_TRACE,     /* PyTorch was to be recorded, too, and is not, or not all of it */

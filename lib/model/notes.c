@@ -61,6 +61,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PEAK_UNSEEN] = "peak_unseen",
     [MT_NOTE_PEAK_AT_MOST] = "peak_at_most",
     [MT_NOTE_UNWATCHED] = "unwatched",
+    [MT_NOTE_ATTACHED] = "attached",
     [MT_NOTE_NO_TRACE] = "no_trace",
     [MT_NOTE_NO_MALLOC] = "no_malloc",
     [MT_NOTE_PROFILER] = "profiler",
@@ -85,6 +86,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_PEAK_UNSEEN] = ABOUT(LEVELS),
     [MT_NOTE_PEAK_AT_MOST] = ABOUT(LEVELS),
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
+    [MT_NOTE_ATTACHED] = ABOUT(LEVELS),
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
     [MT_NOTE_NO_MALLOC] = ABOUT(LEVELS),
     [MT_NOTE_PROFILER] = ABOUT(LEVELS) | ABOUT(LIFETIMES),
@@ -217,9 +219,10 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PEAK_UNSEEN] =
         "the peak is higher than what was seen: the command, or a child of it, had %B when nobody "
         "looked",
-    [MT_NOTE_PEAK_AT_MOST] = "the peak may be higher than what was seen: the command ended after "
-                             "the last look, with %B at most",
+    [MT_NOTE_PEAK_AT_MOST] = "the peak may be higher than what was seen: %D %B at most",
     [MT_NOTE_UNWATCHED] = "not all was recorded: %D",
+    [MT_NOTE_ATTACHED] = "the process had run for %D when the recording began: nothing is known of "
+                         "that time but its highest rss, %B",
     [MT_NOTE_NO_MALLOC] = "what malloc has was not recorded, or not of all processes: %D",
     [MT_NOTE_PROFILER] = "PyTorch's profiler is in the figures of the process: %D",
     [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",

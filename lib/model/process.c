@@ -67,7 +67,7 @@ enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t 
 static void put(struct mt_process_log *log, struct mt_process *p, int64_t t, int64_t bytes)
 {
     if (!p->any) {
-        p->start_b = p == log->all.v ? bytes : 0;
+        p->start_b = p == log->all.v || p->older ? bytes : 0;
         p->level_b = p->start_b;
         mt_packer_start(&p->packer, p->device, p->start_b);
     }

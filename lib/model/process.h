@@ -18,7 +18,8 @@
 struct mt_process {
     int64_t number; /* its PID, or what the file has for one; -1: the file is of one process */
     uint16_t device;
-    bool any; /* a level is known */
+    bool any;   /* a level is known */
+    bool older; /* it was there before its first level */
     int64_t now;
     int64_t level_b, start_b;
     int64_t peak_b, peak_ns; /* MT_UNKNOWN: none; no time */

@@ -174,6 +174,7 @@ static enum mt_status take(struct mt_live *live, const struct mt_seen *s, struct
     case MT_SEEN_PROCESS:
         MT_TRY(mt_process_of(&live->log, (int64_t)live->all.n - 1, &i, err));
         *mt_vec_push(&live->all) = (struct written){.pid = s->value, .stride = 1, .changed = true};
+        live->log.all.v[i].older = s->older;
         return MT_OK;
     case MT_SEEN_LEVEL:
         return take_level(live, s->process, s->t_ns, s->value, err);

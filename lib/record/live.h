@@ -27,6 +27,7 @@ struct mt_seen {
     } kind;
     uint32_t process; /* by number: 0, 1, ... as they were announced */
     int metric;       /* of samples: enum mt_metric */
+    bool older;       /* of processes: it ran before the recording; the first one counts as such */
     int64_t t_ns, value;
     char *text; /* owned, NULL: none */
 };

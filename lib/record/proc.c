@@ -102,21 +102,27 @@ int64_t mt_proc_slack(void)
 
 /* Its name may be anything. Behind that: state, five numbers of its family, flags, and page faults:
  * minor, those of children, major, those of children. No process is without a fault. */
-bool mt_proc_waited(pid_t pid)
+int64_t mt_proc_child_faults(pid_t pid)
 {
     enum { MINOR = 8, MAJOR = 10 };
     char path[48], text[TEXT];
+    int64_t sum = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (!read_text(path, text))
-        return true;
+        return -1;
     const char *at = strrchr(text, ')');
     for (int field = 0; at && field <= MAJOR; field++) {
         at = strchr(at, ' ');
         at += at != NULL;
-        if (at && (field == MINOR || field == MAJOR) && strtoull(at, NULL, 10))
-            return true;
+        if (at && (field == MINOR || field == MAJOR))
+            sum += strtoll(at, NULL, 10);
     }
-    return !at;
+    return at ? sum : -1;
+}
+
+bool mt_proc_waited(pid_t pid)
+{
+    return mt_proc_child_faults(pid) != 0;
 }
 
 bool mt_proc_children(pid_t pid, mt_pids *out)

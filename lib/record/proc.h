@@ -43,6 +43,8 @@ int64_t mt_proc_slack(void);
 /* Whether the process has waited for children, of which nobody else knows. Also of one that has
  * ended and was not waited for. True, too, where the system does not tell. */
 bool mt_proc_waited(pid_t pid);
+/* Page faults of children that it waited for: more of them, more children. -1: unknown. */
+int64_t mt_proc_child_faults(pid_t pid);
 
 typedef MT_VEC(pid_t) mt_pids;
 /* Adds the children that the process has now. False: the kernel does not list them. */

@@ -162,13 +162,14 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
     read_malloc(w, p, t, v);
     p->last = *v;
     p->last_ns = t;
-    if (v->peak <= p->peak_b)
+    int64_t most = v->peak > p->before_b ? v->peak : v->rss;
+    if (most <= p->peak_b)
         tell_peak_parts(w, p);
     mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, v->rss);
-    if (v->peak > p->peak_b) {
-        if (v->peak > v->rss)
-            mt_watch_tell(w, MT_SEEN_PEAK, p->process, t, v->peak);
-        rise(w, p, t, v->peak);
+    if (most > p->peak_b) {
+        if (most > v->rss)
+            mt_watch_tell(w, MT_SEEN_PEAK, p->process, t, most);
+        rise(w, p, t, most);
     }
     keep_least(p, t, v);
     end_counting(w, p, t, v);
@@ -181,6 +182,12 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
 }
 
 /* ---- processes ---- */
+
+/* Those that are found at once ran before. */
+static bool is_older(const struct mt_watch *w)
+{
+    return w->attached && !w->family_ns;
+}
 
 /* The command counts even if it has ended before anybody looked. */
 static void add(struct mt_watch *w, pid_t pid, int64_t t)
@@ -204,10 +211,12 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
     }
     *mt_vec_push(&w->all) = (struct mt_watched){.pid = pid,
                                                 .fd = fd,
+                                                .before_b = is_older(w) ? v.peak : 0,
                                                 .process = w->process_n,
                                                 .begun_ns = t,
                                                 .part_step = 10 * w->interval_ns};
     mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
+    w->seen.v[w->seen.n - 1].older = is_older(w);
     use(w, &w->all.v[w->all.n - 1], t, &v);
 }
 
@@ -229,7 +238,7 @@ static void find_children(struct mt_watch *w, int64_t t)
         mt_proc_children(w->all.v[i].pid, &w->pids);
     w->no_lists |= !mt_proc_children(getpid(), &w->pids);
     for (size_t i = 0; i < w->pids.n; i++)
-        if (!is_watched(w, w->pids.v[i]))
+        if (!is_watched(w, w->pids.v[i]) && w->pids.v[i] != getpid())
             add(w, w->pids.v[i], t);
     w->hidden_n = w->hidden_now > w->hidden_n ? w->hidden_now : w->hidden_n;
     w->left_out_n = w->left_out_now > w->left_out_n ? w->left_out_now : w->left_out_n;
@@ -249,10 +258,13 @@ static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
     return true;
 }
 
-void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns)
+void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns, bool attached)
 {
-    *w = (struct mt_watch){
-        .interval_ns = interval_ns, .family_step = 5 * interval_ns, .share_ns = 100 * 1000 * 1000};
+    *w = (struct mt_watch){.interval_ns = interval_ns,
+                           .family_step = 5 * interval_ns,
+                           .share_ns = 100 * 1000 * 1000,
+                           .attached = attached,
+                           .child_faults = attached ? mt_proc_child_faults(pid) : 0};
     mt_watch_group_begin(w, pid);
     add(w, pid, 0);
 }
@@ -270,6 +282,13 @@ static void end_malloc(struct mt_watch *w, const struct mt_watched *p)
     mt_malloc_ended(w->malloc, p->pid);
 }
 
+/* Between two looks it may have been where it once was, before anybody looked. */
+static void end_before(struct mt_watch *w, const struct mt_watched *p)
+{
+    if (p->before_b > p->peak_b && p->before_b > w->unseen_b)
+        w->unseen_b = p->before_b;
+}
+
 void mt_watch_look(struct mt_watch *w, int64_t t_ns)
 {
     size_t kept = 0;
@@ -282,6 +301,8 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             w->all.v[kept++] = *p;
         else {
             mt_watch_tell(w, MT_SEEN_END, p->process, t_ns, 0);
+            w->cut |= w->attached;
+            end_before(w, p);
             end_malloc(w, p);
             close(p->fd);
         }
@@ -326,6 +347,18 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor
     w->unseen_of_command = floor;
 }
 
+void mt_watch_end_attached(struct mt_watch *w)
+{
+    for (size_t i = 0; i < w->all.n; i++) {
+        tell_peak_parts(w, &w->all.v[i]);
+        end_before(w, &w->all.v[i]);
+    }
+    if (mt_watch_goes_on(w))
+        w->first = w->all.v[0];
+    w->unseen_of_command = true;
+    w->missed = mt_watch_goes_on(w) && mt_proc_child_faults(w->all.v[0].pid) != w->child_faults;
+}
+
 void mt_watch_add_missing(struct mt_buf *out, uint64_t n, const char *text)
 {
     if (!n)
@@ -338,6 +371,10 @@ void mt_watch_missing(const struct mt_watch *w, struct mt_buf *out)
 {
     mt_watch_add_missing(out, w->left_out_n, "no room for processes, %llu or more");
     mt_watch_add_missing(out, w->hidden_n, "the system hides processes, %llu or more");
+    if (w->cut)
+        mt_watch_add_missing(out, 1, "what a process had after the last look, until it ended");
+    if (w->missed)
+        mt_watch_add_missing(out, 1, "children, perhaps, that came and went between two looks");
     if (w->no_lists)
         mt_watch_add_missing(out, 1, "the kernel does not list children");
 }

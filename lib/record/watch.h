@@ -14,7 +14,8 @@ struct mt_watched {
     uint32_t process; /* as announced */
     struct mt_proc_values last;
     int64_t last_ns;
-    int64_t peak_b; /* announced */
+    int64_t peak_b;   /* since it is watched */
+    int64_t before_b; /* the highest before that: the kernel tells no other until it is more */
     struct mt_proc_values at_peak;
     int64_t peak_ns;
     bool peak_waits;                    /* at_peak is not told yet */
@@ -49,14 +50,18 @@ struct mt_watch {
     uint32_t process_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
     uint32_t hidden_now, left_out_now;
-    int64_t interval_ns;                   /* between two looks */
-    int64_t family_ns, family_step;        /* when children are looked for next; how often */
-    const struct mt_malloc *malloc;        /* NULL: malloc is not asked */
-    uint32_t uncounted_n;                  /* processes whose malloc is unknown, */
-    struct mt_buf uncounted;               /* and why that of the first is */
-    bool no_lists;                         /* the kernel does not list children */
-    int64_t unseen_b;                      /* a peak that nobody saw, at most; 0: none */
-    bool unseen_of_command;                /* it is the command's, or less; else its or a child's */
+    int64_t interval_ns;            /* between two looks */
+    int64_t family_ns, family_step; /* when children are looked for next; how often */
+    const struct mt_malloc *malloc; /* NULL: malloc is not asked */
+    uint32_t uncounted_n;           /* processes whose malloc is unknown, */
+    struct mt_buf uncounted;        /* and why that of the first is */
+    bool no_lists;                  /* the kernel does not list children */
+    int64_t unseen_b;               /* a peak that nobody saw, at most; 0: none */
+    bool unseen_of_command;         /* it is the command's, or less; else its or a child's */
+    bool attached;        /* it ran already, and is nobody's child here: nobody tells how it ends */
+    bool cut;             /* it, or another of them, ended after the last look */
+    int64_t child_faults; /* of mt_proc_child_faults, at the beginning */
+    bool missed;          /* there were more children since then, of which not all were seen */
     int64_t share_ns, share_step, share_n; /* when shares are looked at next; how often */
     int64_t share_rest_ns;                 /* not before that: it takes time */
     uint32_t share_process_n;              /* processes that were known then */
@@ -75,13 +80,20 @@ struct mt_watch {
 
 void mt_watch_free(struct mt_watch *w);
 
-/* The command has begun. */
-void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns);
+/* The command has begun; attached: long ago. */
+void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns, bool attached);
+/* Whether the command was there at the last look. */
+static inline bool mt_watch_goes_on(const struct mt_watch *w)
+{
+    return w->all.n && w->all.v[0].process == 0;
+}
 /* Looks at all of them. */
 void mt_watch_look(struct mt_watch *w, int64_t t_ns);
 /* The command has ended. The largest of it and the children that it waited for, if there were any,
  * had maxrss_b, or less where that is what a process has before it is the command (floor). */
 void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited);
+/* The same of one that ran already: it has ended, or nobody looks any more. */
+void mt_watch_end_attached(struct mt_watch *w);
 /* How many there were in all. */
 static inline int64_t mt_watch_processes(const struct mt_watch *w)
 {

@@ -4,6 +4,7 @@ says it, for people and in JSON. A note that nobody lists here fails."""
 
 import os
 import re
+import subprocess
 
 import inputs
 import mt
@@ -113,6 +114,14 @@ def recorded(*args):
     return make
 
 
+def attached(path):
+    """The same of a process that runs already."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        m.run("record", "--name", path.removesuffix(".recording"), "--pid", str(process.pid), "--for", "50ms")
+        process.kill()
+    return RECORDED
+
+
 RECORDED = "recorded"
 HEAPTRACK = "v 10400 3\nX ./a b\nI 1000 5e298f\ns 2 /p\ns 4 main\ni 1 1 2\nt 1 0\na a 1\n+ 0\n"
 MASSIF = """desc: --massif
@@ -189,8 +198,9 @@ CASES = {
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
     "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),
     "peak_unseen": (recorded("--interval", "60000", "--", "sh", "-c", "head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; :"), LEVELS),
-    "peak_at_most": (recorded("--interval", "60000", "--", "true"), LEVELS),
+    "peak_at_most": (recorded("--interval", "60000", "--", "sh", "-c", "exec sleep 0.1"), LEVELS),
     "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
+    "attached": (attached, LEVELS),
     "no_malloc": (recorded("--malloc", "--", "sh", "-c", "exec env -u LD_PRELOAD sleep 1"), LEVELS),
     "profiler": (recorded("--torch", "--", "python3", "-c", f"import sys; sys.path.insert(0, {FAKE!r}); import torch; torch.empty(9)"), LEVELS + ["leaks"]),
     "no_trace": (recorded("--torch", "--", "true"), LEVELS),

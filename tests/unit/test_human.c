@@ -243,6 +243,8 @@ static const struct parse_row time_rows[] = {
     {"time: Greek mu", "300\u03bcs", 300000},
     {"time: ms", "12ms", 12000000},
     {"time: a fraction", "1.5s", 1500000000},
+    {"time: minutes", "2min", INT64_C(120000000000)},
+    {"time: hours", "1.5h", INT64_C(5400000000000)},
     {"time: as memtool writes it", "165.7 ms", 165700000},
     {"time: part of a ns", "1.5ns", REFUSED},
     {"time: minutes are not known", "3m", REFUSED},
