@@ -1,0 +1,251 @@
+/*
+ * Reader of /proc/PID/smaps_rollup and /proc/PID/status, written one after the other.
+ * docs/formats/proc-text.md says what is read.
+ */
+#include "formats/format.h"
+#include "formats/stamp.h"
+#include "lib/input/fields.h"
+#include "lib/input/lines.h"
+#include "lib/model/process.h"
+
+#include <string.h>
+
+enum { LEVEL = -1, PEAK = -2, IN_PRIVATE = -3, LINES = 100 };
+
+/* What a line is of: a metric, or one of the above. Those of one kind come in no other. */
+static const struct key {
+    const char *name;
+    int of;
+} keys[] = {
+    {"Rss", LEVEL},
+    {"Pss", MT_METRIC_PSS},
+    {"Private_Clean", IN_PRIVATE},
+    {"Private_Dirty", IN_PRIVATE},
+    {"Private_Hugetlb", IN_PRIVATE},
+    {"Anonymous", MT_METRIC_ANON},
+    {"Swap", MT_METRIC_SWAP},
+    {"VmRSS", LEVEL},
+    {"VmHWM", PEAK},
+    {"VmSize", MT_METRIC_VIRTUAL},
+    {"RssAnon", MT_METRIC_ANON},
+    {"RssFile", MT_METRIC_FILE},
+    {"RssShmem", MT_METRIC_SHMEM},
+    {"VmSwap", MT_METRIC_SWAP},
+};
+
+struct reader {
+    struct mt_lines lines;
+    struct mt_line line;
+    const struct mt_read_opts *opts;
+    struct mt_recording *rec;
+    struct mt_process_log log;
+    struct mt_stamps stamps;
+    MT_VEC(uint64_t) starts; /* where the memory of each process of a rollup begins */
+    bool open;               /* a text is under way, of which nothing is used yet */
+    int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
+};
+
+/* ---- one text ---- */
+
+static void begin_text(struct reader *r, int64_t pid)
+{
+    r->open = true;
+    r->pid = pid;
+    r->rss = r->peak = r->private = MT_UNKNOWN;
+    for (int i = 0; i < MT_METRIC_N; i++)
+        r->values[i] = MT_UNKNOWN;
+    mt_stamps_round(&r->stamps);
+}
+
+static enum mt_status use_values(struct reader *r, size_t process, int64_t t, struct mt_err *err)
+{
+    r->values[MT_METRIC_PRIVATE] = r->private;
+    for (int i = 0; i < MT_METRIC_N; i++)
+        if (r->values[i] != MT_UNKNOWN)
+            MT_TRY(mt_process_sample(&r->log, process, i, t, r->values[i], err));
+    return MT_OK;
+}
+
+/* What a process that ends has is nothing, or no line. */
+static enum mt_status end_text(struct reader *r, struct mt_err *err)
+{
+    size_t process;
+    if (!r->open)
+        return MT_OK;
+    r->open = false;
+    if (r->rss == MT_UNKNOWN || !r->rss)
+        return mt_process_until(&r->log, r->stamps.now, err);
+    MT_TRY(mt_process_of(&r->log, r->pid, &process, err));
+    struct mt_process *p = &r->log.all.v[process];
+    if (r->stamps.older && !p->now)
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
+    MT_TRY(mt_process_level(&r->log, process, r->stamps.now, r->rss, err));
+    if (r->peak != MT_UNKNOWN)
+        MT_TRY(mt_process_peak(&r->log, process, r->peak, err));
+    return use_values(r, process, p->now, err);
+}
+
+/* ---- lines ---- */
+
+/* "Rss:    4132 kB" */
+static bool take_key(struct mt_fields *f, const char **s, size_t *n)
+{
+    return mt_field_until(f, ':', s, n) && *n && !memchr(*s, ' ', *n);
+}
+
+static bool take_kib(struct mt_fields *f, int64_t *bytes)
+{
+    int64_t kib;
+    if (!mt_field_decimal(f, &kib) || kib < 0 || !mt_field_take(f, "kB") || !mt_field_end(f))
+        return false;
+    *bytes = kib > INT64_MAX >> 11 ? INT64_MAX : kib * 1024;
+    return true;
+}
+
+/* "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]" */
+static bool is_rollup(const struct mt_line *line, uint64_t *from)
+{
+    static const char name[] = "[rollup]";
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    return mt_field_hex(&f, from) && mt_field_take(&f, "-") && line->n >= sizeof name - 1 &&
+           memcmp(line->s + line->n - (sizeof name - 1), name, sizeof name - 1) == 0;
+}
+
+/* The figure of a key; one that comes twice is of another text, whose head is missing. */
+static void use_key(struct reader *r, const struct key *key, int64_t bytes)
+{
+    if (key->of == LEVEL)
+        r->rss = bytes;
+    else if (key->of == PEAK)
+        r->peak = bytes;
+    else if (key->of == IN_PRIVATE)
+        r->private = r->private == MT_UNKNOWN ? bytes : mt_wrap_add(r->private, bytes);
+    else
+        r->values[key->of] = bytes;
+}
+
+static void skip(struct reader *r)
+{
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+}
+
+static void read_key(struct reader *r, struct mt_fields *f)
+{
+    const char *s;
+    size_t n;
+    int64_t v;
+    if (!take_key(f, &s, &n)) {
+        skip(r);
+        return;
+    }
+    if (r->open && n == 3 && memcmp(s, "Pid", 3) == 0) {
+        if (mt_field_decimal(f, &v) && v >= 0 && v <= INT32_MAX && mt_field_end(f))
+            r->pid = v;
+        else
+            skip(r);
+        return;
+    }
+    for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
+        if (strlen(keys[i].name) == n && memcmp(keys[i].name, s, n) == 0) {
+            if (r->open && take_kib(f, &v))
+                use_key(r, &keys[i], v);
+            else
+                skip(r);
+        }
+}
+
+/* No two processes begin at one address, as a rule, and none begins elsewhere later: what is known
+ * of which process a rollup is of. Numbers from 1. */
+static int64_t number_of(struct reader *r, uint64_t from)
+{
+    size_t i = 0;
+    while (i < r->starts.n && r->starts.v[i] != from)
+        i++;
+    if (i == r->starts.n)
+        *mt_vec_push(&r->starts) = from;
+    return (int64_t)i + 1;
+}
+
+static enum mt_status read_line(struct reader *r, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    uint64_t from;
+    int64_t ns;
+    bool zoned;
+    if (mt_stamp_read(r->line.s, r->line.n, &ns, &zoned)) {
+        MT_TRY(end_text(r, err));
+        mt_stamps_take(&r->stamps, r->line.s, r->line.n);
+    } else if (is_rollup(&r->line, &from)) {
+        MT_TRY(end_text(r, err));
+        begin_text(r, number_of(r, from));
+    } else if (mt_field_take(&f, "Name:")) {
+        MT_TRY(end_text(r, err));
+        begin_text(r, -1);
+    } else if (!mt_field_end(&f)) {
+        read_key(r, &f);
+    }
+    return MT_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum mt_status read_all(struct reader *r, struct mt_err *err)
+{
+    bool any = true;
+    enum mt_status st;
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
+        MT_TRY(read_line(r, err));
+    MT_TRY(st);
+    MT_TRY(end_text(r, err));
+    if (!r->rec->event_n) {
+        MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
+        return mt_reader_refuse(-1, "The process had ended, or was another user's.", err);
+    }
+    mt_stamps_end(&r->stamps, r->rec);
+    mt_process_sole(&r->log);
+    return mt_process_close(&r->log, err);
+}
+
+static enum mt_status proc_text_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                     struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {
+        .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
+        .opts = opts,
+        .rec = rec,
+    };
+    mt_process_open(&r.log, rec);
+    enum mt_status st = read_all(&r, err);
+    mt_process_free(&r.log);
+    mt_vec_free(&r.starts);
+    return st;
+}
+
+/* A rollup's head before its rss, or the name of a status and its state, among stamps. */
+static int proc_text_probe(const char *head, size_t n)
+{
+    struct mt_fields all = mt_fields_of(head, n), f;
+    struct mt_line line = {0};
+    bool rollup = false, status = false, zoned;
+    uint64_t from;
+    int64_t ns;
+    for (int i = 0; i < LINES && mt_field_until(&all, '\n', &line.s, &line.n); i++) {
+        line.n -= line.n && line.s[line.n - 1] == '\r';
+        f = mt_fields_of(line.s, line.n);
+        if ((rollup && mt_field_take(&f, "Rss:")) || (status && mt_field_take(&f, "State:")))
+            return 94;
+        if (!mt_stamp_read(line.s, line.n, &ns, &zoned) && !mt_field_end(&f) && !status)
+            status = mt_field_take(&f, "Name:");
+        rollup = is_rollup(&line, &from);
+        if (!rollup && !status && !mt_stamp_read(line.s, line.n, &ns, &zoned) && !mt_field_end(&f))
+            return 0;
+    }
+    return 0;
+}
+
+const struct mt_reader mt_reader_proc_text = {
+    .name = "proc-text",
+    .kind = MT_RUN_PROCESS,
+    .probe = proc_text_probe,
+    .read = proc_text_read,
+};
