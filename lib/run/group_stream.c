@@ -7,6 +7,8 @@ void mt_group_stream_init(struct mt_group_stream *w, struct mt_grouper *g, struc
 {
     *w = (struct mt_group_stream){
         .grouper = g, .out = out, .outermost_calls = mt_group_calls_outermost(g->keys, g->key_n)};
+    for (int k = 0; k < g->key_n; k++)
+        w->by_step |= g->keys[k] == MT_BY_STEP;
 }
 
 void mt_group_stream_free(struct mt_group_stream *w)
@@ -21,9 +23,9 @@ static void close_one(struct mt_group_stream *w)
     if (op->group == MT_NONE)
         return;
     w->innermost.v[op->group] = op->outer;
-    if (op->counts)
+    if (op->sums_count)
         mt_sums_add(&w->out->rows.v[op->group].total, &op->total);
-    if (op->chain < w->open.n)
+    if (op->part < w->open.n)
         mt_sums_add(&w->open.v[w->open.n - 1].total, &op->total);
 }
 
@@ -78,11 +80,11 @@ static struct mt_group *row_of(struct mt_group_stream *w, uint32_t group)
 void mt_group_stream_add(struct mt_group_stream *w, const struct mt_group_stream_op *parent,
                          const struct mt_item *item, const struct mt_sums *sums)
 {
-    bool inside = parent && parent->group != MT_NONE;
+    bool inside = parent && parent->group != MT_NONE && !w->by_step;
     uint32_t group = group_of(w, item);
     struct mt_group *row = row_of(w, group);
     mt_sums_add(&row->self, sums);
-    if (!inside || w->innermost.v[group] <= parent->chain)
+    if (!inside || w->innermost.v[group] <= parent->part)
         mt_sums_add(&row->total, sums);
     if (inside)
         mt_sums_add(&w->open.v[parent - w->open.v].total, sums);
@@ -92,10 +94,11 @@ void mt_group_stream_open(struct mt_group_stream *w, uint64_t op, int64_t end_ns
                           const struct mt_group_stream_op *parent, const struct mt_item *item,
                           const struct mt_sums *self)
 {
-    uint32_t group = group_of(w, item), place = (uint32_t)w->open.n, chain = place;
+    uint32_t group = group_of(w, item), place = (uint32_t)w->open.n, chain = place, part = place;
     struct mt_group *row = row_of(w, group);
     if (parent && parent->group != MT_NONE) {
         chain = parent->chain;
+        part = w->by_step && parent->step != item->step ? place : parent->part;
         mt_wrap_dec(&w->out->rows.v[parent->group].self_time_ns, item->time_ns);
     }
     bool counts = w->innermost.v[group] <= chain;
@@ -105,8 +108,11 @@ void mt_group_stream_open(struct mt_group_stream *w, uint64_t op, int64_t end_ns
                                           .group = group,
                                           .forward = item->forward,
                                           .chain = chain,
+                                          .part = part,
                                           .outer = w->innermost.v[group],
-                                          .counts = counts};
+                                          .counts = counts,
+                                          .sums_count = w->innermost.v[group] <= part,
+                                          .step = item->step};
     if (self) {
         opened->total = *self;
         mt_sums_add(&row->self, self);

@@ -14,15 +14,20 @@ struct mt_group_stream_op {
     uint32_t group;       /* MT_NONE: left out */
     uint32_t forward;     /* string, MT_NONE = none */
     uint32_t chain;       /* place in `open` of the outermost op with none left out between them */
+    uint32_t part;        /* the same of its part, whose sums are added up: of the chain, what
+                             began in one step, where steps are told apart */
     uint32_t outer;       /* place + 1 of the next op of the group around it, 0 = none */
-    bool counts;          /* in its group's inclusive figures: no op of the group is in its chain */
-    struct mt_sums total; /* so far */
+    bool counts;          /* in its group's inclusive time: no op of the group is in its chain */
+    bool sums_count;      /* in its group's inclusive sums: none is in its part */
+    int64_t step;         /* the one it began in; INT64_MIN = none */
+    struct mt_sums total; /* of its part so far */
 };
 
 struct mt_group_stream {
     struct mt_grouper *grouper;
     struct mt_groups *out;
     bool outermost_calls;
+    bool by_step;                           /* a key tells steps apart */
     MT_VEC(struct mt_group_stream_op) open; /* outermost first */
     MT_VEC(uint32_t) innermost; /* group -> place + 1 of its innermost open op, 0 = none */
 };
@@ -50,7 +55,9 @@ void mt_group_stream_open(struct mt_group_stream *w, uint64_t op, int64_t end_ns
  * time is still not its parent's (NULL = none) own. */
 void mt_group_stream_pass(struct mt_group_stream *w, uint64_t op, int64_t start_ns, int64_t end_ns,
                           const struct mt_group_stream_op *parent);
-/* Adds sums below that parent (NULL = none, or left out) without an op: no calls, no time. */
+/* Adds sums below that parent (NULL = none, or left out) without an op: no calls, no time. They are
+ * of another step than the op they come from, so that where steps are told apart nothing is around
+ * them. */
 void mt_group_stream_add(struct mt_group_stream *w, const struct mt_group_stream_op *parent,
                          const struct mt_item *item, const struct mt_sums *sums);
 

@@ -159,13 +159,13 @@ static const struct known rows[] = {
      {MT_BY_NAME},
      1,
      "a: 0, self +0 -8 in 0, all +0 -8 in 0\n"},
-    {"and below what is around it",
+    {"and in no other step below what is around it",
      STEPS "1 op 80 290 b\n1 op 90 250 a\n1 mem 150 8 10 cpu\n1 mem 210 16 11 cpu\n",
      "1",
      NULL,
      {MT_BY_NAME, MT_BY_STEP},
      2,
-     "b 0: 1, self +0 -0 in 50, all +24 -0 in 210\n"
+     "b 0: 1, self +0 -0 in 50, all +0 -0 in 210\n"
      "a 1: 0, self +16 -0 in 0, all +16 -0 in 0\n"
      "a [no step]: 0, self +8 -0 in 0, all +8 -0 in 0\n"
      "a 0: 1, self +0 -0 in 160, all +0 -0 in 160\n"},
@@ -198,9 +198,9 @@ static const struct known rows[] = {
      NULL,
      {MT_BY_STEP},
      1,
-     "0: 1, self +0 -0 in 64, all +28 -0 in 240\n"
+     "0: 1, self +0 -0 in 64, all +0 -0 in 240\n"
      "1: 2, self +28 -0 in 66, all +28 -0 in 66\n"
-     "[no step]: 1, self +0 -0 in 110, all +8 -0 in 170\n"},
+     "[no step]: 1, self +0 -0 in 110, all +0 -0 in 170\n"},
     {"a forward op of a thread that is read later",
      FORWARD,
      NULL,

@@ -100,7 +100,7 @@ static bool chain_has(const struct judged *ops, uint32_t op, const char *key)
 }
 
 /* A record counts in the step under way at its time, also where its op began in another: there
- * it stands below the ops around, as an op of its own would. */
+ * it stands below the ops around, as an op of its own would; by step, below none. */
 static void judge_record(const struct mt_recording *r, const struct random *row,
                          const struct judged *ops, const struct mt_record *rec, const char *group,
                          int64_t *self_b, int64_t *all_b)
@@ -111,7 +111,8 @@ static void judge_record(const struct mt_recording *r, const struct random *row,
     const struct judged *op = &ops[rec->op];
     bool stray = (row->to >= 0 || row->key == MT_BY_STEP) && step != step_at(r, op->start_ns);
     bool own = strcmp(stray && row->key == MT_BY_STEP ? step_name(step) : op->key, group) == 0;
-    bool around = op->kept && chain_has(ops, stray ? op->parent : rec->op, group);
+    bool around =
+        row->key != MT_BY_STEP && op->kept && chain_has(ops, stray ? op->parent : rec->op, group);
     *self_b += own ? rec->bytes : 0;
     *all_b += own || around ? rec->bytes : 0;
 }
