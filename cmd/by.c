@@ -21,8 +21,12 @@ static const struct mt_glossary_entry *words_of(const struct mt_cmd *cmd)
     return words->all;
 }
 
+/* A key of labels is taken where labels are. */
 static bool takes(const struct mt_cmd *cmd, const char *key, size_t n)
 {
+    const size_t prefix = strlen(MT_LABEL_KEY);
+    if (n > prefix && memcmp(key, MT_LABEL_KEY, prefix) == 0)
+        n = prefix - strlen(":");
     for (const struct mt_glossary_entry *w = words_of(cmd); w->word; w++)
         if (strlen(w->word) == n && memcmp(w->word, key, n) == 0)
             return true;
@@ -53,7 +57,7 @@ static enum mt_status unknown_key(const struct mt_cmd *cmd, const char *key, siz
 static bool add(struct mt_by *out, const char *key, size_t n)
 {
     enum mt_group_key found = mt_group_key_find(key, n);
-    if (found == MT_BY_N) {
+    if (found == MT_BY_N) { /* the command's own */
         bool again = out->device;
         out->device = true;
         return !again;
@@ -73,6 +77,12 @@ static enum mt_status add_list(const struct mt_cmd *cmd, const char *list, struc
         next = p[n] ? p + n + 1 : NULL;
         if (!takes(cmd, p, n))
             return unknown_key(cmd, p, n, err);
+        if (memchr(p, ':', n) && mt_group_key_find(p, n) == MT_BY_N) {
+            MT_FAIL(err, MT_EUSAGE, "--by: too long, or more than %d keys of labels",
+                    MT_LABEL_KEYS);
+            mt_err_hint(err, "--by label has all labels together.");
+            return MT_EUSAGE;
+        }
         if (!add(out, p, n)) {
             MT_FAIL(err, MT_EUSAGE, "--by names '%.*s' twice", (int)n, p);
             mt_err_hint(err, "Name each key once.");
@@ -91,7 +101,7 @@ enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char 
     return out->n ? MT_OK : add_list(cmd, fallback, out, err);
 }
 
-enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
+enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err)
 {
     static const unsigned needs[MT_BY_N] = {
@@ -104,8 +114,12 @@ enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
     /* where there are events, what one of them lacks is a row of its own */
     const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
     unsigned asked = mt_device_has_events(device) ? always : ~0u;
-    for (int k = 0; k < by->n; k++)
-        MT_TRY(mt_knows(run, device, needs[by->v[k]] & asked, err));
+    for (int k = 0; k < by->n; k++) {
+        const char *label = mt_group_label_key(by->v[k]);
+        MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
+        if (label && db)
+            MT_TRY(mt_knows_label(db, run, label, err));
+    }
     return MT_OK;
 }
 

@@ -33,8 +33,10 @@ enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char 
 /* What rows by these keys show besides their figures: enum mt_about, or-ed. */
 unsigned mt_by_about(const struct mt_by *by);
 
-/* Refuses keys that nothing of such a device can be grouped by. Errors: MT_EUSAGE. */
-enum mt_status mt_by_known(const struct mt_by *by, const struct mt_run *run,
+/* Refuses keys that nothing of such a device can be grouped by, and labels that the run has not (db
+ * NULL: another one may have them).
+ * Errors: MT_EUSAGE, MT_EDB. */
+enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err);
 
 #endif

@@ -197,7 +197,7 @@ static enum mt_status check_known(const struct comparison *c, int side, struct m
     const struct mt_diff_side *s = &c->live.side[side];
     struct mt_by keys = {.n = c->op.key_n};
     memcpy(keys.v, c->op.keys, sizeof c->op.keys);
-    return mt_by_known(&keys, &s->run, &s->device, err);
+    return mt_by_known(&keys, side ? s->db : NULL, &s->run, &s->device, err);
 }
 
 static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)

@@ -102,7 +102,7 @@ static void people_columns(const struct mt_diff *d, struct mt_report *r,
                                                      : "change_b base_b new_b count=BLOCKS");
     r->columns.v[0].title = mt_figure_defs[shown_of[section].bytes].title;
     for (int k = 0; k < d->key_n; k++) {
-        mt_report_column(r, mt_group_key_names[d->keys[k]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(d->keys[k]), NULL, MT_UNIT_NONE);
         if (d->keys[k] == MT_BY_NAME)
             r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
     }
@@ -257,7 +257,7 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
     row->explicit_row = from->explicit_row;
     mt_diff_short_cells(d, r, from, section, row);
     for (int k = 0; k < d->key_n; k++)
-        row->cells[mt_report_find_column(r, mt_group_key_names[d->keys[k]])] =
+        row->cells[mt_report_find_column(r, mt_group_key_name(d->keys[k]))] =
             mt_cell_text(mt_report_text(r, from->key[k]));
 }
 

@@ -146,7 +146,7 @@ struct machine {
 static void add_keys(struct machine *m, const struct mt_diff *d)
 {
     for (int k = 0; k < d->key_n; k++) {
-        const char *name = mt_group_key_names[d->keys[k]];
+        const char *name = mt_group_key_name(d->keys[k]);
         if (mt_report_find_column(m->r, name) >= 0)
             continue;
         m->key[d->keys[k]] = (int)m->r->columns.n;
@@ -269,7 +269,7 @@ static bool wants_figures(const struct mt_diff *d, const char *columns)
     for (int i = 0; i < MT_DIFF_SHORT_N; i++)
         known += mt_has_word(columns, mt_diff_short_names[i]);
     for (int k = 0; k < d->key_n; k++)
-        known += mt_has_word(columns, mt_group_key_names[d->keys[k]]);
+        known += mt_has_word(columns, mt_group_key_name(d->keys[k]));
     return known < asked;
 }
 

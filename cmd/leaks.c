@@ -52,7 +52,7 @@ static void add_columns(struct mt_report *r, const struct mt_by *keys, bool step
                                : "-per_step_b -per_step_n -since_step");
     mt_report_columns(r, "-last_step at_end_b at_end_n verdict");
     for (int k = 0; k < keys->n; k++)
-        mt_report_column(r, mt_group_key_names[keys->v[k]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(keys->v[k]), NULL, MT_UNIT_NONE);
     mt_report_columns(r, "-doubt_at_end_b");
     r->keep_order = true;
     r->empty = steps ? "nothing grows from step to step" : "nothing is alive at the end";
@@ -345,7 +345,7 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
         mt_report_no_memory(r, &v.run);
     else if (mt_device_is_process(&v.device) && !by)
         MT_TRY_OUT(of_processes(&v, r, answer, err));
-    else if (mt_by_known(keys, &v.run, &v.device, err) != MT_OK)
+    else if (mt_by_known(keys, v.db, &v.run, &v.device, err) != MT_OK)
         st = err->code;
     else if (!mt_device_has_events(&v.device)) {
         const struct mt_leaks_wanted w = {.keys = keys->v,

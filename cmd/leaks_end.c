@@ -169,7 +169,7 @@ static void add_columns(struct ends *e)
     mt_report_columns(r, grew && e->timed ? "per_hour_b" : "-per_hour_b");
     mt_report_columns(r, e->sites.judged ? "trend" : "-trend");
     for (int k = 0; k < e->wanted->key_n; k++)
-        mt_report_column(r, mt_group_key_names[e->wanted->keys[k]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(e->wanted->keys[k]), NULL, MT_UNIT_NONE);
     r->keep_order = true;
 }
 

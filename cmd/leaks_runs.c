@@ -176,6 +176,9 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     note_older(s, &run);
     MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
+    for (int k = 0; i == s->ends.run_n - 1 && k < s->wanted->key_n; k++)
+        if (mt_group_label_key(s->wanted->keys[k]))
+            MT_TRY_OUT(mt_knows_label(db, &run, mt_group_label_key(s->wanted->keys[k]), err));
     MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
     MT_TRY_OUT(look_at_steps(s, &lives, err));
     st = mt_run_ends_add(&s->ends, i, &lives, &s->device, err);
@@ -273,7 +276,7 @@ static void add_columns(struct mt_report *r, const struct mt_leaks_wanted *w, si
     add_ends(r, run_n);
     mt_report_columns(r, run_n > 2 ? "trend verdict" : "-trend verdict");
     for (int k = 0; k < w->key_n; k++)
-        mt_report_column(r, mt_group_key_names[w->keys[k]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(w->keys[k]), NULL, MT_UNIT_NONE);
     r->keep_order = true;
     r->empty = "nothing is alive at the end of any run";
 }

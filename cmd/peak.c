@@ -86,7 +86,7 @@ static void describe(struct mt_peak *p, const struct mt_peak_found *f,
 static void key_columns(struct mt_report *r)
 {
     for (int k = 0; k < keys.n; k++)
-        mt_report_column(r, mt_group_key_names[keys.v[k]],
+        mt_report_column(r, mt_group_key_name(keys.v[k]),
                          keys.v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
 }
 
@@ -347,13 +347,13 @@ static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
     unsigned need = need_of_times(&p->view->device);
     if (mt_device_has_events(&p->view->device))
-        return mt_by_known(&keys, &p->view->run, &p->view->device, err);
+        return mt_by_known(&keys, p->view->db, &p->view->run, &p->view->device, err);
     if (mt_device_is_process(&p->view->device))
         need |= by || per ? MT_KNOWS_AT_PEAK : 0;
     else if (!by)
         MT_TRY(mt_by_parse(&mt_cmd_peak, NULL, "site", &keys, err));
     if (!mt_device_is_process(&p->view->device))
-        MT_TRY(mt_by_known(&keys, &p->view->run, &p->view->device, err));
+        MT_TRY(mt_by_known(&keys, p->view->db, &p->view->run, &p->view->device, err));
     if (mt_device_knows(&p->view->device, MT_KNOWS_MOMENTS))
         need &= ~(unsigned)MT_KNOWS_AT_END; /* the last moment is what is known of the end */
     MT_TRY(mt_knows(&p->view->run, &p->view->device, per ? MT_KNOWS_OPS : need, err));

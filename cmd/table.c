@@ -132,13 +132,13 @@ static unsigned known_of(const struct devices *d)
 }
 
 /* Refuses what the run cannot be grouped, filtered or sorted by. */
-static enum mt_status check_known(const struct mt_run *run, const struct devices *d,
-                                  struct mt_err *err)
+static enum mt_status check_known(struct mt_db *db, const struct mt_run *run,
+                                  const struct devices *d, struct mt_err *err)
 {
     for (size_t i = 0; i < d->n; i++) {
         if (!mt_device_has_events(&d->v[i]) && !(d->v[i].knows & MT_KNOWS_EXTRAS))
             MT_TRY(mt_knows_sums(run, &d->v[i], err));
-        MT_TRY(mt_by_known(&keys, run, &d->v[i], err));
+        MT_TRY(mt_by_known(&keys, db, run, &d->v[i], err));
         MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & MT_KNOWS_EXTRAS, err));
         if (mt_device_has_events(&d->v[i]))
             continue;
@@ -218,7 +218,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     const char *size = mt_table_sort_default(known_of(&devices));
     if (!sort_key)
         MT_TRY_OUT(mt_table_sort_key(size, &sort, err));
-    MT_TRY_OUT(check_known(&v->run, &devices, err));
+    MT_TRY_OUT(check_known(v->db, &v->run, &devices, err));
     MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
     MT_TRY_OUT(check_sorted(r, err));
     note_others(r, &devices);

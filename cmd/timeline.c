@@ -236,7 +236,7 @@ static void band_rows(struct mt_timeline *t)
     struct mt_report *r = t->report;
     mt_report_columns(r, "start_ns end_ns max_ns max_b live_b");
     for (int i = 0; i < t->bands.key_n; i++)
-        mt_report_column(r, mt_group_key_names[t->by.v[i]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(t->by.v[i]), NULL, MT_UNIT_NONE);
     for (size_t k = 0; k < t->buckets.all.n; k++) {
         if (t->buckets.all.v[k].max_at < 0 && t->unknown_until)
             continue; /* nothing is known of it */
@@ -352,14 +352,14 @@ static enum mt_status check_known(const struct mt_timeline *t, struct mt_err *er
 {
     unsigned need = MT_KNOWS_LEVEL;
     if (mt_device_has_events(&t->view->device))
-        return mt_by_known(&t->by, &t->view->run, &t->view->device, err);
+        return mt_by_known(&t->by, t->view->db, &t->view->run, &t->view->device, err);
     bool process = mt_device_is_process(&t->view->device);
     if (mt_device_is_processes(&t->view->device))
         need = 0; /* of all together there are samples */
     need |= exact && !process ? MT_KNOWS_BLOCKS : by ? MT_KNOWS_MOMENTS : 0;
     need |= step ? MT_KNOWS_STEPS : 0;
     if (by && !process)
-        MT_TRY(mt_by_known(&t->by, &t->view->run, &t->view->device, err));
+        MT_TRY(mt_by_known(&t->by, t->view->db, &t->view->run, &t->view->device, err));
     return mt_knows(&t->view->run, &t->view->device, need, err);
 }
 

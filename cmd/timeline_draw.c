@@ -122,7 +122,7 @@ static void add_legend(struct mt_timeline *t, bool ascii)
     mt_report_columns(r, t->view->device.one_moment ? "at_peak_b=LIVE most_b over_time"
                                                     : "at_peak_b most_b over_time");
     for (int k = 0; k < t->bands.key_n; k++)
-        mt_report_column(r, mt_group_key_names[t->by.v[k]],
+        mt_report_column(r, mt_group_key_name(t->by.v[k]),
                          t->by.v[k] == MT_BY_SITE ? "ALLOCATED IN" : NULL, MT_UNIT_NONE);
     r->keep_order = true;
     for (size_t i = 0; i < t->bands.all.n; i++) {

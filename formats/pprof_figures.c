@@ -1,4 +1,5 @@
 #include "formats/pprof_parts.h"
+#include "lib/model/label_text.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static const char *labels_of(struct mt_pprof *r, const struct mt_pprof_sample *s
         if (!next)
             break; /* a key that comes again */
         before = text_at(r, next->key);
-        mt_buf_addf(&r->text, "%s%s=%s", r->text.n ? ", " : "", before, text_at(r, next->text));
+        mt_label_add(&r->text, before, text_at(r, next->text));
     }
     return r->text.n ? r->text.s : "";
 }

@@ -1,6 +1,7 @@
 /* Columns of rows that are no figures: left out, or threads and labels that call paths begin with.
  */
 #include "formats/rows.h"
+#include "lib/model/label_text.h"
 
 #include <string.h>
 #include <strings.h>
@@ -61,9 +62,8 @@ uint32_t mt_rows_root(struct mt_rows *r)
         return root;
     struct mt_buf text = {0};
     for (size_t i = 0; i < r->labels.n; i++)
-        mt_buf_addf(&text, "%s%s=%s", i ? ", " : "",
-                    mt_strtab_get(&r->rec->strings, r->labels.v[i].key),
-                    mt_strtab_get(&r->rec->strings, r->labels.v[i].value));
+        mt_label_add(&text, mt_strtab_get(&r->rec->strings, r->labels.v[i].key),
+                     mt_strtab_get(&r->rec->strings, r->labels.v[i].value));
     root = mt_path_root(&r->paths, root, text.s, MT_PATH_LABEL);
     mt_buf_free(&text);
     return root;

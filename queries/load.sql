@@ -13,6 +13,11 @@ SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER
 -- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, object, file
 SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 WHEN kind = 'other' AND (SELECT k.kind FROM frame k WHERE k.id = v_frame.id) = 9 THEN 5 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
 
+-- name: load_labels
+-- in: ?1 first node, ?2 one past the last   out: what a recorder was told of allocations
+SELECT DISTINCT coalesce(f.name, '') FROM node n JOIN v_frame f ON f.id = n.frame_id
+  WHERE n.id >= ?1 AND n.id < ?2 AND f.kind = 'label' ORDER BY 1;
+
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id
 SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n,

@@ -146,7 +146,7 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
     if (device)
         mt_report_columns(r, "device");
     for (int i = 0; i < key_n; i++) {
-        mt_report_column(r, mt_group_key_names[keys[i]], NULL, MT_UNIT_NONE);
+        mt_report_column(r, mt_group_key_name(keys[i]), NULL, MT_UNIT_NONE);
         if (keys[i] == MT_BY_NAME)
             r->columns.v[r->columns.n - 1].text = MT_TEXT_OPS;
     }

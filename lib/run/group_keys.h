@@ -33,7 +33,9 @@ enum mt_key_span {
     KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
         "what the memory is for: parameter, activation, gradient (memory timelines)")              \
     KEY(LABEL, "label", MT_SPAN_PART, false,                                                       \
-        "what the recorder was told of it: tenant=a (pprof, rows; import --split label)")          \
+        "what the recorder was told of it: tenant=a, user=5; label:user is the 5 alone (pprof, "   \
+        "rows; "                                                                                   \
+        "import --split label)")                                                                   \
     KEY(PHASE, "phase", MT_SPAN_PART, false,                                                       \
         "forward, backward, recomputed (forward ops that a checkpoint runs again in backward), "   \
         "optimizer, data loading or other")                                                        \
@@ -57,15 +59,26 @@ enum mt_key_span {
 #define MT_GROUP_KEY_TOP                                                                           \
     "the outermost op your code or autograd called; in snapshots your innermost line of Python"
 
+/* Keys of labels, named as a command was asked for them: "label:tenant". */
+enum { MT_LABEL_KEYS = 8 };
+#define MT_LABEL_KEY "label:"
+
 enum mt_group_key {
 #define MT_KEY_ENUMERATOR(key, name, span, ops, meaning) MT_BY_##key,
     MT_GROUP_KEYS_OF_OPS(MT_KEY_ENUMERATOR)
 #undef MT_KEY_ENUMERATOR
-        MT_BY_N
+        MT_BY_LABEL_KEY,
+    MT_BY_N = MT_BY_LABEL_KEY + MT_LABEL_KEYS
 };
-extern const char *const mt_group_key_names[MT_BY_N];
 
-/* The key whose name are these n bytes; MT_BY_N: none. */
+/* What a key is called. */
+const char *mt_group_key_name(enum mt_group_key key);
+
+/* The key of labels that it is about: "tenant"; NULL: it is none of these. */
+const char *mt_group_label_key(enum mt_group_key key);
+
+/* The key whose name are these n bytes; MT_BY_N: none. A key of labels is found from then on, as
+ * many as MT_LABEL_KEYS in a process: commands ask for all before they read a run. */
 enum mt_group_key mt_group_key_find(const char *name, size_t n);
 
 /* Whether some of the keys need single ops. */

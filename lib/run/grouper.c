@@ -1,4 +1,5 @@
 /* To which group something belongs: by the texts of its keys. */
+#include "lib/model/label_text.h"
 #include "lib/run/load.h"
 
 #include <stdio.h>
@@ -27,6 +28,20 @@ static uint32_t step_id(struct mt_tree *t, int64_t step)
         return text_id(t, "[no step]");
     snprintf(number, sizeof number, "%lld", (long long)step);
     return text_id(t, number);
+}
+
+/* What the node's labels say of one key. */
+static uint32_t label_of(struct mt_tree *t, uint32_t label, const char *wanted)
+{
+    const char *at = label == MT_NONE ? "" : mt_strtab_get(&t->strings, label);
+    struct mt_buf key = {0}, value = {0};
+    uint32_t id = MT_NONE;
+    while (id == MT_NONE && mt_label_next(&at, &key, &value))
+        if (strcmp(key.s, wanted) == 0)
+            id = text_id(t, value.s);
+    mt_buf_free(&key);
+    mt_buf_free(&value);
+    return id == MT_NONE ? text_id(t, "[no label]") : id;
 }
 
 /* Keys that depend on the node alone. */
@@ -59,6 +74,8 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
     case MT_BY_PHASE:
         return text_id(t, mt_phase_names[n->phase]);
     default:
+        if (mt_group_label_key(key))
+            return label_of(t, n->label, mt_group_label_key(key));
         return mt_path_text(&g->paths, t, node);
     }
 }

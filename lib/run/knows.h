@@ -30,6 +30,11 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
 const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *device,
                           unsigned need);
 
+/* MT_OK if some label of the run has the key. Errors: MT_EUSAGE, the keys that there are; MT_EDB.
+ */
+enum mt_status mt_knows_label(struct mt_db *db, const struct mt_run *run, const char *key,
+                              struct mt_err *err);
+
 /* MT_OK if anything is known of call paths for a table of them: else what they held at the peak is
  * missing. Errors: MT_EUSAGE. */
 enum mt_status mt_knows_sums(const struct mt_run *run, const struct mt_run_device *device,

@@ -172,6 +172,62 @@ def labels():
     m.check({row["name"] for row in rows if row["parent"] is None} == set(want) - {"[no label]"} | {"main.main"}, "labels", "roots", rows)
 
 
+def value(label, key):
+    """What a text of labels says of one key."""
+    return dict(of.split("=", 1) for of in label.split(", ") if "=" in of).get(key, "[no label]")
+
+
+def one_label():
+    """--by label:KEY is --by label, added up by one key: in every report, beside other keys, in every order."""
+    with open("events_labels.csv", "w") as out:
+        out.write("time,op,address,size,stack,tenant,handler\n")
+        for i in range(200):
+            row = f"{i},{'free' if i % 5 == 4 else 'alloc'},{i - 3 if i % 5 == 4 else i},{i % 7 + 1 if i % 5 < 4 else ''},main;f{i % 3}"
+            out.write(f"{row},{'ab '[i % 3].strip()},{('', '/x', '/y')[i % 4 % 3]}\n")
+    m.run("import", "events_labels.csv", "--name", "events_labels", "--split", "label", codes=(0,))
+    m.run("import", "events_labels.csv", "--name", "unlabelled", codes=(0,))
+    reports = [(run, report) for run in ("events_labels", "labels_split", "labels.csv") for report in ("table", "leaks", "peak")]
+    for run, report in reports:
+        if report == "peak" and run != "events_labels":
+            continue  # nothing is known of it
+        size = "self_at_end_b" if report == "table" else "at_peak_b" if report == "peak" else "at_end_b"
+        whole = m.rows(report, run, "--by", "label")
+        for key in ("tenant", "handler"):
+            want, got = collections.Counter(), collections.Counter()
+            for row in whole:
+                want[value(row["label"], key)] += row.get(size) or 0
+            for row in m.rows(report, run, "--by", f"label:{key}"):
+                m.check(row[f"label:{key}"] not in got, run, report, "twice", row)
+                got[row[f"label:{key}"]] += row.get(size) or 0
+            m.check(+got == +want and len(want) > 1, run, report, key, got, want)
+            for keys in (f"label:{key},site", f"site,label:{key}"):
+                got = collections.Counter()
+                for row in m.rows(report, run, "--by", keys):
+                    got[row[f"label:{key}"]] += row.get(size) or 0
+                m.check(+got == +want, run, report, keys, got, want)
+        both_keys = m.rows(report, run, "--by", "label:handler,label:tenant")
+        m.check(mt.total(both_keys, size) == mt.total(whole, size), run, report, "two keys")
+        m.check(len(both_keys) == len({(row["label:handler"], row["label:tenant"]) for row in both_keys}), run, report, "two keys, rows")
+    rows = m.rows("table", "events_labels", "--by", "label:tenant,site", "--name", "^a$")
+    m.check(rows and {row["label:tenant"] for row in rows} == {"a"}, "--name chooses a value", rows)
+    for run in ("events_labels", "labels_split"):
+        m.check(len(m.json("diff", run, run, "--by", "label:tenant")) > 0, run, "diff")
+    m.check(len(m.json("timeline", "events_labels", "--by", "label:tenant")) > 0, "timeline")
+    for args, says in (
+        (("table", "events_labels", "--by", "label:tenent"), ("no label 'tenent'", "mean tenant?", "Labels: handler, tenant.")),
+        (("leaks", "events_labels", "labels_split", "--by", "label:x"), ("no label 'x'",)),
+        (("diff", "events_labels", "labels_split", "--by", "label:x"), ("no label 'x'",)),
+        (("peak", "unlabelled", "--by", "label:tenant"), ("labels", "--split label")),
+        (("table", "events_labels", "--by", "label:"), ("unknown --by key",)),
+        (("table", "events_labels", "--by", "label:tenant,label:tenant"), ("twice",)),
+        (("table", "events_labels", "--by", ",".join(f"label:{i}" for i in range(9))), ("more than 8",)),
+        (("table", "events_labels", "--by", "label:" + "x" * 300), ("too long",)),
+        (("segments", "events_labels", "--by", "label:tenant"), ()),
+    ):
+        code, out, err = m.run(*args, codes=(2,))
+        m.check(code == 2 and not out and all(word in err for word in says), args, err)
+
+
 # ---- sizes ----
 
 
@@ -248,6 +304,7 @@ of_memray("1.20_aggregated", "memray_1.20_aggregated.bin")
 of_jemalloc()
 labels()
 of_rows()
+one_label()
 sizes()
 options()
 m.finish(100)

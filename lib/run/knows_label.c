@@ -1,0 +1,64 @@
+/* Which labels a run has. */
+#include "gen/queries.h"
+#include "lib/base/nearest.h"
+#include "lib/base/wrap.h"
+#include "lib/model/label_text.h"
+#include "lib/run/knows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 64 }; /* keys */
+
+struct keys {
+    char *v[SHOWN];
+    size_t n;
+    bool found;
+};
+
+static void add_key(struct keys *keys, const char *key, const char *wanted)
+{
+    keys->found |= strcmp(key, wanted) == 0;
+    for (size_t i = 0; i < keys->n; i++)
+        if (strcmp(keys->v[i], key) == 0)
+            return;
+    if (keys->n < SHOWN)
+        keys->v[keys->n++] = mt_asprintf("%s", key);
+}
+
+static enum mt_status read_keys(struct mt_db *db, const struct mt_run *run, const char *wanted,
+                                struct keys *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_buf key = {0}, value = {0};
+    enum mt_status st;
+    bool row = true;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_LABELS, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, mt_wrap_add(run->node_first, run->node_n));
+    while ((st = mt_stmt_step(s, &row, err)) == MT_OK && row)
+        for (const char *at = mt_stmt_text(s, 0); at && mt_label_next(&at, &key, &value);)
+            add_key(out, key.s, wanted);
+    mt_buf_free(&key);
+    mt_buf_free(&value);
+    return st;
+}
+
+enum mt_status mt_knows_label(struct mt_db *db, const struct mt_run *run, const char *key,
+                              struct mt_err *err)
+{
+    struct keys keys = {0};
+    struct mt_buf hint = {0};
+    enum mt_status st = read_keys(db, run, key, &keys, err);
+    if (st == MT_OK && !keys.found) {
+        mt_did_you_mean(key, (const char *const *)keys.v, keys.n, &hint);
+        for (size_t i = 0; i < keys.n; i++)
+            mt_buf_addf(&hint, "%s%s", i ? ", " : "Labels: ", keys.v[i]);
+        MT_FAIL(err, MT_EUSAGE, "%s has no label '%s'", run->name, key);
+        mt_err_hint(err, "%s.", hint.s);
+        st = MT_EUSAGE;
+    }
+    for (size_t i = 0; i < keys.n; i++)
+        free(keys.v[i]);
+    mt_buf_free(&hint);
+    return st;
+}
