@@ -56,18 +56,25 @@ static size_t threads_with_ops(const struct mt_recording *r)
     return n;
 }
 
+/* There are some, and no telling which; the note has advice of its own. */
+static bool steps_unknown(const struct mt_recording *r)
+{
+    return r->notes[MT_NOTE_STEPS_UNKNOWN].count || r->notes[MT_NOTE_STEPS_APART].count;
+}
+
 static void describe_steps(struct mt_buf *out, const struct mt_recording *r, const char *marker)
 {
     char steps[MT_HUMAN_LONG];
     if (r->steps.n)
         mt_buf_addf(out, "%s (%s)\n", mt_human_plural((int64_t)r->steps.n, "step", steps),
                     r->step_marker);
+    else if (steps_unknown(r))
+        mt_buf_adds(out, "steps unknown\n");
     else if (marker)
         mt_buf_addf(out, "no steps: no %s matches --step-marker '%s'\n",
                     r->without_ops ? "scope" : "name", marker);
     else
-        mt_buf_adds(out, r->notes[MT_NOTE_STEPS_UNKNOWN].count ? "steps unknown\n"
-                                                               : "no step markers\n");
+        mt_buf_adds(out, "no step markers\n");
 }
 
 /* What a heap log is of: its events, the moments that the recorder looked at, or what is left. */
@@ -148,8 +155,7 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
         mt_note_text(out, (enum mt_note_kind)k, n);
         mt_buf_addc(out, '\n');
     }
-    if (advice && !r->summed &&
-        !r->notes[MT_NOTE_STEPS_UNKNOWN].count) /* that one has advice of its own */
+    if (advice && !r->summed && !steps_unknown(r))
         mt_buf_addf(out, "  steps: %s\n", advice);
 }
 

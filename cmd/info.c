@@ -265,8 +265,8 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
     const char *marker = run->step_marker, *steps = "none";
     int64_t step_n = mt_stmt_int(s, 0);
     bool snapshot = mt_run_is_snapshot(run);
-    bool heap = run->kind != MT_RUN_TRACE && !snapshot;
-    const char *advice = heap ? NULL
+    bool none = (run->kind != MT_RUN_TRACE && !snapshot) || mt_stmt_int(s, 5);
+    const char *advice = none ? NULL
                               : mt_steps_advice(&(struct mt_steps_source){
                                     marker, step_n > 0, mt_stmt_int(s, 3) > 0, snapshot});
     if (!mt_people_read()) {
@@ -277,11 +277,11 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
     if (step_n)
         steps = mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
                                 (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2), marker);
+    else if (mt_stmt_int(s, 4))
+        steps = "unknown";
     else if (*marker)
         steps = mt_report_textf(r, "none; no %s matches --step-marker '%s'",
                                 snapshot ? "scope" : "name", marker);
-    else if (mt_stmt_int(s, 4))
-        steps = "unknown";
     put_text(r, "steps", advice ? mt_report_textf(r, "%s; %s", steps, advice) : steps);
 }
 

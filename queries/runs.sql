@@ -57,10 +57,11 @@ SELECT coalesce(CASE WHEN same_n > 1 THEN pid || ':' || tid ELSE tid END, ''), c
 
 -- name: info_steps
 -- in: ?1 run id   out: count, smallest and largest number, whether each is a round of optimizers, whether
--- optimizers left no telling what a step is
+-- there are steps but no telling which, and whether that is as processes have their own
 SELECT count(*), min(number), max(number),
   EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'steps_rounds') AS rounds,
-  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'steps_unknown') AS unknown
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind IN ('steps_unknown', 'steps_processes')) AS unknown,
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'steps_processes') AS apart
 FROM step WHERE run_id = ?1;
 
 -- name: info_notes

@@ -18,6 +18,7 @@ struct rounds {
     const struct mt_recording *r;
     const struct mt_turn *turns;
     size_t n;
+    uint32_t process; /* theirs */
     enum work work;
     struct gap *gaps;   /* before each turn */
     struct mt_map seen; /* gap and frame */
@@ -40,12 +41,14 @@ static bool is_backward(const struct mt_recording *r, const struct mt_op *op)
                                                                 engine, sizeof engine - 1) == 0);
 }
 
-static bool has_backward(const struct mt_recording *r)
+static bool has_backward(const struct mt_recording *r, uint32_t process)
 {
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++)
-            if (is_backward(r, &r->threads.v[t].ops.v[i]))
+    for (size_t t = 0; t < r->threads.n; t++) {
+        const struct mt_thread *thread = &r->threads.v[t];
+        for (size_t i = 0; i < thread->ops.n && thread->process == process; i++)
+            if (is_backward(r, &thread->ops.v[i]))
                 return true;
+    }
     return false;
 }
 
@@ -84,7 +87,7 @@ static void look_at_ops(struct rounds *s)
 {
     for (size_t t = 0; t < s->r->threads.n; t++) {
         const struct mt_thread *thread = &s->r->threads.v[t];
-        size_t at = 0;
+        size_t at = thread->process == s->process ? 0 : s->n;
         for (size_t i = 0; i < thread->ops.n && at < s->n; i++) {
             struct gap *g = gap_at(s, thread->ops.v[i].start_ns, &at);
             if (g)
@@ -212,14 +215,17 @@ size_t mt_rounds_find(const struct mt_recording *r, const struct mt_turn *turns,
 {
     struct rounds s = {.r = r, .turns = turns, .n = n};
     size_t found = 0;
-    s.work = r->without_ops ? WORK_RECORDS : has_backward(r) ? WORK_BACKWARD : WORK_OPS;
+    if (!n)
+        return 0;
+    s.process = turns->process;
+    s.work = r->without_ops ? WORK_RECORDS : has_backward(r, s.process) ? WORK_BACKWARD : WORK_OPS;
     s.gaps = mt_alloc((n + 1) * sizeof *s.gaps);
     s.first = mt_alloc((n + 1) * sizeof *s.first);
     look_at_ops(&s);
     if (r->without_ops)
         look_at_records(&s);
     find_groups(&s);
-    size_t round = n ? groups_in_round(&s) : 0;
+    size_t round = groups_in_round(&s);
     for (size_t g = round; round && g <= s.group_n; g += round)
         ends[found++] = s.first[g] - 1;
     free(s.gaps);

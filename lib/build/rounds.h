@@ -11,13 +11,15 @@
 struct mt_turn {
     int64_t start_ns, end_ns;
     uint32_t label, thread;
-    uint32_t node; /* its call path */
+    uint32_t process; /* the thread's */
+    uint32_t node;    /* its call path */
 };
 
 /*
  * ends[0..return - 1]: the index of the last turn in each round, one round being what makes up one
- * step of the loop. Turns are in order of time and do not overlap. ends has room for n. Turns
- * behind the last whole round are in none. 0: the rounds cannot be told.
+ * step of the loop. Turns are of one process, in order of time, and do not overlap; work of others
+ * is none of theirs. ends has room for n. Turns behind the last whole round are in none. 0: the
+ * rounds cannot be told.
  */
 size_t mt_rounds_find(const struct mt_recording *r, const struct mt_turn *turns, size_t n,
                       size_t *ends);

@@ -37,6 +37,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = "steps_merged",
     [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
     [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
+    [MT_NOTE_STEPS_APART] = "steps_processes",
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
     [MT_NOTE_STEPS_IDLE] = "steps_idle",
@@ -120,6 +121,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = ABOUT(STEPS),
     [MT_NOTE_STEPS_ROUNDS] = ABOUT(STEPS),
     [MT_NOTE_STEPS_UNKNOWN] = ABOUT(STEPS),
+    [MT_NOTE_STEPS_APART] = ABOUT(STEPS),
     [MT_NOTE_STEPS_IDLE] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
     [MT_NOTE_NO_MEMORY] = ABOUT(SHOWN),
@@ -206,6 +208,9 @@ static const char *const texts[MT_NOTE_N] = {
         "no steps: %N optimizer step/steps follow no pattern that shows how many of them make one "
         "of the loop; import with --step-marker REGEX to say what a step is, such as a "
         "record_function() of yours or 'Optimizer.step#SGD'",
+    [MT_NOTE_STEPS_APART] =
+        "no steps: %N processes have steps of their own, which are not the same; import the "
+        "recording of each by itself, or with --step-marker REGEX a marker that only one has",
     [MT_NOTE_OLDER] =
         "allocated before the recording, so in no figure: %D; import --base SIZE gives "
         "the exact size",

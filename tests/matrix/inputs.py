@@ -86,6 +86,18 @@ def nested_optimizers(trace):
         trace.mark("Optimizer.step#Adam.step", t + 60, 30, tid=2)
 
 
+def processes(trace):
+    """Two processes with steps of their own, the second twice as slow; a block of 1,000 B stays of each step."""
+    for pid, period in ((1, 100), (2, 200)):
+        for i in range(6):
+            t = 1000.5 + period * i
+            trace.mark(f"ProfilerStep#{i}", t, period)
+            trace.op("aten::empty", t + 10, 9)
+            trace.record(t + 12, 1000, 64 * (i + 1))
+            for event in trace.events[-3:]:
+                event["pid"] = pid
+
+
 def deep(trace):
     """Two roots over 270 ops of one name; what the leaves hold differs."""
     for root, size in ((0, 100), (1, 200)):
@@ -237,7 +249,7 @@ def random_program(seed, whole_us):
 
 
 TRACES = {
-    "borders": borders, "two_optimizers": two_optimizers, "nested_optimizers": nested_optimizers, "deep": deep,
+    "borders": borders, "two_optimizers": two_optimizers, "nested_optimizers": nested_optimizers, "processes": processes, "deep": deep,
     "hostile_names": hostile_names, "devices": devices, "no_addresses": no_addresses, "some_addresses": some_addresses,
     "no_memory": no_memory, "memory_only": memory_only, "older": older, "base": base, "reuse": reuse, "overlaps": overlaps, "long_ops": long_ops,
 } | {f"random{seed}": random_program(seed, False) for seed in range(4)}

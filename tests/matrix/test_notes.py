@@ -188,6 +188,7 @@ CASES = {
     "steps_merged": (made("nested_optimizers"), STEPS),
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
+    "steps_processes": (made("processes"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),

@@ -184,6 +184,80 @@ static const struct told steps[] = {
      "- marker ^s$\n"
      "1 op 0 9 s\n1 op 1 2 a\n1 op 10 19 s\n1 op 11 12 a\n1 op 20 29 s",
      "0 0 9\n1 10 19\n", "no_memory 1, steps_idle 1"},
+    {"the markers of two processes: each would cut the steps of the other",
+     "1 annotation 0 9 ProfilerStep#1\n1 annotation 10 19 ProfilerStep#2\n1 op 1 2 a\n1 op 11 12 "
+     "a\n"
+     "2:1 annotation 5 14 ProfilerStep#1\n2:1 annotation 15 24 ProfilerStep#2\n2:1 op 6 7 a\n"
+     "2:1 op 16 17 a",
+     "", "no_memory 1, steps_processes 2"},
+    {"nor if one comes after the other",
+     "1 annotation 0 9 ProfilerStep#1\n1 op 1 2 a\n2:1 annotation 10 19 ProfilerStep#1\n"
+     "2:1 op 11 12 a",
+     "", "no_memory 1, steps_processes 2"},
+    {"or has more",
+     "1 annotation 0 9 ProfilerStep#1\n1 op 1 2 a\n2:1 annotation 0 9 ProfilerStep#1\n"
+     "2:1 annotation 9 12 ProfilerStep#2\n2:1 op 10 11 a",
+     "", "no_memory 1, steps_processes 2"},
+    {"or other numbers",
+     "1 annotation 0 9 ProfilerStep#1\n1 op 1 2 a\n2:1 annotation 0 9 ProfilerStep#2", "",
+     "no_memory 1, steps_processes 2"},
+    {"processes exactly in step have their steps in common",
+     "1 annotation 0 10 ProfilerStep#1\n1 annotation 10 19 ProfilerStep#2\n1 op 1 2 a\n"
+     "3:1 annotation 0 11 ProfilerStep#1\n3:1 annotation 10 19 ProfilerStep#2\n"
+     "2:1 annotation 0 10 ProfilerStep#1\n2:1 annotation 10 19 ProfilerStep#2\n2:1 op 11 12 a",
+     "1 0 10\n2 10 19\n", "overlap 1, no_memory 1"},
+    {"or nearly so, if nothing lies between their borders",
+     "1 annotation 0 10 ProfilerStep#1\n1 annotation 12 20 ProfilerStep#2\n1 op 0 8 a\n1 op 12 19 "
+     "a\n"
+     "2:1 annotation 0 11 ProfilerStep#1\n2:1 annotation 12 23 ProfilerStep#2\n2:1 op 5 12 a\n"
+     "2:1 python 10 11 step\n1 mem 11 8 aa cpu\n1 mem 23 -8 aa cpu",
+     "1 0 10\n2 12 20\n", "overlap 1, outside_ops 2"},
+    {"not if a record does",
+     "1 annotation 0 10 ProfilerStep#1\n1 annotation 12 20 ProfilerStep#2\n1 op 0 8 a\n1 op 12 19 "
+     "a\n"
+     "2:1 annotation 0 11 ProfilerStep#1\n2:1 annotation 12 23 ProfilerStep#2\n2:1 mem 22 8 aa cpu",
+     "", "steps_processes 2"},
+    {"nor if an op begins there",
+     "1 annotation 0 10 ProfilerStep#1\n1 annotation 12 20 ProfilerStep#2\n1 op 0 8 a\n1 op 12 19 "
+     "a\n"
+     "2:1 annotation 1 10 ProfilerStep#1\n2:1 annotation 12 20 ProfilerStep#2",
+     "", "no_memory 1, steps_processes 2"},
+    {"of optimizers the ends count",
+     "1 op 0 4 a\n" STEP(5, 9, "A") "1 op 12 14 a\n" STEP(
+         15, 19, "A") "2:1 op 0 4 a\n2:1 annotation 3 10 Optimizer.step#A.step\n"
+                      "2:1 op 12 15 a\n2:1 annotation 17 19 Optimizer.step#A.step\n",
+     "0 0 9\n1 9 19\n", "overlap 1, no_memory 1"},
+    {"a process without markers goes by those of the other",
+     "1 annotation 0 9 ProfilerStep#1\n1 annotation 10 19 ProfilerStep#2\n1 op 1 2 a\n1 op 11 12 "
+     "a\n"
+     "2:1 op 0 30 a",
+     "1 0 9\n2 10 19\n", "no_memory 1"},
+    {"and its work makes no idle step busy",
+     "1 annotation 0 9 ProfilerStep#1\n1 annotation 10 19 ProfilerStep#2\n1 op 1 2 a\n2:1 op 12 13 "
+     "a\n"
+     "2:1 mem 14 8 aa cpu",
+     "1 0 9\n", "outside_ops 1, steps_idle 1"},
+    {"but not if it has a loop of its own",
+     "1 annotation 0 9 ProfilerStep#1\n1 op 1 2 a\n2:1 annotation 5 8 Optimizer.step#SGD.step", "",
+     "no_memory 1, steps_processes 2"},
+    {"optimizers of two processes take no turns",
+     "1 op 0 4 a\n" STEP(5, 9, "A") "2:1 op 9 10 a\n2:1 annotation 10 12 Optimizer.step#A.step\n"
+                                    "1 op 12 14 a\n" STEP(
+                                        15, 19, "A") "2:1 op 19 20 a\n"
+                                                     "2:1 annotation 20 22 Optimizer.step#A.step\n",
+     "", "no_memory 1, steps_processes 2"},
+    {"nor does work of one tell rounds of the other",
+     BACKWARD(0, 4, "Mul")
+         STEP(5, 7, "A") "2:1 op 7 8 autograd::engine::evaluate_function: X\n" STEP(8, 9, "B")
+             BACKWARD(10, 14, "Mul") STEP(15, 17, "A") STEP(18, 19, "B"),
+     "0 0 9\n1 9 19\n", "no_memory 1, steps_rounds 4"},
+    {"markers of one's own in two processes",
+     "- marker ^s$\n1 annotation 0 9 s\n2:1 annotation 5 12 s\n1 op 1 2 a", "",
+     "no_memory 1, steps_processes 2"},
+    {"ends of optimizers in two processes",
+     "- marker step#A\n1 op 9 10 a\n1 annotation 5 9 Optimizer.step#A.step\n"
+     "2:1 annotation 15 19 Optimizer.step#A.step",
+     "", "no_memory 1, steps_processes 2"},
     {"a marker that fits nothing",
      "- marker ^batch\n"
      "1 annotation 0 9 ProfilerStep#1",
