@@ -153,6 +153,24 @@ def native():
         m.run("runs", "--delete", f"native_{name}", codes=(0, 2))
 
 
+def sites():
+    """A site is the user's own line where there is one; by name are the innermost lines, beside the site what it has in each."""
+    run, user = "1_20", re.compile(r"mr2\.py:\d+ \S+")
+    for report, size in (("peak", "at_peak_b"), ("table", "self_at_peak_b"), ("leaks", "at_end_b")):
+        rows = {by: m.rows(report, run, "--by", by) for by in ("site", "name", "site,name")}
+        for key in ("site", "name"):
+            want, got = collections.Counter(), collections.Counter()
+            for by, sums in ((key, want), ("site,name", got)):
+                for row in rows[by]:
+                    sums[row[key]] += row[size]
+            m.check(+got == +want and len(+want) > 1, report, key, mt.differences(got, want))
+        inside = [row for row in rows["site,name"] if row[size] and user.match(row["site"]) and not user.match(row["name"])]
+        m.check(inside, report, "what others' lines hold for the user's", rows["site,name"])
+    of = paths(run)
+    for row in m.query(f"SELECT id, top FROM v_node WHERE run = '{run}'"):
+        m.check(user.match(row["top"]) or not any(user.match(frame) for frame in of[row["id"]]), run, "site", row, of[row["id"]])
+
+
 def replaced():
     """A function whose number another had before; and what a generated file says of itself."""
     b = gen_memray.Block()
@@ -325,6 +343,7 @@ if "MEMRAY_SAMPLES" not in os.environ:
     functions()
     reports_damaged()
     native()
+    sites()
     replaced()
     cut()
     cut_before_ends()
