@@ -104,7 +104,9 @@ enum column {
     EXPLAINED_BY,
     LOOK,
     WHY,
-    RUN, /* the one the figures are of; of repeats the median */
+    RUN,              /* the one the figures are of; of repeats the median */
+    MEASURED_LEAST_B, /* of growth of processes, with 95 % confidence */
+    MEASURED_MOST_B,
     COLUMN_N
 };
 static const char *const columns[COLUMN_N] = {"rule",
@@ -126,7 +128,9 @@ static const char *const columns[COLUMN_N] = {"rule",
                                               "explained_by",
                                               "look",
                                               "why",
-                                              "run"};
+                                              "run",
+                                              "measured_least_b",
+                                              "measured_most_b"};
 
 static void add_row(struct mt_report *r, const struct mt_findings *f, const struct mt_checked *c)
 {
@@ -146,6 +150,10 @@ static void add_row(struct mt_report *r, const struct mt_findings *f, const stru
     cells[EXPLAINED_BY] = mt_cell_text(text_by(r, explained, f, c));
     cells[LOOK] = mt_cell_text(text_by(r, mt_finding_look, f, c));
     cells[WHY] = mt_cell_text(c->why[0] ? mt_report_text(r, c->why) : NULL);
+    if (c->other) {
+        cells[MEASURED_LEAST_B] = mt_cell_int(c->other->low);
+        cells[MEASURED_MOST_B] = mt_cell_int(c->other->high);
+    }
     if (c->measured != MT_BASELINE_UNKNOWN || f->each)
         cells[RUN] = mt_cell_text(mt_report_text(r, f->new->runs.v[c->new_index].name));
 }

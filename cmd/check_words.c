@@ -98,9 +98,9 @@ static void add_bytes(const struct mt_checked *c, struct mt_buf *out)
                     mt_human_count(limit, b));
 }
 
-static void add_spread(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
+static void add_spread(const struct mt_checked *c, struct mt_buf *out)
 {
-    size_t new_n = f->each ? 1 : f->new->runs.n;
+    size_t new_n = c->repeat_n;
     if (new_n > 1 || c->spread > 0) {
         mt_buf_adds(out, ", spread ");
         add_amount(out, c->rule->kind, c->spread);
@@ -121,6 +121,14 @@ static void add_limit(struct mt_buf *out, const struct mt_rule *rule)
     mt_buf_addf(out, ", limit %s%s", rule->limit, bare ? " B" : "");
 }
 
+/* "rss of process" grows ..., is flat: ..., : cannot tell: ... */
+static const char *other_link(const struct mt_baseline_other *o)
+{
+    return strncmp(o->words, "flat", 4) == 0  ? " is "
+           : strncmp(o->words, "can", 3) == 0 ? ": "
+                                              : " ";
+}
+
 void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
     const struct mt_rule *rule = c->rule;
@@ -132,7 +140,9 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
     if (c->device[0])
-        mt_buf_addf(out, " %s %s", rule->kind->figure == MT_FIG_AT_PEAK_B ? "of" : "on", c->device);
+        mt_buf_addf(out, " %s %s",
+                    rule->kind->process || rule->kind->figure == MT_FIG_AT_PEAK_B ? "of" : "on",
+                    c->device);
     if (c->or_child)
         mt_buf_adds(out, " or a child of it");
     mt_buf_addf(out, "%s%s", subject.n ? ", " : "", subject.s);
@@ -140,6 +150,8 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     if (c->measured != MT_BASELINE_UNKNOWN && c->limit != MT_BASELINE_UNKNOWN) {
         if (rule->kind->growth)
             add_growth(c, out);
+        else if (c->other)
+            mt_buf_addf(out, "%s%s", other_link(c->other), c->other->words);
         else {
             bool several = rule->kind->count || strncmp(rule->kind->what, "bytes", 5) == 0;
             const char *bound = c->most                       ? " at most"
@@ -151,7 +163,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         }
         add_limit(out, rule);
         add_bytes(c, out);
-        add_spread(f, c, out);
+        add_spread(c, out);
     } else
         add_limit(out, rule);
     if (c->why[0])
@@ -185,7 +197,11 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
         [MT_RULE_ALLOC_COUNT_GROWTH] = "table --by site --sort self_alloc_n",
         [MT_RULE_AT_END_GROWTH] = "leaks --all",
         [MT_RULE_AT_END] = "leaks --all",
-        [MT_RULE_TEMPORARY] = "table --by site --sort self_temporary_n"};
+        [MT_RULE_TEMPORARY] = "table --by site --sort self_temporary_n",
+        [MT_RULE_RSS] = "memory",
+        [MT_RULE_RSS_GROWTH] = "memory",
+        [MT_RULE_RSS_PER_STEP] = "leaks",
+        [MT_RULE_RSS_PER_MINUTE] = "leaks"};
     const struct mt_rule_kind *kind = c->rule->kind;
     mt_buf_adds(out, "");
     if (!c->look)

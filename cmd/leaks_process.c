@@ -3,7 +3,6 @@
  * minute, how sure that is, and what stands out in the curve.
  */
 #include "cmd/common.h"
-#include "cmd/growth_words.h"
 #include "cmd/leaks.h"
 #include "lib/analysis/growth.h"
 #include "lib/analysis/jumps.h"
@@ -75,7 +74,7 @@ static void add_columns(struct mt_report *r)
 /* Whether it grows by less than is asked about, however it is meant. */
 static bool is_below(const struct judged *j, const struct mt_growth *g)
 {
-    return g->known && j->wanted->min_b > 0 && g->most < (double)j->wanted->min_b;
+    return g->known && !g->rose && j->wanted->min_b > 0 && g->most < (double)j->wanted->min_b;
 }
 
 static void add_answer(struct judged *j, const struct found *f)
@@ -94,10 +93,10 @@ static void add_answer(struct judged *j, const struct found *f)
 
 static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
 {
-    double minutes = timed ? (double)(g->to_ns - g->from_ns) / 60e9 : 0;
+    struct mt_growth minute;
     row->cells[PER_STEP + (int)g->unit] = mt_cell_int(mt_growth_bytes(g->rate));
-    if (g->unit != MT_PER_MINUTE && minutes > 0)
-        row->cells[PER_MINUTE] = mt_cell_int(mt_growth_bytes(g->grew_b / minutes));
+    if (mt_growth_per_minute(g, timed, &minute))
+        row->cells[PER_MINUTE] = mt_cell_int(mt_growth_bytes(minute.rate));
     row->cells[AT_LEAST] = mt_cell_int(mt_growth_bytes(g->least));
     row->cells[AT_MOST] = mt_cell_int(mt_growth_bytes(g->most));
     row->cells[BY] = mt_cell_int(mt_growth_bytes(g->grew_b));
@@ -241,7 +240,7 @@ static void advise(struct mt_report *r, const struct found *f)
 static void describe(struct judged *j, const struct found *f)
 {
     struct mt_buf words = {0};
-    mt_growth_words(&f->p, &words);
+    mt_growth_words(&f->p, &f->p.growth, &words);
     j->r->title = mt_asprintf("%s · %s · rss %s", j->v->run.name, f->device->name, words.s);
     mt_buf_free(&words);
     describe_window(j, f);

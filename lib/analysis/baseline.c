@@ -229,13 +229,14 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     if (st == MT_OK)
         st = add_sites(b, to, &d, err);
     if (st == MT_OK)
-        st = mt_baseline_measure_temporary(db, run, device, d.side[0].gaps, &to->temporary, err);
+        st = mt_baseline_measure_temporary(db, run, device, d.side[0].gaps, &to->other[0], err);
     bool lives = mt_allocations_are_known(device);
     measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
     mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));
     mark_lacks(run, device, to);
     if (st == MT_OK)
-        st = mt_baseline_measure_process(db, run, device, d.side[0].gaps, to, err);
+        st = mt_baseline_measure_process(db, run, device, d.side[0].gaps, &d.side[0].lives->steps,
+                                         b, to, err);
     mt_baseline_explain_unknown(device, d.side[0].gaps, to);
     mt_diff_free(&d);
     return st;

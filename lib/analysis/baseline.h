@@ -71,6 +71,28 @@ struct mt_baseline_unknown {
 /* Behind the figures: what sites hold at the peak. That is known unless it says why not. */
 enum { MT_BASELINE_SITES = MT_FIG_BASELINE_N, MT_BASELINE_UNKNOWN_N };
 
+/* Figures of whole devices that no file has: allocations that are freed soon; what a process grows.
+ */
+enum { MT_BASELINE_OTHER_N = 3 };
+struct mt_baseline_other {
+    bool known;
+    bool least; /* of a part of the recording */
+    int64_t v;
+    int64_t less, more; /* it may be so much less, or more */
+    int64_t low, high;  /* of growth: with 95 % confidence; */
+    bool grows, young;  /* that is shown; of a process that was not there long */
+    const char *words;  /* and it in words, behind what grows */
+    const char *why;    /* it is not known, or of a part: static, or the baseline's */
+};
+static inline bool mt_baseline_has_other(enum mt_figure f)
+{
+    return f == MT_FIG_TEMPORARY_N || f == MT_FIG_RSS_PER_STEP_B || f == MT_FIG_RSS_PER_MINUTE_B;
+}
+static inline int mt_baseline_other(enum mt_figure f)
+{
+    return f == MT_FIG_TEMPORARY_N ? 0 : 1 + (int)f - MT_FIG_RSS_PER_STEP_B;
+}
+
 struct mt_baseline_device {
     char name[32];
     int64_t
@@ -85,15 +107,10 @@ struct mt_baseline_device {
     bool older_left_out; /* blocks in no record are in no figure, */
     int64_t older_least_b, older_most_b; /* an estimate of them; MT_BASELINE_UNKNOWN */
     bool older_unsaid; /* a file of an earlier version: it says nothing of the above */
-    int64_t spread[MT_FIG_BASELINE_N]; /* 0 for a single run */
-    struct mt_baseline_temporary {
-        bool known; /* not of files */
-        bool most;  /* n is at most, and may be 0 */
-        bool least; /* of a part of the recording */
-        int64_t n;
-        const char *why;          /* it is not known, or of a part: static */
-    } temporary;                  /* allocations that are freed soon */
+    int64_t spread[MT_FIG_BASELINE_N];                   /* 0 for a single run */
+    struct mt_baseline_other other[MT_BASELINE_OTHER_N]; /* not of files */
     struct mt_step_levels levels; /* of repeats that of the median peak; of older files nothing */
+    bool profiled; /* PyTorch's profiler was in this process: `doubt` of its peak is that's */
     /* Of processes of a run, where their recorder did not see all; 0: unknown, as of files: */
     int64_t proved_b;   /* this one, or a child of it, had so many bytes */
     int64_t most_b;     /* its peak is no more than that */

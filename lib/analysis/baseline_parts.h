@@ -40,9 +40,11 @@ enum mt_status mt_baseline_read_unknown(const struct mt_json_doc *d,
                                         const struct mt_json_doc_value *from, struct mt_baseline *b,
                                         struct mt_baseline_device *to, struct mt_err *err);
 
-/* What is known of the peak of a process beyond what was seen. Errors: MT_EDB. */
+/* What is known of the peak of a process beyond what was seen, and what it grows. Errors: MT_EDB.
+ */
 enum mt_status mt_baseline_measure_process(struct mt_db *db, const struct mt_run *run,
                                            const struct mt_run_device *device, unsigned gaps,
+                                           const struct mt_steps *steps, struct mt_baseline *b,
                                            struct mt_baseline_device *to, struct mt_err *err);
 
 /* ---- the file ---- */
@@ -67,6 +69,6 @@ bool mt_baseline_is_explicit(const char *op);
 /* baseline_temporary.c */
 enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,
                                              const struct mt_run_device *device, unsigned gaps,
-                                             struct mt_baseline_temporary *to, struct mt_err *err);
+                                             struct mt_baseline_other *to, struct mt_err *err);
 
 #endif

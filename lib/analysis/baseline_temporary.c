@@ -24,20 +24,21 @@ static enum mt_status sum_of(struct mt_db *db, const struct mt_run *run,
 
 enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,
                                              const struct mt_run_device *device, unsigned gaps,
-                                             struct mt_baseline_temporary *to, struct mt_err *err)
+                                             struct mt_baseline_other *to, struct mt_err *err)
 {
     const unsigned exact = MT_KNOWS_EXTRA(MT_EXTRA_TEMPORARY_N);
-    *to = (struct mt_baseline_temporary){0};
-    to->most = !mt_device_knows(device, exact) &&
-               mt_device_knows(device, MT_KNOWS_EXTRA(MT_EXTRA_TEMPORARY_MOST_N));
-    if (!to->most && !mt_device_knows(device, exact)) {
+    bool most = !mt_device_knows(device, exact) &&
+                mt_device_knows(device, MT_KNOWS_EXTRA(MT_EXTRA_TEMPORARY_MOST_N));
+    *to = (struct mt_baseline_other){0};
+    if (!most && !mt_device_knows(device, exact)) {
         to->why = mt_knows_lack(run, device, exact);
         return MT_OK;
     }
-    MT_TRY(sum_of(db, run, device, to->most ? MT_EXTRA_TEMPORARY_MOST_N : MT_EXTRA_TEMPORARY_N,
-                  &to->n, err));
-    to->known = to->n != MT_UNKNOWN && to->n >= 0;
-    to->n = to->n > MT_BASELINE_MOST ? MT_BASELINE_MOST : to->n;
+    MT_TRY(sum_of(db, run, device, most ? MT_EXTRA_TEMPORARY_MOST_N : MT_EXTRA_TEMPORARY_N, &to->v,
+                  err));
+    to->known = to->v != MT_UNKNOWN && to->v >= 0;
+    to->v = to->v > MT_BASELINE_MOST ? MT_BASELINE_MOST : to->v;
+    to->less = most ? to->v : 0;
     to->least = gaps & MT_GAPS_INSIDE;
     to->why = to->least ? mt_gaps_text(gaps & MT_GAPS_INSIDE) : NULL;
     return MT_OK;

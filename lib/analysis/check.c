@@ -2,6 +2,7 @@
 
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
+#include "lib/model/process.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,8 +109,9 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
     bool lives = f == MT_FIG_AT_PEAK_B;
     *unlisted = *slack = *doubt = 0;
     if (f >= MT_FIG_BASELINE_N) {
-        *doubt = d->temporary.most ? d->temporary.n : 0;
-        return d->temporary.known ? d->temporary.n : MT_BASELINE_UNKNOWN;
+        const struct mt_baseline_other *o = &d->other[mt_baseline_other(f)];
+        *doubt = o->less;
+        return o->known ? o->v : MT_BASELINE_UNKNOWN;
     }
     *slack = d->spread[f];
     *doubt = d->doubt[f];
@@ -148,8 +150,9 @@ static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_b
     static const char one[] =
         "has the sites of one of its repeats only; write it anew with memtool export";
     if (f >= MT_FIG_BASELINE_N)
-        return (struct mt_baseline_unknown){b->run, d->temporary.why ? d->temporary.why
-                                                                     : "lacks this figure"};
+        return (struct mt_baseline_unknown){b->run, d->other[mt_baseline_other(f)].why
+                                                        ? d->other[mt_baseline_other(f)].why
+                                                        : "lacks this figure"};
     bool known = d->v[f] != MT_BASELINE_UNKNOWN;
     bool sites = known && !d->least[f] && f == MT_FIG_AT_PEAK_B;
     struct mt_baseline_unknown u = d->unknown[sites ? MT_BASELINE_SITES : (int)f];
@@ -162,7 +165,7 @@ static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_b
 /* Whether a figure is known of a part only. */
 static bool is_least(enum mt_figure f, const struct mt_baseline_device *d)
 {
-    return f < MT_FIG_BASELINE_N ? d->least[f] : d->temporary.least;
+    return f < MT_FIG_BASELINE_N ? d->least[f] : d->other[mt_baseline_other(f)].least;
 }
 
 static bool measure(const struct mt_rule *rule, enum mt_figure figure, const struct side *side,
@@ -301,6 +304,12 @@ static void judge(struct mt_checked *c)
         mt_check_open(
             c,
             "the log says only how many there are at most; one of heaptrack --raw says how many");
+    else if (c->doubt && c->other)
+        mt_check_open(c, "the limit lies within what is not known; record longer");
+    else if ((double)(c->measured - c->limit) > noise && c->profiled)
+        mt_check_open(
+            c, "%s of it may be PyTorch's profiler, or what that left; record without --torch",
+            mt_human_bytes(c->doubt, text));
     else if ((double)(c->measured - c->limit) > noise)
         mt_check_open(
             c,
@@ -353,6 +362,21 @@ static void doubt_unlisted(const struct mt_repeats *new, struct mt_checked *c)
     if (c->verdict == MT_CHECK_PASS && c->measured + c->unlisted > c->limit)
         mt_check_open(c, "it may be more, as the run '%s' does not list all sites",
                       new->v.v[c->new_index].run);
+}
+
+/* A limit that is kept, but not by all that a process may grow by. */
+static void doubt_growth(const struct mt_repeats *new, struct mt_checked *c)
+{
+    const enum mt_figure f = c->rule->kind->figure;
+    for (size_t i = 0; i < new->v.n && c->other; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[i], c->device);
+        if (c->verdict == MT_CHECK_PASS && d && d->other[mt_baseline_other(f)].more &&
+            d->other[mt_baseline_other(f)].high > c->limit) {
+            mt_check_open(c, "it may be more than the limit; record longer");
+            c->look = true;
+            c->look_index = i;
+        }
+    }
 }
 
 /* The site that grows most without being known for a leak; NULL: none. */
@@ -428,6 +452,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     const struct side side = {new, "the run", true};
     struct measured m;
     *out = (struct mt_checked){.rule = rule,
+                               .repeat_n = new->v.n,
                                .measured = MT_BASELINE_UNKNOWN,
                                .limit = MT_BASELINE_UNKNOWN,
                                .base = MT_BASELINE_UNKNOWN,
@@ -437,7 +462,13 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
              device         ? device
              : rule->device ? rule->device
                             : "");
-    if (!device && !rule->device)
+    if (rule->kind->process && !mt_process_is_device(out->device)) {
+        out->device[0] = '\0';
+        mt_check_open(out,
+                      "the run '%.120s' does not say what a process had in memory; memtool record "
+                      "does",
+                      new->v.v[0].run);
+    } else if (!device && !rule->device)
         mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
     if (out->why[0])
         return;
@@ -451,6 +482,10 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     out->least = m.part.run != NULL;
     out->unlisted = m.unlisted;
     out->new_index = m.index;
+    const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[m.index], out->device);
+    out->profiled = d->profiled;
+    if (mt_baseline_has_other(rule->kind->figure) && rule->kind->process)
+        out->other = &d->other[mt_baseline_other(rule->kind->figure)];
     bool found = m.found;
     if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
         return;
@@ -463,6 +498,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
     doubt_unlisted(new, out);
     mt_check_doubt_older(new, base, out);
     mt_check_doubt_steps(new, base, out);
+    doubt_growth(new, out);
     doubt_median(new, &m, out);
     doubt_candidates(&side, out);
     use_bounds(new, out);

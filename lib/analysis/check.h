@@ -41,11 +41,14 @@ struct mt_checked {
     int64_t doubt;         /* measured may be so much less: blocks that may be dead */
     bool least;            /* measured is that much at least: of a repeat a part is known */
     bool most;             /* it is that much at most: a bound of a process that nobody looked at */
+    bool profiled;         /* PyTorch's profiler was in the process: doubt is of that */
     bool or_child;         /* it is the device's, or that of a child of this process */
     int64_t unlisted;      /* it may be so much more: sites that the run does not list */
     int64_t base_unlisted; /* the same of the baseline */
-    char why[320];         /* inconclusive: a sentence without a full stop; else "" */
-    size_t new_index;      /* the repeat whose figure is the median */
+    const struct mt_baseline_other *other; /* what measured is, where it is no figure of a file */
+    char why[320];    /* inconclusive: a sentence without a full stop; else "" */
+    size_t repeat_n;  /* runs that are judged together */
+    size_t new_index; /* the repeat whose figure is the median */
     size_t base_index;
     bool nothing_matches; /* no site there is of the rule's op and scope */
     bool look;            /* one of the repeats is worth a look: on failure that of the median */

@@ -2,18 +2,68 @@
 
 #include "lib/model/notes.h"
 #include "lib/model/process.h"
+#include <stdlib.h>
 #include <string.h>
 
-static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
-                    struct mt_findings *out)
+static bool has_process(const struct mt_baseline *run)
 {
-    const struct mt_repeats *base = out->base ? &out->base->figures : NULL;
-    bool same = out->base && mt_loaded_overlap(new, out->base);
-    struct mt_checked *c = mt_vec_push(&out->v);
+    bool any = false;
+    for (size_t i = 0; i < run->devices.n; i++)
+        any |= mt_process_is_device(run->devices.v[i].name);
+    return any;
+}
+
+static bool some_process(const struct mt_loaded *of)
+{
+    bool any = false;
+    for (size_t i = 0; i < of->figures.v.n; i++)
+        any |= has_process(&of->figures.v.v[i]);
+    return any;
+}
+
+/* Of runs of a group those that are of processes, for rules of these: traces of them may be there,
+ * too. All if there are none. at: which they are. Borrows; free the vectors. */
+static struct mt_loaded of_processes(const struct mt_loaded *of, size_t *at)
+{
+    struct mt_loaded out = {0};
+    bool any = some_process(of);
+    for (size_t i = 0; i < of->figures.v.n; i++)
+        if (!any || has_process(&of->figures.v.v[i])) {
+            at[out.figures.v.n] = i;
+            *mt_vec_push(&out.figures.v) = of->figures.v.v[i];
+            *mt_vec_push(&out.runs) = of->runs.v[i];
+        }
+    return out;
+}
+
+static void compare_runs(const struct mt_rule *rule, const char *device,
+                         const struct mt_loaded *new, const struct mt_findings *with,
+                         struct mt_checked *c)
+{
+    const struct mt_repeats *base = with->base ? &with->base->figures : NULL;
+    bool same = with->base && mt_loaded_overlap(new, with->base);
     if (device)
         mt_check_rule_on(rule, device, &new->figures, base, same, c);
     else
         mt_check_rule(rule, &new->figures, base, same, c);
+}
+
+static void compare(const struct mt_rule *rule, const char *device, const struct mt_loaded *new,
+                    struct mt_findings *out)
+{
+    struct mt_checked *c = mt_vec_push(&out->v);
+    if (!rule->kind->process) {
+        compare_runs(rule, device, new, out, c);
+        return;
+    }
+    size_t *at = mt_alloc(new->figures.v.n * sizeof *at);
+    struct mt_loaded some = of_processes(new, at);
+    compare_runs(rule, device, &some, out, c);
+    c->new_index = at[c->new_index];
+    c->look_index = at[c->look_index];
+    mt_vec_free(&some.figures.v);
+    mt_vec_free(&some.runs);
+    free(at);
 }
 
 /* Of the findings about the devices of a run, from the first on: where the rule is about sites of
@@ -40,6 +90,14 @@ static struct mt_loaded alone(const struct mt_loaded *of, size_t i)
     return one;
 }
 
+/* A process that was not there long: what it grows is not judged. */
+static bool is_young(const struct mt_rule *rule, const struct mt_baseline *run, const char *device)
+{
+    const enum mt_figure f = rule->kind->figure;
+    const struct mt_baseline_device *d = mt_baseline_same_device(run, device);
+    return mt_baseline_has_other(f) && d && d->other[mt_baseline_other(f)].young;
+}
+
 /* Processes that the first one started are others in every run: a limit is for each of them, and
  * what one grew by since another run nobody knows. */
 static void compare_child(const struct mt_rule *rule, const char *device,
@@ -47,7 +105,8 @@ static void compare_child(const struct mt_rule *rule, const char *device,
 {
     for (size_t i = 0; i < new->figures.v.n && !rule->kind->growth; i++) {
         struct mt_loaded one = alone(new, i);
-        if (!mt_baseline_same_device(&new->figures.v.v[i], device))
+        if (!mt_baseline_same_device(&new->figures.v.v[i], device) ||
+            is_young(rule, &new->figures.v.v[i], device))
             continue;
         compare(rule, device, &one, out);
         struct mt_checked *c = &out->v.v[out->v.n - 1];
@@ -56,12 +115,13 @@ static void compare_child(const struct mt_rule *rule, const char *device,
     out->child_n += rule->kind->growth;
 }
 
-static void add_devices(const struct mt_repeats *of, struct mt_strtab *names)
+static void add_devices(const struct mt_repeats *of, bool processes, struct mt_strtab *names)
 {
     for (size_t i = 0; i < of->v.n; i++) {
         const struct mt_baseline *run = &of->v.v[i];
         for (size_t k = 0; k < run->devices.n; k++)
-            if (strcmp(run->devices.v[k].name, MT_PROCESSES_NAME) != 0) /* only if asked for */
+            if (strcmp(run->devices.v[k].name, MT_PROCESSES_NAME) != 0 && /* only if asked for */
+                (!processes || mt_process_is_device(run->devices.v[k].name)))
                 mt_strtab_add(names, run->devices.v[k].name, strlen(run->devices.v[k].name));
     }
 }
@@ -75,9 +135,9 @@ static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *
     size_t first = out->v.n;
     mt_strtab_init(&names);
     if (!rule->device)
-        add_devices(&new->figures, &names);
+        add_devices(&new->figures, rule->kind->process, &names);
     if (!rule->device && rule->kind->growth && out->base)
-        add_devices(&out->base->figures, &names);
+        add_devices(&out->base->figures, rule->kind->process, &names);
     for (uint32_t i = 0; i < names.n; i++)
         if (mt_process_is_child(mt_strtab_get(&names, i)))
             compare_child(rule, mt_strtab_get(&names, i), new, out);
@@ -95,6 +155,8 @@ static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
     for (size_t i = 0; i < out->new->runs.n; i++) {
         struct mt_loaded one = alone(out->new, i);
         size_t first = out->v.n;
+        if (rule->kind->process && some_process(out->new) && !has_process(&one.figures.v.v[0]))
+            continue; /* a trace beside them */
         compare_devices(rule, &one, out);
         for (size_t k = first; k < out->v.n; k++)
             out->v.v[k].new_index = out->v.v[k].look_index = i;
@@ -146,7 +208,8 @@ unsigned mt_findings_about(const struct mt_findings *f, const struct mt_baseline
         enum mt_figure figure = rule->kind->figure;
         bool alive =
             figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
-        all |= (figure < MT_FIG_BASELINE_N ? figures[figure] : (unsigned)MT_ABOUT_SUMS) |
+        unsigned other = rule->kind->process ? MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS : MT_ABOUT_SUMS;
+        all |= (figure < MT_FIG_BASELINE_N ? figures[figure] : other) |
                (d && d->unseen && alive ? MT_ABOUT_UNSEEN : 0u) |
                (rule->op || rule->scope ? MT_ABOUT_SITES | MT_ABOUT_SCOPES : 0u) |
                (rule->kind->growth && alive ? MT_ABOUT_STEPS : 0u);

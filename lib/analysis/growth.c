@@ -161,15 +161,16 @@ static bool ends_above(const struct curve *c, const struct mt_growth *g, int n, 
     return (double)least - (double)most_in(c->l, g->from_ns, g->to_ns - part) > by;
 }
 
-static enum mt_growth_verdict judge(const struct curve *c, const struct mt_growth *g,
-                                    const struct fit *f, int n, bool sustained)
+static enum mt_growth_verdict judge(const struct curve *c, struct mt_growth *g, const struct fit *f,
+                                    int n, bool sustained)
 {
     double least = (f->rate - f->off) * f->units - LATE;
     double most = (f->rate + f->off) * f->units + LATE;
     double flat = flat_most(c, g, f);
+    g->rose |= ends_above(c, g, n, flat); /* fewer parts may not show it */
     if (least > 0 && sustained)
         return MT_GROWTH_GROWS;
-    if (most > flat || ends_above(c, g, n, flat))
+    if (most > flat || g->rose)
         return MT_GROWTH_UNKNOWN;
     return most < -flat ? MT_GROWTH_FALLS : MT_GROWTH_FLAT;
 }
@@ -284,6 +285,23 @@ void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wa
         return;
     if (later.verdict != MT_GROWTH_GROWS || is_new(&c, out, &later))
         *out = later;
+}
+
+bool mt_growth_per_minute(const struct mt_growth *g, bool timed, struct mt_growth *out)
+{
+    double minutes = (double)(g->to_ns - g->from_ns) / 60e9;
+    *out = *g;
+    if (!timed || !g->known || !(minutes > 0))
+        return false;
+    if (g->unit == MT_PER_MINUTE)
+        return true;
+    double in_a_minute = g->units / minutes;
+    out->unit = MT_PER_MINUTE;
+    out->units = minutes;
+    out->rate *= in_a_minute;
+    out->least *= in_a_minute;
+    out->most *= in_a_minute;
+    return true;
 }
 
 double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wanted *wanted,

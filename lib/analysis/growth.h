@@ -39,6 +39,7 @@ struct mt_growth {
     double units;             /* steps, minutes or events in it */
     double rate, least, most; /* bytes in a unit */
     double grew_b;            /* over the window, at that rate */
+    bool rose; /* shortly before its end it rose above all that was there: `most` leaves that out */
     bool slows; /* the second half of the window has less than half of the first's growth */
     bool late;  /* the window is the later half: before that it was another */
 };
@@ -57,6 +58,9 @@ void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wa
 
 /* Whether so much more is as good as none. */
 bool mt_growth_is_flat(double bytes, int64_t level_b);
+
+/* The same growth by the minute; false: of a log without times, or nothing is known. */
+bool mt_growth_per_minute(const struct mt_growth *g, bool timed, struct mt_growth *out);
 
 /* The rate of other levels over a window that was judged, by the same parts: bytes in a unit. */
 double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
@@ -86,6 +90,19 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, const struct mt_steps *steps,
                               int64_t warmup, struct mt_growth_process *out,
                               struct mt_levels *levels, struct mt_err *err);
+
+/* ---- growth_words.c ---- */
+
+/* Whole bytes of a rate. */
+int64_t mt_growth_bytes(double bytes);
+
+/* "a step", "a minute", "an event". Static. */
+const char *mt_growth_unit(const struct mt_growth *g);
+
+/* Behind "rss", of a process's growth, or the same by another unit: "grows 64 KiB a step (95 %: 62
+ * KiB to 66 KiB)", "flat: ...", "cannot tell: ...". */
+void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *g,
+                     struct mt_buf *out);
 
 /* ---- growth_cause.c ---- */
 

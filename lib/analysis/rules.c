@@ -25,6 +25,14 @@ const struct mt_rule_kind mt_rule_kinds[MT_RULE_N] = {
                         "bytes alive at the end", "SIZE", "1MiB"},
     [MT_RULE_TEMPORARY] = {"max-temporary", MT_FIG_TEMPORARY_N, false, true, false,
                            "temporary allocations", "N", "1000"},
+    [MT_RULE_RSS] = {"max-rss", MT_FIG_AT_PEAK_B, false, false, false, "peak rss", "SIZE", "2GiB",
+                     true},
+    [MT_RULE_RSS_GROWTH] = {"max-rss-growth", MT_FIG_AT_PEAK_B, true, false, false, "peak rss", "X",
+                            "5%", true},
+    [MT_RULE_RSS_PER_STEP] = {"max-rss-growth-per-step", MT_FIG_RSS_PER_STEP_B, false, false, false,
+                              "rss", "SIZE", "64KiB", true},
+    [MT_RULE_RSS_PER_MINUTE] = {"max-rss-growth-per-minute", MT_FIG_RSS_PER_MINUTE_B, false, false,
+                                false, "rss", "SIZE", "1MiB", true},
 };
 
 void mt_rules_free(struct mt_rules *r)
@@ -113,10 +121,13 @@ enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char
                              .op = mt_strdup(about->op),
                              .scope = mt_strdup(about->scope)};
     MT_TRY(parse_limit(rule, err));
-    if (kind == MT_RULE_TEMPORARY && (rule->op || rule->scope)) {
-        MT_FAIL(err, MT_EUSAGE, "%s is about all that a device allocates, not an op or a scope",
-                rule->kind->name);
-        mt_err_hint(err, "Nothing was checked. `memtool table` has them by site.");
+    bool whole = rule->kind->process || mt_baseline_has_other(rule->kind->figure);
+    if (whole && (rule->op || rule->scope)) {
+        MT_FAIL(err, MT_EUSAGE, "%s is about all that a %s, not an op or a scope", rule->kind->name,
+                rule->kind->process ? "process has in memory" : "device allocates");
+        mt_err_hint(err, "Nothing was checked. %s",
+                    rule->kind->process ? "Limits of ops are for traces of it."
+                                        : "`memtool table` has them by site.");
         return MT_EUSAGE;
     }
     MT_TRY(compile("op", rule->op, &rule->op_re, err));

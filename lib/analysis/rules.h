@@ -15,17 +15,22 @@ enum mt_rule_id {
     MT_RULE_AT_END_GROWTH,
     MT_RULE_AT_END,
     MT_RULE_TEMPORARY,
+    MT_RULE_RSS,
+    MT_RULE_RSS_GROWTH,
+    MT_RULE_RSS_PER_STEP,
+    MT_RULE_RSS_PER_MINUTE,
     MT_RULE_N
 };
 
 struct mt_rule_kind {
     const char *name;      /* key in the file, option on the command line */
-    enum mt_figure figure; /* one of baselines, or MT_FIG_TEMPORARY_N: of whole devices */
+    enum mt_figure figure; /* one of baselines, or mt_baseline_has_other: of whole devices */
     bool growth;           /* the limit is about the growth since the baseline */
     bool count;            /* in pieces, not bytes */
     bool steps; /* grows with the length of a run: comparable for the same number of steps only */
     const char *what;         /* "peak" */
     const char *arg, *sample; /* placeholder and example of a limit: "SIZE", "2GiB" */
+    bool process;             /* of processes only */
 };
 extern const struct mt_rule_kind mt_rule_kinds[MT_RULE_N];
 

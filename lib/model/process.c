@@ -166,6 +166,12 @@ int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off)
     return by >= -off && by <= off ? whole : bytes;
 }
 
+bool mt_process_is_device(const char *device)
+{
+    return strcmp(device, "process") == 0 || strcmp(device, MT_PROCESSES_NAME) == 0 ||
+           mt_process_is_child(device);
+}
+
 bool mt_process_is_child(const char *device)
 {
     return strncmp(device, "process:", strlen("process:")) == 0;

@@ -80,7 +80,9 @@ int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off);
 
 enum mt_status mt_process_close(struct mt_process_log *log, struct mt_err *err);
 
-/* Whether a device of that name is a process that the first one started: such a number is another
+/* Whether a device of that name is a process, or all of them. */
+bool mt_process_is_device(const char *device);
+/* Whether it is a process that the first one started: such a number is another
  * in every run. */
 bool mt_process_is_child(const char *device);
 

@@ -154,6 +154,8 @@ const struct mt_figure_def mt_figure_defs[MT_FIG_N] = {
                         EXTRA(UNITS_N)},
     [MT_FIG_SELF_EVENTS_N] = {"self_events_n", "SELF EVENTS", "its own events", EXTRA(EVENTS_N)},
     [MT_FIG_EVENTS_N] = {"events_n", "EVENTS", "events", EXTRA(EVENTS_N)},
+    [MT_FIG_RSS_PER_STEP_B] = {"rss_per_step_b"},
+    [MT_FIG_RSS_PER_MINUTE_B] = {"rss_per_minute_b"},
 };
 
 enum mt_figure mt_figure_find(const char *name)

@@ -57,6 +57,9 @@ enum mt_figure {
     MT_FIG_UNITS_N,
     MT_FIG_SELF_EVENTS_N,
     MT_FIG_EVENTS_N,
+    /* of processes (lib/analysis/growth.h) */
+    MT_FIG_RSS_PER_STEP_B,
+    MT_FIG_RSS_PER_MINUTE_B,
     MT_FIG_N
 };
 

@@ -55,6 +55,24 @@ for name in healthy leaky; do
 done
 grep -q "without --torch" err || fail "nothing says what to do"
 
+# So it is with limits: of growth, and of a peak that may be the profiler's.
+check() { # EXIT ARGUMENT...
+    want=$1
+    shift
+    "$MEMTOOL" check "$@" >out 2>err
+    status=$?
+    [ $status = "$want" ] || fail "check $* is exit $status, not $want"
+}
+check 3 healthy --max-rss-growth-per-step 1TiB
+grep -q "has PyTorch's profiler in this process" out || fail "check does not say why"
+peak=$("$MEMTOOL" query --format csv "SELECT peak_b FROM v_device WHERE run = 'healthy' AND device = 'process'" | tail -n 1)
+for limit in max-rss max-peak; do
+    check 0 healthy --$limit "$peak"
+    check 3 healthy --$limit $((peak - 1))
+    grep -q "may be PyTorch's profiler, or what that left" out || fail "$limit does not say whose it may be"
+    check 1 healthy --$limit 1MiB
+done
+
 # It is gone after four steps: what comes then is judged, by time, as the steps are all of the profiler's.
 # What the profiler freed is used again, so that nothing grows in what the process has is no answer.
 judged early "cannot tell" 3
@@ -70,6 +88,12 @@ awk -v g="$got" -v w="$want" 'BEGIN { exit !(g > w / 2 && g < w * 1.2) }' || fai
 from=$(field early start_ns)
 until=$("$MEMTOOL" query --format csv "SELECT json_extract(value, '\$.writing_ns[1]') FROM meta m JOIN run r ON r.id = m.run_id WHERE r.name = 'early' AND key = 'profiler'" | tail -n 1)
 [ "$from" -gt "$until" ] || fail "the window begins at $from, and the profiler ended at $until"
+
+check 1 early_leaky --max-rss-growth-per-minute 1MiB
+check 3 early_leaky --max-rss-growth-per-step 1TiB
+grep -q "has steps only while PyTorch's profiler was in it" out || fail "check does not say why it has no steps"
+check 0 early --max-rss-growth-per-minute 1GiB
+check 3 early --max-rss-growth-per-minute 1KiB
 
 # A recorder that was killed has not said when the profiler was there.
 "$MEMTOOL" record --torch=all --name killed -- python3 train.py 120 0 >out 2>err &

@@ -468,7 +468,26 @@ def ci_python(r):
     return "memray is not run: recorded files were checked"
 
 
-WITHOUT_TORCH = (own_log, ci_c, ci_rust, ci_go, ci_python)
+PROGRAM_STEPS = """
+import os, time
+fd, kept = int(os.environ["MEMTOOL_FD"]), []
+for n in range(40):
+    os.write(fd, b"memtool:step %d\\n" % n)
+    if os.environ["LEAK"]:
+        kept.append(b"x" * (256 << 10))
+    time.sleep(.05)
+os.write(fd, b"memtool:step end\\n")
+"""
+
+
+def ci_process(r):
+    r.write("app.py", PROGRAM_STEPS)
+    passes(r)
+    said = r.shell(code=1, LEAK="1")
+    r.expect("FAIL  rss of process grows" in said, "a run that leaks:", said)
+
+
+WITHOUT_TORCH = (own_log, ci_c, ci_rust, ci_go, ci_python, ci_process)
 
 
 # ---- what needs no PyTorch ----

@@ -1,4 +1,5 @@
-#include "cmd/growth_words.h"
+/* Growth in words. */
+#include "lib/analysis/growth.h"
 
 #include "lib/base/human.h"
 #include <math.h>
@@ -15,7 +16,7 @@ const char *mt_growth_unit(const struct mt_growth *g)
     return units[g->unit];
 }
 
-/* Nothing is judged beside the profiler. */
+/* Nothing is judged. */
 static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
 {
     char until[MT_HUMAN_MAX];
@@ -28,9 +29,9 @@ static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
                     mt_human_ns(p->profiled.life.to_ns, until));
 }
 
-void mt_growth_words(const struct mt_growth_process *p, struct mt_buf *out)
+void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *g,
+                     struct mt_buf *out)
 {
-    const struct mt_growth *g = &p->growth;
     const char *unit = mt_growth_unit(g);
     char rate[MT_HUMAN_MAX], least[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
     mt_human_bytes(mt_growth_bytes(g->verdict == MT_GROWTH_FALLS ? -g->rate : g->rate), rate);

@@ -1,0 +1,90 @@
+#!/bin/sh
+# `memtool check` of recorded programs whose memory is known (tests/record/phases.c): --max-rss and what comes of it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+fail() {
+    echo "FAIL $*"
+    cat err* out
+    exit 1
+}
+cc=${CC:-cc}
+"$cc" -O1 -o phases "$here/../record/phases.c" 2>err || fail "the test program does not compile"
+export MEMTOOL_DB="$PWD/t.db"
+record() { # NAME PHASES...
+    name=$1
+    shift
+    "$MEMTOOL" record --name "$name" -- ./phases "$@" >"out.$name" 2>"err.$name" || fail "$name is exit $?"
+}
+for i in 1 2 3; do PHASES_STEPS=1 record steps$i malloc 30 leak 100 & done
+record leak malloc 30 leak 500 &
+record flat malloc 30 wait 5000 &
+record child child 40 wait 4000 &
+wait
+check() { # EXIT WORDS ARGUMENT...
+    want=$1 words=$2
+    shift 2
+    "$MEMTOOL" check "$@" >out 2>err
+    status=$?
+    [ $status = "$want" ] || fail "check $* is exit $status, not $want"
+    grep -q -- "$words" out err || fail "check $* does not say '$words'"
+}
+ask() { "$MEMTOOL" query --format csv "$1" 2>>err | tail -n +2; }
+
+# The peak is that of the kernel, which does not count every page at once.
+peak=$(ask "SELECT peak_b FROM v_device WHERE run = 'flat' AND device = 'process'")
+most=$(ask "SELECT value FROM meta m JOIN run r ON r.id = m.run_id WHERE r.name = 'flat' AND key = 'ru_maxrss_b'")
+check 0 "^pass  peak rss of process is" flat --max-rss "$peak"
+check 1 "^FAIL  peak rss of process is" flat --max-rss $((peak - 1))
+if [ "$peak" -lt "$most" ] || [ "$peak" -gt $((most + 300000)) ]; then fail "the peak is $peak, ru_maxrss $most"; fi
+check 1 "^FAIL  peak rss of process:" child --max-rss 30MiB # the child's
+check 0 "passed" child --max-rss 80MiB --device process
+check 2 "not an op" flat --max-rss 1GiB --op malloc
+check 2 "a percentage of what" flat --max-rss 5%
+
+# Growth by the step: 64 KiB. A limit inside the interval is no answer.
+check 1 "^FAIL  rss of process grows 6[0-9.]* KiB a step (95 %: " steps1 --max-rss-growth-per-step 32KiB
+check 3 "record longer" steps1 --max-rss-growth-per-step 64KiB
+check 0 "^pass " steps1 --max-rss-growth-per-step 128KiB
+check 1 "over 3 repeats" steps1 steps2 steps3 --max-rss-growth-per-step 32KiB
+check 0 "over 3 repeats" steps1 steps2 steps3 --max-rss-growth-per-step 128KiB
+check 1 "a minute" steps1 --max-rss-growth-per-minute 1MiB
+
+# By the minute, without steps.
+check 1 "^FAIL  rss of process grows" leak --max-rss-growth-per-minute 1MiB
+check 0 "^pass  rss of process" leak --max-rss-growth-per-minute 100GiB
+check 3 "has no steps; --max-rss-growth-per-minute goes without" leak --max-rss-growth-per-step 1GiB
+check 0 "^pass  rss of process is flat: it grows .* a minute at most" flat --max-rss-growth-per-minute 100MiB
+check 3 "it may be more than the limit" flat --max-rss-growth-per-minute 0
+check 3 "too short to tell" steps1 --max-rss-growth-per-step 1GiB --warmup 97
+"$MEMTOOL" check leak --max-rss-growth-per-minute 1MiB --format json >out 2>err
+grep -q '"measured_least_b":[0-9]*,"measured_most_b":[0-9]' out || fail "JSON has no interval"
+
+# Rules in a file; what the peak was in a baseline, and how far its repeats differ.
+cat >memtool.json <<'END'
+{"schema": "memtool.rules", "version": 1, "rules": [
+  {"max-rss": "1GiB", "max-rss-growth": "10%", "max-rss-growth-per-step": "128KiB", "device": "process"}]}
+END
+"$MEMTOOL" export --baseline steps1 steps2 -o base.json 2>err || fail "export is exit $?"
+check 0 "3 rules: 3 passed" steps3 --baseline base.json
+check 0 "3 rules: 3 passed" steps3 --baseline steps1 --baseline steps2
+check 1 "^FAIL  peak rss of process grew" leak --baseline base.json
+rm memtool.json
+check 1 "^FAIL  peak rss of process grew" leak --baseline base.json --max-rss-growth 1MiB
+
+# Runs that are of no process, and runs that are, in one group.
+printf '{"traceEvents":[{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Total Allocated":64,"Addr":16,"Bytes":64,"Device Id":-1,"Device Type":0}}]}' >trace.json
+"$MEMTOOL" import --name trace --group all trace.json >out 2>err || fail "import is exit $?"
+check 3 "does not say what a process had in memory" trace --max-rss 1GiB
+"$MEMTOOL" runs --set-group all trace flat >out 2>err || fail "--set-group is exit $?"
+check 0 "^pass  peak rss of process is" --group all --max-rss 1GiB
+check 0 "1 rule for each of 2 runs: 1 passed" --group all --each --max-rss 1GiB
+
+# A part of a recording: what breaks a limit does so, that nothing does is no answer.
+"$MEMTOOL" record --name killed -- ./phases leak 800 2>err &
+recorder=$!
+sleep 6
+kill -KILL $recorder
+wait $recorder 2>>err
+check 1 "^FAIL  rss of process grows" killed --max-rss-growth-per-minute 1MiB
+check 3 "it may be more, as the run 'killed'" killed --max-rss-growth-per-minute 100GiB
+check 3 "it may be more, as the run 'killed'" killed --max-rss 1GiB
