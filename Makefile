@@ -36,7 +36,7 @@ MT_CFLAGS := -std=c11 -D_GNU_SOURCE -DMT_VERSION='"$(VERSION)"' -I. -I$(B) $(WAR
              $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(SAN)
 # Where figures of a hostile file overflow, they are wrong but defined; tests see the overflow.
 MT_CFLAGS += $(if $(SAN),,-fwrapv)
-LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lstdc++ -pthread -lm
+LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))
 # The objects of all C files below folders, whatever folders these have.

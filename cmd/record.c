@@ -131,35 +131,43 @@ static bool reap(pid_t pid, struct mt_recorder_ended *out, bool *waited)
     }
 }
 
+/* What there is to read. */
+struct ready {
+    bool signal, said;
+};
+
 /* Waits until t_ns, a signal, or something that the command says. The latter waits, too, where it
  * comes too fast to be read each time. */
-static void wait_until(const struct mt_recorder *r, int64_t t_ns)
+static struct ready wait_until(const struct mt_recorder *r, int64_t t_ns)
 {
     enum { PAUSE = 1000 * 1000 };
     int64_t now = mt_recorder_now(r);
     bool pause = now - r->said_ns < PAUSE && r->said_ns;
     struct pollfd on[] = {{signal_fd, POLLIN, 0}, {pause ? -1 : r->marks.wake_fd, POLLIN, 0}};
     int64_t left = (pause && r->said_ns + PAUSE < t_ns ? r->said_ns + PAUSE : t_ns) - now;
-    const struct timespec wait = {left / 1000000000, left % 1000000000};
-    if (left > 0)
-        ppoll(on, MT_ARRAY_LEN(on), &wait, NULL);
+    const struct timespec wait = {left > 0 ? left / 1000000000 : 0,
+                                  left > 0 ? left % 1000000000 : 0};
+    ppoll(on, MT_ARRAY_LEN(on), &wait, NULL);
+    return (struct ready){on[0].revents, on[1].fd < 0 || on[1].revents};
 }
 
 /* Looks until the command has ended. */
 static void watch(struct mt_recorder *r, pid_t pid, struct mt_recorder_ended *how)
 {
     int64_t next = 0;
+    struct ready ready = {.said = true};
     for (bool ended = false; !ended;) {
         struct signalfd_siginfo s;
         int64_t now = mt_recorder_now(r);
-        mt_recorder_listen(r, now);
+        if (ready.said)
+            mt_recorder_listen(r, now);
         if (now >= next) {
             if (!next || r->looked_ns < now)
                 mt_recorder_look(r, now);
             next = now + r->interval_ns - now % r->interval_ns;
         }
-        wait_until(r, next);
-        while (!ended && read(signal_fd, &s, sizeof s) == sizeof s)
+        ready = wait_until(r, next);
+        while (ready.signal && !ended && read(signal_fd, &s, sizeof s) == sizeof s)
             if (s.ssi_signo == SIGCHLD)
                 ended = reap(pid, how, &r->waited);
             else

@@ -13,6 +13,7 @@
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
 enum { WAITING = 1 << 16, SAID_WAITING = 1 << 12 };
+enum { OFTEN = 30, SELDOM = 5 }; /* so many times the run is written each second, then each five */
 enum { BUSY = 1000 * 1000 * 1000 }; /* ns: what is written anyway takes less */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
@@ -53,12 +54,12 @@ static void drop(struct mt_recorder *r)
     ++*(busy ? &r->dropped_n : &r->overflowed_n);
 }
 
-/* Waits a second, or for the end; takes what was seen. */
+/* Waits a second, later longer, or for the end; takes what was seen. */
 static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int64_t *until)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec++;
+    t.tv_sec += r->taken_n++ < OFTEN ? 1 : SELDOM;
     pthread_mutex_lock(&r->mutex);
     r->writing = false;
     while (!r->ended && !is_half_full(r) && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
@@ -164,9 +165,10 @@ void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid)
 /* Looks less often while that takes more than 0.8 % of a core, and again more often. */
 static void judge_cost(struct mt_recorder *r, int64_t t_ns)
 {
-    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID), passed = t_ns - r->judged_ns;
+    int64_t passed = t_ns - r->judged_ns;
     if (passed < second)
         return;
+    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     int64_t per_mille = (cpu - r->judged_cpu_ns) * 1000 / passed;
     if (r->judged_ns && per_mille > 8)
         r->interval_ns += r->interval_ns / 2 + 1;
@@ -246,8 +248,11 @@ static bool listen(struct mt_recorder *r, int64_t t_ns, bool ended)
 
 void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns)
 {
-    if (listen(r, t_ns, false) && t_ns - r->looked_ns >= r->interval_ns / 32)
-        mt_recorder_look(r, t_ns);
+    if (!listen(r, t_ns, false) || t_ns - r->looked_ns < r->interval_ns / 32)
+        return;
+    r->watch.thorough = true;
+    mt_recorder_look(r, t_ns);
+    r->watch.thorough = false;
 }
 
 static void say_uncounted(struct mt_recorder *r)

@@ -34,6 +34,7 @@ struct mt_recorder {
     pthread_cond_t wake;
     MT_VEC(struct mt_seen) seen; /* for the writer */
     int64_t seen_until_ns;
+    int64_t taken_n;                  /* by the writer */
     size_t said_n;                    /* of seen: what the command says */
     bool writing;                     /* the writer has not taken anything since, */
     int64_t writing_ns;               /* of CLOCK_MONOTONIC */

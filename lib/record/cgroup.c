@@ -40,27 +40,46 @@ static bool is_there(const char *root, const char *path, bool second, struct mt_
     return n < (int)sizeof out->dir && read_own(out, names[second].current, text);
 }
 
-/* Lines are "4:memory:/path", or "0::/path" of version 2. In a container the path may be the
- * host's, and the mount its own group. */
+/* The path in a line "4:memory:/path", or "0::/path" of version 2. */
+static bool path_in(const char *line, bool second, char path[MT_CGROUP_PATH])
+{
+    const char *kinds = strchr(line, ':'), *at = kinds ? strchr(kinds + 1, ':') : NULL;
+    size_t n = at ? strcspn(at + 1, "\n") : 0;
+    bool is = second ? strncmp(line, "0::", 3) == 0 : at && strncmp(kinds, ":memory:", 8) == 0;
+    if (!is || !at || n >= MT_CGROUP_PATH)
+        return false;
+    snprintf(path, MT_CGROUP_PATH, "%.*s", (int)n, at + 1);
+    return true;
+}
+
+/* In a container the path may be the host's, and the mount its own group. */
 bool mt_cgroup_find(const char *root, const char *text, struct mt_cgroup *out)
 {
     *out = (struct mt_cgroup){.dir = ""};
     for (int second = 0; second < 2; second++)
         for (const char *line = text; line && *line; line = strchr(line, '\n')) {
             line += *line == '\n';
-            const char *kinds = strchr(line, ':'), *path = kinds ? strchr(kinds + 1, ':') : NULL;
-            size_t n = path ? strcspn(path + 1, "\n") : 0;
-            bool is =
-                second ? strncmp(line, "0::", 3) == 0 : path && strncmp(kinds, ":memory:", 8) == 0;
-            if (!is || !path || n >= sizeof out->path)
-                continue;
-            snprintf(out->path, sizeof out->path, "%.*s", (int)n, path + 1);
-            if (is_there(root, strcmp(out->path, "/") == 0 ? "" : out->path, second, out) ||
-                is_there(root, "", second, out))
+            if (path_in(line, second, out->path) &&
+                (is_there(root, strcmp(out->path, "/") == 0 ? "" : out->path, second, out) ||
+                 is_there(root, "", second, out)))
                 return true;
         }
     *out = (struct mt_cgroup){.dir = ""};
     return false;
+}
+
+bool mt_cgroup_has(const struct mt_cgroup *g, pid_t pid)
+{
+    char name[48], text[TEXT], path[MT_CGROUP_PATH];
+    snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
+    if (!read_file(name, text))
+        return true;
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (path_in(line, g->second, path))
+            return strcmp(path, g->path) == 0;
+    }
+    return true;
 }
 
 bool mt_cgroup_of(pid_t pid, struct mt_cgroup *out)
@@ -92,6 +111,11 @@ static int64_t number_of(const char *text, const char *name)
     return -1;
 }
 
+int64_t mt_cgroup_current(const struct mt_cgroup *g)
+{
+    return g->dir[0] ? number(g, names[g->second].current) : -1;
+}
+
 void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out)
 {
     char text[TEXT];
@@ -99,7 +123,7 @@ void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out)
     *out = (struct mt_cgroup_values){-1, -1, -1, -1};
     if (!g->dir[0])
         return;
-    out->current_b = number(g, of->current);
+    out->current_b = mt_cgroup_current(g);
     out->peak_b = number(g, of->peak);
     out->max_b = number(g, of->max);
     if (read_own(g, of->events, text))

@@ -11,11 +11,12 @@
 #include <sys/types.h>
 
 #define MT_CGROUP_ROOT "/sys/fs/cgroup"
+enum { MT_CGROUP_PATH = 256 };
 
 struct mt_cgroup {
-    char dir[512];  /* of its files; "": nothing is known of it */
-    char path[256]; /* as the kernel calls it */
-    bool second;    /* version 2 */
+    char dir[512];             /* of its files; "": nothing is known of it */
+    char path[MT_CGROUP_PATH]; /* as the kernel calls it */
+    bool second;               /* version 2 */
 };
 struct mt_cgroup_values {
     int64_t current_b, peak_b, max_b; /* of all processes in it; -1: unknown, or no limit */
@@ -26,6 +27,10 @@ struct mt_cgroup_values {
 bool mt_cgroup_find(const char *root, const char *text, struct mt_cgroup *out);
 /* The same of a process. False, too, where it has ended. */
 bool mt_cgroup_of(pid_t pid, struct mt_cgroup *out);
+/* Whether the process is in it, too; also where that is not known. */
+bool mt_cgroup_has(const struct mt_cgroup *g, pid_t pid);
+/* What it has now; -1: unknown. */
+int64_t mt_cgroup_current(const struct mt_cgroup *g);
 void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out);
 
 /* Processes that the system killed for want of memory since it was started; -1: unknown. */

@@ -21,6 +21,26 @@ int mt_proc_open(pid_t pid, enum mt_proc_state *state)
     return fd;
 }
 
+int mt_proc_open_rss(pid_t pid)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The second number, of pages. */
+int64_t mt_proc_rss(int fd)
+{
+    char text[128], *end;
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return -1;
+    text[n] = '\0';
+    const char *at = strchr(text, ' ');
+    int64_t pages = at ? strtoll(at, &end, 10) : 0;
+    return at && end > at + 1 ? pages * sysconf(_SC_PAGESIZE) : -1;
+}
+
 /* The number of a line "VmRSS:     1234 kB", in bytes. */
 static bool figure(const char *text, const char *name, int64_t *out)
 {
@@ -125,10 +145,27 @@ bool mt_proc_waited(pid_t pid)
     return mt_proc_child_faults(pid) != 0;
 }
 
-bool mt_proc_children(pid_t pid, mt_pids *out)
+static bool add_children(const char *path, mt_pids *out)
 {
-    char path[96], text[TEXT];
+    char text[TEXT];
+    if (!read_text(path, text))
+        return false;
+    for (char *at = text, *end; *at; at = end) {
+        long child = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        *mt_vec_push(out) = (pid_t)child;
+    }
+    return true;
+}
+
+bool mt_proc_children(pid_t pid, bool alone, mt_pids *out)
+{
+    char path[96];
     bool listed = false;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    if (alone)
+        return add_children(path, out);
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     const struct dirent *task;
@@ -136,15 +173,7 @@ bool mt_proc_children(pid_t pid, mt_pids *out)
         if (task->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-        if (!read_text(path, text))
-            continue;
-        listed = true;
-        for (char *at = text, *end; *at; at = end) {
-            long child = strtol(at, &end, 10);
-            if (end == at)
-                break;
-            *mt_vec_push(out) = (pid_t)child;
-        }
+        listed |= add_children(path, out);
     }
     if (tasks)
         closedir(tasks);

@@ -28,6 +28,10 @@ enum mt_proc_state {
 /* A descriptor that stays this process's, whoever gets its PID later; -1: see *state. */
 int mt_proc_open(pid_t pid, enum mt_proc_state *state);
 enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
+/* The same for mt_proc_rss: what it has now and nothing else, for a tenth of the cost. -1: unknown,
+ * 0: it has ended. */
+int mt_proc_open_rss(pid_t pid);
+int64_t mt_proc_rss(int fd);
 
 /* Memory in which pages that several share count in part, and what nobody shares. Reading it takes
  * milliseconds for each GiB, in which the process waits for its page tables. */
@@ -47,7 +51,8 @@ bool mt_proc_waited(pid_t pid);
 int64_t mt_proc_child_faults(pid_t pid);
 
 typedef MT_VEC(pid_t) mt_pids;
-/* Adds the children that the process has now. False: the kernel does not list them. */
-bool mt_proc_children(pid_t pid, mt_pids *out);
+/* Adds the children that the process has now; alone: those of its first thread, as it has no other.
+ * False: the kernel does not list them. */
+bool mt_proc_children(pid_t pid, bool alone, mt_pids *out);
 
 #endif

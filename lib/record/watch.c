@@ -7,8 +7,11 @@
 enum {
     PROCESSES = 4000, /* in all: more are not looked at */
     AT_ONCE = 500,
-    SHARE = 1000,      /* what takes time is done so seldom that it takes a 1000th of it */
-    SLACK = 256 << 10, /* the kernel does not count every page at once */
+    QUICK = 300,               /* of so many two files stay open */
+    FRESH = 100 * 1000 * 1000, /* ns that what was read of a process stands, */
+    FEW = 5,                   /* or looks */
+    SHARE = 1000,              /* what takes time is done so seldom that it takes a 1000th of it */
+    SLACK = 256 << 10,         /* the kernel does not count every page at once */
     UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
 int64_t mt_watch_clock(void)
@@ -18,10 +21,17 @@ int64_t mt_watch_clock(void)
     return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
+static void close_files(const struct mt_watched *p)
+{
+    close(p->fd);
+    if (p->rss_fd >= 0)
+        close(p->rss_fd);
+}
+
 void mt_watch_free(struct mt_watch *w)
 {
     for (size_t i = 0; i < w->all.n; i++)
-        close(w->all.v[i].fd);
+        close_files(&w->all.v[i]);
     mt_vec_free(&w->all);
     mt_vec_free(&w->seen);
     mt_vec_free(&w->pids);
@@ -209,12 +219,15 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
             mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
         return;
     }
-    *mt_vec_push(&w->all) = (struct mt_watched){.pid = pid,
-                                                .fd = fd,
-                                                .before_b = is_older(w) ? v.peak : 0,
-                                                .process = w->process_n,
-                                                .begun_ns = t,
-                                                .part_step = 10 * w->interval_ns};
+    *mt_vec_push(&w->all) =
+        (struct mt_watched){.pid = pid,
+                            .fd = fd,
+                            .rss_fd = w->all.n < QUICK ? mt_proc_open_rss(pid) : -1,
+
+                            .before_b = is_older(w) ? v.peak : 0,
+                            .process = w->process_n,
+                            .begun_ns = t,
+                            .part_step = 10 * w->interval_ns};
     mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
     w->seen.v[w->seen.n - 1].older = is_older(w);
     use(w, &w->all.v[w->all.n - 1], t, &v);
@@ -235,8 +248,8 @@ static void find_children(struct mt_watch *w, int64_t t)
     w->pids.n = 0;
     w->hidden_now = w->left_out_now = 0;
     for (size_t i = 0; i < w->all.n; i++)
-        mt_proc_children(w->all.v[i].pid, &w->pids);
-    w->no_lists |= !mt_proc_children(getpid(), &w->pids);
+        mt_proc_children(w->all.v[i].pid, w->all.v[i].last.threads_n == 1, &w->pids);
+    w->no_lists |= !mt_proc_children(getpid(), true, &w->pids);
     for (size_t i = 0; i < w->pids.n; i++)
         if (!is_watched(w, w->pids.v[i]) && w->pids.v[i] != getpid())
             add(w, w->pids.v[i], t);
@@ -246,10 +259,28 @@ static void find_children(struct mt_watch *w, int64_t t)
     w->family_ns = t + (cost * SHARE > w->family_step ? cost * SHARE : w->family_step);
 }
 
+/* Whether it has what it had at the last look, and all of it was read not long ago. Where that has
+ * changed, its peak may have, too, and both belong to one moment. */
+static bool is_unchanged(const struct mt_watch *w, struct mt_watched *p, int64_t t)
+{
+    int64_t fresh = FRESH < FEW * w->interval_ns ? FRESH : FEW * w->interval_ns;
+    int64_t rss = mt_proc_rss(p->rss_fd), before = p->quick_b;
+    p->quick_b = rss;
+    return rss > 0 && rss == before && !w->thorough && !w->malloc && t < p->part_ns &&
+           t - p->read_ns < fresh;
+}
+
 /* False: it has ended. */
 static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
 {
     struct mt_proc_values v;
+    if (is_unchanged(w, p, t)) {
+        p->last_ns = t;
+        tell_peak_parts(w, p);
+        mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, p->last.rss);
+        return true;
+    }
+    p->read_ns = t;
     if (mt_proc_read(p->fd, &v) != MT_PROC_THERE) {
         tell_peak_parts(w, p);
         return false;
@@ -304,7 +335,7 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             w->cut |= w->attached;
             end_before(w, p);
             end_malloc(w, p);
-            close(p->fd);
+            close_files(p);
         }
     }
     w->all.n = kept;

@@ -11,6 +11,9 @@
 struct mt_watched {
     pid_t pid;
     int fd;           /* of mt_proc_open */
+    int rss_fd;       /* of mt_proc_open_rss; -1: none */
+    int64_t quick_b;  /* what that said last */
+    int64_t read_ns;  /* when all was read last */
     uint32_t process; /* as announced */
     struct mt_proc_values last;
     int64_t last_ns;
@@ -47,6 +50,7 @@ struct mt_watch {
     MT_VEC(struct mt_watched) all; /* that run */
     MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
     mt_pids pids;                  /* scratch */
+    bool thorough;                 /* at the next look all is read of all, be it changed or not */
     uint32_t process_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
     uint32_t hidden_now, left_out_now;

@@ -1,7 +1,5 @@
 #include "lib/record/watch_parts.h"
 
-#include <string.h>
-
 void mt_watch_group_begin(struct mt_watch *w, pid_t pid)
 {
     mt_cgroup_of(pid, &w->group);
@@ -14,29 +12,33 @@ void mt_watch_group_begin(struct mt_watch *w, pid_t pid)
 /* Those who are in another group are in no figure of this one. */
 static void find_leavers(struct mt_watch *w)
 {
-    struct mt_cgroup own;
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
-        if (p->group_left || !mt_cgroup_of(p->pid, &own) || strcmp(own.path, w->group.path) == 0)
+        if (p->group_left || mt_cgroup_has(&w->group, p->pid))
             continue;
         p->group_left = true;
         w->group_left_n++;
     }
 }
 
+/* What else there is of it is read now and then: it may be gone at the end. */
 void mt_watch_group(struct mt_watch *w, int64_t t)
 {
+    enum { ALL = 16, LEAVERS = 4 };
     struct mt_cgroup_values v;
     if (!w->group.dir[0] || t < w->group_ns)
         return;
     w->group_ns = t + mt_watch_less(&w->group_n, &w->group_step);
-    mt_cgroup_read(&w->group, &v);
-    if (v.current_b < 0)
+    int64_t current_b = mt_cgroup_current(&w->group);
+    if (current_b < 0)
         return; /* it is gone */
-    w->group_last = v;
     if (w->all.n && w->all.v[0].process == 0)
-        mt_watch_tell_metric(w, 0, w->all.v[0].told, MT_METRIC_CGROUP, t, v.current_b);
-    if (w->group_n % 4 == 1)
+        mt_watch_tell_metric(w, 0, w->all.v[0].told, MT_METRIC_CGROUP, t, current_b);
+    if (w->group_n % ALL == 1)
+        mt_cgroup_read(&w->group, &v);
+    if (w->group_n % ALL == 1 && v.current_b >= 0)
+        w->group_last = v;
+    if (w->group_n % LEAVERS == 1)
         find_leavers(w);
 }
 

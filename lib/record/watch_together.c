@@ -2,7 +2,8 @@
 
 #include <time.h>
 
-enum { PAGES = 300 }; /* what looks at all pages takes a 300th of the time */
+/* What looks at all pages takes such a part of the time, where there are several and with one. */
+enum { PAGES = 300, PAGES_ALONE = 1000 };
 static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
 
 static int64_t cpu_ns(void)
@@ -80,12 +81,12 @@ static void tell_shares(struct mt_watch *w, int64_t t)
 {
     struct mt_watched_all *all = &w->together;
     struct mt_proc_shares sum;
-    int64_t begun = cpu_ns();
     if (!is_time(w, t))
         return;
+    int64_t begun = cpu_ns();
     bool whole = read_shares(w, t, &sum);
     int64_t wait = mt_watch_less(&w->share_n, &w->share_step);
-    w->share_rest_ns = t + (cpu_ns() - begun) * PAGES;
+    w->share_rest_ns = t + (cpu_ns() - begun) * (all->any ? PAGES : PAGES_ALONE);
     w->share_ns = t + wait > w->share_rest_ns ? t + wait : w->share_rest_ns;
     all->unread |= all->any && !whole;
     if (!all->any || !whole)
