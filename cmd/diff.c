@@ -282,7 +282,7 @@ static const struct mt_opt opts[] = {
     {"strict", 0, MT_OPT_FLAG, &strict, NULL,
      "rows match by the same name only: a line that moved is another one"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
-     "also operators that allocated the same but differ in calls or frees"},
+     "also operators that allocated the same but differ in calls, frees or what they call"},
     MT_ROWS_OPTS(rows, "of change", "10 of each section"),
     {0},
 };

@@ -46,7 +46,8 @@ struct mt_diff_rows {
     })
     order;
     int64_t left_out_n, cut_n; /* as in struct mt_report */
-    int64_t same_n;            /* left out unless same_too: ops that differ in no byte allocated */
+    int64_t same_n;            /* left out unless same_too: ops that differ in no byte allocated, */
+    int64_t below_n;           /* and those that differ only in what they call */
 };
 enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filter,
                             enum mt_diff_section section, bool same_too, struct mt_diff_rows *out,

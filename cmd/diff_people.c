@@ -323,11 +323,19 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     mt_buf_free(&text);
 }
 
+/* How many rows --all adds, and why they are not shown. */
+static void hidden_footer(int64_t n, const char *why, struct mt_report *r)
+{
+    char rows[MT_HUMAN_LONG];
+    if (n)
+        mt_report_footer(r, "%s not shown: %s. --all shows %s.", mt_human_plural(n, "row", rows),
+                         why, n == 1 ? "it" : "them");
+}
+
 /* Below the rows of a section: what they leave out, and what they come to. */
 static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted *w,
                            const struct mt_diff_rows *rows, struct mt_report *r)
 {
-    char same[MT_HUMAN_LONG];
     const char *change = NULL;
     bool peaks = !((d->side[0].whole.unknown | d->side[1].whole.unknown) & MT_UNKNOWN_PEAK);
     if (rows->section == MT_SECTION_PEAK && peaks)
@@ -336,10 +344,8 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
     r->left_out_n = rows->left_out_n;
     r->cut_n = rows->cut_n;
     mt_rows_footer(w->rows, r, change, "");
-    if (rows->same_n)
-        mt_report_footer(r, "%s not shown: same bytes, different calls or frees. --all shows %s.",
-                         mt_human_plural(rows->same_n, "row", same),
-                         rows->same_n == 1 ? "it" : "them");
+    hidden_footer(rows->same_n, "same bytes, different calls or frees", r);
+    hidden_footer(rows->below_n, "only what they call differs", r);
     if (rows->section == MT_SECTION_LEAK)
         name_candidates(d, r);
     bool known = mt_diff_peak_sites_known(&d->side[0]) && mt_diff_peak_sites_known(&d->side[1]);

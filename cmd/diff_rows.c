@@ -31,6 +31,8 @@ static double weight(const struct mt_diff_row *row, enum mt_diff_section section
               {MT_SECTION_OP, MT_FIG_CALLS_N, 0.5},
               {MT_SECTION_OP, MT_FIG_SELF_ALLOC_N, 0.4},
               {MT_SECTION_OP, MT_FIG_SELF_NET_B, 0.25},
+              {MT_SECTION_OP, MT_FIG_ALLOC_B, 1e-2}, /* of what is below it alone */
+              {MT_SECTION_OP, MT_FIG_NET_B, 1e-2},
               {MT_SECTION_LEAK, MT_FIG_PER_STEP_B, INFINITY}};
     for (size_t i = 0; i < MT_ARRAY_LEN(by); i++) {
         double change = by[i].section == section ? change_of(row, by[i].figure) : 0;
@@ -65,6 +67,13 @@ static bool same_bytes(const struct mt_diff_row *row)
            row->at[0].v[MT_FIG_ALLOC_B].i == row->at[1].v[MT_FIG_ALLOC_B].i;
 }
 
+/* Nor this: what differs is said by the rows of what it calls. */
+static bool same_itself(const struct mt_diff_row *row)
+{
+    return change_of(row, MT_FIG_SELF_ALLOC_B) <= 0 && change_of(row, MT_FIG_SELF_ALLOC_N) <= 0 &&
+           change_of(row, MT_FIG_SELF_NET_B) <= 0 && change_of(row, MT_FIG_CALLS_N) <= 0;
+}
+
 /* The rows of the section that pass --name and --min. */
 static void choose(const struct mt_diff *d, const struct mt_rows *filter, const regex_t *name,
                    bool same_too, struct mt_diff_rows *out)
@@ -76,6 +85,8 @@ static void choose(const struct mt_diff *d, const struct mt_rows *filter, const 
             continue;
         if (heavy < (double)filter->min_b || !matches(name, d, &row))
             out->left_out_n++;
+        else if (!same_too && same_itself(&row))
+            out->below_n++;
         else if (!same_too && same_bytes(&row))
             out->same_n++;
         else

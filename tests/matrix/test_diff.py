@@ -21,6 +21,7 @@ PAIRS = [  # BASE, NEW, device
     ("two_devices", "two_devices", "cuda:1"),
 ]
 SECTIONS = {"peak": "site", "op": "name", "leak": "site"}
+OF_OPS = ["self_alloc_b", "alloc_b", "self_net_b", "net_b", "self_alloc_n", "calls_n"]
 passed = failed = 0
 
 
@@ -101,6 +102,18 @@ def check_strict(base, new, device, by):
         check(what + f": the change of {section}", sums[0] == sums[1], sums)
 
 
+def check_every_row(base, new, device, by):
+    """A row for each operator that differs in bytes, its own or with what it calls, or in calls; and for no other."""
+    keys, tables = by.split(","), []
+    for run in (base, new):
+        rows = json.loads(memtool("table", run, "--device", device, "--by", by, "--format", "json", "--limit", "0"))["rows"]
+        tables.append({tuple(row[key] for key in keys): [row[column] or 0 for column in OF_OPS] for row in rows})
+    nothing = [0] * len(OF_OPS)
+    want = {key for key in tables[0].keys() | tables[1].keys() if tables[0].get(key, nothing) != tables[1].get(key, nothing)}
+    got = {tuple(row[key] for key in keys) for row in compare(base, new, device, by, "--strict", "--section", "op")["rows"]}
+    check(f"diff {base} {new} --by {by} on {device} --section op: rows", got == want, sorted(want - got)[:3], sorted(got - want)[:3])
+
+
 def check_moved():
     """A line that moved is the same site; with --strict another one, and both are rows."""
     for name, line in (("before", 12), ("after", 15)):
@@ -178,6 +191,7 @@ def main():
             if base != new:
                 check_pair(base, new, device, by)
                 check_strict(base, new, device, by)
+                check_every_row(base, new, device, by)
     check_moved()
     check_trend()
     check_trend("--per-step")
