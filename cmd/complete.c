@@ -6,6 +6,8 @@
 #include "cmd/view.h"
 #include "gen/queries.h"
 #include "lib/base/human.h"
+#include "lib/model/label_text.h"
+#include "lib/run/group_keys.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +97,37 @@ static bool is_harmless(const char *name)
     return same;
 }
 
-/* The first column of a statement's rows. */
-static void add_names(struct mt_candidates *out, const char *before, int query, const char *meaning)
+/* What names are added as. */
+struct names {
+    struct mt_candidates *out;
+    const char *before, *meaning;
+};
+
+static void add_name(const struct names *as, const char *name)
+{
+    if (is_harmless(name))
+        add(as->out, as->before, name, strlen(name), as->meaning);
+}
+
+/* The keys of a text of labels, each once. */
+static void add_keys(const struct names *as, const char *labels)
+{
+    struct mt_buf key = {0}, value = {0};
+    while (mt_label_next(&labels, &key, &value)) {
+        bool known = strchr(key.s, ',') != NULL; /* which separates keys of --by */
+        size_t before = strlen(as->before);
+        for (size_t i = 0; i < as->out->v.n && !known; i++)
+            known = strcmp(as->out->v.v[i].text + before, key.s) == 0;
+        if (!known)
+            add_name(as, key.s);
+    }
+    mt_buf_free(&key);
+    mt_buf_free(&value);
+}
+
+/* The first column of a statement's rows, added so. */
+static void add_rows(const struct names *as, int query,
+                     void (*add_row)(const struct names *, const char *))
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_db *db = NULL;
@@ -106,13 +137,15 @@ static void add_names(struct mt_candidates *out, const char *before, int query, 
     if (mt_db_path(mt_common.db, &path, &err) == MT_OK &&
         mt_db_open(path, MT_DB_READ, &db, NULL, &err) == MT_OK &&
         mt_db_query(db, query, &s, &err) == MT_OK)
-        while (mt_stmt_step(s, &row, &err) == MT_OK && row) {
-            const char *name = mt_stmt_text(s, 0);
-            if (is_harmless(name))
-                add(out, before, name, strlen(name), meaning);
-        }
+        while (mt_stmt_step(s, &row, &err) == MT_OK && row)
+            add_row(as, mt_stmt_text(s, 0));
     mt_db_close(db);
     free(path);
+}
+
+static void add_names(struct mt_candidates *out, const char *before, int query, const char *meaning)
+{
+    add_rows(&(struct names){out, before, meaning}, query, add_name);
 }
 
 static void add_commands(struct mt_candidates *out)
@@ -186,14 +219,27 @@ static void add_values(struct mt_candidates *out, const struct mt_cmd *cmd,
                 add(out, before, w->word, strlen(w->word), w->meaning);
 }
 
+/* Keys of labels are shown to those who begin one. */
+static void add_labels(struct mt_candidates *out, const char *before)
+{
+    char *longer = mt_asprintf("%s%s", before, MT_LABEL_KEY);
+    add_rows(&(struct names){out, longer, "a label of some run"}, MT_Q_COMPLETION_LABELS, add_keys);
+    free(longer);
+}
+
 /* The value of an option. before: what stands in front of it in the same word. */
 static void complete_value(const struct mt_cmd *cmd, const struct mt_opt *opt, const char *before,
                            const char *typed, struct mt_candidates *out)
 {
     const struct place *place = place_of(cmd, opt->name, opt->arg, strlen(opt->arg));
     const char *comma = place->what & SEVERAL ? strrchr(typed, ',') : NULL;
-    char *whole = mt_asprintf("%s%.*s", before, comma ? (int)(comma + 1 - typed) : 0, typed);
-    add_values(out, cmd, opt, whole);
+    const char *last = comma ? comma + 1 : typed;
+    bool of_label = strncmp(last, MT_LABEL_KEY, strlen(MT_LABEL_KEY)) == 0;
+    char *whole = mt_asprintf("%s%.*s", before, (int)(last - typed), typed);
+    if (of_label && strcmp(opt->name, "by") == 0 && *meaning_of(cmd, "label", 5))
+        add_labels(out, whole);
+    else
+        add_values(out, cmd, opt, whole);
     add_place(out, cmd, whole, typed, place);
     out->open = place->what & SEVERAL && out->v.n;
     free(whole);

@@ -233,7 +233,7 @@ def ask(*words):
 def labelled():
     """A heap profile with a label."""
     p = Profile()
-    text = part(3, number(1, p.text("tenant")) + number(2, p.text("a")))
+    text = part(3, number(1, p.text("tenant")) + number(2, p.text("a"))) + part(3, number(1, p.text("the user")) + number(2, p.text("b, c")))
     values = b"".join(number(2, v) for v in (2, 200, 1, 100))
     p.parts.append(part(2, number(1, p.location(p.function("main.f"))) + values + text))
     return p.bytes()
@@ -276,6 +276,20 @@ def every_value():
     check("values are offered", offered > 100, offered)
 
 
+def labels_of_by():
+    """Keys of labels are offered to those who begin one, and taken, where labels are."""
+    takes = [command for command in ask("") if "--by" in ask(command, "--") and "label" in ask(command, "--by", "")]
+    check("commands take labels", {"table", "peak", "leaks", "diff", "timeline"} <= set(takes), takes)
+    check("others have none", not any("label" in word for word in ask("segments", "--by", "label:")))
+    for command in takes:
+        for before in ("", "site,"):
+            got = set(ask(command, "--by", f"{before}label:"))
+            check(f"{command} --by {before}label: offers labels", got == {f"{before}label:tenant", f"{before}label:the user"}, got)
+        args = ["labels", "labels"] if command == "diff" else ["labels"]
+        done = subprocess.run([MEMTOOL, command, *args, "--by", "label:tenant,label:the user"], capture_output=True, text=True)
+        check(f"{command} takes keys of labels", done.returncode == 0, done.stderr)
+
+
 def keys_of_by():
     """What is offered for --by is what help explains, what the command takes and what it says it takes."""
     commands = [command for command in ask("") if "--by" in ask(command, "--")]
@@ -309,6 +323,7 @@ on_terminal("zsh", ["zsh", "-f", "-i"], "fpath+=($PWD/functions)\n" + ZSH)
 on_terminal("zsh", ["zsh", "-f", "-i"], ZSH + "\nsource <(memtool completion zsh)", LINES[:5])
 in_fish()
 every_value()
+labels_of_by()
 keys_of_by()
 print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 raise SystemExit(failed > 0)
