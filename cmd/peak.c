@@ -283,8 +283,10 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
         struct mt_live_set live = {0};
         st = live_then(p, &f[i], &live, err);
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
-        if (st == MT_OK && n == 1)
+        if (st == MT_OK && n == 1) {
             describe(p, &f[i], &live);
+            mt_peak_categories(p, &live, f[i].level_b);
+        }
         mt_live_set_free(&live);
         if (st != MT_OK)
             goto out;

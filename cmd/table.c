@@ -47,6 +47,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     bool events = !d || mt_device_has_events(d); /* else paths say the thread */
     if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
+    else if (d && events && mt_group_has(keys.v, keys.n, MT_BY_CATEGORY))
+        MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     mt_table_rows(r, &groups, keys.n, keys.device ? d ? d->name : "-" : NULL,

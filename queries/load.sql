@@ -24,6 +24,11 @@ SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_a
   alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
+-- name: load_categories
+-- in: ?1 device id   out: node (0: outside every op), category, what the node itself did to its blocks
+SELECT node_id, category, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
+  FROM node_category WHERE device_id = ?1;
+
 -- name: load_extra
 -- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value
 SELECT node_id, value FROM node_extra WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure = ?4
@@ -53,7 +58,7 @@ SELECT max(start_ns + dur_ns) FROM op WHERE id >= ?1 AND id < ?2;
 -- The blocks of a device that are allocated or freed in a window, both ends included.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4, ?5 the window
 SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  alloc_record, freed_record, alloc_node_id, freed_node_id FROM alloc
+  alloc_record, freed_record, alloc_node_id, freed_node_id, rule FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3
     AND (alloc_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
 
@@ -61,7 +66,7 @@ SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, f
 -- The same, with the nodes of the ops.
 -- in: as load_allocs   out: as load_allocs
 SELECT a.bytes_b, a.alloc_ns, a.alloc_op_id, a.alloc_thread_id, a.freed_ns, a.freed_op_id, a.freed_thread_id,
-  a.alloc_record, a.freed_record, coalesce(o.node_id, a.alloc_node_id), coalesce(f.node_id, a.freed_node_id)
+  a.alloc_record, a.freed_record, coalesce(o.node_id, a.alloc_node_id), coalesce(f.node_id, a.freed_node_id), a.rule
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3
     AND (a.alloc_ns BETWEEN ?4 AND ?5 OR a.freed_ns BETWEEN ?4 AND ?5) ORDER BY a.id;

@@ -145,6 +145,16 @@ CREATE TABLE node_stat (
   PRIMARY KEY (node_id, device_id)
 ) WITHOUT ROWID;
 
+-- What a node itself did on a device to the blocks of one category: 1 parameter, 2 optimizer state, 3 input, 4 temporary,
+-- 5 activation, 6 the same recomputed, 7 gradient, 8 autograd detail, 9 unknown, 10 older than the recording. Figures as in
+-- node_stat. No row: nothing, or the device does not know categories of blocks (device.knows).
+CREATE TABLE node_category (
+  device_id INTEGER NOT NULL, node_id INTEGER NOT NULL, category INTEGER NOT NULL, -- node 0: outside every op
+  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, alloc_n INTEGER NOT NULL,
+  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL,
+  PRIMARY KEY (device_id, node_id, category)
+) WITHOUT ROWID;
+
 -- Further figures of nodes themselves, which only some formats have: temporary_most_n, blocks that the very next
 -- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. No row: 0 where the device knows them.
 CREATE TABLE node_extra (
@@ -185,7 +195,9 @@ CREATE TABLE alloc (
   alloc_record INTEGER,             -- number of the record; NULL: before the recording
   freed_record INTEGER,            -- NULL: alive at the end
   alloc_node_id INTEGER, freed_node_id INTEGER, -- where call paths are recorded but no ops, else NULL
-  id INTEGER PRIMARY KEY
+  id INTEGER PRIMARY KEY,
+  rule INTEGER                     -- what it is for (docs/categories.md): 1 to 5 are R1 to R5, 6 R5b, 7 to 10 R6 to R9, 11 R10,
+                                   -- 12 R10 held by the graph, 13 by the program, 14 R11, 15 R12; NULL: nobody asked
 );
 
 -- Four tables hold what reports need of the records without reading every block (lib/model/history.h).
@@ -368,6 +380,11 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.alloc_ns
     AND (s.end_ns > a.alloc_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
   CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
+  CASE a.rule WHEN 1 THEN 'temporary' WHEN 2 THEN 'optimizer state' WHEN 3 THEN 'temporary' WHEN 4 THEN 'activation (recomputed)'
+    WHEN 5 THEN 'gradient' WHEN 6 THEN 'gradient' WHEN 7 THEN 'autograd detail' WHEN 8 THEN 'parameter' WHEN 9 THEN 'parameter'
+    WHEN 10 THEN 'input' WHEN 11 THEN 'activation' WHEN 12 THEN 'activation' WHEN 13 THEN 'activation' END AS category,
+  CASE a.rule WHEN 6 THEN 'R5b' WHEN 12 THEN 'R10' WHEN 13 THEN 'R10' WHEN 14 THEN 'R11' WHEN 15 THEN 'R12'
+    ELSE 'R' || (a.rule - (a.rule > 6)) END AS why, CASE a.rule WHEN 12 THEN 'graph' WHEN 13 THEN 'program' END AS held_by,
   sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id

@@ -46,6 +46,8 @@ INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 INSERT INTO node SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM temp.rows;
 -- name: node_stat_add_all
 INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15 FROM temp.rows;
+-- name: node_category_add_all
+INSERT INTO node_category SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: node_extra_add
 INSERT INTO node_extra VALUES (?1,?2,?3,?4);
 -- name: moment_add
@@ -65,8 +67,8 @@ INSERT INTO op(node_id, parent_id, start_ns, dur_ns, shape_id, recorded_id, forw
   SELECT c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
 INSERT INTO alloc(device_id, bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  alloc_record, freed_record, alloc_node_id, freed_node_id)
-  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
+  alloc_record, freed_record, alloc_node_id, freed_node_id, rule)
+  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 FROM temp.rows;
 
 -- name: chunk_add
 INSERT INTO usage_chunk VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
@@ -112,6 +114,8 @@ DELETE FROM live_keyframe WHERE device_id IN (SELECT id FROM device WHERE run_id
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_extras
 DELETE FROM node_extra WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_categories
+DELETE FROM node_category WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_moments
 DELETE FROM moment WHERE run_id = ?1;
 -- name: run_delete_max_lifetime

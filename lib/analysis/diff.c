@@ -123,6 +123,11 @@ static void add_explicit(struct collector *c)
         meet(c, mt_grouper_explicit(c->grouper, "[before trace]"));
 }
 
+static bool needs_blocks(const struct mt_op_filter *f)
+{
+    return mt_group_needs_ops(f->keys, f->key_n) || mt_group_has(f->keys, f->key_n, MT_BY_CATEGORY);
+}
+
 static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
 {
     struct mt_diff_side *s = c->side;
@@ -130,12 +135,16 @@ static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
     struct mt_groups groups = {0};
     const struct mt_op_filter all = {.keys = c->grouper->keys, .key_n = c->grouper->key_n};
     enum mt_status st;
-    if (!mt_device_has_events(&s->device) || !mt_group_needs_ops(all.keys, all.key_n)) {
+    if (!mt_device_has_events(&s->device) || !needs_blocks(&all)) {
         MT_TRY(mt_nodes_each(s->db, &s->run, &s->device, false, c->grouper, add_node, c, err));
         add_explicit(c);
         return MT_OK;
     }
-    st = mt_group_ops(s->db, &s->run, &s->device, &all, &tree, &groups, err);
+    if (mt_group_needs_ops(all.keys, all.key_n))
+        st = mt_group_ops(s->db, &s->run, &s->device, &all, &tree, &groups, err);
+    else
+        st = mt_group_categories(s->db, &s->run, &s->device, all.keys, all.key_n, &tree, &groups,
+                                 err);
     if (st == MT_OK)
         add_groups_of_ops(c, &groups);
     mt_groups_free(&groups);

@@ -194,7 +194,9 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
     f->can_tell = mt_leaks_can_tell(f->step_n, f->warmup) && !(gaps & MT_GAPS_OF_FREES);
     MT_TRY(mt_doubt_load(f->lives, device, &f->doubt, err));
     MT_TRY(read_kept_gradients(f, device, err));
-    if (is_of_part(f) || mt_group_needs_ops(f->grouper->keys, f->grouper->key_n))
+    const enum mt_group_key *keys = f->grouper->keys;
+    bool categories = mt_group_has(keys, f->grouper->key_n, MT_BY_CATEGORY);
+    if (is_of_part(f) || categories || mt_group_needs_ops(keys, f->grouper->key_n))
         return mt_allocations_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));

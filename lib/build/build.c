@@ -2,6 +2,7 @@
 #include "lib/build/build.h"
 
 #include "lib/base/thread.h"
+#include "lib/build/gradients.h"
 #include "lib/build/told_base.h"
 
 static void include(struct mt_recording *r, int64_t t_ns)
@@ -60,10 +61,15 @@ void mt_build_memory(struct mt_recording *r)
         know_frames(r);
         return;
     }
+    struct mt_gradients gradients = {0};
     mt_build_attribution(r);
+    if (!r->without_ops)
+        mt_gradients_find(r, &gradients);
+    mt_build_categories(r, &gradients);
     mt_build_rollup(r);
     mt_build_knows(r);
-    mt_build_older(r);
+    mt_build_older(r, &gradients);
+    mt_gradients_free(&gradients);
     mt_build_history(r);
 }
 

@@ -63,10 +63,13 @@ void mt_build_unseen(struct mt_recording *r);  /* ends blocks whose memory is ha
 void mt_build_missing(struct mt_recording *r); /* by what the recorder says itself */
 void mt_build_rollup(struct mt_recording *r);  /* calls the next one */
 void mt_build_totals(struct mt_recording *r);  /* of subtrees, from what nodes did themselves */
-/* Gradients that stay while optimizers step, for the history; part of the next. */
 struct mt_gradients;
+/* What blocks are for: mt_record.rule, of traces; before the rollup. */
+void mt_build_categories(struct mt_recording *r, const struct mt_gradients *g);
+/* Gradients that stay while optimizers step, for the history; part of the next. */
 void mt_build_kept_gradients(struct mt_recording *r, const struct mt_gradients *g);
-void mt_build_older(struct mt_recording *r); /* what is older and in no record */
+/* what is older and in no record */
+void mt_build_older(struct mt_recording *r, const struct mt_gradients *g);
 void mt_build_knows(struct mt_recording *r); /* knows.c: mt_device.knows, where no reader set it */
 void mt_build_history(struct mt_recording *r);
 

@@ -2,6 +2,7 @@
 #include "lib/model/history.h"
 
 #include "lib/build/build.h"
+#include "lib/model/categories.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -199,8 +200,13 @@ static uint32_t origin_of(const struct mt_recording *r, const struct mt_record *
 {
     if (rec->bytes < 0 && rec->mate == MT_NONE)
         return MT_ORIGIN_BEFORE;
-    uint32_t node = mt_rec_node(r, rec->bytes < 0 ? &r->records.v[rec->mate] : rec);
-    return node == MT_NONE ? MT_ORIGIN_OUTSIDE : MT_ORIGIN_NODE + node;
+    const struct mt_record *alloc = rec->bytes < 0 ? &r->records.v[rec->mate] : rec;
+    uint32_t node = mt_rec_node(r, alloc);
+    uint32_t place = node == MT_NONE ? MT_ORIGIN_OUTSIDE : MT_ORIGIN_NODE + node;
+    uint64_t stride = MT_ORIGIN_NODE + (uint64_t)r->nodes.n;
+    if (!alloc->rule || stride * MT_CATEGORY_N > UINT32_MAX)
+        return place;
+    return place + (uint32_t)stride * mt_category_of_rule[alloc->rule];
 }
 
 static void walk_records(struct walk *w)

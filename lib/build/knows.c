@@ -15,6 +15,8 @@ static unsigned knows(const struct mt_recording *r, const struct mt_device *d)
         all |= MT_KNOWS_SEGMENTS;
     if (r->steps.n)
         all |= MT_KNOWS_STEPS;
+    if (r->categorized && !d->no_addresses)
+        all |= MT_KNOWS_CATEGORIES;
     return all;
 }
 

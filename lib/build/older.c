@@ -398,34 +398,32 @@ static void add_words(const struct estimate *e, const struct mt_device *d, struc
 }
 
 /* How old blocks are that a snapshot knows, it says itself. */
-void mt_build_older(struct mt_recording *r)
+void mt_build_older(struct mt_recording *r, const struct mt_gradients *g)
 {
-    struct mt_gradients g;
     struct mt_optimizers o;
     struct mt_buf words = {0};
     struct mt_note *note = &r->notes[MT_NOTE_OLDER];
     if (r->without_ops)
         return;
-    mt_gradients_find(r, &g);
-    mt_build_kept_gradients(r, &g);
+    mt_build_kept_gradients(r, g);
     mt_optimizers_find(r, &o);
-    struct estimate e = {.r = r, .g = &g, .o = &o};
-    if (g.backwards.n) {
-        e.first_ns = g.backwards.v[0].start_ns;
-        e.last_ns = g.backwards.v[g.backwards.n - 1].end_ns;
+    struct estimate e = {.r = r, .g = g, .o = &o};
+    if (g->backwards.n) {
+        e.first_ns = g->backwards.v[0].start_ns;
+        e.last_ns = g->backwards.v[g->backwards.n - 1].end_ns;
     }
     for (size_t d = 0, next = 0; d < r->devices.n; d++) {
         struct mt_device *device = &r->devices.v[d];
         e.device = (uint16_t)d;
-        e.v = next < g.all.n ? &g.all.v[next] : NULL;
-        for (e.n = 0; next < g.all.n && g.all.v[next].device == d; next++)
+        e.v = next < g->all.n ? &g->all.v[next] : NULL;
+        for (e.n = 0; next < g->all.n && g->all.v[next].device == d; next++)
             e.n++;
         if (device->kept_from != MT_KEPT_UNKNOWN)
             continue;
         if (e.n)
             estimate_device(&e);
         else
-            device->uses_kept = !g.sound_n && uses_older(r, (uint16_t)d);
+            device->uses_kept = !g->sound_n && uses_older(r, (uint16_t)d);
         if (!device->uses_kept)
             continue;
         add_words(&e, device, &words);
@@ -434,6 +432,5 @@ void mt_build_older(struct mt_recording *r)
     if (note->count)
         mt_rec_note_detail(r, MT_NOTE_OLDER, "%s", words.s);
     mt_buf_free(&words);
-    mt_gradients_free(&g);
     mt_optimizers_free(&o);
 }

@@ -1,18 +1,20 @@
 /* Sums per node and device: self, and over the subtree. */
 #include "lib/build/build.h"
+#include "lib/model/categories.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-static struct mt_sums *self_of(struct mt_recording *r, struct mt_map *index, uint32_t node,
-                               uint16_t device)
+/* Index into stats. */
+static uint32_t stat_of(struct mt_recording *r, struct mt_map *index, uint32_t node,
+                        uint16_t device)
 {
     uint32_t *at = mt_map_at(index, (uint64_t)node << 16 | device);
     if (*at == MT_NONE) {
         *at = (uint32_t)r->stats.n;
         *mt_vec_push(&r->stats) = (struct mt_node_stat){.node = node, .device = device};
     }
-    return &r->stats.v[*at].self;
+    return *at;
 }
 
 static bool live_at_peak(const struct mt_device *d, const struct mt_record *rec, size_t i)
@@ -44,8 +46,49 @@ static void add_alloc(struct mt_sums *s, int64_t bytes, bool at_peak, bool at_en
     s->at_end_n += at_end;
 }
 
+/* Where the sums of categories are: index + 1, by place and category. Places are the devices, for
+ * what is outside ops, then the nodes of `stats`. */
+struct category_index {
+    MT_VEC(uint32_t) at;
+};
+
+/* The sums of what a record allocates or frees. node: MT_NONE, outside ops. */
+static struct mt_sums *category_of(struct mt_recording *r, struct category_index *index,
+                                   const struct mt_record *rec, uint32_t node, uint32_t stat)
+{
+    uint8_t category = (uint8_t)mt_rec_category(r, rec);
+    size_t place = node == MT_NONE ? rec->device : r->devices.n + stat;
+    size_t at = place * MT_CATEGORY_N + category;
+    while (index->at.n <= at)
+        *mt_vec_push(&index->at) = 0;
+    if (!index->at.v[at]) {
+        *mt_vec_push(&r->category_stats) =
+            (struct mt_category_stat){.node = node, .device = rec->device, .category = category};
+        index->at.v[at] = (uint32_t)r->category_stats.n;
+    }
+    return &r->category_stats.v[index->at.v[at] - 1].self;
+}
+
+static int category_cmp(const void *a, const void *b)
+{
+    const struct mt_category_stat *x = a, *y = b;
+    uint32_t m = x->node + 1, n = y->node + 1; /* 0: outside ops */
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return m != n ? (m < n ? -1 : 1) : (int)x->category - (int)y->category;
+}
+
+static void add_record(struct mt_sums *s, const struct mt_record *rec, bool at_peak, bool at_end)
+{
+    if (rec->bytes >= 0)
+        add_alloc(s, rec->bytes, at_peak, at_end);
+    else
+        s->freed_b -= rec->bytes;
+}
+
 static void sum_self(struct mt_recording *r, struct mt_map *index)
 {
+    struct category_index categories = {0};
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         struct mt_device *d = &r->devices.v[rec->device];
@@ -64,16 +107,17 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
             d->before_at_peak_b -= rec->bytes;
         if (rec->unseen && !alloc)
             continue; /* no op's: mt_device.unseen_b */
-        if (node == MT_NONE) {
+        uint32_t stat = node == MT_NONE ? MT_NONE : stat_of(r, index, node, rec->device);
+        if (node == MT_NONE)
             add_outside(d, rec, at_peak, at_end);
-            continue;
-        }
-        struct mt_sums *s = self_of(r, index, node, rec->device);
-        if (alloc)
-            add_alloc(s, rec->bytes, at_peak, at_end);
         else
-            s->freed_b -= rec->bytes;
+            add_record(&r->stats.v[stat].self, rec, at_peak, at_end);
+        if (r->categorized && !d->no_addresses)
+            add_record(category_of(r, &categories, rec, node, stat), rec, at_peak, at_end);
     }
+    mt_vec_free(&categories.at);
+    if (r->category_stats.n)
+        qsort(r->category_stats.v, r->category_stats.n, sizeof *r->category_stats.v, category_cmp);
 }
 
 /* Blocks older than the recording that outlive it are live at every moment of it. */
@@ -89,7 +133,8 @@ static void sum_older(struct mt_recording *r, struct mt_map *index)
         if (o->node == MT_NONE)
             continue;
         d->older_b += o->bytes;
-        struct mt_sums *s = self_of(r, index, o->node, o->device);
+        uint32_t stat = stat_of(r, index, o->node, o->device); /* may move them */
+        struct mt_sums *s = &r->stats.v[stat].self;
         s->at_peak_b += o->bytes;
         s->at_end_b += o->bytes;
         s->at_peak_n++;

@@ -26,6 +26,13 @@ const struct mt_db_step mt_db_steps[] = {
      "  (SELECT DISTINCT CASE figure WHEN 'temporary_n' THEN 65536 WHEN 'temporary_b' THEN 131072 "
      "  WHEN 'temporary_most_n' THEN 262144 ELSE 0 END AS bit "
      "  FROM node_extra WHERE device_id = device.id))"},
+    /* Blocks have categories; those of older runs come with importing them again. */
+    {9, "ALTER TABLE alloc ADD COLUMN rule INTEGER;"
+        "CREATE TABLE node_category (device_id INTEGER NOT NULL, node_id INTEGER NOT NULL, "
+        "  category INTEGER NOT NULL, alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, "
+        "  alloc_n INTEGER NOT NULL, at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, "
+        "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, "
+        "  PRIMARY KEY (device_id, node_id, category)) WITHOUT ROWID"},
     {0, NULL},
 };
 

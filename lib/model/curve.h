@@ -21,7 +21,8 @@ struct mt_level {
 };
 
 /* Where the block was allocated that comes or goes: MT_ORIGIN_NODE + its node, counted from the
- * run's first; outside every op; or before the recording, or unknown. */
+ * run's first; outside every op; or before the recording, or unknown. To these comes, of a run of
+ * node_n nodes, its category (enum mt_category) * (MT_ORIGIN_NODE + node_n). */
 enum { MT_ORIGIN_OUTSIDE, MT_ORIGIN_BEFORE, MT_ORIGIN_NODE };
 
 struct mt_change {

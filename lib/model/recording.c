@@ -53,6 +53,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->nodes);
     mt_vec_free(&r->stats);
     mt_vec_free(&r->totals);
+    mt_vec_free(&r->category_stats);
     mt_vec_free(&r->extras);
     mt_history_free(&r->history);
     mt_vec_free(&r->unseen);
@@ -197,11 +198,12 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
     return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
            r->records.n * pairing + BYTES(r->records) + BYTES(r->told) + BYTES(r->samples) +
            BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
-           BYTES(r->nodes) + BYTES(r->stats) + BYTES(r->totals) + BYTES(r->extras) +
-           BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) + BYTES(r->labels) +
-           BYTES(r->devices) + mt_strtab_bytes(&r->strings) + mt_strtab_bytes(&r->thread_keys) +
-           mt_strtab_bytes(&r->process_keys) + mt_map_bytes(&r->label_of) +
-           mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) + r->beside_bytes;
+           BYTES(r->nodes) + BYTES(r->stats) + BYTES(r->totals) + BYTES(r->category_stats) +
+           BYTES(r->extras) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
+           BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
+           mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
+           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) +
+           r->beside_bytes;
 #undef BYTES
 }
 

@@ -89,9 +89,11 @@ struct mt_record {
     uint32_t
         told; /* index + 1 in told: what the recorder says of the device afterwards; 0 = nothing */
     uint16_t device;
-    bool has_addr;
-    bool unseen; /* no record of the file but one end of a block's life that nobody saw
-                    (other_allocs.c, unseen.c): it has no op, and thread is MT_NONE */
+    bool has_addr : 1;
+    bool unseen : 1; /* no record of the file but one end of a block's life that nobody saw
+                        (other_allocs.c, unseen.c): it has no op, and thread is MT_NONE */
+    uint8_t
+        rule; /* enum mt_category_rule: of an allocation, what its block is for (categories.h) */
 };
 
 /* Who says what a device held before the recording began and keeps to its end, so that no record
@@ -289,6 +291,14 @@ struct mt_node_total {
     struct mt_sums total;
 };
 
+/* The same of the blocks of one category alone, by stats and categories. */
+struct mt_category_stat {
+    uint32_t node; /* MT_NONE = outside ops */
+    uint16_t device;
+    uint8_t category; /* enum mt_category */
+    struct mt_sums self;
+};
+
 /* A further figure of a node, which only some formats have. */
 struct mt_node_extra {
     uint32_t node;
@@ -337,6 +347,7 @@ struct mt_recording {
     MT_VEC(struct mt_node) nodes;
     MT_VEC(struct mt_node_stat) stats;
     MT_VEC(struct mt_node_total) totals; /* by nodes, of these by devices */
+    MT_VEC(struct mt_category_stat) category_stats;
     MT_VEC(struct mt_node_extra) extras;
     struct mt_history history;
     uint64_t unseen_n; /* of the records: those that are none of the file */
@@ -351,6 +362,7 @@ struct mt_recording {
     enum mt_run_kind kind;    /* the reader's, as the format */
     int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
     bool whole_us;            /* no time in the file has decimals */
+    bool categorized;         /* the build: rules have said what blocks are for */
     bool summed;              /* the reader gave sums of nodes and devices, curve and moments
                                  (heap.h) instead of records: nothing but totals is to be built */
     uint64_t summed_n;        /* then, the memory records these are of */

@@ -67,6 +67,13 @@ bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n)
     return needs;
 }
 
+bool mt_group_has(const enum mt_group_key *keys, int key_n, enum mt_group_key key)
+{
+    while (key_n > 0 && keys[key_n - 1] != key)
+        key_n--;
+    return key_n > 0;
+}
+
 bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n)
 {
     bool part = false, op = false;

@@ -31,7 +31,8 @@ enum mt_key_span {
         "the library or program that the site's function is in (heap logs)")                       \
     KEY(FILE, "file", MT_SPAN_PART, false, "the source file of the site's function (heap logs)")   \
     KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
-        "what the memory is for: parameter, activation, gradient (memory timelines)")              \
+        "what the memory is for: parameter, gradient, activation ... (traces with addresses, "     \
+        "memory timelines)")                                                                       \
     KEY(LABEL, "label", MT_SPAN_PART, false,                                                       \
         "what the recorder was told of it: tenant=a, user=5; label:user is the 5 alone (pprof, "   \
         "rows; "                                                                                   \
@@ -83,6 +84,9 @@ enum mt_group_key mt_group_key_find(const char *name, size_t n);
 
 /* Whether some of the keys need single ops. */
 bool mt_group_needs_ops(const enum mt_group_key *keys, int key_n);
+
+/* Whether the key is one of them. */
+bool mt_group_has(const enum mt_group_key *keys, int key_n, enum mt_group_key key);
 
 /* Whether only the outermost calls of a group are counted (MT_SPAN_PART), and not each. */
 bool mt_group_calls_outermost(const enum mt_group_key *keys, int key_n);

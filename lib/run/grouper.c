@@ -106,6 +106,14 @@ static uint32_t key_of_size(struct mt_grouper *g, const struct mt_origin *of)
     return g->size_text;
 }
 
+static uint32_t key_of_category(struct mt_grouper *g, const struct mt_origin *of)
+{
+    uint32_t *text = &g->category_text[of->category < MT_CATEGORY_N ? of->category : 0];
+    if (!*text)
+        *text = text_id(g->tree, mt_category_names[of->category]) + 1;
+    return *text - 1;
+}
+
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
 {
     struct mt_tree *t = g->tree;
@@ -116,6 +124,8 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return key_of_step(g, of->step);
     if (key == MT_BY_SIZE)
         return key_of_size(g, of);
+    if (key == MT_BY_CATEGORY && of->category)
+        return key_of_category(g, of);
     if (of->node == MT_NONE)
         return text_id(t, t->outside_name ? t->outside_name : "[outside ops]");
     if (key == MT_BY_THREAD) {
@@ -227,14 +237,18 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
 {
     uint32_t ids[MT_BY_N];
     bool named = false; /* some key says that it is outside every op */
-    bool sized = false; /* a size is one, be it of ops or not */
+    bool sized = false; /* a size is one, be it of ops or not; so is a category */
     for (int k = 0; k < g->key_n; k++) {
         enum mt_group_key key = g->keys[k];
         ids[k] = key_of(g, origin, k);
-        sized |= key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN;
+        bool of_block = (key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN) ||
+                        (key == MT_BY_CATEGORY && origin->category);
+        sized |= of_block;
         named |= key == MT_BY_THREAD ? origin->thread == MT_NONE
-                                     : key != MT_BY_STEP && key != MT_BY_SIZE;
+                                     : key != MT_BY_STEP && key != MT_BY_SIZE && !of_block;
     }
+    if (g->key_n == 1 && g->keys[0] == MT_BY_CATEGORY && origin->category == MT_CATEGORY_BEFORE)
+        return group_at(g, ids, true);
     bool outside = origin->node == MT_NONE && (named || !sized);
     if (outside && !named)
         ids[g->key_n - 1] = part_of(g->tree, ids[g->key_n - 1], "outside ops");
@@ -260,7 +274,8 @@ uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *ou
     const struct mt_origin origin = {.node = MT_NONE,
                                      .thread = outside->thread,
                                      .step = outside->step,
-                                     .size_b = outside->size_b};
+                                     .size_b = outside->size_b,
+                                     .category = outside->category};
     return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
 }
 

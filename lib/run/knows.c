@@ -40,8 +40,16 @@ static const struct lack {
      "`memtool import --split size` does, where the file has single blocks or events."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
+    {MT_KNOWS_CATEGORIES, TRACE,
+     "does not say what its memory is for: it was imported by an older memtool, or has no "
+     "addresses",
+     "`memtool import --replace FILE` imports the trace again; categories need PyTorch 1.11 or "
+     "later."},
+    {MT_KNOWS_CATEGORIES, SNAPSHOT,
+     "is an allocator snapshot, which does not say what memory is for",
+     "Profiler traces do, and memory timelines of prof.export_memory_timeline()."},
     {MT_KNOWS_CATEGORIES, ANY, "does not say what its memory is for",
-     "Memory timelines do, which prof.export_memory_timeline() writes."},
+     "Profiler traces do, and memory timelines of prof.export_memory_timeline()."},
     {MT_KNOWS_STEPS, RECORDS, "has no steps", "`memtool info` says how to mark them."},
     {MT_KNOWS_STEPS, ANY, "has no steps", "Ask for times instead, or for all of it."},
     {MT_KNOWS_AT_END, RECORDS,

@@ -20,6 +20,12 @@ static inline bool mt_device_has_events(const struct mt_run_device *device)
     return mt_knows_events(device->knows);
 }
 
+/* Whether it is known of each block what it is for. */
+static inline bool mt_device_categorizes(const struct mt_run_device *device)
+{
+    return mt_device_knows(device, MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES);
+}
+
 /* MT_OK if the device of the run knows all these; device NULL: if some device of such a run may.
  * Errors: MT_EUSAGE, what is missing first of them, and what to ask instead. */
 enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *device, unsigned need,

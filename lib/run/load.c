@@ -342,6 +342,15 @@ enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struc
     }
 }
 
+uint8_t mt_load_category(const struct mt_stmt *s, int column, bool older)
+{
+    int64_t rule = mt_stmt_int(s, column);
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
+        return older ? MT_CATEGORY_BEFORE : MT_CATEGORY_NONE;
+    return rule > 0 && rule < MT_CATEGORY_RULE_N ? mt_category_of_rule[rule]
+                                                 : (uint8_t)MT_CATEGORY_NONE;
+}
+
 uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)
 {
     size_t at = mt_count_below(t->thread_ids.v, t->thread_ids.n, sizeof *t->thread_ids.v, id);

@@ -5,6 +5,7 @@
 #ifndef MT_LOAD_H
 #define MT_LOAD_H
 
+#include "lib/model/categories.h"
 #include "lib/model/extras.h"
 #include "lib/model/recording.h"
 #include "lib/run/group_keys.h"
@@ -24,6 +25,7 @@ struct mt_item {
     uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
     int64_t step;                    /* INT64_MIN = outside steps */
     int64_t size_b;                  /* of blocks; MT_UNKNOWN */
+    uint8_t category;                /* of blocks: enum mt_category */
 };
 
 /* Where something happened: what groups are made of. */
@@ -31,17 +33,20 @@ struct mt_origin {
     uint32_t node; /* MT_NONE = outside ops */
     uint32_t shape, thread, forward;
     int64_t step;
-    int64_t size_b; /* MT_UNKNOWN = that of the node, if it has one */
+    int64_t size_b;   /* MT_UNKNOWN = that of the node, if it has one */
+    uint8_t category; /* MT_CATEGORY_NONE: the same */
 };
 
 static inline struct mt_origin mt_origin_of_node(uint32_t node)
 {
-    return (struct mt_origin){node, MT_NONE, MT_NONE, MT_NONE, INT64_MIN, MT_UNKNOWN};
+    return (struct mt_origin){node,      MT_NONE,    MT_NONE,         MT_NONE,
+                              INT64_MIN, MT_UNKNOWN, MT_CATEGORY_NONE};
 }
 
 static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
 {
-    return (struct mt_origin){i->node, i->shape, i->thread, i->forward, i->step, i->size_b};
+    return (struct mt_origin){i->node, i->shape,  i->thread,  i->forward,
+                              i->step, i->size_b, i->category};
 }
 
 /* An item that is nothing but a node. */
@@ -67,10 +72,11 @@ struct mt_tree_node {
 /* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
 struct mt_outside {
     struct mt_sums sums;
-    uint32_t thread; /* MT_NONE = any */
-    int64_t step;    /* INT64_MIN = outside steps, or any */
-    int64_t size_b;  /* MT_UNKNOWN = any */
-    bool unseen;     /* no records, but frees that nobody saw: of no thread */
+    uint32_t thread;  /* MT_NONE = any */
+    int64_t step;     /* INT64_MIN = outside steps, or any */
+    int64_t size_b;   /* MT_UNKNOWN = any */
+    uint8_t category; /* MT_CATEGORY_NONE = any */
+    bool unseen;      /* no records, but frees that nobody saw: of no thread */
 };
 
 struct mt_tree {
@@ -136,6 +142,10 @@ void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
 /* The same, and what is outside every op of it or freed unseen. */
 void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device);
 
+/* What a block is for: of the rule in a column of a row. older: than the recording. */
+struct mt_stmt;
+uint8_t mt_load_category(const struct mt_stmt *s, int column, bool older);
+
 /* Fills thread_names and thread_ids. Errors: MT_EDB. */
 enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
                                struct mt_err *err);
@@ -191,6 +201,7 @@ struct mt_grouper {
     uint32_t step_text;           /* its string, MT_NONE = none yet */
     int64_t size_b;               /* the same of sizes */
     uint32_t size_text;
+    uint32_t category_text[MT_CATEGORY_N]; /* and 1 more; 0 = not asked yet */
     MT_VEC(struct mt_group_name {
         const char *const *key; /* by position of the keys; borrowed from the tree */
         bool explicit_row;
@@ -232,6 +243,13 @@ enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, const enum mt_group_key *keys,
                               int key_n, struct mt_tree *t, struct mt_groups *out,
                               struct mt_err *err);
+
+/* The same of keys among which is the category of blocks, from what is stored of each: no calls,
+ * no times. Errors: MT_EDB. */
+enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
+                                   const struct mt_run_device *device,
+                                   const enum mt_group_key *keys, int key_n, struct mt_tree *t,
+                                   struct mt_groups *out, struct mt_err *err);
 
 /* The items of a tree and what is outside ops, grouped. */
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);

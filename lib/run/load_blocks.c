@@ -25,21 +25,40 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
     return &new->sums;
 }
 
+/* What keys ask of a block that no op says; else MT_UNKNOWN and MT_CATEGORY_NONE. */
+struct of_block {
+    int64_t size_b;
+    uint8_t category;
+};
+
+/* Of a row of load_allocs. */
+static struct of_block block_of(const struct mt_op_loader *l, const struct mt_stmt *s)
+{
+    struct of_block b = {.size_b = l->asked[MT_BY_SIZE] ? mt_stmt_int(s, 0) : MT_UNKNOWN};
+    if (l->asked[MT_BY_CATEGORY])
+        b.category = mt_load_category(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL);
+    return b;
+}
+
 /* What is outside ops (thread MT_NONE: allocated unseen), or was freed unseen, by what the keys ask
  * for. */
 static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int64_t step,
-                                    bool unseen, int64_t size_b)
+                                    bool unseen, const struct of_block *b)
 {
     struct mt_tree *t = l->t;
     const struct {
         int64_t step, size_b;
-        uint32_t thread, unseen; /* as bytes a key, without padding */
-    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN, l->asked[MT_BY_SIZE] ? size_b : MT_UNKNOWN,
-             l->asked[MT_BY_THREAD] ? thread : MT_NONE, unseen};
+        uint32_t thread, unseen, category, none; /* as bytes a key, without padding */
+    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN,   b->size_b,
+             l->asked[MT_BY_THREAD] ? thread : MT_NONE, unseen,
+             unseen ? MT_CATEGORY_NONE : b->category,   0};
     uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
     if (at == t->outside.n)
-        *mt_vec_push(&t->outside) = (struct mt_outside){
-            .thread = key.thread, .step = key.step, .size_b = key.size_b, .unseen = unseen};
+        *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread,
+                                                        .step = key.step,
+                                                        .size_b = key.size_b,
+                                                        .category = (uint8_t)key.category,
+                                                        .unseen = unseen};
     return &t->outside.v[at].sums;
 }
 
@@ -51,15 +70,15 @@ int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place)
 /* Recordings of call paths have no op around a block, and sizes are not those of ops: its node in
  * that step (its place, -1 = none) on that thread is the item. */
 static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, uint32_t thread,
-                          int64_t size_b)
+                          const struct of_block *b)
 {
     struct mt_tree *t = l->t;
     uint32_t inner = MT_NONE, wanted = MT_NONE;
     for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
         const struct {
             int64_t place, size_b;
-            uint32_t node, thread; /* as bytes a key, without padding */
-        } key = {place, l->asked[MT_BY_SIZE] ? size_b : MT_UNKNOWN, at, thread};
+            uint32_t node, thread, category, none; /* as bytes a key, without padding */
+        } key = {place, b->size_b, at, thread, b->category, 0};
         uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
         bool known = item < t->items.n;
         if (!known) {
@@ -68,6 +87,7 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
             new->thread = thread;
             new->step = mt_op_step_number(l, place);
             new->size_b = key.size_b;
+            new->category = b->category;
         }
         if (inner != MT_NONE)
             t->items.v[inner].parent = item;
@@ -87,21 +107,21 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
         return NULL;
     enum { FREED = 4 };
     int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
-    int64_t size_b = mt_stmt_int(s, 0);
+    const struct of_block block = block_of(l, s);
     int64_t step = mt_op_step_number(l, place);
     if (mt_stmt_kind(s, column + 2) == MT_VALUE_NULL)
         return l->filter->thread || !mt_op_step_wanted(l, step)
                    ? NULL
-                   : sums_outside(l, MT_NONE, step, column == FREED, size_b);
+                   : sums_outside(l, MT_NONE, step, column == FREED, &block);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;
-    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL && !l->asked[MT_BY_SIZE])
+    if (mt_stmt_kind(s, column + 1) != MT_VALUE_NULL && !l->by_block)
         return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first), place, thread);
     uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
     if (node >= l->t->nodes.n)
-        return sums_outside(l, thread, step, false, size_b);
-    uint32_t item = path_item(l, (uint32_t)node, place, thread, size_b);
+        return sums_outside(l, thread, step, false, &block);
+    uint32_t item = path_item(l, (uint32_t)node, place, thread, &block);
     return &l->t->items.v[item].self;
 }
 
@@ -110,8 +130,7 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
 {
     struct mt_stmt *s;
     bool row;
-    MT_TRY(
-        mt_db_query(l->db, l->asked[MT_BY_SIZE] ? MT_Q_LOAD_ALLOCS_IN : MT_Q_LOAD_ALLOCS, &s, err));
+    MT_TRY(mt_db_query(l->db, l->by_block ? MT_Q_LOAD_ALLOCS_IN : MT_Q_LOAD_ALLOCS, &s, err));
     mt_stmt_bind(s, "iiiii", l->run->alloc_first, l->run->alloc_first + l->run->alloc_n, d->id,
                  l->window.from_ns, l->window.to_ns);
     for (;;) {
@@ -153,7 +172,8 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         if (node >= l->t->nodes.n)
             continue;
         int64_t bytes = mt_stmt_int(s, 0);
-        uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, bytes); /* may move the items */
+        const struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN};
+        uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, &block); /* may move the items */
         struct mt_sums *sums = &l->t->items.v[item].self;
         mt_wrap_inc(&sums->at_peak_b, bytes);
         mt_wrap_inc(&sums->at_end_b, bytes);
@@ -162,7 +182,7 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
     }
 }
 
-static void add_totals(struct mt_tree *t)
+void mt_tree_add_totals(struct mt_tree *t)
 {
     for (size_t i = 0; i < t->items.n; i++)
         t->items.v[i].total = t->items.v[i].self;
@@ -178,6 +198,6 @@ enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device
     if (device->older_b && !l->filter->thread && !l->filter->by_step)
         MT_TRY(read_older(l, device, err));
     mt_tree_preorder(l->t); /* parents of path items may stand behind them */
-    add_totals(l->t);
+    mt_tree_add_totals(l->t);
     return MT_OK;
 }

@@ -102,7 +102,7 @@ static enum mt_status find_ranges(struct op_reader *r, struct mt_err *err)
             break;
         struct op_range range = {mt_stmt_int(s, 2),
                                  mt_wrap_add(mt_stmt_int(s, 2), mt_stmt_int(s, 3))};
-        if (!l->wanted[thread] || l->asked[MT_BY_SIZE]) /* blocks say enough */
+        if (!l->wanted[thread] || l->by_block) /* blocks say enough */
             range.end = range.first;
         if (l->filter->by_step)
             MT_TRY(cut_range(l, &range, err));
@@ -307,8 +307,10 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
-    if (l->asked[MT_BY_SIZE] && (l->asked[MT_BY_SHAPE] || l->asked[MT_BY_FORWARD])) {
-        MT_FAIL(err, MT_EUSAGE, "what ops do is not grouped by size and by %s",
+    l->by_block = l->asked[MT_BY_SIZE] || l->asked[MT_BY_CATEGORY];
+    if (l->by_block && (l->asked[MT_BY_SHAPE] || l->asked[MT_BY_FORWARD])) {
+        MT_FAIL(err, MT_EUSAGE, "what ops do is not grouped by %s and by %s",
+                mt_group_key_name(l->asked[MT_BY_SIZE] ? MT_BY_SIZE : MT_BY_CATEGORY),
                 l->asked[MT_BY_SHAPE] ? "shape" : "forward");
         mt_err_hint(err, "Group by one of them, or ask `memtool peak` or `leaks` for both.");
         return MT_EUSAGE;

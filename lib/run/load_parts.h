@@ -25,6 +25,7 @@ struct mt_op_loader {
     bool by_step;            /* the filter or the keys ask for steps */
     bool *wanted;            /* by thread index */
     bool asked[MT_BY_N];     /* which keys the ops are grouped by */
+    bool by_block;           /* some of them are of blocks, not of ops: size, category */
 
     /* What blocks leave behind. */
     uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
@@ -44,5 +45,8 @@ int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place);
 /* Reads the blocks: sums of ops, of what is outside ops, and of call paths as items of the tree. */
 enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
                               struct mt_err *err);
+
+/* Fills the totals of the items of a tree in preorder from what each did itself. */
+void mt_tree_add_totals(struct mt_tree *t);
 
 #endif

@@ -149,6 +149,23 @@ static void stat_row(void *closure, uint64_t i, int64_t *c)
     put_sums(d, &t->total, c + 9);
 }
 
+static void category_row(void *closure, uint64_t i, int64_t *c)
+{
+    const struct mt_writer *w = closure;
+    const struct mt_category_stat *s = &w->r->category_stats.v[i];
+    const int64_t cells[] = {w->device + (int64_t)s->device,
+                             s->node == MT_NONE ? 0 : w->node + (int64_t)s->node,
+                             (int64_t)s->category,
+                             s->self.alloc_b,
+                             s->self.freed_b,
+                             s->self.alloc_n,
+                             s->self.at_peak_b,
+                             s->self.at_end_b,
+                             s->self.at_peak_n,
+                             s->self.at_end_n};
+    memcpy(c, cells, sizeof cells);
+}
+
 /* There may be millions. Their frames are written first: a row may not ask the database. */
 static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
 {
@@ -161,7 +178,9 @@ static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
                 MT_TRY(frame_id(w, frames[k], &id, err));
     }
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_ADD_ALL, w->r->nodes.n, node_row, w, err));
-    return mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->totals.n, stat_row, w, err);
+    MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->totals.n, stat_row, w, err));
+    return mt_db_insert_rows(w->db, MT_Q_NODE_CATEGORY_ADD_ALL, w->r->category_stats.n,
+                             category_row, w, err);
 }
 
 static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
@@ -371,6 +390,7 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
     cells[9] = death ? death - all : INT64_MIN;
     cells[10] = node_ref(w, alloc);
     cells[11] = node_ref(w, death);
+    cells[12] = alloc && alloc->rule ? (int64_t)alloc->rule : INT64_MIN;
 }
 
 static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts *o,

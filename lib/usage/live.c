@@ -41,6 +41,7 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
         .freed_record = INT64_MAX,
         .origin = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
     out->origin.size_b = out->bytes;
+    out->origin.category = mt_load_category(s, 6, false);
     out->origin.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->origin.step = mt_steps_number_at(&l->steps, out->alloc_ns);
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
@@ -61,18 +62,20 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
         if (!row)
             return MT_OK;
         MT_TRY(read_life(l, s, &life, err));
-        life.freed_ns = mt_stmt_int_or(s, 6, INT64_MAX);
-        life.freed_record = mt_stmt_int_or(s, 7, INT64_MAX);
-        life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 8);
-        life.alloc_unseen = mt_stmt_int(s, 9) != 0;
+        life.freed_ns = mt_stmt_int_or(s, 7, INT64_MAX);
+        life.freed_record = mt_stmt_int_or(s, 8, INT64_MAX);
+        life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 9);
+        life.alloc_unseen = mt_stmt_int(s, 10) != 0;
         MT_TRY(use(closure, &life, err));
     }
 }
 
 void mt_origin_groups_init(struct mt_origin_groups *b, struct mt_grouper *grouper)
 {
-    *b =
-        (struct mt_origin_groups){.grouper = grouper, .n = MT_ORIGIN_NODE + grouper->tree->nodes.n};
+    bool apart = mt_group_has(grouper->keys, grouper->key_n, MT_BY_CATEGORY);
+    *b = (struct mt_origin_groups){.grouper = grouper,
+                                   .stride = MT_ORIGIN_NODE + grouper->tree->nodes.n};
+    b->n = b->stride * (apart ? MT_CATEGORY_N : 1);
     b->of = mt_alloc(b->n * sizeof *b->of);
     memset(b->of, 0xff, b->n * sizeof *b->of);
 }
@@ -86,11 +89,15 @@ uint32_t mt_origin_group(struct mt_origin_groups *b, uint32_t origin)
 {
     if (origin == MT_ORIGIN_BEFORE)
         return MT_NONE;
-    if (origin >= b->n)
+    if (origin / b->stride >= MT_CATEGORY_N)
         origin = MT_ORIGIN_OUTSIDE; /* a damaged database */
+    if (b->n == b->stride)
+        origin %= (uint32_t)b->stride;
     if (b->of[origin] == MT_NONE) {
-        const struct mt_origin from =
-            mt_origin_of_node(origin == MT_ORIGIN_OUTSIDE ? MT_NONE : origin - MT_ORIGIN_NODE);
+        uint32_t place = origin % (uint32_t)b->stride;
+        struct mt_origin from =
+            mt_origin_of_node(place < MT_ORIGIN_NODE ? MT_NONE : place - MT_ORIGIN_NODE);
+        from.category = (uint8_t)(origin / b->stride);
         b->of[origin] = mt_grouper_of(b->grouper, &from);
     }
     return b->of[origin];

@@ -36,8 +36,8 @@ bool mt_allocations_are_known(const struct mt_run_device *device);
 /* To which group the blocks of changes belong (mt_changes_each), for keys that need no ops. */
 struct mt_origin_groups {
     struct mt_grouper *grouper;
-    uint32_t *of; /* by mt_change.allocated; MT_NONE = not asked yet */
-    size_t n;
+    uint32_t *of;     /* by mt_change.origin; MT_NONE = not asked yet */
+    size_t n, stride; /* origins: in all, and of one category; the same where none is asked for */
 };
 void mt_origin_groups_init(struct mt_origin_groups *b, struct mt_grouper *grouper);
 void mt_origin_groups_free(struct mt_origin_groups *b);

@@ -1,0 +1,316 @@
+/*
+ * What each block of a trace is for. The rules R1 to R12, their order and how often they are right
+ * stand in docs/categories.md. Most need the life of the block alone and the ops around its ends;
+ * R7 asks which sizes the gradients have, so it comes when all of these are known.
+ */
+#include "lib/model/categories.h"
+
+#include "lib/base/search.h"
+#include "lib/base/sort.h"
+#include "lib/build/build.h"
+#include "lib/build/gradients.h"
+#include "lib/build/places.h"
+#include <stdlib.h>
+
+enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each other */
+
+/* A step of an optimizer. */
+struct span {
+    int64_t start_ns, end_ns;
+};
+
+/* How many gradients of a size a backward pass leaves; of several passes the most. */
+struct size_n {
+    int64_t bytes;
+    uint32_t n, backward;
+    uint16_t device;
+};
+
+struct finder {
+    struct mt_recording *r;
+    const struct mt_backward *backwards;
+    size_t backward_n;
+    struct mt_place *places;
+    MT_VEC(struct span) steps;
+    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. And
+     * the end of the last op there is. */
+    int64_t computes_ns, computed_ns, last_ns;
+    MT_VEC(struct size_n) sizes; /* one of each gradient, then of each size */
+};
+
+/* A block: where and how long it lived. */
+struct life {
+    const struct mt_record *alloc;
+    const struct mt_place *place, *freed; /* NULL: outside ops, or not freed */
+    int64_t born_ns, died_ns;             /* INT64_MAX: never */
+};
+
+static const struct mt_place *place_of(const struct finder *f, const struct mt_record *rec)
+{
+    uint32_t node = rec->unseen ? MT_NONE : mt_rec_node(f->r, rec);
+    return node == MT_NONE ? NULL : &f->places[node];
+}
+
+static struct life life_of(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_record *mate = rec->mate == MT_NONE ? NULL : &f->r->records.v[rec->mate];
+    return (struct life){.alloc = rec,
+                         .place = place_of(f, rec),
+                         .freed = mate ? place_of(f, mate) : NULL,
+                         .born_ns = rec->t_ns,
+                         .died_ns = mate ? mate->t_ns : INT64_MAX};
+}
+
+static bool is_known(const struct mt_recording *r, const struct mt_record *rec)
+{
+    return rec->bytes >= 0 && !r->devices.v[rec->device].no_addresses;
+}
+
+/* When the op ends that lies so many above that of a record. */
+static int64_t end_above(const struct finder *f, const struct mt_record *rec, int32_t up)
+{
+    const struct mt_thread *t = &f->r->threads.v[rec->thread];
+    const struct mt_op *op = &t->ops.v[rec->op - t->op_base];
+    for (; up > 0 && op->parent != MT_NONE; up--)
+        op = &t->ops.v[op->parent - t->op_base];
+    return op->end_ns;
+}
+
+/* ---- backward passes and steps ---- */
+
+static size_t backwards_up_to(const struct finder *f, int64_t t_ns)
+{
+    if (!f->backward_n)
+        return 0;
+    return mt_count_up_to(&f->backwards->start_ns, f->backward_n, sizeof *f->backwards, t_ns);
+}
+
+static int64_t first_backward(const struct finder *f)
+{
+    return f->backward_n ? f->backwards[0].start_ns : INT64_MAX;
+}
+
+/* The pass that a moment lies in; MT_NONE: none. */
+static uint32_t backward_at(const struct finder *f, int64_t t_ns)
+{
+    size_t n = backwards_up_to(f, t_ns);
+    return n && t_ns <= f->backwards[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
+}
+
+/* Ops that other rules need, and steps. */
+static void read_ops(struct finder *f)
+{
+    const struct mt_recording *r = f->r;
+    f->computes_ns = INT64_MAX;
+    f->computed_ns = f->last_ns = INT64_MIN;
+    for (size_t t = 0; t < r->threads.n; t++)
+        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
+            const struct mt_op *op = &r->threads.v[t].ops.v[i];
+            const struct mt_place *p = &f->places[op->node];
+            if (p->step_up == 0)
+                *mt_vec_push(&f->steps) = (struct span){op->start_ns, op->end_ns};
+            f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
+            if (!p->computes)
+                continue;
+            f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
+            f->computed_ns = op->end_ns > f->computed_ns ? op->end_ns : f->computed_ns;
+        }
+    mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
+}
+
+/* ---- rules of one block alone ---- */
+
+static bool is_temporary(const struct finder *f, const struct life *l)
+{
+    if (!l->place || l->place->leaf_up == MT_PLACE_NOWHERE || l->died_ns == INT64_MAX)
+        return false;
+    int64_t end_ns = end_above(f, l->alloc, l->place->leaf_up);
+    return f->r->whole_us ? l->died_ns < end_ns : l->died_ns <= end_ns;
+}
+
+static void add_gradient(struct finder *f, const struct life *l)
+{
+    *mt_vec_push(&f->sizes) =
+        (struct size_n){l->alloc->bytes, 1, backward_at(f, l->born_ns), l->alloc->device};
+}
+
+static enum mt_category_rule rule_in_backward(const struct finder *f, const struct life *l)
+{
+    uint32_t at = backward_at(f, l->born_ns);
+    int64_t end_ns = at == MT_NONE ? l->born_ns : f->backwards[at].end_ns;
+    if (l->place->recomputed)
+        return MT_CATEGORY_R4;
+    if (l->died_ns > end_ns + (f->r->whole_us ? AFTER_US : 0))
+        return MT_CATEGORY_R5;
+    if (l->place->accumulates && l->freed && l->freed->zeroes)
+        return MT_CATEGORY_R5B;
+    return MT_CATEGORY_R6;
+}
+
+/* R1 to R6; MT_CATEGORY_NO_RULE: another. */
+static enum mt_category_rule rule_alone(const struct finder *f, const struct life *l)
+{
+    if (is_temporary(f, l))
+        return MT_CATEGORY_R1;
+    if (!l->place)
+        return MT_CATEGORY_NO_RULE;
+    if (l->place->backward)
+        return rule_in_backward(f, l);
+    if (l->place->step_up == MT_PLACE_NOWHERE)
+        return MT_CATEGORY_NO_RULE;
+    return l->died_ns > end_above(f, l->alloc, l->place->step_up) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
+}
+
+/* ---- parameters ---- */
+
+static int size_cmp(const void *a, const void *b)
+{
+    const struct size_n *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return x->backward < y->backward ? -1 : x->backward > y->backward;
+}
+
+/* Of each size what the pass leaves that leaves most of it. */
+static void count_sizes(struct finder *f)
+{
+    size_t kept = 0;
+    struct size_n *v = f->sizes.v;
+    if (f->sizes.n)
+        qsort(v, f->sizes.n, sizeof *v, size_cmp);
+    for (size_t i = 0, end; i < f->sizes.n; i = end) {
+        struct size_n one = v[i];
+        for (end = i; end < f->sizes.n && size_cmp(&v[end], &v[i]) == 0; end++)
+            one.n = (uint32_t)(end - i) + 1;
+        if (kept && v[kept - 1].bytes == one.bytes && v[kept - 1].device == one.device)
+            v[kept - 1].n = one.n > v[kept - 1].n ? one.n : v[kept - 1].n;
+        else
+            v[kept++] = one;
+    }
+    f->sizes.n = kept;
+}
+
+/* Takes one of the gradients of that size, if there is one left. */
+static bool take_size(struct finder *f, const struct mt_record *rec)
+{
+    size_t low = 0, high = f->sizes.n;
+    const struct size_n key = {.bytes = rec->bytes, .device = rec->device};
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        const struct size_n *m = &f->sizes.v[mid];
+        if (m->device < key.device || (m->device == key.device && m->bytes < key.bytes))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    struct size_n *found = &f->sizes.v[low];
+    if (low == f->sizes.n || found->bytes != key.bytes || found->device != key.device || !found->n)
+        return false;
+    found->n--;
+    return true;
+}
+
+/* Whether a block is there before the first step of an optimizer and after the last one. */
+static bool spans_steps(const struct finder *f, const struct life *l)
+{
+    return f->steps.n && l->died_ns > f->steps.v[0].start_ns &&
+           l->died_ns > f->steps.v[f->steps.n - 1].end_ns;
+}
+
+/* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
+ * older than the copies, as large, and never learns. */
+static void find_parameters(struct finder *f)
+{
+    struct mt_recording *r = f->r;
+    for (size_t i = r->records.n; i-- > 0;) {
+        struct mt_record *rec = &r->records.v[i];
+        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
+            continue;
+        const struct life l = life_of(f, rec);
+        if (spans_steps(f, &l) && take_size(f, rec))
+            rec->rule = MT_CATEGORY_R7;
+    }
+}
+
+/* ---- the rest ---- */
+
+static bool is_still_parameter(const struct finder *f, const struct life *l)
+{
+    if (l->born_ns >= f->computes_ns || (l->place && l->place->never_parameter))
+        return false;
+    if (f->steps.n)
+        return l->born_ns < first_backward(f) && spans_steps(f, l);
+    return l->died_ns > f->computed_ns;
+}
+
+/* Kept by the program across steps. */
+static bool is_kept(const struct finder *f, const struct life *l)
+{
+    if (!f->steps.n)
+        return false;
+    const struct span *v = f->steps.v;
+    size_t from = mt_count_up_to(&v->start_ns, f->steps.n, sizeof *v, l->born_ns);
+    size_t to = mt_count_below(&v->end_ns, f->steps.n, sizeof *v, l->died_ns);
+    size_t n = to > from ? to - from : 0;
+    return n >= 4 || (n >= 2 && l->died_ns > f->last_ns);
+}
+
+/* Who holds an activation when the next backward pass begins. */
+static enum mt_category_rule activation(const struct finder *f, const struct life *l)
+{
+    size_t next = backwards_up_to(f, l->born_ns);
+    if (next == f->backward_n || l->died_ns <= f->backwards[next].start_ns)
+        return MT_CATEGORY_R10;
+    return l->freed && l->freed->backward ? MT_CATEGORY_R10_GRAPH : MT_CATEGORY_R10_PROGRAM;
+}
+
+static enum mt_category_rule rule_of_rest(const struct finder *f, const struct life *l)
+{
+    if (is_still_parameter(f, l))
+        return MT_CATEGORY_R8;
+    if (l->place && (l->place->maker || l->place->data))
+        return MT_CATEGORY_R9;
+    if (!l->place)
+        return MT_CATEGORY_R11;
+    return is_kept(f, l) ? MT_CATEGORY_R12 : activation(f, l);
+}
+
+static void apply_rules(struct finder *f)
+{
+    struct mt_recording *r = f->r;
+    for (size_t i = 0; i < r->records.n; i++) {
+        struct mt_record *rec = &r->records.v[i];
+        if (!is_known(r, rec))
+            continue;
+        const struct life l = life_of(f, rec);
+        enum mt_category_rule rule = rule_alone(f, &l);
+        rec->rule = (uint8_t)rule;
+        if (rule == MT_CATEGORY_R5 || rule == MT_CATEGORY_R5B)
+            add_gradient(f, &l);
+    }
+    count_sizes(f);
+    find_parameters(f);
+    for (size_t i = 0; i < r->records.n; i++) {
+        struct mt_record *rec = &r->records.v[i];
+        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
+            continue;
+        const struct life l = life_of(f, rec);
+        rec->rule = (uint8_t)rule_of_rest(f, &l);
+    }
+}
+
+void mt_build_categories(struct mt_recording *r, const struct mt_gradients *g)
+{
+    struct finder f = {.r = r, .backwards = g->backwards.v, .backward_n = g->backwards.n};
+    if (r->kind != MT_RUN_TRACE || r->without_ops)
+        return;
+    f.places = mt_places_find(r);
+    read_ops(&f);
+    apply_rules(&f);
+    r->categorized = true;
+    free(f.places);
+    mt_vec_free(&f.steps);
+    mt_vec_free(&f.sizes);
+}

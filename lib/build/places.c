@@ -1,0 +1,106 @@
+#include "lib/build/places.h"
+
+#include "lib/build/phases.h"
+#include <string.h>
+
+/* Operators that make a tensor of nothing. A star stands for any ending. */
+static const char *const makers[] = {
+    "rand",          "randn",         "randint", "randperm",   "zeros",      "ones",   "empty",
+    "full",          "empty_strided", "arange",  "linspace",   "eye",        "tensor", "normal",
+    "scalar_tensor", "from_file",     "new_*",   "lift_fresh", "pin_memory", NULL};
+/* What the building of a model does beside. */
+static const char *const preparers[] = {
+    "clone", "*_like",   "uniform_", "normal_", "fill_", "zero_",  "trunc_normal_",
+    "mul_",  "erfinv_",  "random_",  "clamp_",  "add_",  "detach", "detach_",
+    "to",    "_to_copy", "copy_",    "view",    "t",     "set_",   NULL};
+static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
+
+static const char *name_of(const struct mt_recording *r, uint32_t frame)
+{
+    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern), m = strlen(name);
+    if (*pattern == '*')
+        return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
+    return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+static bool listed(const char *const *names, const struct mt_recording *r, uint32_t frame)
+{
+    if (frame == MT_NONE || r->frames.v[frame].kind != MT_FRAME_OP)
+        return false;
+    const char *op = name_of(r, frame);
+    if (!starts(op, "aten::"))
+        return false;
+    while (*names && !matches(*names, op + strlen("aten::")))
+        names++;
+    return *names != NULL;
+}
+
+static bool is_accumulate(const struct mt_recording *r, uint32_t frame)
+{
+    return strcmp(name_of(r, frame),
+                  "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad") == 0;
+}
+
+static int32_t one_up(int32_t up)
+{
+    return up == MT_PLACE_NOWHERE ? up : up + 1;
+}
+
+/* What the nearest mark on the path says. */
+static void enter(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)
+{
+    bool annotation = r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION;
+    if (mt_frame_is_engine(r, n->frame)) {
+        p->backward = true;
+        p->accumulates = is_accumulate(r, n->frame);
+        p->recomputed = p->zeroes = false;
+        p->leaf_up = p->step_up = MT_PLACE_NOWHERE;
+    } else if (annotation && starts(name_of(r, n->frame), "Optimizer.")) {
+        p->zeroes = starts(name_of(r, n->frame), "Optimizer.zero_grad#");
+        p->step_up = mt_frame_is_optimizer(r, n->frame) ? 0 : MT_PLACE_NOWHERE;
+        p->backward = p->recomputed = false;
+    } else if (n->phase == MT_PHASE_RECOMPUTED && !p->recomputed) {
+        p->recomputed = true;
+        p->leaf_up = 0;
+    } else if (p->leaf_up == MT_PLACE_NOWHERE && r->frames.v[n->frame].kind == MT_FRAME_OP) {
+        p->leaf_up = 0;
+    }
+}
+
+static void describe_top(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)
+{
+    bool makes = listed(makers, r, n->top);
+    p->data = n->phase == MT_PHASE_DATA;
+    p->maker = makes;
+    p->never_parameter = listed(of_data, r, n->top);
+    p->top = n->top == n->frame && r->frames.v[n->frame].kind == MT_FRAME_OP;
+    p->computes = p->top && !makes && !listed(preparers, r, n->frame);
+}
+
+struct mt_place *mt_places_find(const struct mt_recording *r)
+{
+    struct mt_place *all = mt_alloc((r->nodes.n + 1) * sizeof *all);
+    for (size_t i = 0; i < r->nodes.n; i++) {
+        const struct mt_node *n = &r->nodes.v[i];
+        struct mt_place p = {.leaf_up = MT_PLACE_NOWHERE, .step_up = MT_PLACE_NOWHERE};
+        if (n->parent != MT_NONE) {
+            p = all[n->parent];
+            p.leaf_up = one_up(p.leaf_up);
+            p.step_up = one_up(p.step_up);
+        }
+        enter(r, n, &p);
+        describe_top(r, n, &p);
+        all[i] = p;
+    }
+    return all;
+}

@@ -1,0 +1,28 @@
+/*
+ * places.h - what the call path of an op says of the blocks allocated and freed in it, for the
+ * rules of categories.c: computed once per node. docs/categories.md has the terms.
+ */
+#ifndef MT_PLACES_H
+#define MT_PLACES_H
+
+#include "lib/model/recording.h"
+
+enum { MT_PLACE_NOWHERE = -1 };
+
+struct mt_place {
+    int32_t leaf_up;          /* so many ops up is the leaf op, in which blocks count as temporary;
+                                 MT_PLACE_NOWHERE: none */
+    int32_t step_up;          /* the optimizer's step, nearest of what tells phases apart */
+    bool backward;            /* in an engine op */
+    bool recomputed;          /* there, of a forward op that runs again */
+    bool accumulates, zeroes; /* in AccumulateGrad; in an optimizer's zero_grad */
+    bool top;                 /* it is the outermost operator below a scope or Python frame; */
+    bool computes;            /* and does more than make, copy or fill tensors */
+    bool data, maker;         /* data loading; the top op makes a tensor of nothing */
+    bool never_parameter;     /* the top op makes data rather than weights */
+};
+
+/* One of each node; allocated. */
+struct mt_place *mt_places_find(const struct mt_recording *r);
+
+#endif

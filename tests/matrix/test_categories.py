@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""What blocks are for: as the programs that were recorded said themselves, by hooks, and the same in every report."""
+
+import collections
+import json
+import os
+
+import mt
+
+RECORDED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "recordings", "categories")
+# Of each allocation, in order: what hooks said of it.
+SAID = {"p": "parameter", "b": "parameter", "g": "gradient", "o": "optimizer state", "i": "input", "s": "graph"}
+# Bytes that agree at the peak and over time, %, at the least.
+LEAST = {"lstm_adam": (99.7, 99.7), "encoder_adamw": (99.9, 99.88)}
+OTHERS = (99.9, 99.9)
+PARTS = {"parameters_b": ["parameter"], "gradients_b": ["gradient"], "optimizer_state_b": ["optimizer state"],
+         "activations_b": ["activation", "activation (recomputed)"], "older_b": ["[before trace]"]}
+
+m = mt.Matrix()
+
+
+def agreement(run, said):
+    """Of bytes that hooks name, or that are said to be held by the graph."""
+    blocks = m.query(f"SELECT bytes_b, alloc_record, freed_record, category, held_by FROM v_alloc WHERE run = '{run}' "
+                     "AND alloc_record IS NOT NULL ORDER BY alloc_record")
+    peak = m.query(f"SELECT peak_record FROM v_device WHERE run = '{run}'")[0]["peak_record"]
+    m.check(len(blocks) == len(said), run, "blocks", len(blocks), len(said))
+    end = 1 + max(max(b["alloc_record"], b["freed_record"] or 0) for b in blocks)
+    good, all_b = [0, 0], [0, 0]
+    for block, word in zip(blocks, said):
+        got, want = block["held_by"] if block["held_by"] == "graph" else block["category"], SAID.get(word)
+        first, last = block["alloc_record"], end if block["freed_record"] is None else block["freed_record"]
+        if want is None and got != "graph":
+            continue
+        for i, weight in enumerate((first <= peak < last, last - first)):
+            all_b[i] += block["bytes_b"] * weight
+            good[i] += block["bytes_b"] * weight if got == want else 0
+    return [100 * g / a for g, a in zip(good, all_b)]
+
+
+def by_category(report, run, column, *args):
+    return {r["category"]: r[column] for r in m.rows(report, run, "--by", "category", *args) if r[column]}
+
+
+def reports_agree(run):
+    """Sums over categories are those of the device, whoever is asked."""
+    device = m.query(f"SELECT * FROM v_device WHERE run = '{run}'")[0]
+    answer = m.json("peak", run, "--by", "category", "--limit", "0")
+    peak = {row["category"]: row["at_peak_b"] for row in answer["rows"] if row["at_peak_b"]}
+    m.check(sum(peak.values()) == device["peak_b"], run, "peak", peak, device["peak_b"])
+    for part, words in PARTS.items():
+        m.check(answer["totals"][part] == sum(peak.get(w, 0) for w in words), run, "peak: totals", part, answer["totals"], peak)
+    m.check(sum(answer["totals"][p] for p in (*PARTS, "other_b")) == device["peak_b"], run, "peak: totals", answer["totals"])
+    m.check(by_category("table", run, "self_at_peak_b") == peak, run, "table and peak", peak)
+    bands = [r for r in m.rows("timeline", run, "--by", "category", "--top", "20") if r["max_ns"] == answer["totals"]["at_ns"]]
+    m.check({r["category"]: r["live_b"] for r in bands if r["live_b"]} == peak, run, "timeline and peak", peak, bands)
+    blocks = m.query(f"SELECT category, sum(bytes_b) AS alloc_b, sum(iif(freed_ns IS NULL, bytes_b, 0)) AS at_end_b FROM v_alloc "
+                     f"WHERE run = '{run}' AND alloc_record IS NOT NULL GROUP BY category")
+    named = {b["category"] or "[unknown]": b for b in blocks}
+    for column in ("alloc_b", "at_end_b"):
+        want = {c: b[column] for c, b in named.items() if b[column]}
+        got = {c: v for c, v in by_category("table", run, "self_" + column).items() if c != "[before trace]"}
+        m.check(got == want, run, "table and blocks:", column, got, want)
+    for column in ("self_alloc_b", "self_freed_b", "self_at_peak_b", "self_at_end_b"):
+        whole = mt.total(m.rows("table", run, "--by", "phase"), column)
+        for key in ("category", "category,name", "top,category", "category,step", "category,thread"):
+            m.check(mt.total(m.rows("table", run, "--by", key), column) == whole, run, key, column, whole)
+    inclusive = collections.Counter()
+    for row in m.rows("table", run, "--by", "name,category"):
+        inclusive[row["name"]] += row["alloc_b"]
+    for row in m.rows("table", run, "--by", "name"):
+        m.check(inclusive[row["name"]] == row["alloc_b"], run, "inclusive", row["name"], inclusive[row["name"]], row["alloc_b"])
+
+
+def recorded():
+    with open(os.path.join(RECORDED, "truth.json")) as f:
+        truth = json.load(f)
+    for run, said in truth.items():
+        m.run("import", f"{RECORDED}/{run}.json.zst", "--name", run)
+        got, least = agreement(run, said), LEAST.get(run, OTHERS)
+        m.check(all(g >= l for g, l in zip(got, least)), run, "agrees at the peak, over time", got, least)
+        reports_agree(run)
+
+
+def says_it():
+    """In the head of peak, of runs that hold a model; and what an older memtool has imported has none."""
+    _, out, _ = m.run("peak", "mlp_adam")
+    m.check(out.split("\n")[1] == "parameters 3.527, gradients 3.527, optimizer state 7.055, other 2.002 MiB", "head of peak", out)
+    m.run("diff", "mlp_adam", "mlp_adam_keep", "--by", "category")
+    m.run("leaks", "gpt_accum", "--by", "category")
+    m.run("table", "mlp_adam", "--by", "category,shape", codes=(2,))
+
+
+recorded()
+says_it()
+m.finish(100)
