@@ -154,19 +154,15 @@ static struct ready wait_until(const struct mt_recorder *r, int64_t t_ns)
 /* Looks until the command has ended. */
 static void watch(struct mt_recorder *r, pid_t pid, struct mt_recorder_ended *how)
 {
-    int64_t next = 0;
     struct ready ready = {.said = true};
     for (bool ended = false; !ended;) {
         struct signalfd_siginfo s;
         int64_t now = mt_recorder_now(r);
         if (ready.said)
             mt_recorder_listen(r, now);
-        if (now >= next) {
-            if (!next || r->looked_ns < now)
-                mt_recorder_look(r, now);
-            next = now + r->interval_ns - now % r->interval_ns;
-        }
-        ready = wait_until(r, next);
+        if (now >= r->due_ns)
+            mt_recorder_look(r, now);
+        ready = wait_until(r, r->due_ns);
         while (ready.signal && !ended && read(signal_fd, &s, sizeof s) == sizeof s)
             if (s.ssi_signo == SIGCHLD)
                 ended = reap(pid, how, &r->waited);

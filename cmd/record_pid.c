@@ -52,8 +52,7 @@ static void watch(struct mt_recorder *r, const struct mt_record_pid *p, int sign
         mt_recorder_look(r, now);
         if (last || now >= until || !mt_watch_goes_on(&r->watch))
             return;
-        int64_t next = now + r->interval_ns - now % r->interval_ns;
-        int64_t left = (next < until ? next : until) - mt_recorder_now(r);
+        int64_t left = (r->due_ns < until ? r->due_ns : until) - mt_recorder_now(r);
         struct pollfd on[] = {{signal_fd, POLLIN, 0}, {p->target.fd, POLLIN, 0}};
         const struct timespec wait = {left / 1000000000, left % 1000000000};
         last = left > 0 && ppoll(on, MT_ARRAY_LEN(on), &wait, NULL) > 0;

@@ -197,12 +197,25 @@ static void hand_over(struct mt_recorder *r, int64_t t_ns)
     r->watch.seen.n = 0;
 }
 
+static void judge_time(struct mt_recorder *r, int64_t t_ns)
+{
+    int64_t late = t_ns - r->due_ns;
+    if (late < 0)
+        return; /* something was said */
+    r->late_n += r->due_ns > 0;
+    r->late_sum_ns += r->due_ns ? late : 0;
+    r->late_most_ns = r->due_ns && late > r->late_most_ns ? late : r->late_most_ns;
+}
+
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
 {
+    judge_time(r, t_ns);
     r->looked_ns = t_ns;
     mt_watch_look(&r->watch, t_ns);
     hand_over(r, t_ns);
     judge_cost(r, t_ns);
+    if (t_ns >= r->due_ns)
+        r->due_ns = t_ns + r->interval_ns - t_ns % r->interval_ns;
 }
 
 /* ---- what the command says ---- */
@@ -329,6 +342,10 @@ static void set_meta_ended(struct mt_recorder *r, const struct mt_recorder_ended
 static void set_meta_watched(struct mt_recorder *r)
 {
     set_meta(r, "interval_ms", r->interval_ns / ms);
+    if (r->late_n) {
+        set_meta(r, "late_mean_us", r->late_sum_ns / r->late_n / 1000);
+        set_meta(r, "late_most_us", r->late_most_ns / 1000);
+    }
     set_meta(r, "recorder_cpu_ms", clock_of(CLOCK_PROCESS_CPUTIME_ID) / ms);
     if (r->watch.left_out_n)
         set_meta(r, "processes_left_out_n", r->watch.left_out_n);

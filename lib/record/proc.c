@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,19 @@
 
 enum { TEXT = 8192 };
 
+/* Where the system hides processes (hidepid), there is nothing to read of one that is there. */
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
 int mt_proc_open(pid_t pid, enum mt_proc_state *state)
 {
     char path[48];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    *state = fd >= 0                             ? MT_PROC_THERE
-             : errno == ENOENT || errno == ESRCH ? MT_PROC_GONE
-                                                 : MT_PROC_HIDDEN;
+    bool gone = fd < 0 && (errno == ENOENT || errno == ESRCH) && !is_there(pid);
+    *state = fd >= 0 ? MT_PROC_THERE : gone ? MT_PROC_GONE : MT_PROC_HIDDEN;
     return fd;
 }
 

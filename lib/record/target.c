@@ -96,10 +96,10 @@ static int64_t age_of(pid_t pid, char text[TEXT])
     return age < 0 ? -1 : age;
 }
 
-/* The system says whom it hides: a signal would be refused. */
+/* Whom the system hides is there all the same: a signal finds it. */
 static enum mt_status check_there(pid_t pid, struct mt_err *err)
 {
-    if (kill(pid, 0) == 0 || errno != EPERM)
+    if (kill(pid, 0) != 0 && errno == ESRCH)
         return refuse(pid, "there is no such process", "It has ended, or the number is wrong.",
                       err);
     return refuse(pid, "the system hides this process of another user",

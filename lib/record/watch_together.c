@@ -88,7 +88,7 @@ static void tell_shares(struct mt_watch *w, int64_t t)
     int64_t wait = mt_watch_less(&w->share_n, &w->share_step);
     w->share_rest_ns = t + (cpu_ns() - begun) * (all->any ? PAGES : PAGES_ALONE);
     w->share_ns = t + wait > w->share_rest_ns ? t + wait : w->share_rest_ns;
-    all->unread |= all->any && !whole;
+    all->unread |= !whole;
     if (!all->any || !whole)
         return;
     all->least_b = sum.pss > all->least_b ? sum.pss : all->least_b;

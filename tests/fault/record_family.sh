@@ -52,3 +52,27 @@ grep -q "^process,rss" out || fail "the one that goes on has none"
 # One process is no sum.
 "$MEMTOOL" record --name alone -- ./phases malloc 5 wait 300 2>err || fail "exit $?"
 [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'alone'")" = 1 ] || fail "one process is several"
+
+# Those that come and go: no figure is invented for them, and nothing is said to be missing that is not.
+"$MEMTOOL" record --name many -- ./phases malloc 10 many 300 wait 100 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'many' AND peak_b > 16000000")" = 0 ] || fail "short-lived children have much"
+[ "$(ask "SELECT count(*) FROM v_note WHERE run = 'many' AND kind NOT LIKE 'peak_%'")" = 0 ] || fail "short-lived children: $(ask "SELECT text FROM v_note WHERE run = 'many'")"
+near "the parent of many" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 'many' AND device = 'process'")" 11500 1200
+"$MEMTOOL" info many --format csv >out 2>>err
+for key in late_mean_us late_most_us; do
+    grep -q "^file.$key,[0-9]*$" out || fail "info has no $key"
+done
+
+# Zombies have nothing: they are no processes, and are not hidden.
+cat >zombies.py <<'END'
+import os, time
+for i in range(50):
+    if not os.fork():
+        os._exit(0)
+time.sleep(0.5)
+END
+"$MEMTOOL" record --name zombies -- python3 zombies.py 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_note WHERE run = 'zombies' AND kind NOT LIKE 'peak_%'")" = 0 ] || fail "zombies: $(ask "SELECT text FROM v_note WHERE run = 'zombies'")"
+"$MEMTOOL" memory zombies --from 400ms --format csv >out 2>>err || fail "exit $?"
+if grep -q "process:" out; then fail "zombies have memory"; fi
+exit 0
