@@ -16,12 +16,16 @@ static struct mt_strings baselines;
 static int64_t warmup = 1;
 static bool each;
 
-static enum mt_status no_rules(struct mt_err *err)
+/* file: the rules read, which are none; NULL: there is no file. */
+static enum mt_status no_rules(const char *file, struct mt_err *err)
 {
     struct mt_buf all = {0};
     for (int i = 0; i < MT_RULE_N; i++)
         mt_buf_addf(&all, "%s--%s %s", i ? ", " : "", mt_rule_kinds[i].name, mt_rule_kinds[i].arg);
-    MT_FAIL(err, MT_EUSAGE, "no rule is given, and there is no %s in this folder", rules_here);
+    if (file)
+        MT_FAIL(err, MT_EUSAGE, "no rule is given, and there is none in %s", file);
+    else
+        MT_FAIL(err, MT_EUSAGE, "no rule is given, and there is no %s in this folder", rules_here);
     mt_err_hint(err, "Nothing was checked. Rules: %s; or --rules FILE (docs/ci.md).", all.s);
     mt_buf_free(&all);
     return MT_EUSAGE;
@@ -37,7 +41,7 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     for (int i = 0; i < MT_RULE_N; i++)
         if (limits[i])
             MT_TRY(mt_rules_add(out, (enum mt_rule_id)i, limits[i], &about, err));
-    return out->v.n ? MT_OK : no_rules(err);
+    return out->v.n ? MT_OK : no_rules(file, err);
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)

@@ -137,6 +137,8 @@ static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *
         return MT_OK;
     }
     if (mt_db_shrink(db, err) != MT_OK) {
+        if (mt_db_is_unwritable(db)) /* its own hint says what to do */
+            return err->code;
         err->hint[0] = '\0';
         mt_err_hint(err,
                     "The database could not be shrunk and is as large as it was%s. It needs "

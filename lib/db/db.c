@@ -258,6 +258,12 @@ enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err)
     return mt_db_exec(db, "CREATE VIRTUAL TABLE temp.rows USING memtool_rows", err);
 }
 
+bool mt_db_is_unwritable(const struct mt_db *db)
+{
+    int rc = sqlite3_errcode(db->sql);
+    return rc == SQLITE_READONLY || rc == SQLITE_CANTOPEN;
+}
+
 void mt_db_interrupt(struct mt_db *db)
 {
     sqlite3_interrupt(db->sql);

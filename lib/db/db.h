@@ -71,6 +71,8 @@ enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, s
 /* Writes the file anew without them; in no transaction. It takes the room of a second copy while it
  * runs, and waits for readers and writers. On an error the file is as it was. Errors: MT_EDB. */
 enum mt_status mt_db_shrink(struct mt_db *db, struct mt_err *err);
+/* Whether what failed last did so because the file or its folder cannot be written. */
+bool mt_db_is_unwritable(const struct mt_db *db);
 
 /* The statement of that name in queries/ (MT_Q_*), reset and unbound; owned by the connection. */
 enum mt_status mt_db_query(struct mt_db *db, int query, struct mt_stmt **out, struct mt_err *err);

@@ -127,7 +127,8 @@ enum mt_status mt_json_doc_parse(const char *path, const char *text, size_t n,
                        .line = 1,
                        .json = {.end = padded + n + (n > 0)}};
     *out = (struct mt_json_doc){.path = mt_strdup(path)};
-    const char *at = mt_json_space(padded);
+    bool marked = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* a byte order mark */
+    const char *at = mt_json_space(padded + (marked ? 3 : 0));
     at = parse_value(&p, at, add_value(&p, at), 0);
     if (at && (at = mt_json_space(at)) < p.json.end)
         at = mt_json_stop_at(&p.json, at, "something follows the closing bracket");

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/human.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,16 +157,30 @@ static enum mt_status find_mark(const char *text, const struct mt_run *run,
     return MT_EUSAGE;
 }
 
+/* As people read it, and exactly where that is rounded. */
+static const char *time_of_end(const struct mt_run *run, char out[2 * MT_HUMAN_LONG])
+{
+    const char *unit = *run->time_unit ? run->time_unit : "ns";
+    char human[MT_HUMAN_LONG];
+    int64_t read_ns = -1;
+    mt_human_time(unit, run->dur_ns, human);
+    bool exact = mt_parse_time(run->time_unit, human, &read_ns) && read_ns == run->dur_ns;
+    if (exact || strcmp(unit, "ns") != 0)
+        snprintf(out, 2 * MT_HUMAN_LONG, "%s", human);
+    else
+        snprintf(out, 2 * MT_HUMAN_LONG, "%s (%lldns)", human, (long long)run->dur_ns);
+    return out;
+}
+
 /* Steps may end after the last record; what the user wrote may not. */
 static enum mt_status check_end(const char *text, const struct mt_run *run,
                                 const struct mt_time_arg *moment, struct mt_err *err)
 {
-    char end[MT_HUMAN_LONG];
+    char end[2 * MT_HUMAN_LONG];
     if (text[0] == '@' || moment->t_ns <= run->dur_ns)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "'%s' is after the end of run '%s'", text, run->name);
-    mt_err_hint(err, "It ends at %s, which is @end.",
-                mt_human_time(*run->time_unit ? run->time_unit : "ns", run->dur_ns, end));
+    mt_err_hint(err, "It ends at %s, which is @end.", time_of_end(run, end));
     return MT_EUSAGE;
 }
 

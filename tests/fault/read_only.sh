@@ -43,6 +43,8 @@ refused() { # MESSAGE ARGUMENT...
 memtool table --db locked/t.db >out 2>err || fail "a database that can only be read has no table"
 grep -q aten::rand out || fail "the table is not there"
 refused 'readonly' import "$SAMPLES/nested/trace.json.gz" --db locked/t.db
+refused 'readonly' runs --shrink --db locked/t.db
+grep -q 'cannot be written' err || fail "runs --shrink: no word of why"
 refused 'Permission denied' import "$SAMPLES/nested/trace.json.gz" --db locked/new.db
 refused 'Permission denied' import secret.json.gz --db locked/t.db
 refused 'Permission denied' table --db locked/t.db -o locked/table.txt
