@@ -31,7 +31,7 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     char dev[32], p[MT_HUMAN_MAX];
     bool sums = r->kind != MT_RUN_TRACE && r->kind != MT_RUN_SNAPSHOT;
     bool peak = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
-    mt_device_name(d->type, d->index, dev);
+    mt_rec_device_name(r, d, dev);
     mt_buf_addf(out, "  %-6s ", dev);
     describe_figure(out, "allocated", d->alloc_b);
     describe_figure(out, "freed", d->freed_b);

@@ -116,6 +116,7 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(psrecord, "psrecord", "psrecord --log")                                                      \
     X(pidstat, "pidstat", "pidstat -r of sysstat")                                                 \
     X(proc_text, "proc-text", "/proc/PID/smaps_rollup or status, again and again")                 \
+    X(docker_stats, "docker-stats", "docker stats, again and again, or --format json")             \
     X(memory_text, "memory-text", "memory that a program prints by itself; /usr/bin/time -v")      \
     X(csv, "csv", "rows of your own: events, sums of stacks or a series, with a header row")       \
     X(jsonl, "jsonl", "the same as JSON, an object for each row")

@@ -68,6 +68,7 @@ enum mt_note_kind {
     MT_NOTE_NO_MALLOC,    /* what malloc has was to be recorded, too, and is not, or not of all */
     MT_NOTE_PROFILER,     /* a profiler in the process, whose memory is not the program's */
     MT_NOTE_NO_TRACE,     /* PyTorch was to be recorded, too, and is not, or not all of it */
+    MT_NOTE_LEVEL,        /* what the level of processes is, where it is not quite their rss */
     MT_NOTE_SAID,         /* lines of a recorded program that are no step and no mark */
     MT_NOTE_N
 };

@@ -66,6 +66,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_TRACE] = "no_trace",
     [MT_NOTE_NO_MALLOC] = "no_malloc",
     [MT_NOTE_PROFILER] = "profiler",
+    [MT_NOTE_LEVEL] = "level_of",
     [MT_NOTE_SAID] = "lines_left_out",
 };
 
@@ -91,6 +92,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
     [MT_NOTE_NO_MALLOC] = ABOUT(LEVELS),
     [MT_NOTE_PROFILER] = ABOUT(LEVELS) | ABOUT(LIFETIMES),
+    [MT_NOTE_LEVEL] = ABOUT(LEVELS),
     [MT_NOTE_SAID] = ABOUT(STEPS),
     [MT_NOTE_BAD_SIZE] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(END) | ABOUT(SITES) | ABOUT(LIFETIMES),
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
@@ -256,6 +258,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_CALLERS] =
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
         "missing has no callers, or no call path",
+    [MT_NOTE_LEVEL] = "what is called rss here is %D",
     [MT_NOTE_SAID] = "%N line/lines that the program wrote to MEMTOOL_FD was/were left out: %D",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the recorded one is not larger than that of the "

@@ -1,5 +1,7 @@
 #include "lib/model/process.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,64 @@ enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t 
         .peak_b = MT_UNKNOWN,
         .peak_ns = MT_UNKNOWN};
     return MT_OK;
+}
+
+/* As much of the name as fits: its ends, which tell one from the other. */
+static void shorten(const char *kind, const char *s, size_t n, char out[MT_DEVICE_NAME])
+{
+    size_t at = (size_t)snprintf(out, MT_DEVICE_NAME, "%s:", kind), room = MT_DEVICE_NAME - 1 - at;
+    size_t first = n > room ? (room - 1) / 2 : n, last = n > room ? room - 1 - first : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == first)
+            out[at++] = '~';
+        if (i < first || i >= n - last)
+            out[at++] = isalnum((unsigned char)s[i]) || strchr("._-:/@", s[i]) ? s[i] : '_';
+    }
+    out[at] = '\0';
+}
+
+static bool is_taken(const struct mt_recording *r, const char *name)
+{
+    char other[MT_DEVICE_NAME];
+    for (size_t i = 0; i < r->devices.n; i++) {
+        mt_rec_device_name(r, &r->devices.v[i], other);
+        if (strcmp(other, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A device of that name, or of one like it that no other has. */
+static uint32_t name_device(struct mt_recording *r, const char *kind, const char *s, size_t n,
+                            bool *same)
+{
+    char name[MT_DEVICE_NAME], number[16];
+    shorten(kind, s, n, name);
+    for (int i = 2; is_taken(r, name); i++) {
+        size_t len = strlen(name), end = (size_t)snprintf(number, sizeof number, "~%d", i);
+        memcpy(name + (len + end < sizeof name ? len : sizeof name - 1 - end), number, end + 1);
+    }
+    size_t before = strlen(kind) + 1;
+    *same = strlen(name + before) == n && memcmp(name + before, s, n) == 0;
+    return mt_strtab_add(&r->strings, name, strlen(name)) + 1;
+}
+
+enum mt_status mt_process_named(struct mt_process_log *log, const char *kind, const char *s,
+                                size_t n, size_t *process, struct mt_err *err)
+{
+    uint32_t full = mt_strtab_add(&log->rec->strings, s, n) + 1;
+    bool same;
+    for (size_t i = log->all.n; i-- > 0;)
+        if (log->all.v[i].full == full) {
+            *process = i;
+            return MT_OK;
+        }
+    MT_TRY(mt_process_of(log, INT32_MAX - (int64_t)log->all.n, process, err));
+    struct mt_process *p = &log->all.v[*process];
+    p->full = full;
+    uint32_t name = name_device(log->rec, kind, s, n, &same);
+    log->rec->devices.v[p->device].name = name;
+    return same ? MT_OK : mt_process_mark(log, *process, 0, "name", s, n, 0, err);
 }
 
 /* The first process was there before its first level, and had as much; a child was not. */
@@ -155,7 +215,7 @@ enum mt_status mt_process_until(struct mt_process_log *log, int64_t t, struct mt
 
 void mt_process_sole(struct mt_process_log *log)
 {
-    if (log->all.n == 1)
+    if (log->all.n == 1 && !log->all.v[0].full)
         log->rec->devices.v[log->all.v[0].device].index = -1;
 }
 
@@ -174,7 +234,10 @@ bool mt_process_is_device(const char *device)
 
 bool mt_process_is_child(const char *device)
 {
-    return strncmp(device, "process:", strlen("process:")) == 0;
+    static const char before[] = "process:";
+    const char *number = device + sizeof before - 1;
+    return strncmp(device, before, sizeof before - 1) == 0 && *number &&
+           number[strspn(number, "0123456789")] == '\0';
 }
 
 /* ---- into the recording ---- */

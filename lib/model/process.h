@@ -17,6 +17,7 @@
 /* One process. */
 struct mt_process {
     int64_t number; /* its PID, or what the file has for one; -1: the file is of one process */
+    uint32_t full;  /* string id + 1 of its name; 0: it has a number */
     uint16_t device;
     bool any;   /* a level is known */
     bool older; /* it was there before its first level */
@@ -42,6 +43,14 @@ void mt_process_free(struct mt_process_log *log);
 /* The process of that number, made if need be. Errors: MT_ELIMIT. */
 enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t *process,
                              struct mt_err *err);
+
+/*
+ * The same of one that has a name instead: "container:web". Where that is too long for a device, or
+ * has bytes that are no letters, digits or one of "._-:/@", the device is called similarly, and an
+ * event "name" says how in full. kind: static text. Errors: MT_ELIMIT, MT_EINPUT.
+ */
+enum mt_status mt_process_named(struct mt_process_log *log, const char *kind, const char *s,
+                                size_t n, size_t *process, struct mt_err *err);
 
 /* It has so many bytes in memory at t. A time before the last one is that one (MT_NOTE_CLOCK). */
 enum mt_status mt_process_level(struct mt_process_log *log, size_t process, int64_t t,

@@ -308,6 +308,15 @@ const char *mt_rec_metric_name(const struct mt_recording *r, int metric)
                : mt_strtab_get(&r->strings, r->own_metrics.v[metric - MT_METRIC_N]);
 }
 
+void mt_rec_device_name(const struct mt_recording *r, const struct mt_device *d,
+                        char out[MT_DEVICE_NAME])
+{
+    if (d->name)
+        snprintf(out, MT_DEVICE_NAME, "%s", mt_strtab_get(&r->strings, d->name - 1));
+    else
+        mt_device_name(d->type, d->index, out);
+}
+
 bool mt_device_is(const char *own, const char *asked, bool whole)
 {
     size_t n = asked ? strlen(asked) : 0;

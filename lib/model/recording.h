@@ -109,6 +109,7 @@ extern const char *const mt_kept_names[MT_KEPT_N]; /* NULL for the first */
 
 struct mt_device {
     int type, index; /* c10::DeviceType number; index -1 for cpu */
+    uint32_t name;   /* string id + 1 of what it is called; 0: by its type and index */
     /* enum mt_knows. Of recordings of sums (mt_recording.summed) it comes with the figures below,
      * MT_UNKNOWN what is not known; of others the build sets it. */
     unsigned knows;
@@ -452,8 +453,13 @@ enum {
 enum { MT_PROCESSES = -2 };
 #define MT_PROCESSES_NAME "processes"
 
+#define MT_DEVICE_NAME 32 /* bytes of a name, with its end */
 /* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
 void mt_device_name(int type, int index, char out[32]);
+
+/* What the device is called. */
+void mt_rec_device_name(const struct mt_recording *r, const struct mt_device *d,
+                        char out[MT_DEVICE_NAME]);
 
 /* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
  * its kind: "cuda" is cuda:0 and the like. NULL: any is. */

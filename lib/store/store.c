@@ -197,7 +197,7 @@ static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
         bool peaked = d->peak_record != SIZE_MAX;
         /* the recorder of the CPU does not count what profilers never saw */
         int64_t counted = d->type == MT_DEVICE_CPU ? d->start_b - d->kept_b : d->start_b;
-        mt_device_name(d->type, d->index, name);
+        mt_rec_device_name(w->r, d, name);
         MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
         mt_stmt_bind(
             s, "iisiiIIIIIiIIIIIiiiiiiiiiIIiiiiisIIiiiiIiii", w->device + (int64_t)i, w->run, name,

@@ -183,7 +183,7 @@ def leaks_of_process(run, device):
 
 
 def leaks(run, device):
-    if device["name"].startswith("process"):
+    if device["type"] == PROCESS:
         return leaks_of_process(run, device)
     if device["knows"] & (AT_END | MOMENTS) == MOMENTS:  # what rises is shown, if moments are enough
         code, out, _ = m.run("leaks", run, "--all", "--format", "json", codes=(0, 2))
@@ -328,8 +328,9 @@ def main():
     inputs += [("trace", f"{SAMPLES}/leak_steps/trace.json.gz")]
     runs = [run.name for run in m.imported(inputs, MEANINGS)]
     m.check(len(runs) == len(inputs), "imported", runs)
-    kinds = {row["name"]: (row["kind"], row["unnamed"]) for row in m.query(
-        f"SELECT name, kind, EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND type = {UNNAMED}) AS unnamed FROM run")}
+    kinds = {row["name"]: (row["kind"], row["unnamed"], row["container"]) for row in m.query(
+        f"SELECT name, kind, EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND type = {UNNAMED}) AS unnamed, "
+        "EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND name LIKE 'container:%') AS container FROM run")}
     for run in runs:
         alike = [other for other in runs if kinds[other] == kinds[run]]
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):
