@@ -182,7 +182,7 @@ $(B)/libmemtool.a: $(LIB_OBJ) $(B)/stamp/objects
 	rm -f $@
 	$(AR) rcs $@ $(filter %.o,$^)
 
-$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/cmd/opts_help.o $(B)/libmemtool.a
+$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(UNIT_HELP) $(B)/cmd/opts.o $(B)/cmd/opts_help.o $(B)/cmd/cache_files.o $(B)/libmemtool.a
 	@echo "ld $@"
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lz
 

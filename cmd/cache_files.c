@@ -97,18 +97,35 @@ static struct flock held_byte(short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = BYTE, .l_len = 1};
 }
 
+/* False: another has it. Without locks its age must do. */
+static bool hold(int fd)
+{
+    struct flock lock = held_byte(F_WRLCK);
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/* Until it is held, others take a new file for a leftover and remove it, which they hold it for:
+ * then there is to be another. */
 char *mt_cache_begin(const char *copy, int *fd)
 {
     static const char ending[] = ".tmp";
-    struct flock lock = held_byte(F_WRLCK);
-    char *path = mt_asprintf("%s.XXXXXX%s", copy, ending);
-    *fd = mkostemps(path, (int)sizeof ending - 1, O_CLOEXEC);
-    if (*fd < 0) {
+    enum { TRIES = 100 };
+    struct stat info;
+    for (int i = 0; i < TRIES; i++) {
+        char *path = mt_asprintf("%s.XXXXXX%s", copy, ending);
+        *fd = mkostemps(path, (int)sizeof ending - 1, O_CLOEXEC);
+        if (*fd < 0) {
+            free(path);
+            return NULL;
+        }
+        if (hold(*fd) && fstat(*fd, &info) == 0 && info.st_nlink)
+            return path;
+        close(*fd);
         free(path);
-        return NULL;
     }
-    fcntl(*fd, F_OFD_SETLK, &lock); /* without locks its age must do */
-    return path;
+    *fd = -1;
+    errno = EBUSY;
+    return NULL;
 }
 
 /* Where the file system knows no locks, a file is taken to be held for a day. */
@@ -224,15 +241,32 @@ void mt_cached_free(struct mt_cached_all *all)
 
 /* ---- removing ---- */
 
+static bool unlink_file(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT;
+}
+
+/* False with EBUSY: it is none but somebody's who has just begun. */
+static bool remove_leftover(const char *path)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool free_to_go = fd < 0 || hold(fd);
+    bool gone = free_to_go && unlink_file(path);
+    int code = free_to_go ? errno : EBUSY;
+    if (gone) {
+        char *beside = mt_asprintf("%s%s", path, journal);
+        unlink(beside);
+        free(beside);
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = code;
+    return gone;
+}
+
 static bool remove_file(const struct mt_cached *file)
 {
-    if (unlink(file->path) != 0 && errno != ENOENT)
-        return false;
-    char *beside = mt_asprintf("%s%s", file->path, journal);
-    if (file->kind == MT_CACHED_LEFTOVER)
-        unlink(beside);
-    free(beside);
-    return true;
+    return file->kind == MT_CACHED_LEFTOVER ? remove_leftover(file->path) : unlink_file(file->path);
 }
 
 enum mt_status mt_cache_clear(struct mt_cache_cleared *out, struct mt_err *err)
@@ -245,6 +279,8 @@ enum mt_status mt_cache_clear(struct mt_cache_cleared *out, struct mt_err *err)
         if (file->kind == MT_CACHED_BEGUN)
             continue;
         if (!remove_file(file)) {
+            if (errno == EBUSY)
+                continue;
             MT_FAIL(err, MT_EIO, "cannot be removed: %s", strerror(errno));
             mt_err_input(err, file->path);
             continue;
