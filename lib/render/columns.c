@@ -124,6 +124,21 @@ static const struct mt_column_def others[] = {
     {"remedy", NULL, PLAIN, "what to do"},
     {"why", NULL, WORDS, "why it would, or would not, have fit"},
 
+    /* of advice */
+    {"advice", NULL, PLAIN, "what could be changed; as --only takes it"},
+    {"new_peak_b", "NEW PEAK", BYTES, "the peak with that change alone"},
+    {"saving_b", "SAVING", BYTES, "how much lower that is"},
+    {"saving_pct", "%", PLAIN, "the saving as a share of the recorded peak"},
+    {"bound", "BOUND", PLAIN, "exact; about; up_to: the saving is that at most"},
+    {"new_peak_ns", "THEN AT", NS, "when the peak is then"},
+    {"new_peak_phase", "THEN IN", PLAIN, "what ran at that time"},
+    {"price_ns", "PRICE", NS, "time that it costs in each step"},
+    {"because", NULL, PLAIN, "what was found"},
+    {"how", NULL, PLAIN, "a line of code that does it"},
+    {"batch_n", "BATCH", COUNT, "size of a batch"},
+    {"method", NULL, PLAIN, "one run; blocks: each block of two runs; line: their peaks alone"},
+    {"evidence", "WHAT, WHY, HOW", WORDS, "what to change, what was found, and how to do it"},
+
     /* of lists */
     {"value", NULL, WORDS, "what is known of it"},
     {"statement", NULL, PLAIN, "name of a stored statement"},

@@ -81,7 +81,7 @@ class Matrix:
 
     def rows(self, *args):
         """All rows of a report, each a dict."""
-        answer = self.json(*args, *(() if args[0] in ("timeline", "memory", "fragmentation", "info") else ("--limit", "0")))
+        answer = self.json(*args, *(() if args[0] in ("timeline", "memory", "fragmentation", "info", "advise") else ("--limit", "0")))
         return answer["rows"] if answer else []
 
     def query(self, sql):

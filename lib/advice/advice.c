@@ -1,0 +1,160 @@
+#include "lib/advice/advice.h"
+
+#include "lib/base/map.h"
+#include "lib/base/nearest.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- evidence ---- */
+
+static uint32_t site_text(const struct mt_advice_facts *f, struct mt_strtab *strings, uint32_t node)
+{
+    const struct mt_tree *t = f->tree;
+    if (node == MT_NONE)
+        return mt_strtab_add(strings, "[outside ops]", strlen("[outside ops]"));
+    const struct mt_tree_node *n = &t->nodes.v[node];
+    const char *scope = n->scope == MT_NONE ? NULL : mt_strtab_get(&t->strings, n->scope);
+    return mt_site_text(strings, mt_strtab_get(&t->strings, n->top), scope);
+}
+
+static int site_cmp(const void *a, const void *b)
+{
+    const struct mt_advice_site *x = a, *y = b;
+    if (x->at_peak_b != y->at_peak_b)
+        return x->at_peak_b < y->at_peak_b ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* What the plan touches of what was alive at the peak. */
+static void find_evidence(const struct mt_advice_plan *p, struct mt_strtab *strings,
+                          struct mt_advice *out)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct mt_map index = {0};
+    MT_VEC(uint32_t) names = {0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (!p->touched[i] || b->alloc_record > f->peak_record || b->freed_record <= f->peak_record)
+            continue;
+        uint32_t name = site_text(f, strings, b->node);
+        uint32_t *at = mt_map_at(&index, name);
+        if (*at == MT_MAP_NONE) {
+            *at = (uint32_t)out->sites.n;
+            *mt_vec_push(&names) = name;
+            *mt_vec_push(&out->sites) = (struct mt_advice_site){0};
+        }
+        struct mt_advice_site *s = &out->sites.v[*at];
+        mt_wrap_inc(&s->at_peak_b, b->bytes);
+        s->at_peak_n++;
+        mt_wrap_inc(&out->at_peak_b, b->bytes);
+        out->at_peak_n++;
+    }
+    for (size_t i = 0; i < out->sites.n; i++) /* texts may have moved */
+        out->sites.v[i].name = mt_strtab_get(strings, names.v[i]);
+    if (out->sites.n)
+        qsort(out->sites.v, out->sites.n, sizeof *out->sites.v, site_cmp);
+    mt_vec_free(&names);
+    mt_map_free(&index);
+}
+
+/* ---- rules ---- */
+
+/* The phase of what was allocated with a record; MT_PHASE_OTHER: nothing was. */
+static enum mt_phase phase_at(const struct mt_advice_facts *f, int64_t record)
+{
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].alloc_record == record && f->blocks.v[i].node != MT_NONE)
+            return (enum mt_phase)f->tree->nodes.v[f->blocks.v[i].node].phase;
+    return MT_PHASE_OTHER;
+}
+
+static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
+                     struct mt_strtab *strings, struct mt_advice *a)
+{
+    struct mt_advice_plan p;
+    int64_t record;
+    mt_advice_plan_init(&p, f, choice);
+    a->applies = a->rule->apply(&p);
+    if (a->applies) {
+        a->bound = p.bound;
+        a->new_peak_b = mt_lives_peak(&p.lives, f->older_b, f->record_n, &record);
+        a->saving_b = mt_wrap_sub(f->peak_b, a->new_peak_b);
+        a->new_peak_ns = record < 0 ? MT_UNKNOWN : f->record_ns[record];
+        a->new_peak_phase = phase_at(f, record);
+        a->price_ns = p.price_ns;
+        a->because = mt_strdup(p.because.s ? p.because.s : "");
+        find_evidence(&p, strings, a);
+    }
+    mt_advice_plan_free(&p);
+}
+
+static int saving_cmp(const void *a, const void *b)
+{
+    const struct mt_advice *x = a, *y = b;
+    int64_t s = x->applies ? x->saving_b : INT64_MIN, t = y->applies ? y->saving_b : INT64_MIN;
+    return s != t ? (s < t ? 1 : -1) : (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+/* ---- which ---- */
+
+static enum mt_status no_rule(const char *id, size_t n, struct mt_err *err)
+{
+    const char *names[32];
+    for (size_t i = 0; i < mt_advice_rule_n && i < MT_ARRAY_LEN(names); i++)
+        names[i] = mt_advice_rules[i].id;
+    char *word = mt_strndup(id, n);
+    MT_FAIL(err, MT_EUSAGE, "there is no advice '%s'", word);
+    struct mt_buf near = {0};
+    mt_did_you_mean(word, names, mt_advice_rule_n, &near);
+    mt_err_hint(err, "%s`memtool help advise` lists what there is.", near.s ? near.s : "");
+    mt_buf_free(&near);
+    free(word);
+    return MT_EUSAGE;
+}
+
+static const struct mt_advice_rule *find_rule(const char *id, size_t n)
+{
+    for (size_t i = 0; i < mt_advice_rule_n; i++)
+        if (strlen(mt_advice_rules[i].id) == n && strncmp(mt_advice_rules[i].id, id, n) == 0)
+            return &mt_advice_rules[i];
+    return NULL;
+}
+
+static enum mt_status choose(const char *only, struct mt_advices *out, struct mt_err *err)
+{
+    for (size_t i = 0; !only && i < mt_advice_rule_n; i++)
+        *mt_vec_push(&out->all) = (struct mt_advice){.rule = &mt_advice_rules[i]};
+    for (const char *p = only; p && *p;) {
+        size_t n = strcspn(p, ",");
+        const struct mt_advice_rule *rule = find_rule(p, n);
+        if (!rule)
+            return no_rule(p, n, err);
+        *mt_vec_push(&out->all) = (struct mt_advice){.rule = rule};
+        p += n + (p[n] == ',');
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_advices_find(const struct mt_advice_facts *f,
+                               const struct mt_advice_choice *choice, const char *only,
+                               struct mt_strtab *strings, struct mt_advices *out,
+                               struct mt_err *err)
+{
+    *out = (struct mt_advices){0};
+    MT_TRY(choose(only, out, err));
+    for (size_t i = 0; i < out->all.n; i++)
+        try_rule(f, choice, strings, &out->all.v[i]);
+    if (out->all.n)
+        qsort(out->all.v, out->all.n, sizeof *out->all.v, saving_cmp);
+    return MT_OK;
+}
+
+void mt_advices_free(struct mt_advices *a)
+{
+    for (size_t i = 0; i < a->all.n; i++) {
+        free(a->all.v[i].because);
+        mt_vec_free(&a->all.v[i].sites);
+    }
+    mt_vec_free(&a->all);
+}

@@ -1,0 +1,44 @@
+/*
+ * advice.h - what could be changed in a program, and what its peak would then be: every rule
+ * (rules.h) tried on a recording, with the evidence for it. docs/advice.md.
+ *
+ * The peak is that of the whole timeline with all that the change touches held otherwise, in all
+ * steps: it may lie elsewhere then. Savings do not add up; each is for the change alone.
+ */
+#ifndef MT_ADVICE_H
+#define MT_ADVICE_H
+
+#include "lib/advice/rules.h"
+
+/* Call paths whose blocks would be held otherwise, by site; those with most at the peak first. */
+struct mt_advice_site {
+    const char *name; /* as mt_site_text has it; borrowed */
+    int64_t at_peak_b, at_peak_n;
+};
+
+struct mt_advice {
+    const struct mt_advice_rule *rule;
+    bool applies; /* else there is nothing to change, and no figures below */
+    enum mt_advice_bound bound;
+    int64_t new_peak_b, saving_b;
+    int64_t new_peak_ns; /* MT_UNKNOWN: it is never above what was held before the recording */
+    enum mt_phase new_peak_phase;
+    int64_t at_peak_b, at_peak_n; /* blocks that it touches, of those alive at the recorded peak */
+    int64_t price_ns;             /* of a step; MT_UNKNOWN */
+    char *because;                /* what was found */
+    MT_VEC(struct mt_advice_site) sites;
+};
+
+struct mt_advices {
+    MT_VEC(struct mt_advice) all; /* one for each rule, those that save most first */
+};
+
+/* Tries the rules whose ids are listed ("checkpoint,fused"; NULL: all). Free also on failure.
+ * Errors: MT_EUSAGE: no such rule. */
+enum mt_status mt_advices_find(const struct mt_advice_facts *f,
+                               const struct mt_advice_choice *choice, const char *only,
+                               struct mt_strtab *strings, struct mt_advices *out,
+                               struct mt_err *err);
+void mt_advices_free(struct mt_advices *a);
+
+#endif

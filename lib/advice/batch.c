@@ -1,0 +1,150 @@
+#include "lib/advice/batch.h"
+
+#include "lib/advice/lives.h"
+#include "lib/base/hash.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCALAR_B = 8, ALIKE_PERCENT = 98 };
+static const int64_t most_n = (int64_t)1 << 32;
+
+const char *const mt_batch_method_names[MT_BATCH_N] = {"one run", "blocks", "line"};
+
+/* ---- what is of the batch ---- */
+
+void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_map *sizes)
+{
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->category == MT_CATEGORY_PARAMETER || b->category == MT_CATEGORY_GRADIENT)
+            *mt_map_at(sizes, (uint64_t)b->bytes) = 1;
+    }
+}
+
+bool mt_batch_scales(const struct mt_advice_facts *f, const struct mt_advice_block *block,
+                     const struct mt_map *sizes)
+{
+    if (block->bytes <= SCALAR_B ||
+        (block->alloc_op != MT_NONE && f->ops.v[block->alloc_op].inside & MT_IN_OPTIMIZER))
+        return false;
+    switch (block->category) {
+    case MT_CATEGORY_ACTIVATION:
+    case MT_CATEGORY_RECOMPUTED:
+    case MT_CATEGORY_INPUT:
+        return true;
+    case MT_CATEGORY_AUTOGRAD_DETAIL:
+    case MT_CATEGORY_TEMPORARY: /* what is as large as a parameter belongs to one */
+        return mt_map_get(sizes, (uint64_t)block->bytes) == MT_MAP_NONE;
+    default:
+        return false;
+    }
+}
+
+/* ---- whether two runs have the same blocks ---- */
+
+/* A hash of the call path of each node, by names; allocated. */
+static uint64_t *path_hashes(const struct mt_tree *t)
+{
+    uint64_t *hash = mt_alloc((t->nodes.n + 1) * sizeof *hash);
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        const struct mt_tree_node *n = &t->nodes.v[i];
+        const char *name = mt_strtab_get(&t->strings, n->frame);
+        uint64_t above = n->parent == MT_NONE ? 0 : hash[n->parent];
+        hash[i] = mt_hash_short(above, name, strlen(name));
+    }
+    return hash;
+}
+
+static bool are_alike(const struct mt_advice_facts *a, const struct mt_advice_facts *b)
+{
+    size_t same = 0, n = a->blocks.n;
+    if (n != b->blocks.n || !n)
+        return false;
+    uint64_t *of_a = path_hashes(a->tree), *of_b = path_hashes(b->tree);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = a->blocks.v[i].node, y = b->blocks.v[i].node;
+        same += (x == MT_NONE) == (y == MT_NONE) && (x == MT_NONE || of_a[x] == of_b[y]);
+    }
+    free(of_a);
+    free(of_b);
+    return same >= n - n / 100 * (100 - ALIKE_PERCENT);
+}
+
+void mt_batch_init(struct mt_batch *b, const struct mt_batch_run *runs, int run_n)
+{
+    *b = (struct mt_batch){.run_n = run_n};
+    memcpy(b->runs, runs, (size_t)run_n * sizeof *runs);
+    if (run_n == 1) {
+        b->method = MT_BATCH_ONE;
+        mt_batch_sizes(runs[0].f, &b->sizes);
+    } else {
+        b->method = are_alike(runs[0].f, runs[1].f) ? MT_BATCH_BLOCKS : MT_BATCH_LINE;
+    }
+}
+
+void mt_batch_free(struct mt_batch *b)
+{
+    mt_map_free(&b->sizes);
+}
+
+/* ---- prediction ---- */
+
+/* A line through two points, at n; never below 0, INT64_MAX beyond what 64 bits hold. */
+static int64_t on_line(const struct mt_batch *b, int64_t first, int64_t second, int64_t n)
+{
+    double slope = ((double)second - (double)first) / (double)(b->runs[1].n - b->runs[0].n);
+    double at = (double)second + slope * (double)(n - b->runs[1].n);
+    return at <= 0 ? 0 : at >= 9e18 ? INT64_MAX : (int64_t)(at + 0.5);
+}
+
+static int64_t size_at(const struct mt_batch *b, size_t block, int64_t n)
+{
+    const struct mt_advice_facts *f = b->runs[b->run_n - 1].f;
+    const struct mt_advice_block *last = &f->blocks.v[block];
+    if (b->method == MT_BATCH_BLOCKS)
+        return on_line(b, b->runs[0].f->blocks.v[block].bytes, last->bytes, n);
+    if (!mt_batch_scales(f, last, &b->sizes))
+        return last->bytes;
+    double at = (double)last->bytes * (double)n / (double)b->runs[0].n;
+    return at >= 9e18 ? INT64_MAX : (int64_t)(at + 0.5);
+}
+
+int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
+{
+    const struct mt_advice_facts *f = b->runs[b->run_n - 1].f;
+    struct mt_lives l = {0};
+    int64_t record, sum = 0;
+    if (b->method == MT_BATCH_LINE)
+        return on_line(b, b->runs[0].f->peak_b, f->peak_b, n);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *block = &f->blocks.v[i];
+        int64_t bytes = size_at(b, i, n);
+        if (bytes > INT64_MAX / 2 - sum) {
+            mt_vec_free(&l.all);
+            return INT64_MAX;
+        }
+        sum += bytes;
+        *mt_vec_push(&l.all) = (struct mt_life){block->alloc_record, block->freed_record, bytes};
+    }
+    int64_t peak = mt_lives_peak(&l, f->older_b, f->record_n, &record);
+    mt_vec_free(&l.all);
+    return peak;
+}
+
+int64_t mt_batch_fit(const struct mt_batch *b, int64_t bytes)
+{
+    int64_t low = 0, high = 1;
+    while (high < most_n && mt_batch_peak(b, high) <= bytes) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        if (mt_batch_peak(b, mid) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}

@@ -1,0 +1,417 @@
+#include "lib/advice/facts.h"
+
+#include "gen/queries.h"
+#include "lib/advice/lives.h"
+#include "lib/base/sort.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *prefix;
+    unsigned inside;
+} kinds[] = {
+    {"autograd::engine::evaluate_function", MT_IN_ENGINE},
+    {"Optimizer.step#", MT_IN_OPTIMIZER},
+    {"Optimizer.zero_grad#", MT_IN_ZERO_GRAD},
+    {"torch::autograd::AccumulateGrad", MT_IN_ACCUMULATE},
+    {"aten::_foreach_", MT_IN_FOREACH},
+    {"enumerate(DataLoader)#", MT_IN_LOADER},
+};
+
+const char *mt_advice_name(const struct mt_advice_facts *f, uint32_t op)
+{
+    return mt_strtab_get(&f->tree->strings, f->tree->nodes.v[f->ops.v[op].node].frame);
+}
+
+static uint8_t kind_of(const char *name)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(kinds); i++)
+        if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+            return (uint8_t)kinds[i].inside;
+    return 0;
+}
+
+/* ---- ops ---- */
+
+/* Of each node what it is; allocated. */
+static uint8_t *kinds_of_nodes(const struct mt_tree *t)
+{
+    uint8_t *kind = mt_alloc(t->nodes.n + 1);
+    for (size_t i = 0; i < t->nodes.n; i++)
+        kind[i] = kind_of(mt_strtab_get(&t->strings, t->nodes.v[i].frame));
+    return kind;
+}
+
+/* The last op read, from what is around it. */
+static void place(struct mt_advice_facts *f, const uint8_t *kind)
+{
+    uint32_t own = (uint32_t)f->ops.n - 1;
+    struct mt_advice_op *op = &f->ops.v[own];
+    const struct mt_advice_op *parent = op->parent == MT_NONE ? NULL : &f->ops.v[op->parent];
+    unsigned self = kind[op->node];
+    op->inside = (uint8_t)(self | (parent ? parent->inside : 0u));
+    op->optimizer = self & MT_IN_OPTIMIZER ? own : parent ? parent->optimizer : MT_NONE;
+    if (f->tree->nodes.v[op->node].python_or_annotation)
+        op->top = MT_NONE;
+    else
+        op->top = parent && parent->top != MT_NONE ? parent->top : own;
+    if (self & MT_IN_OPTIMIZER)
+        *mt_vec_push(&f->optimizers) = own;
+    if (self & MT_IN_ZERO_GRAD)
+        *mt_vec_push(&f->zero_grads) = own;
+}
+
+static enum mt_status load_ops(struct mt_db *db, struct mt_advice_facts *f, const uint8_t *kind,
+                               struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_ADVICE_OPS, &s, err));
+    mt_stmt_bind(s, "ii", f->run->op_first, f->run->op_first + f->run->op_n);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node = mt_stmt_index(s, 0, f->run->node_first);
+        uint64_t parent = mt_stmt_index(s, 1, f->run->op_first);
+        uint64_t forward = mt_stmt_index(s, 4, f->run->op_first);
+        int64_t start = mt_stmt_int(s, 2);
+        struct mt_advice_op *op = mt_vec_push(&f->ops);
+        *op = (struct mt_advice_op){.start_ns = start,
+                                    .end_ns = mt_wrap_add(start, mt_stmt_int(s, 3)),
+                                    .shape_id = mt_stmt_int_or(s, 5, 0),
+                                    .parent = parent < f->ops.n - 1 ? (uint32_t)parent : MT_NONE,
+                                    .node = node < f->tree->nodes.n ? (uint32_t)node : 0,
+                                    .forward = forward < (uint64_t)f->run->op_n ? (uint32_t)forward
+                                                                                : MT_NONE};
+        place(f, kind);
+    }
+}
+
+/* Ops run thread by thread. */
+static enum mt_status load_threads(struct mt_db *db, struct mt_advice_facts *f, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_THREADS, &s, err));
+    mt_stmt_bind(s, "i", f->run->id);
+    for (uint32_t thread = 0;; thread++) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t first = mt_stmt_index(s, 2, f->run->op_first);
+        int64_t n = mt_stmt_int(s, 3);
+        for (int64_t i = 0; i < n && first + (uint64_t)i < f->ops.n; i++)
+            f->ops.v[first + (uint64_t)i].thread = thread;
+    }
+}
+
+/* ---- blocks ---- */
+
+static uint32_t op_at(const struct mt_advice_facts *f, const struct mt_stmt *s, int column)
+{
+    uint64_t op = mt_stmt_index(s, column, f->run->op_first);
+    return op < f->ops.n ? (uint32_t)op : MT_NONE;
+}
+
+static enum mt_status load_blocks(struct mt_db *db, struct mt_advice_facts *f, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_ADVICE_BLOCKS, &s, err));
+    mt_stmt_bind(s, "iii", f->run->alloc_first, f->run->alloc_first + f->run->alloc_n,
+                 f->device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        struct mt_advice_block b = {.bytes = mt_stmt_int(s, 0),
+                                    .alloc_ns = mt_stmt_int_or(s, 1, INT64_MIN),
+                                    .alloc_record = mt_stmt_int_or(s, 2, INT64_MIN),
+                                    .alloc_op = op_at(f, s, 3),
+                                    .freed_ns = mt_stmt_int_or(s, 4, INT64_MAX),
+                                    .freed_record = mt_stmt_int_or(s, 5, INT64_MAX),
+                                    .freed_op = op_at(f, s, 6)};
+        int64_t rule = mt_stmt_int_or(s, 7, 0);
+        b.rule = rule > 0 && rule < MT_CATEGORY_RULE_N ? (uint8_t)rule : MT_CATEGORY_NO_RULE;
+        b.category = mt_category_of_rule[b.rule];
+        b.node = b.alloc_op == MT_NONE ? MT_NONE : f->ops.v[b.alloc_op].node;
+        *mt_vec_push(&f->blocks) = b;
+    }
+}
+
+/* When each record was, as the blocks tell; of other devices' records, that of the one before. */
+static void find_times(struct mt_advice_facts *f)
+{
+    f->record_n = f->run->record_end;
+    f->record_ns = mt_alloc(((size_t)f->record_n + 1) * sizeof *f->record_ns);
+    for (int64_t i = 0; i < f->record_n; i++)
+        f->record_ns[i] = INT64_MIN;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->alloc_record >= 0 && b->alloc_record < f->record_n)
+            f->record_ns[b->alloc_record] = b->alloc_ns;
+        if (b->freed_record >= 0 && b->freed_record < f->record_n)
+            f->record_ns[b->freed_record] = b->freed_ns;
+    }
+    for (int64_t i = 1; i < f->record_n; i++)
+        if (f->record_ns[i] < f->record_ns[i - 1])
+            f->record_ns[i] = f->record_ns[i - 1];
+}
+
+int64_t mt_advice_record(const struct mt_advice_facts *f, int64_t t_ns)
+{
+    int64_t low = 0, high = f->record_n;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (f->record_ns[mid] < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+void mt_advice_sort(const struct mt_advice_facts *f, uint32_t *ops, size_t n)
+{
+    struct timed {
+        int64_t t_ns;
+        uint32_t op;
+    } *v = mt_alloc((n + 1) * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct timed){f->ops.v[ops[i]].start_ns, ops[i]};
+    mt_sort_by_time(v, n, sizeof *v, NULL);
+    for (size_t i = 0; i < n; i++)
+        ops[i] = v[i].op;
+    free(v);
+}
+
+/* Top ops that leave a block behind. */
+static void find_makers(struct mt_advice_facts *f)
+{
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+        if (top != MT_NONE && b->freed_ns > f->ops.v[top].end_ns)
+            f->ops.v[top].makes = true;
+    }
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].makes &&
+            !(f->ops.v[i].inside & (MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD)))
+            *mt_vec_push(&f->work) = i;
+    mt_advice_sort(f, f->work.v, f->work.n);
+}
+
+/* ---- in order of time ---- */
+
+size_t mt_advice_first_since(const struct mt_advice_facts *f, const uint32_t *ops, size_t n,
+                             int64_t t_ns)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (f->ops.v[ops[mid]].start_ns < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* ---- backward passes ---- */
+
+/* A DataLoader's batch and an optimizer's step end a pass; so does a top op outside the engine. */
+static bool is_work(const struct mt_advice_facts *f, uint32_t i)
+{
+    const struct mt_advice_op *op = &f->ops.v[i];
+    const struct mt_advice_op *parent = op->parent == MT_NONE ? NULL : &f->ops.v[op->parent];
+    if (op->inside & (MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD))
+        return !parent || !(parent->inside & (MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD));
+    return op->top == i;
+}
+
+static void find_backwards(struct mt_advice_facts *f)
+{
+    MT_VEC(uint32_t) work = {0};
+    bool open = false;
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (is_work(f, i))
+            *mt_vec_push(&work) = i;
+    mt_advice_sort(f, work.v, work.n);
+    for (size_t i = 0; i < work.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[work.v[i]];
+        int64_t tie = f->run->whole_us ? 2000 : 0;
+        struct mt_advice_backward *last =
+            f->backwards.n ? &f->backwards.v[f->backwards.n - 1] : NULL;
+        if (!(op->inside & MT_IN_ENGINE)) {
+            open &= last && op->start_ns < mt_wrap_add(last->end_ns, tie);
+        } else if (open && last) {
+            last->end_ns = op->end_ns > last->end_ns ? op->end_ns : last->end_ns;
+        } else {
+            *mt_vec_push(&f->backwards) = (struct mt_advice_backward){
+                .start_ns = op->start_ns, .end_ns = op->end_ns, .forward = MT_NONE};
+            open = true;
+        }
+    }
+    mt_vec_free(&work);
+}
+
+/* Which ops each pass runs backward. */
+static void find_links(struct mt_advice_facts *f)
+{
+    const struct mt_advice_op *ops = f->ops.v;
+    size_t at = 0;
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (ops[i].forward != MT_NONE && ops[ops[i].forward].top != MT_NONE)
+            *mt_vec_push(&f->links) = i;
+    mt_advice_sort(f, f->links.v, f->links.n);
+    for (size_t i = 0; i < f->backwards.n; i++) {
+        struct mt_advice_backward *b = &f->backwards.v[i];
+        while (at < f->links.n && ops[f->links.v[at]].start_ns < b->start_ns)
+            at++;
+        for (b->first = at; at < f->links.n && ops[f->links.v[at]].start_ns < b->end_ns; at++) {
+            uint32_t top = ops[ops[f->links.v[at]].forward].top;
+            if (b->forward == MT_NONE || ops[top].start_ns < ops[b->forward].start_ns)
+                b->forward = top;
+        }
+        b->end = at;
+    }
+}
+
+/* ---- blocks by op ---- */
+
+static uint32_t top_of(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    return b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+}
+
+void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, uint32_t **of_op)
+{
+    uint32_t *at = mt_alloc((f->ops.n + 2) * sizeof *at);
+    uint32_t *blocks = mt_alloc((f->blocks.n + 1) * sizeof *blocks);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        uint32_t top = top_of(f, &f->blocks.v[i]);
+        if (top != MT_NONE)
+            at[top + 2]++;
+    }
+    for (size_t i = 2; i < f->ops.n + 2; i++)
+        at[i] += at[i - 1];
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        uint32_t top = top_of(f, &f->blocks.v[i]);
+        if (top != MT_NONE)
+            blocks[at[top + 1]++] = (uint32_t)i;
+    }
+    *first = at;
+    *of_op = blocks;
+}
+
+/* ---- numbers ---- */
+
+/* Elements of the product of the last two shapes of "[[b], [m, k], [k, n]]"; 0: it has no such. */
+static int64_t product_n(const char *shapes)
+{
+    int64_t v[2][2] = {{0}}, now[2] = {0};
+    int n = 0;
+    for (const char *p = shapes; *p; p++) {
+        if (*p == '[')
+            n = 0;
+        else if (*p >= '0' && *p <= '9' && (p == shapes || p[-1] < '0' || p[-1] > '9')) {
+            if (n < 2)
+                now[n] = strtoll(p, NULL, 10);
+            n++;
+        } else if (*p == ']' && n == 2) {
+            memcpy(v[0], v[1], sizeof v[0]);
+            memcpy(v[1], now, sizeof v[1]);
+            n = 0;
+        }
+    }
+    int64_t out;
+    bool fits = v[0][1] == v[1][0] && !__builtin_mul_overflow(v[0][0], v[1][1], &out);
+    return fits && v[0][0] > 0 ? out : 0;
+}
+
+static bool is_product(const char *name)
+{
+    return strcmp(name, "aten::addmm") == 0 || strcmp(name, "aten::mm") == 0;
+}
+
+/* The largest block that a matrix product makes tells how large its numbers are. */
+static enum mt_status find_element(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                                   struct mt_err *err)
+{
+    const struct mt_advice_block *largest = NULL;
+    uint32_t shape;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].shape_id &&
+            (!largest || b->bytes > largest->bytes) && is_product(mt_advice_name(f, b->alloc_op)))
+            largest = b;
+    }
+    if (!largest)
+        return MT_OK;
+    MT_TRY(mt_load_shape(blocks->db, &blocks->tree, f->ops.v[largest->alloc_op].shape_id, &shape,
+                         err));
+    int64_t n = product_n(mt_strtab_get(&f->tree->strings, shape));
+    f->element_b = n > 0 && largest->bytes % n == 0 ? largest->bytes / n : 0;
+    return MT_OK;
+}
+
+/* ---- all ---- */
+
+static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
+{
+    struct mt_lives l = {0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        *mt_vec_push(&l.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+        if (b->alloc_record < 0)
+            f->older_b = mt_wrap_sub(f->older_b, b->bytes);
+    }
+    f->older_b = mt_wrap_add(f->older_b, f->device->start_b);
+    f->peak_b = mt_lives_peak(&l, f->older_b, f->record_n, &f->peak_record);
+    mt_vec_free(&l.all);
+    if (f->peak_b == f->device->peak_b)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "run '%s', %s: its blocks do not add up to its peak", f->run->name,
+            f->device->name);
+    mt_err_hint(err, "What a change would save cannot be told from such a recording.");
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
+                                    const struct mt_run_device *device, struct mt_advice_facts *out,
+                                    struct mt_err *err)
+{
+    *out = (struct mt_advice_facts){
+        .run = blocks->run, .device = device, .steps = &blocks->steps, .tree = &blocks->tree};
+    if (!blocks->tree.nodes.n)
+        return MT_OK;
+    uint8_t *kind = kinds_of_nodes(&blocks->tree);
+    enum mt_status st = load_ops(blocks->db, out, kind, err);
+    free(kind);
+    MT_TRY(st);
+    MT_TRY(load_threads(blocks->db, out, err));
+    MT_TRY(load_blocks(blocks->db, out, err));
+    find_times(out);
+    mt_advice_sort(out, out->optimizers.v, out->optimizers.n);
+    mt_advice_sort(out, out->zero_grads.v, out->zero_grads.n);
+    find_makers(out);
+    find_backwards(out);
+    find_links(out);
+    MT_TRY(find_element(blocks, out, err));
+    return check_peak(out, err);
+}
+
+void mt_advice_facts_free(struct mt_advice_facts *f)
+{
+    mt_vec_free(&f->ops);
+    mt_vec_free(&f->blocks);
+    mt_vec_free(&f->backwards);
+    mt_vec_free(&f->links);
+    mt_vec_free(&f->optimizers);
+    mt_vec_free(&f->zero_grads);
+    mt_vec_free(&f->work);
+    free(f->record_ns);
+    f->record_ns = NULL;
+}

@@ -1,0 +1,93 @@
+/*
+ * facts.h - what advice is made of: the ops of a trace and the blocks of a device, each with the
+ * others around it, and the backward passes and optimizer steps that they come to.
+ */
+#ifndef MT_ADVICE_FACTS_H
+#define MT_ADVICE_FACTS_H
+
+#include "lib/model/categories.h"
+#include "lib/usage/live.h"
+
+/* What a frame is, or what an op runs inside of: or-ed. */
+enum mt_inside {
+    MT_IN_ENGINE = 1,     /* autograd's engine running a node of the graph */
+    MT_IN_OPTIMIZER = 2,  /* Optimizer.step# */
+    MT_IN_ZERO_GRAD = 4,  /* Optimizer.zero_grad# */
+    MT_IN_ACCUMULATE = 8, /* torch::autograd::AccumulateGrad */
+    MT_IN_FOREACH = 16,   /* aten::_foreach_* */
+    MT_IN_LOADER = 32     /* a DataLoader's next batch */
+};
+
+/* An op; others by their index, MT_NONE = none. Parents come before children, threads one after
+ * another, each in order of start. */
+struct mt_advice_op {
+    int64_t start_ns, end_ns;
+    uint32_t parent, node, thread;
+    uint32_t top; /* the outermost op under annotations and Python functions; of these, none */
+    uint32_t optimizer; /* the Optimizer.step# around it, or itself */
+    uint32_t forward;   /* the op whose backward it runs */
+    int64_t shape_id;   /* string of the database; 0: not recorded */
+    uint8_t inside;     /* enum mt_inside, with what it is itself */
+    bool makes;         /* a top op that leaves a block behind */
+};
+
+struct mt_advice_block {
+    int64_t bytes;
+    int64_t alloc_ns, freed_ns;         /* INT64_MAX: never */
+    int64_t alloc_record, freed_record; /* the same */
+    uint32_t alloc_op, freed_op;        /* MT_NONE: outside ops */
+    uint32_t node;                      /* it was allocated in */
+    uint8_t category, rule;             /* enum mt_category, mt_category_rule */
+};
+
+/* A backward pass: engine ops without other work between them. */
+struct mt_advice_backward {
+    int64_t start_ns, end_ns;
+    uint32_t forward;  /* the earliest top op that it runs backward; MT_NONE: unknown */
+    size_t first, end; /* its part of `links` */
+};
+
+struct mt_advice_facts {
+    const struct mt_run *run;
+    const struct mt_run_device *device;
+    const struct mt_steps *steps;
+    const struct mt_tree *tree;
+    MT_VEC(struct mt_advice_op) ops;
+    MT_VEC(struct mt_advice_block) blocks;
+    MT_VEC(struct mt_advice_backward) backwards; /* in order of time */
+    MT_VEC(uint32_t) links;      /* ops whose forward op is known, in order of time */
+    MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
+    MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
+    MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
+    int64_t *record_ns;          /* of the records 0 .. record_n - 1 */
+    int64_t record_n;
+    int64_t older_b;   /* held before the first record */
+    int64_t element_b; /* size of a number in the largest matrix product; 0: unknown */
+    int64_t peak_b, peak_record;
+};
+
+/* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;
+ * MT_EUSAGE: the run has no categories, or its records do not add up to its peak. */
+enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
+                                    const struct mt_run_device *device, struct mt_advice_facts *out,
+                                    struct mt_err *err);
+void mt_advice_facts_free(struct mt_advice_facts *f);
+
+/* The number of the first record at that time or after it; record_n: none. */
+int64_t mt_advice_record(const struct mt_advice_facts *f, int64_t t_ns);
+
+/* Blocks by the top op that they were allocated in: those of op i are
+ * of_op[first[i]] .. of_op[first[i + 1] - 1], in order. Both are allocated. */
+void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, uint32_t **of_op);
+
+/* The name of an op. */
+const char *mt_advice_name(const struct mt_advice_facts *f, uint32_t op);
+
+/* Of ops in order of time, the index of the first that starts at that time or later; n: none. */
+size_t mt_advice_first_since(const struct mt_advice_facts *f, const uint32_t *ops, size_t n,
+                             int64_t t_ns);
+
+/* Brings ops into order of time. */
+void mt_advice_sort(const struct mt_advice_facts *f, uint32_t *ops, size_t n);
+
+#endif

@@ -1,0 +1,29 @@
+#include "lib/advice/lives.h"
+
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+
+int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n, int64_t *record)
+{
+    int64_t *changes = mt_alloc(((size_t)record_n + 1) * sizeof *changes), level = base_b,
+            peak = base_b;
+    *record = -1;
+    for (size_t i = 0; i < l->all.n; i++) {
+        const struct mt_life *life = &l->all.v[i];
+        int64_t from = life->from < 0 ? 0 : life->from;
+        int64_t to = life->to < record_n ? life->to : record_n;
+        if (from >= to)
+            continue;
+        mt_wrap_inc(&changes[from], life->bytes);
+        mt_wrap_inc(&changes[to], -life->bytes);
+    }
+    for (int64_t i = 0; i < record_n; i++) {
+        mt_wrap_inc(&level, changes[i]);
+        if (level > peak) {
+            peak = level;
+            *record = i;
+        }
+    }
+    free(changes);
+    return peak;
+}

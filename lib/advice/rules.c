@@ -1,0 +1,77 @@
+/* The table of advice, and what rules do with it. */
+#include "lib/advice/rules.h"
+
+#include <stdlib.h>
+
+const char *const mt_advice_bound_names[MT_BOUND_N] = {"exact", "about", "up_to"};
+
+const struct mt_advice_rule mt_advice_rules[] = {
+    {"no_grad", "compute without a graph where no backward pass follows",
+     "with torch.no_grad(): ...   (or torch.inference_mode())", NULL, mt_advise_no_grad},
+    {"detach", "keep no graph of results: detach what outlives its iteration",
+     "total += loss.item()   (or loss.detach())", NULL, mt_advise_detach},
+    {"checkpoint", "compute the activations of repeated layers again in backward",
+     "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
+     "the layers' forward pass once more in each step", mt_advise_checkpoint},
+    {"accumulate", "accumulate gradients over smaller batches",
+     "for part in batch.chunk(N): (loss(part) / N).backward()",
+     "more, smaller kernels; batch norm sees smaller batches", mt_advise_accumulate},
+    {"bfloat16", "keep the model and what it computes in bfloat16", "model = model.bfloat16()",
+     "numbers of 8 bits of precision: training may change", mt_advise_bfloat16},
+    {"zero_grad_early", "free the gradients as soon as the optimizer has stepped",
+     "optimizer.step(); optimizer.zero_grad(set_to_none=True)", NULL, mt_advise_zero_grad_early},
+    {"set_to_none", "free gradients instead of filling them with zeros",
+     "optimizer.zero_grad(set_to_none=True)", NULL, mt_advise_set_to_none},
+    {"foreach_false", "step the optimizer tensor by tensor", "torch.optim.Adam(..., foreach=False)",
+     "a slower step of the optimizer", mt_advise_foreach_false},
+    {"fused", "use the fused optimizer", "torch.optim.Adam(..., fused=True)", NULL,
+     mt_advise_fused},
+    {"chunked_loss", "compute the output layer and the loss in parts",
+     "for part in hidden.chunk(N): checkpoint(head_and_loss, part, use_reentrant=False)",
+     "the output layer once more in each step", mt_advise_chunked_loss},
+    {"load_on_demand", "make each batch when it is needed",
+     "for batch in loader:   (not list(loader))", NULL, mt_advise_load_on_demand},
+    {"del_before_backward", "del the results that backward does not need, before it begins",
+     "loss = criterion(model(x), y)   (or: del logits)", NULL, mt_advise_del_before_backward},
+};
+const size_t mt_advice_rule_n = MT_ARRAY_LEN(mt_advice_rules);
+
+void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts *f,
+                         const struct mt_advice_choice *choice)
+{
+    *p = (struct mt_advice_plan){.f = f, .choice = choice, .price_ns = MT_UNKNOWN};
+    p->touched = mt_alloc(f->blocks.n + 1);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        *mt_vec_push(&p->lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+    }
+}
+
+void mt_advice_plan_free(struct mt_advice_plan *p)
+{
+    mt_vec_free(&p->lives.all);
+    mt_buf_free(&p->because);
+    free(p->touched);
+    p->touched = NULL;
+}
+
+bool mt_advice_cut(struct mt_advice_plan *p, size_t block, int64_t record)
+{
+    struct mt_life *life = &p->lives.all.v[block];
+    if (life->to <= record)
+        return false;
+    life->to = record;
+    return p->touched[block] = true;
+}
+
+void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes)
+{
+    p->lives.all.v[block].bytes = bytes;
+    p->touched[block] = true;
+}
+
+void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes)
+{
+    *mt_vec_push(&p->lives.all) =
+        (struct mt_life){mt_advice_record(p->f, from_ns), mt_advice_record(p->f, to_ns), bytes};
+}

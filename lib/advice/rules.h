@@ -1,0 +1,65 @@
+/*
+ * rules.h - one thing that could be changed in a program, and what would be held then. A rule is a
+ * function and a line in the table of rules.c; docs/advice.md says when each can be trusted.
+ */
+#ifndef MT_ADVICE_RULES_H
+#define MT_ADVICE_RULES_H
+
+#include "lib/advice/facts.h"
+#include "lib/advice/lives.h"
+
+/* How sure the new peak is. */
+enum mt_advice_bound { MT_BOUND_EXACT, MT_BOUND_ABOUT, MT_BOUND_UP_TO, MT_BOUND_N };
+extern const char *const mt_advice_bound_names[MT_BOUND_N]; /* "exact", "about", "up_to" */
+
+/* What users choose of rules. */
+struct mt_advice_choice {
+    int64_t accumulate, chunks; /* micro-batches; parts of the loss */
+};
+
+/* What would be held. Begins as it was recorded. */
+struct mt_advice_plan {
+    const struct mt_advice_facts *f;
+    const struct mt_advice_choice *choice;
+    struct mt_lives
+        lives;     /* one for each block, by its index; behind them what comes in addition */
+    bool *touched; /* by block: it would be held otherwise */
+    enum mt_advice_bound bound;
+    int64_t price_ns;      /* of a step; MT_UNKNOWN: nothing is known of it, or it is free */
+    struct mt_buf because; /* what was found */
+};
+
+/* Returns whether there is anything to change. */
+typedef bool mt_advice_apply(struct mt_advice_plan *p);
+struct mt_advice_rule {
+    const char *id;    /* "zero_grad_early", as in --only and JSON */
+    const char *what;  /* in words */
+    const char *how;   /* a line of code */
+    const char *price; /* what it costs beside price_ns; NULL: nothing */
+    mt_advice_apply *apply;
+};
+extern const struct mt_advice_rule mt_advice_rules[];
+extern const size_t mt_advice_rule_n;
+
+void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts *f,
+                         const struct mt_advice_choice *choice);
+void mt_advice_plan_free(struct mt_advice_plan *p);
+
+/* The block ends at that record, where it was held longer. Returns whether it was. */
+bool mt_advice_cut(struct mt_advice_plan *p, size_t block, int64_t record);
+/* The block has another size. */
+void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes);
+/* Holds so much more between two times. */
+void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes);
+
+/* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_checkpoint.c,
+ * rules_no_grad.c ---- */
+
+mt_advice_apply mt_advise_zero_grad_early, mt_advise_set_to_none, mt_advise_foreach_false,
+    mt_advise_fused;
+mt_advice_apply mt_advise_accumulate, mt_advise_bfloat16;
+mt_advice_apply mt_advise_chunked_loss, mt_advise_del_before_backward;
+mt_advice_apply mt_advise_detach, mt_advise_load_on_demand;
+mt_advice_apply mt_advise_checkpoint, mt_advise_no_grad;
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * Checkpoints: of layers that follow each other, what is made inside is made again in backward. The
+ * layers are found by the ops of the forward pass, which repeat themselves.
+ */
+#include "lib/advice/repeats.h"
+#include "lib/advice/rules.h"
+
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+
+enum { CROSSES_B = 1 << 10 };
+
+struct checkpoint {
+    struct mt_advice_plan *p;
+    const struct mt_advice_facts *f;
+    uint32_t *first, *of_op; /* blocks of top op i: of_op[first[i]] .. of_op[first[i + 1] - 1] */
+    MT_VEC(uint32_t) links;  /* ops with a forward op */
+    /* the forward pass */
+    MT_VEC(uint32_t) ops, keys;
+    MT_VEC(int64_t) again_ns; /* of each op */
+    const struct mt_advice_backward *backward;
+    size_t period, piece_n;
+    int64_t price_ns;
+    bool any;
+};
+
+/* ---- the forward pass of a backward pass ---- */
+
+/* Number of the last op of the pass that has begun before that time. */
+static size_t op_before(const struct checkpoint *c, int64_t t_ns)
+{
+    size_t low = 0, high = c->ops.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->f->ops.v[c->ops.v[mid]].start_ns < t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low - 1;
+}
+
+/* When the engine first runs each op of the pass backward; INT64_MAX: never. */
+static void find_again(struct checkpoint *c)
+{
+    const struct mt_advice_op *ops = c->f->ops.v;
+    c->again_ns.n = 0;
+    for (size_t i = 0; i < c->ops.n; i++)
+        *mt_vec_push(&c->again_ns) = INT64_MAX;
+    for (size_t i = c->backward->first; i < c->backward->end; i++) {
+        const struct mt_advice_op *op = &ops[c->f->links.v[i]];
+        size_t at = op_before(c, mt_wrap_add(ops[ops[op->forward].top].start_ns, 1));
+        if (at < c->ops.n && c->ops.v[at] == ops[op->forward].top &&
+            op->start_ns < c->again_ns.v[at])
+            c->again_ns.v[at] = op->start_ns;
+    }
+}
+
+static void find_pass(struct checkpoint *c)
+{
+    const unsigned other = MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD | MT_IN_LOADER;
+    const struct mt_advice_facts *f = c->f;
+    uint32_t first = c->backward->forward;
+    c->ops.n = c->keys.n = 0;
+    if (first == MT_NONE)
+        return;
+    for (uint32_t i = first; i < f->ops.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[i];
+        if (op->thread != f->ops.v[first].thread || op->start_ns >= c->backward->start_ns)
+            break;
+        if (op->top != i || op->inside & other)
+            continue;
+        *mt_vec_push(&c->ops) = i;
+        *mt_vec_push(&c->keys) = f->tree->nodes.v[op->node].frame;
+    }
+    find_again(c);
+}
+
+/* ---- where pieces begin ---- */
+
+/* By the op before which the pass would be cut: bytes that cross it, and that backward does not
+ * keep; allocated. */
+static int64_t *find_crossing(const struct checkpoint *c)
+{
+    int64_t *bytes = mt_alloc((c->ops.n + 2) * sizeof *bytes);
+    for (size_t i = 0; i < c->ops.n; i++) {
+        uint32_t op = c->ops.v[i];
+        for (uint32_t k = c->first[op]; k < c->first[op + 1]; k++) {
+            const struct mt_advice_block *b = &c->f->blocks.v[c->of_op[k]];
+            if (b->category != MT_CATEGORY_ACTIVATION || b->rule == MT_CATEGORY_R10_GRAPH ||
+                b->freed_ns <= c->f->ops.v[op].end_ns)
+                continue;
+            size_t last = op_before(c, b->freed_ns);
+            mt_wrap_inc(&bytes[i + 1], b->bytes);
+            mt_wrap_dec(&bytes[last + 1], b->bytes);
+        }
+    }
+    for (size_t i = 1; i < c->ops.n + 2; i++)
+        mt_wrap_inc(&bytes[i], bytes[i - 1]);
+    return bytes;
+}
+
+/* The start of the first piece: where little crosses the cuts, then where there are most. */
+static size_t find_start(const struct checkpoint *c, const struct mt_repeat *r)
+{
+    int64_t *crossing = find_crossing(c);
+    size_t best = r->from, best_n = 0;
+    bool best_good = false;
+    for (size_t turn = 0; turn < r->period; turn++) {
+        size_t n = (r->to - r->from - turn) / r->period;
+        int64_t sum = 0;
+        for (size_t k = 0; k <= n; k++)
+            mt_wrap_inc(&sum, crossing[r->from + turn + k * r->period]);
+        bool good = sum <= (int64_t)(n + 1) * CROSSES_B;
+        if (n < 2 || (best_n && (good < best_good || (good == best_good && n <= best_n))))
+            continue;
+        best = r->from + turn;
+        best_n = n;
+        best_good = good;
+    }
+    free(crossing);
+    return best;
+}
+
+/* ---- a piece ---- */
+
+/* When the engine first runs an op of a piece backward. */
+static int64_t backward_of(const struct checkpoint *c, size_t from, size_t to)
+{
+    int64_t first = INT64_MAX;
+    for (size_t i = from; i < to; i++)
+        first = c->again_ns.v[i] < first ? c->again_ns.v[i] : first;
+    return first;
+}
+
+/* The block that a piece hands on: the largest of its last op that leaves any. */
+static uint32_t output_of(const struct checkpoint *c, size_t from, size_t to, int64_t end_ns)
+{
+    for (size_t i = to; i-- > from;) {
+        uint32_t largest = MT_NONE, op = c->ops.v[i];
+        for (uint32_t k = c->first[op]; k < c->first[op + 1]; k++) {
+            const struct mt_advice_block *b = &c->f->blocks.v[c->of_op[k]];
+            if (b->freed_ns > end_ns &&
+                (largest == MT_NONE || b->bytes > c->f->blocks.v[largest].bytes))
+                largest = c->of_op[k];
+        }
+        if (largest != MT_NONE)
+            return largest;
+    }
+    return MT_NONE;
+}
+
+/* The end of the next op of the piece that leaves something. */
+static int64_t used_until(const struct checkpoint *c, size_t i, size_t to, int64_t end_ns)
+{
+    for (size_t k = i + 1; k < to; k++)
+        if (c->f->ops.v[c->ops.v[k]].makes)
+            return c->f->ops.v[c->ops.v[k]].end_ns;
+    return end_ns;
+}
+
+static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
+{
+    const struct mt_advice_facts *f = c->f;
+    int64_t end_ns = to < c->ops.n ? f->ops.v[c->ops.v[to]].start_ns : c->backward->start_ns;
+    int64_t again_ns = backward_of(c, from, to);
+    uint32_t output = output_of(c, from, to, end_ns);
+    if (again_ns == INT64_MAX)
+        return;
+    c->price_ns += f->ops.v[c->ops.v[to - 1]].end_ns - f->ops.v[c->ops.v[from]].start_ns;
+    for (size_t i = from; i < to; i++)
+        for (uint32_t k = c->first[c->ops.v[i]]; k < c->first[c->ops.v[i] + 1]; k++) {
+            uint32_t own = c->of_op[k];
+            const struct mt_advice_block *b = &f->blocks.v[own];
+            if (b->rule != MT_CATEGORY_R10_GRAPH || b->freed_ns <= end_ns || own == output)
+                continue;
+            int64_t until = mt_advice_record(f, used_until(c, i, to, end_ns));
+            int64_t again = mt_advice_record(f, again_ns);
+            if (until >= again || !mt_advice_cut(c->p, own, until))
+                continue;
+            *mt_vec_push(&c->p->lives.all) = (struct mt_life){again, b->freed_record, b->bytes};
+            c->any = true;
+        }
+}
+
+static void checkpoint_pass(struct checkpoint *c)
+{
+    find_pass(c);
+    struct mt_repeat r = mt_find_repeat(c->keys.v, c->keys.n);
+    if (!r.period)
+        return;
+    size_t start = find_start(c, &r);
+    size_t n = (r.to - start) / r.period;
+    for (size_t k = 0; k < n; k++)
+        checkpoint_piece(c, start + k * r.period, start + (k + 1) * r.period);
+    if (n <= c->piece_n)
+        return;
+    c->piece_n = n;
+    c->period = r.period;
+    mt_buf_clear(&c->p->because);
+    mt_buf_addf(&c->p->because, "%zu repeated pieces from %s to %s, of %zu ops each", n,
+                mt_advice_name(c->f, c->ops.v[start]),
+                mt_advice_name(c->f, c->ops.v[start + r.period - 1]), r.period);
+}
+
+bool mt_advise_checkpoint(struct mt_advice_plan *p)
+{
+    struct checkpoint c = {.p = p, .f = p->f};
+    for (size_t i = 0; i < c.f->blocks.n; i++)
+        if (c.f->blocks.v[i].category == MT_CATEGORY_RECOMPUTED)
+            return false; /* it does so already */
+    mt_advice_blocks_of_ops(c.f, &c.first, &c.of_op);
+    for (size_t i = 0; i < c.f->backwards.n; i++) {
+        c.backward = &c.f->backwards.v[i];
+        checkpoint_pass(&c);
+    }
+    if (c.f->backwards.n)
+        p->price_ns = c.price_ns / (int64_t)c.f->backwards.n;
+    mt_vec_free(&c.again_ns);
+    mt_vec_free(&c.ops);
+    mt_vec_free(&c.keys);
+    free(c.first);
+    free(c.of_op);
+    return c.any;
+}

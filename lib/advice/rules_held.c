@@ -1,0 +1,193 @@
+/* What is held longer than the iteration that it is of. */
+#include "lib/advice/rules.h"
+
+#include "lib/base/human.h"
+#include "lib/base/map.h"
+
+enum { ITERATIONS = 3, LATER = 2, LOADED = 3 };
+
+/* When each iteration begins, in order. */
+struct iterations {
+    MT_VEC(int64_t) start_ns;
+    int64_t end_ns; /* of the last */
+};
+
+/* The first call path that makes as much input several times: without steps, a loop begins there.
+ */
+static uint64_t find_loader(const struct mt_advice_facts *f)
+{
+    struct mt_map seen = {0};
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < f->blocks.n && first == UINT64_MAX; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint64_t key = (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+        if (b->category != MT_CATEGORY_INPUT || b->node == MT_NONE)
+            continue;
+        uint32_t *n = mt_map_at(&seen, key);
+        *n = *n == MT_MAP_NONE ? 1 : *n + 1;
+        if (*n == ITERATIONS)
+            first = key;
+    }
+    mt_map_free(&seen);
+    return first;
+}
+
+static void find_iterations(const struct mt_advice_facts *f, struct iterations *out)
+{
+    *out = (struct iterations){.end_ns = f->run->dur_ns};
+    for (size_t i = 0; i < f->steps->all.n; i++)
+        *mt_vec_push(&out->start_ns) = f->steps->all.v[i].start_ns;
+    uint64_t loader = out->start_ns.n ? UINT64_MAX : find_loader(f);
+    for (size_t i = 0; loader != UINT64_MAX && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->category == MT_CATEGORY_INPUT && b->node != MT_NONE &&
+            ((uint64_t)b->node << 40 ^ (uint64_t)b->bytes) == loader)
+            *mt_vec_push(&out->start_ns) = b->alloc_ns;
+    }
+}
+
+/* Index of the iteration at that time, -1: before the first. */
+static int64_t iteration_at(const struct iterations *it, int64_t t_ns)
+{
+    size_t low = 0, high = it->start_ns.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (it->start_ns.v[mid] <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return (int64_t)low - 1;
+}
+
+/* When an iteration ends. */
+static int64_t end_of(const struct iterations *it, int64_t i)
+{
+    return (size_t)i + 1 < it->start_ns.n ? it->start_ns.v[i + 1] : INT64_MAX;
+}
+
+static uint64_t site_of(const struct mt_advice_block *b)
+{
+    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+}
+
+static bool may_be_kept(const struct mt_advice_block *b)
+{
+    return b->node != MT_NONE &&
+           (b->category == MT_CATEGORY_ACTIVATION || b->category == MT_CATEGORY_INPUT ||
+            b->category == MT_CATEGORY_UNKNOWN);
+}
+
+/* How many iterations the blocks of a site outlive their own. */
+struct kept_site {
+    int64_t least, most; /* of those freed; least INT64_MAX: none was */
+    bool late;           /* one outlives two further iterations */
+};
+
+struct kept {
+    struct mt_map index; /* site -> sites */
+    MT_VEC(struct kept_site) sites;
+};
+
+static struct kept_site *kept_at(struct kept *k, uint64_t site)
+{
+    uint32_t *at = mt_map_at(&k->index, site);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)k->sites.n;
+        *mt_vec_push(&k->sites) = (struct kept_site){.least = INT64_MAX};
+    }
+    return &k->sites.v[*at];
+}
+
+static void find_kept(const struct mt_advice_facts *f, const struct iterations *it,
+                      struct kept *out)
+{
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        int64_t own = may_be_kept(b) ? iteration_at(it, b->alloc_ns) : -1;
+        if (own < 0 || b->freed_ns < end_of(it, own))
+            continue;
+        struct kept_site *s = kept_at(out, site_of(b));
+        int64_t later = iteration_at(it, b->freed_ns) - own;
+        s->late |=
+            own + LATER < (int64_t)it->start_ns.n - 1 && b->freed_ns >= end_of(it, own + LATER);
+        if (b->freed_ns == INT64_MAX)
+            continue;
+        s->least = later < s->least ? later : s->least;
+        s->most = later > s->most ? later : s->most;
+    }
+}
+
+/* What is always freed after as many iterations is a cache, and no graph. */
+static bool is_graph(const struct kept *k, uint64_t site)
+{
+    uint32_t at = mt_map_get(&k->index, site);
+    const struct kept_site *s = at == MT_MAP_NONE ? NULL : &k->sites.v[at];
+    return s && s->late && (s->least == INT64_MAX || s->most - s->least >= LATER);
+}
+
+bool mt_advise_detach(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct iterations it;
+    struct kept kept = {0};
+    bool any = false;
+    find_iterations(f, &it);
+    if (it.start_ns.n >= ITERATIONS)
+        find_kept(f, &it, &kept);
+    for (size_t i = 0; it.start_ns.n >= ITERATIONS && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (!may_be_kept(b) || !is_graph(&kept, site_of(b)))
+            continue;
+        int64_t own = iteration_at(&it, b->alloc_ns), end = own < 0 ? INT64_MAX : end_of(&it, own);
+        if (end < INT64_MAX)
+            any |= mt_advice_cut(p, i, mt_advice_record(f, end));
+    }
+    if (any)
+        mt_buf_addf(&p->because, "blocks of an iteration are alive two iterations later, of %lld",
+                    (long long)it.start_ns.n);
+    mt_vec_free(&it.start_ns);
+    mt_map_free(&kept.index);
+    mt_vec_free(&kept.sites);
+    return any;
+}
+
+/* ---- batches that are there before they are needed ---- */
+
+bool mt_advise_load_on_demand(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct mt_map made = {0}; /* by site: batches so far */
+    bool any = false;
+    char n[MT_HUMAN_LONG];
+    int64_t batch_n = 0;
+    if (!f->backwards.n || f->steps->all.n < LATER)
+        return false;
+    for (int pass = 0; pass < 2; pass++) { /* how many of each, then which step needs which */
+        struct mt_map number = {0};
+        for (size_t i = 0; i < f->blocks.n; i++) {
+            const struct mt_advice_block *b = &f->blocks.v[i];
+            if (b->category != MT_CATEGORY_INPUT || b->node == MT_NONE ||
+                b->alloc_ns >= f->backwards.v[0].start_ns ||
+                b->freed_ns < mt_steps_until(f->steps, 1))
+                continue;
+            uint32_t *k = mt_map_at(pass ? &number : &made, site_of(b));
+            *k = *k == MT_MAP_NONE ? 1 : *k + 1;
+            if (!pass || mt_map_get(&made, site_of(b)) < LOADED)
+                continue;
+            struct mt_life *life = &p->lives.all.v[i];
+            size_t step = *k - 1;
+            bool needed = step < f->steps->all.n;
+            life->from = needed ? mt_advice_record(f, f->steps->all.v[step].start_ns) : 0;
+            life->to = needed ? mt_advice_record(f, f->steps->all.v[step].end_ns) : 0;
+            p->touched[i] = any = true;
+            batch_n++;
+        }
+        mt_map_free(&number);
+    }
+    mt_map_free(&made);
+    if (any)
+        mt_buf_addf(&p->because, "%s are made before the first step and kept",
+                    mt_human_plural(batch_n, "block", n));
+    return any;
+}

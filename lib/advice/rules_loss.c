@@ -1,0 +1,98 @@
+/* The loss, and what it is computed of. */
+#include "lib/advice/rules.h"
+
+#include "lib/base/human.h"
+#include <string.h>
+
+enum { NEAR_B = 64, LEAST_PERCENT = 5 };
+
+static bool is_of_loss(const struct mt_advice_facts *f, uint32_t op)
+{
+    static const char *const names[] = {"aten::cross_entropy_loss", "aten::nll_loss",
+                                        "aten::log_softmax", "aten::_log_softmax"};
+    for (; op != MT_NONE; op = f->ops.v[op].parent)
+        for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+            if (strncmp(mt_advice_name(f, op), names[i], strlen(names[i])) == 0)
+                return true;
+    return false;
+}
+
+/* The largest block that a loss makes. */
+static int64_t largest_of_loss(const struct mt_advice_facts *f)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->bytes > largest && is_of_loss(f, b->alloc_op))
+            largest = b->bytes;
+    }
+    return largest;
+}
+
+bool mt_advise_chunked_loss(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t largest = largest_of_loss(f);
+    char size[MT_HUMAN_MAX];
+    bool any = false;
+    if (largest <= NEAR_B || largest < f->peak_b / 100 * LEAST_PERCENT)
+        return false;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->bytes < largest - NEAR_B || b->bytes > largest + NEAR_B ||
+            (b->category != MT_CATEGORY_ACTIVATION && b->category != MT_CATEGORY_AUTOGRAD_DETAIL &&
+             b->category != MT_CATEGORY_TEMPORARY))
+            continue;
+        mt_advice_resize(p, i, b->bytes / p->choice->chunks);
+        any = true;
+    }
+    if (any)
+        mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",
+                    mt_human_bytes(largest, size), (long long)p->choice->chunks);
+    return any;
+}
+
+/* Ops that need their own result in backward, and not what it was made of. */
+static bool keeps_result_only(const char *name)
+{
+    static const char *const names[] = {"aten::cross_entropy_loss",
+                                        "aten::log_softmax",
+                                        "aten::softmax",
+                                        "aten::sigmoid",
+                                        "aten::tanh",
+                                        "aten::relu",
+                                        "aten::sum",
+                                        "aten::mean",
+                                        "aten::add"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The next top op of the thread that leaves a block; MT_NONE: there is none. */
+static uint32_t next_maker(const struct mt_advice_facts *f, uint32_t top)
+{
+    for (uint32_t i = top + 1; i < f->ops.n && f->ops.v[i].thread == f->ops.v[top].thread; i++)
+        if (f->ops.v[i].top == i && f->ops.v[i].makes)
+            return i;
+    return MT_NONE;
+}
+
+bool mt_advise_del_before_backward(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    bool any = false;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+        uint32_t next =
+            top == MT_NONE || b->rule != MT_CATEGORY_R10_PROGRAM ? MT_NONE : next_maker(f, top);
+        if (next != MT_NONE && keeps_result_only(mt_advice_name(f, next)))
+            any |= mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[next].end_ns));
+    }
+    if (any)
+        mt_buf_adds(&p->because,
+                    "a variable holds them until after backward, which does not need them");
+    return any;
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""`memtool advise` on recordings of programs of which another one does what it advises: peaks as that one had them.
+
+tests/recordings/README.md says what the programs are. A recorded peak of None: nothing is to be advised."""
+
+import glob
+import os
+
+import mt
+
+RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recordings")
+# advice, recording, the peak of the changed program, how far the saving may be off in percent, how sure it says it is
+PAIRS = (
+    ("no_grad", "cnn_grad", 7573632, 7.5, "about"),
+    ("no_grad", "gpt_grad", 2105352, 0.1, "about"),
+    ("no_grad", "lstm_grad", 2133336, 8, "up_to"),
+    ("no_grad", "mlp_grad", 1312768, 0.1, "about"),
+    ("no_grad", "cnn_total", 7573632, 1, "about"),
+    ("detach", "cnn_total", 30081152, 0.1, "exact"),
+    ("detach", "gpt_total", 15151112, 0.1, "exact"),
+    ("checkpoint", "cnn_plain", 47113320, 0.2, "exact"),
+    ("checkpoint", "gpt_adamw", 13911324, 0.1, "exact"),
+    ("accumulate", "gpt_adamw", 13537500, 0.1, "exact"),
+    ("accumulate", "cnn_b32", 17691880, 0.2, "exact"),
+    ("zero_grad_early", "mlp_wide_late", 12629044, 0.1, "exact"),
+    ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
+    ("foreach_false", "mlp_wide_foreach", 36351188, 0.2, "exact"),
+    ("fused", "mlp_wide_foreach", 31695824, 0.1, "exact"),
+    ("chunked_loss", "gpt_vocab", 43626624, 0.1, "exact"),
+    ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
+    ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
+)
+# What must not be advised, as there is nothing to gain.
+SILENT = {
+    "cnn_nograd": ("no_grad", "detach", "checkpoint", "accumulate"),
+    "cnn_nograd_cold": ("no_grad", "detach", "checkpoint", "accumulate"),
+    "mlp_nograd": ("no_grad", "detach"),
+    "gpt_ckpt": ("checkpoint", "no_grad", "detach"),
+    "gpt_eval_held": ("detach",),
+    "cnn_preload": ("no_grad", "detach"),
+    "mlp_adam": ("zero_grad_early", "no_grad", "load_on_demand"),
+    "cnn_sgd": ("no_grad", "detach", "foreach_false"),
+    "gpt_adamw": ("no_grad", "detach", "zero_grad_early"),
+}
+# runs with their batch sizes, the size asked for, its peak, how far off in percent, from blocks, peaks or one run
+BATCHES = (
+    (("cnn_b8:8", "cnn_sgd:16"), 32, 68936008, 0, "blocks"),
+    (("cnn_sgd:16", "cnn_b8:8"), 32, 68936008, 0, "blocks"),
+    (("cnn_sgd:16",), 32, 68936008, 0.1, "one run"),
+    (("cnn_b32:32",), 8, 17521864, 0.5, "one run"),
+)
+
+m = mt.Matrix()
+files = {os.path.basename(f)[: -len(".json.zst")]: f for folder in ("categories", "advice") for f in glob.glob(f"{RECORDINGS}/{folder}/*.json.zst")}
+peaks = {run.name: run.devices[0]["peak_b"] for run in m.imported(sorted(files.items()))}
+
+
+def advice(run, *options):
+    return {row["advice"]: row for row in m.rows("advise", run, *options)}
+
+
+def replay(run, changed):
+    """The peak when blocks have the sizes that changed() gives them: added up record by record."""
+    level = peak = 0
+    steps = []
+    for b in m.query(f"SELECT bytes_b, alloc_record, freed_record, rule FROM alloc JOIN run r ON alloc.id >= r.alloc_first AND alloc.id < r.alloc_first + r.alloc_n WHERE r.name = '{run}'"):
+        size = changed(b)
+        steps.append((b["alloc_record"], size))
+        if b["freed_record"] is not None:
+            steps.append((b["freed_record"], -size))
+    for _, size in sorted(steps):
+        level += size
+        peak = max(peak, level)
+    return peak
+
+
+for what, run, recorded, off, bound in PAIRS:
+    row = advice(run, "--all").get(what)
+    if not m.check(row, run, what, "is advised"):
+        continue
+    want = peaks[run] - recorded
+    m.check(row["peak_b"] == peaks[run] and row["new_peak_b"] + row["saving_b"] == row["peak_b"], run, what, "adds up", row)
+    m.check(abs(row["saving_b"] - want) <= want * off / 100, run, what, "saves", row["saving_b"], "not", want)
+    m.check(row["bound"] == bound, run, what, "is", row["bound"], "not", bound)
+    m.check(0 < row["at_peak_b"] <= row["peak_b"] and row["site"] and row["because"] and row["how"], run, what, "has evidence", row)
+for run, words in SILENT.items():
+    found = advice(run)
+    for what in words:
+        m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
+for run in peaks:
+    every, some = advice(run, "--all"), advice(run)
+    m.check(replay(run, lambda b: b["bytes_b"]) == peaks[run], run, "blocks add up to the peak")
+    m.check(all(row["new_peak_b"] >= 0 for row in every.values()), run, "no peak below 0")
+    m.check(set(some) <= set(every) and all(row["saving_pct"] >= 5 for row in some.values()), run, "shows what saves 5 %")
+    for what in every:
+        one = advice(run, "--all", "--only", what)
+        m.check(one == {what: every[what]}, run, "--only", what, one)
+    if "bfloat16" in every:
+        half = every["bfloat16"]
+        m.check(half["new_peak_b"] >= half["peak_b"] // 2 - 8 * half["at_peak_n"], run, "bfloat16 halves at most")
+for runs, n, peak, off, method in BATCHES:
+    rows = m.rows("advise", *runs, "--batch", str(n))
+    m.check(rows and rows[-1]["batch_n"] == n and rows[-1]["method"] == method, runs, n, rows)
+    m.check(rows and abs(rows[-1]["new_peak_b"] - peak) <= peak * off / 100, runs, n, "is", rows and rows[-1]["new_peak_b"], "not", peak)
+fit = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "--fit", str(68936008))
+m.check(fit[-2]["batch_n"] == 32 and fit[-1]["batch_n"] == 33 and fit[-1]["new_peak_b"] > 68936008, "the largest batch that fits", fit)
+third = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "cnn_b32:32", "--batch", "64")
+m.check([row["batch_n"] for row in third] == [8, 16, 32, 64] and third[2]["new_peak_b"] == third[2]["peak_b"], "a third run agrees", third)
+wrong = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "cnn_b32:48", "--batch", "64")
+m.check([row["batch_n"] for row in wrong] == [8, 16, 48], "a third run that does not agree", wrong)
+for args, word in (
+    (("cnn_b8:8", "cnn_sgd:8", "--batch", "32"), "both runs"),
+    (("cnn_b8", "--batch", "32"), "no batch size"),
+    (("cnn_b8:8",), "nothing is asked"),
+    (("cnn_b8", "cnn_sgd"), "one run"),
+    (("cnn_b8", "--only", "checkpiont"), "checkpoint"),
+    (("cnn_b8", "--min-saving", "x"), "--min-saving"),
+    (("cnn_b8", "--chunks", "1"), "2 or more"),
+    (("cnn_b8:8", "--fit", "x"), "--fit"),
+):
+    code, _, err = m.run("advise", *args, codes=(2,))
+    m.check(word in err, args, "says", err)
+m.finish(300)
