@@ -95,8 +95,7 @@ static void add_rest(struct mt_report *r, const struct mt_advices *a,
             mt_buf_addf(to, " (%.1f %%)", percent(one->saving_b, f->peak_b));
     }
     if (small.n)
-        mt_report_footer(
-            r, "little effect, as the peak would lie elsewhere or the bytes are few: %s", small.s);
+        mt_report_footer(r, "saves less than %g %%: %s", least_pct, small.s);
     if (none.n)
         mt_report_footer(r, "nothing to change: %s", none.s);
     mt_buf_free(&small);

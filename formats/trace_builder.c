@@ -107,7 +107,7 @@ static enum mt_status take_op(struct mt_trace_builder *in, const struct mt_event
     set_order(&op->order, ev);
     if ((ev->valid & MT_HAS_SEQ) && ev->seq >= 0 && ev->seq <= INT32_MAX)
         op->seq = (int32_t)ev->seq;
-    if ((ev->valid & MT_HAS_FWD_THREAD) && ev->fwd_thread > 0 && ev->fwd_thread <= UINT32_MAX)
+    if ((ev->valid & MT_HAS_FWD_THREAD) && ev->fwd_thread > 0 && ev->fwd_thread < MT_MAKES_GRAPH)
         op->fwd_thread = (uint32_t)ev->fwd_thread;
     if (ev->seen & MT_HAS_SHAPE)
         op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);

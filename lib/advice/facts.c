@@ -4,6 +4,7 @@
 #include "lib/advice/lives.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
+#include "lib/run/knows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -385,8 +386,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
 {
     *out = (struct mt_advice_facts){
         .run = blocks->run, .device = device, .steps = &blocks->steps, .tree = &blocks->tree};
-    if (!blocks->tree.nodes.n)
-        return MT_OK;
+    MT_TRY(mt_knows(blocks->run, device, MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES, err));
     uint8_t *kind = kinds_of_nodes(&blocks->tree);
     enum mt_status st = load_ops(blocks->db, out, kind, err);
     free(kind);

@@ -67,7 +67,8 @@ struct mt_advice_facts {
 };
 
 /* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;
- * MT_EUSAGE: the run has no categories, or its records do not add up to its peak. */
+ * MT_EUSAGE: the device does not know categories of blocks, or its records do not add up to its
+ * peak. */
 enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device, struct mt_advice_facts *out,
                                     struct mt_err *err);

@@ -110,9 +110,9 @@ static size_t find_start(const struct checkpoint *c, const struct mt_repeat *r)
     for (size_t turn = 0; turn < r->period; turn++) {
         size_t n = (r->to - r->from - turn) / r->period;
         int64_t sum = 0;
-        for (size_t k = 0; k <= n; k++)
+        for (size_t k = 1; k < n; k++)
             mt_wrap_inc(&sum, crossing[r->from + turn + k * r->period]);
-        bool good = sum <= (int64_t)(n + 1) * CROSSES_B;
+        bool good = sum <= (int64_t)n * CROSSES_B;
         if (n < 2 || (best_n && (good < best_good || (good == best_good && n <= best_n))))
             continue;
         best = r->from + turn;

@@ -78,7 +78,7 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
         uint32_t own = p->of_op[k];
         const struct mt_advice_block *b = &f->blocks.v[own];
-        if (b->category != MT_CATEGORY_ACTIVATION || b->freed_ns <= f->ops.v[top].end_ns)
+        if (b->rule != MT_CATEGORY_R10 || b->freed_ns <= f->ops.v[top].end_ns)
             continue;
         uint32_t user = own == result ? p->maker[top] : top;
         if (own != result && is_recurrent(name))
@@ -111,7 +111,7 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
             plan->bound = MT_BOUND_UP_TO;
     }
     if (op_n)
-        mt_buf_addf(&plan->because, "no backward pass follows, yet results of %s stay",
+        mt_buf_addf(&plan->because, "results of %s are kept for a backward pass that never comes",
                     mt_human_plural(op_n, "op", n));
     free(p.first);
     free(p.of_op);

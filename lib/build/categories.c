@@ -257,12 +257,22 @@ static bool is_kept(const struct finder *f, const struct life *l)
     return n >= 4 || (n >= 2 && l->died_ns > f->last_ns);
 }
 
+/* Whether an op around it, or the one itself, left a node for backward. */
+static bool is_of_graph(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_thread *t = &f->r->threads.v[rec->thread];
+    for (uint32_t i = rec->op; i != MT_NONE; i = t->ops.v[i - t->op_base].parent)
+        if (t->ops.v[i - t->op_base].fwd_thread == MT_MAKES_GRAPH)
+            return true;
+    return false;
+}
+
 /* Who holds an activation when the next backward pass begins. */
 static enum mt_category_rule activation(const struct finder *f, const struct life *l)
 {
     size_t next = backwards_up_to(f, l->born_ns);
     if (next == f->backward_n || l->died_ns <= f->backwards[next].start_ns)
-        return MT_CATEGORY_R10;
+        return is_of_graph(f, l->alloc) ? MT_CATEGORY_R10 : MT_CATEGORY_R10_NO_GRAPH;
     return l->freed && l->freed->backward ? MT_CATEGORY_R10_GRAPH : MT_CATEGORY_R10_PROGRAM;
 }
 

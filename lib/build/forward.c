@@ -60,6 +60,8 @@ static void collect(struct mt_recording *r, struct last_ops *last)
 {
     for (uint32_t t = 0; t < r->threads.n; t++) {
         struct mt_thread *thread = &r->threads.v[t];
+        struct mt_op *before = NULL; /* the last forward op with a number */
+        int32_t before_seq = 0;
         for (uint32_t i = 0; i < thread->ops.n; i++) {
             struct mt_op *op = &thread->ops.v[i];
             int32_t seq = op->seq;
@@ -68,6 +70,10 @@ static void collect(struct mt_recording *r, struct last_ops *last)
             op->fwd = MT_NONE;
             if (seq < 0)
                 continue;
+            if (before && seq > before_seq)
+                before->fwd_thread = MT_MAKES_GRAPH;
+            before = op;
+            before_seq = seq;
             uint32_t *slot = slot_of(&last[thread->process], seq);
             bool other = *slot != MT_NONE && *slot != AMBIGUOUS && *slot < thread->op_base;
             *slot = other || *slot == AMBIGUOUS ? AMBIGUOUS : thread->op_base + i;
@@ -93,7 +99,7 @@ void mt_build_forward(struct mt_recording *r)
     for (uint32_t t = 0; t < r->threads.n; t++) {
         struct mt_thread *thread = &r->threads.v[t];
         for (uint32_t i = 0; i < thread->ops.n; i++)
-            if (thread->ops.v[i].fwd_thread)
+            if (mt_op_is_backward(&thread->ops.v[i]))
                 thread->ops.v[i].fwd = forward_op(r, &last[thread->process], thread->ops.v[i].seq);
     }
     dispose(last, r->process_keys.n);

@@ -59,7 +59,7 @@ static void find_leaders(struct finder *f)
             const struct mt_op *op = &thread->ops.v[i];
             const struct mt_node *n = &r->nodes.v[op->node];
             f->leads[t] |= n->phase == MT_PHASE_BACKWARD || mt_frame_is_optimizer(r, n->frame);
-            if (!op->fwd_thread || op->fwd == MT_NONE)
+            if (!mt_op_is_backward(op) || op->fwd == MT_NONE)
                 continue;
             if (!last || op->fwd < last->op_base || op->fwd - last->op_base >= last->ops.n)
                 last = thread_of_op(r, op->fwd);

@@ -37,8 +37,9 @@ static bool is_backward(const struct mt_recording *r, const struct mt_op *op)
 {
     static const char engine[] = "autograd::engine::evaluate_function: ";
     const struct mt_frame *f = &r->frames.v[r->labels.v[op->label].frame];
-    return f->kind == MT_FRAME_OP && (op->fwd_thread || strncmp(mt_strtab_get(&r->strings, f->name),
-                                                                engine, sizeof engine - 1) == 0);
+    return f->kind == MT_FRAME_OP &&
+           (mt_op_is_backward(op) ||
+            strncmp(mt_strtab_get(&r->strings, f->name), engine, sizeof engine - 1) == 0);
 }
 
 static bool has_backward(const struct mt_recording *r, uint32_t process)

@@ -39,6 +39,7 @@ enum mt_category_rule {
     MT_CATEGORY_R10_PROGRAM, /* or not */
     MT_CATEGORY_R11,
     MT_CATEGORY_R12,
+    MT_CATEGORY_R10_NO_GRAPH, /* R10 where nothing is left for backward: under no_grad */
     MT_CATEGORY_RULE_N
 };
 

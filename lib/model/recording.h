@@ -52,11 +52,15 @@ struct mt_label {
 };
 
 /* What is needed only until the build has used it shares its place with what the build finds. */
+/* As mt_op.fwd_thread: a forward op that left a node for backward: the sequence number went on. */
+#define MT_MAKES_GRAPH UINT32_MAX
+
 struct mt_op {
     int64_t start_ns, end_ns; /* as recorded */
     uint32_t label;           /* index into labels */
     uint32_t shape;           /* string id, MT_NONE = not recorded */
-    uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op */
+    uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op; when
+                                 built also MT_MAKES_GRAPH */
     union {
         int32_t seq;  /* until built: autograd sequence number, -1 = none */
         uint32_t fwd; /* op number of the forward op, MT_NONE = unknown */
@@ -67,6 +71,11 @@ struct mt_op {
     };
     uint32_t node;
 };
+
+static inline bool mt_op_is_backward(const struct mt_op *op)
+{
+    return op->fwd_thread && op->fwd_thread != MT_MAKES_GRAPH;
+}
 
 struct mt_thread {
     int64_t pid, tid;
