@@ -84,10 +84,10 @@ static void add_row(struct mt_report *r, const struct mt_advice *a, const struct
 static void add_rest(struct mt_report *r, const struct mt_advices *a,
                      const struct mt_advice_facts *f)
 {
-    struct mt_buf small = {0}, none = {0};
+    struct mt_buf small = {0}, none = {0}, worse = {0};
     for (size_t i = 0; i < a->all.n; i++) {
         const struct mt_advice *one = &a->all.v[i];
-        struct mt_buf *to = one->applies ? &small : &none;
+        struct mt_buf *to = !one->applies ? &none : one->saving_b < 0 ? &worse : &small;
         if (has_effect(one, f) || (all && one->applies))
             continue;
         mt_buf_addf(to, "%s%s", to->n ? ", " : "", one->rule->id);
@@ -96,10 +96,13 @@ static void add_rest(struct mt_report *r, const struct mt_advices *a,
     }
     if (small.n)
         mt_report_footer(r, "saves less than %g %%: %s", least_pct, small.s);
+    if (worse.n)
+        mt_report_footer(r, "would raise the peak: %s", worse.s);
     if (none.n)
-        mt_report_footer(r, "nothing to change: %s", none.s);
+        mt_report_footer(r, "done already, or not to be done here: %s", none.s);
     mt_buf_free(&small);
     mt_buf_free(&none);
+    mt_buf_free(&worse);
 }
 
 static void describe(struct mt_report *r, const struct mt_view *v, const struct mt_advice_facts *f)

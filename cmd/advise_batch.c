@@ -85,6 +85,11 @@ static enum mt_status choose(struct batches *b, struct mt_err *err)
         mt_err_hint(err, "A prediction takes runs of different sizes, or one run.");
         return MT_EUSAGE;
     }
+    if (b->n > 1 && runs[0].f->peak_b > runs[1].f->peak_b) {
+        MT_FAIL(err, MT_EUSAGE, "the run with the smaller batch has the higher peak");
+        mt_err_hint(err, "They cannot be of one program at two sizes.");
+        return MT_EUSAGE;
+    }
     mt_batch_init(&b->batch, runs, b->n > 1 ? 2 : 1);
     return MT_OK;
 }
@@ -163,6 +168,10 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
     int64_t held_b;
     MT_TRY(read_size(b->asked->fit, "fit", &b->fit_b, err));
     MT_TRY(read_size(b->asked->reserved, "reserve", &held_b, err));
+    if (b->asked->fit && held_b >= b->fit_b) {
+        MT_FAIL(err, MT_EUSAGE, "--reserve leaves nothing of --fit");
+        return MT_EUSAGE;
+    }
     b->fit_b -= held_b;
     b->r->keep_order = true;
     b->r->title = mt_asprintf("%s · %s · peak at other batch sizes", b->all[0].view.run.name,

@@ -346,7 +346,8 @@ static enum mt_status find_element(struct mt_allocations *blocks, struct mt_advi
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].shape_id &&
-            (!largest || b->bytes > largest->bytes) && is_product(mt_advice_name(f, b->alloc_op)))
+            b->freed_ns > f->ops.v[b->alloc_op].end_ns && (!largest || b->bytes > largest->bytes) &&
+            is_product(mt_advice_name(f, b->alloc_op)))
             largest = b;
     }
     if (!largest)
@@ -386,7 +387,8 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
 {
     *out = (struct mt_advice_facts){
         .run = blocks->run, .device = device, .steps = &blocks->steps, .tree = &blocks->tree};
-    MT_TRY(mt_knows(blocks->run, device, MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES, err));
+    MT_TRY(
+        mt_knows(blocks->run, device, MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES, err));
     uint8_t *kind = kinds_of_nodes(&blocks->tree);
     enum mt_status st = load_ops(blocks->db, out, kind, err);
     free(kind);

@@ -15,6 +15,20 @@ static int64_t kept_from(const struct mt_advice_facts *f, int64_t t_ns, int64_t 
     return record;
 }
 
+/* When what a block has been added to takes it over: the end of the node of the graph around it. */
+static int64_t added_at(const struct mt_advice_facts *f, size_t block)
+{
+    uint32_t op = f->blocks.v[block].alloc_op;
+    uint32_t top = op == MT_NONE ? MT_NONE : f->ops.v[op].top;
+    for (uint32_t i = top; i != MT_NONE && i < f->ops.n; i++) {
+        if (f->ops.v[i].thread != f->ops.v[top].thread || !(f->ops.v[i].inside & MT_IN_ENGINE))
+            break;
+        if (f->ops.v[i].inside & MT_IN_ACCUMULATE)
+            return mt_advice_record(f, f->ops.v[i].end_ns);
+    }
+    return f->blocks.v[block].alloc_record + 1;
+}
+
 bool mt_advise_accumulate(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
@@ -27,7 +41,7 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->category == MT_CATEGORY_ACTIVATION && b->alloc_record < first)
             first = b->alloc_record;
-        if (mt_batch_scales(f, b, &sizes))
+        if (b->category != MT_CATEGORY_INPUT && mt_batch_scales(f, b, &sizes))
             mt_advice_resize(p, i, b->bytes / p->choice->accumulate);
     }
     for (size_t i = 0; i < f->blocks.n; i++) {
@@ -35,9 +49,15 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
         if (f->blocks.v[i].category != MT_CATEGORY_GRADIENT)
             continue;
         int64_t from = kept_from(f, f->blocks.v[i].alloc_ns, first);
-        life->from = from < life->from ? from : life->from;
+        if (from >= life->from)
+            continue;
+        /* the last batch's own, until it is added */
+        const struct mt_life last = {life->from, added_at(f, i), life->bytes};
+        life->from = from;
+        *mt_vec_push(&p->lives.all) = last;
     }
     mt_map_free(&sizes);
+    p->bound = MT_BOUND_ABOUT;
     mt_buf_addf(&p->because, "%lld batches in place of one, gradients kept between them",
                 (long long)p->choice->accumulate);
     return true;
@@ -76,8 +96,8 @@ static bool is_integer(const struct mt_advice_facts *f, size_t block)
 bool mt_advise_bfloat16(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
-    if (f->element_b && f->element_b != FLOAT32_B)
-        return false; /* it is so already, or something else */
+    if (f->element_b != FLOAT32_B)
+        return false; /* it is so already, or nobody knows */
     for (size_t i = 0; i < f->blocks.n; i++)
         if (!is_integer(f, i))
             mt_advice_resize(p, i, f->blocks.v[i].bytes / 2);

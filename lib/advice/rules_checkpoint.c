@@ -5,11 +5,12 @@
 #include "lib/advice/repeats.h"
 #include "lib/advice/rules.h"
 
-#include "lib/base/human.h"
+#include "lib/base/map.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum { CROSSES_B = 1 << 10 };
+enum { CROSSES_B = 1 << 10, STRETCHES = 4 };
 
 struct checkpoint {
     struct mt_advice_plan *p;
@@ -18,11 +19,13 @@ struct checkpoint {
     MT_VEC(uint32_t) links;  /* ops with a forward op */
     /* the forward pass */
     MT_VEC(uint32_t) ops, keys;
+    struct mt_map key_of;     /* string of the shape, frame -> key */
     MT_VEC(int64_t) again_ns; /* of each op */
     const struct mt_advice_backward *backward;
-    size_t period, piece_n;
+    size_t piece_n; /* of the longest stretch */
+    bool by_name;   /* whatever the shapes: of experts they differ from layer to layer */
     int64_t price_ns;
-    bool any;
+    bool any, found; /* in the recording, in this pass */
 };
 
 /* ---- the forward pass of a backward pass ---- */
@@ -57,6 +60,16 @@ static void find_again(struct checkpoint *c)
     }
 }
 
+/* Ops of one name, and one shape at first, have one key. */
+static uint32_t key_of(struct checkpoint *c, const struct mt_advice_op *op)
+{
+    uint64_t shape = c->by_name ? 0 : (uint64_t)op->shape_id << 32;
+    uint32_t *key = mt_map_at(&c->key_of, shape | c->f->tree->nodes.v[op->node].frame);
+    if (*key == MT_MAP_NONE)
+        *key = (uint32_t)c->key_of.n;
+    return *key;
+}
+
 static void find_pass(struct checkpoint *c)
 {
     const unsigned other = MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD | MT_IN_LOADER;
@@ -72,7 +85,7 @@ static void find_pass(struct checkpoint *c)
         if (op->top != i || op->inside & other)
             continue;
         *mt_vec_push(&c->ops) = i;
-        *mt_vec_push(&c->keys) = f->tree->nodes.v[op->node].frame;
+        *mt_vec_push(&c->keys) = key_of(c, op);
     }
     find_again(c);
 }
@@ -180,32 +193,57 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
             if (until >= again || !mt_advice_cut(c->p, own, until))
                 continue;
             *mt_vec_push(&c->p->lives.all) = (struct mt_life){again, b->freed_record, b->bytes};
-            c->any = true;
+            c->any = c->found = true;
         }
 }
 
-static void checkpoint_pass(struct checkpoint *c)
+/* Whether ops are a layer: a model that is called twice, each time with its loss, is none. */
+static bool are_layer(const struct checkpoint *c, size_t from, size_t to)
 {
-    find_pass(c);
-    struct mt_repeat r = mt_find_repeat(c->keys.v, c->keys.n);
-    if (!r.period)
-        return;
-    size_t start = find_start(c, &r);
-    size_t n = (r.to - start) / r.period;
-    for (size_t k = 0; k < n; k++)
-        checkpoint_piece(c, start + k * r.period, start + (k + 1) * r.period);
-    if (n <= c->piece_n)
-        return;
+    for (size_t i = from; i < to; i++) {
+        uint32_t op = c->ops.v[i];
+        if (strstr(mt_advice_name(c->f, op), "loss") ||
+            strstr(mt_advice_name(c->f, op), "cross_entropy"))
+            return false;
+    }
+    return true;
+}
+
+static void describe(struct checkpoint *c, size_t start, size_t period, size_t n)
+{
     c->piece_n = n;
-    c->period = r.period;
     mt_buf_clear(&c->p->because);
     mt_buf_addf(&c->p->because, "%zu repeated pieces from %s to %s, of %zu ops each", n,
                 mt_advice_name(c->f, c->ops.v[start]),
-                mt_advice_name(c->f, c->ops.v[start + r.period - 1]), r.period);
+                mt_advice_name(c->f, c->ops.v[start + period - 1]), period);
+}
+
+/* The ops from..to of the pass: the longest stretch of layers, then what is before and behind it.
+ */
+static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int depth)
+{
+    struct mt_repeat r = mt_find_repeat(c->keys.v + from, to - from);
+    if (!r.period || !depth)
+        return;
+    r.from += from;
+    r.to += from;
+    size_t start = find_start(c, &r), n = (r.to - start) / r.period, end = start + n * r.period;
+    if (are_layer(c, start, start + r.period)) {
+        for (size_t at = start; at < start + r.period; at++)
+            if (strcmp(mt_advice_name(c->f, c->ops.v[at]), "aten::cat") == 0)
+                c->p->bound = MT_BOUND_UP_TO; /* it joins what comes from further away */
+        for (size_t at = start; at < end; at += r.period)
+            checkpoint_piece(c, at, at + r.period);
+        if (n > c->piece_n)
+            describe(c, start, r.period, n);
+    }
+    checkpoint_range(c, from, start, depth - 1);
+    checkpoint_range(c, end, to, depth - 1);
 }
 
 bool mt_advise_checkpoint(struct mt_advice_plan *p)
 {
+    p->bound = MT_BOUND_ABOUT;
     struct checkpoint c = {.p = p, .f = p->f};
     for (size_t i = 0; i < c.f->blocks.n; i++)
         if (c.f->blocks.v[i].category == MT_CATEGORY_RECOMPUTED)
@@ -213,12 +251,18 @@ bool mt_advise_checkpoint(struct mt_advice_plan *p)
     mt_advice_blocks_of_ops(c.f, &c.first, &c.of_op);
     for (size_t i = 0; i < c.f->backwards.n; i++) {
         c.backward = &c.f->backwards.v[i];
-        checkpoint_pass(&c);
+        c.found = false;
+        for (int turn = 0; turn < 2 && !c.found; turn++) {
+            c.by_name = turn;
+            find_pass(&c);
+            checkpoint_range(&c, 0, c.ops.n, STRETCHES);
+        }
     }
     if (c.f->backwards.n)
         p->price_ns = c.price_ns / (int64_t)c.f->backwards.n;
     mt_vec_free(&c.again_ns);
     mt_vec_free(&c.ops);
+    mt_map_free(&c.key_of);
     mt_vec_free(&c.keys);
     free(c.first);
     free(c.of_op);

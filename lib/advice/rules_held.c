@@ -38,11 +38,15 @@ static void find_iterations(const struct mt_advice_facts *f, struct iterations *
     for (size_t i = 0; i < f->steps->all.n; i++)
         *mt_vec_push(&out->start_ns) = f->steps->all.v[i].start_ns;
     uint64_t loader = out->start_ns.n ? UINT64_MAX : find_loader(f);
+    bool computes = true; /* since the last one: two inputs of a kind may belong to one iteration */
     for (size_t i = 0; loader != UINT64_MAX && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
+        computes |= b->category == MT_CATEGORY_ACTIVATION;
         if (b->category == MT_CATEGORY_INPUT && b->node != MT_NONE &&
-            ((uint64_t)b->node << 40 ^ (uint64_t)b->bytes) == loader)
+            ((uint64_t)b->node << 40 ^ (uint64_t)b->bytes) == loader && computes) {
             *mt_vec_push(&out->start_ns) = b->alloc_ns;
+            computes = false;
+        }
     }
 }
 
@@ -143,8 +147,9 @@ bool mt_advise_detach(struct mt_advice_plan *p)
         if (end < INT64_MAX)
             any |= mt_advice_cut(p, i, mt_advice_record(f, end));
     }
+    p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
     if (any)
-        mt_buf_addf(&p->because, "blocks of an iteration are alive two iterations later, of %lld",
+        mt_buf_addf(&p->because, "what one iteration makes is alive two iterations later, of %lld",
                     (long long)it.start_ns.n);
     mt_vec_free(&it.start_ns);
     mt_map_free(&kept.index);

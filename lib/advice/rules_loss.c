@@ -46,6 +46,7 @@ bool mt_advise_chunked_loss(struct mt_advice_plan *p)
         mt_advice_resize(p, i, b->bytes / p->choice->chunks);
         any = true;
     }
+    p->bound = MT_BOUND_ABOUT;
     if (any)
         mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",
                     mt_human_bytes(largest, size), (long long)p->choice->chunks);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IN_A_ROW = 5 };
+
 struct pass {
     const struct mt_advice_facts *f;
     uint32_t *first, *of_op; /* mt_advice_blocks_of_ops */
@@ -15,18 +17,24 @@ struct pass {
     uint32_t *maker;         /* by top op: the next one of its thread that leaves a block */
 };
 
-/* Marks the top ops of forward passes that a backward pass has run backward. */
+/* Marks the top ops that a backward pass has run backward, and those between them: a few in a row
+ * without a node of the graph are no forward pass. */
 static void find_consumed(struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
-    for (size_t i = 0; i < f->backwards.n; i++) {
-        const struct mt_advice_backward *b = &f->backwards.v[i];
-        for (uint32_t k = b->forward; k != MT_NONE && k < f->ops.n; k++) {
-            if (f->ops.v[k].thread != f->ops.v[b->forward].thread ||
-                f->ops.v[k].start_ns >= b->end_ns)
-                break;
-            p->consumed[k] = true;
+    const struct mt_advice_op *ops = f->ops.v;
+    for (size_t i = 0; i < f->links.n; i++)
+        p->consumed[ops[ops[f->links.v[i]].forward].top] = true;
+    for (uint32_t i = 0, from = 0, n = 0; i <= f->ops.n; i++) {
+        bool ends = i == f->ops.n || p->consumed[i] || (i && ops[i].thread != ops[i - 1].thread);
+        if (ends && n < IN_A_ROW)
+            memset(p->consumed + from, true, i - from);
+        if (ends) {
+            from = i + (i < f->ops.n && p->consumed[i]);
+            n = 0;
         }
+        if (i < f->ops.n && ops[i].top == i && ops[i].makes && !p->consumed[i])
+            n++;
     }
 }
 
@@ -78,9 +86,12 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
         uint32_t own = p->of_op[k];
         const struct mt_advice_block *b = &f->blocks.v[own];
-        if (b->rule != MT_CATEGORY_R10 || b->freed_ns <= f->ops.v[top].end_ns)
+        if (b->category != MT_CATEGORY_ACTIVATION || b->rule == MT_CATEGORY_R10_NO_GRAPH ||
+            b->freed_ns <= f->ops.v[top].end_ns)
             continue;
         uint32_t user = own == result ? p->maker[top] : top;
+        if (own == result && user != MT_NONE && p->consumed[user])
+            continue; /* what the program goes on to use */
         if (own != result && is_recurrent(name))
             any |= mt_advice_cut(plan, own, b->alloc_record);
         else if (user != MT_NONE)

@@ -53,6 +53,18 @@ static int64_t zeroed_after(const struct mt_advice_facts *f, int64_t t_ns)
     return i < f->zero_grads.n ? f->ops.v[f->zero_grads.v[i]].end_ns : INT64_MAX;
 }
 
+/* Whether the backward pass at that time is the first since gradients were given up: it makes them,
+ * those after it only add to them. */
+static bool is_first_since_zero(const struct mt_advice_facts *f, int64_t t_ns)
+{
+    size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
+    int64_t zeroed_ns = i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
+    for (size_t k = 0; k < f->backwards.n; k++)
+        if (f->backwards.v[k].start_ns >= zeroed_ns)
+            return t_ns <= f->backwards.v[k].end_ns;
+    return false;
+}
+
 bool mt_advise_set_to_none(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
@@ -65,7 +77,8 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
         if (zeroed == INT64_MAX)
             continue;
         int64_t record = mt_advice_record(f, zeroed);
-        bool added = b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
+        bool added = is_first_since_zero(f, b->alloc_ns) &&
+                     b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
                      f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE;
         if (b->category == MT_CATEGORY_GRADIENT)
             any |= mt_advice_cut(p, i, record);
