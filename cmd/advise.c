@@ -206,10 +206,12 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 }
 
 static const struct mt_opt opts[] = {
-    {"only", 0, MT_OPT_STRING, &only, "LIST", "only these: checkpoint,fused"},
+    {"only", 0, MT_OPT_STRING, &only, "LIST",
+     "only these: no_grad, detach, checkpoint, accumulate, bfloat16, zero_grad_early, set_to_none, "
+     "foreach_false, fused, chunked_loss, load_on_demand, del_before_backward"},
     {"min-saving", 0, MT_OPT_STRING, &least_text, "PCT",
      "what lowers the peak by less is not shown (default: 5%)"},
-    {"all", 0, MT_OPT_FLAG, &all, NULL, "show it"},
+    {"all", 0, MT_OPT_FLAG, &all, NULL, "show that, too"},
     {"accumulate", 0, MT_OPT_INT, &accumulate, "N", "micro-batches of a batch (default: 4)"},
     {"chunks", 0, MT_OPT_INT, &chunks, "N", "parts of the loss (default: 8)"},
     {"batch", 0, MT_OPT_INT, &batch.batch, "N", "the peak at that batch size, of RUN:SIZE"},

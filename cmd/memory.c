@@ -189,6 +189,8 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     MT_TRY(mt_view_note_steps(v, step, r, err));
     MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
     MT_TRY(add_devices(r, v, &w, err));
+    if (v->run.kind == MT_RUN_PROCESS)
+        MT_TRY(mt_view_note_traces(v, r, err));
     mt_report_unread(r, &v->run, last_ns);
     if (r->rows.n)
         explain(r, &v->run);

@@ -84,6 +84,7 @@ static enum mt_status load_traced(struct mt_timeline *t, struct mt_err *err)
 {
     const struct mt_view *v = t->view;
     MT_TRY(mt_traced_load(v->db, &v->run, &v->device, &t->traced, err));
+    MT_TRY(mt_view_note_traces(v, t->report, err));
     mt_traced_levels(&t->traced, &t->second, &t->second_known);
     t->second_what = MT_COUNTED_PYTORCH;
     return MT_OK;

@@ -9,6 +9,7 @@
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
 #include "lib/run/time_arg.h"
+#include "lib/usage/traced.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,21 @@ void mt_view_close(struct mt_view *v)
 void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned shown)
 {
     mt_report_about(report, &v->run, mt_view_device(v), shown);
+}
+
+enum mt_status mt_view_note_traces(const struct mt_view *v, struct mt_report *report,
+                                   struct mt_err *err)
+{
+    int64_t n;
+    char name[256];
+    MT_TRY(mt_traced_unplaced(v->db, &v->run, &n, name, err));
+    if (n)
+        mt_report_note(report,
+                       "%s%s not shown beside %s: the %s does not say when it began, so nothing "
+                       "places one on the other's clock.",
+                       name, n > 1 ? " and other traces of the group are" : " is", v->run.name,
+                       v->run.start_ns > 0 ? "trace" : "recording of the process");
+    return MT_OK;
 }
 
 enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,

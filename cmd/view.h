@@ -62,6 +62,10 @@ static inline const struct mt_run_device *mt_view_device(const struct mt_view *v
  * (mt_report_about). */
 void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned shown);
 
+/* Notes of a process which traces in its group cannot be shown beside it. Errors: MT_EDB. */
+enum mt_status mt_view_note_traces(const struct mt_view *v, struct mt_report *report,
+                                   struct mt_err *err);
+
 /* Notes which steps the run has, where a range of --step (NULL: none) goes beyond them. Errors:
  * MT_EUSAGE: it is no range; MT_EDB. */
 enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,

@@ -4,6 +4,7 @@
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,23 @@ enum mt_status mt_traced_load(struct mt_db *db, const struct mt_run *run,
         st = load_all(db, run, process, &found, out, err);
     mt_vec_free(&found);
     return st;
+}
+
+enum mt_status mt_traced_unplaced(struct mt_db *db, const struct mt_run *run, int64_t *n,
+                                  char name[256], struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *n = 0;
+    MT_TRY(mt_db_query(db, MT_Q_TRACES_UNPLACED, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    *n = mt_stmt_int(s, 0);
+    snprintf(name, 256, "%s", mt_stmt_text(s, 1));
+    mt_stmt_end(s);
+    return MT_OK;
 }
 
 void mt_traced_free(struct mt_traced_all *t)

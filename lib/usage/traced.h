@@ -32,6 +32,11 @@ enum mt_status mt_traced_load(struct mt_db *db, const struct mt_run *run,
                               struct mt_err *err);
 void mt_traced_free(struct mt_traced_all *t);
 
+/* How many traces in the groups of a run of processes are left out, as it is not known when they or
+ * the run began; name: that of one of them. Errors: MT_EDB. */
+enum mt_status mt_traced_unplaced(struct mt_db *db, const struct mt_run *run, int64_t *n,
+                                  char name[256], struct mt_err *err);
+
 /* All of them as one curve, known in that window. They come one after the other: what one ended
  * with is taken to stay until the next. */
 void mt_traced_levels(const struct mt_traced_all *t, struct mt_levels *out,
