@@ -63,7 +63,7 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     if (mt_run_same(&a->run, &b->run))
         mt_report_note(r, "Both are the same %s.",
                        strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
-    if (a->step_n != b->step_n && !per_step)
+    if (a->step_n != b->step_n && !per_step && !mt_diff_of_processes(d))
         mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
                        mt_human_plural(a->step_n, "step", first), b->run.name,
                        mt_human_count(b->step_n, second),
@@ -97,6 +97,8 @@ static enum mt_status judge(const struct comparison *c, struct mt_report *r, int
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
     MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, &answer, err));
+    if (mt_diff_of_processes(&c->live))
+        MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, &answer, err));
     *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
     return MT_OK;
 }

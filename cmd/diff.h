@@ -53,6 +53,13 @@ enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_thresh
                             bool one_device, int64_t warmup, struct mt_report *r,
                             enum mt_diff_answer *answer, struct mt_err *err);
 
+/* Whether both sides are processes; and whether, beside the peak, what is seen of their growth got
+ * worse: takes that into the answer. Errors: MT_EDB. */
+bool mt_diff_of_processes(const struct mt_diff *d);
+enum mt_status mt_diff_tell_processes(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                                      int64_t warmup, struct mt_report *r,
+                                      enum mt_diff_answer *answer, struct mt_err *err);
+
 /* Notes that, or how much the peak changes with what is estimated to be older. */
 void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r);
 

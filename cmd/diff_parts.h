@@ -57,6 +57,12 @@ enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filte
 struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                      struct mt_diff_reports *out);
 
+/* ---- diff_process.c ---- */
+
+/* Of two processes, for people: in place of the sections. Errors: MT_EDB. */
+enum mt_status mt_diff_people_processes(const struct mt_diff *d, const struct mt_diff_wanted *w,
+                                        struct mt_diff_reports *out, struct mt_err *err);
+
 void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *w,
                           struct mt_diff_reports *out);
 void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,

@@ -73,11 +73,14 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     const char *end = figure_text(r, at, MT_FIG_AT_END_B, levels);
     const char *peak = figure_text(r, at, MT_FIG_AT_PEAK_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
-    r->title = mt_asprintf("%s -> %s · %s · peak %s", d->side[0].run.name, d->side[1].run.name,
-                           d->side[0].device.name, peak ? peak : "unknown");
+    r->title = mt_asprintf("%s -> %s · %s · peak %s%s", d->side[0].run.name, d->side[1].run.name,
+                           d->side[0].device.name, mt_diff_of_processes(d) ? "rss " : "",
+                           peak ? peak : "unknown");
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
                                end ? end : "");
+    if (mt_diff_of_processes(d))
+        r->empty = "";
     if (!((at[0].unknown | at[1].unknown) &
           MT_UNKNOWN_TIME)) /* not a result: profilers slow down */
         mt_report_footer(r, "the recordings last %s and %s%s",

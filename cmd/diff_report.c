@@ -321,6 +321,9 @@ enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *
         mt_diff_people_trend(live, w, out);
     if (w->section[MT_SECTION_TOTAL])
         mt_diff_people_total(live, w, out);
+    bool every = w->section[MT_SECTION_PEAK] && w->section[MT_SECTION_OP];
+    if (mt_diff_of_processes(live) && every)
+        return mt_diff_people_processes(live, w, out, err);
     for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++)
         if (w->section[s])
             MT_TRY(mt_diff_people_section(s == MT_SECTION_OP ? op : live, w,

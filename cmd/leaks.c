@@ -399,7 +399,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
                                                .all = all || !mt_people_read(),
                                                .warmup = WARMUP,
                                                .rows = &rows};
-        MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
+        bool processes = false;
+        if (!by)
+            MT_TRY_OUT(mt_leaks_of_process_runs(args, &wanted, &report, &answer, &processes, err));
+        if (!processes)
+            MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
     }
     MT_TRY_OUT(mt_show(&report, err));
     if (fail)

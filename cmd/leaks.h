@@ -56,6 +56,16 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
                                      struct mt_report *r, struct mt_leaks_answer *answer,
                                      struct mt_err *err);
 
+/* ---- leaks_process_runs.c ---- */
+
+/* Of several recordings of processes (*are; else nothing is done): a row for each, with its
+ * verdict. Only what grows in all of them leaks; in some is unknown. Errors: those of mt_open_run;
+ * MT_EUSAGE: one of them is of no process. */
+enum mt_status mt_leaks_of_process_runs(const struct mt_args *refs,
+                                        const struct mt_leaks_wanted *wanted, struct mt_report *r,
+                                        struct mt_leaks_answer *answer, bool *are,
+                                        struct mt_err *err);
+
 /* ---- leaks_suppressed.c ---- */
 
 /* What is alive at the end and no leak, as suppressions say. */

@@ -232,8 +232,10 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
     mt_record_summarise(&r, mt_record_exit_text(how.status, text), dur_ns);
     if (st != MT_OK)
         mt_print_error(&failed);
-    else
+    else {
         mt_record_torch_import(&torch, path, r.name);
+        mt_record_say_growth(path, r.name);
+    }
     mt_recorder_free(&r);
     free(command);
     mt_record_torch_end(&torch);

@@ -18,6 +18,11 @@ const char *mt_record_exit_text(int status, char out[64]);
 /* Says on stderr what was recorded; how: of its end. */
 void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t dur_ns);
 
+/* ---- record_growth.c ---- */
+
+/* Says on stderr whether what was recorded grows. */
+void mt_record_say_growth(const char *path, const char *run);
+
 /* ---- record_pid.c: processes that run already ---- */
 
 struct mt_record_pid {

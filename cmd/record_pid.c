@@ -78,6 +78,8 @@ enum mt_status mt_record_pid(struct mt_record_pid *p, const char *path, const ch
     snprintf(how, sizeof how, "process %d %s", (int)p->target.pid,
              mt_watch_goes_on(&r.watch) ? "goes on" : "has ended");
     mt_record_summarise(&r, how, dur_ns);
+    if (st == MT_OK)
+        mt_record_say_growth(path, r.name);
     mt_recorder_free(&r);
     free(command);
     close(signal_fd);

@@ -54,6 +54,16 @@ judged spikes flat 0
 judged child flat 0
 judged short "too short to tell" 3
 
+# What record says at its end is what leaks says.
+said() { grep -q "^memtool: rss$2" "err.$1" || fail "record of $1 does not say '$2': $(cat "err.$1")"; }
+said leak ' grows [0-9.]* [KM]iB a minute (95 %: '
+said steps ' grows 6[0-9.]* KiB a step (95 %: '
+said flat ' is flat: it grows .* a minute at most$'
+"$MEMTOOL" record --name none -- true 2>err.none
+said none ': too short to tell whether it grows$'
+"$MEMTOOL" record --name shell -- sh -c './phases leak 500; :' 2>err.shell
+said shell ' of process:[0-9]* grows '
+
 # What it comes to: 64 KiB each time, as often as the program came to that.
 per_minute=$(field leak per_minute_b)
 dur_ms=$("$MEMTOOL" query --format csv "SELECT dur_ns / 1000000 FROM run WHERE name = 'leak'" | tail -n 1)
@@ -77,6 +87,39 @@ at=$("$MEMTOOL" leaks jump --format csv --columns verdict,at_ns,by_b 2>>err | se
 if [ "${at%,*}" -lt 1400000000 ] || [ "${at%,*}" -gt 2500000000 ]; then fail "the jump is at ${at%,*} ns"; fi
 if [ "${at#*,}" -lt 10000000 ] || [ "${at#*,}" -gt 11500000 ]; then fail "the jump is by ${at#*,} B"; fi
 [ "$(rows spikes spike)" -le 2 ] || fail "two spikes are $(rows spikes spike)"
+
+# Several recordings, side by side: an answer is what all of them say.
+"$MEMTOOL" leaks leak stairs tidies --fail >out 2>err
+[ $? = 1 ] || fail "three that grow"
+grep -q "^3 runs of processes · rss grows in all of them" out || fail "three that grow: the title"
+"$MEMTOOL" leaks flat saw --fail >out 2>err || fail "two that are flat: exit $?"
+grep -q "rss grows in none" out || fail "two that are flat: the title"
+"$MEMTOOL" leaks leak flat --fail >out 2>err
+[ $? = 3 ] || fail "two that do not agree"
+grep -q "The runs do not agree" err || fail "it is not said that they do not agree"
+"$MEMTOOL" leaks flat short --fail >out 2>err
+[ $? = 3 ] || fail "one that cannot tell"
+rows=$("$MEMTOOL" leaks leak flat short --format csv --columns run,verdict 2>>err | tail -n +2 | tr '\n' ' ')
+[ "$rows" = "leak,grows flat,flat short,too short to tell " ] || fail "the rows are $rows"
+
+# Two of them: their peaks, and how they grow; by the minute where only one has steps.
+differs() { # EXIT BASE NEW OPTION...
+    want=$1
+    shift
+    "$MEMTOOL" diff "$@" >out 2>err
+    status=$?
+    [ $status = "$want" ] || fail "diff $* is exit $status, not $want"
+}
+differs 1 flat leak --exit-code --threshold 100MiB
+grep -q "growth of rss got worse: leak grows" err || fail "it is not said that growth got worse"
+grep -q "^leak  *[0-9.]* MiB  *grows [0-9.]* MiB a minute" out || fail "the table does not say how leak grows"
+grep -q "^flat  *[0-9.]* MiB  *flat: " out || fail "the table does not say that flat is flat"
+if grep -q "unknown" out; then fail "what nobody knows of processes is listed"; fi
+differs 0 leak flat --exit-code --threshold 100MiB
+differs 0 leak leak --exit-code
+differs 3 short leak --exit-code --threshold 100MiB
+differs 0 steps leak
+[ "$(grep -c "grows .* a minute" out)" = 2 ] || fail "rates are not by the same unit"
 
 # A part of a recording: what grows does so, that nothing does is no answer.
 "$MEMTOOL" record --name killed -- ./phases malloc 20 wait 8000 2>err &

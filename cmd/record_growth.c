@@ -1,0 +1,103 @@
+/* What `memtool record` says of growth, when all is written. */
+#include "cmd/common.h"
+#include "cmd/record_parts.h"
+#include "lib/analysis/growth.h"
+#include "lib/base/human.h"
+#include "lib/usage/process.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHILDREN = 64 }; /* those with most memory; there may be thousands */
+
+struct grown {
+    struct mt_growth_process p;
+    struct mt_growth_causes causes;
+    char device[32];
+};
+
+static enum mt_status load(struct mt_db *db, const struct mt_run *run,
+                           const struct mt_run_device *device, const struct mt_steps *steps,
+                           struct grown *out, struct mt_err *err)
+{
+    enum { WARMUP = 1 };
+    snprintf(out->device, sizeof out->device, "%s", device->name);
+    MT_TRY(mt_growth_load(db, run, device, steps, WARMUP, &out->p, NULL, err));
+    return mt_growth_causes_load(db, run, device, &out->p, &out->causes, err);
+}
+
+/* The command itself; where only a child grows, that one. */
+static enum mt_status choose(struct mt_db *db, const struct mt_run *run,
+                             const struct mt_steps *steps, const struct mt_run_device *all,
+                             size_t n, struct grown *out, bool *found, struct mt_err *err)
+{
+    struct grown one, child = {0};
+    size_t child_n = 0;
+    *found = false;
+    for (size_t i = 0; i < n; i++) {
+        bool first = strcmp(all[i].name, "process") == 0;
+        if (!mt_device_is_process(&all[i]) || mt_device_is_processes(&all[i]) ||
+            (!first && ++child_n > CHILDREN))
+            continue;
+        MT_TRY(load(db, run, &all[i], steps, &one, err));
+        if (first) {
+            *out = one;
+            *found = true;
+        } else if (one.p.growth.verdict == MT_GROWTH_GROWS &&
+                   (!*child.device || one.p.growth.grew_b > child.p.growth.grew_b))
+            child = one;
+    }
+    if (*child.device && *found && out->p.growth.verdict != MT_GROWTH_GROWS)
+        *out = child;
+    return MT_OK;
+}
+
+static void say(const struct grown *g)
+{
+    static const char *const causes[MT_CAUSE_N] = {[MT_CAUSE_IN_USE] = ": malloc in use",
+                                                   [MT_CAUSE_HELD] = ": held by the allocator",
+                                                   [MT_CAUSE_OUTSIDE] = ": outside malloc"};
+    static const char *const links[MT_GROWTH_N] = {
+        [MT_GROWTH_FLAT] = " is", [MT_GROWTH_UNKNOWN] = ":", [MT_GROWTH_SHORT] = ":"};
+    const enum mt_growth_verdict v = g->p.growth.verdict;
+    struct mt_buf words = {0};
+    mt_growth_words(&g->p, &g->p.growth, &words);
+    fprintf(stderr, "memtool: rss%s%s%s %s%s%s\n", strchr(g->device, ':') ? " of " : "",
+            strchr(g->device, ':') ? g->device : "", links[v] ? links[v] : "", words.s,
+            v == MT_GROWTH_SHORT ? " whether it grows" : "",
+            causes[g->causes.most] ? causes[g->causes.most] : "");
+    mt_buf_free(&words);
+}
+
+static enum mt_status say_growth(struct mt_db *db, const char *name, struct mt_err *err)
+{
+    struct mt_run run;
+    struct mt_steps steps = {0};
+    struct mt_run_device *all = NULL;
+    struct grown g;
+    bool found = false;
+    size_t n = 0;
+    MT_TRY(mt_run_find(db, name, &run, err));
+    enum mt_status st = mt_steps_load(db, &run, &steps, err);
+    if (st == MT_OK)
+        st = mt_run_devices(db, &run, &all, &n, err);
+    if (st == MT_OK)
+        st = choose(db, &run, &steps, all, n, &g, &found, err);
+    if (st == MT_OK && found)
+        say(&g);
+    free(all);
+    mt_steps_free(&steps);
+    return st;
+}
+
+void mt_record_say_growth(const char *path, const char *run)
+{
+    struct mt_db *db = NULL;
+    struct mt_err err = MT_ERR_INIT;
+    enum mt_status st = mt_db_open(path, MT_DB_READ, &db, NULL, &err);
+    if (st == MT_OK)
+        st = say_growth(db, run, &err);
+    mt_db_close(db);
+    if (st != MT_OK)
+        mt_print_error(&err);
+}
