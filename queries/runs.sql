@@ -112,11 +112,12 @@ SELECT t.id, (SELECT CAST(h.pid AS INTEGER) FROM thread h WHERE h.run_id = t.id 
   ORDER BY t.start_ns, t.id;
 
 -- name: traces_unplaced
--- Traces in the groups of a run that do not know when they were recorded, or of a run that does not know it itself.
+-- Traces in the groups of a run that do not know when they were recorded (before 1973: no system's clock), or of a run
+-- that does not know it itself.
 -- in: ?1 run id   out: how many; the name of one
 SELECT count(*), min(t.name) FROM run t WHERE t.kind = 0 AND t.id IN
   (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)
-  AND (t.start_ns <= 0 OR (SELECT r.start_ns FROM run r WHERE r.id = ?1) <= 0);
+  AND (t.start_ns < 100000000000000000 OR (SELECT r.start_ns FROM run r WHERE r.id = ?1) <= 0);
 
 -- name: run_pid
 -- The PID of the command that a run recorded.

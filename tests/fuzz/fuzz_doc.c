@@ -19,7 +19,7 @@ static void use_baseline(const char *text, size_t n)
         assert(mt_baseline_parse("again", again.s, again.n, mt_vec_push(&r.v), &err) == MT_OK);
         mt_buf_free(&again);
         for (int i = 0; i < MT_RULE_N; i++) {
-            bool whole = i % 2 || i == MT_RULE_TEMPORARY; /* the latter is of whole devices only */
+            bool whole = i % 2 || i == MT_RULE_TEMPORARY || mt_rule_kinds[i].process;
             assert(mt_rules_add(&rules, (enum mt_rule_id)i, "1", whole ? &all : &about, &err) ==
                    MT_OK);
             mt_check_rule(&rules.v.v[i], &r, &r, false, &c);

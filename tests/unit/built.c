@@ -239,7 +239,7 @@ void tell_forward(struct mt_recording *r, struct mt_buf *out)
 {
     for (uint32_t i = 0; i < r->op_n; i++) {
         const struct mt_op *op = op_at(r, i, NULL);
-        if (op->fwd_thread)
+        if (mt_op_is_backward(op))
             mt_buf_addf(out, "%s <- %s\n", op_name(r, i), op_name(r, op->fwd));
     }
 }
