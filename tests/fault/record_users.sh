@@ -14,7 +14,7 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 # shellcheck disable=SC2086 # several words
 if [ "$(id -u)" != 0 ] || ! $nobody "$MEMTOOL" version >out 2>err; then
     echo "this is not root, or others cannot run the program: nothing was tried"
-    exit 0
+    exit 77
 fi
 folder=$(mktemp -d /tmp/memtool-users.XXXXXX) # where others come in
 trap 'rm -rf "$folder"' EXIT
