@@ -289,7 +289,7 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
         if (how->width > 0)
             fit(&t);
         put_rows(&t);
-    } else if (!r->figure) {
+    } else if (!r->figure || r->empty) {
         put_words(&t, r->empty ? r->empty : "no rows");
     }
     for (size_t i = 0; i < r->footer.n; i++)
