@@ -6,6 +6,7 @@
 
 #include "cmd/rows.h"
 #include "cmd/view.h"
+#include "lib/analysis/growth.h"
 #include "lib/analysis/leaks_answer.h"
 #include "lib/analysis/site_moments.h"
 #include "lib/analysis/suppressions.h"
@@ -55,6 +56,10 @@ enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *
 enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wanted *w,
                                      struct mt_report *r, struct mt_leaks_answer *answer,
                                      struct mt_err *err);
+
+/* The cells of per_step_b, per_minute_b, per_event_b, rate_least_b, rate_most_b, by_b. timed: its
+ * times are ns. */
+void mt_leaks_rates(struct mt_cell *cells, const struct mt_growth *g, bool timed);
 
 /* ---- leaks_process_runs.c ---- */
 

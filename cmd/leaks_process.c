@@ -91,16 +91,15 @@ static void add_answer(struct judged *j, const struct found *f)
 
 /* ---- rows ---- */
 
-static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
+void mt_leaks_rates(struct mt_cell *c, const struct mt_growth *g, bool timed)
 {
     struct mt_growth minute;
-    row->cells[PER_STEP + (int)g->unit] = mt_cell_int(mt_growth_bytes(g->rate));
+    c[g->unit] = mt_cell_int(mt_growth_bytes(g->rate));
     if (mt_growth_per_minute(g, timed, &minute))
-        row->cells[PER_MINUTE] = mt_cell_int(mt_growth_bytes(minute.rate));
-    row->cells[AT_LEAST] = mt_cell_int(mt_growth_bytes(g->least));
-    row->cells[AT_MOST] = mt_cell_int(mt_growth_bytes(g->most));
-    row->cells[BY] = mt_cell_int(mt_growth_bytes(g->grew_b));
-    row->cells[PARTS] = mt_cell_int(g->part_n);
+        c[MT_PER_MINUTE] = mt_cell_int(mt_growth_bytes(minute.rate));
+    c[AT_LEAST - PER_STEP] = mt_cell_int(mt_growth_bytes(g->least));
+    c[AT_MOST - PER_STEP] = mt_cell_int(mt_growth_bytes(g->most));
+    c[BY - PER_STEP] = mt_cell_int(mt_growth_bytes(g->grew_b));
 }
 
 static const char *verdict_of(const struct found *f)
@@ -117,8 +116,10 @@ static void add_process(struct judged *j, const struct found *f)
     row->cells[VERDICT] = mt_cell_text(verdict_of(f));
     row->cells[METRIC] = mt_cell_text(mt_metric_names[MT_METRIC_RSS]);
     j->has_unit[g->unit] = true;
-    if (g->known)
-        add_rates(row, g, j->timed);
+    if (g->known) {
+        mt_leaks_rates(&row->cells[PER_STEP], g, j->timed);
+        row->cells[PARTS] = mt_cell_int(g->part_n);
+    }
     if (g->to_ns > g->from_ns && f->p.part != MT_PART_NONE) {
         row->cells[FROM] = when(j, g->from_ns);
         row->cells[TO] = when(j, g->to_ns);

@@ -28,17 +28,6 @@ static void add_columns(struct mt_report *r)
     r->columns.v[VERDICT].whole = true;
 }
 
-static void add_rates(struct mt_row *row, const struct mt_growth *g, bool timed)
-{
-    struct mt_growth minute;
-    row->cells[PER_STEP + (int)g->unit] = mt_cell_int(mt_growth_bytes(g->rate));
-    if (mt_growth_per_minute(g, timed, &minute))
-        row->cells[PER_MINUTE] = mt_cell_int(mt_growth_bytes(minute.rate));
-    row->cells[AT_LEAST] = mt_cell_int(mt_growth_bytes(g->least));
-    row->cells[AT_MOST] = mt_cell_int(mt_growth_bytes(g->most));
-    row->cells[BY] = mt_cell_int(mt_growth_bytes(g->grew_b));
-}
-
 static enum mt_status add_row(struct side *s, struct mt_view *v, struct mt_err *err)
 {
     struct mt_growth_process p;
@@ -53,7 +42,7 @@ static enum mt_status add_row(struct side *s, struct mt_view *v, struct mt_err *
     row->cells[VERDICT] = mt_cell_text(cause ? cause : mt_growth_names[p.growth.verdict]);
     s->has_unit[p.growth.unit] = true;
     if (p.growth.known)
-        add_rates(row, &p.growth, p.wanted.timed);
+        mt_leaks_rates(&row->cells[PER_STEP], &p.growth, p.wanted.timed);
     if (v->device.peak_b != MT_UNKNOWN)
         row->cells[PEAK] = mt_cell_int(v->device.peak_b);
     return MT_OK;

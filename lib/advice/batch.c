@@ -120,6 +120,7 @@ int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *block = &f->blocks.v[i];
         int64_t bytes = size_at(b, i, n);
+        bytes = bytes < 0 ? 0 : bytes; /* a damaged database */
         if (bytes > INT64_MAX / 2 - sum) {
             mt_vec_free(&l.all);
             return INT64_MAX;

@@ -73,7 +73,7 @@ static enum mt_status load_ops(struct mt_db *db, struct mt_advice_facts *f, cons
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return MT_OK;
+            break;
         uint64_t node = mt_stmt_index(s, 0, f->run->node_first);
         uint64_t parent = mt_stmt_index(s, 1, f->run->op_first);
         uint64_t forward = mt_stmt_index(s, 4, f->run->op_first);
@@ -88,6 +88,10 @@ static enum mt_status load_ops(struct mt_db *db, struct mt_advice_facts *f, cons
                                                                                 : MT_NONE};
         place(f, kind);
     }
+    for (size_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].forward >= f->ops.n)
+            f->ops.v[i].forward = MT_NONE; /* a damaged database */
+    return MT_OK;
 }
 
 /* Ops run thread by thread. */
@@ -390,7 +394,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
     MT_TRY(
         mt_knows(blocks->run, device, MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES, err));
     uint8_t *kind = kinds_of_nodes(&blocks->tree);
-    enum mt_status st = load_ops(blocks->db, out, kind, err);
+    enum mt_status st = out->tree->nodes.n ? load_ops(blocks->db, out, kind, err) : MT_OK;
     free(kind);
     MT_TRY(st);
     MT_TRY(load_threads(blocks->db, out, err));

@@ -77,7 +77,7 @@ static bool is_index(const struct mt_advice_facts *f, size_t block, uint32_t top
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->alloc_op == MT_NONE || f->ops.v[b->alloc_op].top != top)
             break;
-        if (b->bytes * 2 == f->blocks.v[block].bytes)
+        if (b->bytes > 0 && b->bytes == f->blocks.v[block].bytes / 2)
             return true;
     }
     return false;

@@ -181,7 +181,8 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
     uint32_t output = output_of(c, from, to, end_ns);
     if (again_ns == INT64_MAX)
         return;
-    c->price_ns += f->ops.v[c->ops.v[to - 1]].end_ns - f->ops.v[c->ops.v[from]].start_ns;
+    mt_wrap_inc(&c->price_ns,
+                mt_wrap_sub(f->ops.v[c->ops.v[to - 1]].end_ns, f->ops.v[c->ops.v[from]].start_ns));
     for (size_t i = from; i < to; i++)
         for (uint32_t k = c->first[c->ops.v[i]]; k < c->first[c->ops.v[i] + 1]; k++) {
             uint32_t own = c->of_op[k];

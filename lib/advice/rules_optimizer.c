@@ -1,6 +1,7 @@
 /* Gradients, and what an optimizer's step needs for itself. */
 #include "lib/advice/rules.h"
 
+#include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +60,16 @@ static bool is_first_since_zero(const struct mt_advice_facts *f, int64_t t_ns)
 {
     size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
     int64_t zeroed_ns = i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
-    for (size_t k = 0; k < f->backwards.n; k++)
-        if (f->backwards.v[k].start_ns >= zeroed_ns)
-            return t_ns <= f->backwards.v[k].end_ns;
-    return false;
+    const struct mt_advice_backward *v = f->backwards.v;
+    size_t low = 0, high = f->backwards.n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (v[mid].start_ns < zeroed_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < f->backwards.n && t_ns <= v[low].end_ns;
 }
 
 bool mt_advise_set_to_none(struct mt_advice_plan *p)
@@ -77,9 +84,9 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
         if (zeroed == INT64_MAX)
             continue;
         int64_t record = mt_advice_record(f, zeroed);
-        bool added = is_first_since_zero(f, b->alloc_ns) &&
-                     b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
-                     f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE;
+        bool added = b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
+                     f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE &&
+                     is_first_since_zero(f, b->alloc_ns);
         if (b->category == MT_CATEGORY_GRADIENT)
             any |= mt_advice_cut(p, i, record);
         else if (added && p->lives.all.v[i].to < record) {
@@ -111,7 +118,8 @@ static bool without_foreach(struct mt_advice_plan *p, bool per_tensor)
     for (size_t i = 0; per_tensor && i < f->optimizers.n; i++) {
         uint32_t own = f->optimizers.v[i];
         int64_t times = strstr(mt_advice_name(f, own), "Adam") ? 2 : 1;
-        mt_advice_add(p, f->ops.v[own].start_ns, f->ops.v[own].end_ns, times * largest[own]);
+        mt_advice_add(p, f->ops.v[own].start_ns, f->ops.v[own].end_ns,
+                      mt_wrap_mul(times, largest[own]));
     }
     free(largest);
     if (n >= 2)

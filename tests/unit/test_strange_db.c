@@ -1,5 +1,7 @@
 /* Databases of strangers: whatever ids, counts and texts they hold, reports stay within their
  * arrays and come to an end. The sanitizers are the judges; the answers may be nonsense. */
+#include "lib/advice/advice.h"
+#include "lib/advice/batch.h"
 #include "lib/analysis/diff.h"
 #include "lib/analysis/leaks.h"
 #include "lib/usage/bands.h"
@@ -207,6 +209,32 @@ static void read_buckets(struct mt_allocations *lives, const struct mt_run_devic
     mt_buckets_free(&buckets);
 }
 
+/* Every rule, and another batch size; or a refusal. */
+static void read_advice(struct mt_allocations *lives, const struct mt_run_device *device)
+{
+    const struct mt_advice_choice choice = {4, 8};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_advice_facts f;
+    struct mt_run_device all = *device;
+    struct mt_strtab strings;
+    struct mt_advices found;
+    struct mt_batch batch;
+    all.knows |= MT_KNOWS_CATEGORIES;
+    mt_strtab_init(&strings);
+    enum mt_status st = mt_advice_facts_load(lives, &all, &f, &err);
+    assert_true(st == MT_OK || st == MT_EUSAGE);
+    OK(mt_advices_find(&f, &choice, NULL, &strings, &found, &err)); /* even if they do not add up */
+    const struct mt_batch_run runs[] = {{&f, 8}, {&f, 16}};
+    for (int n = 1; n <= 2; n++) {
+        mt_batch_init(&batch, runs, n);
+        assert_true(mt_batch_fit(&batch, 1 << 20) >= 0);
+        mt_batch_free(&batch);
+    }
+    mt_advices_free(&found);
+    mt_strtab_free(&strings);
+    mt_advice_facts_free(&f);
+}
+
 /* What chunks, keyframes, holdings and max_lifetime are read for. */
 static void read_history(struct mt_db *db, const struct mt_run *run,
                          const struct mt_run_device *device)
@@ -222,6 +250,7 @@ static void read_history(struct mt_db *db, const struct mt_run *run,
         OK(mt_leaks_find(&lives, device, &site, 1, warmup, &leaks, &err));
         mt_leaks_free(&leaks);
     }
+    read_advice(&lives, device);
     mt_allocations_close(&lives);
 }
 
