@@ -66,119 +66,6 @@ static enum mt_status tick(struct mt_strace *r, struct mt_err *err)
     return mt_heap_tick(r->heap, ++r->event_n, err);
 }
 
-/* ---- threads and processes ---- */
-
-static struct mt_strace_process *process_of(struct mt_strace *r, uint32_t thread)
-{
-    return &r->processes.all.v[r->processes.threads.v[thread].process];
-}
-
-static uint32_t add_process(struct mt_strace *r, bool forked)
-{
-    *mt_vec_push(&r->processes.all) = (struct mt_strace_process){.forked = forked};
-    return (uint32_t)r->processes.all.n - 1;
-}
-
-/* A thread of a process, which has ended if there was one of its number. */
-static uint32_t add_thread(struct mt_strace *r, uint64_t pid, uint32_t process)
-{
-    struct mt_strace_processes *p = &r->processes;
-    uint32_t *at = mt_map_at(&p->of_pid, pid);
-    if (*at == MT_MAP_NONE) {
-        *at = (uint32_t)p->threads.n;
-        *mt_vec_push(&p->threads) = (struct mt_strace_thread){.root = MT_NONE};
-    }
-    struct mt_strace_thread *t = &p->threads.v[*at];
-    const struct mt_strace_thread new = {.pid = pid, .process = process, .root = MT_NONE};
-    struct mt_buf pending = t->pending;
-    *t = new;
-    t->pending = pending;
-    mt_buf_clear(&t->pending);
-    p->all.v[process].thread_n++;
-    p->running_n++;
-    return *at;
-}
-
-static bool shares_memory(const char *s, size_t n)
-{
-    return memmem(s, n, "CLONE_VM", 8) || (n > 5 && memcmp(s, "vfork", 5) == 0);
-}
-
-/* One that nobody has announced is of a call that has not returned yet; or else a thread. */
-uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
-{
-    struct mt_strace_processes *p = &r->processes;
-    uint32_t known = mt_map_get(&p->of_pid, pid), maker = p->forking;
-    if (known != MT_MAP_NONE && !p->threads.v[known].ended)
-        return known;
-    if (!p->threads.n)
-        return add_thread(r, pid, add_process(r, false));
-    const struct mt_buf *call = maker == MT_NONE ? NULL : &p->threads.v[maker].pending;
-    if (call && call->n) {
-        uint32_t process =
-            shares_memory(call->s, call->n) ? p->threads.v[maker].process : add_process(r, true);
-        return add_thread(r, pid, process);
-    }
-    uint32_t thread = add_thread(r, pid, p->threads.v[0].process);
-    p->threads.v[thread].guessed = true;
-    return thread;
-}
-
-/* A call that made a thread or a process has returned its number. */
-static void forked(struct mt_strace *r, const struct mt_strace_call *call)
-{
-    struct mt_strace_processes *p = &r->processes;
-    struct mt_fields f = call->result;
-    int64_t pid;
-    if (!p->threads.v[0].pid || !mt_field_decimal(&f, &pid) || pid <= 0)
-        return; /* others are not in the log */
-    uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);
-    if (known != MT_MAP_NONE && !p->threads.v[known].announced) {
-        p->threads.v[known].announced = true;
-        return;
-    }
-    bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
-                  shares_memory(call->name, call->name_n + 1);
-    uint32_t process = shares ? p->threads.v[call->thread].process : add_process(r, true);
-    p->threads.v[add_thread(r, (uint64_t)pid, process)].announced = true;
-}
-
-/* It runs another program, without what it had; one that shares that leaves it to the others. */
-static enum mt_status run(struct mt_strace *r, uint32_t thread, struct mt_err *err)
-{
-    struct mt_strace_process *p = process_of(r, thread);
-    if (p->thread_n < 2) {
-        p->forked = false;
-        return mt_mappings_clear(&p->mappings, r->heap, err);
-    }
-    p->thread_n--;
-    uint32_t own = add_process(r, false);
-    r->processes.threads.v[thread].process = own;
-    r->processes.threads.v[thread].guessed = false;
-    r->processes.all.v[own].thread_n = 1;
-    return MT_OK;
-}
-
-/* What a process has when it ends is gone, but for the last one, where it is the end of the log. */
-enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err)
-{
-    struct mt_strace_process *p = process_of(r, thread);
-    r->processes.threads.v[thread].ended = true;
-    r->processes.running_n--;
-    if (--p->thread_n || !r->processes.running_n)
-        return MT_OK;
-    return mt_mappings_clear(&p->mappings, r->heap, err);
-}
-
-void mt_strace_was_child(struct mt_strace *r, uint64_t pid)
-{
-    uint32_t known = mt_map_get(&r->processes.of_pid, pid);
-    if (known == MT_MAP_NONE || !r->processes.threads.v[known].guessed)
-        return;
-    r->processes.threads.v[known].guessed = false;
-    r->mixed_n++;
-}
-
 /* ---- calls ---- */
 
 static const struct {
@@ -353,11 +240,11 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
     if (begun && what == UNMAPS)
         return MT_OK;
     if (what == FORKS) {
-        forked(r, call);
+        mt_strace_forked(r, call);
         return MT_OK;
     }
     if (what == RUNS)
-        return run(r, call->thread, err);
+        return mt_strace_run(r, call->thread, err);
     memset(&r->next, 0, sizeof r->next);
     r->next.kind = MT_NONE;
     if (!take_args(r, what, call)) {
@@ -437,7 +324,7 @@ static uint32_t node_of(struct mt_strace *r)
 
 static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, struct mt_err *err)
 {
-    struct mt_strace_process *p = process_of(r, r->next.thread);
+    struct mt_strace_process *p = mt_strace_process_of(r, r->next.thread);
     bool known;
     MT_TRY(mt_mappings_unmap(&p->mappings, r->heap, at, bytes, &known, err));
     if (!known && !p->forked)
@@ -448,7 +335,7 @@ static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, st
 /* mremap(). Of a mapping that is older than the log, all that is there then is new. */
 static enum mt_status move(struct mt_strace *r, uint32_t node, struct mt_err *err)
 {
-    struct mt_strace_process *p = process_of(r, r->next.thread);
+    struct mt_strace_process *p = mt_strace_process_of(r, r->next.thread);
     uint32_t frame = mt_native_explicit(&r->paths, "[anonymous memory]").frame;
     struct mt_move v = {r->next.old_at, r->next.old_bytes, r->next.at, r->next.bytes, node, node};
     bool known;
@@ -467,13 +354,13 @@ static enum mt_status move(struct mt_strace *r, uint32_t node, struct mt_err *er
 static enum mt_status move_break(struct mt_strace *r, uint32_t node, struct mt_err *err)
 {
     struct mt_strace_thread *t = &r->processes.threads.v[r->next.thread];
-    const struct mt_mappings *m = &process_of(r, r->next.thread)->mappings;
+    const struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
     if (!r->next.old_at && m->has_brk && m->brk != r->next.at) {
         r->mixed_n += t->guessed;
-        MT_TRY(run(r, r->next.thread, err));
+        MT_TRY(mt_strace_run(r, r->next.thread, err));
     }
-    return mt_mappings_brk(&process_of(r, r->next.thread)->mappings, r->heap, r->next.at, node,
-                           err);
+    return mt_mappings_brk(&mt_strace_process_of(r, r->next.thread)->mappings, r->heap, r->next.at,
+                           node, err);
 }
 
 enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
@@ -483,7 +370,7 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
         return MT_OK;
     MT_TRY(tick(r, err));
     uint32_t node = what == UNMAPS ? MT_NONE : node_of(r);
-    struct mt_mappings *m = &process_of(r, r->next.thread)->mappings;
+    struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
     r->next.what = NOTHING;
     r->steps.n = 0;
     switch (what) {

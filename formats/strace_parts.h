@@ -1,5 +1,6 @@
 /*
- * strace_parts.h - what strace's lines (strace.c) do to the memory of processes (strace_calls.c).
+ * strace_parts.h - what strace's lines (strace.c) do to the memory of processes (strace_calls.c),
+ * and of which process (strace_threads.c).
  */
 #ifndef MT_STRACE_PARTS_H
 #define MT_STRACE_PARTS_H
@@ -79,8 +80,6 @@ enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 
 /* The time of a line; timed false: it has none. */
 enum mt_status mt_strace_time(struct mt_strace *r, bool timed, int64_t t, struct mt_err *err);
-/* Number of the thread a line is of; pid 0: lines have none. */
-uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
 /* The beginning of a call that has not returned yet. What it unmaps goes at once: another thread
  * may get those addresses before it returns. */
 void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n);
@@ -90,13 +89,25 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
 /* A line of its stack: "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]". */
 void mt_strace_frame(struct mt_strace *r, struct mt_fields f);
 enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err);
-enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
 /* A thread becomes the first one of its process, of that number, to run another program: the
  * beginning of that call. */
 enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t pid, const char *s,
                                  size_t n, struct mt_err *err);
+enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
+
+/* ---- threads and processes (strace_threads.c) ---- */
+
+/* Number of the thread a line is of; pid 0: lines have none. */
+uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
+struct mt_strace_process *mt_strace_process_of(struct mt_strace *r, uint32_t thread);
+/* A call that made a thread or a process has returned its number. */
+void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
+/* A thread runs another program, without what its process had; one that shares that leaves it to
+ * the others. */
+enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
+/* What a process has when it ends is gone, but for the last one, where it is the end of the log. */
+enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
 /* A process has ended that had that number. */
 void mt_strace_was_child(struct mt_strace *r, uint64_t pid);
-enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
 
 #endif

@@ -29,182 +29,6 @@ void mt_check_open(struct mt_checked *c, const char *fmt, ...)
     va_end(ap);
 }
 
-static bool is_other(const struct mt_baseline_site *s)
-{
-    return s->explicit_row && strcmp(s->op, "[other]") == 0;
-}
-
-static size_t repeats_in(const struct mt_baseline *b)
-{
-    return b->repeats.n ? b->repeats.n : 1;
-}
-
-/* A file of an earlier version: it has the sites of one of several repeats. */
-static bool knows_one_repeat(const struct mt_baseline *b)
-{
-    return b->run_n > 1 && !b->repeats.n;
-}
-
-/* Sites that nobody lists: those of a recording which leaves them out, unless the rule means just
- * what it leaves out. */
-static bool is_unlisted(const struct mt_rule *rule, const struct mt_baseline_site *s)
-{
-    return is_other(s) || (strcmp(s->op, MT_UNLISTED) == 0 && !mt_rule_is_about(rule, s));
-}
-
-int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
-                       const struct mt_baseline_device *d, enum mt_figure f)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < d->sites.n; i++) {
-        int64_t most = 0; /* of the repeats */
-        for (size_t k = 0; k < repeats_in(b) && is_unlisted(rule, &d->sites.v[i]); k++) {
-            int64_t v = mt_baseline_figure_in(&d->sites.v[i], f, k);
-            most = v > most ? v : most;
-        }
-        sum = mt_baseline_add(sum, most);
-    }
-    return sum;
-}
-
-/* Of a side: whether what is known of a part only says something, as of what a limit is about. */
-struct side {
-    const struct mt_repeats *repeats;
-    const char *name; /* "the run" */
-    bool parts;
-};
-
-/* What the sites that a rule is about have in one repeat; *unseen: of those that lose frees. */
-static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_figure f,
-                            const struct mt_baseline_device *d, size_t repeat, int64_t *unseen,
-                            bool *found)
-{
-    int64_t sum = 0;
-    double rate = 0;
-    bool rates = mt_figure_defs[f].adds == MT_ADDS_RATE;
-    *unseen = 0;
-    for (size_t i = 0; i < d->sites.n; i++) {
-        const struct mt_baseline_site *s = &d->sites.v[i];
-        if (is_other(s) || !mt_rule_is_about(rule, s))
-            continue;
-        int64_t v = mt_baseline_figure_in(s, f, repeat);
-        *found = true;
-        sum = mt_baseline_add(sum, v);
-        rate += rates ? s->rate[mt_baseline_rate(f)] : 0;
-        *unseen = mt_baseline_add(*unseen, s->unseen ? v : 0);
-    }
-    return rates ? mt_baseline_up(rate) : sum;
-}
-
-/*
- * A figure of a device, as far as the rule is about it. *slack: how far the repeats of a file leave
- * it open; *unlisted: how much more it may be by what a file lumps together as [other], or a
- * recording does not list, which may belong to the sites the rule is about, or not. *doubt: how
- * much less it may be, if blocks are dead. *found: there are such sites.
- */
-static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const struct mt_baseline *b,
-                         const struct mt_baseline_device *d, int64_t *slack, int64_t *doubt,
-                         int64_t *unlisted, bool *found)
-{
-    bool lives = f == MT_FIG_AT_PEAK_B;
-    *unlisted = *slack = *doubt = 0;
-    if (f >= MT_FIG_BASELINE_N) {
-        const struct mt_baseline_other *o = &d->other[mt_baseline_other(f)];
-        *doubt = o->less;
-        return o->known ? o->v : MT_BASELINE_UNKNOWN;
-    }
-    *slack = d->spread[f];
-    *doubt = d->doubt[f];
-    if (!mt_check_is_partial(rule) || d->v[f] == MT_BASELINE_UNKNOWN)
-        return d->v[f];
-    if (lives && (d->unknown[MT_BASELINE_SITES].why || d->least[f]))
-        return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
-    if (knows_one_repeat(b))
-        return MT_BASELINE_UNKNOWN;
-    size_t n = repeats_in(b);
-    int64_t unseen = 0, *values = mt_alloc(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = sum_of_sites(rule, f, d, i, &unseen, found);
-    int64_t median = mt_median(values, n, slack, NULL);
-    free(values);
-    *doubt = unseen < *doubt ? unseen : *doubt;
-    *unlisted = mt_check_other(rule, b, d, f);
-    return median;
-}
-
-struct measured {
-    int64_t median, spread;
-    int64_t doubt;    /* it may be so much less, */
-    int64_t unlisted; /* or more */
-    size_t index;
-    int64_t most; /* of all repeats, and of which */
-    size_t most_index;
-    struct mt_baseline_unknown part; /* a repeat that knows it of a part only; run NULL: none */
-    bool found;                      /* in one of the repeats there are sites the rule is about */
-};
-
-/* Why a repeat does not know a figure, or of a part only. */
-static struct mt_baseline_unknown unknown_of(enum mt_figure f, const struct mt_baseline *b,
-                                             const struct mt_baseline_device *d)
-{
-    static const char one[] =
-        "has the sites of one of its repeats only; write it anew with memtool export";
-    if (f >= MT_FIG_BASELINE_N)
-        return (struct mt_baseline_unknown){b->run, d->other[mt_baseline_other(f)].why
-                                                        ? d->other[mt_baseline_other(f)].why
-                                                        : "lacks this figure"};
-    bool known = d->v[f] != MT_BASELINE_UNKNOWN;
-    bool sites = known && !d->least[f] && f == MT_FIG_AT_PEAK_B;
-    struct mt_baseline_unknown u = d->unknown[sites ? MT_BASELINE_SITES : (int)f];
-    if (known && knows_one_repeat(b))
-        u = (struct mt_baseline_unknown){.why = one};
-    return (struct mt_baseline_unknown){u.run ? u.run : b->run,
-                                        u.why ? u.why : "lacks this figure"};
-}
-
-/* Whether a figure is known of a part only. */
-static bool is_least(enum mt_figure f, const struct mt_baseline_device *d)
-{
-    return f < MT_FIG_BASELINE_N ? d->least[f] : d->other[mt_baseline_other(f)].least;
-}
-
-static bool measure(const struct mt_rule *rule, enum mt_figure figure, const struct side *side,
-                    struct mt_checked *c, struct measured *out)
-{
-    const struct mt_repeats *r = side->repeats;
-    int64_t *values = mt_alloc(r->v.n * sizeof *values);
-    int64_t extra = 0; /* spread the repeats bring with them */
-    *out = (struct measured){.most = INT64_MIN};
-    for (size_t i = 0; i < r->v.n; i++) {
-        int64_t slack = 0, doubt = 0, unlisted = 0;
-        const struct mt_baseline_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
-        bool least = d && is_least(figure, d);
-        values[i] = d && (side->parts || !least) ? figure_of(rule, figure, &r->v.v[i], d, &slack,
-                                                             &doubt, &unlisted, &out->found)
-                                                 : MT_BASELINE_UNKNOWN;
-        struct mt_baseline_unknown u = {0};
-        if (d)
-            u = unknown_of(figure, &r->v.v[i], d);
-        if (least && !out->part.run)
-            out->part = u;
-        if (!d)
-            mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
-        else if (values[i] == MT_BASELINE_UNKNOWN)
-            mt_check_open(c, "%s '%s' %s", side->name, u.run, u.why);
-        extra = slack > extra ? slack : extra;
-        out->doubt = doubt > out->doubt ? doubt : out->doubt;
-        out->unlisted = unlisted > out->unlisted ? unlisted : out->unlisted;
-        if (values[i] > out->most) {
-            out->most = values[i];
-            out->most_index = i;
-        }
-    }
-    out->median = mt_median(values, r->v.n, &out->spread, &out->index);
-    out->spread = mt_baseline_add(out->spread, extra);
-    free(values);
-    return out->median != MT_BASELINE_UNKNOWN;
-}
-
 /* ---- comparing with a baseline ---- */
 
 /* Opens what does not compare between one repeat of the baseline and one of the run. */
@@ -245,13 +69,13 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
                          const struct mt_repeats *base, bool same_run, struct mt_checked *c,
                          bool *found)
 {
-    const struct side side = {base, "the baseline", false};
-    struct measured m;
+    const struct mt_check_side side = {base, "the baseline", false};
+    struct mt_measured m;
     if (!base)
         mt_check_open(c, "there is no baseline to compare with; name one with --baseline");
     else if (same_run)
         mt_check_open(c, "the baseline is the run itself");
-    else if (measure(rule, rule->kind->figure, &side, c, &m)) {
+    else if (mt_check_measure(rule, rule->kind->figure, &side, c, &m)) {
         c->base = m.median;
         c->base_unlisted = m.unlisted;
         c->base_spread = mt_baseline_add(m.spread, m.unlisted);
@@ -335,7 +159,7 @@ bool mt_check_turns(const struct mt_checked *c, const double add[2])
 /* ---- what keeps a limit only at first sight ---- */
 
 /* A run that exceeds a limit that the median keeps: no noise if they are the ranks of a job. */
-static void doubt_median(const struct mt_repeats *new, const struct measured *m,
+static void doubt_median(const struct mt_repeats *new, const struct mt_measured *m,
                          struct mt_checked *c)
 {
     char most[MT_HUMAN_LONG];
@@ -350,7 +174,7 @@ static void doubt_median(const struct mt_repeats *new, const struct measured *m,
 }
 
 /* A limit that is kept as far as is known. */
-static void doubt_part(const struct measured *m, struct mt_checked *c)
+static void doubt_part(const struct mt_measured *m, struct mt_checked *c)
 {
     if (c->verdict == MT_CHECK_PASS && m->part.run)
         mt_check_open(c, "it may be more, as the run '%s' %s", m->part.run, m->part.why);
@@ -397,14 +221,14 @@ candidate_of(const struct mt_rule *rule, const struct mt_baseline_device *d, int
     return most;
 }
 
-static void doubt_candidates(const struct side *side, struct mt_checked *c)
+static void doubt_candidates(const struct mt_check_side *side, struct mt_checked *c)
 {
     const struct mt_repeats *new = side->repeats;
-    struct measured m;
+    struct mt_measured m;
     char text[MT_HUMAN_MAX];
     int64_t growth_b;
     if (c->rule->kind->figure != MT_FIG_PER_STEP_B || c->verdict != MT_CHECK_PASS ||
-        !measure(c->rule, MT_FIG_SUSPECT_PER_STEP_B, side, c, &m) || m.most <= c->limit)
+        !mt_check_measure(c->rule, MT_FIG_SUSPECT_PER_STEP_B, side, c, &m) || m.most <= c->limit)
         return;
     const struct mt_baseline_site *s = candidate_of(
         c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
@@ -449,8 +273,8 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
 void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,
                       const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
-    const struct side side = {new, "the run", true};
-    struct measured m;
+    const struct mt_check_side side = {new, "the run", true};
+    struct mt_measured m;
     *out = (struct mt_checked){.rule = rule,
                                .repeat_n = new->v.n,
                                .measured = MT_BASELINE_UNKNOWN,
@@ -472,7 +296,7 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
         mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
     if (out->why[0])
         return;
-    if (!measure(rule, rule->kind->figure, &side, out, &m)) {
+    if (!mt_check_measure(rule, rule->kind->figure, &side, out, &m)) {
         use_bounds(new, out);
         return;
     }

@@ -27,6 +27,32 @@ void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats 
 int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
                        const struct mt_baseline_device *d, enum mt_figure f);
 
+/* ---- what a figure is (check_measure.c) ---- */
+
+struct mt_check_side {
+    const struct mt_repeats *repeats;
+    const char *name; /* "the run" */
+    bool parts;       /* what is known of a part only says something, as of what a limit is about */
+};
+
+struct mt_measured {
+    int64_t median, spread;
+    int64_t doubt;    /* it may be so much less, */
+    int64_t unlisted; /* or more */
+    size_t index;
+    int64_t most; /* of all repeats, and of which */
+    size_t most_index;
+    struct mt_baseline_unknown part; /* a repeat that knows it of a part only; run NULL: none */
+    bool found;                      /* in one of the repeats there are sites the rule is about */
+};
+
+/* A figure of c->device. False: a repeat does not know it, which opens c. */
+bool mt_check_measure(const struct mt_rule *rule, enum mt_figure figure,
+                      const struct mt_check_side *side, struct mt_checked *c,
+                      struct mt_measured *out);
+
+/* ---- why it is so ---- */
+
 /* Adds the sites that explain most of a failure to c; base NULL: none. */
 void mt_check_explain(const struct mt_rule *rule, const struct mt_baseline *base,
                       const struct mt_baseline *new, struct mt_checked *c);
