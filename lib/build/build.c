@@ -62,14 +62,19 @@ void mt_build_memory(struct mt_recording *r)
         return;
     }
     struct mt_gradients gradients = {0};
+    struct mt_processes processes = {0};
     mt_build_attribution(r);
-    if (!r->without_ops)
-        mt_gradients_find(r, &gradients);
-    mt_build_categories(r, &gradients);
+    if (!r->without_ops) {
+        mt_processes_find(r, &processes);
+        mt_gradients_find(r, &processes, &gradients);
+        mt_build_categories(r, &processes, &gradients);
+    }
     mt_build_rollup(r);
     mt_build_knows(r);
-    mt_build_older(r, &gradients);
+    if (!r->without_ops)
+        mt_build_older(r, &processes, &gradients);
     mt_gradients_free(&gradients);
+    mt_processes_free(&processes);
     mt_build_history(r);
 }
 

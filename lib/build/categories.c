@@ -26,10 +26,13 @@ struct size_n {
     uint16_t device;
 };
 
+/* Of one process. */
 struct finder {
     struct mt_recording *r;
     const struct mt_backward *backwards;
     size_t backward_n;
+    const uint32_t *records; /* its own, by device */
+    size_t record_n;
     struct mt_place *places;
     MT_VEC(struct span) steps;
     /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. And
@@ -97,24 +100,27 @@ static uint32_t backward_at(const struct finder *f, int64_t t_ns)
     return n && t_ns <= f->backwards[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
 }
 
-/* Ops that other rules need, and steps. */
-static void read_ops(struct finder *f)
+static bool read_op(void *finder, const struct mt_op *op)
 {
-    const struct mt_recording *r = f->r;
+    struct finder *f = finder;
+    const struct mt_place *p = &f->places[op->node];
+    if (p->step_up == 0)
+        *mt_vec_push(&f->steps) = (struct span){op->start_ns, op->end_ns};
+    f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
+    if (!p->computes)
+        return true;
+    f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
+    f->computed_ns = op->end_ns > f->computed_ns ? op->end_ns : f->computed_ns;
+    return true;
+}
+
+/* Ops that other rules need, and steps. */
+static void read_ops(struct finder *f, const struct mt_processes *p, uint32_t process)
+{
+    f->steps.n = 0;
     f->computes_ns = INT64_MAX;
     f->computed_ns = f->last_ns = INT64_MIN;
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
-            const struct mt_op *op = &r->threads.v[t].ops.v[i];
-            const struct mt_place *p = &f->places[op->node];
-            if (p->step_up == 0)
-                *mt_vec_push(&f->steps) = (struct span){op->start_ns, op->end_ns};
-            f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
-            if (!p->computes)
-                continue;
-            f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
-            f->computed_ns = op->end_ns > f->computed_ns ? op->end_ns : f->computed_ns;
-        }
+    mt_processes_each_op(f->r, p, process, read_op, f);
     mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
 }
 
@@ -224,8 +230,8 @@ static bool spans_steps(const struct finder *f, const struct life *l)
 static void find_parameters(struct finder *f)
 {
     struct mt_recording *r = f->r;
-    for (size_t i = r->records.n; i-- > 0;) {
-        struct mt_record *rec = &r->records.v[i];
+    for (size_t i = f->record_n; i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
             continue;
         const struct life l = life_of(f, rec);
@@ -290,8 +296,9 @@ static enum mt_category_rule rule_of_rest(const struct finder *f, const struct l
 static void apply_rules(struct finder *f)
 {
     struct mt_recording *r = f->r;
-    for (size_t i = 0; i < r->records.n; i++) {
-        struct mt_record *rec = &r->records.v[i];
+    f->sizes.n = 0;
+    for (size_t i = 0; i < f->record_n; i++) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec))
             continue;
         const struct life l = life_of(f, rec);
@@ -302,8 +309,8 @@ static void apply_rules(struct finder *f)
     }
     count_sizes(f);
     find_parameters(f);
-    for (size_t i = 0; i < r->records.n; i++) {
-        struct mt_record *rec = &r->records.v[i];
+    for (size_t i = 0; i < f->record_n; i++) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
             continue;
         const struct life l = life_of(f, rec);
@@ -311,14 +318,25 @@ static void apply_rules(struct finder *f)
     }
 }
 
-void mt_build_categories(struct mt_recording *r, const struct mt_gradients *g)
+void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
+                         const struct mt_gradients *g)
 {
-    struct finder f = {.r = r, .backwards = g->backwards.v, .backward_n = g->backwards.n};
-    if (r->kind != MT_RUN_TRACE || r->without_ops)
+    struct finder f = {.r = r};
+    if (r->kind != MT_RUN_TRACE)
         return;
     f.places = mt_places_find(r);
-    read_ops(&f);
-    apply_rules(&f);
+    for (size_t i = 0, end; i < p->shares.n; i = end) {
+        uint32_t process = p->shares.v[i].process;
+        struct mt_backwards b = mt_backwards_of(g, process);
+        f.backwards = b.v;
+        f.backward_n = b.n;
+        f.records = &p->records[p->shares.v[i].first];
+        f.record_n = 0;
+        for (end = i; end < p->shares.n && p->shares.v[end].process == process; end++)
+            f.record_n += p->shares.v[end].n;
+        read_ops(&f, p, process);
+        apply_rules(&f);
+    }
     r->categorized = true;
     free(f.places);
     mt_vec_free(&f.steps);

@@ -20,9 +20,10 @@ struct sign {
 
 struct finder {
     const struct mt_recording *r;
+    const struct mt_processes *p;
     struct mt_gradients *out;
-    bool *leads; /* of each thread: its work ends a backward pass */
-    MT_VEC(struct sign) signs;
+    bool *leads;               /* of each thread: its work ends a backward pass */
+    MT_VEC(struct sign) signs; /* of one process */
 };
 
 static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
@@ -85,6 +86,17 @@ static void add_sign(struct finder *f, const struct mt_op *op)
     *mt_vec_push(&f->signs) = (struct sign){op->start_ns, op->end_ns, mark};
 }
 
+static void collect_signs(struct finder *f, uint32_t process)
+{
+    f->signs.n = 0;
+    for (uint32_t t = f->p->thread_at[process]; t < f->p->thread_at[process + 1]; t++) {
+        const struct mt_thread *thread = &f->r->threads.v[f->p->threads[t]];
+        for (size_t i = 0; i < thread->ops.n && f->leads[f->p->threads[t]]; i++)
+            add_sign(f, &thread->ops.v[i]);
+    }
+}
+
+/* Of the process whose signs were collected. */
 static void find_backwards(struct finder *f)
 {
     struct mt_backward *open = NULL;
@@ -124,15 +136,16 @@ static uint32_t call_of(const struct mt_recording *r, const struct mt_record *re
 /* Whether a block could be a gradient, as far as its allocation goes; *at: its backward pass. */
 static bool is_of_backward(const struct finder *f, const struct mt_record *rec, size_t *at)
 {
-    const struct mt_backward *v = f->out->backwards.v;
     uint32_t node = mt_rec_node(f->r, rec);
     if (rec->bytes <= 0 || node == MT_NONE || f->r->devices.v[rec->device].no_addresses)
         return false;
     uint8_t phase = f->r->nodes.v[node].phase;
     if (phase != MT_PHASE_BACKWARD && phase != MT_PHASE_RECOMPUTED)
         return false;
-    *at = mt_count_up_to(&v->start_ns, f->out->backwards.n, sizeof *v, rec->t_ns);
-    return (*at)-- && rec->t_ns <= v[*at].end_ns;
+    const struct mt_backwards b = mt_backwards_of(f->out, f->r->threads.v[rec->thread].process);
+    size_t n = b.n ? mt_count_up_to(&b.v->start_ns, b.n, sizeof *b.v, rec->t_ns) : 0;
+    *at = b.first + n - 1;
+    return n && rec->t_ns <= b.v[n - 1].end_ns;
 }
 
 /* What is alive when its backward pass ends, and what AccumulateGrad frees after adding it up. */
@@ -144,7 +157,8 @@ static void find_gradients(struct finder *f)
         if (!is_of_backward(f, rec, &at))
             continue;
         mate = rec->mate == MT_NONE ? NULL : &f->r->records.v[rec->mate];
-        struct mt_gradient g = {.bytes = rec->bytes,
+        struct mt_gradient g = {.process = f->r->threads.v[rec->thread].process,
+                                .bytes = rec->bytes,
                                 .alloc_ns = rec->t_ns,
                                 .freed_ns = mate ? mate->t_ns : INT64_MAX,
                                 .backward = (uint32_t)at,
@@ -177,6 +191,8 @@ static void drop_copied(struct mt_gradients *g)
 static int gradient_cmp(const void *a, const void *b)
 {
     const struct mt_gradient *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     if (x->bytes != y->bytes)
@@ -189,8 +205,6 @@ static void keep_sound(struct mt_gradients *g)
     size_t kept = 0;
     for (size_t i = 0; i < g->all.n; i++)
         g->backwards.v[g->all.v[i].backward].got_n++;
-    for (size_t i = 0; i < g->backwards.n; i++)
-        g->sound_n += mt_backward_is_sound(&g->backwards.v[i]);
     for (size_t i = 0; i < g->all.n; i++)
         if (mt_backward_is_sound(&g->backwards.v[g->all.v[i].backward]))
             g->all.v[kept++] = g->all.v[i];
@@ -199,16 +213,19 @@ static void keep_sound(struct mt_gradients *g)
         qsort(g->all.v, kept, sizeof *g->all.v, gradient_cmp);
 }
 
-void mt_gradients_find(const struct mt_recording *r, struct mt_gradients *out)
+void mt_gradients_find(const struct mt_recording *r, const struct mt_processes *p,
+                       struct mt_gradients *out)
 {
-    struct finder f = {.r = r, .out = out};
+    struct finder f = {.r = r, .p = p, .out = out};
     *out = (struct mt_gradients){0};
     f.leads = mt_alloc(r->threads.n + 1);
     find_leaders(&f);
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n && f.leads[t]; i++)
-            add_sign(&f, &r->threads.v[t].ops.v[i]);
-    find_backwards(&f);
+    for (uint32_t i = 0; i < p->n; i++) {
+        *mt_vec_push(&out->first_of) = (uint32_t)out->backwards.n;
+        collect_signs(&f, i);
+        find_backwards(&f);
+    }
+    *mt_vec_push(&out->first_of) = (uint32_t)out->backwards.n;
     mt_vec_free(&f.signs);
     free(f.leads);
     find_gradients(&f);
@@ -219,5 +236,6 @@ void mt_gradients_find(const struct mt_recording *r, struct mt_gradients *out)
 void mt_gradients_free(struct mt_gradients *g)
 {
     mt_vec_free(&g->backwards);
+    mt_vec_free(&g->first_of);
     mt_vec_free(&g->all);
 }

@@ -6,7 +6,7 @@
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
 
-/* Whether some of gradients of one size, on one device, are added to that were there before the
+/* Whether some of gradients of one process, device and size are added to that were there before the
  * last step of an optimizer. */
 static bool outlive_steps(const struct mt_gradients *g, size_t first, size_t end)
 {
@@ -28,11 +28,17 @@ static bool outlive_steps(const struct mt_gradients *g, size_t first, size_t end
     return false;
 }
 
+static uint64_t share_of(const struct mt_gradient *g)
+{
+    return (uint64_t)g->process << 16 | g->device;
+}
+
 static size_t end_of_size(const struct mt_gradients *g, size_t first)
 {
     const struct mt_gradient *v = g->all.v;
     size_t end = first;
-    while (end < g->all.n && v[end].device == v[first].device && v[end].bytes == v[first].bytes)
+    while (end < g->all.n && v[end].process == v[first].process &&
+           v[end].device == v[first].device && v[end].bytes == v[first].bytes)
         end++;
     return end;
 }
@@ -48,14 +54,14 @@ static void keep(struct mt_recording *r, const struct mt_gradient *g)
 
 void mt_build_kept_gradients(struct mt_recording *r, const struct mt_gradients *g)
 {
-    struct mt_map stay = {0}; /* devices */
+    struct mt_map stay = {0}; /* devices of processes */
     for (size_t i = 0, end; i < g->all.n; i = end) {
         end = end_of_size(g, i);
         if (outlive_steps(g, i, end))
-            *mt_map_at(&stay, g->all.v[i].device) = 1;
+            *mt_map_at(&stay, share_of(&g->all.v[i])) = 1;
     }
     for (size_t i = 0; i < g->all.n && stay.n; i++)
-        if (mt_map_get(&stay, g->all.v[i].device) != MT_MAP_NONE)
+        if (mt_map_get(&stay, share_of(&g->all.v[i])) != MT_MAP_NONE)
             keep(r, &g->all.v[i]);
     mt_map_free(&stay);
 }

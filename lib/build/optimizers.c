@@ -41,19 +41,29 @@ static const char *class_of(const struct mt_recording *r, uint32_t frame, size_t
     return name;
 }
 
-/* The clues that the steps of each frame hold; allocated. */
-static uint8_t *find_clues(const struct mt_recording *r)
+struct finder {
+    const struct mt_recording *r;
+    struct mt_optimizers *out;
+    struct mt_map clues; /* frame of a step -> what its ops tell */
+};
+
+static bool read_op(void *closure, const struct mt_op *op)
 {
-    uint8_t *found = mt_alloc(r->frames.n + 1);
-    for (size_t i = 0; i < r->nodes.n; i++) {
-        const struct mt_node *n = &r->nodes.v[i];
-        if (n->scope == MT_NONE || n->phase != MT_PHASE_OPTIMIZER || n->top != n->frame)
-            continue;
-        for (size_t c = 0; c < MT_ARRAY_LEN(clues); c++)
-            if (strcmp(name_of(r, n->frame), clues[c].op) == 0)
-                found[n->scope] |= (uint8_t)clues[c].clue;
+    struct finder *f = closure;
+    const struct mt_node *n = &f->r->nodes.v[op->node];
+    if (mt_frame_is_optimizer(f->r, n->frame)) {
+        *mt_vec_push(&f->out->steps) = op->start_ns;
+        uint32_t *found = mt_map_at(&f->clues, n->frame);
+        *found = *found == MT_MAP_NONE ? 0 : *found;
     }
-    return found;
+    if (n->scope == MT_NONE || n->phase != MT_PHASE_OPTIMIZER || n->top != n->frame)
+        return true;
+    for (size_t c = 0; c < MT_ARRAY_LEN(clues); c++)
+        if (strcmp(name_of(f->r, n->frame), clues[c].op) == 0) {
+            uint32_t *found = mt_map_at(&f->clues, n->scope);
+            *found = (*found == MT_MAP_NONE ? 0 : *found) | clues[c].clue;
+        }
+    return true;
 }
 
 static struct kind kind_of(const struct mt_recording *r, uint32_t frame, unsigned found)
@@ -74,9 +84,8 @@ static struct kind kind_of(const struct mt_recording *r, uint32_t frame, unsigne
     return kind;
 }
 
-static void add_kind(struct mt_optimizers *o, const struct kind *k)
+static void add_kind(struct mt_optimizers *o, const struct kind *k, bool first)
 {
-    bool first = o->frames.n == 1;
     o->least = first || k->least < o->least ? k->least : o->least;
     o->least_scalars = first || k->scalars < o->least_scalars ? k->scalars : o->least_scalars;
     if (k->most < 0 || (o->most < 0 && !first))
@@ -86,32 +95,39 @@ static void add_kind(struct mt_optimizers *o, const struct kind *k)
     o->most_scalars = k->scalars > o->most_scalars ? k->scalars : o->most_scalars;
 }
 
-static void find_steps(const struct mt_recording *r, struct mt_optimizers *o)
+static int frame_cmp(const void *a, const void *b)
 {
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
-            const struct mt_op *op = &r->threads.v[t].ops.v[i];
-            if (mt_frame_is_optimizer(r, r->nodes.v[op->node].frame))
-                *mt_vec_push(&o->steps) = op->start_ns;
-        }
-    mt_sort_by_time(o->steps.v, o->steps.n, sizeof *o->steps.v, NULL);
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
 }
 
-void mt_optimizers_find(const struct mt_recording *r, struct mt_optimizers *out)
+static void find_frames(const struct finder *f)
 {
+    struct mt_optimizers *o = f->out;
+    for (uint64_t i = 0; i < f->clues.slot_n; i++)
+        if (f->clues.slot[i].value != MT_MAP_NONE &&
+            mt_frame_is_optimizer(f->r, (uint32_t)f->clues.slot[i].key))
+            *mt_vec_push(&o->frames) = (uint32_t)f->clues.slot[i].key;
+    if (o->frames.n)
+        qsort(o->frames.v, o->frames.n, sizeof *o->frames.v, frame_cmp);
+}
+
+void mt_optimizers_find(const struct mt_recording *r, const struct mt_processes *p,
+                        uint32_t process, struct mt_optimizers *out)
+{
+    struct finder f = {.r = r, .out = out};
     *out = (struct mt_optimizers){0};
-    uint8_t *found = find_clues(r);
-    for (uint32_t f = 0; f < r->frames.n; f++)
-        if (mt_frame_is_optimizer(r, f)) {
-            *mt_vec_push(&out->frames) = f;
-            const struct kind kind = kind_of(r, f, found[f]);
-            add_kind(out, &kind);
-        }
-    free(found);
+    mt_processes_each_op(r, p, process, read_op, &f);
+    find_frames(&f);
+    for (size_t i = 0; i < out->frames.n; i++) {
+        uint32_t frame = out->frames.v[i];
+        const struct kind kind = kind_of(r, frame, mt_map_get(&f.clues, frame));
+        add_kind(out, &kind, i == 0);
+    }
+    mt_map_free(&f.clues);
     if (!out->frames.n)
         out->most = -1; /* it may step outside the recording */
-    else
-        find_steps(r, out);
+    mt_sort_by_time(out->steps.v, out->steps.n, sizeof *out->steps.v, NULL);
 }
 
 void mt_optimizers_free(struct mt_optimizers *o)
@@ -121,14 +137,12 @@ void mt_optimizers_free(struct mt_optimizers *o)
 }
 
 int64_t mt_optimizers_made(const struct mt_recording *r, const struct mt_optimizers *o,
-                           uint16_t device, int64_t *once)
+                           const uint32_t *records, size_t n, int64_t *once)
 {
     int64_t *made = mt_alloc((o->steps.n + 1) * sizeof *made), sum = 0;
-    for (size_t i = 0; i < r->records.n; i++) {
-        const struct mt_record *rec = &r->records.v[i];
-        uint32_t node = rec->bytes > 0 && rec->mate == MT_NONE && rec->device == device
-                            ? mt_rec_node(r, rec)
-                            : MT_NONE;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_record *rec = &r->records.v[records[i]];
+        uint32_t node = rec->bytes > 0 && rec->mate == MT_NONE ? mt_rec_node(r, rec) : MT_NONE;
         if (node == MT_NONE || r->nodes.v[node].phase != MT_PHASE_OPTIMIZER)
             continue;
         made[mt_count_up_to(o->steps.v, o->steps.n, sizeof *o->steps.v, rec->t_ns)] += rec->bytes;
@@ -143,16 +157,16 @@ int64_t mt_optimizers_made(const struct mt_recording *r, const struct mt_optimiz
     return sum;
 }
 
-void mt_optimizers_names(const struct mt_recording *r, const struct mt_optimizers *o,
+void mt_optimizers_names(const struct mt_recording *r, const uint32_t *frames, size_t n,
                          struct mt_buf *out)
 {
     enum { SHOWN = 2, LONGEST = 20 };
-    for (size_t i = 0; i < o->frames.n && i < SHOWN; i++) {
-        size_t n;
-        const char *name = class_of(r, o->frames.v[i], &n);
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        size_t length;
+        const char *name = class_of(r, frames[i], &length);
         mt_buf_adds(out, i ? ", " : "");
-        mt_buf_add(out, name, n < LONGEST ? n : LONGEST);
+        mt_buf_add(out, name, length < LONGEST ? length : LONGEST);
     }
-    if (o->frames.n > SHOWN)
+    if (n > SHOWN)
         mt_buf_adds(out, ", ...");
 }

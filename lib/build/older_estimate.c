@@ -1,0 +1,268 @@
+/*
+ * How much a process has that is older than the recording: a parameter leaves gradients as large as
+ * itself, and optimizers keep a known multiple of it. docs/older.md states the rules and what they
+ * miss.
+ */
+#include "lib/build/older_estimate.h"
+#include "lib/base/search.h"
+#include "lib/base/sort.h"
+#include <stdlib.h>
+
+/* Parameters of one size, as their gradients tell. */
+struct sized {
+    int64_t bytes;
+    int64_t n;       /* most gradients of one backward pass */
+    size_t first;    /* of these gradients */
+    int64_t built_n; /* blocks the recording makes before the first pass and keeps past the last */
+    int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins */
+};
+
+struct estimate {
+    const struct mt_recording *r;
+    const struct mt_older_share *of;
+    const struct mt_gradient *v; /* theirs */
+    size_t n;
+    struct mt_backwards passes;
+    int64_t first_ns, last_ns; /* from the first backward pass to the end of the last one */
+    MT_VEC(struct sized) sizes;
+    struct mt_range trained; /* all parameters that learn, */
+    struct mt_range tensors; /* and how many they are */
+};
+
+/* ---- all parameters that learn ---- */
+
+static void add_sizes(struct estimate *e)
+{
+    for (size_t i = 0, same = 0; i < e->n; i++) {
+        const struct mt_gradient *g = &e->v[i], *before = i ? &e->v[i - 1] : NULL;
+        if (!before || before->bytes != g->bytes)
+            *mt_vec_push(&e->sizes) = (struct sized){.bytes = g->bytes, .first = i};
+        bool go_on = before && before->bytes == g->bytes && before->backward == g->backward;
+        same = go_on ? same + 1 : 1;
+        struct sized *last = &e->sizes.v[e->sizes.n - 1];
+        last->n = (int64_t)same > last->n ? (int64_t)same : last->n;
+    }
+}
+
+/* The most that one backward pass tells of. */
+static struct mt_range largest_pass(const struct estimate *e)
+{
+    int64_t *bytes = mt_alloc((e->passes.n + 1) * sizeof *bytes);
+    int64_t *n = mt_alloc((e->passes.n + 1) * sizeof *n);
+    struct mt_range most = {0, 0};
+    for (size_t i = 0; i < e->n; i++) {
+        size_t at = e->v[i].backward - e->passes.first;
+        bytes[at] += e->v[i].bytes;
+        n[at]++;
+        most.least = bytes[at] > most.least ? bytes[at] : most.least;
+        most.most = n[at] > most.most ? n[at] : most.most;
+    }
+    free(bytes);
+    free(n);
+    return most;
+}
+
+struct change {
+    int64_t t_ns, bytes;
+};
+
+static int change_cmp(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b; /* what goes makes room first */
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+/* Bytes of gradients alive at once: models that learn in turn have gradients at different times. */
+static int64_t most_alive(const struct estimate *e)
+{
+    MT_VEC(struct change) all = {0};
+    int64_t now = 0, most = 0;
+    for (size_t i = 0; i < e->n; i++)
+        if (!e->v[i].added) {
+            *mt_vec_push(&all) = (struct change){e->v[i].alloc_ns, e->v[i].bytes};
+            if (e->v[i].freed_ns != INT64_MAX)
+                *mt_vec_push(&all) = (struct change){e->v[i].freed_ns, -e->v[i].bytes};
+        }
+    mt_sort_by_time(all.v, all.n, sizeof *all.v, change_cmp);
+    for (size_t i = 0; i < all.n; i++) {
+        now += all.v[i].bytes;
+        most = now > most ? now : most;
+    }
+    mt_vec_free(&all);
+    return most;
+}
+
+static void find_trained(struct estimate *e)
+{
+    int64_t alive = most_alive(e), sum = 0, n = 0;
+    const struct mt_range pass = largest_pass(e);
+    for (size_t i = 0; i < e->sizes.n; i++) {
+        sum += e->sizes.v[i].bytes * e->sizes.v[i].n;
+        n += e->sizes.v[i].n;
+    }
+    e->trained = (struct mt_range){pass.least, alive > sum ? alive : sum};
+    e->tensors = (struct mt_range){pass.most, n};
+}
+
+/* ---- those that the recording itself makes ---- */
+
+static struct sized *size_of(const struct estimate *e, int64_t bytes)
+{
+    const struct sized *v = e->sizes.v;
+    size_t at = e->sizes.n ? mt_count_below(&v->bytes, e->sizes.n, sizeof *v, bytes) : 0;
+    return at < e->sizes.n && v[at].bytes == bytes ? &e->sizes.v[at] : NULL;
+}
+
+/* Adds to what is lent while backward passes begin: +1 at the first of them, -1 behind the last. */
+static void lend(const struct estimate *e, const struct mt_record *rec, int64_t died,
+                 struct change *at, size_t *n)
+{
+    const struct mt_backward *v = e->passes.v;
+    size_t from = mt_count_below(&v->start_ns, e->passes.n, sizeof *v, rec->t_ns);
+    size_t to = mt_count_below(&v->start_ns, e->passes.n, sizeof *v, died);
+    if (from >= to)
+        return;
+    at[(*n)++] = (struct change){(int64_t)from, 1};
+    at[(*n)++] = (struct change){(int64_t)to, -1};
+}
+
+/* How many are lent at the least, of the passes that leave most gradients of that size: any of them
+ * could be what these are of. */
+static int64_t least_lent(const struct estimate *e, const struct sized *s, struct change *v,
+                          size_t n)
+{
+    int64_t now = 0, least = INT64_MAX, same = 0;
+    size_t k = 0;
+    mt_sort_by_time(v, n, sizeof *v, change_cmp);
+    for (size_t i = s->first; i < e->n && e->v[i].bytes == s->bytes; i++) {
+        bool go_on = i > s->first && e->v[i].backward == e->v[i - 1].backward;
+        same = go_on ? same + 1 : 1;
+        for (; k < n && v[k].t_ns <= (int64_t)(e->v[i].backward - e->passes.first); k++)
+            now += v[k].bytes;
+        if (same == s->n && now < least)
+            least = now;
+    }
+    return least;
+}
+
+struct made {
+    int64_t bytes; /* first: they are sorted by it */
+    uint32_t record;
+};
+
+/* By size; so many blocks are made of the sizes of gradients that all of them need not be held. */
+static void find_made(struct estimate *e)
+{
+    MT_VEC(struct made) all = {0};
+    const struct mt_recording *r = e->r;
+    for (size_t i = 0; i < e->of->record_n; i++) {
+        const struct mt_record *rec = &r->records.v[e->of->records[i]];
+        struct sized *size = mt_older_is_made(r, rec) ? size_of(e, rec->bytes) : NULL;
+        if (!size)
+            continue;
+        size->built_n += rec->t_ns < e->first_ns && mt_older_death(r, rec) > e->last_ns;
+        *mt_vec_push(&all) = (struct made){rec->bytes, e->of->records[i]};
+    }
+    mt_sort_by_time(all.v, all.n, sizeof *all.v, NULL);
+    struct change *changes = mt_alloc((2 * all.n + 1) * sizeof *changes);
+    for (size_t i = 0, n = 0; i < all.n; i++) {
+        const struct mt_record *rec = &r->records.v[all.v[i].record];
+        lend(e, rec, mt_older_death(r, rec), changes, &n);
+        if (i + 1 < all.n && all.v[i + 1].bytes == all.v[i].bytes)
+            continue;
+        struct sized *size = size_of(e, all.v[i].bytes);
+        size->lent_n = least_lent(e, size, changes, n);
+        n = 0;
+    }
+    free(changes);
+    mt_vec_free(&all);
+}
+
+/* Parameters older than the recording; none where it builds one of each. Its data might be what a
+ * gradient is of, too. */
+static struct mt_range older_parameters(const struct estimate *e)
+{
+    bool built = true;
+    int64_t own_b = 0;
+    for (size_t i = 0; i < e->sizes.n; i++) {
+        const struct sized *s = &e->sizes.v[i];
+        built &= s->built_n >= s->n;
+        own_b += s->bytes * (s->lent_n < s->n ? s->lent_n : s->n);
+    }
+    if (built)
+        return (struct mt_range){0, 0};
+    own_b = own_b < e->trained.least ? own_b : e->trained.least;
+    return (struct mt_range){e->trained.least - own_b, e->trained.most};
+}
+
+/* ---- what goes with them ---- */
+
+/* Scalars lie on the CPU, whatever they belong to; counted where the parameters do, too. */
+static struct mt_range older_state(const struct estimate *e)
+{
+    const struct mt_optimizers *o = e->of->optimizers;
+    enum { SCALAR_B = 4 };
+    bool cpu = e->r->devices.v[e->of->device].type == MT_DEVICE_CPU;
+    int64_t once, made = mt_optimizers_made(e->r, o, e->of->records, e->of->record_n, &once);
+    struct mt_range state = {o->least * e->trained.least, MT_GONE};
+    if (cpu)
+        state.least += SCALAR_B * o->least_scalars * e->tensors.least;
+    state.least = state.least > made ? state.least - made : 0;
+    if (o->most < 0)
+        return state;
+    state.most = o->most * e->trained.most;
+    if (cpu)
+        state.most += SCALAR_B * o->most_scalars * e->tensors.most;
+    state.most = state.most > once ? state.most - once : 0;
+    return state;
+}
+
+/* Gradients that stay where they are and are added to, as with zero_grad(set_to_none=False). */
+static struct mt_range older_gradients(const struct estimate *e)
+{
+    const struct mt_backward *first = NULL, *last = NULL;
+    int64_t added_b = 0, alive_b = 0;
+    bool all_added = true;
+    for (size_t i = 0; i < e->passes.n; i++)
+        if (mt_backward_is_sound(&e->passes.v[i])) {
+            last = &e->passes.v[i];
+            first = first ? first : last;
+        }
+    for (size_t i = 0; i < e->n && last; i++) {
+        const struct mt_gradient *g = &e->v[i];
+        bool in_last = &e->passes.v[g->backward - e->passes.first] == last;
+        all_added &= g->added;
+        added_b += g->added && in_last ? g->bytes : 0;
+        alive_b += !g->added && !in_last && g->freed_ns > last->start_ns ? g->bytes : 0;
+    }
+    if (!last || added_b <= alive_b)
+        return (struct mt_range){0, 0};
+    bool sure = all_added && last->step_n > first->step_n;
+    return (struct mt_range){sure ? e->trained.least : 0, added_b - alive_b};
+}
+
+void mt_range_add(struct mt_range *to, struct mt_range more)
+{
+    to->least += more.least;
+    to->most = to->most == MT_GONE || more.most == MT_GONE ? MT_GONE : to->most + more.most;
+}
+
+bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share *of,
+                       struct mt_range *sum)
+{
+    struct estimate e = {.r = r, .of = of, .v = of->gradients, .n = of->gradient_n};
+    e.passes = of->passes;
+    e.first_ns = e.passes.v[0].start_ns;
+    e.last_ns = e.passes.v[e.passes.n - 1].end_ns;
+    add_sizes(&e);
+    find_trained(&e);
+    find_made(&e);
+    *sum = older_parameters(&e);
+    bool uses = sum->most > 0;
+    if (uses) {
+        mt_range_add(sum, older_state(&e));
+        mt_range_add(sum, older_gradients(&e));
+    }
+    mt_vec_free(&e.sizes);
+    return uses;
+}
