@@ -1,11 +1,16 @@
 /* memtool export: a run in other forms. */
+#include "cmd/export.h"
+
 #include "cmd/common.h"
+#include "cmd/glossary.h"
+#include "cmd/output.h"
 #include "cmd/repeats.h"
 #include "lib/model/kind_words.h"
 
 static bool baseline;
-static const char *group;
+static const char *group, *format;
 static int64_t warmup = 1;
+static struct mt_export_asked asked = {.min_b = -1};
 
 /* A baseline without devices would let everything pass, or nothing. */
 static enum mt_status check_memory(const struct mt_loaded *runs, struct mt_err *err)
@@ -61,17 +66,60 @@ static enum mt_status export_baseline(const struct mt_args *args, struct mt_err 
     return st;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+/* The format of call paths that is asked for; NULL: none. */
+static enum mt_status choose_format(struct mt_err *err)
 {
-    (void)exit_code;
-    if (baseline)
-        return export_baseline(args, err);
-    MT_FAIL(err, MT_EUSAGE, "nothing to export is named");
-    mt_err_hint(err, "Nothing was written. Add --baseline.");
+    struct mt_buf names = {0};
+    if (!format && !mt_output_is_stdout())
+        asked.format = mt_export_format_by_ending(mt_common.output);
+    if (format)
+        asked.format = mt_export_format_by_name(format);
+    if (asked.format)
+        return MT_OK;
+    if (format)
+        MT_FAIL(err, MT_EUSAGE, "unknown --format '%s'", format);
+    else
+        MT_FAIL(err, MT_EUSAGE, "nothing to export is named");
+    for (const struct mt_export_format *f = mt_export_formats; f->name; f++)
+        mt_buf_addf(&names, "%s%s", names.n ? ", " : "", f->name);
+    mt_err_hint(err, "Nothing was written. Add --format F, one of %s; or --baseline.", names.s);
+    mt_buf_free(&names);
     return MT_EUSAGE;
 }
 
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    bool stacks = format || asked.at || asked.device || asked.measure || asked.min_b >= 0;
+    if (baseline && stacks) {
+        MT_FAIL(err, MT_EUSAGE, "--baseline beside options of call paths");
+        mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
+        return MT_EUSAGE;
+    }
+    if (baseline)
+        return export_baseline(args, err);
+    MT_TRY(choose_format(err));
+    if (args->n > 1 || group) {
+        MT_FAIL(err, MT_EUSAGE, "%s holds one run", asked.format->name);
+        mt_err_hint(err, "Nothing was written. Name one run.");
+        return MT_EUSAGE;
+    }
+    return mt_export_stacks(args, &asked, err);
+}
+
 static const struct mt_opt opts[] = {
+    {"format", 0, MT_OPT_STRING, &format, "FORMAT",
+     "call paths, for other programs: pprof, collapsed, speedscope, dhat (default: by the ending "
+     "of "
+     "-o: .pb.gz, .folded, .speedscope.json, .dhat.json)"},
+    {"at", 0, MT_OPT_STRING, &asked.at, "TIME",
+     "the moment of what is alive (see Times; default: @peak)"},
+    {"measure", 0, MT_OPT_STRING, &asked.measure, "M",
+     "what collapsed stacks are of: alive, allocated, alive-blocks, allocated-blocks (default: "
+     "alive)"},
+    {"min", 0, MT_OPT_SIZE, &asked.min_b, "SIZE",
+     "fold siblings smaller than this into [other]; 0 = none (default: 0.01 % of the sum)"},
+    MT_DEVICE_OPT(asked.device),
     {"baseline", 0, MT_OPT_FLAG, &baseline, NULL,
      "what memtool check --baseline FILE compares with: JSON to keep in git"},
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
@@ -79,13 +127,22 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
+static const struct mt_values values[] = {{"format", "pprof collapsed speedscope dhat", NULL},
+                                          {"measure", mt_export_measures, NULL},
+                                          {0}};
+static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
+
 const struct mt_cmd mt_cmd_export = {
     .name = "export",
-    .summary = "write figures of a run to a file: a baseline for memtool check",
-    .usage = "--baseline [options] [RUN ...]",
-    .examples = "  memtool export --baseline -o memory.json\n"
+    .summary = "write a run for other programs, or a baseline for memtool check",
+    .usage = "--format FORMAT | --baseline [options] [RUN ...]",
+    .examples = "  memtool export base -o base.pb.gz\n"
+                "  memtool export --format collapsed --measure allocated base | less\n"
+                "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
+    .values = values,
+    .words = words,
     .formats = "json",
     .without = "format bytes",
     .args_max = (size_t)-1,

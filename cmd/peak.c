@@ -161,17 +161,6 @@ static void describe_change(struct mt_peak *p, const struct mt_peak_found f[2])
     mt_report_total(p->report, "change_b", mt_cell_int(change));
 }
 
-/* What is live at a moment that was found. */
-static enum mt_status live_then(struct mt_peak *p, const struct mt_peak_found *f,
-                                struct mt_live_set *live, struct mt_err *err)
-{
-    const struct mt_run_device *d = &p->view->device;
-    if (!p->moments.levels.all.n)
-        return mt_live_at(&p->view->blocks, d, f->record, live, err);
-    mt_moments_live(&p->moments, d, f->index, live);
-    return MT_OK;
-}
-
 /* Says of which moment the call paths are, where more or less was live at the one asked for. */
 static void tell_held(struct mt_peak *p, const struct mt_peak_found *f)
 {
@@ -281,7 +270,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
     mt_live_groups_init(&groups, &p->view->blocks, keys.v, keys.n);
     for (int i = 0; i < n; i++) {
         struct mt_live_set live = {0};
-        st = live_then(p, &f[i], &live, err);
+        st = mt_peak_live(p, &f[i], &live, err);
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1) {
             describe(p, &f[i], &live);

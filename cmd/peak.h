@@ -41,6 +41,10 @@ struct mt_peak_found {
 enum mt_status mt_peak_find(struct mt_peak *p, const struct mt_peak_asked *asked,
                             struct mt_peak_found f[2], int *n, struct mt_err *err);
 
+/* What is live at a moment that was found. Errors: MT_EDB. */
+enum mt_status mt_peak_live(struct mt_peak *p, const struct mt_peak_found *f,
+                            struct mt_live_set *live, struct mt_err *err);
+
 /* Says how much of what is live are parameters, gradients and the like, where that is known:
  * totals, and for people a line below the title. */
 void mt_peak_categories(struct mt_peak *p, const struct mt_live_set *live, int64_t level_b);

@@ -117,3 +117,13 @@ enum mt_status mt_peak_find(struct mt_peak *p, const struct mt_peak_asked *asked
     }
     return find_in_levels(p, m, f, *n, err);
 }
+
+enum mt_status mt_peak_live(struct mt_peak *p, const struct mt_peak_found *f,
+                            struct mt_live_set *live, struct mt_err *err)
+{
+    const struct mt_run_device *d = &p->view->device;
+    if (!p->moments.levels.all.n)
+        return mt_live_at(&p->view->blocks, d, f->record, live, err);
+    mt_moments_live(&p->moments, d, f->index, live);
+    return MT_OK;
+}

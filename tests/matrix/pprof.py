@@ -12,6 +12,35 @@ def varint(v):
     return bytes(out + bytes([v]))
 
 
+def take(data, at):
+    """A number at a place, and the place behind it."""
+    v = shift = 0
+    while True:
+        v |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 128:
+            return v - (1 << 64 if v >> 63 else 0), at
+
+
+def numbers(data):
+    """What is packed."""
+    at = 0
+    while at < len(data):
+        v, at = take(data, at)
+        yield v
+
+
+def fields(data):
+    """(field, number or bytes) of a message."""
+    at = 0
+    while at < len(data):
+        key, at = take(data, at)
+        v, at = take(data, at)
+        if key & 7 == 2:
+            v, at = data[at : at + v], at + v
+        yield key >> 3, v
+
+
 def number(field, v):
     return varint(field << 3) + varint(v)
 

@@ -267,7 +267,7 @@ def every_value():
                 run = RUN_OF.get(value) or next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
-                        "export": ["--baseline", run]}.get(command, [run])
+                        "export": [run, "-o", "v.folded"]}.get(command, [run])
                 if option in ("--db", "--group", "--set-group", "--device") or "cuda" in value or "xpu" in value:
                     continue
                 done = subprocess.run([MEMTOOL, command, *args, option, value], capture_output=True)
