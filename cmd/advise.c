@@ -196,7 +196,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name,
-                                          MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS};
+                                          MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
     batch.device = device_name;
     if (batch.batch || batch.fit || mt_advise_has_sizes(args))
         return mt_advise_batch(args, &batch, err);

@@ -50,7 +50,7 @@ bool mt_advise_has_sizes(const struct mt_args *args)
 static enum mt_status open_one(struct batches *b, const char *arg, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, b->asked->device,
-                                          MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS};
+                                          MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
     struct recorded *one = &b->all[b->n];
     size_t name_n = 0;
     one->n = size_of(arg, &name_n);

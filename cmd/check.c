@@ -50,11 +50,16 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_loaded new = {0}, base = {0};
     struct mt_findings found = {0};
     const struct mt_args base_refs = {.v = baselines.v, .n = baselines.n};
+    struct mt_narrows narrows = {0};
+    const struct mt_repeats_asked asked = {.group = group, .warmup = warmup, .narrows = &narrows};
+    const struct mt_repeats_asked asked_base = {
+        .files = true, .warmup = warmup, .narrows = &narrows};
     enum mt_status st = MT_OK;
     MT_TRY_OUT(collect_rules(&rules, err));
-    MT_TRY_OUT(mt_load_repeats(args, group, false, warmup, &new, err));
+    mt_rules_categories(&rules, &narrows);
+    MT_TRY_OUT(mt_load_repeats(args, &asked, &new, err));
     if (baselines.n)
-        MT_TRY_OUT(mt_load_repeats(&base_refs, NULL, true, warmup, &base, err));
+        MT_TRY_OUT(mt_load_repeats(&base_refs, &asked_base, &base, err));
     mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each, &found);
     MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
@@ -63,6 +68,7 @@ out:
     mt_loaded_free(&new);
     mt_loaded_free(&base);
     mt_rules_free(&rules);
+    mt_vec_free(&narrows.v);
     mt_vec_free(&baselines);
     return st;
 }
@@ -99,6 +105,9 @@ static const struct mt_opt opts[] = {
      "check each run separately: for the ranks of a job, which are not repeats"},
     {"device", 0, MT_OPT_STRING, &about.device, "D",
      "cpu, cuda:0, ... (default: every device of the run)"},
+    {"category", 0, MT_OPT_STRING, &about.category, "LIST",
+     "judge only memory for that: parameters, gradients, optimizer-state, activations, other ... "
+     "(traces with addresses)"},
     {"op", 0, MT_OPT_STRING, &about.op, "REGEX",
      "judge only the memory allocated under top ops whose names match"},
     {"scope", 0, MT_OPT_STRING, &about.scope, "REGEX",
@@ -115,6 +124,8 @@ static const struct mt_glossary_entry rule_words[] = {
     {0}};
 static const struct mt_glossary words[] = {{"Words", rule_words, NULL}, {0}};
 
+static const struct mt_values values[] = {{"category", mt_category_words, NULL}, {0}};
+
 const struct mt_cmd mt_cmd_check = {
     .name = "check",
     .summary = "fail when memory breaks a rule: for CI",
@@ -125,6 +136,7 @@ const struct mt_cmd mt_cmd_check = {
                 "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n"
                 "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,
+    .values = values,
     .words = words,
     .more_formats = "github, junit",
     .args_max = (size_t)-1,

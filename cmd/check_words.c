@@ -187,6 +187,28 @@ static void add_argument(struct mt_buf *out, const char *word)
     mt_shell_word(out, word);
 }
 
+/* The options that name device and categories; first: the device that is shown without. */
+static void add_device(struct mt_buf *out, const struct mt_checked *c, const char *first)
+{
+    const struct mt_narrow *narrow = &c->rule->narrow;
+    size_t n = strlen(c->device) - (narrow->set ? strlen(narrow->words) + strlen(": ") : 0);
+    char *device = mt_strndup(c->device, n);
+    if (c->rule->device || (*first && strcmp(first, device) != 0)) {
+        mt_buf_adds(out, " --device");
+        add_argument(out, device);
+    }
+    free(device);
+    if (!narrow->set)
+        return;
+    struct mt_buf words = {0};
+    for (const char *p = narrow->words; *p; p++)
+        if (*p != ' ' || p[-1] != ',')
+            mt_buf_addc(&words, *p == ' ' ? '-' : *p);
+    mt_buf_adds(out, " --category");
+    add_argument(out, words.s);
+    mt_buf_free(&words);
+}
+
 void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
     static const char *const verbs[MT_RULE_N] = {
@@ -214,10 +236,7 @@ void mt_finding_look(const struct mt_findings *f, const struct mt_checked *c, st
     add_argument(out, f->new->runs.v[c->look_index].name);
     const struct mt_baseline_device *first =
         mt_baseline_device(&f->new->figures.v.v[c->look_index], NULL);
-    if (c->rule->device || (first && strcmp(first->name, c->device) != 0)) {
-        mt_buf_adds(out, " --device");
-        add_argument(out, c->device);
-    }
+    add_device(out, c, first ? first->name : "");
 }
 
 void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)

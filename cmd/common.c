@@ -228,6 +228,9 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     mt_report_run(report, 0, run->id, run->name, run->time_unit);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
+    if (device && device->only)
+        mt_report_param(report, "category",
+                        mt_cell_text(mt_report_text(report, mt_device_categories(device))));
     mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
 }
 

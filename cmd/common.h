@@ -20,6 +20,13 @@ extern struct mt_common mt_common;
 extern const struct mt_opt mt_common_opts[];
 
 /* The row of --device in an option table; value: const char *. */
+#define MT_CATEGORY_OPT(value)                                                                     \
+    {                                                                                              \
+        "category", 0, MT_OPT_STRING, &(value), "LIST",                                            \
+            "only memory for that: parameters, gradients, optimizer-state, activations, other "    \
+            "... "                                                                                 \
+            "(traces with addresses)"                                                              \
+    }
 #define MT_DEVICE_OPT(value)                                                                       \
     {                                                                                              \
         "device", 0, MT_OPT_STRING, &(value), "D",                                                 \

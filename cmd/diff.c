@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *by, *device_name, *sections, *threshold;
+static const char *by, *category, *device_name, *sections, *threshold;
 static int64_t warmup = 1;
 static bool per_step, all, exit_code_wanted, strict;
 static struct mt_rows rows = MT_ROWS(10);
@@ -36,7 +36,8 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
                                 struct mt_diff_side *out, struct mt_err *err)
 {
     const char *same = device && !mt_process_is_child(device) ? device : NULL;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : same, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : same, 0,
+                                          category};
     enum mt_status st = mt_view_open(v, ref, &wanted, err);
     bool none;
     if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name))
@@ -272,6 +273,7 @@ static const struct mt_opt opts[] = {
      "group by one or more of the words below (default: blocks by site, ops by name)"},
     {"section", 0, MT_OPT_STRING, &sections, "LIST",
      "only these: total, peak, end (of heap logs, else where named), op, leak"},
+    MT_CATEGORY_OPT(category),
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one of BASE with most bytes allocated, judges all)"},
     {"per-step", 0, MT_OPT_FLAG, &per_step, NULL,
@@ -291,7 +293,8 @@ static const struct mt_opt opts[] = {
 
 static const struct mt_glossary words[] = {MT_WORDS_OF_BY(mt_by_of_ops), {0}};
 
-static const struct mt_values values[] = {{"section", NULL, mt_diff_section_names}, {0}};
+static const struct mt_values values[] = {
+    {"section", NULL, mt_diff_section_names}, {"category", mt_category_words, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",

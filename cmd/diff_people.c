@@ -74,7 +74,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     const char *peak = figure_text(r, at, MT_FIG_AT_PEAK_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
     r->title = mt_asprintf("%s -> %s · %s · peak %s%s", d->side[0].run.name, d->side[1].run.name,
-                           d->side[0].device.name, mt_diff_of_processes(d) ? "rss " : "",
+                           d->side[0].device.shown, mt_diff_of_processes(d) ? "rss " : "",
                            peak ? peak : "unknown");
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
@@ -401,7 +401,7 @@ void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *
     const char *counts = NULL, *leaves_out = NULL;
     mt_report_columns(r, "peak_b at_end_b per_step_b alloc_b time_ns step_n run");
     r->keep_order = true;
-    r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.name,
+    r->title = mt_asprintf("%zu runs · %s%s", w->trend.n, d->side[0].device.shown,
                            w->per_step ? " · per step" : "");
     for (size_t i = 0; i < w->trend.n; i++) {
         static const enum mt_figure shown[] = {MT_FIG_AT_PEAK_B, MT_FIG_AT_END_B, MT_FIG_PER_STEP_B,

@@ -127,6 +127,9 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
     for (int s = 0; s < 2; s++)
         mt_report_run(r, s, d->side[s].run.id, d->side[s].run.name, d->side[s].run.time_unit);
     mt_report_param(r, "device", mt_cell_text(mt_report_text(r, d->side[0].device.name)));
+    if (d->side[0].device.only)
+        mt_report_param(r, "category",
+                        mt_cell_text(mt_report_text(r, mt_device_categories(&d->side[0].device))));
     mt_report_param(r, "per_step", mt_cell_int(w->per_step));
     add_totals(d, r);
     *mt_vec_push(out) = r;

@@ -49,7 +49,8 @@ static enum mt_status export_baseline(const struct mt_args *args, struct mt_err 
     struct mt_loaded runs = {0};
     struct mt_baseline whole = {0};
     struct mt_buf text = {0};
-    enum mt_status st = mt_load_repeats(args, group, false, warmup, &runs, err);
+    const struct mt_repeats_asked repeats = {.group = group, .warmup = warmup};
+    enum mt_status st = mt_load_repeats(args, &repeats, &runs, err);
     if (st == MT_OK)
         st = check_memory(&runs, err);
     if (st == MT_OK)

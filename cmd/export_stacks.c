@@ -187,7 +187,7 @@ out:
 enum mt_status mt_export_stacks(const struct mt_args *args, const struct mt_export_asked *what,
                                 struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, what->device, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, what->device, 0, NULL};
     asked = *what;
     MT_TRY(parse_measure(err));
     if (asked.format->write == mt_export_pprof && mt_output_is_stdout() && isatty(STDOUT_FILENO)) {

@@ -232,7 +232,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name, MT_KNOWS_SEGMENTS};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name, MT_KNOWS_SEGMENTS, NULL};
     MT_TRY(read_fit(err));
     return mt_report_on_view(args, &wanted, "memtool.fragmentation", show, err);
 }

@@ -12,7 +12,7 @@
 #include "lib/usage/process.h"
 #include <math.h>
 
-static const char *by, *device_name;
+static const char *by, *category, *device_name;
 enum { WARMUP = 1 };
 static int64_t warmup = -1, min_b; /* -1: not given */
 static bool fail, all, no_suppressions;
@@ -176,7 +176,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     char steps[MT_HUMAN_LONG];
     struct mt_leaks_sum leak = mt_leaks_sum(found, MT_VERDICT_LEAK, &min_b);
     struct mt_leaks_sum candidate = mt_leaks_sum(found, MT_VERDICT_CANDIDATE, &min_b);
-    mt_buf_addf(&title, "%s · %s · ", run->name, d->name);
+    mt_buf_addf(&title, "%s · %s · ", run->name, d->shown);
     if (!lives->steps.all.n)
         mt_buf_adds(&title, "no steps: everything alive at the end");
     else {
@@ -333,7 +333,8 @@ static enum mt_status of_processes(struct mt_view *v, struct mt_report *r,
 static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
+                                          category};
     struct mt_view v;
     struct mt_suppressions suppressions = {0};
     enum mt_status st = MT_OK;
@@ -392,7 +393,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     else if (suppression_files.n)
         MT_TRY_OUT(no_suppressions_here(err));
     else {
+        struct mt_narrow narrow;
+        MT_TRY_OUT(mt_narrow_parse(category, &narrow, err));
         const struct mt_leaks_wanted wanted = {.device = device_name,
+                                               .narrow = &narrow,
                                                .keys = keys.v,
                                                .key_n = keys.n,
                                                .min_b = min_b,
@@ -400,7 +404,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
                                                .warmup = WARMUP,
                                                .rows = &rows};
         bool processes = false;
-        if (!by)
+        if (!by && !category)
             MT_TRY_OUT(mt_leaks_of_process_runs(args, &wanted, &report, &answer, &processes, err));
         if (!processes)
             MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
@@ -427,6 +431,7 @@ static const struct mt_opt opts[] = {
      "what is no leak in a heap log: lines leak:PATTERN, as LeakSanitizer and heaptrack have them"},
     {"no-suppressions", 0, MT_OPT_FLAG, &no_suppressions, NULL,
      "without those that a heap log has in it, and what libraries are known to keep"},
+    MT_CATEGORY_OPT(category),
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one with most bytes allocated, judges all)"},
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
@@ -474,6 +479,7 @@ static const struct mt_glossary words[] = {
     {0}};
 
 static const struct mt_values values[] = {
+    {"category", mt_category_words, NULL},
     {"columns",
      "per_step_b per_step_n since_step last_step at_end_b at_end_n verdict site doubt_at_end_b "
      "device per_minute_b per_event_b rate_least_b rate_most_b by_b at_ns looks_n metric",

@@ -16,7 +16,8 @@
     (MT_ABOUT_END | MT_ABOUT_SITES | MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS | MT_ABOUT_SCOPES)
 
 struct mt_leaks_wanted {
-    const char *device; /* NULL: the one of the first run with most bytes allocated */
+    const char *device;             /* NULL: the one of the first run with most bytes allocated */
+    const struct mt_narrow *narrow; /* categories that are looked at; NULL: all */
     const enum mt_group_key *keys;
     int key_n;
     int64_t min_b;  /* leaks and candidates grow by that much per run; others hold it at an end */

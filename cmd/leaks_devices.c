@@ -28,15 +28,18 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
 {
     struct mt_run_device *all = NULL;
     size_t n = 0;
+    const struct mt_narrow narrow = mt_narrow_of(shown);
     enum mt_status st = mt_run_devices(lives->db, lives->run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++) {
         struct mt_leaks_answer one;
         if (all[i].id == shown->id)
             continue;
+        MT_TRY_OUT(mt_narrow_device(lives->db, lives->run, &narrow, &all[i], err));
         st = mt_leaks_answer_device(lives, &all[i], w->keys, w->key_n, w->min_b, warmup, &one, err);
         mt_leaks_note_device(r, all[i].name, w->min_b, &one);
         mt_leaks_answer_add(answer, &one);
     }
+out:
     free(all);
     return st;
 }

@@ -83,7 +83,8 @@ static enum mt_status choose(const struct side *s, struct mt_view *v, struct mt_
 static enum mt_status add_run(struct side *s, size_t i, size_t n, const char *ref,
                               struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, s->wanted->device, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, s->wanted->device, 0,
+                                          NULL};
     struct mt_view v;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_view_open(&v, ref, &wanted, err));

@@ -174,6 +174,8 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     }
     if (none)
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
+    if (s->wanted->narrow)
+        MT_TRY_OUT(mt_narrow_device(db, &run, s->wanted->narrow, &s->device, err));
     note_older(s, &run);
     MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
     for (int k = 0; i == s->ends.run_n - 1 && k < s->wanted->key_n; k++)

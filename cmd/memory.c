@@ -204,7 +204,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     const unsigned parts = MT_VIEW_STEPS | (device_name ? MT_VIEW_DEVICE : 0);
-    const struct mt_view_wanted wanted = {parts, device_name, 0};
+    const struct mt_view_wanted wanted = {parts, device_name, 0, NULL};
     return mt_report_on_view(args, &wanted, "memtool.memory", show, err);
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *by, *device_name, *from, *to, *step, *per;
+static const char *by, *category, *device_name, *from, *to, *step, *per;
 static struct mt_strings at;
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys; /* --by */
@@ -52,7 +52,7 @@ static void describe(struct mt_peak *p, const struct mt_peak_found *f,
 {
     char level[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s · %s · ", p->view->run.name, p->view->device.name);
+    mt_buf_addf(&title, "%s · %s · ", p->view->run.name, p->view->device.shown);
     if (p->view->device.one_moment && !at.n)
         mt_buf_addf(&title, "live %s when it was dumped; no history, so the peak is unknown",
                     mt_human_with_exact(f->level_b, level));
@@ -152,7 +152,7 @@ static void describe_change(struct mt_peak *p, const struct mt_peak_found f[2])
     int64_t change = mt_wrap_sub(f[1].level_b, f[0].level_b);
     free(p->report->title);
     p->report->title = mt_asprintf(
-        "%s · %s · %s at %s -> %s at %s  (%s%s)", p->view->run.name, p->view->device.name,
+        "%s · %s · %s at %s -> %s at %s  (%s%s)", p->view->run.name, p->view->device.shown,
         mt_human_bytes(f[0].level_b, text[0]), mt_human_time(unit, f[0].t_ns, when[0]),
         mt_human_bytes(f[1].level_b, text[1]), mt_human_time(unit, f[1].t_ns, when[1]),
         change > 0 ? "+" : "", mt_human_bytes(change, text[2]));
@@ -191,7 +191,7 @@ static void tell_unknown(struct mt_peak *p)
 static enum mt_status unread_report(struct mt_peak *p, bool peak, struct mt_err *err)
 {
     struct mt_buf title = {0};
-    mt_buf_addf(&title, "%s · %s · %s", p->view->run.name, p->view->device.name,
+    mt_buf_addf(&title, "%s · %s · %s", p->view->run.name, p->view->device.shown,
                 peak ? "peak" : "live");
     add_window(&title);
     mt_buf_adds(&title, " unknown");
@@ -382,7 +382,8 @@ out:
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
+                                          category};
     enum mt_status st = mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err);
     if (st == MT_OK)
         st = mt_report_on_view(args, &wanted, "memtool.peak", show, err);
@@ -400,6 +401,7 @@ static const struct mt_opt opts[] = {
      "step: start, peak and end of every step; name: how far usage rises while each op runs"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: site,phase)"},
+    MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     MT_ROWS_OPTS(rows, "in the first column (--per step: in PEAK)", "20"),
     {0},
@@ -414,7 +416,8 @@ static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS,
                                            {"Columns of --per name", columns_per, NULL},
                                            {0}};
 
-static const struct mt_values values[] = {{"per", "step name", NULL}, {0}};
+static const struct mt_values values[] = {
+    {"per", "step name", NULL}, {"category", mt_category_words, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_peak = {
     .name = "peak",

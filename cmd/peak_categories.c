@@ -57,7 +57,7 @@ void mt_peak_categories(struct mt_peak *p, const struct mt_live_set *live, int64
 {
     int64_t bytes[PART_N] = {0};
     struct mt_buf line = {0};
-    if (!mt_device_categorizes(&p->view->device))
+    if (!mt_device_categorizes(&p->view->device) || p->view->device.only)
         return;
     for (size_t i = 0; i < live->blocks.n; i++)
         if (!mt_allocation_is_unknown(&live->blocks.v[i]))

@@ -89,7 +89,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
         add_step(p, i, &most[i]);
     p->report->keep_order = true;
     p->report->title =
-        mt_asprintf("%s · %s · %s (%s) · peak %s", p->view->run.name, p->view->device.name,
+        mt_asprintf("%s · %s · %s (%s) · peak %s", p->view->run.name, p->view->device.shown,
                     mt_human_plural((int64_t)p->view->blocks.steps.all.n, "step", steps),
                     p->view->run.step_marker, mt_peak_words(&p->view->device, peak));
     int64_t peak_b = p->view->device.peak_b;
@@ -136,7 +136,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
         if (best[i].rise_b > 0)
             add_name(p, &groups.rows.v[i], &best[i]);
     p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran",
-                                   p->view->run.name, p->view->device.name);
+                                   p->view->run.name, p->view->device.shown);
     const struct mt_sort sort = {"rise_b", true, NULL, false};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));

@@ -21,7 +21,8 @@ static bool is_there(struct mt_loaded *l, const char *content)
 }
 
 static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt_run *run,
-                              int64_t warmup, struct mt_loaded *out, struct mt_err *err)
+                              const struct mt_repeats_asked *asked, struct mt_loaded *out,
+                              struct mt_err *err)
 {
     if (is_there(out, run->content)) {
         mt_show_note("%s is the same recording as one named before; it counts once.", run->name);
@@ -32,17 +33,18 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
     named->notes = run->notes;
-    return mt_baseline_measure(db, run, warmup, mt_vec_push(&out->figures.v), err);
+    return mt_baseline_measure(db, run, asked->warmup, asked->narrows, mt_vec_push(&out->figures.v),
+                               err);
 }
 
-static enum mt_status load_run(const char *ref, int64_t warmup, struct mt_loaded *out,
-                               struct mt_err *err)
+static enum mt_status load_run(const char *ref, const struct mt_repeats_asked *asked,
+                               struct mt_loaded *out, struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run run;
     enum mt_status st = mt_open_run(ref, &db, &run, err);
     if (st == MT_OK)
-        st = add_run(ref, db, &run, warmup, out, err);
+        st = add_run(ref, db, &run, asked, out, err);
     mt_db_close(db);
     return st;
 }
@@ -56,7 +58,7 @@ static enum mt_status load_file(const char *path, struct mt_loaded *out, struct 
     return mt_baseline_read(path, mt_vec_push(&out->figures.v), err);
 }
 
-static enum mt_status load_group(const char *group, int64_t warmup, struct mt_loaded *out,
+static enum mt_status load_group(const struct mt_repeats_asked *asked, struct mt_loaded *out,
                                  struct mt_err *err)
 {
     struct mt_db *db = NULL;
@@ -64,33 +66,32 @@ static enum mt_status load_group(const char *group, int64_t warmup, struct mt_lo
     struct mt_run run;
     enum mt_status st = mt_open_for_reading(&db, err);
     if (st == MT_OK)
-        st = mt_runs_of_group(db, group, INT64_MAX, &ids, err);
+        st = mt_runs_of_group(db, asked->group, INT64_MAX, &ids, err);
     for (size_t i = ids.n; i-- > 0 && st == MT_OK;) { /* the oldest first */
         st = mt_run_get(db, ids.v[i], &run, err);
         if (st == MT_OK)
-            st = add_run(NULL, db, &run, warmup, out, err);
+            st = add_run(NULL, db, &run, asked, out, err);
     }
     mt_vec_free(&ids);
     mt_db_close(db);
     return st;
 }
 
-enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bool files,
-                               int64_t warmup, struct mt_loaded *out, struct mt_err *err)
+enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repeats_asked *asked,
+                               struct mt_loaded *out, struct mt_err *err)
 {
     bool file = false;
     *out = (struct mt_loaded){0};
     mt_strtab_init(&out->contents);
     for (size_t i = 0; i < refs->n; i++) {
-        bool this_file = files && mt_baseline_is_file(refs->v[i]);
-        MT_TRY(this_file ? load_file(refs->v[i], out, err)
-                         : load_run(refs->v[i], warmup, out, err));
+        bool this_file = asked->files && mt_baseline_is_file(refs->v[i]);
+        MT_TRY(this_file ? load_file(refs->v[i], out, err) : load_run(refs->v[i], asked, out, err));
         file |= this_file;
     }
-    if (group)
-        MT_TRY(load_group(group, warmup, out, err));
+    if (asked->group)
+        MT_TRY(load_group(asked, out, err));
     if (!out->runs.n)
-        MT_TRY(load_run(NULL, warmup, out, err));
+        MT_TRY(load_run(NULL, asked, out, err));
     if (!file || out->runs.n == 1)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "a baseline file cannot be one of several repeats");

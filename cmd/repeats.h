@@ -7,11 +7,18 @@
 #include "cmd/cmd.h"
 #include "lib/analysis/loaded.h"
 
+struct mt_repeats_asked {
+    const char *group;                /* NULL: none */
+    bool files;                       /* references may be baseline files */
+    int64_t warmup;                   /* mt_baseline_measure */
+    const struct mt_narrows *narrows; /* the same */
+};
+
 /*
- * Measures the runs of the references, each of which may be a baseline file if `files`, and all
- * runs of a group (NULL: none); without either the latest run. Free *out also on failure. Errors:
- * those of mt_open_run and mt_baseline_read; MT_EUSAGE: a baseline file among other repeats.
+ * Measures the runs of the references, and all runs of the group; without either the latest run.
+ * Free *out also on failure. Errors: those of mt_open_run and mt_baseline_read; MT_EUSAGE: a
+ * baseline file among other repeats.
  */
-enum mt_status mt_load_repeats(const struct mt_args *refs, const char *group, bool files,
-                               int64_t warmup, struct mt_loaded *out, struct mt_err *err);
+enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repeats_asked *asked,
+                               struct mt_loaded *out, struct mt_err *err);
 #endif

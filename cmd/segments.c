@@ -239,7 +239,7 @@ out:
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name, MT_KNOWS_SEGMENTS};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name, MT_KNOWS_SEGMENTS, NULL};
     MT_TRY(check_options(err));
     return mt_report_on_view(args, &wanted, "memtool.segments", show, err);
 }

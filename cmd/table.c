@@ -12,7 +12,7 @@
 
 #include "cmd/compat.h"
 
-static const char *sort_key, *by, *device_name, *steps, *thread, *compat;
+static const char *sort_key, *by, *category, *device_name, *steps, *thread, *compat;
 #define TORCH_ROWS 100 /* row_limit of PyTorch's table() */
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys;   /* --by */
@@ -45,9 +45,11 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     if (steps)
         MT_TRY(mt_step_range_parse(steps, &filter.steps, err));
     bool events = !d || mt_device_has_events(d); /* else paths say the thread */
-    if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)))
+    bool by_category = mt_group_has(keys.v, keys.n, MT_BY_CATEGORY);
+    if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)) ||
+        (v->narrow.set && by_category))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
-    else if (d && events && mt_group_has(keys.v, keys.n, MT_BY_CATEGORY))
+    else if (d && events && by_category)
         MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
@@ -73,7 +75,11 @@ static enum mt_status find_devices(const struct mt_view *v, bool each, struct de
     if (!v->has_device)
         return MT_OK;
     if (each)
-        return mt_run_devices(v->db, &v->run, &out->v, &out->n, err);
+        MT_TRY(mt_run_devices(v->db, &v->run, &out->v, &out->n, err));
+    for (size_t i = 0; i < out->n; i++)
+        MT_TRY(mt_narrow_device(v->db, &v->run, &v->narrow, &out->v[i], err));
+    if (each)
+        return MT_OK;
     out->v = mt_alloc(sizeof *out->v);
     out->v[out->n++] = v->device;
     out->others = v->other_n;
@@ -249,6 +255,7 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
                       : steps         ? "--step"
                       : thread        ? "--thread"
                       : device_name   ? "--device"
+                      : category      ? "--category"
                                       : NULL;
     if (!odd)
         return MT_OK;
@@ -284,7 +291,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     sort = (struct mt_sort){0};
     if (sort_key)
         MT_TRY(mt_table_sort_key(sort_key, &sort, err));
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, wanted_device(), 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, wanted_device(), 0, category};
     return mt_report_on_view(args, &wanted, schema, show, err);
 }
 
@@ -293,6 +300,7 @@ static const struct mt_opt opts[] = {
      "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b)"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: name)"},
+    MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID",
@@ -308,6 +316,7 @@ static const struct mt_glossary words[] = {MT_WORDS_OF_BY(mt_by_of_devices), {0}
 
 static const struct mt_values values[] = {{"sort", NULL, mt_table_sort_names},
                                           {"columns", NULL, mt_table_column_names},
+                                          {"category", mt_category_words, NULL},
                                           {"compat", "torch", NULL},
                                           {0}};
 

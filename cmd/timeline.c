@@ -15,7 +15,7 @@
 #define TOP_DEFAULT    8
 #define SIZE_MAX_ASKED 100000
 
-static const char *by, *device_name, *metric, *from, *to, *step;
+static const char *by, *category, *device_name, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
 static struct mt_by keys; /* --by */
@@ -417,7 +417,8 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
+                                          category};
     MT_TRY(mt_by_parse(&mt_cmd_timeline, by, "site", &keys, err));
     MT_TRY(check_options(err));
     return mt_report_on_view(args, &wanted, "memtool.timeline", look_at, err);
@@ -437,6 +438,7 @@ static const struct mt_opt opts[] = {
     {"width", 0, MT_OPT_INT, &width, "N",
      "columns of the chart, pixels of svg, rows of csv and its like (default: 200)"},
     {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},
+    MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     {0},
 };
@@ -444,7 +446,8 @@ static const struct mt_opt opts[] = {
 static const struct mt_glossary words[] = {
     MT_WORDS_OF_BY(mt_by_of_blocks), MT_WORDS_OF_MOMENTS, {0}};
 
-static const struct mt_values values[] = {{"metric", "allocated reserved rss", NULL}, {0}};
+static const struct mt_values values[] = {
+    {"metric", "allocated reserved rss", NULL}, {"category", mt_category_words, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_timeline = {
     .name = "timeline",

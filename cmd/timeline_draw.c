@@ -13,7 +13,7 @@ char *mt_timeline_title(const struct mt_timeline *t)
     char bytes[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
     struct mt_buf out = {0};
     int64_t step = mt_steps_number_at(&t->view->blocks.steps, t->peak_ns);
-    mt_buf_addf(&out, "%s · %s · ", t->view->run.name, t->view->device.name);
+    mt_buf_addf(&out, "%s · %s · ", t->view->run.name, t->view->device.shown);
     if (!t->allocated)
         mt_buf_addf(&out, "%s, ", t->metric);
     if (t->view->device.one_moment) {

@@ -53,7 +53,7 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     r->closure = c;
     char n[MT_HUMAN_MAX];
     r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->view->run.name,
-                           t->view->device.name, mt_human_count(c->last + 1 - c->next, n),
+                           t->view->device.shown, mt_human_count(c->last + 1 - c->next, n),
                            t->metric, t->window ? t->window : "");
     mt_report_total(r, "start_b", mt_cell_int(mt_levels_value(&t->levels, c->next - 1)));
     return MT_OK;

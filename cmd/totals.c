@@ -35,7 +35,7 @@ static char *title_of(const struct mt_totals *t)
     const struct mt_run_device *most = with_largest_peak(t);
     struct mt_buf title = {0};
     mt_buf_addf(&title, "%s · %s", t->run->name,
-                t->n == 1 ? most->name : mt_human_plural((int64_t)t->n, "device", n));
+                t->n == 1 ? most->shown : mt_human_plural((int64_t)t->n, "device", n));
     for (size_t i = 0; i < MT_ARRAY_LEN(t->of); i++)
         if (t->of[i])
             mt_buf_addf(&title, " · %s", t->of[i]);

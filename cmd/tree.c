@@ -11,7 +11,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
-static const char *device_name, *name_regex;
+static const char *device_name, *category, *name_regex;
 static int64_t depth, min_b = -1; /* -1: not given */
 static struct mt_rows shown = MT_ROWS(200);
 static bool invert;
@@ -235,7 +235,7 @@ out:
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_TREE, device_name, 0};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_TREE, device_name, 0, category};
     return mt_report_on_view(args, &wanted, "memtool.tree", show, err);
 }
 
@@ -246,12 +246,15 @@ static const struct mt_opt opts[] = {
      "logs "
      "1 % of any figure shown; with --name, csv, tsv and json: all)"},
     {"name", 0, MT_OPT_STRING, &name_regex, "REGEX", "only paths through a match"},
+    MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     {"invert", 0, MT_OPT_FLAG, &invert, NULL,
      "callers: each op with its own figures, below it its callers"},
     {"limit", 'n', MT_OPT_INT, &shown.limit, "N", MT_LIMIT_HELP("200")},
     {0},
 };
+
+static const struct mt_values values[] = {{"category", mt_category_words, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_tree = {
     .name = "tree",
@@ -260,6 +263,7 @@ const struct mt_cmd mt_cmd_tree = {
     .examples = "  memtool tree --depth 4\n  memtool tree base --name conv2d --min 1MiB\n  memtool "
                 "tree --invert --depth 2\n",
     .opts = opts,
+    .values = values,
     .args_max = 1,
     .run = run,
 };

@@ -145,6 +145,9 @@ static enum mt_status open_view(struct mt_view *v, const char *ref,
     if (wanted->parts & MT_VIEW_DEVICE)
         MT_TRY(mt_run_device(v->db, &v->run, wanted->device, &v->device, &none, &v->other_n, err));
     v->has_device = !none;
+    MT_TRY(mt_narrow_parse(wanted->category, &v->narrow, err));
+    if (v->has_device)
+        MT_TRY(mt_narrow_device(v->db, &v->run, &v->narrow, &v->device, err));
     if (wanted->parts & MT_VIEW_TREE)
         MT_TRY(mt_load_rollup(v->db, &v->run, none ? NULL : &v->device, &v->tree, err));
     if (wanted->parts & MT_VIEW_BLOCKS && v->has_device)

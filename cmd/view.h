@@ -9,6 +9,7 @@
 #include "lib/db/db.h"
 #include "lib/render/report.h"
 #include "lib/usage/live.h"
+#include "lib/usage/narrow.h"
 
 /* Opens the database of --db, MEMTOOL_DB or .memtool.db (lib/run/runs.h) for reading; one of an
  * older memtool is upgraded (cmd/upgrade.h). */
@@ -25,6 +26,7 @@ struct mt_view {
     bool has_device;              /* else the run has none: no memory records */
     struct mt_run_device device;  /* the one asked for, else the one with most bytes allocated */
     int other_n;                  /* devices of the run beside it */
+    struct mt_narrow narrow;      /* what the device is narrowed to */
     struct mt_tree tree;          /* MT_VIEW_TREE; else empty */
     struct mt_allocations blocks; /* MT_VIEW_BLOCKS; of MT_VIEW_STEPS its steps alone */
 };
@@ -38,9 +40,10 @@ enum mt_view_part {
 };
 
 struct mt_view_wanted {
-    unsigned parts;     /* enum mt_view_part, or-ed */
-    const char *device; /* name; NULL: the one with most bytes allocated */
-    unsigned need;      /* enum mt_knows: what the run must know to be worth a look; 0: nothing */
+    unsigned parts;       /* enum mt_view_part, or-ed */
+    const char *device;   /* name; NULL: the one with most bytes allocated */
+    unsigned need;        /* enum mt_knows: what the run must know to be worth a look; 0: nothing */
+    const char *category; /* of --category: the device is narrowed to it; NULL: it is not */
 };
 
 /*

@@ -60,7 +60,7 @@ SELECT node_id, max(life_n) FROM max_lifetime WHERE device_id = ?1 AND alloc_ste
 -- name: changes
 -- What changes the level of a device, with the ops that do it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
-SELECT bytes_b, alloc_record, alloc_ns, alloc_op_id, alloc_thread_id, freed_record, freed_ns, freed_op_id, freed_thread_id
+SELECT bytes_b, alloc_record, alloc_ns, alloc_op_id, alloc_thread_id, freed_record, freed_ns, freed_op_id, freed_thread_id, rule
   FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3;
 
 -- name: op_parent

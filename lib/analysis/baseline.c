@@ -38,6 +38,16 @@ const struct mt_baseline_device *mt_baseline_same_device(const struct mt_baselin
     return d && strcmp(d->name, name) == 0 ? d : NULL;
 }
 
+bool mt_baseline_has_whole(const struct mt_baseline *b, const char *narrowed)
+{
+    bool any = false;
+    for (size_t i = 0; i < b->devices.n; i++) {
+        size_t n = strlen(b->devices.v[i].name);
+        any |= strncmp(b->devices.v[i].name, narrowed, n) == 0 && narrowed[n] == ':';
+    }
+    return any;
+}
+
 /* ---- measuring ---- */
 
 /* What a damaged database holds may lie anywhere. */
@@ -218,7 +228,8 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                     .doubt = {[MT_FIG_AT_PEAK_B] = bounded(device->doubt_at_peak_b),
                                               [MT_FIG_AT_END_B] = bounded(device->doubt_at_end_b)}};
     measure_older(run, device, to);
-    snprintf(to->name, sizeof to->name, "%s", device->name);
+    snprintf(to->name, sizeof to->name, "%s", device->shown);
+    to->only = device->only;
     snprintf(to->sites_of, sizeof to->sites_of, "%s", run->name);
     d.side[0].db = db;
     d.side[0].run = *run;
@@ -258,8 +269,29 @@ static enum mt_status read_torch(struct mt_db *db, const struct mt_run *run, str
     return mt_stmt_step(s, &row, err);
 }
 
+/* A device of some categories. Where it does not say what memory is for, all is unknown. */
+static enum mt_status measure_narrowed(struct mt_db *db, const struct mt_run *run,
+                                       struct mt_run_device device, const struct mt_narrow *narrow,
+                                       struct mt_baseline *b, struct mt_err *err)
+{
+    const unsigned need = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS;
+    if (mt_device_knows(&device, need)) {
+        MT_TRY(mt_narrow_device(db, run, narrow, &device, err));
+        return measure_device(db, run, &device, b, err);
+    }
+    struct mt_baseline_device *to = mt_vec_push(&b->devices);
+    *to = (struct mt_baseline_device){.only = narrow->set};
+    snprintf(to->name, sizeof to->name, "%s: %s", device.name, narrow->words);
+    for (int f = 0; f < MT_BASELINE_UNKNOWN_N; f++)
+        to->unknown[f].why = mt_knows_lack(run, &device, need);
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
+        to->v[f] = MT_BASELINE_UNKNOWN;
+    return MT_OK;
+}
+
 enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
-                                   struct mt_baseline *out, struct mt_err *err)
+                                   const struct mt_narrows *narrows, struct mt_baseline *out,
+                                   struct mt_err *err)
 {
     struct mt_run_device *all = NULL;
     size_t n = 0;
@@ -272,6 +304,9 @@ enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, i
     enum mt_status st = mt_run_devices(db, run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
         st = measure_device(db, run, &all[i], out, err);
+    for (size_t k = 0; narrows && k < narrows->v.n; k++)
+        for (size_t i = 0; i < n && st == MT_OK; i++)
+            st = measure_narrowed(db, run, all[i], &narrows->v.v[k], out, err);
     free(all);
     return st;
 }

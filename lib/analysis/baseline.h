@@ -13,9 +13,11 @@
 #include "lib/analysis/step_levels.h"
 #include "lib/base/strtab.h"
 #include "lib/run/figures.h"
+#include "lib/usage/narrow.h"
 #include <math.h>
 
 #define MT_BASELINE_UNKNOWN INT64_MIN
+enum { MT_BASELINE_NAME_MAX = 160 };
 /* Known figures, and their sums, go no further than this: two more can be added in any case. */
 #define MT_BASELINE_MOST (INT64_C(1) << 61)
 static inline int64_t mt_baseline_add(int64_t a, int64_t b)
@@ -94,7 +96,8 @@ static inline int mt_baseline_other(enum mt_figure f)
 }
 
 struct mt_baseline_device {
-    char name[32];
+    char name[MT_BASELINE_NAME_MAX]; /* "cpu"; of some categories alone "cpu: activations" */
+    unsigned only;                   /* these, as bits; 0: all. Not of files */
     int64_t
         v[MT_FIG_BASELINE_N]; /* MT_BASELINE_UNKNOWN: unknown; the sites' figures add up to it */
     bool least[MT_FIG_BASELINE_N];    /* known of a part only: it is that much at least */
@@ -128,9 +131,16 @@ struct mt_baseline {
     struct mt_strtab texts;
 };
 
-/* Figures of one run. warmup: as mt_leaks_find. Free *out also on failure. Errors: MT_EDB. */
+/* Several choices of categories. Zero-initialise; free the vector. */
+struct mt_narrows {
+    MT_VEC(struct mt_narrow) v;
+};
+
+/* Figures of one run. warmup: as mt_leaks_find. narrows: behind the devices come these again for
+ * each choice of categories; NULL: none. Free *out also on failure. Errors: MT_EDB. */
 enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
-                                   struct mt_baseline *out, struct mt_err *err);
+                                   const struct mt_narrows *narrows, struct mt_baseline *out,
+                                   struct mt_err *err);
 
 /* Makes one of n >= 1 repeats. Devices are those of any; a figure that one repeat does not know, or
  * knows of a part only, is unknown. */
@@ -153,6 +163,9 @@ const struct mt_baseline_device *mt_baseline_device(const struct mt_baseline *b,
 /* The same for the name of a device of another baseline: no other has to do with it. */
 const struct mt_baseline_device *mt_baseline_same_device(const struct mt_baseline *b,
                                                          const char *name);
+
+/* Whether it has the device that a name of some of its categories begins with. */
+bool mt_baseline_has_whole(const struct mt_baseline *b, const char *narrowed);
 
 /*
  * The median of n >= 1 values - of an even number the upper of the two in the middle - and their

@@ -267,7 +267,13 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
                    const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
     const struct mt_baseline_device *first = mt_baseline_device(&new->v.v[0], rule->device);
-    mt_check_rule_on(rule, first ? first->name : NULL, new, base, same_run, out);
+    char narrowed[2 * MT_BASELINE_NAME_MAX];
+    const char *device = first ? first->name : NULL;
+    if (first && rule->narrow.set) {
+        snprintf(narrowed, sizeof narrowed, "%s: %s", first->name, rule->narrow.words);
+        device = narrowed;
+    }
+    mt_check_rule_on(rule, device, new, base, same_run, out);
 }
 
 void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,

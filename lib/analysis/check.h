@@ -33,7 +33,7 @@ enum { MT_EXPLAIN_MAX = 3 };
 struct mt_checked {
     const struct mt_rule *rule;
     enum mt_check_verdict verdict;
-    char device[32];
+    char device[MT_BASELINE_NAME_MAX]; /* with its categories, if the rule is about some */
     /* MT_BASELINE_UNKNOWN: unknown or does not apply */
     int64_t measured, limit, base;
     int64_t spread;        /* of measured */

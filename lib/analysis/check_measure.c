@@ -145,7 +145,9 @@ bool mt_check_measure(const struct mt_rule *rule, enum mt_figure figure,
             u = unknown_of(figure, &r->v.v[i], d);
         if (least && !out->part.run)
             out->part = u;
-        if (!d)
+        if (!d && c->rule->narrow.set && mt_baseline_has_whole(&r->v.v[i], c->device))
+            mt_check_open(c, "%s '%s' does not keep categories apart", side->name, r->v.v[i].run);
+        else if (!d)
             mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASELINE_UNKNOWN)
             mt_check_open(c, "%s '%s' %s", side->name, u.run, u.why);

@@ -6,6 +6,7 @@
 #include "lib/base/strtab.h"
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
+#include "lib/usage/narrow.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,11 +230,14 @@ static enum mt_status load_side(const struct mt_diff *compared, int side, const 
     s->gaps = from->gaps;
     s->growth_known = from->growth_known;
     s->whole.unknown = from->growth_known ? 0 : MT_UNKNOWN_GROWTH;
+    const struct mt_narrow narrow = mt_narrow_of(&from->device);
     enum mt_status st = mt_run_devices(s->db, &s->run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
         if (strcmp(all[i].name, device) == 0) {
             s->device = all[i];
-            st = mt_diff_load(d, side, MT_DIFF_LIVES, warmup, err);
+            st = mt_narrow_device(s->db, &s->run, &narrow, &s->device, err);
+            if (st == MT_OK)
+                st = mt_diff_load(d, side, MT_DIFF_LIVES, warmup, err);
         }
     free(all);
     return st;

@@ -115,14 +115,18 @@ static void compare_child(const struct mt_rule *rule, const char *device,
     out->child_n += rule->kind->growth;
 }
 
-static void add_devices(const struct mt_repeats *of, bool processes, struct mt_strtab *names)
+/* The devices that a rule is for, of those that are not only looked at where they are named. */
+static void add_devices(const struct mt_repeats *of, const struct mt_rule *rule,
+                        struct mt_strtab *names)
 {
     for (size_t i = 0; i < of->v.n; i++) {
         const struct mt_baseline *run = &of->v.v[i];
-        for (size_t k = 0; k < run->devices.n; k++)
-            if (strcmp(run->devices.v[k].name, MT_PROCESSES_NAME) != 0 && /* only if asked for */
-                (!processes || mt_process_is_device(run->devices.v[k].name)))
-                mt_strtab_add(names, run->devices.v[k].name, strlen(run->devices.v[k].name));
+        for (size_t k = 0; k < run->devices.n; k++) {
+            const struct mt_baseline_device *d = &run->devices.v[k];
+            if (strcmp(d->name, MT_PROCESSES_NAME) != 0 && d->only == rule->narrow.set &&
+                (!rule->kind->process || mt_process_is_device(d->name)))
+                mt_strtab_add(names, d->name, strlen(d->name));
+        }
     }
 }
 
@@ -135,9 +139,9 @@ static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *
     size_t first = out->v.n;
     mt_strtab_init(&names);
     if (!rule->device)
-        add_devices(&new->figures, rule->kind->process, &names);
+        add_devices(&new->figures, rule, &names);
     if (!rule->device && rule->kind->growth && out->base)
-        add_devices(&out->base->figures, rule->kind->process, &names);
+        add_devices(&out->base->figures, rule, &names);
     for (uint32_t i = 0; i < names.n; i++)
         if (mt_process_is_child(mt_strtab_get(&names, i)))
             compare_child(rule, mt_strtab_get(&names, i), new, out);

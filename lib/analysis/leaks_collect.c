@@ -196,7 +196,7 @@ enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_de
     MT_TRY(read_kept_gradients(f, device, err));
     const enum mt_group_key *keys = f->grouper->keys;
     bool categories = mt_group_has(keys, f->grouper->key_n, MT_BY_CATEGORY);
-    if (is_of_part(f) || categories || mt_group_needs_ops(keys, f->grouper->key_n))
+    if (is_of_part(f) || categories || device->only || mt_group_needs_ops(keys, f->grouper->key_n))
         return mt_allocations_each(f->lives, device, use_life, f, err);
     MT_TRY(read_survivors(f, device, err));
     MT_TRY(read_holdings(f, device, err));

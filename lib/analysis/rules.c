@@ -121,10 +121,12 @@ enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char
                              .op = mt_strdup(about->op),
                              .scope = mt_strdup(about->scope)};
     MT_TRY(parse_limit(rule, err));
+    MT_TRY(mt_narrow_parse(about->category, &rule->narrow, err));
     bool whole = rule->kind->process || mt_baseline_has_other(rule->kind->figure);
-    if (whole && (rule->op || rule->scope)) {
-        MT_FAIL(err, MT_EUSAGE, "%s is about all that a %s, not an op or a scope", rule->kind->name,
-                rule->kind->process ? "process has in memory" : "device allocates");
+    if (whole && (rule->op || rule->scope || rule->narrow.set)) {
+        MT_FAIL(err, MT_EUSAGE, "%s is about all that a %s, not %s", rule->kind->name,
+                rule->kind->process ? "process has in memory" : "device allocates",
+                rule->narrow.set ? "a category" : "an op or a scope");
         mt_err_hint(err, "Nothing was checked. %s",
                     rule->kind->process ? "Limits of ops are for traces of it."
                                         : "`memtool table` has them by site.");
@@ -132,6 +134,18 @@ enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char
     }
     MT_TRY(compile("op", rule->op, &rule->op_re, err));
     return compile("scope", rule->scope, &rule->scope_re, err);
+}
+
+void mt_rules_categories(const struct mt_rules *r, struct mt_narrows *out)
+{
+    for (size_t i = 0; i < r->v.n; i++) {
+        const struct mt_narrow *n = &r->v.v[i].narrow;
+        size_t k = 0;
+        while (k < out->v.n && out->v.v[k].set != n->set)
+            k++;
+        if (n->set && k == out->v.n)
+            *mt_vec_push(&out->v) = *n;
+    }
 }
 
 bool mt_rule_is_about(const struct mt_rule *rule, const struct mt_baseline_site *site)
@@ -145,8 +159,8 @@ bool mt_rule_is_about(const struct mt_rule *rule, const struct mt_baseline_site 
 /* ---- the file ---- */
 
 /* Keys of a rule: those below, and the names of the rules. */
-enum { ABOUT_N = 4 };
-static const char *const about_keys[ABOUT_N] = {"name", "device", "op", "scope"};
+enum { ABOUT_N = 5 };
+static const char *const about_keys[ABOUT_N] = {"name", "device", "op", "scope", "category"};
 
 static enum mt_status read_limit(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
                                  enum mt_rule_id kind, const struct mt_rule_about *about,
@@ -162,7 +176,8 @@ static enum mt_status read_rule(const struct mt_json_doc *d, const struct mt_jso
                                 struct mt_err *err)
 {
     const char *keys[ABOUT_N + MT_RULE_N];
-    const char *texts[ABOUT_N] = {NULL, defaults->device, defaults->op, defaults->scope};
+    const char *texts[ABOUT_N] = {NULL, defaults->device, defaults->op, defaults->scope,
+                                  defaults->category};
     size_t before = r->v.n;
     for (int i = 0; i < ABOUT_N; i++)
         keys[i] = about_keys[i];
@@ -176,7 +191,7 @@ static enum mt_status read_rule(const struct mt_json_doc *d, const struct mt_jso
         MT_TRY(mt_json_doc_want(d, v, MT_JSON_DOC_TEXT, err));
         texts[i] = v->text;
     }
-    const struct mt_rule_about about = {texts[0], texts[1], texts[2], texts[3]};
+    const struct mt_rule_about about = {texts[0], texts[1], texts[2], texts[3], texts[4]};
     for (int i = 0; i < MT_RULE_N; i++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, mt_rule_kinds[i].name);
         if (v)

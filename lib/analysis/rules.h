@@ -41,6 +41,7 @@ struct mt_rule {
     double percent;            /* of the baseline; -1: `amount` is meant */
     int64_t amount;            /* bytes or pieces */
     char *device, *op, *scope; /* NULL: every device; everything */
+    struct mt_narrow narrow;   /* the categories that it is about */
     void *op_re, *scope_re;    /* compiled; NULL with their text */
 };
 
@@ -50,9 +51,9 @@ struct mt_rules {
 void mt_rules_free(struct mt_rules *r);
 
 /* Appends a rule; texts are copied. Errors: MT_EUSAGE: the limit is none, a percentage of nothing,
- * or a regular expression is none. */
+ * or a regular expression is none, or there is no such category. */
 struct mt_rule_about {
-    const char *name, *device, *op, *scope; /* NULL: not given */
+    const char *name, *device, *op, *scope, *category; /* NULL: not given */
 };
 enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char *limit,
                             const struct mt_rule_about *about, struct mt_err *err);
@@ -64,6 +65,9 @@ enum mt_status mt_rules_read(const char *path, const struct mt_rule_about *about
 enum mt_status mt_rules_parse(const char *path, const char *text, size_t n,
                               const struct mt_rule_about *about, struct mt_rules *r,
                               struct mt_err *err);
+
+/* Adds the categories that rules are about, each choice once; those about all memory have none. */
+void mt_rules_categories(const struct mt_rules *r, struct mt_narrows *out);
 
 /* Whether the rule is about a site. Rules without op and scope are about all of them. */
 bool mt_rule_is_about(const struct mt_rule *rule, const struct mt_baseline_site *site);

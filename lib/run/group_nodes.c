@@ -131,7 +131,6 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
                              mt_node_use *use, void *closure, struct mt_err *err)
 {
     struct node_groups groups;
-    size_t n = g->tree->nodes.n;
     find_groups(g, &groups);
     enum mt_status st = MT_OK;
     if (device && !mt_device_has_events(device))
@@ -139,8 +138,8 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
     else
         st = read_times(db, run, &groups, g->tree, use, closure, err);
     if (st == MT_OK && device)
-        st = mt_load_stats(db, run, device->id, n, use_stats,
-                           &(struct stats_use){&groups, use, closure}, err);
+        st = mt_load_stats_of(db, run, device, g->tree, use_stats,
+                              &(struct stats_use){&groups, use, closure}, err);
     if (st == MT_OK && device && extras && device->knows & MT_KNOWS_EXTRAS)
         st = read_extras(db, run, device, &groups, g->tree, use, closure, err);
     free(groups.of);

@@ -4,6 +4,7 @@
 #include "lib/base/search.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
+#include "lib/run/category_words.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +217,60 @@ enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t
     }
 }
 
+/* What blocks of some categories did in each node itself: as of a device that has no others. */
+static enum mt_status read_blocks(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, uint64_t node_n,
+                                  struct mt_sums *self, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_ALLOCS_IN, &s, err));
+    mt_stmt_bind(s, "iiiii", run->alloc_first, run->alloc_first + run->alloc_n, device->id,
+                 INT64_MIN, INT64_MAX);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        bool older = mt_stmt_kind(s, 1) == MT_VALUE_NULL;
+        if (!mt_category_in(device->only, mt_load_category(s, 11, older)))
+            continue;
+        uint64_t in = mt_stmt_index(s, 9, run->node_first);
+        if (in < node_n && !older)
+            mt_sums_add_block(&self[in], s, device);
+        in = mt_stmt_index(s, 10, run->node_first);
+        if (in < node_n && mt_stmt_kind(s, 6) != MT_VALUE_NULL)
+            mt_wrap_inc(&self[in].freed_b, mt_stmt_int(s, 0));
+    }
+}
+
+/* mt_load_stats of a device of which some categories are looked at. */
+static enum mt_status load_narrowed(struct mt_db *db, const struct mt_run *run,
+                                    const struct mt_run_device *device, const struct mt_tree *t,
+                                    mt_stats_use *use, void *closure, struct mt_err *err)
+{
+    size_t n = t->nodes.n;
+    struct mt_sums *self = mt_alloc(2 * (n + 1) * sizeof *self), *total = self + n + 1;
+    enum mt_status st = read_blocks(db, run, device, n, self, err);
+    memcpy(total, self, n * sizeof *self);
+    for (size_t i = n; i-- > 0;)
+        if (t->nodes.v[i].parent != MT_NONE) /* which comes before */
+            mt_sums_add(&total[t->nodes.v[i].parent], &total[i]);
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        if (total[i].alloc_n || total[i].freed_b)
+            use(closure, i, &self[i], &total[i]);
+    free(self);
+    return st;
+}
+
+enum mt_status mt_load_stats_of(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, const struct mt_tree *t,
+                                mt_stats_use *use, void *closure, struct mt_err *err)
+{
+    if (device->only)
+        return load_narrowed(db, run, device, t, use, closure, err);
+    return mt_load_stats(db, run, device->id, t->nodes.n, use, closure, err);
+}
+
 static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
                       const struct mt_sums *total)
 {
@@ -319,7 +374,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
     out->outside_name = mt_kind_words[run->kind].outside;
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
-        MT_TRY(mt_load_stats(db, run, device->id, out->items.n, use_stats, out, err));
+        MT_TRY(mt_load_stats_of(db, run, device, out, use_stats, out, err));
         mt_tree_add_device(out, device);
     }
     mt_tree_preorder(out);

@@ -1,5 +1,6 @@
 /* Blocks as sums of the ops that they are allocated and freed in. */
 #include "lib/base/wrap.h"
+#include "lib/run/category_words.h"
 #include "lib/run/load_parts.h"
 
 #include "gen/queries.h"
@@ -125,6 +126,20 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
     return &l->t->items.v[item].self;
 }
 
+void mt_sums_add_block(struct mt_sums *to, const struct mt_stmt *s, const struct mt_run_device *d)
+{
+    int64_t bytes = mt_stmt_int(s, 0);
+    bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
+    bool at_peak =
+        mt_stmt_int(s, 7) <= d->peak_record && (!freed || mt_stmt_int(s, 8) > d->peak_record);
+    mt_wrap_inc(&to->alloc_b, bytes);
+    to->alloc_n++;
+    mt_wrap_inc(&to->at_end_b, freed ? 0 : bytes);
+    to->at_end_n += !freed;
+    mt_wrap_inc(&to->at_peak_b, at_peak ? bytes : 0);
+    to->at_peak_n += at_peak;
+}
+
 static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_device *d,
                                   struct mt_err *err)
 {
@@ -137,22 +152,15 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        int64_t bytes = mt_stmt_int(s, 0);
-        bool freed = mt_stmt_kind(s, 4) != MT_VALUE_NULL;
+        bool older = mt_stmt_kind(s, 1) == MT_VALUE_NULL;
+        if (!mt_category_in(d->only, mt_load_category(s, 11, older)))
+            continue;
         struct mt_sums *allocated = side(l, s, 1, 9);
-        if (allocated) {
-            mt_wrap_inc(&allocated->alloc_b, bytes);
-            allocated->alloc_n++;
-            bool at_peak = mt_stmt_int(s, 7) <= d->peak_record &&
-                           (!freed || mt_stmt_int(s, 8) > d->peak_record);
-            mt_wrap_inc(&allocated->at_end_b, freed ? 0 : bytes);
-            allocated->at_end_n += !freed;
-            mt_wrap_inc(&allocated->at_peak_b, at_peak ? bytes : 0);
-            allocated->at_peak_n += at_peak;
-        }
+        if (allocated)
+            mt_sums_add_block(allocated, s, d);
         struct mt_sums *died = side(l, s, 4, 10);
         if (died)
-            mt_wrap_inc(&died->freed_b, bytes);
+            mt_wrap_inc(&died->freed_b, mt_stmt_int(s, 0));
     }
 }
 

@@ -46,6 +46,15 @@ int64_t mt_op_step_number(const struct mt_op_loader *l, int64_t place);
 enum mt_status mt_load_blocks(struct mt_op_loader *l, const struct mt_run_device *device,
                               struct mt_err *err);
 
+/* Adds a block that is allocated in the recording, a row of load_allocs. */
+void mt_sums_add_block(struct mt_sums *to, const struct mt_stmt *s,
+                       const struct mt_run_device *device);
+
+/* mt_load_stats of all nodes of a tree, of a device that may be narrowed. */
+enum mt_status mt_load_stats_of(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, const struct mt_tree *t,
+                                mt_stats_use *use, void *closure, struct mt_err *err);
+
 /* Fills the totals of the items of a tree in preorder from what each did itself. */
 void mt_tree_add_totals(struct mt_tree *t);
 

@@ -368,9 +368,15 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++, c++)
         *figures[i] = mt_stmt_int_or(s, c, INT64_MIN);
     snprintf(d->name, sizeof d->name, "%s", mt_stmt_text(s, 1));
+    snprintf(d->shown, sizeof d->shown, "%s", d->name);
     d->knows = (unsigned)mt_stmt_int(s, c++) & ~MT_KNOWS_FREED;
     d->knows |= d->freed_b != MT_UNKNOWN ? MT_KNOWS_FREED : 0u;
     snprintf(d->older_from, sizeof d->older_from, "%s", mt_stmt_text(s, c));
+}
+
+const char *mt_device_categories(const struct mt_run_device *device)
+{
+    return device->only ? device->shown + strlen(device->name) + strlen(": ") : "";
 }
 
 int64_t mt_run_kept(const struct mt_run *run, const struct mt_run_device *device)

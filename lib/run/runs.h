@@ -41,6 +41,10 @@ const char *mt_run_how_to_mark(const struct mt_run *run);
 struct mt_run_device {
     int64_t id;
     char name[32];
+    char
+        shown[160]; /* as titles say: the name; "cpu: activations" where only these are looked at */
+    unsigned only;  /* categories, as bits (category_words.h); 0: all. Figures are of these alone
+                       (lib/usage/narrow.h) */
     int type;
     unsigned knows; /* enum mt_knows; figures it does not know are MT_UNKNOWN */
     int64_t alloc_b, freed_b, net_b, alloc_n, freed_n, start_b;
@@ -62,6 +66,9 @@ struct mt_run_device {
     int64_t missing_b;        /* how far above it at the end: not 0: records are missing */
     char older_from[16];      /* who knows of all older blocks; "": nobody */
 };
+
+/* The categories alone that are looked at: "activations"; "": all. Borrowed. */
+const char *mt_device_categories(const struct mt_run_device *device);
 
 /* What a device of a trace holds all the time without a record of it, as far as that is known; 0
  * for snapshots, which know such blocks one by one. */

@@ -99,7 +99,7 @@ static enum mt_status read_changes(struct filling *f, struct mt_allocations *liv
     if (st != MT_OK)
         return st;
     mt_origin_groups_init(&f->groups, &f->grouper);
-    st = mt_changes_each(lives->db, f->device, use_change, f, err);
+    st = mt_changes_each(lives->db, lives->run, f->device, use_change, f, err);
     mt_origin_groups_free(&f->groups);
     mt_vec_free(&f->newest);
     return st;

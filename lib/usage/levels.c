@@ -2,6 +2,8 @@
 
 #include "gen/queries.h"
 #include "lib/base/search.h"
+#include "lib/base/wrap.h"
+#include "lib/run/category_words.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,10 +54,32 @@ static struct mt_level read_level(const struct mt_stmt *s, int column)
                              mt_stmt_int(s, column + 2)};
 }
 
+/* The changes of some categories alone, with the level that these make. */
+struct only {
+    unsigned set;
+    size_t origin_n; /* of one category */
+    int64_t level_b;
+    mt_change_use *use;
+    void *closure;
+};
+
+static void use_if_wanted(void *closure, const struct mt_change *change)
+{
+    struct only *o = closure;
+    size_t category = change->origin / o->origin_n;
+    struct mt_change one = *change;
+    if (category >= MT_CATEGORY_N || !mt_category_in(o->set, (uint8_t)category) ||
+        change->origin == MT_ORIGIN_BEFORE)
+        return;
+    mt_wrap_inc(&o->level_b, change->bytes);
+    one.level.level_b = o->level_b;
+    o->use(o->closure, &one);
+}
+
 /* moments: sorted; only chunks around them are unpacked. NULL: all are. */
-static enum mt_status walk(struct mt_db *db, const struct mt_run_device *device,
-                           const int64_t *moments, size_t n, mt_change_use *use, void *closure,
-                           struct mt_err *err)
+static enum mt_status walk_all(struct mt_db *db, const struct mt_run_device *device,
+                               const int64_t *moments, size_t n, mt_change_use *use, void *closure,
+                               struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -81,10 +105,24 @@ static enum mt_status walk(struct mt_db *db, const struct mt_run_device *device,
     }
 }
 
-enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run_device *device,
-                               mt_change_use *use, void *closure, struct mt_err *err)
+static enum mt_status walk(struct mt_db *db, const struct mt_run *run,
+                           const struct mt_run_device *device, const int64_t *moments, size_t n,
+                           mt_change_use *use, void *closure, struct mt_err *err)
 {
-    return walk(db, device, NULL, 0, use, closure, err);
+    struct only only = {.set = device->only,
+                        .origin_n = MT_ORIGIN_NODE + (size_t)run->node_n,
+                        .level_b = device->start_b,
+                        .use = use,
+                        .closure = closure};
+    return device->only ? walk_all(db, device, NULL, 0, use_if_wanted, &only, err)
+                        : walk_all(db, device, moments, n, use, closure, err);
+}
+
+enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, mt_change_use *use,
+                               void *closure, struct mt_err *err)
+{
+    return walk(db, run, device, NULL, 0, use, closure, err);
 }
 
 enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
@@ -93,7 +131,7 @@ enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
 {
     struct collector c = {run, out};
     *out = (struct mt_levels){.start_b = device->start_b};
-    return mt_changes_each(db, device, use_change, &c, err);
+    return mt_changes_each(db, run, device, use_change, &c, err);
 }
 
 enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
@@ -107,7 +145,7 @@ enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
         memcpy(sorted, moments, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, moment_cmp);
     }
-    enum mt_status st = walk(db, device, sorted, n, use_change, &c, err);
+    enum mt_status st = walk(db, run, device, sorted, n, use_change, &c, err);
     free(sorted);
     return st;
 }

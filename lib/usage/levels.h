@@ -28,8 +28,9 @@ enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *device, const int64_t *moments,
                                    size_t n, struct mt_levels *out, struct mt_err *err);
 /* Calls use() for each change of a device's level. Errors: MT_EDB. */
-enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run_device *device,
-                               mt_change_use *use, void *closure, struct mt_err *err);
+enum mt_status mt_changes_each(struct mt_db *db, const struct mt_run *run,
+                               const struct mt_run_device *device, mt_change_use *use,
+                               void *closure, struct mt_err *err);
 
 void mt_levels_free(struct mt_levels *l);
 

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
+#include "lib/run/category_words.h"
 #include "lib/run/knows.h"
 #include "lib/usage/held.h"
 #include <stdlib.h>
@@ -49,6 +50,13 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
     return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->origin.shape, err);
 }
 
+/* Whether a block is of the categories that are looked at. */
+static bool is_wanted(const struct mt_run_device *device, const struct mt_allocation *life)
+{
+    bool unknown = mt_allocation_is_older(life) && life->origin.category == MT_CATEGORY_NONE;
+    return !device->only || (!unknown && mt_category_in(device->only, life->origin.category));
+}
+
 enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run_device *device,
                                    mt_allocation_use *use, void *closure, struct mt_err *err)
 {
@@ -62,6 +70,8 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
         if (!row)
             return MT_OK;
         MT_TRY(read_life(l, s, &life, err));
+        if (!is_wanted(device, &life))
+            continue;
         life.freed_ns = mt_stmt_int_or(s, 7, INT64_MAX);
         life.freed_record = mt_stmt_int_or(s, 8, INT64_MAX);
         life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 9);
@@ -156,7 +166,8 @@ static enum mt_status add_from_keyframe(struct mt_allocations *l,
         if (!row)
             continue;
         MT_TRY(read_life(l, s, &life, err));
-        add_live(out, &life);
+        if (is_wanted(device, &life))
+            add_live(out, &life);
     }
     return MT_OK;
 }
@@ -177,7 +188,8 @@ static enum mt_status add_later(struct mt_allocations *l, const struct mt_run_de
         if (!row || mt_stmt_int(s, 2) > record)
             break;
         MT_TRY(read_life(l, s, &life, err));
-        add_live(out, &life);
+        if (is_wanted(device, &life))
+            add_live(out, &life);
     }
     mt_stmt_end(s);
     return MT_OK;

@@ -92,7 +92,7 @@ static enum mt_status follow_blocks(struct mt_db *db, const struct mt_run *run,
     MT_TRY(ask_blocks(db, MT_Q_MEMORY_START, run, device, &f.now_n, 1, err));
     if (!mt_allocations_are_known(device))
         f.now_n = 0; /* no free is known to be of an older block */
-    MT_TRY(mt_changes_each(db, device, use_change, &f, err));
+    MT_TRY(mt_changes_each(db, run, device, use_change, &f, err));
     *out = leave(&f);
     if (mt_run_kept(run, device) ||
         !mt_allocations_are_known(device)) /* of how many blocks, who knows */

@@ -7,6 +7,8 @@
 
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
+#include "lib/run/category_words.h"
+#include "lib/run/load.h"
 #include <stdlib.h>
 
 struct change {
@@ -140,6 +142,8 @@ enum mt_status mt_op_peaks_load(struct mt_db *db, const struct mt_run *run,
         MT_TRY_OUT(mt_stmt_step(s, &row, err));
         if (!row)
             break;
+        if (device->only && !mt_category_in(device->only, mt_load_category(s, 9, true)))
+            continue;
         put(&w, changes, s, 1, mt_stmt_int(s, 0));
         put(&w, changes, s, 5, mt_wrap_sub(0, mt_stmt_int(s, 0)));
     }

@@ -57,7 +57,7 @@ enum mt_status mt_step_growths_load(struct mt_allocations *blocks,
         return MT_OK;
     mt_grouper_init(&sites, &blocks->tree, &site, 1);
     mt_origin_groups_init(&g.groups, &sites);
-    st = mt_changes_each(blocks->db, device, use_change, &g, err);
+    st = mt_changes_each(blocks->db, blocks->run, device, use_change, &g, err);
     find_most(&g, &sites, *out);
     mt_origin_groups_free(&g.groups);
     mt_grouper_free(&sites);

@@ -7,6 +7,7 @@ import os
 
 import mt
 
+SAMPLES = os.environ["SAMPLES"]
 RECORDED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "recordings", "categories")
 # Of each allocation, in order: what hooks said of it.
 SAID = {"p": "parameter", "b": "parameter", "g": "gradient", "o": "optimizer state", "i": "input", "s": "graph"}
@@ -15,6 +16,12 @@ LEAST = {"lstm_adam": (99.7, 99.7), "encoder_adamw": (99.9, 99.88)}
 OTHERS = (99.9, 99.9)
 PARTS = {"parameters_b": ["parameter"], "gradients_b": ["gradient"], "optimizer_state_b": ["optimizer state"],
          "activations_b": ["activation", "activation (recomputed)"], "older_b": ["[before trace]"]}
+
+# Words of --category, and what they stand for.
+WORDS = {"parameters": {"parameter"}, "gradients": {"gradient"}, "optimizer_state": {"optimizer state"}, "inputs": {"input"},
+         "activations": {"activation", "activation (recomputed)"}, "recomputed": {"activation (recomputed)"},
+         "gradients,temporary": {"gradient", "temporary"}, "other": {"input", "temporary", "autograd detail", "[unknown]"}}
+OLDER = {"parameters", "gradients", "optimizer_state", "other"}  # of which some may be older than the recording
 
 m = mt.Matrix()
 
@@ -72,6 +79,59 @@ def reports_agree(run):
         m.check(inclusive[row["name"]] == row["alloc_b"], run, "inclusive", row["name"], inclusive[row["name"]], row["alloc_b"])
 
 
+def levels(run, names):
+    """Of blocks of these categories, in the order of records: record, time, level."""
+    blocks = m.query(f"SELECT bytes_b, alloc_record, alloc_ns, freed_record, freed_ns, category FROM v_alloc WHERE run = '{run}' "
+                     "AND alloc_record IS NOT NULL")
+    changes, level = [], 0
+    for b in blocks:
+        if (b["category"] or "[unknown]") in names:
+            changes.append((b["alloc_record"], b["alloc_ns"], b["bytes_b"]))
+            if b["freed_record"] is not None:
+                changes.append((b["freed_record"], b["freed_ns"], -b["bytes_b"]))
+    out = []
+    for record, t_ns, by in sorted(changes):
+        level += by
+        out.append((record, t_ns, level))
+    return out
+
+
+def narrowed(run):
+    """--category: all reports, and rules, are about these blocks as if there were no others."""
+    for word, names in WORDS.items():
+        found = levels(run, names)
+        peak = max([0, *(l[2] for l in found)])
+        at = next((l[1] for l in found if l[2] == peak), None)
+        answer = m.json("peak", run, "--category", word, "--by", "category")
+        m.check(answer["totals"]["peak_b"] == peak, run, word, "peak", answer["totals"], peak)
+        m.check(not peak or answer["totals"]["at_ns"] == at, run, word, "when", answer["totals"], at)
+        m.check((mt.total(answer["rows"], "at_peak_b") or 0) == peak, run, word, "peak: rows", answer["rows"], peak)
+        m.check({r["category"] for r in answer["rows"]} <= names, run, word, "peak: categories", answer["rows"])
+        exact = [r["level_b"] for r in m.rows("timeline", run, "--category", word, "--exact")]
+        m.check(exact == [l[2] for l in found], run, word, "timeline --exact", exact[-3:], found[-3:])
+        drawn = m.rows("timeline", run, "--category", word)
+        m.check(max(r["max_b"] for r in drawn) == peak, run, word, "timeline", peak)
+        whole = {r["category"]: r for r in m.rows("table", run, "--by", "category")}
+        for column in ("self_alloc_b", "self_freed_b", "self_at_end_b"):
+            want = sum(whole[n][column] for n in names if n in whole)
+            for key in ("name", "phase", "category,top", "shape", "step", "thread"):
+                got = mt.total(m.rows("table", run, "--category", word, "--by", key), column) or 0
+                m.check(got == want, run, word, column, key, got, want)
+        for key in ("name", "category", "top,step"):
+            got = mt.total(m.rows("table", run, "--category", word, "--by", key), "self_at_peak_b") or 0
+            m.check(got == peak, run, word, "table: at its peak", key, got, peak)
+        got = mt.total(m.rows("tree", run, "--category", word), "self_alloc_b")
+        want = sum(whole[n]["self_alloc_b"] for n in names if n in whole)
+        m.check(got == want, run, word, "tree", got, want)
+        end = m.json("leaks", run, "--category", word, "--all")["totals"]["at_end_b"]
+        m.check(end == (found[-1][2] if found else 0), run, word, "leaks", end)
+        for limit, code in ((peak, 0), (peak - 1, 1)):
+            if limit >= 0 and not (OLDER & set(word.split(",")) and "warm" in run):
+                m.run("check", run, "--category", word, "--max-peak", str(limit), codes=(code,))
+        total = m.rows("diff", run, "mlp_adam", "--category", word, "--section", "total")
+        m.check(total[0]["base_at_peak_b"] == peak, run, word, "diff", total)
+
+
 def recorded():
     with open(os.path.join(RECORDED, "truth.json")) as f:
         truth = json.load(f)
@@ -91,6 +151,34 @@ def says_it():
     m.run("table", "mlp_adam", "--by", "category,shape", codes=(2,))
 
 
+def refused():
+    """What a run cannot tell by category is said, and no rule passes for it."""
+    snapshot, heap = f"{SAMPLES}/snapshots/fragmented.pickle", f"{SAMPLES}/heap/heaptrack.zst"
+    for run in (snapshot, heap):
+        for report in ("table", "tree", "peak", "timeline", "leaks"):
+            _, _, err = m.run(report, run, "--category", "activations", codes=(2,))
+            m.check("what" in err and "memory is for" in err, report, run, err)
+        m.run("check", run, "--category", "activations", "--max-peak", "1TiB", codes=(3,))
+    m.run("check", "mlp_adam", "--category", "gradients", "--max-rss", "1GiB", codes=(2,))
+    _, _, err = m.run("peak", "mlp_adam", "--category", "activatoins", codes=(2,))
+    m.check("Did you mean activation" in err, "an unknown category", err)
+    m.run("peak", "mlp_adam", "--category", "activations,activation", codes=(2,))
+    m.run("export", "--baseline", "mlp_adam", "-o", "whole.json")
+    _, out, _ = m.run("check", "mlp_adam_keep", "--baseline", "whole.json", "--category", "gradients", "--max-peak-growth", "5%", codes=(3,))
+    m.check("does not keep categories apart" in out, "a baseline without categories", out)
+    _, out, _ = m.run("check", "gpt_adamw", "--baseline", "gpt_ckpt", "--category", "activations", "--max-peak-growth", "5%", codes=(1,))
+    m.check("memtool diff gpt_ckpt gpt_adamw --category activations" in out, "where to look", out)
+    with open("rules.json", "w") as f:
+        json.dump({"schema": "memtool.rules", "version": 1, "rules": [{"category": "optimizer state", "max-peak": "1MiB"},
+                                                                     {"category": "gradients", "max-at-end": "1GiB"}]}, f)
+    _, out, _ = m.run("check", "mlp_adam", "--rules", "rules.json", "--format", "json", codes=(1,))
+    rows = json.loads(out)["rows"]
+    m.check([r["verdict"] for r in rows] == ["fail", "pass"], "rules of a file", rows)
+
+
 recorded()
 says_it()
+for run in ("mlp_adam", "gpt_ckpt", "cnn_sgd_warm", "lstm_adam"):
+    narrowed(run)
+refused()
 m.finish(100)

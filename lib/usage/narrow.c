@@ -1,0 +1,136 @@
+#include "lib/usage/narrow.h"
+
+#include "gen/queries.h"
+#include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+#include "lib/usage/levels.h"
+#include <stdio.h>
+
+enum mt_status mt_narrow_parse(const char *list, struct mt_narrow *out, struct mt_err *err)
+{
+    *out = (struct mt_narrow){0};
+    return list ? mt_category_set_parse(list, &out->set, out->words, err) : MT_OK;
+}
+
+struct mt_narrow mt_narrow_of(const struct mt_run_device *device)
+{
+    struct mt_narrow n = {.set = device->only};
+    snprintf(n.words, sizeof n.words, "%s", mt_device_categories(device));
+    return n;
+}
+
+/* Follows the level that the blocks make. */
+struct follower {
+    struct mt_run_device *d;
+    size_t origin_n;
+    int64_t outside_b, freed_b; /* alive that was allocated outside ops; freed in all */
+};
+
+static void use_change(void *closure, const struct mt_change *c)
+{
+    struct follower *f = closure;
+    struct mt_run_device *d = f->d;
+    if (c->origin % f->origin_n == MT_ORIGIN_OUTSIDE)
+        mt_wrap_inc(&f->outside_b, c->bytes);
+    if (c->bytes < 0)
+        mt_wrap_dec(&f->freed_b, c->bytes);
+    if (c->level.level_b <= d->peak_b)
+        return;
+    d->peak_b = c->level.level_b;
+    d->peak_ns = c->level.t_ns;
+    d->peak_record = c->level.record;
+    d->outside_at_peak_b = f->outside_b;
+}
+
+static void add_row(struct mt_run_device *d, const struct mt_stmt *s)
+{
+    int64_t alloc_b = mt_stmt_int(s, 2), freed_b = mt_stmt_int(s, 3), alloc_n = mt_stmt_int(s, 4);
+    int64_t at_end_b = mt_stmt_int(s, 6), at_end_n = mt_stmt_int(s, 8);
+    mt_wrap_inc(&d->alloc_b, alloc_b);
+    mt_wrap_inc(&d->freed_b, freed_b);
+    mt_wrap_inc(&d->alloc_n, alloc_n);
+    mt_wrap_inc(&d->at_end_b, at_end_b);
+    mt_wrap_inc(&d->at_end_n, at_end_n);
+    if (mt_stmt_int(s, 0)) /* of a node */
+        return;
+    d->outside_n = 1;
+    mt_wrap_inc(&d->outside_alloc_b, alloc_b);
+    mt_wrap_inc(&d->outside_freed_b, freed_b);
+    mt_wrap_inc(&d->outside_alloc_n, alloc_n);
+    mt_wrap_inc(&d->outside_at_end_b, at_end_b);
+}
+
+/* What is stored of the nodes, by category. */
+static enum mt_status add_sums(struct mt_db *db, struct mt_run_device *d, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_CATEGORIES, &s, err));
+    mt_stmt_bind(s, "i", d->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t category = mt_stmt_int(s, 1);
+        if (category >= 0 && category < MT_CATEGORY_N && mt_category_in(d->only, (uint8_t)category))
+            add_row(d, s);
+    }
+}
+
+/* What older blocks are, as far as that is known: a model, and what trains it. */
+static bool may_be_older(unsigned set)
+{
+    return set & (1u << MT_CATEGORY_PARAMETER | 1u << MT_CATEGORY_OPTIMIZER_STATE |
+                  1u << MT_CATEGORY_GRADIENT | 1u << MT_CATEGORY_UNKNOWN);
+}
+
+static struct mt_run_device without_figures(const struct mt_run_device *of,
+                                            const struct mt_narrow *to)
+{
+    struct mt_run_device d = {.id = of->id,
+                              .type = of->type,
+                              .only = to->set,
+                              .knows = of->knows,
+                              .peak_record = INT64_MIN,
+                              .peak_ns = INT64_MIN,
+                              .one_moment = of->one_moment,
+                              .older_least_b = INT64_MIN,
+                              .older_most_b = INT64_MIN,
+                              .total_peak_b = INT64_MIN};
+    snprintf(d.name, sizeof d.name, "%s", of->name);
+    snprintf(d.shown, sizeof d.shown, "%s: %s", of->name, to->words);
+    if (!may_be_older(to->set))
+        return d;
+    d.older_least_b = of->older_least_b;
+    d.older_most_b = of->older_most_b;
+    d.older_used = of->older_used;
+    return d;
+}
+
+static int64_t at_most(int64_t v, int64_t most)
+{
+    return v > most ? most : v;
+}
+
+enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_narrow *to, struct mt_run_device *device,
+                                struct mt_err *err)
+{
+    if (!to->set)
+        return MT_OK;
+    MT_TRY(mt_knows(run, device, MT_KNOWS_CATEGORIES, err));
+    MT_TRY(mt_knows(run, device, MT_KNOWS_BLOCKS, err));
+    struct mt_run_device d = without_figures(device, to);
+    struct follower f = {.d = &d, .origin_n = MT_ORIGIN_NODE + (size_t)run->node_n};
+    MT_TRY(mt_changes_each(db, run, &d, use_change, &f, err));
+    MT_TRY(add_sums(db, &d, err));
+    d.unseen_b = mt_wrap_sub(f.freed_b, d.freed_b);
+    d.unseen_n = d.unseen_b ? device->unseen_n : 0;
+    d.freed_b = f.freed_b;
+    d.freed_n = mt_wrap_sub(d.alloc_n, d.at_end_n);
+    d.net_b = mt_wrap_sub(d.alloc_b, d.freed_b);
+    d.doubt_at_peak_b = at_most(device->doubt_at_peak_b, d.peak_b);
+    d.doubt_at_end_b = at_most(device->doubt_at_end_b, d.at_end_b);
+    *device = d;
+    return MT_OK;
+}
