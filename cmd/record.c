@@ -200,8 +200,8 @@ static enum mt_status cannot_run(const struct mt_args *args, int why, int *exit_
     return MT_OK;
 }
 
-static enum mt_status record(const struct mt_args *args, const char *path, int *exit_code,
-                             struct mt_err *err)
+static enum mt_status record(const struct mt_args *args, const char *path, struct mt_db *db,
+                             int *exit_code, struct mt_err *err)
 {
     struct mt_recorder r;
     struct mt_recorder_ended how = {0};
@@ -224,7 +224,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
                                    .program = mt_record_program(args),
                                    .command = command,
                                    .torch = torch.folder};
-    mt_recorder_begin(&r, path, pid);
+    mt_recorder_begin(&r, db, pid);
     watch(&r, pid, &how);
     int64_t dur_ns = mt_recorder_now(&r);
     mt_record_torch_said(&torch, &r);
@@ -234,7 +234,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, int *
         mt_print_error(&failed);
     else {
         mt_record_torch_import(&torch, path, r.name);
-        mt_record_say_growth(path, r.name);
+        mt_record_say_growth(db, r.name);
     }
     mt_recorder_free(&r);
     free(command);
@@ -303,10 +303,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = mt_record_torch_begin(&torch, err);
     if (st == MT_OK && with_malloc)
         st = find_library(err);
-    (db && created && st != MT_OK ? mt_db_close_unused : mt_db_close)(db);
+    created &= db && st != MT_OK;
     if (st == MT_OK)
-        st = attach.pid >= 0 ? mt_record_pid(&attach, path, name, interval_ms, err)
-                             : record(args, path, exit_code, err);
+        st = attach.pid >= 0 ? mt_record_pid(&attach, db, name, interval_ms, err)
+                             : record(args, path, db, exit_code, err);
+    (created ? mt_db_close_unused : mt_db_close)(db);
     mt_target_close(&attach.target);
     mt_record_torch_end(&torch);
     free(malloc_library);
@@ -317,8 +318,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the program's)"},
     {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
-     "milliseconds between two looks (default: 10); longer where looking costs more than 1 % of a "
-     "core"},
+     "milliseconds between two looks (default: 10); up to four times as many where nothing "
+     "changes, more where looking costs more than 1 % of a core"},
     {"pid", 0, MT_OPT_INT, &attach.pid, "PID",
      "record a process that runs already, and what it starts, until it ends or Ctrl-C"},
     {"for", 0, MT_OPT_STRING, &attach.asked, "DURATION",

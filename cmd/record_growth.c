@@ -90,14 +90,9 @@ static enum mt_status say_growth(struct mt_db *db, const char *name, struct mt_e
     return st;
 }
 
-void mt_record_say_growth(const char *path, const char *run)
+void mt_record_say_growth(struct mt_db *db, const char *run)
 {
-    struct mt_db *db = NULL;
     struct mt_err err = MT_ERR_INIT;
-    enum mt_status st = mt_db_open(path, MT_DB_READ, &db, NULL, &err);
-    if (st == MT_OK)
-        st = say_growth(db, run, &err);
-    mt_db_close(db);
-    if (st != MT_OK)
+    if (say_growth(db, run, &err) != MT_OK)
         mt_print_error(&err);
 }

@@ -21,7 +21,7 @@ void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t d
 /* ---- record_growth.c ---- */
 
 /* Says on stderr whether what was recorded grows. */
-void mt_record_say_growth(const char *path, const char *run);
+void mt_record_say_growth(struct mt_db *db, const char *run);
 
 /* ---- record_pid.c: processes that run already ---- */
 
@@ -35,7 +35,7 @@ struct mt_record_pid {
 enum mt_status mt_record_pid_begin(struct mt_record_pid *p, struct mt_err *err);
 /* Records it until it ends, the time is over, or a signal comes. name: of the run, NULL: the
  * program's. Errors: those of the database. */
-enum mt_status mt_record_pid(struct mt_record_pid *p, const char *path, const char *name,
+enum mt_status mt_record_pid(struct mt_record_pid *p, struct mt_db *db, const char *name,
                              int64_t interval_ms, struct mt_err *err);
 
 #endif

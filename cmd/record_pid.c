@@ -59,7 +59,7 @@ static void watch(struct mt_recorder *r, const struct mt_record_pid *p, int sign
     }
 }
 
-enum mt_status mt_record_pid(struct mt_record_pid *p, const char *path, const char *name,
+enum mt_status mt_record_pid(struct mt_record_pid *p, struct mt_db *db, const char *name,
                              int64_t interval_ms, struct mt_err *err)
 {
     struct mt_recorder r;
@@ -71,7 +71,7 @@ enum mt_status mt_record_pid(struct mt_record_pid *p, const char *path, const ch
     r.target = &p->target;
     r.opts = (struct mt_live_opts){
         .name = name, .program = mt_record_program(&words), .command = command};
-    mt_recorder_begin(&r, path, p->target.pid);
+    mt_recorder_begin(&r, db, p->target.pid);
     watch(&r, p, signal_fd);
     int64_t dur_ns = mt_recorder_now(&r);
     enum mt_status st = mt_recorder_end(&r, dur_ns, &unknown, err);
@@ -79,7 +79,7 @@ enum mt_status mt_record_pid(struct mt_record_pid *p, const char *path, const ch
              mt_watch_goes_on(&r.watch) ? "goes on" : "has ended");
     mt_record_summarise(&r, how, dur_ns);
     if (st == MT_OK)
-        mt_record_say_growth(path, r.name);
+        mt_record_say_growth(db, r.name);
     mt_recorder_free(&r);
     free(command);
     close(signal_fd);

@@ -13,8 +13,9 @@
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
  * dropped. */
 enum { WAITING = 1 << 16, SAID_WAITING = 1 << 12 };
-enum { OFTEN = 30, SELDOM = 5 }; /* so many times the run is written each second, then each five */
-enum { BUSY = 1000 * 1000 * 1000 }; /* ns: what is written anyway takes less */
+enum { SELDOM = 5 }; /* seconds between two times that the run is written; at first it is less */
+enum { CALM = 3, CALMEST = 2 * CALM }; /* looks at which nothing changed: then they are rarer */
+enum { BUSY = 1000 * 1000 * 1000 };    /* ns: what is written anyway takes less */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -29,6 +30,7 @@ void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms)
     *r = (struct mt_recorder){.asked_ns = interval_ms * ms, .interval_ns = interval_ms * ms};
     r->err = (struct mt_err)MT_ERR_INIT;
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
+    r->watch.newest_fd = r->watch.group_fd = -1;
     mt_marks_open(&r->marks);
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->wake, NULL);
@@ -54,12 +56,19 @@ static void drop(struct mt_recorder *r)
     ++*(busy ? &r->dropped_n : &r->overflowed_n);
 }
 
-/* Waits a second, later longer, or for the end; takes what was seen. */
+/* After 1, 2 and 5 seconds, then each five. */
+static int64_t seconds_until_next(int64_t taken_n)
+{
+    static const int64_t first[] = {1, 1, SELDOM - 2};
+    return taken_n < (int64_t)MT_ARRAY_LEN(first) ? first[taken_n] : SELDOM;
+}
+
+/* Waits for that, or for the end; takes what was seen. */
 static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int64_t *until)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += r->taken_n++ < OFTEN ? 1 : SELDOM;
+    t.tv_sec += seconds_until_next(r->taken_n++);
     pthread_mutex_lock(&r->mutex);
     r->writing = false;
     while (!r->ended && !is_half_full(r) && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
@@ -129,12 +138,9 @@ static enum mt_status write_seen(struct mt_recorder *r, struct mt_live *live, st
 static void *write_run(void *recorder)
 {
     struct mt_recorder *r = recorder;
-    struct mt_db *db = NULL;
     struct mt_live *live = NULL;
     struct mt_err err = MT_ERR_INIT;
-    enum mt_status st = mt_db_open(r->path, MT_DB_WRITE, &db, NULL, &err);
-    if (st == MT_OK)
-        st = mt_live_open(db, &r->opts, &live, &err);
+    enum mt_status st = mt_live_open(r->db, &r->opts, &live, &err);
     if (st == MT_OK) {
         pthread_mutex_lock(&r->mutex);
         snprintf(r->written_name, sizeof r->written_name, "%s", mt_live_name(live));
@@ -142,7 +148,6 @@ static void *write_run(void *recorder)
         st = write_seen(r, live, &err);
     }
     mt_live_free(live);
-    mt_db_close(db);
     pthread_mutex_lock(&r->mutex);
     r->err = err;
     pthread_mutex_unlock(&r->mutex);
@@ -151,9 +156,9 @@ static void *write_run(void *recorder)
 
 /* ---- the watcher ---- */
 
-void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid)
+void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid)
 {
-    r->path = mt_asprintf("%s", path);
+    r->db = db;
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
     r->opts.start_ns = clock_of(CLOCK_REALTIME);
     r->opts.interval_ns = r->interval_ns;
@@ -207,6 +212,14 @@ static void judge_time(struct mt_recorder *r, int64_t t_ns)
     r->late_most_ns = r->due_ns && late > r->late_most_ns ? late : r->late_most_ns;
 }
 
+/* Where nothing changes, looks are rarer; the first change ends that. */
+static int64_t until_next(struct mt_recorder *r, int64_t t_ns)
+{
+    r->calm_n = r->watch.changed ? 0 : r->calm_n + 1;
+    int64_t wait = r->interval_ns * (r->calm_n < CALM ? 1 : r->calm_n < CALMEST ? 2 : 4);
+    return wait - t_ns % r->interval_ns;
+}
+
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
 {
     judge_time(r, t_ns);
@@ -214,8 +227,9 @@ void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
     mt_watch_look(&r->watch, t_ns);
     hand_over(r, t_ns);
     judge_cost(r, t_ns);
-    if (t_ns >= r->due_ns)
-        r->due_ns = t_ns + r->interval_ns - t_ns % r->interval_ns;
+    int64_t wait = until_next(r, t_ns);
+    if (t_ns >= r->due_ns || t_ns + wait < r->due_ns)
+        r->due_ns = t_ns + wait;
 }
 
 /* ---- what the command says ---- */
@@ -413,7 +427,6 @@ void mt_recorder_free(struct mt_recorder *r)
     mt_buf_free(&r->profiled);
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
-    free(r->path);
 }
 
 enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct mt_err *err)

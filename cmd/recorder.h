@@ -24,12 +24,13 @@ struct mt_recorder {
     char cause[224];   /* why something was killed, as far as there is evidence; "": nothing */
     int64_t looked_ns; /* the last time */
     int64_t due_ns;    /* when the next look is to be; 0: at once */
+    int64_t calm_n;    /* looks in a row at which nothing had changed */
     int64_t late_n, late_sum_ns, late_most_ns; /* looks that had such a time, by how much later */
     struct mt_marks marks;                     /* what the command says of itself, */
     int64_t said_ns;                           /* when that was read last */
     char name[256];                            /* of the run; "": none yet */
 
-    char *path; /* of the database */
+    struct mt_db *db; /* the writer's from the beginning to the end */
     pthread_t thread;
     bool running;
     pthread_mutex_t mutex; /* of all below */
@@ -57,8 +58,8 @@ struct mt_recorder {
 
 void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms);
 int64_t mt_recorder_now(const struct mt_recorder *r);
-/* Begins to write into the database at path; opts are set. */
-void mt_recorder_begin(struct mt_recorder *r, const char *path, pid_t pid);
+/* Begins to write into the database, which nobody else uses until the end; opts are set. */
+void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid);
 /* Looks, and says when to look next. */
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns);
 /* Something may have been said: reads it, and looks if it is a step or a mark. */

@@ -91,14 +91,18 @@ bool mt_cgroup_of(pid_t pid, struct mt_cgroup *out)
 }
 
 /* "max", and what version 1 has for it, is no limit. */
-static int64_t number(const struct mt_cgroup *g, const char *name)
+static int64_t number_in(const char *text)
 {
-    char text[TEXT], *end;
-    if (!read_own(g, name, text))
-        return -1;
+    char *end;
     errno = 0;
     long long v = strtoll(text, &end, 10);
     return end == text || errno || v < 0 || v >= (1LL << 60) ? -1 : v;
+}
+
+static int64_t number(const struct mt_cgroup *g, const char *name)
+{
+    char text[TEXT];
+    return read_own(g, name, text) ? number_in(text) : -1;
 }
 
 /* The number of a line "name 3". */
@@ -111,9 +115,19 @@ static int64_t number_of(const char *text, const char *name)
     return -1;
 }
 
-int64_t mt_cgroup_current(const struct mt_cgroup *g)
+int mt_cgroup_open_current(const struct mt_cgroup *g)
 {
-    return g->dir[0] ? number(g, names[g->second].current) : -1;
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", g->dir, names[g->second].current);
+    return g->dir[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+int64_t mt_cgroup_current(int fd)
+{
+    char text[64];
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+    text[n < 0 ? 0 : n] = '\0';
+    return number_in(text);
 }
 
 void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out)
@@ -123,7 +137,7 @@ void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out)
     *out = (struct mt_cgroup_values){-1, -1, -1, -1};
     if (!g->dir[0])
         return;
-    out->current_b = mt_cgroup_current(g);
+    out->current_b = number(g, of->current);
     out->peak_b = number(g, of->peak);
     out->max_b = number(g, of->max);
     if (read_own(g, of->events, text))

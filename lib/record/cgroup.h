@@ -29,8 +29,9 @@ bool mt_cgroup_find(const char *root, const char *text, struct mt_cgroup *out);
 bool mt_cgroup_of(pid_t pid, struct mt_cgroup *out);
 /* Whether the process is in it, too; also where that is not known. */
 bool mt_cgroup_has(const struct mt_cgroup *g, pid_t pid);
-/* What it has now; -1: unknown. */
-int64_t mt_cgroup_current(const struct mt_cgroup *g);
+/* What it has now; -1: unknown. The descriptor stays open for that; -1: there is none. */
+int mt_cgroup_open_current(const struct mt_cgroup *g);
+int64_t mt_cgroup_current(int fd);
 void mt_cgroup_read(const struct mt_cgroup *g, struct mt_cgroup_values *out);
 
 /* Processes that the system killed for want of memory since it was started; -1: unknown. */

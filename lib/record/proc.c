@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { TEXT = 8192 };
@@ -45,6 +47,30 @@ int64_t mt_proc_rss(int fd)
     const char *at = strchr(text, ' ');
     int64_t pages = at ? strtoll(at, &end, 10) : 0;
     return at && end > at + 1 ? pages * sysconf(_SC_PAGESIZE) : -1;
+}
+
+/* A container's own /proc/loadavg may be seconds old. */
+int mt_proc_open_newest(void)
+{
+    struct statfs of;
+    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || (fstatfs(fd, &of) == 0 && of.f_type == PROC_SUPER_MAGIC))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* The last number of "0.10 0.20 0.30 2/345 6789". */
+int64_t mt_proc_newest(int fd)
+{
+    char text[128];
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return -1;
+    text[n] = '\0';
+    const char *at = strrchr(text, ' ');
+    int64_t pid = at ? strtoll(at, NULL, 10) : 0;
+    return pid > 0 ? pid : -1;
 }
 
 /* The number of a line "VmRSS:     1234 kB", in bytes. */

@@ -33,6 +33,11 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
 int mt_proc_open_rss(pid_t pid);
 int64_t mt_proc_rss(int fd);
 
+/* The newest process or thread of the system: as long as it is the same, there are no new ones.
+ * -1: unknown, as where /proc is not the kernel's own. */
+int mt_proc_open_newest(void);
+int64_t mt_proc_newest(int fd);
+
 /* Memory in which pages that several share count in part, and what nobody shares. Reading it takes
  * milliseconds for each GiB, in which the process waits for its page tables. */
 struct mt_proc_shares {

@@ -9,9 +9,10 @@ enum {
     AT_ONCE = 500,
     QUICK = 300,               /* of so many two files stay open */
     FRESH = 100 * 1000 * 1000, /* ns that what was read of a process stands, */
-    FEW = 5,                   /* or looks */
+    FEW = 10,                  /* or looks */
     SHARE = 1000,              /* what takes time is done so seldom that it takes a 1000th of it */
     SLACK = 256 << 10,         /* the kernel does not count every page at once */
+    SETTLED = 2 * FRESH,
     UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
 int64_t mt_watch_clock(void)
@@ -32,6 +33,10 @@ void mt_watch_free(struct mt_watch *w)
 {
     for (size_t i = 0; i < w->all.n; i++)
         close_files(&w->all.v[i]);
+    if (w->newest_fd >= 0)
+        close(w->newest_fd);
+    if (w->group_fd >= 0)
+        close(w->group_fd);
     mt_vec_free(&w->all);
     mt_vec_free(&w->seen);
     mt_vec_free(&w->pids);
@@ -241,6 +246,19 @@ static bool is_watched(const struct mt_watch *w, pid_t pid)
     return false;
 }
 
+/* There is no new process since children were looked for, nor was there one shortly before that:
+ * it may have been started by a thread that was not known yet. Those that were left out or hidden
+ * may leave us their children. */
+static bool has_no_new(struct mt_watch *w, int64_t t)
+{
+    int64_t newest = mt_proc_newest(w->newest_fd);
+    if (newest != w->newest || newest < 0) { /* or something ended */
+        w->newest = newest;
+        w->newest_ns = t;
+    }
+    return t - w->newest_ns > SETTLED + 2 * w->interval_ns && !w->hidden_n && !w->left_out_n;
+}
+
 /* Children of all, and those whose parents have ended: they became ours. */
 static void find_children(struct mt_watch *w, int64_t t)
 {
@@ -280,12 +298,14 @@ static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
         mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, p->last.rss);
         return true;
     }
+    int64_t before = p->last.rss;
     p->read_ns = t;
     if (mt_proc_read(p->fd, &v) != MT_PROC_THERE) {
         tell_peak_parts(w, p);
         return false;
     }
     use(w, p, t, &v);
+    w->changed |= v.rss != before;
     return true;
 }
 
@@ -293,6 +313,8 @@ void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns, bool att
 {
     *w = (struct mt_watch){.interval_ns = interval_ns,
                            .family_step = 5 * interval_ns,
+                           .newest_fd = mt_proc_open_newest(),
+                           .newest = -1,
                            .share_ns = 100 * 1000 * 1000,
                            .attached = attached,
                            .child_faults = attached ? mt_proc_child_faults(pid) : 0};
@@ -323,6 +345,8 @@ static void end_before(struct mt_watch *w, const struct mt_watched *p)
 void mt_watch_look(struct mt_watch *w, int64_t t_ns)
 {
     size_t kept = 0;
+    uint32_t process_n = w->process_n;
+    w->changed = w->thorough || w->malloc;
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
         bool there = look(w, p, t_ns);
@@ -338,12 +362,17 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             close_files(p);
         }
     }
+    if (kept < w->all.n) {
+        w->changed = true;
+        w->newest = -1; /* its number may be another one's now */
+    }
     w->all.n = kept;
-    if (t_ns >= w->family_ns) {
+    if (t_ns >= w->family_ns && !has_no_new(w, t_ns)) {
         find_children(w, t_ns);
         if (w->malloc)
             mt_malloc_sweep(w->malloc);
     }
+    w->changed |= w->process_n > process_n;
     mt_watch_together(w, t_ns);
     mt_watch_group(w, t_ns);
 }

@@ -51,11 +51,14 @@ struct mt_watch {
     MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
     mt_pids pids;                  /* scratch */
     bool thorough;                 /* at the next look all is read of all, be it changed or not */
+    bool changed;                  /* at the last look something was not as it was before */
     uint32_t process_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
     uint32_t hidden_now, left_out_now;
     int64_t interval_ns;            /* between two looks */
     int64_t family_ns, family_step; /* when children are looked for next; how often */
+    int newest_fd;                  /* of mt_proc_open_newest, */
+    int64_t newest, newest_ns;      /* what that said last, and since when, as far as it is known */
     const struct mt_malloc *malloc; /* NULL: malloc is not asked */
     uint32_t uncounted_n;           /* processes whose malloc is unknown, */
     struct mt_buf uncounted;        /* and why that of the first is */
@@ -67,11 +70,12 @@ struct mt_watch {
     int64_t child_faults; /* of mt_proc_child_faults, at the beginning */
     bool missed;          /* there were more children since then, of which not all were seen */
     int64_t share_ns, share_step, share_n; /* when shares are looked at next; how often */
-    int64_t share_rest_ns;                 /* not before that: it takes time */
+    int64_t share_read_ns, share_cost_ns;  /* when that was last, and the time it took */
     uint32_t share_process_n;              /* processes that were known then */
     struct mt_watched_all together;
     struct mt_cgroup group; /* the command's, */
     struct mt_cgroup_values group_first, group_last;
+    int group_fd;                          /* of what it has now; -1: none */
     int64_t group_ns, group_step, group_n; /* when it is looked at next; how often */
     uint32_t group_left_n;                 /* processes that are in another one */
     int64_t system_ooms_n;                 /* when it began */

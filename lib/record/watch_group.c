@@ -3,9 +3,10 @@
 void mt_watch_group_begin(struct mt_watch *w, pid_t pid)
 {
     mt_cgroup_of(pid, &w->group);
+    w->group_fd = mt_cgroup_open_current(&w->group);
     mt_cgroup_read(&w->group, &w->group_first);
     w->group_last = w->group_first;
-    w->group_step = 10 * w->interval_ns;
+    w->group_step = 25 * w->interval_ns;
     w->system_ooms_n = mt_system_oom_kills();
 }
 
@@ -24,12 +25,12 @@ static void find_leavers(struct mt_watch *w)
 /* What else there is of it is read now and then: it may be gone at the end. */
 void mt_watch_group(struct mt_watch *w, int64_t t)
 {
-    enum { ALL = 16, LEAVERS = 4 };
+    enum { ALL = 16, LEAVERS = 2 };
     struct mt_cgroup_values v;
     if (!w->group.dir[0] || t < w->group_ns)
         return;
     w->group_ns = t + mt_watch_less(&w->group_n, &w->group_step);
-    int64_t current_b = mt_cgroup_current(&w->group);
+    int64_t current_b = mt_cgroup_current(w->group_fd);
     if (current_b < 0)
         return; /* it is gone */
     if (w->all.n && w->all.v[0].process == 0)

@@ -3,7 +3,7 @@
 #include <time.h>
 
 /* What looks at all pages takes such a part of the time, where there are several and with one. */
-enum { PAGES = 300, PAGES_ALONE = 1000 };
+enum { PAGES = 300, PAGES_ALONE = 5000 };
 static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
 
 static int64_t cpu_ns(void)
@@ -70,11 +70,12 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
 /* Soon where there is a new process, but not in its first moments. */
 static bool is_time(struct mt_watch *w, int64_t t)
 {
-    int64_t soon = t + ripe > w->share_rest_ns ? t + ripe : w->share_rest_ns;
+    int64_t rest = w->share_read_ns + w->share_cost_ns * (w->together.any ? PAGES : PAGES_ALONE);
+    int64_t soon = t + ripe > rest ? t + ripe : rest;
     if (w->process_n != w->share_process_n && soon < w->share_ns)
         w->share_ns = soon;
     w->share_process_n = w->process_n;
-    return t >= w->share_ns;
+    return t >= w->share_ns && t >= rest;
 }
 
 static void tell_shares(struct mt_watch *w, int64_t t)
@@ -85,9 +86,9 @@ static void tell_shares(struct mt_watch *w, int64_t t)
         return;
     int64_t begun = cpu_ns();
     bool whole = read_shares(w, t, &sum);
-    int64_t wait = mt_watch_less(&w->share_n, &w->share_step);
-    w->share_rest_ns = t + (cpu_ns() - begun) * (all->any ? PAGES : PAGES_ALONE);
-    w->share_ns = t + wait > w->share_rest_ns ? t + wait : w->share_rest_ns;
+    w->share_cost_ns = cpu_ns() - begun;
+    w->share_read_ns = t;
+    w->share_ns = t + mt_watch_less(&w->share_n, &w->share_step);
     all->unread |= !whole;
     if (!all->any || !whole)
         return;

@@ -42,6 +42,15 @@ near "the peak, a spike" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 
 grep -q "peak rss 15[0-9]" err || fail "the summary does not tell the peak"
 [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'parts'")" = 0 ] || fail "a whole recording has a note"
 
+# Where nothing changes looks are rarer; what comes then is seen nevertheless, a child, too.
+"$MEMTOOL" record --name calm -- ./phases wait 2000 2>err || fail "exit $?"
+n=$(ask "SELECT record_n FROM run WHERE name = 'calm'")
+if [ "$n" -lt 30 ] || [ "$n" -gt 120 ]; then fail "2 s without a change are looked at $n times"; fi
+"$MEMTOOL" record --name late -- ./phases wait 1000 malloc 30 wait 300 child 20 wait 300 2>err || fail "exit $?"
+near "what came after calm" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 'late' AND device = 'process'")" 32000 1200
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'late' AND peak_b > 15000000 AND device LIKE 'process:%'")" = 1 ] ||
+    fail "a child that came after calm was not seen"
+
 # The peak of a command that ends at once is the kernel's. Where that is no more than a new process has, what was seen
 # of it is a lower bound.
 "$MEMTOOL" record --interval 60000 --name short -- ./phases malloc 3 2>err || fail "exit $?"
@@ -118,7 +127,7 @@ wait $recorder 2>>err
 most=$(ask "SELECT max(peak_b) / 1024 FROM v_device WHERE run = 'killed'")
 near "what was seen of it" "$most" 52400 1024
 ask "SELECT text FROM v_note WHERE run = 'killed'" | grep -q "has not ended" || fail "nothing says that the recorder was killed"
-"$MEMTOOL" peak killed --at 1500ms >out 2>err || fail "exit $?"
+"$MEMTOOL" peak killed --at 900ms >out 2>err || fail "exit $?"
 if grep -q "live unknown" out; then fail "what was looked at is unknown"; fi
 "$MEMTOOL" check killed --max-peak 1GiB >out 2>err
 [ $? = 3 ] || fail "a part of a recording is judged as if it were all"
