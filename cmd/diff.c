@@ -251,6 +251,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
     MT_TRY_OUT(compare(args, &c, err));
+    for (int s = 0; s < 2; s++)
+        MT_TRY_OUT(
+            mt_category_parts_at_peak(c.live.side[s].db, &c.live.side[s].device, &w.parts[s], err));
     if (!sections)
         w.section[MT_SECTION_END] = shows_end(&c);
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));

@@ -4,6 +4,7 @@
 #ifndef MT_DIFF_CMD_H
 #define MT_DIFF_CMD_H
 
+#include "cmd/category_line.h"
 #include "cmd/rows.h"
 #include "lib/analysis/diff_judge.h"
 
@@ -15,6 +16,7 @@ struct mt_diff_trend {
 };
 
 struct mt_diff_wanted {
+    struct mt_category_parts parts[2]; /* of the peaks of both runs */
     bool section[MT_SECTION_N];
     bool per_step;
     bool people; /* read the reports, not programs */

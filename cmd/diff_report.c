@@ -132,6 +132,8 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
                         mt_cell_text(mt_report_text(r, mt_device_categories(&d->side[0].device))));
     mt_report_param(r, "per_step", mt_cell_int(w->per_step));
     add_totals(d, r);
+    mt_category_totals(r, "base_", &w->parts[0]);
+    mt_category_totals(r, "new_", &w->parts[1]);
     *mt_vec_push(out) = r;
     return r;
 }

@@ -1,3 +1,4 @@
+#include "cmd/category_line.h"
 #include "cmd/common.h"
 #include "cmd/view.h"
 #include "gen/queries.h"
@@ -184,6 +185,20 @@ static enum mt_status put_process(struct mt_report *r, const struct mt_view *v,
     return st;
 }
 
+/* What is alive at the peak in the words of who trains models, where that is known. */
+static enum mt_status put_categories(struct mt_report *r, const struct mt_view *v,
+                                     const struct mt_run_device *d, struct mt_err *err)
+{
+    struct mt_category_parts parts;
+    struct mt_buf line = {0};
+    MT_TRY(mt_category_parts_at_peak(v->db, d, &parts, err));
+    mt_category_line(&line, &parts);
+    if (line.n && mt_people_read())
+        put_text(r, name_of(r, d->name, "of the peak"), mt_report_text(r, line.s));
+    mt_buf_free(&line);
+    return MT_OK;
+}
+
 static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, struct mt_err *err)
 {
@@ -197,6 +212,7 @@ static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
     put_bound(r, d->name, "peak", "peak_b", d->one_moment ? INT64_MIN : d->peak_b,
               d->doubt_at_peak_b != 0);
     put_time(r, &v->run, d->name, "peak at", "peak_ns", d->one_moment ? INT64_MIN : d->peak_ns);
+    MT_TRY(put_categories(r, v, d, err));
     put_end(r, d, gaps);
     MT_TRY(put_rss(r, v, d, err));
     if (d->start_b)

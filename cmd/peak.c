@@ -2,6 +2,7 @@
 #include "cmd/peak.h"
 
 #include "cmd/by.h"
+#include "cmd/category_line.h"
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
@@ -255,6 +256,18 @@ static enum mt_status process_report(struct mt_peak *p, const struct mt_peak_fou
     return MT_OK;
 }
 
+/* What is live in the words of who trains models: totals, and for people a line below the title. */
+static void tell_categories(struct mt_peak *p, const struct mt_live_set *live, int64_t level_b)
+{
+    const struct mt_category_parts parts = mt_category_parts_of(&p->view->device, live, level_b);
+    struct mt_buf line = {0};
+    mt_category_totals(p->report, "", &parts);
+    mt_category_line(&line, &parts);
+    if (line.n)
+        mt_buf_addc(&line, '\n');
+    p->report->figure = line.s;
+}
+
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
 {
     struct mt_live_groups groups = {0};
@@ -274,7 +287,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1) {
             describe(p, &f[i], &live);
-            mt_peak_categories(p, &live, f[i].level_b);
+            tell_categories(p, &live, f[i].level_b);
         }
         mt_live_set_free(&live);
         if (st != MT_OK)

@@ -45,10 +45,6 @@ enum mt_status mt_peak_find(struct mt_peak *p, const struct mt_peak_asked *asked
 enum mt_status mt_peak_live(struct mt_peak *p, const struct mt_peak_found *f,
                             struct mt_live_set *live, struct mt_err *err);
 
-/* Says how much of what is live are parameters, gradients and the like, where that is known:
- * totals, and for people a line below the title. */
-void mt_peak_categories(struct mt_peak *p, const struct mt_live_set *live, int64_t level_b);
-
 /* One row per step: level at its start, peak, level at its end, what grew most. */
 enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, struct mt_err *err);
 

@@ -105,3 +105,21 @@ enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
     mt_group(t, keys, key_n, out);
     return MT_OK;
 }
+
+enum mt_status mt_categories_at_peak(struct mt_db *db, const struct mt_run_device *device,
+                                     int64_t out[MT_CATEGORY_N], struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    memset(out, 0, MT_CATEGORY_N * sizeof *out);
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_CATEGORIES, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t category = mt_stmt_int(s, 1);
+        if (category >= 0 && category < MT_CATEGORY_N)
+            mt_wrap_inc(&out[category], mt_stmt_int(s, 5));
+    }
+}

@@ -251,6 +251,10 @@ enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
                                    const enum mt_group_key *keys, int key_n, struct mt_tree *t,
                                    struct mt_groups *out, struct mt_err *err);
 
+/* What is alive at the peak of a device by what it is for, from what is stored. Errors: MT_EDB. */
+enum mt_status mt_categories_at_peak(struct mt_db *db, const struct mt_run_device *device,
+                                     int64_t out[MT_CATEGORY_N], struct mt_err *err);
+
 /* The items of a tree and what is outside ops, grouped. */
 void mt_group(struct mt_tree *t, const enum mt_group_key *keys, int key_n, struct mt_groups *out);
 void mt_groups_free(struct mt_groups *g);

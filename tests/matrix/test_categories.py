@@ -147,6 +147,17 @@ def says_it():
     _, out, _ = m.run("peak", "mlp_adam")
     m.check(out.split("\n")[1] == "parameters 3.527, gradients 3.527, optimizer state 7.055, other 2.002 MiB", "head of peak", out)
     m.run("diff", "mlp_adam", "mlp_adam_keep", "--by", "category")
+    line = "parameters 2.106 MiB, gradients 0 -> 1.609, optimizer state 4.212, activations 15.94 -> 4.203, other 2.008 -> 1.138 MiB"
+    _, out, _ = m.run("diff", "gpt_adamw", "gpt_ckpt")
+    m.check(out.split("\n")[1] == line, "head of diff", out)
+    totals = m.json("diff", "gpt_adamw", "gpt_ckpt")["totals"]
+    for side, run in (("base_", "gpt_adamw"), ("new_", "gpt_ckpt")):
+        peak = m.json("peak", run)["totals"]
+        m.check(all(totals[side + part] == peak[part] for part in (*PARTS, "other_b")), "totals of diff", totals, peak)
+    _, out, _ = m.run("diff", "mlp_adam", f"{SAMPLES}/heap/heaptrack.zst", codes=(0, 2, 3))
+    m.check("parameters" not in out, "diff with a run without categories", out)
+    _, out, _ = m.run("info", "mlp_adam")
+    m.check("parameters 3.527, gradients 3.527, optimizer state 7.055, other 2.002 MiB" in out, "info", out)
     m.run("leaks", "gpt_accum", "--by", "category")
     m.run("table", "mlp_adam", "--by", "category,shape", codes=(2,))
 

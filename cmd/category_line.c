@@ -1,0 +1,155 @@
+#include "cmd/category_line.h"
+
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/run/knows.h"
+#include <string.h>
+
+static const struct {
+    const char *words, *total;
+} parts_of[MT_PART_N] = {{"parameters", "parameters_b"},
+                         {"gradients", "gradients_b"},
+                         {"optimizer state", "optimizer_state_b"},
+                         {"activations", "activations_b"},
+                         {"other", "other_b"},
+                         {"older than the recording", "older_b"}};
+
+static enum mt_category_part part_of(uint8_t category)
+{
+    switch (category) {
+    case MT_CATEGORY_PARAMETER:
+        return MT_PART_PARAMETERS;
+    case MT_CATEGORY_GRADIENT:
+        return MT_PART_GRADIENTS;
+    case MT_CATEGORY_OPTIMIZER_STATE:
+        return MT_PART_OPTIMIZER_STATE;
+    case MT_CATEGORY_ACTIVATION:
+    case MT_CATEGORY_RECOMPUTED:
+        return MT_PART_ACTIVATIONS;
+    default:
+        return MT_PART_OTHER;
+    }
+}
+
+/* Whether the line is worth having: of a device of some categories it says what was asked for. */
+static bool is_told(const struct mt_run_device *device)
+{
+    return mt_device_categorizes(device) && !device->only;
+}
+
+/* The rest up to a level is older than the recording. */
+static void add_older(struct mt_category_parts *p, int64_t level_b)
+{
+    p->bytes[MT_PART_OLDER] = level_b;
+    for (int i = 0; i < MT_PART_OLDER; i++)
+        mt_wrap_dec(&p->bytes[MT_PART_OLDER], p->bytes[i]);
+}
+
+struct mt_category_parts mt_category_parts_of(const struct mt_run_device *device,
+                                              const struct mt_live_set *live, int64_t level_b)
+{
+    struct mt_category_parts p = {.known = is_told(device)};
+    for (size_t i = 0; p.known && i < live->blocks.n; i++)
+        if (!mt_allocation_is_unknown(&live->blocks.v[i]))
+            mt_wrap_inc(&p.bytes[part_of(live->blocks.v[i].origin.category)],
+                        live->blocks.v[i].bytes);
+    if (p.known)
+        add_older(&p, level_b);
+    return p;
+}
+
+enum mt_status mt_category_parts_at_peak(struct mt_db *db, const struct mt_run_device *device,
+                                         struct mt_category_parts *out, struct mt_err *err)
+{
+    int64_t bytes[MT_CATEGORY_N];
+    *out = (struct mt_category_parts){.known = is_told(device)};
+    if (!out->known)
+        return MT_OK;
+    MT_TRY(mt_categories_at_peak(db, device, bytes, err));
+    for (int c = 0; c < MT_CATEGORY_BEFORE; c++)
+        mt_wrap_inc(&out->bytes[part_of((uint8_t)c)], bytes[c]);
+    add_older(out, device->peak_b);
+    return MT_OK;
+}
+
+void mt_category_totals(struct mt_report *r, const char *prefix,
+                        const struct mt_category_parts *parts)
+{
+    for (int i = 0; i < MT_PART_N && parts->known; i++)
+        mt_report_total(r, mt_report_textf(r, "%s%s", prefix, parts_of[i].total),
+                        mt_cell_int(parts->bytes[i]));
+}
+
+/* Whether a model is known to be there. */
+static bool has_model(const struct mt_category_parts *p)
+{
+    const int64_t *b = p->bytes;
+    return p->known && (b[MT_PART_GRADIENTS] || b[MT_PART_OPTIMIZER_STATE] ||
+                        (b[MT_PART_PARAMETERS] && b[MT_PART_ACTIVATIONS]));
+}
+
+/* A figure of the line, and its unit. */
+struct figure {
+    char text[2][MT_HUMAN_MAX];
+    int part, n; /* n 2: it changed */
+};
+
+static const char *unit_of(const char *text)
+{
+    const char *blank = strchr(text, ' ');
+    return blank ? blank : "";
+}
+
+/* Without its unit where the next figure has the same. */
+static void add_figure(struct mt_buf *out, const char *text, const char *next)
+{
+    const char *unit = unit_of(text);
+    bool same = next && *unit && strcmp(unit, unit_of(next)) == 0;
+    mt_buf_addf(out, "%.*s", (int)(same ? (size_t)(unit - text) : strlen(text)), text);
+}
+
+static void write_line(struct mt_buf *out, const struct figure *v, int n)
+{
+    for (int k = 0; k < n; k++) {
+        const char *behind = k + 1 < n ? v[k + 1].text[0] : NULL;
+        mt_buf_addf(out, "%s%s ", k ? ", " : "", parts_of[v[k].part].words);
+        add_figure(out, v[k].text[0], v[k].n == 2 ? v[k].text[1] : behind);
+        if (v[k].n == 2) {
+            mt_buf_adds(out, " -> ");
+            add_figure(out, v[k].text[1], behind);
+        }
+    }
+}
+
+void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts)
+{
+    struct figure v[MT_PART_N];
+    int n = 0;
+    for (int i = 0; i < MT_PART_N && has_model(parts); i++) {
+        if (!parts->bytes[i])
+            continue;
+        v[n] = (struct figure){.part = i, .n = 1};
+        mt_human_bytes(parts->bytes[i], v[n++].text[0]);
+    }
+    write_line(out, v, n);
+}
+
+void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts parts[2])
+{
+    struct figure v[MT_PART_N];
+    int n = 0;
+    bool told = parts[0].known && parts[1].known && (has_model(&parts[0]) || has_model(&parts[1]));
+    for (int i = 0; i < MT_PART_N && told; i++) {
+        if (!parts[0].bytes[i] && !parts[1].bytes[i])
+            continue;
+        v[n] = (struct figure){.part = i};
+        for (int s = 0; s < 2; s++)
+            if (parts[s].bytes[i])
+                mt_human_bytes(parts[s].bytes[i], v[n].text[s]);
+            else
+                v[n].text[s][0] = '0';
+        v[n].n = strcmp(v[n].text[0], v[n].text[1]) == 0 ? 1 : 2;
+        n++;
+    }
+    write_line(out, v, n);
+}
