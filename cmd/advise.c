@@ -10,7 +10,7 @@
 enum { SITES_SHOWN = 3, PARTS_MAX = 1 << 20 };
 
 static const char *device_name, *only, *least_text;
-static struct mt_batch_asked batch;
+static struct mt_batch_asked batch = {.batch = MT_UNKNOWN};
 static int64_t accumulate = 4, chunks = 8;
 static bool all;
 static double least_pct = 5;
@@ -46,7 +46,7 @@ static const char *paragraph(struct mt_report *r, const struct mt_advice *a)
         mt_buf_addf(&b, ". It costs: %s", a->rule->price);
     if (a->price_ns != MT_UNKNOWN)
         mt_buf_addf(&b, ", %s a step", mt_human_ns(a->price_ns, bytes));
-    mt_buf_addf(&b, ". Write: %s", a->rule->how);
+    mt_buf_addf(&b, ". Write: %s", a->how);
     const char *text = mt_report_text(r, b.s);
     mt_buf_free(&b);
     return text;
@@ -76,7 +76,7 @@ static void add_row(struct mt_report *r, const struct mt_advice *a, const struct
         c[i] = mt_cell_text(mt_report_text(r, a->sites.v[0].name));
     i++;
     c[i++] = mt_cell_text(mt_report_text(r, a->because));
-    c[i++] = mt_cell_text(a->rule->how);
+    c[i++] = mt_cell_text(mt_report_text(r, a->how));
     c[i++] = mt_cell_text(paragraph(r, a));
 }
 
@@ -180,26 +180,25 @@ static enum mt_status read_least(struct mt_err *err)
 
 static enum mt_status check_choice(const struct mt_args *args, struct mt_err *err)
 {
-    if (args->n <= 1 && accumulate > 1 && chunks > 1 && accumulate < PARTS_MAX &&
-        chunks < PARTS_MAX)
+    if (args->n <= 1 && accumulate > 1 && chunks > 1 && accumulate <= PARTS_MAX &&
+        chunks <= PARTS_MAX)
         return MT_OK;
     if (args->n > 1) {
         MT_FAIL(err, MT_EUSAGE, "advice is for one run");
         mt_err_hint(err, "Several runs are for batch sizes: memtool advise a:16 b:32 --batch 64.");
     } else {
-        MT_FAIL(err, MT_EUSAGE, "--accumulate and --chunks are 2 or more");
+        MT_FAIL(err, MT_EUSAGE, "--accumulate and --chunks are 2 or more, %d at most", PARTS_MAX);
     }
     return MT_EUSAGE;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
-    (void)exit_code;
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name,
                                           MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
     batch.device = device_name;
-    if (batch.batch || batch.fit || mt_advise_has_sizes(args))
-        return mt_advise_batch(args, &batch, err);
+    if (batch.batch != MT_UNKNOWN || batch.fit || mt_advise_has_sizes(args))
+        return mt_advise_batch(args, &batch, exit_code, err);
     MT_TRY(read_least(err));
     MT_TRY(check_choice(args, err));
     return mt_report_on_view(args, &wanted, "memtool.advise", show, err);

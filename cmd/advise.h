@@ -10,7 +10,7 @@
 /* What is asked about the size of batches. */
 struct mt_batch_asked {
     const char *device;   /* NULL: the one with most bytes allocated */
-    int64_t batch;        /* the peak at that size; 0: not asked */
+    int64_t batch;        /* the peak at that size; MT_UNKNOWN: not asked */
     const char *fit;      /* the largest size that fits in so much; NULL: not asked */
     const char *reserved; /* of that, so much is for other things; NULL: nothing */
 };
@@ -18,9 +18,10 @@ struct mt_batch_asked {
 /* Whether the arguments are runs with their batch sizes, "base:16". */
 bool mt_advise_has_sizes(const struct mt_args *args);
 
-/* Shows the peak at other batch sizes, from one run or two, a third being a check. Errors:
- * MT_EUSAGE: sizes that are missing, equal, or no sizes; what opening runs gives. */
+/* Shows the peak at other batch sizes, from one run or two, a third being a check; *exit_code is 3
+ * where the runs do not tell. Errors: MT_EUSAGE: sizes that are missing, equal, or no sizes; what
+ * opening runs gives. */
 enum mt_status mt_advise_batch(const struct mt_args *args, const struct mt_batch_asked *asked,
-                               struct mt_err *err);
+                               int *exit_code, struct mt_err *err);
 
 #endif

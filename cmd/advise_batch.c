@@ -23,6 +23,7 @@ struct batches {
     struct mt_batch batch;
     int64_t fit_b;
     double off_pct; /* the third, as far as it differs */
+    int *exit_code;
     struct mt_report *r;
 };
 
@@ -149,10 +150,24 @@ static bool is_refused(const struct batches *b)
     return b->off_pct > REFUSED_PERCENT || b->off_pct < -REFUSED_PERCENT;
 }
 
-static void add_fit(struct batches *b)
+/* No figure, and why. */
+static enum mt_status cannot_tell(struct batches *b, struct mt_err *err)
+{
+    if (is_refused(b))
+        mt_report_note(b->r, "The third run is %.1f %% off what the others predict: no figure.",
+                       b->off_pct);
+    else
+        mt_report_note(b->r,
+                       "%s not show how the peak grows with the batch: no figure. Record a size at "
+                       "which what is of the batch is a larger part of the peak.",
+                       b->n > 1 ? "These runs do" : "This run does");
+    *b->exit_code = 3;
+    return mt_show(b->r, err);
+}
+
+static void add_fit(struct batches *b, int64_t n)
 {
     char bytes[MT_HUMAN_MAX];
-    int64_t n = mt_batch_fit(&b->batch, b->fit_b);
     if (n)
         add_row(b, n, MT_UNKNOWN);
     add_row(b, n + 1, MT_UNKNOWN);
@@ -179,32 +194,41 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
     mt_report_columns(b->r, "batch_n new_peak_b peak_b=RECORDED method");
     for (int i = 0; i < b->n; i++)
         mt_view_about(&b->all[i].view, b->r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
+    for (int i = 0; i < b->n; i++)
+        mt_report_older(b->r, &b->all[i].view.run, &b->all[i].view.device);
     add_recorded(b);
-    if (is_refused(b)) {
-        mt_report_note(b->r, "The third run is %.1f %% off what the others predict: no figure.",
-                       b->off_pct);
-        return mt_show(b->r, err);
-    }
-    if (b->asked->batch)
+    int64_t fit = b->asked->fit ? mt_batch_fit(&b->batch, b->fit_b) : 0;
+    if (is_refused(b) || !mt_batch_grows(&b->batch) || fit == MT_UNKNOWN)
+        return cannot_tell(b, err);
+    if (b->asked->batch != MT_UNKNOWN)
         add_row(b, b->asked->batch, MT_UNKNOWN);
     if (b->asked->fit)
-        add_fit(b);
+        add_fit(b, fit);
     note_method(b);
     return mt_show(b->r, err);
 }
 
-enum mt_status mt_advise_batch(const struct mt_args *args, const struct mt_batch_asked *asked,
-                               struct mt_err *err)
+static enum mt_status check_asked(const struct mt_args *args, const struct mt_batch_asked *asked,
+                                  struct mt_err *err)
 {
-    struct batches b = {.asked = asked};
+    bool is_size = asked->batch >= 1 && asked->batch <= most_n;
+    if (args->n && (asked->batch == MT_UNKNOWN ? asked->fit != NULL : is_size))
+        return MT_OK;
+    if (asked->batch != MT_UNKNOWN && !is_size)
+        MT_FAIL(err, MT_EUSAGE, "--batch is 1 or more, %lld at most", (long long)most_n);
+    else
+        MT_FAIL(err, MT_EUSAGE, "%s", args->n ? "nothing is asked of the batch sizes" : "no run");
+    mt_err_hint(err, "memtool advise base:16 --batch 64, or memtool advise base:16 --fit 24GiB");
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_advise_batch(const struct mt_args *args, const struct mt_batch_asked *asked,
+                               int *exit_code, struct mt_err *err)
+{
+    struct batches b = {.asked = asked, .exit_code = exit_code};
     struct mt_report report;
     enum mt_status st = MT_OK;
-    if ((!asked->batch && !asked->fit) || !args->n) {
-        MT_FAIL(err, MT_EUSAGE, "%s", args->n ? "nothing is asked of the batch sizes" : "no run");
-        mt_err_hint(err,
-                    "memtool advise base:16 --batch 64, or memtool advise base:16 --fit 24GiB");
-        return MT_EUSAGE;
-    }
+    MT_TRY(check_asked(args, asked, err));
     mt_report_init(&report, "memtool.advise_batch", 1);
     b.r = &report;
     for (size_t i = 0; i < args->n && st == MT_OK; i++)

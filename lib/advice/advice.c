@@ -84,6 +84,7 @@ static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_cho
         a->new_peak_phase = phase_at(f, record);
         a->price_ns = p.price_ns;
         a->because = mt_strdup(p.because.s ? p.because.s : "");
+        a->how = mt_strdup(p.how.s ? p.how.s : a->rule->how);
         find_evidence(&p, strings, a);
     }
     mt_advice_plan_free(&p);
@@ -154,6 +155,7 @@ void mt_advices_free(struct mt_advices *a)
 {
     for (size_t i = 0; i < a->all.n; i++) {
         free(a->all.v[i].because);
+        free(a->all.v[i].how);
         mt_vec_free(&a->all.v[i].sites);
     }
     mt_vec_free(&a->all);

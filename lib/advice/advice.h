@@ -26,6 +26,7 @@ struct mt_advice {
     int64_t at_peak_b, at_peak_n; /* blocks that it touches, of those alive at the recorded peak */
     int64_t price_ns;             /* of a step; MT_UNKNOWN */
     char *because;                /* what was found */
+    char *how;                    /* a line of code */
     MT_VEC(struct mt_advice_site) sites;
 };
 

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALAR_B = 8, ALIKE_PERCENT = 98 };
+enum {
+    SCALAR_B = 8,
+    ALIKE_PERCENT = 98,
+    LEAST_RISE = 1000 /* of as many bytes of the peak, one */
+};
 static const int64_t most_n = (int64_t)1 << 32;
 
 const char *const mt_batch_method_names[MT_BATCH_N] = {"one run", "blocks", "line"};
@@ -133,6 +137,14 @@ int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
     return peak;
 }
 
+bool mt_batch_grows(const struct mt_batch *b)
+{
+    const struct mt_batch_run *last = &b->runs[b->run_n - 1];
+    if (b->method == MT_BATCH_LINE)
+        return last->f->peak_b - b->runs[0].f->peak_b > last->f->peak_b / LEAST_RISE;
+    return mt_batch_peak(b, most_n) > mt_batch_peak(b, last->n);
+}
+
 int64_t mt_batch_fit(const struct mt_batch *b, int64_t bytes)
 {
     int64_t low = 0, high = 1;
@@ -140,6 +152,8 @@ int64_t mt_batch_fit(const struct mt_batch *b, int64_t bytes)
         low = high;
         high *= 2;
     }
+    if (high >= most_n)
+        return MT_UNKNOWN;
     while (high - low > 1) {
         int64_t mid = low + (high - low) / 2;
         if (mt_batch_peak(b, mid) <= bytes)

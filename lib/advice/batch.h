@@ -34,7 +34,12 @@ void mt_batch_free(struct mt_batch *b);
 /* The peak at that size, bytes. INT64_MAX: it leaves 64 bits. */
 int64_t mt_batch_peak(const struct mt_batch *b, int64_t n);
 
-/* The largest size whose peak is at most so many bytes; 0: not even 1. */
+/* Whether the runs show how the peak grows with the batch: it is higher at some size. Peaks that
+ * lie on a line, but hardly differ, show that something else is there, which hides what grows. */
+bool mt_batch_grows(const struct mt_batch *b);
+
+/* The largest size whose peak is at most so many bytes; 0: not even 1; MT_UNKNOWN: no size that
+ * anybody uses is too large, so the runs do not show what is. */
 int64_t mt_batch_fit(const struct mt_batch *b, int64_t bytes);
 
 /* Whether a block is as large as the batch, and sizes: those of parameters and gradients. */

@@ -146,23 +146,64 @@ static enum mt_status load_blocks(struct mt_db *db, struct mt_advice_facts *f, s
     }
 }
 
-/* When each record was, as the blocks tell; of other devices' records, that of the one before. */
-static void find_times(struct mt_advice_facts *f)
+/* ---- records ---- */
+
+/* A record that a block names, and when it was. */
+struct named {
+    int64_t record, t_ns;
+};
+
+static void name_record(const struct mt_advice_facts *f, struct named *v, size_t *n, int64_t record,
+                        int64_t t_ns)
 {
-    f->record_n = f->run->record_end;
-    f->record_ns = mt_alloc(((size_t)f->record_n + 1) * sizeof *f->record_ns);
-    for (int64_t i = 0; i < f->record_n; i++)
-        f->record_ns[i] = INT64_MIN;
+    if (record >= 0 && record < f->run->record_end)
+        v[(*n)++] = (struct named){record, t_ns};
+}
+
+/* The place of a record among those named; what is before all or behind them stays there. */
+static int64_t place_of(const struct named *v, int64_t n, int64_t record)
+{
+    int64_t low = 0, high = n;
+    if (record < 0)
+        return record;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (v[mid].record < record)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n ? low : INT64_MAX;
+}
+
+/*
+ * Numbers the records that blocks name, from 0 on, and notes when each was: of the others, which
+ * are of other devices, nothing is asked. So what is held follows from what is there, whatever a
+ * database says of the number of its records.
+ */
+static void find_records(struct mt_advice_facts *f)
+{
+    struct named *v = mt_alloc((2 * f->blocks.n + 1) * sizeof *v);
+    size_t n = 0;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        if (b->alloc_record >= 0 && b->alloc_record < f->record_n)
-            f->record_ns[b->alloc_record] = b->alloc_ns;
-        if (b->freed_record >= 0 && b->freed_record < f->record_n)
-            f->record_ns[b->freed_record] = b->freed_ns;
+        name_record(f, v, &n, b->alloc_record, b->alloc_ns);
+        name_record(f, v, &n, b->freed_record, b->freed_ns);
     }
-    for (int64_t i = 1; i < f->record_n; i++)
-        if (f->record_ns[i] < f->record_ns[i - 1])
-            f->record_ns[i] = f->record_ns[i - 1];
+    mt_sort_by_time(v, n, sizeof *v, NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || v[i].record != v[f->record_n - 1].record)
+            v[f->record_n++] = v[i];
+    }
+    f->record_ns = mt_alloc(((size_t)f->record_n + 1) * sizeof *f->record_ns);
+    for (int64_t i = 0, last = INT64_MIN; i < f->record_n; i++)
+        f->record_ns[i] = last = v[i].t_ns > last ? v[i].t_ns : last;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        struct mt_advice_block *b = &f->blocks.v[i];
+        b->alloc_record = place_of(v, f->record_n, b->alloc_record);
+        b->freed_record = place_of(v, f->record_n, b->freed_record);
+    }
+    free(v);
 }
 
 int64_t mt_advice_record(const struct mt_advice_facts *f, int64_t t_ns)
@@ -399,7 +440,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
     MT_TRY(st);
     MT_TRY(load_threads(blocks->db, out, err));
     MT_TRY(load_blocks(blocks->db, out, err));
-    find_times(out);
+    find_records(out);
     mt_advice_sort(out, out->optimizers.v, out->optimizers.n);
     mt_advice_sort(out, out->zero_grads.v, out->zero_grads.n);
     find_makers(out);

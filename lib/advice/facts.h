@@ -34,7 +34,7 @@ struct mt_advice_op {
 struct mt_advice_block {
     int64_t bytes;
     int64_t alloc_ns, freed_ns;         /* INT64_MAX: never */
-    int64_t alloc_record, freed_record; /* the same */
+    int64_t alloc_record, freed_record; /* the same; numbers of `record_ns` */
     uint32_t alloc_op, freed_op;        /* MT_NONE: outside ops */
     uint32_t node;                      /* it was allocated in */
     uint8_t category, rule;             /* enum mt_category, mt_category_rule */
@@ -59,7 +59,7 @@ struct mt_advice_facts {
     MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
     MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
     MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
-    int64_t *record_ns;          /* of the records 0 .. record_n - 1 */
+    int64_t *record_ns;          /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */
     int64_t element_b; /* size of a number in the largest matrix product; 0: unknown */

@@ -52,6 +52,7 @@ void mt_advice_plan_free(struct mt_advice_plan *p)
 {
     mt_vec_free(&p->lives.all);
     mt_buf_free(&p->because);
+    mt_buf_free(&p->how);
     free(p->touched);
     p->touched = NULL;
 }

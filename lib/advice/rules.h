@@ -27,6 +27,7 @@ struct mt_advice_plan {
     enum mt_advice_bound bound;
     int64_t price_ns;      /* of a step; MT_UNKNOWN: nothing is known of it, or it is free */
     struct mt_buf because; /* what was found */
+    struct mt_buf how;     /* a line of code for this program; empty: that of the rule */
 };
 
 /* Returns whether there is anything to change. */

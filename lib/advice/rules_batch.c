@@ -1,6 +1,7 @@
 /* What changes with the size of a batch, and of an element. */
 #include "lib/advice/batch.h"
 #include "lib/advice/rules.h"
+#include "lib/base/wrap.h"
 #include <string.h>
 
 enum { FLOAT32_B = 4 };
@@ -26,7 +27,7 @@ static int64_t added_at(const struct mt_advice_facts *f, size_t block)
         if (f->ops.v[i].inside & MT_IN_ACCUMULATE)
             return mt_advice_record(f, f->ops.v[i].end_ns);
     }
-    return f->blocks.v[block].alloc_record + 1;
+    return mt_wrap_add(f->blocks.v[block].alloc_record, 1);
 }
 
 bool mt_advise_accumulate(struct mt_advice_plan *p)

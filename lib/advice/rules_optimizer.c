@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SCALAR_B = 8 };
+
 /* The first optimizer step that begins at that time or later; MT_NONE: there is none. */
 static uint32_t step_after(const struct mt_advice_facts *f, int64_t t_ns)
 {
@@ -99,29 +101,116 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
     return any;
 }
 
-/* Makes the temporaries of foreach go; per_tensor: adds what takes their place. */
-static bool without_foreach(struct mt_advice_plan *p, bool per_tensor)
+/* ---- tensor by tensor, or all in one kernel ---- */
+
+/* What a class of torch.optim has, and what it needs for a tensor if it steps one by one: so many
+ * blocks of its size, and one of the tensor before it, which a variable still names. */
+struct optimizer_class {
+    const char *name;
+    uint8_t blocks, before;
+    bool fused;
+    enum mt_advice_bound bound; /* of tensor by tensor */
+};
+static const struct optimizer_class classes[] = {
+    {"Adam", 2, 1, true, MT_BOUND_EXACT},
+    {"AdamW", 2, 1, true, MT_BOUND_EXACT},
+    {"NAdam", 2, 1, false, MT_BOUND_EXACT},
+    {"RAdam", 5, 0, false, MT_BOUND_ABOUT},
+    {"Adamax", 1, 0, false, MT_BOUND_EXACT},
+    {"Adadelta", 2, 1, false, MT_BOUND_UP_TO}, /* weight decay is not seen, and needs one more */
+    {"RMSprop", 1, 1, false, MT_BOUND_EXACT},
+    {"Adagrad", 1, 1, true, MT_BOUND_EXACT},
+    {"SGD", 1, 0, true, MT_BOUND_UP_TO}, /* nesterov is not seen, and needs one more */
+    {"ASGD", 0, 0, false, MT_BOUND_ABOUT},
+};
+
+/* The class of an Optimizer.step#CLASS.step; NULL: nobody knows what options it has. */
+static const struct optimizer_class *class_of(const struct mt_advice_facts *f, uint32_t step)
+{
+    const char *name = mt_advice_name(f, step);
+    name += strcspn(name, "#");
+    name += *name == '#';
+    size_t n = strcspn(name, ".");
+    for (size_t i = 0; i < MT_ARRAY_LEN(classes); i++)
+        if (strlen(classes[i].name) == n && strncmp(classes[i].name, name, n) == 0)
+            return &classes[i];
+    return NULL;
+}
+
+/* A step of an optimizer, and what takes the place of its temporary blocks. */
+struct step_temps {
+    const struct optimizer_class *class;
+    int64_t n;
+    int64_t most_b;   /* for the tensor that needs most */
+    int64_t before_b; /* of the last block, if the op is the same: a list of tensors in order */
+    uint32_t op;
+    bool decays; /* a sum of gradients and weights is one more */
+};
+
+static void add_temp(const struct mt_advice_facts *f, struct step_temps *s,
+                     const struct mt_advice_block *b)
+{
+    const char *name = mt_advice_name(f, f->ops.v[b->alloc_op].top);
+    uint32_t op = f->ops.v[b->alloc_op].top;
+    int64_t before = s->class->before && s->op == op ? s->before_b : 0;
+    int64_t needs = mt_wrap_add(mt_wrap_mul(s->class->blocks, b->bytes), before);
+    bool decays = strcmp(name, "aten::_foreach_add") == 0 && s->class->bound == MT_BOUND_EXACT;
+    s->decays |= decays;
+    if (s->decays)
+        needs = mt_wrap_add(needs, b->bytes);
+    s->most_b = needs > s->most_b ? needs : s->most_b;
+    s->before_b = b->bytes;
+    s->op = op;
+    s->n++;
+}
+
+/* "torch.optim.Adam(..., fused=True)" of each class once. */
+static void write_how(struct mt_advice_plan *p, const struct step_temps *steps, const char *option)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t n = 0, *largest = mt_alloc((f->ops.n + 1) * sizeof *largest);
+    for (size_t i = 0; i < f->optimizers.n; i++) {
+        const struct step_temps *s = &steps[f->optimizers.v[i]];
+        if (!s->n)
+            continue;
+        struct mt_buf one = {0};
+        mt_buf_addf(&one, "torch.optim.%s(..., %s)", s->class->name, option);
+        if (!p->how.s || !strstr(p->how.s, one.s))
+            mt_buf_addf(&p->how, "%s%s", p->how.n ? "; " : "", one.s);
+        mt_buf_free(&one);
+    }
+}
+
+/* Makes the temporaries of foreach go; fused: what takes their place needs none. */
+static bool without_foreach(struct mt_advice_plan *p, bool fused)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct step_temps *steps = mt_alloc((f->ops.n + 1) * sizeof *steps);
+    int64_t n = 0;
+    for (size_t i = 0; i < f->optimizers.n; i++)
+        steps[f->optimizers.v[i]] =
+            (struct step_temps){.class = class_of(f, f->optimizers.v[i]), .op = MT_NONE};
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         const struct mt_advice_op *op = b->alloc_op == MT_NONE ? NULL : &f->ops.v[b->alloc_op];
-        if (b->category != MT_CATEGORY_TEMPORARY || !op || !(op->inside & MT_IN_FOREACH) ||
-            op->optimizer == MT_NONE)
+        if (b->category != MT_CATEGORY_TEMPORARY || b->bytes <= SCALAR_B || !op ||
+            !(op->inside & MT_IN_FOREACH) || op->optimizer == MT_NONE || op->top == MT_NONE)
             continue;
-        if (b->bytes > largest[op->optimizer])
-            largest[op->optimizer] = b->bytes;
+        struct step_temps *s = &steps[op->optimizer];
+        if (!s->class || (fused && !s->class->fused))
+            continue;
+        add_temp(f, s, b);
         mt_advice_resize(p, i, 0);
         n++;
     }
-    for (size_t i = 0; per_tensor && i < f->optimizers.n; i++) {
+    for (size_t i = 0; !fused && i < f->optimizers.n; i++) {
         uint32_t own = f->optimizers.v[i];
-        int64_t times = strstr(mt_advice_name(f, own), "Adam") ? 2 : 1;
-        mt_advice_add(p, f->ops.v[own].start_ns, f->ops.v[own].end_ns,
-                      mt_wrap_mul(times, largest[own]));
+        if (!steps[own].n)
+            continue;
+        mt_advice_add(p, f->ops.v[own].start_ns, f->ops.v[own].end_ns, steps[own].most_b);
+        p->bound = p->bound > steps[own].class->bound ? p->bound : steps[own].class->bound;
     }
-    free(largest);
+    write_how(p, steps, fused ? "fused=True" : "foreach=False");
+    free(steps);
     if (n >= 2)
         mt_buf_addf(&p->because,
                     "the optimizer works on all tensors at once: %lld temporary blocks",
@@ -131,10 +220,10 @@ static bool without_foreach(struct mt_advice_plan *p, bool per_tensor)
 
 bool mt_advise_foreach_false(struct mt_advice_plan *p)
 {
-    return without_foreach(p, true);
+    return without_foreach(p, false);
 }
 
 bool mt_advise_fused(struct mt_advice_plan *p)
 {
-    return without_foreach(p, false);
+    return without_foreach(p, true);
 }

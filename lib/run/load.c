@@ -92,7 +92,7 @@ static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct fr
     bool row;
     bool in_order = id == known->next && id < INT64_MAX - 2 * MOST;
     known->n = !in_order ? 1 : known->n < MOST ? 2 * known->n + 1 : known->n;
-    int64_t last = id + known->n - 1;
+    int64_t last = id + (known->n - 1);
     known->next = mt_wrap_add(last, 1);
     MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &f, err));
     mt_stmt_bind(f, "ii", id, last);

@@ -4,6 +4,7 @@
 tests/recordings/README.md says what the programs are. A recorded peak of None: nothing is to be advised."""
 
 import glob
+import json
 import os
 
 import mt
@@ -31,6 +32,14 @@ PAIRS = (
     ("foreach_false", "mlp_wide_foreach", 36351188, 0.2, "exact"),
     ("fused", "mlp_wide_foreach", 31695824, 0.1, "exact"),
     ("fused", "multi_task", 1369352, 0.1, "exact"),
+    ("foreach_false", "optim_adamax", 1130544, 0.1, "exact"),
+    ("foreach_false", "optim_adadelta", 1196592, 0.1, "up_to"),
+    ("foreach_false", "optim_adagrad", 866864, 0.1, "exact"),
+    ("foreach_false", "optim_adamwd", 1262128, 0.1, "exact"),
+    ("foreach_false", "optim_nobias", 1253408, 0.1, "exact"),
+    ("foreach_false", "optim_rms", 866852, 0.1, "exact"),
+    ("fused", "optim_adagrad", 804904, 0.1, "exact"),
+    ("fused", "optim_adamwd", 1069096, 0.1, "exact"),
     ("chunked_loss", "gpt_vocab", 43626624, 0.1, "about"),
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
@@ -55,6 +64,15 @@ BATCHES = (
     (("cnn_sgd:16",), 32, 68936008, 0.1, "one run"),
     (("cnn_b32:32",), 8, 17521864, 0.5, "one run"),
 )
+
+# The class that a line of code is written with, and what others do not have.
+CODE = {
+    "optim_adamax": {"foreach_false": "torch.optim.Adamax(..., foreach=False)", "fused": None},
+    "optim_adadelta": {"foreach_false": "torch.optim.Adadelta(..., foreach=False)", "fused": None},
+    "optim_rms": {"foreach_false": "torch.optim.RMSprop(..., foreach=False)", "fused": None},
+    "optim_adagrad": {"foreach_false": "torch.optim.Adagrad(..., foreach=False)", "fused": "torch.optim.Adagrad(..., fused=True)"},
+    "mlp_wide_foreach": {"foreach_false": "torch.optim.Adam(..., foreach=False)", "fused": "torch.optim.Adam(..., fused=True)"},
+}
 
 m = mt.Matrix()
 files = {os.path.basename(f)[: -len(".json.zst")]: f for folder in ("categories", "advice") for f in glob.glob(f"{RECORDINGS}/{folder}/*.json.zst")}
@@ -93,6 +111,10 @@ for run, words in SILENT.items():
     found = advice(run)
     for what in words:
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
+for run, codes in CODE.items():
+    found = advice(run, "--all")
+    for what, code in codes.items():
+        m.check(found.get(what, {}).get("how") == code, run, what, "is written", found.get(what), "not", code)
 for run in peaks:
     every, some = advice(run, "--all"), advice(run)
     m.check(replay(run, lambda b: b["bytes_b"]) == peaks[run], run, "blocks add up to the peak")
@@ -112,8 +134,18 @@ fit = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "--fit", str(68936008))
 m.check(fit[-2]["batch_n"] == 32 and fit[-1]["batch_n"] == 33 and fit[-1]["new_peak_b"] > 68936008, "the largest batch that fits", fit)
 third = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "cnn_b32:32", "--batch", "64")
 m.check([row["batch_n"] for row in third] == [8, 16, 32, 64] and third[2]["new_peak_b"] == third[2]["peak_b"], "a third run agrees", third)
-wrong = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "cnn_b32:48", "--batch", "64")
-m.check([row["batch_n"] for row in wrong] == [8, 16, 48], "a third run that does not agree", wrong)
+# runs of which nothing can be told: code 3, and no row but of what was recorded
+for args, sizes, word in (
+    (("cnn_b8:8", "cnn_sgd:16", "cnn_b32:48", "--batch", "64"), [8, 16, 48], "third run"),
+    (("mlp_tiny_b8:8", "mlp_tiny_b16:16", "--fit", "24GiB"), [8, 16], "how the peak grows"),
+    (("mlp_tiny_b8:8", "mlp_tiny_b16:16", "--batch", "1024"), [8, 16], "how the peak grows"),
+    (("mlp_nograd:64", "mlp_nograd:65", "--fit", "24GiB"), [64, 65], "how the peak grows"),
+    (("cnn_b8:8", "--fit", "100000TiB"), [8], "how the peak grows"),
+):
+    code, told, err = m.run("advise", *args, "--format", "json", codes=(3,))
+    answer = json.loads(told)
+    m.check([row["batch_n"] for row in answer["rows"]] == sizes, args, answer["rows"])
+    m.check(any(word in note for note in answer["notes"]), args, "says", answer["notes"])
 for args, word in (
     (("cnn_b8:8", "cnn_sgd:8", "--batch", "32"), "both runs"),
     (("cnn_b8", "--batch", "32"), "no batch size"),
@@ -122,6 +154,8 @@ for args, word in (
     (("cnn_b8", "--only", "checkpiont"), "checkpoint"),
     (("cnn_b8", "--min-saving", "x"), "--min-saving"),
     (("cnn_b8", "--chunks", "1"), "2 or more"),
+    (("cnn_b8", "--chunks", "1048577"), "1048576 at most"),
+    (("cnn_b8:8", "--batch", "0"), "--batch is 1 or more"),
     (("cnn_b8:8", "--fit", "x"), "--fit"),
 ):
     code, _, err = m.run("advise", *args, codes=(2,))

@@ -143,8 +143,8 @@ n1: %d (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
 # ---- reports ----
 
 EVERY = ["table", "table --by site", "tree", "peak", "leaks", "timeline", "memory", "diff", "leaks over runs", "check --max-peak 1TiB",
-         "check --max-at-end 1TiB", "check --max-alloc-growth 900%", "check --max-peak-growth 900%"]
-LEVELS = ["table", "tree", "peak", "timeline", "memory", "diff", "check --max-peak 1TiB", "check --max-peak-growth 900%"]
+         "check --max-at-end 1TiB", "check --max-alloc-growth 900%", "check --max-peak-growth 900%", "advise", "advise --batch 32"]
+LEVELS = ["table", "tree", "peak", "timeline", "memory", "advise", "advise --batch 32", "diff", "check --max-peak 1TiB", "check --max-peak-growth 900%"]
 END = ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]
 SITES = ["table", "tree", "peak", "leaks", "timeline --by site", "diff", "leaks over runs", "check --max-peak 1TiB --op a"]
 SUMS = ["table", "tree", "memory", "diff", "check --max-alloc-growth 900%"]
@@ -169,7 +169,7 @@ CASES = {
     "base_differs": (trace(base_differs), LEVELS + END),
     "freed_unseen": (made("deep"), LEVELS + END + SITES),
     "alloc_unseen": (made("older"), LEVELS + END),
-    "older_unknown": (made("random0"), ["peak", "timeline", "memory", "diff", "leaks over runs", "check --max-peak 1TiB", "check --max-at-end 1TiB"]),
+    "older_unknown": (made("random0"), ["peak", "timeline", "memory", "advise", "advise --batch 32", "diff", "leaks over runs", "check --max-peak 1TiB", "check --max-at-end 1TiB"]),
     "no_peak": (corpus("massif/deep"), LEVELS),
     "moment_sum": (text(MASSIF % (200, 200, 200)), LEVELS),
     "callers": (text(MASSIF % (100, 90, 90)), ["table", "tree", "peak", "diff", "check --max-peak 1TiB --op a"]),
@@ -233,6 +233,8 @@ def answers(report, run, other):
         args = ["check", run, "--baseline", other, *args[1:]]
     elif args[0] == "diff":
         args = ["diff", run, other]
+    elif report == "advise --batch 32":
+        args = ["advise", f"{run}:16", *args[1:]]
     else:
         args = [args[0], run, *args[1:]]
     _, out, err = m.run(*args, codes=(0, 1, 2, 3))

@@ -31,11 +31,13 @@ static const struct strange strange[] = {
     {"ops whose room wraps around", "UPDATE run SET op_n = 1 << 62", MT_EDB},
     {"blocks before the first", "UPDATE run SET alloc_first = " LOWEST, MT_EDB},
     {"fewer records than there are", "UPDATE run SET record_n = 2", MT_OK},
+    {"more records than blocks name", "UPDATE run SET record_n = 30000000", MT_OK},
     {"fewer ops than there are", "UPDATE run SET op_n = 1", MT_OK},
     {"nodes that are not there", "DELETE FROM node", MT_OK},
     {"a phase below all", "UPDATE node SET phase = -3", MT_OK},
     {"a phase beyond all", "UPDATE node SET phase = " MOST, MT_OK},
     {"a node that is its own parent", "UPDATE node SET parent_id = id", MT_OK},
+    {"frames far away", "UPDATE node SET frame_id = " MOST, MT_OK},
     {"nodes in a circle", "UPDATE node SET parent_id = (SELECT max(id) FROM node)", MT_OK},
     {"a parent far away", "UPDATE node SET parent_id = " LOWEST, MT_OK},
     {"names that are NULL", "UPDATE string SET text = NULL", MT_OK},
@@ -223,6 +225,7 @@ static void read_advice(struct mt_allocations *lives, const struct mt_run_device
     mt_strtab_init(&strings);
     enum mt_status st = mt_advice_facts_load(lives, &all, &f, &err);
     assert_true(st == MT_OK || st == MT_EUSAGE);
+    assert_true(f.record_n <= 2 * (int64_t)f.blocks.n); /* room for what is there, not for more */
     OK(mt_advices_find(&f, &choice, NULL, &strings, &found, &err)); /* even if they do not add up */
     const struct mt_batch_run runs[] = {{&f, 8}, {&f, 16}};
     for (int n = 1; n <= 2; n++) {
