@@ -58,6 +58,17 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
                                      struct mt_report *r, struct mt_leaks_answer *answer,
                                      struct mt_err *err);
 
+/* Adds what one process says to the answer. asked: it is the one that is asked about, which has to
+ * be known. */
+void mt_leaks_judge(const struct mt_growth_process *p, bool asked, int64_t min_b,
+                    struct mt_leaks_answer *answer);
+
+/* Whether a device of the run is another process than the one shown first. */
+bool mt_leaks_is_other(const struct mt_run_device *device, const struct mt_run_device *first);
+
+/* What a recording lacks that would show whether a process grows; NULL: nothing. Static. */
+const char *mt_leaks_lack(const struct mt_run_device *device, const struct mt_growth_process *p);
+
 /* The cells of per_step_b, per_minute_b, per_event_b, rate_least_b, rate_most_b, by_b. timed: its
  * times are ns. */
 void mt_leaks_rates(struct mt_cell *cells, const struct mt_growth *g, bool timed);
@@ -65,8 +76,8 @@ void mt_leaks_rates(struct mt_cell *cells, const struct mt_growth *g, bool timed
 /* ---- leaks_process_runs.c ---- */
 
 /* Of several recordings of processes (*are; else nothing is done): a row for each, with its
- * verdict. Only what grows in all of them leaks; in some is unknown. Errors: those of mt_open_run;
- * MT_EUSAGE: one of them is of no process. */
+ * verdict, and one for each other process that grows. Only what grows in all of them leaks; in some
+ * is unknown. Errors: those of mt_open_run; MT_EUSAGE: one of them is of no process. */
 enum mt_status mt_leaks_of_process_runs(const struct mt_args *refs,
                                         const struct mt_leaks_wanted *wanted, struct mt_report *r,
                                         struct mt_leaks_answer *answer, bool *are,

@@ -72,21 +72,27 @@ static void add_columns(struct mt_report *r)
 /* ---- the answer ---- */
 
 /* Whether it grows by less than is asked about, however it is meant. */
-static bool is_below(const struct judged *j, const struct mt_growth *g)
+static bool is_below(const struct mt_growth *g, int64_t min_b)
 {
-    return g->known && !g->rose && j->wanted->min_b > 0 && g->most < (double)j->wanted->min_b;
+    return g->known && !g->rose && min_b > 0 && g->most < (double)min_b;
 }
 
-static void add_answer(struct judged *j, const struct found *f)
+void mt_leaks_judge(const struct mt_growth_process *p, bool asked, int64_t min_b,
+                    struct mt_leaks_answer *answer)
 {
-    const struct mt_growth *g = &f->p.growth;
+    const struct mt_growth *g = &p->growth;
     bool untold = g->verdict == MT_GROWTH_SHORT || g->verdict == MT_GROWTH_UNKNOWN;
     if (g->verdict == MT_GROWTH_GROWS)
-        j->answer->leaking |= g->rate >= (double)j->wanted->min_b;
-    else if (untold && !f->p.young)
-        j->answer->unknown |= !is_below(j, g);
-    j->answer->unknown |= f->p.gaps != 0;
-    j->gaps |= f->p.gaps;
+        answer->leaking |= g->rate >= (double)min_b;
+    else if (untold && (asked || !p->young))
+        answer->unknown |= !is_below(g, min_b);
+    answer->unknown |= p->gaps != 0;
+}
+
+bool mt_leaks_is_other(const struct mt_run_device *device, const struct mt_run_device *first)
+{
+    return device->id != first->id && mt_device_is_process(device) &&
+           !mt_device_is_processes(device);
 }
 
 /* ---- rows ---- */
@@ -215,9 +221,22 @@ static void describe_window(struct judged *j, const struct found *f)
                                           : "the first quarter is warm-up");
 }
 
+const char *mt_leaks_lack(const struct mt_run_device *device, const struct mt_growth_process *p)
+{
+    if (p->growth.verdict == MT_GROWTH_SHORT)
+        return "Growth needs six looks and, after the warm-up, six steps or three seconds.";
+    if (p->part != MT_PART_UNKNOWN)
+        return NULL;
+    return mt_device_is_processes(device)
+               ? "All processes together have no rss, in which pages would count twice. Without "
+                 "--device each of them is judged."
+               : "The recording does not say what rss this process had.";
+}
+
 static void advise(struct mt_report *r, const struct found *f)
 {
     const struct mt_growth *g = &f->p.growth;
+    const char *lack = mt_leaks_lack(f->device, &f->p);
     if (f->causes.most)
         mt_report_note(r, "%s", advice[f->causes.most]);
     if (f->p.part == MT_PART_NONE)
@@ -229,13 +248,12 @@ static void advise(struct mt_report *r, const struct found *f)
         mt_report_note(r,
                        "What PyTorch's profiler freed may be used again, and hide growth. Record "
                        "longer, or without --torch.");
-    else if (g->verdict == MT_GROWTH_UNKNOWN)
+    else if (g->verdict == MT_GROWTH_UNKNOWN && f->p.part != MT_PART_UNKNOWN)
         mt_report_note(r, "%s Record longer.",
                        g->slows ? "It grows ever less: that may be warm-up."
                                 : "It goes up and down by more than it grows.");
-    if (g->verdict == MT_GROWTH_SHORT)
-        mt_report_note(r, "Growth needs six looks and, after the warm-up, six steps or three "
-                          "seconds.");
+    if (lack)
+        mt_report_note(r, "%s", lack);
 }
 
 static void describe(struct judged *j, const struct found *f)
@@ -284,7 +302,8 @@ static enum mt_status load(struct judged *j, struct found *f, struct mt_err *err
 /* Others that do not grow are not listed to people: there may be thousands. */
 static void add(struct judged *j, struct found *f, bool first)
 {
-    add_answer(j, f);
+    mt_leaks_judge(&f->p, first, j->wanted->min_b, j->answer);
+    j->gaps |= f->p.gaps;
     if (first)
         describe(j, f);
     else if (f->p.growth.verdict != MT_GROWTH_GROWS && !j->wanted->all && mt_people_read()) {
@@ -335,7 +354,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
     const struct mt_run_device *first = first_of(&v->device, all, n);
     for (size_t i = 0; i <= n; i++) {
         struct found f = {.device = i ? &all[i - 1] : first};
-        if (i && (f.device->id == first->id || !mt_device_is_process(f.device)))
+        if (i && !mt_leaks_is_other(f.device, first))
             continue;
         MT_TRY_OUT(load(&j, &f, err));
         add(&j, &f, !i);

@@ -17,6 +17,7 @@ struct side {
     struct mt_report *r;
     bool has_unit[MT_PER_EVENT + 1];
     int64_t leaking_n, unknown_n, run_n;
+    int64_t others_n; /* of those that leak: the command is not what grows */
 };
 
 static void add_columns(struct mt_report *r)
@@ -28,40 +29,71 @@ static void add_columns(struct mt_report *r)
     r->columns.v[VERDICT].whole = true;
 }
 
-static enum mt_status add_row(struct side *s, struct mt_view *v, struct mt_err *err)
+static enum mt_status add_row(struct side *s, const struct mt_view *v,
+                              const struct mt_run_device *device, const struct mt_growth_process *p,
+                              struct mt_err *err)
 {
-    struct mt_growth_process p;
     struct mt_growth_causes causes;
-    MT_TRY(mt_growth_load(v->db, &v->run, &v->device, &v->blocks.steps, s->wanted->warmup, &p, NULL,
-                          err));
-    MT_TRY(mt_growth_causes_load(v->db, &v->run, &v->device, &p, &causes, err));
+    MT_TRY(mt_growth_causes_load(v->db, &v->run, device, p, &causes, err));
     struct mt_row *row = mt_report_row(s->r);
     const char *cause = mt_growth_cause_names[causes.most];
     row->cells[RUN] = mt_cell_text(mt_report_text(s->r, v->run.name));
-    row->cells[DEVICE] = mt_cell_text(mt_report_text(s->r, v->device.name));
-    row->cells[VERDICT] = mt_cell_text(cause ? cause : mt_growth_names[p.growth.verdict]);
-    s->has_unit[p.growth.unit] = true;
-    if (p.growth.known)
-        mt_leaks_rates(&row->cells[PER_STEP], &p.growth, p.wanted.timed);
-    if (v->device.peak_b != MT_UNKNOWN)
-        row->cells[PEAK] = mt_cell_int(v->device.peak_b);
+    row->cells[DEVICE] = mt_cell_text(mt_report_text(s->r, device->name));
+    row->cells[VERDICT] = mt_cell_text(cause ? cause : mt_growth_names[p->growth.verdict]);
+    s->has_unit[p->growth.unit] = true;
+    if (p->growth.known)
+        mt_leaks_rates(&row->cells[PER_STEP], &p->growth, p->wanted.timed);
+    if (device->peak_b != MT_UNKNOWN)
+        row->cells[PEAK] = mt_cell_int(device->peak_b);
     return MT_OK;
 }
 
-/* What the run says by itself, of its children, too. */
-static enum mt_status add_answer(struct side *s, struct mt_view *v, struct mt_err *err)
+/* Says so once of all runs. */
+static void say_lack(struct mt_report *r, const char *lack)
 {
-    struct mt_report alone;
-    struct mt_leaks_answer answer = {0};
-    const struct mt_rows all = {0};
-    struct mt_leaks_wanted wanted = *s->wanted;
-    wanted.rows = &all;
-    mt_report_init(&alone, "memtool.leaks", 1);
-    enum mt_status st = mt_leaks_of_processes(v, &wanted, &alone, &answer, err);
-    mt_report_free(&alone);
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (strcmp(r->notes.v[i], lack) == 0)
+            return;
+    mt_report_note(r, "%s", lack);
+}
+
+/* One process of a run: a row for the one asked about, and for others that grow. */
+static enum mt_status add_process(struct side *s, struct mt_view *v,
+                                  const struct mt_run_device *device, bool asked,
+                                  struct mt_leaks_answer *answer, struct mt_err *err)
+{
+    struct mt_growth_process p;
+    struct mt_leaks_answer one = {0};
+    MT_TRY(
+        mt_growth_load(v->db, &v->run, device, &v->blocks.steps, s->wanted->warmup, &p, NULL, err));
+    mt_leaks_judge(&p, asked, s->wanted->min_b, &one);
+    mt_leaks_answer_add(answer, &one);
+    const char *lack = asked ? mt_leaks_lack(device, &p) : NULL;
+    if (lack)
+        say_lack(s->r, lack);
+    return asked || one.leaking ? add_row(s, v, device, &p, err) : MT_OK;
+}
+
+/* What the run says by itself: the process asked about, and unless that was chosen, all others. */
+static enum mt_status add_processes(struct side *s, struct mt_view *v, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    struct mt_leaks_answer first = {0}, answer;
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(add_process(s, v, &v->device, true, &first, err));
+    answer = first;
+    if (!s->wanted->device)
+        MT_TRY_OUT(mt_run_devices(v->db, &v->run, &all, &n, err));
+    for (size_t i = 0; i < n; i++)
+        if (mt_leaks_is_other(&all[i], &v->device))
+            MT_TRY_OUT(add_process(s, v, &all[i], false, &answer, err));
     s->leaking_n += answer.leaking;
+    s->others_n += answer.leaking && !first.leaking;
     s->unknown_n += !answer.leaking && answer.unknown;
     s->run_n++;
+out:
+    free(all);
     return st;
 }
 
@@ -99,8 +131,7 @@ static enum mt_status add_run(struct side *s, size_t i, size_t n, const char *re
         mt_report_run(s->r, i > 0, v.run.id, v.run.name, v.run.time_unit);
     mt_notes_of_run(s->r, v.run.name, &v.run.notes, MT_LEAKS_ABOUT);
     MT_TRY_OUT(choose(s, &v, err));
-    MT_TRY_OUT(add_row(s, &v, err));
-    st = add_answer(s, &v, err);
+    st = add_processes(s, &v, err);
 out:
     mt_view_close(&v);
     return st;
@@ -111,13 +142,14 @@ static void describe(const struct side *s)
 {
     struct mt_report *r = s->r;
     char runs[MT_HUMAN_LONG], n[MT_HUMAN_MAX];
+    const char *who = s->others_n && s->others_n == s->leaking_n ? "rss of a child" : "rss";
     struct mt_buf title = {0};
     mt_human_plural(s->run_n, "run", runs);
     mt_buf_addf(&title, "%s of processes · ", runs);
     if (s->leaking_n == s->run_n)
-        mt_buf_adds(&title, "rss grows in all of them");
+        mt_buf_addf(&title, "%s grows in all of them", who);
     else if (s->leaking_n)
-        mt_buf_addf(&title, "rss grows in %s of them", mt_human_count(s->leaking_n, n));
+        mt_buf_addf(&title, "%s grows in %s of them", who, mt_human_count(s->leaking_n, n));
     else
         mt_buf_adds(&title, s->unknown_n ? "rss is not seen to grow" : "rss grows in none");
     if (s->unknown_n)

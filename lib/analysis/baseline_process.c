@@ -23,6 +23,8 @@ static const char *why_none(const struct mt_growth_process *p, const struct mt_g
 {
     if (p->part == MT_PART_NONE)
         return "has PyTorch's profiler in this process, whose memory grows; record without --torch";
+    if (p->part == MT_PART_UNKNOWN)
+        return "does not say what rss this process had";
     if (g->verdict == MT_GROWTH_SHORT)
         return "is too short to tell whether this process grows";
     if (unit == MT_PER_MINUTE)

@@ -70,10 +70,15 @@ double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wante
 
 /* What of a process is judged. Where PyTorch's profiler was in it, whose own memory grows, only
  * what came when that was gone, if it is long enough. */
-enum mt_growth_part { MT_PART_WHOLE, MT_PART_BEHIND, MT_PART_NONE };
+enum mt_growth_part {
+    MT_PART_WHOLE,
+    MT_PART_BEHIND,
+    MT_PART_NONE,    /* it was there all the time */
+    MT_PART_UNKNOWN, /* nobody looked at the rss, such as that of all processes together */
+};
 
 /* Of a process of a run. Its levels are given out, too, unless `levels` is NULL: free them also on
- * failure. Without levels it is too short to tell; without a part that is judged nobody can tell.
+ * failure. Without a part that is judged nobody can tell.
  * Errors: MT_EDB. */
 struct mt_growth_process {
     struct mt_growth growth;

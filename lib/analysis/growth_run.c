@@ -132,7 +132,12 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
     }
     out->there = (struct mt_window){out->wanted.first_ns, out->wanted.last_ns};
     MT_TRY(mt_profiled_load(db, run, device, &out->profiled, err));
-    if (out->profiled.any)
+    if (!mt_device_knows(device, MT_KNOWS_LEVEL) && run->record_n > 0)
+        *out = (struct mt_growth_process){.growth.verdict = MT_GROWTH_UNKNOWN,
+                                          .wanted = out->wanted,
+                                          .part = MT_PART_UNKNOWN,
+                                          .gaps = out->gaps};
+    else if (out->profiled.any)
         judge_behind(l, out);
     else
         judge_whole(l, out);

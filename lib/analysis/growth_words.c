@@ -40,6 +40,8 @@ void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *
                    most);
     if (p->part == MT_PART_NONE)
         add_profiled(p, out);
+    else if (p->part == MT_PART_UNKNOWN)
+        mt_buf_adds(out, "cannot tell: it was not recorded");
     else if (g->verdict == MT_GROWTH_GROWS)
         mt_buf_addf(out, "grows %s %s (95 %%: %s to %s)", rate, unit, least, most);
     else if (g->verdict == MT_GROWTH_FLAT)

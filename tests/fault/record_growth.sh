@@ -101,6 +101,19 @@ grep -q "The runs do not agree" err || fail "it is not said that they do not agr
 [ $? = 3 ] || fail "one that cannot tell"
 rows=$("$MEMTOOL" leaks leak flat short --format csv --columns run,verdict 2>>err | tail -n +2 | tr '\n' ' ')
 [ "$rows" = "leak,grows flat,flat short,too short to tell " ] || fail "the rows are $rows"
+"$MEMTOOL" leaks shell shell --fail >out 2>err
+[ $? = 1 ] || fail "two of which a child grows"
+grep -q "rss of a child grows in all of them" out || fail "two of which a child grows: the title"
+[ "$(grep -c "process:[0-9]* *grows " out)" = 2 ] || fail "the children that grow are not listed"
+"$MEMTOOL" leaks leak stairs --device processes --fail >out 2>err
+[ $? = 3 ] || fail "all processes together have no rss to be judged by"
+grep -q "2 cannot tell" out || fail "all processes together: the title"
+grep -q "have no rss" err || fail "it is not said why nobody can tell"
+"$MEMTOOL" leaks leak --device processes --fail >out 2>err
+[ $? = 3 ] || fail "all processes of one recording"
+"$MEMTOOL" leaks short short --fail >out 2>err
+[ $? = 3 ] || fail "two that are too short"
+grep -q "Growth needs six looks" err || fail "it is not said why they are too short"
 
 # Two of them: their peaks, and how they grow; by the minute where only one has steps.
 differs() { # EXIT BASE NEW OPTION...
