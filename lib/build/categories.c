@@ -106,7 +106,8 @@ static bool read_op(void *finder, const struct mt_op *op)
     const struct mt_place *p = &f->places[op->node];
     if (p->step_up == 0)
         *mt_vec_push(&f->steps) = (struct span){op->start_ns, op->end_ns};
-    f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
+    if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
+        f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
     if (!p->computes)
         return true;
     f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
@@ -288,9 +289,55 @@ static enum mt_category_rule rule_of_rest(const struct finder *f, const struct l
         return MT_CATEGORY_R8;
     if (l->place && (l->place->maker || l->place->data))
         return MT_CATEGORY_R9;
-    if (!l->place)
+    if (!l->place || l->place->op == MT_NONE)
         return MT_CATEGORY_R11;
     return is_kept(f, l) ? MT_CATEGORY_R12 : activation(f, l);
+}
+
+/* A block that is kept to the end: `leaks` counts all of them by category, the newest too. */
+struct kept {
+    int64_t bytes;
+    uint64_t ops;
+};
+
+static int kept_cmp(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return x->ops < y->ops ? -1 : x->ops > y->ops;
+}
+
+/* Of blocks that outlive every op: R12 is about one, or that one is as large and made in the same
+ * place as such, only too late for the rule. */
+static bool is_at_end(const struct finder *f, const struct mt_record *rec, bool known)
+{
+    bool rest = rec->rule == MT_CATEGORY_R10 || rec->rule == MT_CATEGORY_R10_PROGRAM ||
+                rec->rule == MT_CATEGORY_R10_NO_GRAPH;
+    return is_known(f->r, rec) && (known ? rec->rule == MT_CATEGORY_R12 : rest) &&
+           life_of(f, rec).died_ns > f->last_ns;
+}
+
+static void join_kept(struct finder *f)
+{
+    struct mt_recording *r = f->r;
+    MT_VEC(struct kept) all = {0};
+    for (size_t i = 0; i < f->record_n; i++) {
+        const struct mt_record *rec = &r->records.v[f->records[i]];
+        if (is_at_end(f, rec, true))
+            *mt_vec_push(&all) = (struct kept){rec->bytes, place_of(f, rec)->ops};
+    }
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, kept_cmp);
+    for (size_t i = 0; i < f->record_n && all.n; i++) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!is_at_end(f, rec, false))
+            continue;
+        const struct kept key = {rec->bytes, place_of(f, rec)->ops};
+        if (bsearch(&key, all.v, all.n, sizeof *all.v, kept_cmp))
+            rec->rule = MT_CATEGORY_R12;
+    }
+    mt_vec_free(&all);
 }
 
 static void apply_rules(struct finder *f)
@@ -316,6 +363,7 @@ static void apply_rules(struct finder *f)
         const struct life l = life_of(f, rec);
         rec->rule = (uint8_t)rule_of_rest(f, &l);
     }
+    join_kept(f);
 }
 
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,

@@ -1,5 +1,6 @@
 #include "lib/build/places.h"
 
+#include "lib/base/hash.h"
 #include "lib/build/phases.h"
 #include <string.h>
 
@@ -77,14 +78,27 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
     }
 }
 
+/* The outermost operator of what runs there: unlike the top of a node, it is the same whether
+ * Python frames and annotations are recorded or not. */
+static void enter_op(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)
+{
+    bool again = n->phase == MT_PHASE_RECOMPUTED && p->leaf_up == 0;
+    p->top = r->frames.v[n->frame].kind == MT_FRAME_OP &&
+             (p->op == MT_NONE || again || mt_frame_is_engine(r, n->frame));
+    if (p->top)
+        p->op = n->frame;
+    else if (p->step_up == 0)
+        p->op = MT_NONE;
+    if (r->frames.v[n->frame].kind == MT_FRAME_OP)
+        p->ops = mt_hash_short(p->ops, &n->frame, sizeof n->frame);
+}
+
 static void describe_top(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)
 {
-    bool makes = listed(makers, r, n->top);
     p->data = n->phase == MT_PHASE_DATA;
-    p->maker = makes;
-    p->never_parameter = listed(of_data, r, n->top);
-    p->top = n->top == n->frame && r->frames.v[n->frame].kind == MT_FRAME_OP;
-    p->computes = p->top && !makes && !listed(preparers, r, n->frame);
+    p->maker = listed(makers, r, p->op);
+    p->never_parameter = listed(of_data, r, p->op);
+    p->computes = p->top && !p->maker && !listed(preparers, r, n->frame);
 }
 
 struct mt_place *mt_places_find(const struct mt_recording *r)
@@ -92,13 +106,15 @@ struct mt_place *mt_places_find(const struct mt_recording *r)
     struct mt_place *all = mt_alloc((r->nodes.n + 1) * sizeof *all);
     for (size_t i = 0; i < r->nodes.n; i++) {
         const struct mt_node *n = &r->nodes.v[i];
-        struct mt_place p = {.leaf_up = MT_PLACE_NOWHERE, .step_up = MT_PLACE_NOWHERE};
+        struct mt_place p = {
+            .leaf_up = MT_PLACE_NOWHERE, .step_up = MT_PLACE_NOWHERE, .op = MT_NONE};
         if (n->parent != MT_NONE) {
             p = all[n->parent];
             p.leaf_up = one_up(p.leaf_up);
             p.step_up = one_up(p.step_up);
         }
         enter(r, n, &p);
+        enter_op(r, n, &p);
         describe_top(r, n, &p);
         all[i] = p;
     }

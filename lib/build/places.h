@@ -16,10 +16,12 @@ struct mt_place {
     bool backward;            /* in an engine op */
     bool recomputed;          /* there, of a forward op that runs again */
     bool accumulates, zeroes; /* in AccumulateGrad; in an optimizer's zero_grad */
-    bool top;                 /* it is the outermost operator below a scope or Python frame; */
+    uint64_t ops;             /* which operators are around it, by number; 0: none */
+    uint32_t op;              /* frame of the outermost operator around it; MT_NONE: none */
+    bool top;                 /* it is that operator; */
     bool computes;            /* and does more than make, copy or fill tensors */
-    bool data, maker;         /* data loading; the top op makes a tensor of nothing */
-    bool never_parameter;     /* the top op makes data rather than weights */
+    bool data, maker;         /* data loading; that operator makes a tensor of nothing */
+    bool never_parameter;     /* it makes data rather than weights */
 };
 
 /* One of each node; allocated. */

@@ -2,6 +2,7 @@
 """What blocks are for: as the programs that were recorded said themselves, by hooks, and the same in every report."""
 
 import collections
+import gzip
 import json
 import os
 
@@ -9,6 +10,7 @@ import mt
 
 SAMPLES = os.environ["SAMPLES"]
 RECORDED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "recordings", "categories")
+LOOPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "loops")
 # Of each allocation, in order: what hooks said of it.
 SAID = {"p": "parameter", "b": "parameter", "g": "gradient", "o": "optimizer state", "i": "input", "s": "graph"}
 # Bytes that agree at the peak and over time, %, at the least.
@@ -187,7 +189,40 @@ def refused():
     m.check([r["verdict"] for r in rows] == ["fail", "pass"], "rules of a file", rows)
 
 
+def callers():
+    """Who calls the operators changes nothing: Python frames, scopes of the program, and a scope around all of it."""
+    with gzip.open(os.path.join(RECORDED, "kept_stack.json.gz")) as f:
+        trace = json.load(f)
+    events = trace["traceEvents"]
+    ops = [e for e in events if e.get("cat") not in ("python_function", "user_annotation") or e["name"].startswith("Optimizer.")]
+    first, end = min(e["ts"] for e in events) - 1, max(e["ts"] + e.get("dur", 0) for e in events) + 1
+    around = {"ph": "X", "cat": "user_annotation", "name": "all", "ts": first, "dur": end - first, "args": {}}
+    where = {k: next(e[k] for e in ops if e.get("cat") == "cpu_op") for k in ("pid", "tid")}
+    got = {}
+    for name, some in (("bare", ops), ("scoped", [{**around, **where}, *ops]), ("framed", events)):
+        with open(name + ".json", "w") as f:
+            json.dump({**trace, "traceEvents": some}, f)
+        m.run("import", name + ".json", "--name", name)
+        got[name] = m.query(f"SELECT bytes_b, category, why, held_by FROM v_alloc WHERE run = '{name}' AND alloc_record IS NOT NULL ORDER BY alloc_record")
+        reports_agree(name)
+    for name in ("scoped", "framed"):
+        m.check(len(got[name]) == len(got["bare"]) > 500, name, "blocks", len(got[name]))
+        m.check(got[name] == got["bare"], name, "others than bare:", [(a, b) for a, b in zip(got[name], got["bare"]) if a != b][:5])
+    rules = {b["why"] for b in got["bare"]}
+    m.check({"R7", "R9", "R10", "R11", "R12"} <= rules, "rules", rules)
+
+
+def leaks():
+    """The newest block of a leak is what the others are: a site leaks as much as its category."""
+    for run in ("list", "list_and_writer", "list_gan", "hooks_that_keep"):
+        m.run("import", f"{LOOPS}/{run}.json.gz", "--name", run)
+        grows = [mt.total([r for r in m.rows("leaks", run, *by) if r["verdict"] in ("leak", "candidate")], "at_end_b") for by in ((), ("--by", "category"))]
+        m.check(grows[0] == grows[1] > 0, run, "what grows, by site and by category", grows)
+
+
 recorded()
+callers()
+leaks()
 says_it()
 for run in ("mlp_adam", "gpt_ckpt", "cnn_sgd_warm", "lstm_adam"):
     narrowed(run)
