@@ -5,51 +5,27 @@
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
+#include "lib/base/map.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { IN_A_ROW = 5 };
+
+static const unsigned other_work = MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD | MT_IN_LOADER;
+
+/* How many blocks tell that ops made a graph, or made none. */
+struct witnesses {
+    struct mt_map graph, none;
+};
 
 struct pass {
     const struct mt_advice_facts *f;
     uint32_t *first, *of_op; /* mt_advice_blocks_of_ops */
     bool *consumed;          /* by op: a backward pass has run what it made a graph of */
     uint32_t *maker;         /* by top op: the next one of its thread that leaves a block */
+    uint32_t *row;           /* by op: the first one since the last that was consumed */
+    struct witnesses sites, rows;
 };
-
-/* Marks the top ops that a backward pass has run backward, and those between them: a few in a row
- * without a node of the graph are no forward pass. */
-static void find_consumed(struct pass *p)
-{
-    const struct mt_advice_facts *f = p->f;
-    const struct mt_advice_op *ops = f->ops.v;
-    for (size_t i = 0; i < f->links.n; i++)
-        p->consumed[ops[ops[f->links.v[i]].forward].top] = true;
-    for (uint32_t i = 0, from = 0, n = 0; i <= f->ops.n; i++) {
-        bool ends = i == f->ops.n || p->consumed[i] || (i && ops[i].thread != ops[i - 1].thread);
-        if (ends && n < IN_A_ROW)
-            memset(p->consumed + from, true, i - from);
-        if (ends) {
-            from = i + (i < f->ops.n && p->consumed[i]);
-            n = 0;
-        }
-        if (i < f->ops.n && ops[i].top == i && ops[i].makes && !p->consumed[i])
-            n++;
-    }
-}
-
-static void find_makers(struct pass *p)
-{
-    const struct mt_advice_facts *f = p->f;
-    uint32_t next = MT_NONE;
-    for (uint32_t i = (uint32_t)f->ops.n; i-- > 0;) {
-        if (next != MT_NONE && f->ops.v[next].thread != f->ops.v[i].thread)
-            next = MT_NONE;
-        p->maker[i] = next;
-        if (f->ops.v[i].top == i && f->ops.v[i].makes)
-            next = i;
-    }
-}
 
 static bool is_recurrent(const char *name)
 {
@@ -71,6 +47,108 @@ static uint32_t result_of(const struct pass *p, uint32_t top)
     return result;
 }
 
+/* Whether a top op computes something that it leaves behind; what makes data does not. */
+static bool computes(const struct pass *p, uint32_t i)
+{
+    const struct mt_advice_op *op = &p->f->ops.v[i];
+    if (op->top != i || !op->makes || op->inside & other_work)
+        return false;
+    uint32_t result = result_of(p, i);
+    return result != MT_NONE && p->f->blocks.v[result].category != MT_CATEGORY_INPUT;
+}
+
+/* Marks the top ops that a backward pass has run backward, and those between them: a few in a row
+ * without a node of the graph are no forward pass. */
+static void find_consumed(struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    const struct mt_advice_op *ops = f->ops.v;
+    for (size_t i = 0; i < f->links.n; i++)
+        p->consumed[ops[ops[f->links.v[i]].forward].top] = true;
+    for (uint32_t i = 0, from = 0, n = 0; i <= f->ops.n; i++) {
+        bool ends = i == f->ops.n || p->consumed[i] || (i && ops[i].thread != ops[i - 1].thread);
+        if (ends && n < IN_A_ROW)
+            memset(p->consumed + from, true, i - from);
+        if (ends) {
+            from = i + (i < f->ops.n && p->consumed[i]);
+            n = 0;
+        }
+        if (i < f->ops.n)
+            p->row[i] = from;
+        if (i < f->ops.n && !p->consumed[i] && computes(p, i))
+            n++;
+    }
+}
+
+/* ---- what the trace says of graphs ---- */
+
+static uint64_t site_of(const struct mt_advice_block *b)
+{
+    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+}
+
+static void witness(struct witnesses *w, uint64_t key, bool graph)
+{
+    uint32_t *at = mt_map_at(graph ? &w->graph : &w->none, key);
+    *at = *at == MT_MAP_NONE ? 1 : *at + 1;
+}
+
+/* Whether most say so: of the last op of a trace it never shows. *any: whether there are some. */
+static bool most_say_graph(const struct witnesses *w, uint64_t key, bool *any)
+{
+    uint32_t graph = mt_map_get(&w->graph, key), none = mt_map_get(&w->none, key);
+    *any = graph != MT_MAP_NONE || none != MT_MAP_NONE;
+    return graph != MT_MAP_NONE && (none == MT_MAP_NONE || graph / 2 >= none);
+}
+
+/* Blocks that no backward pass finds alive tell whether their ops made a graph, so of others that
+ * were made in the same place, or between them. */
+static void find_witnesses(struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+        bool graph = b->rule == MT_CATEGORY_R10;
+        if (top == MT_NONE || p->consumed[top] || (!graph && b->rule != MT_CATEGORY_R10_NO_GRAPH))
+            continue;
+        witness(&p->sites, site_of(b), graph);
+        witness(&p->rows, p->row[top], graph);
+    }
+}
+
+/* Whether a graph holds a block of an op that no backward pass runs. What is freed in one does not
+ * wait for it; of what a variable names for longer others tell. */
+static bool is_of_graph(const struct pass *p, const struct mt_advice_block *b, uint32_t top)
+{
+    bool any;
+    if (b->rule != MT_CATEGORY_R10_PROGRAM && b->rule != MT_CATEGORY_R12)
+        return b->rule == MT_CATEGORY_R10;
+    bool graph = most_say_graph(&p->sites, site_of(b), &any);
+    return any ? graph : most_say_graph(&p->rows, p->row[top], &any);
+}
+
+static void free_witnesses(struct witnesses *w)
+{
+    mt_map_free(&w->graph);
+    mt_map_free(&w->none);
+}
+
+/* ---- lives ---- */
+
+static void find_makers(struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    uint32_t next = MT_NONE;
+    for (uint32_t i = (uint32_t)f->ops.n; i-- > 0;) {
+        if (next != MT_NONE && f->ops.v[next].thread != f->ops.v[i].thread)
+            next = MT_NONE;
+        p->maker[i] = next;
+        if (f->ops.v[i].top == i && f->ops.v[i].makes)
+            next = i;
+    }
+}
+
 /* Whether the figure may promise too much: operands that are used later, and loops over time. */
 static bool is_joined(const char *name)
 {
@@ -86,8 +164,7 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
         uint32_t own = p->of_op[k];
         const struct mt_advice_block *b = &f->blocks.v[own];
-        if (b->category != MT_CATEGORY_ACTIVATION || b->rule == MT_CATEGORY_R10_NO_GRAPH ||
-            b->freed_ns <= f->ops.v[top].end_ns)
+        if (!is_of_graph(p, b, top) || b->freed_ns <= f->ops.v[top].end_ns)
             continue;
         uint32_t user = own == result ? p->maker[top] : top;
         if (own == result && user != MT_NONE && p->consumed[user])
@@ -102,7 +179,6 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
 
 bool mt_advise_no_grad(struct mt_advice_plan *plan)
 {
-    const unsigned other = MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD | MT_IN_LOADER;
     const struct mt_advice_facts *f = plan->f;
     struct pass p = {.f = f};
     char n[MT_HUMAN_LONG];
@@ -110,12 +186,14 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     mt_advice_blocks_of_ops(f, &p.first, &p.of_op);
     p.consumed = mt_alloc(f->ops.n + 1);
     p.maker = mt_alloc((f->ops.n + 1) * sizeof *p.maker);
+    p.row = mt_alloc((f->ops.n + 1) * sizeof *p.row);
     find_consumed(&p);
     find_makers(&p);
+    find_witnesses(&p);
     plan->bound = MT_BOUND_ABOUT;
     for (uint32_t i = 0; i < f->ops.n; i++) {
         const struct mt_advice_op *op = &f->ops.v[i];
-        if (op->top != i || p.consumed[i] || op->inside & other || !shorten(plan, &p, i))
+        if (op->top != i || p.consumed[i] || op->inside & other_work || !shorten(plan, &p, i))
             continue;
         op_n++;
         if (is_joined(mt_advice_name(f, i)))
@@ -128,5 +206,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     free(p.of_op);
     free(p.consumed);
     free(p.maker);
+    free(p.row);
+    free_witnesses(&p.sites);
+    free_witnesses(&p.rows);
     return op_n > 0;
 }

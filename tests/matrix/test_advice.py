@@ -20,6 +20,8 @@ PAIRS = (
     ("no_grad", "distill", 7665116, 3, "about"),
     ("no_grad", "resnet_eval", 5044368, 0.1, "about"),
     ("no_grad", "diffusion_sample", 5651180, 8, "up_to"),
+    ("no_grad", "mlp_val_grad", 435720, 0.1, "about"),
+    ("no_grad", "mlp_outs_grad", 9056260, 3, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
     ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
@@ -49,6 +51,8 @@ SILENT = {
     "cnn_nograd": ("no_grad", "detach", "checkpoint", "accumulate"),
     "cnn_nograd_cold": ("no_grad", "detach", "checkpoint", "accumulate"),
     "diffusion_sample_no_grad": ("no_grad",),
+    "mlp_metrics_nograd": ("no_grad",),
+    "mlp_ema_nograd": ("no_grad",),
     "mlp_nograd": ("no_grad", "detach"),
     "gpt_ckpt": ("checkpoint", "no_grad", "detach"),
     "gpt_eval_held": ("detach",),
@@ -111,6 +115,8 @@ for run, words in SILENT.items():
     found = advice(run)
     for what in words:
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
+for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
+    m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
 for run, codes in CODE.items():
     found = advice(run, "--all")
     for what, code in codes.items():

@@ -230,7 +230,8 @@ static void read_advice(struct mt_allocations *lives, const struct mt_run_device
     const struct mt_batch_run runs[] = {{&f, 8}, {&f, 16}};
     for (int n = 1; n <= 2; n++) {
         mt_batch_init(&batch, runs, n);
-        assert_true(mt_batch_fit(&batch, 1 << 20) >= 0);
+        int64_t fit = mt_batch_fit(&batch, 1 << 20);
+        assert_true(fit >= 0 || fit == MT_UNKNOWN);
         mt_batch_free(&batch);
     }
     mt_advices_free(&found);
