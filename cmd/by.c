@@ -104,13 +104,19 @@ enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char 
 enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err)
 {
-    static const unsigned needs[MT_BY_N] = {
-        [MT_BY_MODULE] = MT_KNOWS_OPS,          [MT_BY_PHASE] = MT_KNOWS_OPS,
-        [MT_BY_SHAPE] = MT_KNOWS_OPS,           [MT_BY_THREAD] = MT_KNOWS_THREADS,
-        [MT_BY_FORWARD] = MT_KNOWS_OPS,         [MT_BY_STEP] = MT_KNOWS_STEPS,
-        [MT_BY_OBJECT] = MT_KNOWS_PLACES,       [MT_BY_FILE] = MT_KNOWS_PLACES,
-        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES, [MT_BY_LABEL] = MT_KNOWS_LABELS,
-        [MT_BY_SIZE] = MT_KNOWS_SIZES};
+    static const unsigned needs[MT_BY_N] = {[MT_BY_MODULE] = MT_KNOWS_OPS,
+                                            [MT_BY_PHASE] = MT_KNOWS_OPS,
+                                            [MT_BY_SHAPE] = MT_KNOWS_OPS,
+                                            [MT_BY_THREAD] = MT_KNOWS_THREADS,
+                                            [MT_BY_FORWARD] = MT_KNOWS_OPS,
+                                            [MT_BY_STEP] = MT_KNOWS_STEPS,
+                                            [MT_BY_OBJECT] = MT_KNOWS_PLACES,
+                                            [MT_BY_FILE] = MT_KNOWS_PLACES,
+                                            [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES,
+                                            [MT_BY_LABEL] = MT_KNOWS_LABELS,
+                                            [MT_BY_SIZE] = MT_KNOWS_SIZES,
+                                            [MT_BY_TENSOR] = MT_KNOWS_OPS,
+                                            [MT_BY_DTYPE] = MT_KNOWS_OPS};
     /* where there are events, what one of them lacks is a row of its own */
     const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
     unsigned asked = mt_device_has_events(device) ? always : ~0u;
@@ -119,6 +125,8 @@ enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struc
         MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
         if (label && db)
             MT_TRY(mt_knows_label(db, run, label, err));
+        if (db && (by->v[k] == MT_BY_TENSOR || by->v[k] == MT_BY_DTYPE))
+            MT_TRY(mt_knows_tensors(db, run, device, err));
     }
     return MT_OK;
 }

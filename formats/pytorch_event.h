@@ -47,6 +47,8 @@ enum mt_event_value {
     MT_HAS_ARG_NAME = 1 << 15,
     MT_HAS_FINISHED = 1 << 16,
     MT_HAS_CALL_FROM = 1 << 17,
+    MT_HAS_TYPES = 1 << 18,
+    MT_HAS_CONCRETE = 1 << 19,
 };
 
 /* A number, also one in quotes, or else a name. */
@@ -70,6 +72,7 @@ struct mt_event {
     /* args */
     int64_t order;                   /* the event index */
     struct mt_slice shape, arg_name; /* "Input Dims", "name" */
+    struct mt_slice types, concrete; /* "Input type", "Concrete Inputs" */
     int64_t seq, fwd_thread;         /* "Sequence number", "Fwd thread id" */
     int64_t device_type, device_index;
     int64_t addr, bytes, total_b, reserved_b;

@@ -30,6 +30,8 @@ static const struct key {
     ARG("Profiler Event Index", INT, order, ORDER),
     ARG("Input Dims", TEXT, shape, SHAPE),
     ARG("Input dims", TEXT, shape, SHAPE),
+    ARG("Input type", TEXT, types, TYPES),
+    ARG("Concrete Inputs", TEXT, concrete, CONCRETE),
     ARG("Sequence number", INT, seq, SEQ),
     ARG("Fwd thread id", INT, fwd_thread, FWD_THREAD),
     ARG("Device Type", INT, device_type, DEVICE_TYPE),

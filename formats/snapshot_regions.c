@@ -102,7 +102,7 @@ static void begin(struct mt_snap_regions *g, const struct mt_snap_marks *marks,
     *mt_vec_push(&t->ops) = (struct mt_op){.start_ns = mark->t_ns,
                                            .end_ns = mark->t_ns,
                                            .label = label,
-                                           .shape = MT_NONE,
+                                           .args = MT_NONE,
                                            .fwd = MT_NONE,
                                            .parent = around ? around->op : MT_NONE,
                                            .node = node};

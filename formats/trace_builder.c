@@ -10,6 +10,7 @@ void mt_trace_builder_init(struct mt_trace_builder *in, struct mt_recording *rec
 
 void mt_trace_builder_release(struct mt_trace_builder *in)
 {
+    mt_op_args_free(&in->args);
     mt_buf_free(&in->text);
     mt_vec_free(&in->open);
     mt_map_free(&in->open_of);
@@ -19,8 +20,9 @@ void mt_trace_builder_release(struct mt_trace_builder *in)
 
 uint64_t mt_trace_builder_bytes(const struct mt_trace_builder *in)
 {
-    return in->text.cap + in->open.n * sizeof *in->open.v + mt_map_bytes(&in->open_of) +
-           in->totals.n * sizeof *in->totals.v + mt_map_bytes(&in->total_of);
+    return mt_op_args_bytes(&in->args) + in->text.cap + in->open.n * sizeof *in->open.v +
+           mt_map_bytes(&in->open_of) + in->totals.n * sizeof *in->totals.v +
+           mt_map_bytes(&in->total_of);
 }
 
 static uint32_t string_id(struct mt_trace_builder *in, struct mt_slice s)
@@ -110,7 +112,7 @@ static enum mt_status take_op(struct mt_trace_builder *in, const struct mt_event
     if ((ev->valid & MT_HAS_FWD_THREAD) && ev->fwd_thread > 0 && ev->fwd_thread < MT_MAKES_GRAPH)
         op->fwd_thread = (uint32_t)ev->fwd_thread;
     if (ev->seen & MT_HAS_SHAPE)
-        op->shape = mt_strtab_add(&in->rec->strings, ev->shape.s, ev->shape.n);
+        op->args = mt_op_args_of(&in->args, in->rec, recorded, ev);
     in->old_categories |= ev->old_category;
     in->python |= ev->kind == MT_FRAME_PYTHON;
     in->call_from |= (ev->seen & MT_HAS_CALL_FROM) != 0;

@@ -4,10 +4,12 @@
 #ifndef MT_TRACE_BUILDER_H
 #define MT_TRACE_BUILDER_H
 
+#include "formats/op_args.h"
 #include "formats/pytorch_event.h"
 
 struct mt_trace_builder {
     struct mt_recording *rec;
+    struct mt_op_args_reader args;
     struct mt_buf text; /* scratch for names with escapes */
     MT_VEC(struct mt_open_op {
         uint32_t thread, op, below; /* index in the thread's ops; next open one of that thread */

@@ -12,15 +12,15 @@ SELECT next, blocks FROM live_keyframe WHERE device_id = ?1 AND record <= ?2 ORD
 -- name: live_block
 -- in: ?1 id of a block, ?2 device id, ?3 number of a record
 -- out, if it is live after that record: as `live`
-SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule, a.tensor_id
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
   WHERE a.id = ?1 AND a.device_id = ?2 AND (a.freed_record > ?3 OR a.freed_record IS NULL);
 
 -- name: live
 -- The blocks allocated from some block on up to a record that are live after it.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4 number of the record
--- out: bytes_b, alloc_ns, alloc_record, node_id (NULL: outside every op), shape_id, alloc_thread_id, rule
-SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule
+-- out: bytes_b, alloc_ns, alloc_record, node_id (NULL: outside every op), shape_id, alloc_thread_id, rule, string of the tensor
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule, a.tensor_id
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 AND a.alloc_record IS NOT NULL
     AND (a.freed_record > ?4 OR a.freed_record IS NULL)
@@ -30,7 +30,7 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
 -- Every block of a device with where and when it was allocated and freed.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
 -- out: as `live`, then freed_ns (NULL: alive at the end), freed_record, whether a record frees it, whether nobody saw its allocation
-SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule,
+SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule, a.tensor_id,
   a.freed_ns, a.freed_record, a.freed_thread_id IS NOT NULL,
   a.alloc_record IS NOT NULL AND a.alloc_thread_id IS NULL
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id

@@ -58,7 +58,7 @@ SELECT max(start_ns + dur_ns) FROM op WHERE id >= ?1 AND id < ?2;
 -- The blocks of a device that are allocated or freed in a window, both ends included.
 -- in: ?1 first block, ?2 one past the last, ?3 device id, ?4, ?5 the window
 SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  alloc_record, freed_record, alloc_node_id, freed_node_id, rule FROM alloc
+  alloc_record, freed_record, alloc_node_id, freed_node_id, rule, tensor_id FROM alloc
   WHERE id >= ?1 AND id < ?2 AND device_id = ?3
     AND (alloc_ns BETWEEN ?4 AND ?5 OR freed_ns BETWEEN ?4 AND ?5) ORDER BY id;
 
@@ -66,7 +66,7 @@ SELECT bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, f
 -- The same, with the nodes of the ops.
 -- in: as load_allocs   out: as load_allocs
 SELECT a.bytes_b, a.alloc_ns, a.alloc_op_id, a.alloc_thread_id, a.freed_ns, a.freed_op_id, a.freed_thread_id,
-  a.alloc_record, a.freed_record, coalesce(o.node_id, a.alloc_node_id), coalesce(f.node_id, a.freed_node_id), a.rule
+  a.alloc_record, a.freed_record, coalesce(o.node_id, a.alloc_node_id), coalesce(f.node_id, a.freed_node_id), a.rule, a.tensor_id
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3
     AND (a.alloc_ns BETWEEN ?4 AND ?5 OR a.freed_ns BETWEEN ?4 AND ?5) ORDER BY a.id;
@@ -85,6 +85,10 @@ SELECT number, start_ns, end_ns FROM step WHERE run_id = ?1 ORDER BY start_ns, p
 -- What a program said of itself while it was recorded.
 -- in: ?1 run id
 SELECT time_ns, text FROM event WHERE run_id = ?1 AND action = 'mark' AND text IS NOT NULL ORDER BY time_ns, position;
+
+-- name: tensor_any
+-- in: ?1 first block, ?2 one past the last, ?3 device id   out: a row, if the tensor of one is known
+SELECT 1 FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3 AND tensor_id IS NOT NULL LIMIT 1;
 
 -- name: load_string
 -- in: ?1 id

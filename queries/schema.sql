@@ -176,7 +176,7 @@ CREATE TABLE op (
   node_id INTEGER NOT NULL,
   parent_id INTEGER,               -- enclosing op on the thread; NULL = none
   start_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL, -- as recorded
-  shape_id INTEGER,                -- string: input shapes; NULL = not recorded
+  shape_id INTEGER,                -- string: input shapes, '[[8, 64], []]'; of an op without tensors the sizes it is asked for, '([8, 64], [])'; NULL = not recorded
   recorded_id INTEGER,             -- string: the name as recorded, where the frame's differs; else NULL
   forward_id INTEGER,              -- op: the forward op of a backward op; NULL = none or unknown
   id INTEGER PRIMARY KEY           -- last: SQLite then adds rows a tenth faster
@@ -196,8 +196,9 @@ CREATE TABLE alloc (
   freed_record INTEGER,            -- NULL: alive at the end
   alloc_node_id INTEGER, freed_node_id INTEGER, -- where call paths are recorded but no ops, else NULL
   id INTEGER PRIMARY KEY,
-  rule INTEGER                     -- what it is for (docs/categories.md): 1 to 5 are R1 to R5, 6 R5b, 7 to 10 R6 to R9, 11 R10,
+  rule INTEGER,                    -- what it is for (docs/categories.md): 1 to 5 are R1 to R5, 6 R5b, 7 to 10 R6 to R9, 11 R10,
                                    -- 12 R10 held by the graph, 13 by the program, 14 R11, 15 R12, 16 R10 of no graph; NULL: nobody asked
+  tensor_id INTEGER                -- string: the tensor it was allocated for (docs/tensors.md), '[8, 64] float32'; NULL: unknown
 );
 
 -- Four tables hold what reports need of the records without reading every block (lib/model/history.h).
@@ -385,12 +386,13 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
     WHEN 10 THEN 'input' WHEN 11 THEN 'activation' WHEN 12 THEN 'activation' WHEN 13 THEN 'activation' WHEN 16 THEN 'activation' END AS category,
   CASE a.rule WHEN 6 THEN 'R5b' WHEN 12 THEN 'R10' WHEN 13 THEN 'R10' WHEN 16 THEN 'R10' WHEN 14 THEN 'R11' WHEN 15 THEN 'R12'
     ELSE 'R' || (a.rule - (a.rule > 6)) END AS why, CASE a.rule WHEN 12 THEN 'graph' WHEN 13 THEN 'program' END AS held_by,
-  sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape
+  sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape,
+  tn.text AS tensor, substr(tn.text, instr(tn.text, '] ') + 2) AS dtype
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
   LEFT JOIN op bo ON bo.id = a.alloc_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.alloc_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
   LEFT JOIN v_frame tf ON tf.id = bn.top_frame_id LEFT JOIN v_frame sc ON sc.id = bn.scope_frame_id
-  LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id
+  LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id LEFT JOIN string tn ON tn.id = a.tensor_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
 -- Runs and devices, one row each. peak_*: NULL of a snapshot without history. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.

@@ -67,8 +67,8 @@ INSERT INTO op(node_id, parent_id, start_ns, dur_ns, shape_id, recorded_id, forw
   SELECT c0, c1, c2, c3, c4, c5, c6 FROM temp.rows;
 -- name: alloc_add_all
 INSERT INTO alloc(device_id, bytes_b, alloc_ns, alloc_op_id, alloc_thread_id, freed_ns, freed_op_id, freed_thread_id,
-  alloc_record, freed_record, alloc_node_id, freed_node_id, rule)
-  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 FROM temp.rows;
+  alloc_record, freed_record, alloc_node_id, freed_node_id, rule, tensor_id)
+  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13 FROM temp.rows;
 
 -- name: chunk_add
 INSERT INTO usage_chunk VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14);
@@ -165,6 +165,7 @@ DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
   UNION ALL SELECT object_id FROM frame WHERE object_id IS NOT NULL
   UNION ALL SELECT file_id FROM frame WHERE file_id IS NOT NULL
   UNION ALL SELECT shape_id FROM op WHERE shape_id IS NOT NULL
+  UNION ALL SELECT tensor_id FROM alloc WHERE tensor_id IS NOT NULL
   UNION ALL SELECT recorded_id FROM op WHERE recorded_id IS NOT NULL
   UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL
   UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL

@@ -88,12 +88,27 @@ static void spell_shapes(struct mt_buf *out, const char *text)
     mt_buf_adds(out, text);
 }
 
+/* The shapes as recorded, "[[], []]", of an op of which the sizes it asks for are known: "([8, 64],
+ * [])" (lib/model/tensors.h). */
+static char *recorded_shapes(const char *asked)
+{
+    struct mt_buf out = {0};
+    mt_buf_addc(&out, '[');
+    for (const char *s = asked; (s = strchr(s, '[')); s++)
+        mt_buf_adds(&out, out.n > 1 ? ", []" : "[]");
+    mt_buf_addc(&out, ']');
+    return out.s;
+}
+
 static uint32_t shape_id(struct mt_ct *ct, uint32_t shape)
 {
     uint32_t *id = &ct->shape_ids[shape];
     if (*id == UNSEEN) {
         struct mt_buf spelled = {0};
-        spell_shapes(&spelled, ct->in->shapes[shape]);
+        const char *text = ct->in->shapes[shape];
+        char *recorded = *text == '(' ? recorded_shapes(text) : mt_strdup(text);
+        spell_shapes(&spelled, recorded);
+        free(recorded);
         *id = mt_strtab_add(ct->strings, spelled.s, spelled.n);
         mt_buf_free(&spelled);
     }

@@ -33,6 +33,8 @@ const struct mt_db_step mt_db_steps[] = {
         "  alloc_n INTEGER NOT NULL, at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, "
         "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, "
         "  PRIMARY KEY (device_id, node_id, category)) WITHOUT ROWID"},
+    /* Blocks have tensors; those of older runs come with importing them again. */
+    {10, "ALTER TABLE alloc ADD COLUMN tensor_id INTEGER"},
     {0, NULL},
 };
 

@@ -42,6 +42,8 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->frames);
     mt_vec_free(&r->labels);
     mt_vec_free(&r->devices);
+    mt_vec_free(&r->args);
+    mt_vec_free(&r->made);
     mt_vec_free(&r->records);
     mt_vec_free(&r->told);
     mt_vec_free(&r->samples);
@@ -196,14 +198,14 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
     const uint64_t pairing = r->without_ops ? 0 : 8 * sizeof(struct mt_map_slot); /* of a record */
     /* A vector begins with room for a few: that counts where threads are many. */
     return (r->op_n + r->busy_n * MT_VEC_FIRST) * sizeof(struct mt_op) + BYTES(r->threads) +
-           r->records.n * pairing + BYTES(r->records) + BYTES(r->told) + BYTES(r->samples) +
-           BYTES(r->older) + BYTES(r->other_events) + BYTES(r->segments) + BYTES(r->blocks) +
-           BYTES(r->nodes) + BYTES(r->stats) + BYTES(r->totals) + BYTES(r->category_stats) +
-           BYTES(r->extras) + BYTES(r->steps) + BYTES(r->meta) + BYTES(r->frames) +
-           BYTES(r->labels) + BYTES(r->devices) + mt_strtab_bytes(&r->strings) +
-           mt_strtab_bytes(&r->thread_keys) + mt_strtab_bytes(&r->process_keys) +
-           mt_map_bytes(&r->label_of) + mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) +
-           r->beside_bytes;
+           BYTES(r->args) + BYTES(r->made) + r->records.n * pairing + BYTES(r->records) +
+           BYTES(r->told) + BYTES(r->samples) + BYTES(r->older) + BYTES(r->other_events) +
+           BYTES(r->segments) + BYTES(r->blocks) + BYTES(r->nodes) + BYTES(r->stats) +
+           BYTES(r->totals) + BYTES(r->category_stats) + BYTES(r->extras) + BYTES(r->steps) +
+           BYTES(r->meta) + BYTES(r->frames) + BYTES(r->labels) + BYTES(r->devices) +
+           mt_strtab_bytes(&r->strings) + mt_strtab_bytes(&r->thread_keys) +
+           mt_strtab_bytes(&r->process_keys) + mt_map_bytes(&r->label_of) +
+           mt_map_bytes(&r->frame_of) + mt_map_bytes(&r->device_of) + r->beside_bytes;
 #undef BYTES
 }
 
@@ -241,7 +243,7 @@ enum mt_status mt_rec_op(struct mt_recording *r, uint32_t thread, struct mt_op *
         MT_TRY(mt_rec_check_memory(r, err));
     r->busy_n += !r->threads.v[thread].ops.n;
     *op = mt_vec_push(&r->threads.v[thread].ops);
-    **op = (struct mt_op){.shape = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
+    **op = (struct mt_op){.args = MT_NONE, .seq = -1, .order = (uint32_t)r->event_n};
     r->op_n++;
     return MT_OK;
 }

@@ -17,6 +17,7 @@
 #include "lib/model/knows.h"
 #include "lib/model/note_kinds.h"
 #include "lib/model/snapshot.h"
+#include "lib/model/tensors.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,7 +60,7 @@ struct mt_label {
 struct mt_op {
     int64_t start_ns, end_ns; /* as recorded */
     uint32_t label;           /* index into labels */
-    uint32_t shape;           /* string id, MT_NONE = not recorded */
+    uint32_t args;            /* index into args, MT_NONE = not recorded */
     uint32_t fwd_thread;      /* PyTorch's number of the forward thread, 0 = not a backward op; when
                                  built also MT_MAKES_GRAPH */
     union {
@@ -303,6 +304,8 @@ struct mt_recording {
     struct mt_strtab process_keys; /* id = number of the process */
     uint32_t last_thread;
     MT_VEC(struct mt_device) devices;
+    MT_VEC(struct mt_op_args) args;
+    MT_VEC(struct mt_made) made; /* by args */
     MT_VEC(struct mt_record) records;
     MT_VEC(struct mt_told {
         int64_t reserved_b; /* held by the device; 0: not recorded */

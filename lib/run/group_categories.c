@@ -60,6 +60,7 @@ static void add_row(struct loader *l, const struct mt_run *run, const struct mt_
         mt_sums_add(&l->t->items.v[item].self, &sums);
     } else
         *mt_vec_push(&l->t->outside) = (struct mt_outside){.sums = sums,
+                                                           .tensor = MT_NONE,
                                                            .thread = MT_NONE,
                                                            .step = INT64_MIN,
                                                            .size_b = MT_UNKNOWN,
@@ -95,6 +96,7 @@ enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
         return st;
     if (device->unseen_n)
         *mt_vec_push(&t->outside) = (struct mt_outside){.sums = {.freed_b = device->unseen_b},
+                                                        .tensor = MT_NONE,
                                                         .thread = MT_NONE,
                                                         .step = INT64_MIN,
                                                         .size_b = MT_UNKNOWN,

@@ -43,7 +43,12 @@ enum mt_key_span {
     KEY(PATH, "path", MT_SPAN_OP, false,                                                           \
         "the whole call path from the root; of more than 256 names 64 are shown")                  \
     KEY(SHAPE, "shape", MT_SPAN_OP, true,                                                          \
-        "the op with these input shapes (traces recorded with record_shapes)")                     \
+        "the op with these input shapes, or sizes it was asked for (traces recorded with "         \
+        "record_shapes)")                                                                          \
+    KEY(TENSOR, "tensor", MT_SPAN_ASIDE, true,                                                     \
+        "the tensor it was allocated for: [8, 64] float32 (traces of PyTorch 2.1 or later, "       \
+        "recorded with record_shapes)")                                                            \
+    KEY(DTYPE, "dtype", MT_SPAN_ASIDE, true, "the type of that tensor's elements: float32")        \
     KEY(THREAD, "thread", MT_SPAN_ASIDE, true,                                                     \
         "the thread it runs on (heap logs: import --split thread)")                                \
     KEY(SIZE, "size", MT_SPAN_ASIDE, true,                                                         \

@@ -114,6 +114,17 @@ static uint32_t key_of_category(struct mt_grouper *g, const struct mt_origin *of
     return *text - 1;
 }
 
+/* The type stands behind the shape: "[8, 64] float32". */
+static uint32_t key_of_dtype(struct mt_grouper *g, uint32_t tensor)
+{
+    if (g->tensor != tensor) { /* mostly it is that of the last */
+        const char *text = mt_strtab_get(&g->tree->strings, tensor), *type = strchr(text, ']');
+        g->dtype_text = text_id(g->tree, type && type[1] ? type + 2 : text);
+        g->tensor = tensor;
+    }
+    return g->dtype_text;
+}
+
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
 {
     struct mt_tree *t = g->tree;
@@ -126,12 +137,16 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return key_of_size(g, of);
     if (key == MT_BY_CATEGORY && of->category)
         return key_of_category(g, of);
+    if (of->tensor != MT_NONE && (key == MT_BY_TENSOR || key == MT_BY_DTYPE))
+        return key == MT_BY_TENSOR ? of->tensor : key_of_dtype(g, of->tensor);
     if (of->node == MT_NONE)
         return text_id(t, t->outside_name ? t->outside_name : "[outside ops]");
     if (key == MT_BY_THREAD) {
         uint32_t thread = t->nodes.v[of->node].thread; /* of a heap log */
         return thread == MT_NONE ? text_id(t, "[no thread]") : thread;
     }
+    if (key == MT_BY_TENSOR || key == MT_BY_DTYPE)
+        return text_id(t, "[unknown]");
     if (key == MT_BY_SHAPE)
         return of->shape == MT_NONE ? text_id(t, "[no shape]") : of->shape;
     if (key == MT_BY_FORWARD)
@@ -146,7 +161,8 @@ void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_grou
                      int key_n)
 {
     size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
-    *g = (struct mt_grouper){.tree = t, .key_n = key_n, .step_text = MT_NONE, .size_text = MT_NONE};
+    *g = (struct mt_grouper){
+        .tree = t, .key_n = key_n, .step_text = MT_NONE, .size_text = MT_NONE, .tensor = MT_NONE};
     memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
     g->memo = mt_alloc(bytes);
     memset(g->memo, 0xff, bytes);
@@ -237,12 +253,13 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
 {
     uint32_t ids[MT_BY_N];
     bool named = false; /* some key says that it is outside every op */
-    bool sized = false; /* a size is one, be it of ops or not; so is a category */
+    bool sized = false; /* a size is one, be it of ops or not; so is what a block is for */
     for (int k = 0; k < g->key_n; k++) {
         enum mt_group_key key = g->keys[k];
         ids[k] = key_of(g, origin, k);
         bool of_block = (key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN) ||
-                        (key == MT_BY_CATEGORY && origin->category);
+                        (key == MT_BY_CATEGORY && origin->category) ||
+                        ((key == MT_BY_TENSOR || key == MT_BY_DTYPE) && origin->tensor != MT_NONE);
         sized |= of_block;
         named |= key == MT_BY_THREAD ? origin->thread == MT_NONE
                                      : key != MT_BY_STEP && key != MT_BY_SIZE && !of_block;
@@ -275,7 +292,8 @@ uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *ou
                                      .thread = outside->thread,
                                      .step = outside->step,
                                      .size_b = outside->size_b,
-                                     .category = outside->category};
+                                     .category = outside->category,
+                                     .tensor = outside->tensor};
     return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
 }
 

@@ -41,6 +41,12 @@ const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *
 enum mt_status mt_knows_label(struct mt_db *db, const struct mt_run *run, const char *key,
                               struct mt_err *err);
 
+/* MT_OK if the tensor of some block of the device is known. Errors: MT_EUSAGE, what it takes;
+ * MT_EDB.
+ */
+enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, struct mt_err *err);
+
 /* MT_OK if anything is known of call paths for a table of them: else what they held at the peak is
  * missing. Errors: MT_EUSAGE. */
 enum mt_status mt_knows_sums(const struct mt_run *run, const struct mt_run_device *device,

@@ -1,4 +1,4 @@
-/* Which labels a run has. */
+/* Which labels a run has, and whether it has tensors: what is asked of its rows. */
 #include "gen/queries.h"
 #include "lib/base/nearest.h"
 #include "lib/base/wrap.h"
@@ -61,4 +61,24 @@ enum mt_status mt_knows_label(struct mt_db *db, const struct mt_run *run, const 
         free(keys.v[i]);
     mt_buf_free(&hint);
     return st;
+}
+
+enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *device, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool any;
+    MT_TRY(mt_db_query(db, MT_Q_TENSOR_ANY, &s, err));
+    mt_stmt_bind(s, "iii", run->alloc_first, mt_wrap_add(run->alloc_first, run->alloc_n),
+                 device->id);
+    MT_TRY(mt_stmt_step(s, &any, err));
+    mt_stmt_end(s);
+    if (any)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it does not say of which tensors its memory is",
+            run->name, device->name);
+    mt_err_hint(err, "Traces of PyTorch 2.1 or later do that are recorded with record_shapes=True. "
+                     "Of runs that an older memtool imported, `memtool import --replace FILE` "
+                     "imports the trace again.");
+    return MT_EUSAGE;
 }

@@ -350,6 +350,7 @@ void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
     if (device->outside_n)
         *mt_vec_push(&t->outside) =
             (struct mt_outside){.size_b = MT_UNKNOWN,
+                                .tensor = MT_NONE,
                                 .sums = {.alloc_b = device->outside_alloc_b,
                                          .freed_b = device->outside_freed_b,
                                          .alloc_n = device->outside_alloc_n,
@@ -359,6 +360,7 @@ void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
                                 .step = INT64_MIN};
     if (device->unseen_n)
         *mt_vec_push(&t->outside) = (struct mt_outside){.size_b = MT_UNKNOWN,
+                                                        .tensor = MT_NONE,
                                                         .sums = {.freed_b = device->unseen_b},
                                                         .thread = MT_NONE,
                                                         .step = INT64_MIN,
@@ -427,4 +429,13 @@ enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, ui
     *out = mt_strtab_add(&t->strings, text, strlen(text));
     *mt_map_at(&t->shapes, (uint64_t)id) = *out;
     return row ? mt_stmt_step(s, &row, err) : MT_OK;
+}
+
+enum mt_status mt_load_tensor(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,
+                              int column, uint32_t *out, struct mt_err *err)
+{
+    *out = MT_NONE;
+    if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
+        return MT_OK;
+    return mt_load_shape(db, t, mt_stmt_int(s, column), out, err);
 }

@@ -26,6 +26,7 @@ struct mt_item {
     int64_t step;                    /* INT64_MIN = outside steps */
     int64_t size_b;                  /* of blocks; MT_UNKNOWN */
     uint8_t category;                /* of blocks: enum mt_category */
+    uint32_t tensor;                 /* of blocks: string; MT_NONE = unknown */
 };
 
 /* Where something happened: what groups are made of. */
@@ -35,18 +36,19 @@ struct mt_origin {
     int64_t step;
     int64_t size_b;   /* MT_UNKNOWN = that of the node, if it has one */
     uint8_t category; /* MT_CATEGORY_NONE: the same */
+    uint32_t tensor;  /* string; MT_NONE = unknown */
 };
 
 static inline struct mt_origin mt_origin_of_node(uint32_t node)
 {
-    return (struct mt_origin){node,      MT_NONE,    MT_NONE,         MT_NONE,
-                              INT64_MIN, MT_UNKNOWN, MT_CATEGORY_NONE};
+    return (struct mt_origin){node,      MT_NONE,    MT_NONE,          MT_NONE,
+                              INT64_MIN, MT_UNKNOWN, MT_CATEGORY_NONE, MT_NONE};
 }
 
 static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
 {
-    return (struct mt_origin){i->node, i->shape,  i->thread,  i->forward,
-                              i->step, i->size_b, i->category};
+    return (struct mt_origin){i->node, i->shape,  i->thread,   i->forward,
+                              i->step, i->size_b, i->category, i->tensor};
 }
 
 /* An item that is nothing but a node. */
@@ -58,7 +60,8 @@ static inline struct mt_item mt_item_of_node(uint32_t node)
                             .thread = MT_NONE,
                             .forward = MT_NONE,
                             .step = INT64_MIN,
-                            .size_b = MT_UNKNOWN};
+                            .size_b = MT_UNKNOWN,
+                            .tensor = MT_NONE};
 }
 
 struct mt_tree_node {
@@ -76,6 +79,7 @@ struct mt_outside {
     int64_t step;     /* INT64_MIN = outside steps, or any */
     int64_t size_b;   /* MT_UNKNOWN = any */
     uint8_t category; /* MT_CATEGORY_NONE = any */
+    uint32_t tensor;  /* MT_NONE = any */
     bool unseen;      /* no records, but frees that nobody saw: of no thread */
 };
 
@@ -87,7 +91,7 @@ struct mt_tree {
     const char *outside_name;                  /* static: its row */
     MT_VEC(uint32_t) thread_names;             /* string ids */
     MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
-    struct mt_map shapes;                      /* string id of the database -> ours */
+    struct mt_map shapes;                      /* and tensors: string id of the database -> ours */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
     MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
     size_t tuple_used;                         /* of the last piece */
@@ -155,6 +159,10 @@ uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
 enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
                              struct mt_err *err);
 
+/* The tensor of a block (a string) in a column of a row; MT_NONE: unknown. Errors: MT_EDB. */
+enum mt_status mt_load_tensor(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,
+                              int column, uint32_t *out, struct mt_err *err);
+
 /* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
  * (NULL) is around it, or is the op itself. */
 uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
@@ -202,6 +210,7 @@ struct mt_grouper {
     int64_t size_b;               /* the same of sizes */
     uint32_t size_text;
     uint32_t category_text[MT_CATEGORY_N]; /* and 1 more; 0 = not asked yet */
+    uint32_t tensor, dtype_text;           /* the last one asked for, and what its type is called */
     MT_VEC(struct mt_group_name {
         const char *const *key; /* by position of the keys; borrowed from the tree */
         bool explicit_row;

@@ -26,19 +26,24 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
     return &new->sums;
 }
 
-/* What keys ask of a block that no op says; else MT_UNKNOWN and MT_CATEGORY_NONE. */
+/* What keys ask of a block that no op says; else MT_UNKNOWN, MT_CATEGORY_NONE and MT_NONE. */
 struct of_block {
     int64_t size_b;
     uint8_t category;
+    uint32_t tensor;
 };
 
 /* Of a row of load_allocs. */
-static struct of_block block_of(const struct mt_op_loader *l, const struct mt_stmt *s)
+static enum mt_status block_of(struct mt_op_loader *l, const struct mt_stmt *s, struct of_block *b,
+                               struct mt_err *err)
 {
-    struct of_block b = {.size_b = l->asked[MT_BY_SIZE] ? mt_stmt_int(s, 0) : MT_UNKNOWN};
+    *b = (struct of_block){.size_b = l->asked[MT_BY_SIZE] ? mt_stmt_int(s, 0) : MT_UNKNOWN,
+                           .tensor = MT_NONE};
     if (l->asked[MT_BY_CATEGORY])
-        b.category = mt_load_category(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL);
-    return b;
+        b->category = mt_load_category(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL);
+    if (!l->asked[MT_BY_TENSOR] && !l->asked[MT_BY_DTYPE])
+        return MT_OK;
+    return mt_load_tensor(l->db, l->t, s, 12, &b->tensor, err);
 }
 
 /* What is outside ops (thread MT_NONE: allocated unseen), or was freed unseen, by what the keys ask
@@ -49,16 +54,17 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
     struct mt_tree *t = l->t;
     const struct {
         int64_t step, size_b;
-        uint32_t thread, unseen, category, none; /* as bytes a key, without padding */
+        uint32_t thread, unseen, category, tensor; /* as bytes a key, without padding */
     } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN,   b->size_b,
              l->asked[MT_BY_THREAD] ? thread : MT_NONE, unseen,
-             unseen ? MT_CATEGORY_NONE : b->category,   0};
+             unseen ? MT_CATEGORY_NONE : b->category,   unseen ? MT_NONE : b->tensor};
     uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
     if (at == t->outside.n)
         *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread,
                                                         .step = key.step,
                                                         .size_b = key.size_b,
                                                         .category = (uint8_t)key.category,
+                                                        .tensor = key.tensor,
                                                         .unseen = unseen};
     return &t->outside.v[at].sums;
 }
@@ -78,8 +84,8 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
     for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
         const struct {
             int64_t place, size_b;
-            uint32_t node, thread, category, none; /* as bytes a key, without padding */
-        } key = {place, b->size_b, at, thread, b->category, 0};
+            uint32_t node, thread, category, tensor; /* as bytes a key, without padding */
+        } key = {place, b->size_b, at, thread, b->category, b->tensor};
         uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
         bool known = item < t->items.n;
         if (!known) {
@@ -89,6 +95,7 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
             new->step = mt_op_step_number(l, place);
             new->size_b = key.size_b;
             new->category = b->category;
+            new->tensor = b->tensor;
         }
         if (inner != MT_NONE)
             t->items.v[inner].parent = item;
@@ -101,19 +108,18 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
 }
 
 /* Where one end of a block's life is counted, in the step under way then; NULL: nowhere. */
-static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int column,
-                            int node_column)
+static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s,
+                            const struct of_block *block, int column, int node_column)
 {
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return NULL;
     enum { FREED = 4 };
     int64_t place = l->by_step ? mt_steps_under_way(&l->steps, mt_stmt_int(s, column)) : -1;
-    const struct of_block block = block_of(l, s);
     int64_t step = mt_op_step_number(l, place);
     if (mt_stmt_kind(s, column + 2) == MT_VALUE_NULL)
         return l->filter->thread || !mt_op_step_wanted(l, step)
                    ? NULL
-                   : sums_outside(l, MT_NONE, step, column == FREED, &block);
+                   : sums_outside(l, MT_NONE, step, column == FREED, block);
     uint32_t thread = mt_tree_thread(l->t, mt_stmt_int(s, column + 2));
     if (thread == MT_NONE || !l->wanted[thread] || !mt_op_step_wanted(l, step))
         return NULL;
@@ -121,8 +127,8 @@ static struct mt_sums *side(struct mt_op_loader *l, const struct mt_stmt *s, int
         return sums_of_op(l, mt_stmt_index(s, column + 1, l->run->op_first), place, thread);
     uint64_t node = mt_stmt_index(s, node_column, l->run->node_first);
     if (node >= l->t->nodes.n)
-        return sums_outside(l, thread, step, false, &block);
-    uint32_t item = path_item(l, (uint32_t)node, place, thread, &block);
+        return sums_outside(l, thread, step, false, block);
+    uint32_t item = path_item(l, (uint32_t)node, place, thread, block);
     return &l->t->items.v[item].self;
 }
 
@@ -152,13 +158,15 @@ static enum mt_status read_allocs(struct mt_op_loader *l, const struct mt_run_de
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
+        struct of_block block;
         bool older = mt_stmt_kind(s, 1) == MT_VALUE_NULL;
         if (!mt_category_in(d->only, mt_load_category(s, 11, older)))
             continue;
-        struct mt_sums *allocated = side(l, s, 1, 9);
+        MT_TRY(block_of(l, s, &block, err));
+        struct mt_sums *allocated = side(l, s, &block, 1, 9);
         if (allocated)
             mt_sums_add_block(allocated, s, d);
-        struct mt_sums *died = side(l, s, 4, 10);
+        struct mt_sums *died = side(l, s, &block, 4, 10);
         if (died)
             mt_wrap_inc(&died->freed_b, mt_stmt_int(s, 0));
     }
@@ -180,7 +188,8 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         if (node >= l->t->nodes.n)
             continue;
         int64_t bytes = mt_stmt_int(s, 0);
-        const struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN};
+        const struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
+                                       .tensor = MT_NONE};
         uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, &block); /* may move the items */
         struct mt_sums *sums = &l->t->items.v[item].self;
         mt_wrap_inc(&sums->at_peak_b, bytes);

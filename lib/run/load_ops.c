@@ -223,7 +223,8 @@ static enum mt_status add_op(struct op_reader *r, const struct mt_stmt *s, uint6
                            .shape = MT_NONE,
                            .thread = thread,
                            .forward = MT_NONE,
-                           .step = step};
+                           .step = step,
+                           .tensor = MT_NONE};
     MT_TRY(read_keys(l, s, parent, &item, err));
     const struct mt_sums *self = take_sums(l, op, place);
     add_strays(r, parent, item, op);
@@ -288,7 +289,8 @@ static enum mt_status add_left_out(struct op_reader *r, struct mt_err *err)
         const struct mt_op_sums *left = &l->sums.v[i];
         if (left->place == MT_SUMS_TAKEN)
             continue;
-        struct mt_item item = {.shape = MT_NONE, .thread = left->thread, .forward = MT_NONE};
+        struct mt_item item = {
+            .shape = MT_NONE, .thread = left->thread, .forward = MT_NONE, .tensor = MT_NONE};
         MT_TRY(find_keys(l, left->op, &item, err));
         if (item.node != MT_NONE)
             add_strays(r, NULL, item, left->op);
@@ -307,11 +309,15 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
-    l->by_block = l->asked[MT_BY_SIZE] || l->asked[MT_BY_CATEGORY];
+    static const enum mt_group_key of_blocks[] = {MT_BY_SIZE, MT_BY_CATEGORY, MT_BY_TENSOR,
+                                                  MT_BY_DTYPE};
+    enum mt_group_key of_block = MT_BY_N;
+    for (size_t i = 0; i < MT_ARRAY_LEN(of_blocks) && of_block == MT_BY_N; i++)
+        of_block = l->asked[of_blocks[i]] ? of_blocks[i] : MT_BY_N;
+    l->by_block = of_block != MT_BY_N;
     if (l->by_block && (l->asked[MT_BY_SHAPE] || l->asked[MT_BY_FORWARD])) {
         MT_FAIL(err, MT_EUSAGE, "what ops do is not grouped by %s and by %s",
-                mt_group_key_name(l->asked[MT_BY_SIZE] ? MT_BY_SIZE : MT_BY_CATEGORY),
-                l->asked[MT_BY_SHAPE] ? "shape" : "forward");
+                mt_group_key_name(of_block), l->asked[MT_BY_SHAPE] ? "shape" : "forward");
         mt_err_hint(err, "Group by one of them, or ask `memtool peak` or `leaks` for both.");
         return MT_EUSAGE;
     }

@@ -25,15 +25,16 @@ struct mt_op_loader {
     bool by_step;            /* the filter or the keys ask for steps */
     bool *wanted;            /* by thread index */
     bool asked[MT_BY_N];     /* which keys the ops are grouped by */
-    bool by_block;           /* some of them are of blocks, not of ops: size, category */
+    bool by_block;           /* some of them are of blocks, not of ops: size, category, tensor */
 
     /* What blocks leave behind. */
     uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
                           blocks stay untouched, and take no memory. */
     MT_VEC(struct mt_op_sums) sums;
     struct mt_strtab outside;    /* ids are indexes of the tree's `outside` */
-    struct mt_strtab path_items; /* of recordings of call paths, and of sizes: step (its place),
-                                    size, node, thread; ids are indexes of the tree's items */
+    struct mt_strtab path_items; /* of recordings of call paths, and where by_block: step (its
+                                    place), what of the block is asked for, node, thread; ids are
+                                    indexes of the tree's items */
 };
 
 /* Whether the filter takes what starts in a step, INT64_MIN = none. */

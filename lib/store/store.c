@@ -72,12 +72,10 @@ static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
     const struct mt_recording *r = w->r;
     for (size_t i = 0; i < r->labels.n; i++)
         MT_TRY(mt_store_string(w, r->labels.v[i].recorded, &id, err));
-    for (size_t t = 0; t < r->threads.n; t++)
-        for (size_t i = 0; i < r->threads.v[t].ops.n; i++) {
-            uint32_t shape = r->threads.v[t].ops.v[i].shape;
-            if (shape != MT_NONE && !w->string_id[shape])
-                MT_TRY(mt_store_string(w, shape, &id, err));
-        }
+    for (size_t i = 0; i < r->args.n; i++)
+        MT_TRY(mt_store_string(w, r->args.v[i].shape, &id, err));
+    for (size_t i = 0; i < r->made.n; i++)
+        MT_TRY(mt_store_string(w, r->made.v[i].tensor, &id, err));
     return MT_OK;
 }
 
@@ -334,7 +332,7 @@ static void op_row(void *closure, uint64_t row, int64_t *cells)
     cells[1] = op->parent == MT_NONE ? INT64_MIN : w->op + op->parent;
     cells[2] = op->start_ns - r->start_ns;
     cells[3] = op->end_ns - op->start_ns;
-    cells[4] = op->shape == MT_NONE ? INT64_MIN : w->string_id[op->shape];
+    cells[4] = op->args == MT_NONE ? INT64_MIN : w->string_id[r->args.v[op->args].shape];
     cells[5] = cut ? w->string_id[label->recorded] : INT64_MIN;
     cells[6] = op->fwd == MT_NONE ? INT64_MIN : w->op + op->fwd;
 }
@@ -391,6 +389,8 @@ static void alloc_row(void *closure, uint64_t row, int64_t *cells)
     cells[10] = node_ref(w, alloc);
     cells[11] = node_ref(w, death);
     cells[12] = alloc && alloc->rule ? (int64_t)alloc->rule : INT64_MIN;
+    uint32_t tensor = alloc ? mt_rec_tensor(w->r, alloc) : MT_NONE;
+    cells[13] = tensor != MT_NONE ? w->string_id[tensor] : INT64_MIN;
 }
 
 static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts *o,

@@ -45,6 +45,7 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
     out->origin.category = mt_load_category(s, 6, false);
     out->origin.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->origin.step = mt_steps_number_at(&l->steps, out->alloc_ns);
+    MT_TRY(mt_load_tensor(l->db, &l->tree, s, 7, &out->origin.tensor, err));
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
         return MT_OK;
     return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->origin.shape, err);
@@ -72,10 +73,10 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
         MT_TRY(read_life(l, s, &life, err));
         if (!is_wanted(device, &life))
             continue;
-        life.freed_ns = mt_stmt_int_or(s, 7, INT64_MAX);
-        life.freed_record = mt_stmt_int_or(s, 8, INT64_MAX);
-        life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 9);
-        life.alloc_unseen = mt_stmt_int(s, 10) != 0;
+        life.freed_ns = mt_stmt_int_or(s, 8, INT64_MAX);
+        life.freed_record = mt_stmt_int_or(s, 9, INT64_MAX);
+        life.unseen = life.freed_record != INT64_MAX && !mt_stmt_int(s, 10);
+        life.alloc_unseen = mt_stmt_int(s, 11) != 0;
         MT_TRY(use(closure, &life, err));
     }
 }

@@ -113,6 +113,17 @@ grep -q 'import --replace' err || fail "how version 9 gets categories: $(cat err
 "$MEMTOOL" peak basic.json.gz --by category --format csv >new.out 2>err
 cmp -s old.out new.out || fail "categories, imported again, differ"
 
+# Version 10 did not know which tensors blocks are: the same.
+fresh 10
+"$MEMTOOL" peak basic --db old.db --by category --format csv >out 2>err || fail "peak of version 10: $(cat err)"
+"$MEMTOOL" peak basic --db old.db --by tensor >out 2>err
+[ $? = 2 ] || fail "tensors of version 10 are known"
+grep -q 'import --replace' err || fail "how version 10 gets tensors: $(cat err)"
+"$MEMTOOL" import --replace basic.json.gz --db old.db >out 2>err || fail "version 10, imported again: $(cat err)"
+"$MEMTOOL" peak basic --db old.db --by tensor --format csv >old.out 2>err || fail "tensors, imported again: $(cat err)"
+"$MEMTOOL" peak basic.json.gz --by tensor --format csv >new.out 2>err
+cmp -s old.out new.out || fail "tensors, imported again, differ"
+
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds
     python3 -c 'import os, sqlite3, sys

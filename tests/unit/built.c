@@ -61,8 +61,11 @@ static void add_op(struct mt_recording *r, uint32_t thread, const char *kind, co
     op->start_ns = start;
     op->end_ns = end;
     op->label = mt_rec_label(r, name, (enum mt_frame_kind)k);
-    if (bar)
-        op->shape = mt_strtab_add(&r->strings, bar + 3, strlen(bar + 3));
+    if (bar) {
+        op->args = (uint32_t)r->args.n;
+        *mt_vec_push(&r->args) =
+            (struct mt_op_args){.shape = mt_strtab_add(&r->strings, bar + 3, strlen(bar + 3))};
+    }
     if (kind[length])
         op->seq = atoi(kind + length + 1);
     op->fwd_thread = kind[length] == '<';

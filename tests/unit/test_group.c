@@ -109,7 +109,8 @@ static void add_item(struct mt_tree *t, uint32_t open[8], const char *line)
                                                .self = self,
                                                .shape = id_of(t, shape),
                                                .forward = MT_NONE,
-                                               .step = step[0] == '-' ? INT64_MIN : atoi(step)};
+                                               .step = step[0] == '-' ? INT64_MIN : atoi(step),
+                                               .tensor = MT_NONE};
     for (uint32_t i = index; i != MT_NONE; i = t->items.v[i].parent) {
         t->items.v[i].total.alloc_b += allocated;
         t->items.v[i].total.freed_b += freed;

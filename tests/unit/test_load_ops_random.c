@@ -81,7 +81,8 @@ static struct judged judge(const struct mt_recording *r, const struct random *ro
     int64_t step = step_at(r, op->start_ns);
     const char *const keys[MT_BY_N] = {
         [MT_BY_NAME] = mt_strtab_get(&r->strings, r->frames.v[r->labels.v[op->label].frame].name),
-        [MT_BY_SHAPE] = op->shape == MT_NONE ? "[no shape]" : mt_strtab_get(&r->strings, op->shape),
+        [MT_BY_SHAPE] = op->args == MT_NONE ? "[no shape]"
+                                            : mt_strtab_get(&r->strings, r->args.v[op->args].shape),
         [MT_BY_THREAD] = threads[r->threads.v[thread].tid % 9],
         [MT_BY_STEP] = step_name(step)};
     struct judged j = {keys[row->key], is_wanted(row, step), op->parent, op->start_ns, op->end_ns};

@@ -49,6 +49,7 @@ static const struct strange strange[] = {
     {"ops in a circle", "UPDATE op SET parent_id = (SELECT max(id) FROM op)", MT_OK},
     {"ops of nodes far away", "UPDATE op SET node_id = " LOWEST, MT_OK},
     {"shapes that are not there", "UPDATE op SET shape_id = 12345", MT_OK},
+    {"tensors that are not there", "UPDATE alloc SET tensor_id = 12345", MT_OK},
     {"forward ops far away", "UPDATE op SET forward_id = " LOWEST, MT_OK},
     {"blocks allocated in ops far away", "UPDATE alloc SET alloc_op_id = " LOWEST, MT_OK},
     {"blocks allocated on threads far away", "UPDATE alloc SET alloc_thread_id = " LOWEST, MT_OK},
