@@ -129,6 +129,21 @@ static void add_recorded(struct batches *b)
     b->off_pct = 100.0 * (peak - (double)third->facts.peak_b) / (double)third->facts.peak_b;
 }
 
+/* What cannot be told of one run. */
+static void note_unsure(struct batches *b, int64_t n)
+{
+    char least[MT_HUMAN_MAX];
+    int64_t bytes = mt_batch_least(&b->batch, n);
+    if (!b->batch.unsure || n < 1 || bytes >= mt_batch_peak(&b->batch, n))
+        return;
+    mt_report_note(
+        b->r,
+        "The peak at %lld is up to that, and %s at least: of blocks that are as large as "
+        "weights, are kept, or are scratch of matrix products one run does not show "
+        "whether they grow with the batch.",
+        (long long)n, mt_human_bytes(bytes, least));
+}
+
 static void note_method(struct batches *b)
 {
     static const char *const how[MT_BATCH_N] = {
@@ -204,6 +219,7 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
         add_row(b, b->asked->batch, MT_UNKNOWN);
     if (b->asked->fit)
         add_fit(b, fit);
+    note_unsure(b, b->asked->fit ? fit : b->asked->batch);
     note_method(b);
     return mt_show(b->r, err);
 }

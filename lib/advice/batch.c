@@ -17,31 +17,126 @@ const char *const mt_batch_method_names[MT_BATCH_N] = {"one run", "blocks", "lin
 
 /* ---- what is of the batch ---- */
 
-void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_map *sizes)
+static bool has(const struct mt_map *set, uint64_t key)
 {
+    return mt_map_get(set, key) != MT_MAP_NONE;
+}
+
+/* Whether a block is a copy with numbers of another kind, as autocast makes of inputs and weights.
+ */
+static bool is_cast(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    for (uint32_t i = b->alloc_op; i != MT_NONE; i = f->ops.v[i].parent) {
+        const char *name = mt_advice_name(f, i);
+        if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::_to_copy") == 0)
+            return true;
+        if (i == f->ops.v[i].top)
+            break;
+    }
+    return false;
+}
+
+static uint64_t site_of(const struct mt_advice_block *b)
+{
+    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+}
+
+static bool is_held_by_graph(const struct mt_advice_block *b)
+{
+    return b->rule == MT_CATEGORY_R10_GRAPH || b->rule == MT_CATEGORY_R10;
+}
+
+void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_batch_sizes *sizes)
+{
+    *sizes = (struct mt_batch_sizes){0};
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->category == MT_CATEGORY_PARAMETER || b->category == MT_CATEGORY_GRADIENT)
-            *mt_map_at(sizes, (uint64_t)b->bytes) = 1;
+            *mt_map_at(&sizes->weights, (uint64_t)b->bytes) = 1;
+    }
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        bool held = is_held_by_graph(b);
+        if (held && is_cast(f, b)) {
+            if (has(&sizes->weights, 2 * (uint64_t)b->bytes))
+                *mt_map_at(&sizes->casts, (uint64_t)b->bytes) = 1;
+            continue;
+        }
+        if (held || b->category == MT_CATEGORY_INPUT)
+            *mt_map_at(&sizes->batch, (uint64_t)b->bytes) = 1;
+        if (held)
+            *mt_map_at(&sizes->sites, site_of(b)) = 1;
     }
 }
 
-bool mt_batch_scales(const struct mt_advice_facts *f, const struct mt_advice_block *block,
-                     const struct mt_map *sizes)
+void mt_batch_sizes_free(struct mt_batch_sizes *sizes)
 {
+    mt_map_free(&sizes->weights);
+    mt_map_free(&sizes->casts);
+    mt_map_free(&sizes->batch);
+    mt_map_free(&sizes->sites);
+}
+
+/* Of what is as large as a weight, or as one that autocast has made smaller. */
+static enum mt_batch_growth of_weight(const struct mt_batch_sizes *sizes, int64_t bytes)
+{
+    return has(&sizes->batch, (uint64_t)bytes) ? MT_BATCH_UNSURE : MT_BATCH_STAYS;
+}
+
+/* Of what forward computed: casts of weights stay, and what is made of weights without a graph. */
+static enum mt_batch_growth of_result(const struct mt_advice_facts *f,
+                                      const struct mt_advice_block *b,
+                                      const struct mt_batch_sizes *sizes)
+{
+    if (has(&sizes->casts, (uint64_t)b->bytes) && is_cast(f, b))
+        return of_weight(sizes, b->bytes);
+    if (!has(&sizes->weights, (uint64_t)b->bytes) || has(&sizes->sites, site_of(b)))
+        return MT_BATCH_GROWS;
+    return is_held_by_graph(b) ? MT_BATCH_GROWS : of_weight(sizes, b->bytes);
+}
+
+/* What a matrix product packs for itself grows, but not in proportion. */
+static bool is_scratch(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    static const char *const names[] = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm"};
+    if (b->category != MT_CATEGORY_TEMPORARY || b->alloc_op == MT_NONE ||
+        b->alloc_op != b->freed_op)
+        return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+        if (strcmp(mt_advice_name(f, b->alloc_op), names[i]) == 0)
+            return true;
+    return false;
+}
+
+enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
+                                     const struct mt_advice_block *block,
+                                     const struct mt_batch_sizes *sizes)
+{
+    uint64_t bytes = (uint64_t)block->bytes;
     if (block->bytes <= SCALAR_B ||
         (block->alloc_op != MT_NONE && f->ops.v[block->alloc_op].inside & MT_IN_OPTIMIZER))
-        return false;
+        return MT_BATCH_STAYS;
+    if (is_scratch(f, block))
+        return MT_BATCH_UNSURE;
     switch (block->category) {
-    case MT_CATEGORY_ACTIVATION:
-    case MT_CATEGORY_RECOMPUTED:
     case MT_CATEGORY_INPUT:
-        return true;
+    case MT_CATEGORY_RECOMPUTED:
+        return MT_BATCH_GROWS;
+    case MT_CATEGORY_ACTIVATION:
+        return of_result(f, block, sizes);
     case MT_CATEGORY_AUTOGRAD_DETAIL:
     case MT_CATEGORY_TEMPORARY: /* what is as large as a parameter belongs to one */
-        return mt_map_get(sizes, (uint64_t)block->bytes) == MT_MAP_NONE;
+        return has(&sizes->weights, bytes) || has(&sizes->casts, bytes)
+                   ? of_weight(sizes, block->bytes)
+                   : MT_BATCH_GROWS;
+    case MT_CATEGORY_PARAMETER: /* or a result that is kept from the first step on */
+        return has(&sizes->sites, site_of(block)) ? MT_BATCH_UNSURE : MT_BATCH_STAYS;
+    case MT_CATEGORY_UNKNOWN: /* results in a list, averages of weights, a cache */
+        if (has(&sizes->sites, site_of(block)))
+            return MT_BATCH_GROWS;
+        return has(&sizes->weights, bytes) ? of_weight(sizes, block->bytes) : MT_BATCH_UNSURE;
     default:
-        return false;
+        return MT_BATCH_STAYS;
     }
 }
 
@@ -75,13 +170,26 @@ static bool are_alike(const struct mt_advice_facts *a, const struct mt_advice_fa
     return same >= n - n / 100 * (100 - ALIKE_PERCENT);
 }
 
+static void find_growth(struct mt_batch *b)
+{
+    const struct mt_advice_facts *f = b->runs[0].f;
+    struct mt_batch_sizes sizes;
+    b->growth = mt_alloc(f->blocks.n + 1);
+    mt_batch_sizes(f, &sizes);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        b->growth[i] = (uint8_t)mt_batch_growth(f, &f->blocks.v[i], &sizes);
+        b->unsure |= b->growth[i] == MT_BATCH_UNSURE;
+    }
+    mt_batch_sizes_free(&sizes);
+}
+
 void mt_batch_init(struct mt_batch *b, const struct mt_batch_run *runs, int run_n)
 {
     *b = (struct mt_batch){.run_n = run_n};
     memcpy(b->runs, runs, (size_t)run_n * sizeof *runs);
     if (run_n == 1) {
         b->method = MT_BATCH_ONE;
-        mt_batch_sizes(runs[0].f, &b->sizes);
+        find_growth(b);
     } else {
         b->method = are_alike(runs[0].f, runs[1].f) ? MT_BATCH_BLOCKS : MT_BATCH_LINE;
     }
@@ -89,7 +197,8 @@ void mt_batch_init(struct mt_batch *b, const struct mt_batch_run *runs, int run_
 
 void mt_batch_free(struct mt_batch *b)
 {
-    mt_map_free(&b->sizes);
+    free(b->growth);
+    b->growth = NULL;
 }
 
 /* ---- prediction ---- */
@@ -102,19 +211,21 @@ static int64_t on_line(const struct mt_batch *b, int64_t first, int64_t second, 
     return at <= 0 ? 0 : at >= 9e18 ? INT64_MAX : (int64_t)(at + 0.5);
 }
 
-static int64_t size_at(const struct mt_batch *b, size_t block, int64_t n)
+/* unsure_grows: as what is not sure. */
+static int64_t size_at(const struct mt_batch *b, size_t block, int64_t n, bool unsure_grows)
 {
     const struct mt_advice_facts *f = b->runs[b->run_n - 1].f;
     const struct mt_advice_block *last = &f->blocks.v[block];
     if (b->method == MT_BATCH_BLOCKS)
         return on_line(b, b->runs[0].f->blocks.v[block].bytes, last->bytes, n);
-    if (!mt_batch_scales(f, last, &b->sizes))
+    if (b->growth[block] == MT_BATCH_STAYS ||
+        (b->growth[block] == MT_BATCH_UNSURE && !unsure_grows))
         return last->bytes;
     double at = (double)last->bytes * (double)n / (double)b->runs[0].n;
     return at >= 9e18 ? INT64_MAX : (int64_t)(at + 0.5);
 }
 
-int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
+static int64_t peak_at(const struct mt_batch *b, int64_t n, bool unsure_grows)
 {
     const struct mt_advice_facts *f = b->runs[b->run_n - 1].f;
     struct mt_lives l = {0};
@@ -123,7 +234,7 @@ int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
         return on_line(b, b->runs[0].f->peak_b, f->peak_b, n);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *block = &f->blocks.v[i];
-        int64_t bytes = size_at(b, i, n);
+        int64_t bytes = size_at(b, i, n, unsure_grows);
         bytes = bytes < 0 ? 0 : bytes; /* a damaged database */
         if (bytes > INT64_MAX / 2 - sum) {
             mt_vec_free(&l.all);
@@ -135,6 +246,17 @@ int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
     int64_t peak = mt_lives_peak(&l, f->older_b, f->record_n, &record);
     mt_vec_free(&l.all);
     return peak;
+}
+
+/* More of the batch is more of what grows, less is less. */
+int64_t mt_batch_peak(const struct mt_batch *b, int64_t n)
+{
+    return peak_at(b, n, n > b->runs[0].n);
+}
+
+int64_t mt_batch_least(const struct mt_batch *b, int64_t n)
+{
+    return peak_at(b, n, n <= b->runs[0].n);
 }
 
 bool mt_batch_grows(const struct mt_batch *b)

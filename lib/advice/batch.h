@@ -20,19 +20,33 @@ enum mt_batch_method {
 };
 extern const char *const mt_batch_method_names[MT_BATCH_N]; /* "one run", "blocks", "line" */
 
+/* What sizes of blocks say, as sets. */
+struct mt_batch_sizes {
+    struct mt_map weights; /* of parameters and gradients */
+    struct mt_map casts;   /* half of those: what autocast makes of weights */
+    struct mt_map batch;   /* of inputs and of results that a graph held */
+    struct mt_map sites;   /* the same with their call paths, without inputs */
+};
+
+/* Whether a block grows with the batch. */
+enum mt_batch_growth { MT_BATCH_STAYS, MT_BATCH_GROWS, MT_BATCH_UNSURE };
+
 struct mt_batch {
     struct mt_batch_run runs[2];
     int run_n;
     enum mt_batch_method method;
-    struct mt_map sizes; /* of parameters and gradients, with one run */
+    uint8_t *growth; /* enum mt_batch_growth, by block; with one run */
+    bool unsure;     /* of a block */
 };
 
 /* Prepares prediction from one run or from two of different sizes, the smaller first. Free it. */
 void mt_batch_init(struct mt_batch *b, const struct mt_batch_run *runs, int run_n);
 void mt_batch_free(struct mt_batch *b);
 
-/* The peak at that size, bytes. INT64_MAX: it leaves 64 bits. */
+/* The peak at that size, bytes. INT64_MAX: it leaves 64 bits. Where it is not sure what grows with
+ * the batch, it is at most that much, and at least `least`. */
 int64_t mt_batch_peak(const struct mt_batch *b, int64_t n);
+int64_t mt_batch_least(const struct mt_batch *b, int64_t n);
 
 /* Whether the runs show how the peak grows with the batch: it is higher at some size. Peaks that
  * lie on a line, but hardly differ, show that something else is there, which hides what grows. */
@@ -42,9 +56,11 @@ bool mt_batch_grows(const struct mt_batch *b);
  * anybody uses is too large, so the runs do not show what is. */
 int64_t mt_batch_fit(const struct mt_batch *b, int64_t bytes);
 
-/* Whether a block is as large as the batch, and sizes: those of parameters and gradients. */
-void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_map *sizes);
-bool mt_batch_scales(const struct mt_advice_facts *f, const struct mt_advice_block *block,
-                     const struct mt_map *sizes);
+/* What tells whether a block grows with the batch. To be freed. */
+void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_batch_sizes *sizes);
+void mt_batch_sizes_free(struct mt_batch_sizes *sizes);
+enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
+                                     const struct mt_advice_block *block,
+                                     const struct mt_batch_sizes *sizes);
 
 #endif

@@ -2,18 +2,34 @@
 #include "lib/advice/batch.h"
 #include "lib/advice/rules.h"
 #include "lib/base/wrap.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { FLOAT32_B = 4 };
 
 /* From when on a gradient is there if those before it were kept: the end of the optimizer's step
- * before it, or the first activation. */
+ * before it, or the first activation; but not before those that it takes the place of have gone. */
 static int64_t kept_from(const struct mt_advice_facts *f, int64_t t_ns, int64_t first_record)
 {
     size_t i = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, t_ns);
-    int64_t record =
-        i ? mt_advice_record(f, f->ops.v[f->optimizers.v[i - 1]].end_ns) : first_record;
-    return record;
+    return i ? mt_advice_record(f, f->ops.v[f->optimizers.v[i - 1]].end_ns) : first_record;
+}
+
+/* By record, the last one up to it that ends a gradient; -1: there is none. Allocated. */
+static int64_t *ends_of_gradients(const struct mt_advice_facts *f)
+{
+    int64_t *last = mt_alloc(((size_t)f->record_n + 1) * sizeof *last);
+    for (int64_t i = 0; i <= f->record_n; i++)
+        last[i] = -1;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->category == MT_CATEGORY_GRADIENT && b->freed_record >= 0 &&
+            b->freed_record < f->record_n)
+            last[b->freed_record] = b->freed_record;
+    }
+    for (int64_t i = 1; i <= f->record_n; i++)
+        last[i] = last[i] > last[i - 1] ? last[i] : last[i - 1];
+    return last;
 }
 
 /* When what a block has been added to takes it over: the end of the node of the graph around it. */
@@ -30,19 +46,40 @@ static int64_t added_at(const struct mt_advice_facts *f, size_t block)
     return mt_wrap_add(f->blocks.v[block].alloc_record, 1);
 }
 
+/* Whether it would save less by more than a percent of the peak if what is not sure to be of the
+ * batch were not. */
+static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_batch_sizes *sizes)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct mt_lives other = {0};
+    int64_t record, parts = p->choice->accumulate;
+    for (size_t i = 0; i < p->lives.all.n; i++) {
+        struct mt_life *life = mt_vec_push(&other.all);
+        *life = p->lives.all.v[i];
+        if (i < f->blocks.n && life->bytes == f->blocks.v[i].bytes / parts &&
+            mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE)
+            life->bytes = f->blocks.v[i].bytes;
+    }
+    int64_t most = mt_lives_peak(&other, f->older_b, f->record_n, &record);
+    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, &record);
+    mt_vec_free(&other.all);
+    return mt_wrap_sub(most, least) > f->peak_b / 100;
+}
+
 bool mt_advise_accumulate(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
-    struct mt_map sizes = {0};
+    struct mt_batch_sizes sizes;
     int64_t first = INT64_MAX;
     if (!f->backwards.n || !f->optimizers.n)
         return false;
     mt_batch_sizes(f, &sizes);
+    int64_t *ends = ends_of_gradients(f);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->category == MT_CATEGORY_ACTIVATION && b->alloc_record < first)
             first = b->alloc_record;
-        if (b->category != MT_CATEGORY_INPUT && mt_batch_scales(f, b, &sizes))
+        if (b->category != MT_CATEGORY_INPUT && mt_batch_growth(f, b, &sizes) != MT_BATCH_STAYS)
             mt_advice_resize(p, i, b->bytes / p->choice->accumulate);
     }
     for (size_t i = 0; i < f->blocks.n; i++) {
@@ -52,13 +89,16 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
         int64_t from = kept_from(f, f->blocks.v[i].alloc_ns, first);
         if (from >= life->from)
             continue;
+        int64_t gone = life->from <= f->record_n ? ends[life->from] : -1;
+        from = gone > from ? gone : from;
         /* the last batch's own, until it is added */
         const struct mt_life last = {life->from, added_at(f, i), life->bytes};
         life->from = from;
         *mt_vec_push(&p->lives.all) = last;
     }
-    mt_map_free(&sizes);
-    p->bound = MT_BOUND_ABOUT;
+    p->bound = depends_on_unsure(p, &sizes) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
+    mt_batch_sizes_free(&sizes);
+    free(ends);
     mt_buf_addf(&p->because, "%lld batches in place of one, gradients kept between them",
                 (long long)p->choice->accumulate);
     return true;

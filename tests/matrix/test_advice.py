@@ -29,6 +29,7 @@ PAIRS = (
     ("checkpoint", "resnet", 9886504, 1, "about"),
     ("accumulate", "gpt_adamw", 13537500, 0.1, "about"),
     ("accumulate", "cnn_b32", 17691880, 0.6, "about"),
+    ("accumulate", "mlp_zero_first", 330784, 0.1, "about"),
     ("zero_grad_early", "mlp_wide_late", 12629044, 0.1, "exact"),
     ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
     ("foreach_false", "mlp_wide_foreach", 36351188, 0.2, "exact"),
@@ -67,6 +68,9 @@ BATCHES = (
     (("cnn_sgd:16", "cnn_b8:8"), 32, 68936008, 0, "blocks"),
     (("cnn_sgd:16",), 32, 68936008, 0.1, "one run"),
     (("cnn_b32:32",), 8, 17521864, 0.5, "one run"),
+    (("mlp_ema_b8:8",), 128, 427528, 0.1, "one run"),
+    (("mlp_list_b32:32",), 128, 541448, 0.1, "one run"),
+    (("mlp_list_b64:64",), 128, 541448, 0.1, "one run"),
 )
 
 # The class that a line of code is written with, and what others do not have.
@@ -136,6 +140,11 @@ for runs, n, peak, off, method in BATCHES:
     rows = m.rows("advise", *runs, "--batch", str(n))
     m.check(rows and rows[-1]["batch_n"] == n and rows[-1]["method"] == method, runs, n, rows)
     m.check(rows and abs(rows[-1]["new_peak_b"] - peak) <= peak * off / 100, runs, n, "is", rows and rows[-1]["new_peak_b"], "not", peak)
+for run, real in (("mlp_list_b64:64", 541448), ("mlp_amp_b8:8", 361224)):
+    told = m.json("advise", run, "--batch", "128")
+    m.check(any("is up to that, and" in note for note in told["notes"]), run, "says what it does not know", told["notes"])
+    m.check(told["rows"][-1]["new_peak_b"] >= real, run, "is at most", told["rows"][-1], "not", real)
+m.check(not m.json("advise", "mlp_ema_b8:8", "--batch", "128")["notes"], "averages of weights stay")
 fit = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "--fit", str(68936008))
 m.check(fit[-2]["batch_n"] == 32 and fit[-1]["batch_n"] == 33 and fit[-1]["new_peak_b"] > 68936008, "the largest batch that fits", fit)
 third = m.rows("advise", "cnn_b8:8", "cnn_sgd:16", "cnn_b32:32", "--batch", "64")
