@@ -43,21 +43,21 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-static enum mt_status alloc(struct reader *r, uint32_t number, struct mt_err *err)
+/* An event of a kind happens; its node. */
+static inline uint32_t take(struct reader *r, uint32_t number, bool frees)
 {
     struct mt_ht_info *info = &r->tables.infos.v[number];
-    uint32_t node = info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
-    r->last = number;
-    return mt_heap_alloc(r->heap, node, info->bytes, err);
+    info->temporary_n += frees && r->last == number;
+    r->last = frees ? MT_NONE : number;
+    return info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
 }
 
-static enum mt_status dealloc(struct reader *r, uint32_t number, struct mt_err *err)
+static inline enum mt_status happen(struct reader *r, uint32_t number, bool frees,
+                                    struct mt_err *err)
 {
-    struct mt_ht_info *info = &r->tables.infos.v[number];
-    uint32_t node = info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
-    info->temporary_n += r->last == number;
-    r->last = MT_NONE;
-    return mt_heap_dealloc(r->heap, node, info->bytes, err);
+    uint32_t node = take(r, number, frees);
+    int64_t bytes = r->tables.infos.v[number].bytes;
+    return (frees ? mt_heap_dealloc : mt_heap_alloc)(r->heap, node, bytes, err);
 }
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -68,37 +68,101 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
         skip(r);
         return MT_OK;
     }
-    enum mt_status st = (*r->line.s == '+' ? alloc : dealloc)(r, (uint32_t)number, err);
+    enum mt_status st = happen(r, (uint32_t)number, *r->line.s == '-', err);
     return st == MT_OK ? MT_OK : fail(r, err);
 }
 
+/* Events that stand behind each other, by their lines. */
+struct batch {
+    const char *at[MT_HEAP_BATCH + 1]; /* where each begins, and behind the last */
+    uint32_t number[MT_HEAP_BATCH];
+    struct mt_heap_event event[MT_HEAP_BATCH];
+    size_t n;
+};
+
+/* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
+ * behind which are zero bytes. */
+static const char *event_line(const char *p, uint32_t *number)
+{
+    enum { DIGITS = 8 };
+    const char *first = p + 2;
+    unsigned digit;
+    *number = 0;
+    if ((*p != '+' && *p != '-') || p[1] != ' ')
+        return NULL;
+    for (p = first; (digit = mt_hex_digit(*p)) < 16; p++)
+        *number = *number << 4 | digit;
+    return *p == '\n' && p > first && p <= first + DIGITS ? p + 1 : NULL;
+}
+
+/* What is known of the kinds of allocations is fetched into the processor's cache meanwhile. */
+static void scan(const struct reader *r, struct batch *b)
+{
+    const char *next;
+    b->at[0] = r->lines.at;
+    for (b->n = 0; b->n < MT_HEAP_BATCH && b->at[b->n] < r->lines.end; b->n++) {
+        next = event_line(b->at[b->n], &b->number[b->n]);
+        if (!next || b->number[b->n] >= r->tables.infos.n)
+            return;
+        __builtin_prefetch(&r->tables.infos.v[b->number[b->n]]);
+        b->at[b->n + 1] = next;
+    }
+}
+
+/* Looks up the kinds, up to one that is damaged. */
+static void look_up(struct reader *r, struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct mt_ht_info *info = &r->tables.infos.v[b->number[i]];
+        bool frees = *b->at[i] == '-';
+        if (info->bytes < 0) {
+            b->n = i;
+            return;
+        }
+        b->event[i] = (struct mt_heap_event){info->bytes, take(r, b->number[i], frees), frees};
+    }
+}
+
+/* Where there are so many kinds that what is known of them and of their paths is not in the
+ * processor's cache: many events at once. */
+static enum mt_status events_of_many(struct reader *r, struct mt_err *err)
+{
+    struct batch b;
+    size_t done;
+    do {
+        scan(r, &b);
+        look_up(r, &b);
+        enum mt_status st = mt_heap_events(r->heap, b.event, b.n, &done, err);
+        r->lines.at = b.at[done];
+        MT_TRY(st);
+    } while (b.n == MT_HEAP_BATCH);
+    return MT_OK;
+}
+
+static enum mt_status events_of_few(struct reader *r, struct mt_err *err)
+{
+    uint32_t number;
+    for (const char *next; r->lines.at < r->lines.end; r->lines.at = next) {
+        bool frees = *r->lines.at == '-';
+        next = event_line(r->lines.at, &number);
+        if (!next || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0)
+            return MT_OK;
+        MT_TRY(happen(r, number, frees, err));
+    }
+    return MT_OK;
+}
+
 /*
- * Most lines are events, "+ 3f", often millions of them behind each other. These are read as they
- * stand, without looking for the ends of lines first, up to the line that is anything else, or does
- * not end in the window (behind which are zero bytes).
+ * Most lines are events, often millions of them behind each other. These are read as they stand,
+ * without looking for the ends of lines first.
  */
 static enum mt_status events(struct reader *r, struct mt_err *err)
 {
-    enum { DIGITS = 8 };
-    for (struct mt_lines *l = &r->lines; l->at < l->end;) {
-        const char *p = l->at + 2;
-        uint64_t number = 0;
-        unsigned digit;
-        if ((*l->at != '+' && *l->at != '-') || l->at[1] != ' ')
-            break;
-        for (; (digit = mt_hex_digit(*p)) < 16; p++)
-            number = number << 4 | digit;
-        if (*p != '\n' || p == l->at + 2 || p > l->at + 2 + DIGITS || number >= r->tables.infos.n ||
-            r->tables.infos.v[number].bytes < 0)
-            break;
-        enum mt_status st = (*l->at == '+' ? alloc : dealloc)(r, (uint32_t)number, err);
-        if (st != MT_OK) {
-            err->offset = (int64_t)mt_lines_offset(l);
-            return st;
-        }
-        l->at = p + 1;
-    }
-    return MT_OK;
+    enum { MANY = 1 << 13 };
+    enum mt_status st = r->tables.infos.n < MANY ? events_of_few(r, err) : events_of_many(r, err);
+    if (st != MT_OK)
+        err->offset = (int64_t)mt_lines_offset(&r->lines);
+    return st;
 }
 
 /* ---- what the log says of itself ---- */

@@ -1,9 +1,15 @@
 -- Texts that must be there are '' where a damaged database has none.
 
 -- name: load_nodes
+-- Rows come in the order of their ids: they are read from the table itself.
 -- in: ?1 first node, ?2 one past the last
-SELECT parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns
-  FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
+SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase)
+  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+
+-- name: load_items
+-- in: as load_nodes
+SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns)
+  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
 -- name: load_times
 -- in: ?1 first node, ?2 one past the last
@@ -20,9 +26,21 @@ SELECT DISTINCT coalesce(f.name, '') FROM node n JOIN v_frame f ON f.id = n.fram
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id
-SELECT node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n,
-  alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
+SELECT memtool_each(node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n,
+  self_at_end_n, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n)
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
+
+-- name: load_at_peak
+-- What nodes themselves held at the peak.
+-- in: as load_stats
+SELECT memtool_each(node_id, self_at_peak_b, self_at_peak_n) FROM node_stat
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND (self_at_peak_b <> 0 OR self_at_peak_n <> 0);
+
+-- name: load_at_end
+-- The same of the end.
+-- in: as load_stats
+SELECT memtool_each(node_id, self_at_end_b, self_at_end_n) FROM node_stat
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND (self_at_end_b <> 0 OR self_at_end_n <> 0);
 
 -- name: load_categories
 -- in: ?1 device id   out: node (0: outside every op), category, what the node itself did to its blocks

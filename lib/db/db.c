@@ -86,6 +86,8 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
         return mt_db_open_failed(db->path, mode, err);
     sqlite3_busy_timeout(db->sql, MT_DB_WAIT_MS);
     distrust(db);
+    if (mt_db_add_each(db) != SQLITE_OK)
+        return mt_db_fail(db, "the database cannot be used", err);
     bool fresh = false;
     MT_TRY(mt_db_upgrade(db, mt_db_steps, err));
     /* One snapshot: another importer may be creating the schema right now. */

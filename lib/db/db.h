@@ -128,6 +128,14 @@ typedef void mt_db_row(void *closure, uint64_t row, int64_t cells[MT_DB_ROW_CELL
 enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
                                  void *closure, struct mt_err *err);
 
+/*
+ * Reads rows that are numbers alone, by the million: runs a statement `SELECT memtool_each(c0, c1
+ * ...) FROM ...`, and calls `use` with the cells of every row, in any order; NULL is 0. That takes
+ * a third less time than a step for each.
+ */
+typedef void mt_db_cells(void *closure, const int64_t cells[MT_DB_ROW_CELLS]);
+enum mt_status mt_stmt_each(struct mt_stmt *s, mt_db_cells *use, void *closure, struct mt_err *err);
+
 /* Makes a running statement of this connection end with MT_EINTERRUPT. Safe in a signal handler. */
 void mt_db_interrupt(struct mt_db *db);
 

@@ -26,6 +26,9 @@ struct mt_db {
     uint64_t row_n;
     mt_db_row *row;
     void *closure;
+    /* who gets the rows that are being read */
+    mt_db_cells *each;
+    void *each_closure;
 };
 
 /* The failure of SQLite's last call, with advice. doing: what was under way. */
@@ -47,5 +50,8 @@ enum mt_status mt_db_create_schema(struct mt_db *db, bool *created, struct mt_er
 
 /* Tells a connection of the module behind the virtual table `rows`. Returns SQLite's code. */
 int mt_db_add_rows_module(struct mt_db *db);
+
+/* The same of the function memtool_each. */
+int mt_db_add_each(struct mt_db *db);
 
 #endif

@@ -1,4 +1,5 @@
-/* The virtual table `rows`: what a bulk insert reads from. */
+/* Many rows at once: the virtual table `rows`, which a bulk insert reads from, and the function
+ * that takes what is read. */
 #include "lib/db/db_parts.h"
 
 struct rows_table {
@@ -123,4 +124,35 @@ enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt
     db->closure = closure;
     MT_TRY(mt_db_query(db, query, &s, err));
     return mt_stmt_run(s, err);
+}
+
+static void take_cells(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    struct mt_db *db = sqlite3_user_data(context);
+    int64_t cells[MT_DB_ROW_CELLS];
+    if (!db->each || n > MT_DB_ROW_CELLS) /* in a statement of the user's */
+        return;
+    for (int i = 0; i < n; i++)
+        cells[i] = sqlite3_value_int64(values[i]);
+    db->each(db->each_closure, cells);
+}
+
+static void no_result(sqlite3_context *context)
+{
+    sqlite3_result_null(context);
+}
+
+int mt_db_add_each(struct mt_db *db)
+{
+    return sqlite3_create_function_v2(db->sql, "memtool_each", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                      db, NULL, take_cells, no_result, NULL);
+}
+
+enum mt_status mt_stmt_each(struct mt_stmt *s, mt_db_cells *use, void *closure, struct mt_err *err)
+{
+    s->db->each = use;
+    s->db->each_closure = closure;
+    enum mt_status st = mt_stmt_run(s, err);
+    s->db->each = NULL;
+    return st;
 }

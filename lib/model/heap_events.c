@@ -42,10 +42,11 @@ static inline enum mt_status count(struct mt_heap *h, struct mt_err *err)
     return h->event_n & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
-enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+static inline enum mt_status alloc_in(struct mt_heap *h, uint32_t slot, int64_t bytes,
+                                      struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
-    struct mt_heap_node *n = touch(h, mt_heap_slot(h, sized(h, node, bytes)));
+    struct mt_heap_node *n = touch(h, slot);
     n->alloc_b += bytes;
     n->alloc_n++;
     n->live_b += bytes;
@@ -61,6 +62,11 @@ enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, st
     return count(h, err);
 }
 
+enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
+{
+    return alloc_in(h, mt_heap_slot(h, sized(h, node, bytes)), bytes, err);
+}
+
 /* Something ends that is older than the log. */
 static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err)
 {
@@ -68,11 +74,9 @@ static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err
     return count(h, err);
 }
 
-enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
-                               struct mt_err *err)
+static inline enum mt_status release_in(struct mt_heap *h, uint32_t slot, int64_t bytes, int blocks,
+                                        struct mt_err *err)
 {
-    node = blocks < 0 ? sized(h, node, bytes) : node;
-    uint32_t slot = mt_heap_slot(h, node); /* may move the slots */
     const struct mt_heap_node *before = &h->slots.v[slot];
     if (before->live_n + blocks < 0 || before->live_b < bytes)
         return older(h, bytes, err);
@@ -85,9 +89,43 @@ enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, 
     return count(h, err);
 }
 
+enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
+                               struct mt_err *err)
+{
+    node = blocks < 0 ? sized(h, node, bytes) : node;
+    return release_in(h, mt_heap_slot(h, node), bytes, blocks, err);
+}
+
 enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     return mt_heap_release(h, node, bytes, -1, err);
+}
+
+/* The slots of events, fetched into the processor's cache while they are looked up. */
+static void fetch_slots(struct mt_heap *h, const struct mt_heap_event *v, size_t n, uint32_t *slot)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].node + 1u < h->slot_of.n)
+            __builtin_prefetch(&h->slot_of.v[v[i].node + 1u]);
+    for (size_t i = 0; i < n; i++) {
+        slot[i] = mt_heap_slot(h, sized(h, v[i].node, v[i].bytes));
+        const char *at = (const char *)&h->slots.v[slot[i]];
+        __builtin_prefetch(at, 1);
+        __builtin_prefetch(at + sizeof *h->slots.v - 1, 1);
+    }
+}
+
+enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
+                              size_t *done, struct mt_err *err)
+{
+    uint32_t slot[MT_HEAP_BATCH];
+    fetch_slots(h, v, n, slot);
+    for (*done = 0; *done < n; ++*done) {
+        const struct mt_heap_event *e = &v[*done];
+        MT_TRY(e->frees ? release_in(h, slot[*done], e->bytes, -1, err)
+                        : alloc_in(h, slot[*done], e->bytes, err));
+    }
+    return MT_OK;
 }
 
 enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)

@@ -18,15 +18,16 @@ enum {
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
  * what it holds at the one under way. */
 struct mt_heap_node {
-    int64_t alloc_b, alloc_n;
+    /* what events change stands together */
     int64_t live_b, live_n;
-    int64_t came_b;         /* of it, less what went over to others: not allocated there */
-    int64_t peak_b, peak_n; /* held at the peak of `epoch` */
-    int64_t last_b, last_n; /* held at the last moment */
+    int64_t alloc_b, alloc_n;
     uint64_t epoch; /* number of the highest peak when it was looked at last: while it has not
                        changed since the peak, what it holds is what it held then */
     uint32_t at;    /* in events and moments: 1 = it is in `touched`; in thin(): place + 1 */
     uint32_t node;
+    int64_t peak_b, peak_n; /* held at the peak of `epoch` */
+    int64_t came_b;         /* of it, less what went over to others: not allocated there */
+    int64_t last_b, last_n; /* held at the last moment */
 };
 
 /* What a path holds changes by so much with a moment. */

@@ -52,16 +52,41 @@ struct frame {
 
 /* The frames of the nodes, read once each. */
 struct frames {
-    struct mt_map index; /* id of the database -> all */
+    struct mt_map index;    /* id of the database -> all */
+    MT_VEC(uint32_t) small; /* the same of ids below SMALL; MT_NONE: not read */
     MT_VEC(struct frame) all;
     size_t last;     /* the one asked for last */
     int64_t next, n; /* id behind those read last; how many these were */
 };
 
+enum { SMALL = 1 << 18 };
+
+static bool is_small(int64_t id)
+{
+    return (uint64_t)id < SMALL;
+}
+
+/* Where in `all`; MT_NONE: not read yet. */
+static uint32_t place_of(const struct frames *known, int64_t id)
+{
+    if (!is_small(id))
+        return mt_map_get(&known->index, (uint64_t)id);
+    return (size_t)id < known->small.n ? known->small.v[id] : MT_NONE;
+}
+
+static uint32_t *new_place(struct frames *known, int64_t id)
+{
+    if (!is_small(id))
+        return mt_map_at(&known->index, (uint64_t)id);
+    while (known->small.n <= (size_t)id)
+        *mt_vec_push(&known->small) = MT_NONE;
+    return &known->small.v[id];
+}
+
 /* s: a row of load_frames; NULL: a damaged database has none. */
 static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const struct mt_stmt *s)
 {
-    uint32_t *at = mt_map_at(&known->index, (uint64_t)id);
+    uint32_t *at = new_place(known, id);
     if (*at != MT_NONE)
         return;
     *at = (uint32_t)known->all.n;
@@ -106,115 +131,199 @@ static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct fr
     return MT_OK;
 }
 
-/* The frame in a column. NULL: none; or where one must be, '' as above. */
-static enum mt_status frame_of(struct mt_db *db, struct mt_tree *t, struct frames *known,
-                               const struct mt_stmt *s, int column, bool needed, struct frame *out,
-                               struct mt_err *err)
+/* Where in known->all the frame of an id stands, read if need be. */
+static enum mt_status find_frame(struct mt_db *db, struct mt_tree *t, struct frames *known,
+                                 int64_t id, struct mt_err *err)
 {
-    *out = (struct frame){.name = MT_NONE, .object = MT_NONE, .file = MT_NONE};
-    if (mt_stmt_kind(s, column) == MT_VALUE_NULL && !needed)
-        return MT_OK;
-    int64_t id = mt_stmt_int(s, column);
     for (size_t at = known->last; at < known->all.n && at < known->last + 2; at++)
         if (known->all.v[at].id == id) { /* that again, or the next: mostly without the map */
             known->last = at;
-            *out = known->all.v[at];
             return MT_OK;
         }
-    if (mt_map_get(&known->index, (uint64_t)id) == MT_NONE)
+    if (place_of(known, id) == MT_NONE)
         MT_TRY(read_frames(db, t, known, id, err));
-    known->last = mt_map_get(&known->index, (uint64_t)id);
-    *out = known->all.v[known->last];
+    known->last = place_of(known, id);
     return MT_OK;
 }
 
-/* Reads the nodes in the order of their ids; with items, one per node, still in that order. */
-static enum mt_status read_rows(struct mt_db *db, const struct mt_run *run, bool items,
-                                struct frames *known, struct mt_tree *t, struct mt_err *err)
+enum { OWN, TOP, SCOPE, MODULE, FRAMES }; /* of a node, in the order of the columns */
+
+/* Nodes that come row by row. Their frames come in any order: while some rows wait, these are
+ * fetched into the processor's cache. */
+enum { WAITING = 16 };
+struct node_reader {
+    struct mt_db *db;
+    int64_t first;
+    bool items; /* one per node, too, in the order of their ids */
+    struct frames known;
+    struct mt_tree *t;
+    enum mt_status st;
+    struct mt_err *err;
+    unsigned waiting_n;
+    int64_t waiting[WAITING][MT_DB_ROW_CELLS];
+};
+
+/* The frames of a row. One that must be there is '' in a damaged database that has none. */
+static enum mt_status frames_of(struct node_reader *r, const int64_t *ids, struct frame *out,
+                                struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_NODES, &s, err));
-    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint32_t at = (uint32_t)t->nodes.n;
-        uint64_t id = mt_stmt_index(s, 0, run->node_first);
-        /* a damaged database must not send us in circles */
-        uint32_t parent = id < at ? (uint32_t)id : MT_NONE;
-        struct frame frames[4]; /* itself, top, scope, module */
-        for (int i = 0; i < 4; i++)
-            MT_TRY(frame_of(db, t, known, s, 1 + i, i < 2, &frames[i], err));
-        const struct mt_tree_node *around = parent != MT_NONE ? &t->nodes.v[parent] : NULL;
-        const uint32_t own = frames[0].name, none = MT_NONE;
-        uint32_t category = frames[0].is_category ? own : around ? around->category : none;
-        uint32_t thread = frames[0].is_thread ? own : around ? around->thread : none;
-        uint32_t label = frames[0].is_label ? own : around ? around->label : none;
-        uint32_t size = frames[0].is_size ? own : around ? around->size : none;
-        *mt_vec_push(&t->nodes) = (struct mt_tree_node){parent,
-                                                        frames[0].name,
-                                                        frames[1].name,
-                                                        frames[2].name,
-                                                        frames[3].name,
-                                                        frames[1].object,
-                                                        frames[1].file,
-                                                        category,
-                                                        thread,
-                                                        label,
-                                                        size,
-                                                        phase_of(mt_stmt_int(s, 5)),
-                                                        frames[0].python_or_annotation};
-        if (items) {
-            struct mt_item *item = mt_vec_push(&t->items);
-            *item = mt_item_of_node(at);
-            item->parent = parent;
-            item->calls_n = mt_stmt_int(s, 6);
-            item->time_ns = mt_stmt_int(s, 7);
-            item->self_time_ns = mt_stmt_int(s, 8);
+    for (int i = 0; i < FRAMES; i++) {
+        if (!ids[i] && i >= SCOPE) {
+            out[i] = (struct frame){.name = MT_NONE};
+            continue;
         }
+        MT_TRY(find_frame(r->db, r->t, &r->known, ids[i], err));
+        out[i] = r->known.all.v[r->known.last];
     }
+    return MT_OK;
+}
+
+static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const int64_t *cells)
+{
+    struct mt_item *item = mt_vec_push(&t->items);
+    *item = mt_item_of_node(node);
+    item->parent = parent;
+    item->calls_n = cells[0];
+    item->time_ns = cells[1];
+    item->self_time_ns = cells[2];
+}
+
+static void add_node(struct node_reader *r, const int64_t *cells)
+{
+    struct mt_tree *t = r->t;
+    struct frame f[FRAMES];
+    uint32_t at = (uint32_t)t->nodes.n;
+    uint64_t id = cells[0] ? (uint64_t)cells[0] - (uint64_t)r->first : UINT64_MAX;
+    if (r->st != MT_OK || (r->st = frames_of(r, cells + 1, f, r->err)) != MT_OK)
+        return;
+    /* a damaged database must not send us in circles */
+    uint32_t parent = id < at ? (uint32_t)id : MT_NONE;
+    const struct mt_tree_node *around = parent != MT_NONE ? &t->nodes.v[parent] : NULL;
+    const uint32_t own = f[OWN].name, none = MT_NONE;
+    const struct mt_tree_node node = {
+        .parent = parent,
+        .frame = own,
+        .top = f[TOP].name,
+        .scope = f[SCOPE].name,
+        .module = f[MODULE].name,
+        .object = f[TOP].object,
+        .file = f[TOP].file,
+        .category = f[OWN].is_category ? own
+                    : around           ? around->category
+                                       : none,
+        .thread = f[OWN].is_thread ? own
+                  : around         ? around->thread
+                                   : none,
+        .label = f[OWN].is_label ? own
+                 : around        ? around->label
+                                 : none,
+        .size = f[OWN].is_size ? own
+                : around       ? around->size
+                               : none,
+        .phase = phase_of(cells[1 + FRAMES]),
+        .python_or_annotation = f[OWN].python_or_annotation,
+    };
+    *mt_vec_push(&t->nodes) = node;
+    if (r->items)
+        add_item(t, at, parent, cells + 2 + FRAMES);
+}
+
+static void add_waiting(struct node_reader *r)
+{
+    for (unsigned i = 0; i < r->waiting_n; i++)
+        add_node(r, r->waiting[i]);
+    r->waiting_n = 0;
+}
+
+static void each_node(void *closure, const int64_t *cells)
+{
+    struct node_reader *r = closure;
+    uint32_t own = place_of(&r->known, cells[1]);
+    if (own != MT_NONE)
+        __builtin_prefetch(&r->known.all.v[own]);
+    memcpy(r->waiting[r->waiting_n++], cells, sizeof *r->waiting);
+    if (r->waiting_n == WAITING)
+        add_waiting(r);
 }
 
 static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, bool items,
                                  struct mt_tree *t, struct mt_err *err)
 {
-    struct frames known = {0};
-    enum mt_status st = read_rows(db, run, items, &known, t, err);
-    mt_map_free(&known.index);
-    mt_vec_free(&known.all);
-    return st;
+    struct node_reader r = {.db = db, .first = run->node_first, .items = items, .t = t, .err = err};
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, items ? MT_Q_LOAD_ITEMS : MT_Q_LOAD_NODES, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+    enum mt_status st = mt_stmt_each(s, each_node, &r, err);
+    add_waiting(&r);
+    mt_map_free(&r.known.index);
+    mt_vec_free(&r.known.small);
+    mt_vec_free(&r.known.all);
+    return r.st != MT_OK ? r.st : st;
 }
 
-static struct mt_sums read_sums(const struct mt_stmt *s, int column)
+static struct mt_sums read_sums(const int64_t *cells)
 {
-    return (struct mt_sums){.alloc_b = mt_stmt_int(s, column),
-                            .freed_b = mt_stmt_int(s, column + 1),
-                            .alloc_n = mt_stmt_int(s, column + 2),
-                            .at_peak_b = mt_stmt_int(s, column + 3),
-                            .at_end_b = mt_stmt_int(s, column + 4),
-                            .at_peak_n = mt_stmt_int(s, column + 5),
-                            .at_end_n = mt_stmt_int(s, column + 6)};
+    return (struct mt_sums){.alloc_b = cells[0],
+                            .freed_b = cells[1],
+                            .alloc_n = cells[2],
+                            .at_peak_b = cells[3],
+                            .at_end_b = cells[4],
+                            .at_peak_n = cells[5],
+                            .at_end_n = cells[6]};
+}
+
+/* Where rows go that begin with a node. */
+struct node_rows {
+    int64_t first;
+    uint64_t n; /* nodes; a damaged database has others, too */
+    mt_stats_use *stats;
+    mt_held_use *held;
+    void *closure;
+};
+
+static enum mt_status read_node_rows(struct mt_db *db, int query, const struct mt_run *run,
+                                     int64_t device, mt_db_cells *each, struct node_rows *to,
+                                     struct mt_err *err)
+{
+    struct mt_stmt *s;
+    to->first = run->node_first;
+    MT_TRY(mt_db_query(db, query, &s, err));
+    mt_stmt_bind(s, "iii", run->node_first, run->node_first + run->node_n, device);
+    return mt_stmt_each(s, each, to, err);
+}
+
+static void each_stats(void *closure, const int64_t *cells)
+{
+    const struct node_rows *to = closure;
+    uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
+    if (node >= to->n)
+        return;
+    struct mt_sums self = read_sums(cells + 1), total = read_sums(cells + 8);
+    to->stats(to->closure, node, &self, &total);
 }
 
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
                              uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_STATS, &s, err));
-    mt_stmt_bind(s, "iii", run->node_first, run->node_first + run->node_n, device);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t node = mt_stmt_index(s, 0, run->node_first);
-        if (node >= node_n)
-            continue; /* a damaged database */
-        struct mt_sums self = read_sums(s, 1), total = read_sums(s, 8);
-        use(closure, node, &self, &total);
-    }
+    struct node_rows to = {.n = node_n, .stats = use, .closure = closure};
+    return read_node_rows(db, MT_Q_LOAD_STATS, run, device, each_stats, &to, err);
+}
+
+static void each_held(void *closure, const int64_t *cells)
+{
+    const struct node_rows *to = closure;
+    uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
+    if (node < to->n)
+        to->held(to->closure, node, cells[1], cells[2]);
+}
+
+enum mt_status mt_load_held(struct mt_db *db, const struct mt_run *run, int64_t device,
+                            uint64_t node_n, bool end, mt_held_use *use, void *closure,
+                            struct mt_err *err)
+{
+    struct node_rows to = {.n = node_n, .held = use, .closure = closure};
+    return read_node_rows(db, end ? MT_Q_LOAD_AT_END : MT_Q_LOAD_AT_PEAK, run, device, each_held,
+                          &to, err);
 }
 
 /* What blocks of some categories did in each node itself: as of a device that has no others. */

@@ -132,6 +132,12 @@ typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *se
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
                              uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
 
+/* Of them only what each holds itself at the end, or at the peak, where that is something. */
+typedef void mt_held_use(void *closure, uint64_t node, int64_t bytes, int64_t blocks_n);
+enum mt_status mt_load_held(struct mt_db *db, const struct mt_run *run, int64_t device,
+                            uint64_t node_n, bool end, mt_held_use *use, void *closure,
+                            struct mt_err *err);
+
 /* A further figure of the run's nodes on a device: of each itself, and with its subtree. node_n + 1
  * of them, the last of what has no call path; MT_UNKNOWN where they leave 64 bits. Errors: MT_EDB.
  */

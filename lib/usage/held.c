@@ -29,15 +29,9 @@ static void add(struct adder *a, uint32_t node, int64_t bytes, int64_t blocks_n)
     mt_wrap_inc(&a->out->sum_b, bytes);
 }
 
-static void add_node(void *closure, uint64_t node, const struct mt_sums *self,
-                     const struct mt_sums *total)
+static void add_node(void *closure, uint64_t node, int64_t bytes, int64_t blocks_n)
 {
-    struct adder *a = closure;
-    (void)total;
-    if (a->end)
-        add(a, (uint32_t)node, self->at_end_b, self->at_end_n);
-    else
-        add(a, (uint32_t)node, self->at_peak_b, self->at_peak_n);
+    add(closure, (uint32_t)node, bytes, blocks_n);
 }
 
 enum mt_status mt_held_at(struct mt_allocations *l, const struct mt_run_device *device,
@@ -49,7 +43,7 @@ enum mt_status mt_held_at(struct mt_allocations *l, const struct mt_run_device *
     out->rest = mt_device_knows(device, need) ? l->tree.outside_name : MT_HELD_UNKNOWN;
     if (!mt_device_knows(device, need))
         return MT_OK;
-    MT_TRY(mt_load_stats(l->db, l->run, device->id, l->tree.nodes.n, add_node, &a, err));
+    MT_TRY(mt_load_held(l->db, l->run, device->id, l->tree.nodes.n, a.end, add_node, &a, err));
     int64_t known_n = 0, all_n = a.end ? device->at_end_n : MT_UNKNOWN;
     for (size_t i = 0; i < out->blocks.n; i++)
         mt_wrap_inc(&known_n, out->blocks.v[i].blocks_n);

@@ -100,6 +100,14 @@ void summed_test(const struct summed_file *f, const struct mt_reader *reader)
     mt_buf_free(&out);
 }
 
+char *summed_text(const char *text, const struct mt_reader *reader)
+{
+    struct mt_buf out = {0};
+    const struct mt_read_opts opts = {.values = MT_MEANS_AT_END};
+    read_text(&out, reader, text, strlen(text), &opts, true);
+    return out.s;
+}
+
 void summed_test_cuts(const char *text, const struct mt_reader *reader, const size_t *whole,
                       size_t whole_n)
 {

@@ -16,6 +16,9 @@ struct summed_file {
 
 void summed_test(const struct summed_file *f, const struct mt_reader *reader);
 
+/* What reading a text leaves, with further figures; to be freed. */
+char *summed_text(const char *text, const struct mt_reader *reader);
+
 /* Cut behind any byte: either it says so, or nothing is missing; whole: lengths of which the latter
  * is true. */
 void summed_test_cuts(const char *text, const struct mt_reader *reader, const size_t *whole,

@@ -299,12 +299,30 @@ static enum mt_status make(struct mt_heap *h, uint32_t node, const struct call *
     return MT_OK;
 }
 
-static void make_all(struct mt_recording *r, struct mt_path_tree *p, const struct call *calls)
+/* Allocations and frees that stand behind each other, at once. Returns the last of them. */
+static const struct call *make_batch(struct mt_heap *h, struct mt_path_tree *p,
+                                     const struct call *c)
+{
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_heap_event events[CALLS];
+    size_t n = 0, done;
+    for (; c->what == ALLOC || c->what == FREE; c++)
+        events[n++] = (struct mt_heap_event){c->a, node_of(p, c->path), c->what == FREE};
+    assert_int_equal(mt_heap_events(h, events, n, &done, &err), MT_OK);
+    assert_int_equal(done, n);
+    return c - 1;
+}
+
+static void make_all(struct mt_recording *r, struct mt_path_tree *p, const struct call *calls,
+                     bool batches)
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_heap *h = mt_heap_open(r, MT_DEVICE_HEAP);
     for (; calls->what; calls++)
-        assert_int_equal(make(h, node_of(p, calls->path), calls, &err), MT_OK);
+        if (batches && (calls->what == ALLOC || calls->what == FREE))
+            calls = make_batch(h, p, calls);
+        else
+            assert_int_equal(make(h, node_of(p, calls->path), calls, &err), MT_OK);
     assert_int_equal(mt_heap_close(h, &err), MT_OK);
     mt_heap_free(h);
     assert_int_equal(r->beside_bytes, 0);
@@ -345,14 +363,13 @@ static void check_sums(const struct mt_recording *r)
         check_figure("sum of at_end_b", end_b, d->at_end_b);
 }
 
-static void check_row(void **state)
+static void check(const struct row *row, bool batches)
 {
-    const struct row *row = *state;
     struct mt_recording r;
     struct mt_path_tree p;
     mt_rec_init(&r);
     mt_path_tree_init(&p, &r);
-    make_all(&r, &p, row->calls);
+    make_all(&r, &p, row->calls, batches);
     const struct mt_device *d = &r.devices.v[0];
     check_figure("alloc_b", d->alloc_b, row->want.alloc_b);
     check_figure("alloc_n", d->alloc_n, row->want.alloc_n);
@@ -374,6 +391,29 @@ static void check_row(void **state)
     assert_int_equal(r.notes[MT_NOTE_REPLACED].count, row->reused);
     assert_int_equal(r.history.moments.n, row->moments);
     mt_path_tree_free(&p);
+    mt_rec_free(&r);
+}
+
+static void check_row(void **state)
+{
+    check(*state, false);
+    check(*state, true);
+}
+
+/* Of many at once those before a figure that cannot be true happened. */
+static void bad_event_of_many(void **state)
+{
+    const struct mt_heap_event events[] = {{5, 0, false}, {-1, 0, false}, {7, 0, false}};
+    struct mt_recording r;
+    struct mt_err err = MT_ERR_INIT;
+    size_t done;
+    (void)state;
+    mt_rec_init(&r);
+    struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
+    assert_int_equal(mt_heap_events(h, events, MT_ARRAY_LEN(events), &done, &err), MT_EINPUT);
+    assert_int_equal(done, 1);
+    assert_int_equal(mt_heap_level(h), 5);
+    mt_heap_free(h);
     mt_rec_free(&r);
 }
 
@@ -469,9 +509,10 @@ int main(void)
     static struct row_tests tests;
     static const struct {
         const char *name;
-    } alone[] = {{"many moments"}};
+    } alone[] = {{"many moments"}, {"a bad event of many"}};
     ROWS_ADD(&tests, check_row, rows);
     rows_add(&tests, many_moments, &alone[0], 1, sizeof alone[0]);
+    rows_add(&tests, bad_event_of_many, &alone[1], 1, sizeof alone[1]);
     ROWS_ADD(&tests, refuse, refused);
     return ROWS_RUN(&tests, "heap");
 }

@@ -173,6 +173,44 @@ static void deep(void **state)
     }
 }
 
+/* Events of 200 kinds, one of them damaged, and `unused` further kinds. Every so often stands a
+ * line between that is no event, or one of a kind that there is not. */
+static char *log_of_kinds(int unused)
+{
+    enum { KINDS = 200, EVENTS = 20000 };
+    struct mt_buf text = {0};
+    uint64_t seed = 5;
+    mt_buf_adds(&text, TABLES);
+    for (int i = 0; i < KINDS + unused; i++)
+        if (i == 77)
+            mt_buf_adds(&text, "a x\n");
+        else
+            mt_buf_addf(&text, "a %x %d\n", (unsigned)i, i % 5);
+    for (int i = 0; i < EVENTS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        bool frees = seed >> 63;
+        if ((seed >> 32) % 500 == 0)
+            mt_buf_addf(&text, "c %x\n+ ffff\n", (unsigned)i);
+        mt_buf_addf(&text, "%c %x\n", frees ? '-' : '+', (unsigned)(seed >> 40) % KINDS);
+    }
+    mt_buf_adds(&text, TRAILER);
+    return text.s;
+}
+
+/* Where there are many kinds, many events are read at once: to the same end. */
+static void many_kinds(void **state)
+{
+    (void)state;
+    char *few = log_of_kinds(0), *many = log_of_kinds(10000);
+    char *want = summed_text(few, &mt_reader_heaptrack),
+         *got = summed_text(many, &mt_reader_heaptrack);
+    assert_non_null(strstr(want, "note skipped"));
+    assert_non_null(strstr(want, "note before_trace"));
+    assert_non_null(strstr(want, "temporary_most_n"));
+    assert_string_equal(got, want);
+    free(few), free(many), free(want), free(got);
+}
+
 /* ---- whether it is one ---- */
 
 static const struct head {
@@ -199,7 +237,8 @@ static void probe(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest alone[] = {cmocka_unit_test(cuts), cmocka_unit_test(deep)};
+    static const struct CMUnitTest alone[] = {cmocka_unit_test(cuts), cmocka_unit_test(deep),
+                                              cmocka_unit_test(many_kinds)};
     struct row_tests t = {0};
     ROWS_ADD(&t, test_log, files);
     ROWS_ADD(&t, test_log, raw);

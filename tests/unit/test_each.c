@@ -1,0 +1,73 @@
+/* lib/db/db_rows.c: rows that are read without a step for each. */
+#include "lib/db/db.h"
+#include "tests/unit/rows.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROWS = 3 };
+
+static const struct row {
+    const char *name, *sql;
+    int n, cells;
+    int64_t want[ROWS][3];
+} rows[] = {
+    {"numbers in their order",
+     "SELECT memtool_each(a, b) FROM (SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 4)",
+     2,
+     2,
+     {{1, 2}, {3, 4}}},
+    {"NULL is 0", "SELECT memtool_each(a, NULL, -1) FROM (SELECT 5 AS a)", 1, 3, {{5, 0, -1}}},
+    {"no row", "SELECT memtool_each(a) FROM (SELECT 5 AS a) WHERE a > 5", 0, 1, {{0}}},
+    {"texts of digits, and others",
+     "SELECT memtool_each(a) FROM (SELECT '7' AS a UNION ALL SELECT 'x')",
+     2,
+     1,
+     {{7}, {0}}},
+};
+
+struct taken {
+    const struct row *row;
+    int n;
+};
+
+static void take(void *closure, const int64_t *cells)
+{
+    struct taken *t = closure;
+    assert_true(t->n < t->row->n);
+    assert_memory_equal(cells, t->row->want[t->n++], (size_t)t->row->cells * sizeof *cells);
+}
+
+static struct mt_db *db;
+
+static void each(void **state)
+{
+    struct taken t = {*state, 0};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_stmt *s;
+    bool row;
+    assert_int_equal(mt_db_prepare(db, t.row->sql, &s, &err), MT_OK);
+    assert_int_equal(mt_stmt_each(s, take, &t, &err), MT_OK);
+    assert_int_equal(t.n, t.row->n);
+    mt_stmt_free(s);
+    /* a user may ask for it, too: nobody takes the rows */
+    assert_int_equal(mt_db_prepare(db, t.row->sql, &s, &err), MT_OK);
+    assert_int_equal(mt_stmt_step(s, &row, &err), MT_OK);
+    assert_true(row);
+    assert_int_equal(mt_stmt_kind(s, 0), MT_VALUE_NULL);
+    mt_stmt_free(s);
+}
+
+int main(void)
+{
+    static struct row_tests tests;
+    struct mt_err err = MT_ERR_INIT;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/memtool-each-%d.db", (int)getpid());
+    assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_OK);
+    ROWS_ADD(&tests, each, rows);
+    int failed = ROWS_RUN(&tests, "each");
+    mt_db_close(db);
+    unlink(path);
+    return failed;
+}
