@@ -3,6 +3,7 @@
 
 #include "lib/base/nearest.h"
 #include "lib/run/knows.h"
+#include "lib/run/own_categories.h"
 
 #include <string.h>
 
@@ -120,6 +121,8 @@ enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struc
     /* where there are events, what one of them lacks is a row of its own */
     const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
     unsigned asked = mt_device_has_events(device) ? always : ~0u;
+    if (mt_own_categories_used()) /* which any call path may have */
+        asked &= ~(unsigned)MT_KNOWS_CATEGORIES;
     for (int k = 0; k < by->n; k++) {
         const char *label = mt_group_label_key(by->v[k]);
         MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));

@@ -1,6 +1,7 @@
 /* memtool diff: what changed from one run to another. */
 #include "lib/analysis/diff.h"
 #include "cmd/by.h"
+#include "cmd/categories_file.h"
 #include "cmd/common.h"
 #include "cmd/diff.h"
 #include "cmd/view.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *by, *category, *device_name, *sections, *threshold;
+static const char *by, *categories, *category, *device_name, *sections, *threshold;
 static int64_t warmup = 1;
 static bool per_step, all, exit_code_wanted, strict;
 static struct mt_rows rows = MT_ROWS(10);
@@ -109,6 +110,7 @@ static enum mt_status choose_keys(struct comparison *c, struct mt_diff_wanted *w
                                   struct mt_err *err)
 {
     struct mt_by live, op;
+    MT_TRY(mt_categories_file(categories, &by, err));
     MT_TRY(mt_by_parse(&mt_cmd_diff, by, "name", &op, err));
     bool forward = false;
     for (int k = 0; k < op.n; k++)
@@ -276,6 +278,7 @@ static const struct mt_opt opts[] = {
      "group by one or more of the words below (default: blocks by site, ops by name)"},
     {"section", 0, MT_OPT_STRING, &sections, "LIST",
      "only these: total, peak, end (of heap logs, else where named), op, leak"},
+    MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one of BASE with most bytes allocated, judges all)"},

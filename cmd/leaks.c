@@ -1,6 +1,7 @@
 /* memtool leaks: what grows from step to step, and what is merely alive at the end. */
 #include "lib/analysis/leaks.h"
 #include "cmd/by.h"
+#include "cmd/categories_file.h"
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "cmd/rows.h"
@@ -12,7 +13,7 @@
 #include "lib/usage/process.h"
 #include <math.h>
 
-static const char *by, *category, *device_name;
+static const char *by, *categories, *category, *device_name;
 enum { WARMUP = 1 };
 static int64_t warmup = -1, min_b; /* -1: not given */
 static bool fail, all, no_suppressions;
@@ -386,6 +387,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_leaks_answer answer = {0};
     enum mt_status st = MT_OK;
     mt_report_init(&report, "memtool.leaks", 1);
+    MT_TRY_OUT(mt_categories_file(categories, &by, err));
     MT_TRY_OUT(mt_by_parse(&mt_cmd_leaks, by, "site", &keys, err));
     MT_TRY_OUT(settle_warmup(args->n, err));
     if (args->n < 2)
@@ -431,6 +433,7 @@ static const struct mt_opt opts[] = {
      "what is no leak in a heap log: lines leak:PATTERN, as LeakSanitizer and heaptrack have them"},
     {"no-suppressions", 0, MT_OPT_FLAG, &no_suppressions, NULL,
      "without those that a heap log has in it, and what libraries are known to keep"},
+    MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one with most bytes allocated, judges all)"},

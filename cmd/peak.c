@@ -2,6 +2,7 @@
 #include "cmd/peak.h"
 
 #include "cmd/by.h"
+#include "cmd/categories_file.h"
 #include "cmd/category_line.h"
 #include "cmd/common.h"
 #include "cmd/glossary.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *by, *category, *device_name, *from, *to, *step, *per;
+static const char *by, *categories, *category, *device_name, *from, *to, *step, *per;
 static struct mt_strings at;
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys; /* --by */
@@ -397,6 +398,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
                                           category};
+    MT_TRY(mt_categories_file(categories, &by, err));
     enum mt_status st = mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err);
     if (st == MT_OK)
         st = mt_report_on_view(args, &wanted, "memtool.peak", show, err);
@@ -414,6 +416,7 @@ static const struct mt_opt opts[] = {
      "step: start, peak and end of every step; name: how far usage rises while each op runs"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: site,phase)"},
+    MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     MT_ROWS_OPTS(rows, "in the first column (--per step: in PEAK)", "20"),

@@ -1,5 +1,6 @@
 #include "lib/render/table.h"
 #include "cmd/by.h"
+#include "cmd/categories_file.h"
 #include "cmd/common.h"
 #include "cmd/rows.h"
 #include "cmd/totals.h"
@@ -12,7 +13,7 @@
 
 #include "cmd/compat.h"
 
-static const char *sort_key, *by, *category, *device_name, *steps, *thread, *compat;
+static const char *sort_key, *by, *categories, *category, *device_name, *steps, *thread, *compat;
 #define TORCH_ROWS 100 /* row_limit of PyTorch's table() */
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys;   /* --by */
@@ -49,7 +50,7 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)) ||
         (v->narrow.set && by_category))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
-    else if (d && events && by_category)
+    else if (d && by_category && mt_device_categorizes(d))
         MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
@@ -255,6 +256,7 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
                       : steps         ? "--step"
                       : thread        ? "--thread"
                       : device_name   ? "--device"
+                      : categories    ? "--categories"
                       : category      ? "--category"
                                       : NULL;
     if (!odd)
@@ -287,6 +289,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     const char *schema = "memtool.table";
     if (compat)
         return mt_report_on_view(args, &(struct mt_view_wanted){0}, schema, show_compat, err);
+    MT_TRY(mt_categories_file(categories, &by, err));
     MT_TRY(mt_by_parse(&mt_cmd_table, by, "name", &keys, err));
     sort = (struct mt_sort){0};
     if (sort_key)
@@ -300,6 +303,7 @@ static const struct mt_opt opts[] = {
      "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b)"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: name)"},
+    MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},

@@ -1,6 +1,7 @@
 /* memtool timeline: how much of a device is allocated over time. */
 #include "cmd/timeline.h"
 
+#include "cmd/categories_file.h"
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
@@ -15,7 +16,7 @@
 #define TOP_DEFAULT    8
 #define SIZE_MAX_ASKED 100000
 
-static const char *by, *category, *device_name, *metric, *from, *to, *step;
+static const char *by, *categories, *category, *device_name, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
 static struct mt_by keys; /* --by */
@@ -419,6 +420,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
                                           category};
+    MT_TRY(mt_categories_file(categories, &by, err));
     MT_TRY(mt_by_parse(&mt_cmd_timeline, by, "site", &keys, err));
     MT_TRY(check_options(err));
     return mt_report_on_view(args, &wanted, "memtool.timeline", look_at, err);
@@ -438,6 +440,7 @@ static const struct mt_opt opts[] = {
     {"width", 0, MT_OPT_INT, &width, "N",
      "columns of the chart, pixels of svg, rows of csv and its like (default: 200)"},
     {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},
+    MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
     MT_DEVICE_OPT(device_name),
     {0},

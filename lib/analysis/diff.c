@@ -123,9 +123,10 @@ static void add_explicit(struct collector *c)
         meet(c, mt_grouper_explicit(c->grouper, "[before trace]"));
 }
 
-static bool needs_blocks(const struct mt_op_filter *f)
+static bool needs_blocks(const struct mt_op_filter *f, const struct mt_run_device *device)
 {
-    return mt_group_needs_ops(f->keys, f->key_n) || mt_group_has(f->keys, f->key_n, MT_BY_CATEGORY);
+    return mt_group_needs_ops(f->keys, f->key_n) ||
+           (mt_group_has(f->keys, f->key_n, MT_BY_CATEGORY) && mt_device_categorizes(device));
 }
 
 static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
@@ -135,7 +136,7 @@ static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
     struct mt_groups groups = {0};
     const struct mt_op_filter all = {.keys = c->grouper->keys, .key_n = c->grouper->key_n};
     enum mt_status st;
-    if (!mt_device_has_events(&s->device) || !needs_blocks(&all)) {
+    if (!mt_device_has_events(&s->device) || !needs_blocks(&all, &s->device)) {
         MT_TRY(mt_nodes_each(s->db, &s->run, &s->device, false, c->grouper, add_node, c, err));
         add_explicit(c);
         return MT_OK;

@@ -1,6 +1,7 @@
 /* To which group something belongs: by the texts of its keys. */
 #include "lib/model/label_text.h"
 #include "lib/run/load.h"
+#include "lib/run/own_categories.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,27 @@ static uint32_t key_of_dtype(struct mt_grouper *g, uint32_t tensor)
     return g->dtype_text;
 }
 
+/* The user's own category of a node (own_categories.h); MT_NONE: none. */
+static uint32_t own_category(struct mt_grouper *g, uint32_t node)
+{
+    enum { NONE = MT_NONE - 1 };
+    struct mt_tree *t = g->tree;
+    size_t n = t->nodes.n;
+    if (!g->own) {
+        g->own = mt_alloc((n + 1) * sizeof *g->own);
+        memset(g->own, 0xff, n * sizeof *g->own);
+        if (!g->paths.of)
+            mt_paths_init(&g->paths, t);
+    }
+    if (g->own[node] == MT_NONE) {
+        const uint32_t path = mt_path_text(&g->paths, t, node);
+        const char *name =
+            mt_own_category(mt_own_categories_used(), mt_strtab_get(&t->strings, path));
+        g->own[node] = name ? text_id(t, name) : (uint32_t)NONE;
+    }
+    return g->own[node] == (uint32_t)NONE ? MT_NONE : g->own[node];
+}
+
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
 {
     struct mt_tree *t = g->tree;
@@ -135,6 +157,11 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return key_of_step(g, of->step);
     if (key == MT_BY_SIZE)
         return key_of_size(g, of);
+    if (key == MT_BY_CATEGORY && of->node != MT_NONE && mt_own_categories_used()) {
+        uint32_t own = own_category(g, of->node);
+        if (own != MT_NONE)
+            return own;
+    }
     if (key == MT_BY_CATEGORY && of->category)
         return key_of_category(g, of);
     if (of->tensor != MT_NONE && (key == MT_BY_TENSOR || key == MT_BY_DTYPE))
@@ -180,6 +207,7 @@ void mt_grouper_free(struct mt_grouper *g)
     mt_vec_free(&g->first[0]);
     mt_vec_free(&g->first[1]);
     free(g->memo);
+    free(g->own);
     mt_paths_free(&g->paths);
     mt_vec_free(&g->names);
 }

@@ -210,6 +210,7 @@ struct mt_grouper {
     struct mt_map index[MT_BY_N]; /* those that came later: number of the keys before, key */
     uint32_t behind_n[MT_BY_N];   /* numbers given */
     uint32_t *memo;               /* what a key is for a node */
+    uint32_t *own;                /* the user's category of a node; NULL: not asked for */
     struct mt_paths paths;        /* where paths are asked for */
     int64_t step;                 /* the last one asked for, and */
     uint32_t step_text;           /* its string, MT_NONE = none yet */

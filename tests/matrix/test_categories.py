@@ -5,6 +5,7 @@ import collections
 import gzip
 import json
 import os
+import re
 
 import mt
 
@@ -253,7 +254,60 @@ def leaks():
         m.check(grows[0] == grows[1] > 0, run, "what grows, by site and by category", grows)
 
 
+def own_words(run):
+    """--categories: the user's words come first, the others keep theirs, and sums stay what they are."""
+    with open("own.txt", "w") as f:
+        f.write("\ufeff# of the GPT\r\n\nattention = scaled_dot_product\nAdamW moments=Optimizer.step#AdamW.*zeros_like\n"
+                "embedding = aten::embedding( |$)|EmbeddingBackward\nattention = never there\nparameter = no path has this\n")
+    rows = m.rows("table", run, "--by", "path,category")
+    m.check(any("scaled_dot_product" in r["path"] for r in rows), run, "paths", len(rows))
+    for column in ("self_alloc_b", "self_at_peak_b", "self_at_end_b"):
+        want = collections.Counter()
+        for r in rows:
+            own = ("attention" if "scaled_dot_product" in r["path"] else
+                   "AdamW moments" if re.search("Optimizer.step#AdamW.*zeros_like", r["path"]) else
+                   "embedding" if re.search("aten::embedding( |$)|EmbeddingBackward", r["path"]) else r["category"])
+            want[own] += r[column]
+        want = {k: v for k, v in want.items() if v}
+        for args in ((), ("--by", "category"), ("--by", "phase,category"), ("--by", "category,thread")):
+            got = collections.Counter()
+            for r in m.rows("table", run, "--categories", "own.txt", *args):
+                got[r["category"]] += r[column]
+            m.check({k: v for k, v in got.items() if v} == want, run, "own words", column, args, got, want)
+        if column == "self_at_peak_b":
+            got = {r["category"]: r["at_peak_b"] for r in m.rows("peak", run, "--categories", "own.txt")}
+            m.check(got == want, run, "own words: peak", got, want)
+            m.check({"attention", "AdamW moments", "activation", "parameter"} <= set(got), run, "own words: peak", got)
+    m.run("timeline", run, "--categories", "own.txt")
+    m.run("leaks", run, "--categories", "own.txt", "--all")
+    m.run("diff", run, "gpt_ckpt", "--categories", "own.txt")
+    m.run("peak", run, "--categories", "own.txt", "--category", "optimizer-state")
+    m.run("peak", run, "--categories", "own.txt", "--by", "site", codes=(2,))
+    for path in ("heap/heaptrack.zst", "snapshots/fragmented.pickle"):  # which have no categories but these
+        with open("any.txt", "w") as f:
+            f.write("mine = leak_small|leak_large|main|model.py\n")
+        for report in ("peak", "table", "leaks", "timeline"):
+            rows = m.rows(report, f"{SAMPLES}/{path}", "--categories", "any.txt")
+            m.check({r["category"] for r in rows} <= {"mine", "[unknown]", "[other]", "[before trace]", "[outside ops]"}, path, report, rows)
+            m.check(any(r["category"] == "mine" for r in rows), path, report, rows)
+
+
+def own_words_refused():
+    """Lines that are none, and expressions that would take for ever: the line and what is wrong."""
+    for line, what in (("abc", "no '='"), (" = x", "without a name"), ("a =", "without a regular expression"), ("a = (", "regular expression"),
+                       ("a = (b){4000}{4000}", "too large"), ("a = (b)\\1", "refers back"), ("n" * 65 + " = x", "longer than 64"),
+                       ("a\0b = c", "NUL"), ("a = " + "b" * 5000, "too large"), ("\n".join(["a = b"] * 201), "more than 200")):
+        with open("bad.txt", "w") as f:
+            f.write("good = x\n" + line + "\n")
+        _, _, err = m.run("peak", "gpt_adamw", "--categories", "bad.txt", codes=(1, 2))
+        m.check(what in err and ("line 2" in err or "200" in what), "hostile words", line[:40], err)
+    m.run("peak", "gpt_adamw", "--categories", "not there", codes=(1, 2))
+    m.run("peak", "gpt_adamw", "--categories", ".", codes=(1, 2))
+
+
 recorded()
+own_words("gpt_adamw")
+own_words_refused()
 callers()
 leaks()
 says_it()
