@@ -2,9 +2,10 @@
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
+#include <stdlib.h>
 #include <string.h>
 
-enum { NEAR_B = 64, LEAST_PERCENT = 5 };
+enum { SCALAR_B = 8, NEAR_B = 64, LEAST_PERCENT = 5 };
 
 static bool is_of_loss(const struct mt_advice_facts *f, uint32_t op)
 {
@@ -80,18 +81,70 @@ static uint32_t next_maker(const struct mt_advice_facts *f, uint32_t top)
     return MT_NONE;
 }
 
+/* Whether an op may keep what it computes with for backward: not what makes numbers, or makes one
+ * of others that are no larger. */
+static bool may_keep(const struct mt_advice_facts *f, uint32_t top, int64_t largest)
+{
+    static const char *const reductions[] = {"norm", "var", "std", "logsumexp", "max", "min",
+                                             "prod", "dot", "mv",  "mm",        "loss"};
+    const char *name = mt_advice_name(f, top);
+    if (keeps_result_only(name) || strncmp(name, "aten::nll_loss", 14) == 0)
+        return false;
+    bool reduces = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(reductions); i++)
+        reduces |= strstr(name, reductions[i]) != NULL;
+    return reduces || largest > SCALAR_B;
+}
+
+/* Whether an op between that one and the next backward pass may keep what a variable names: then
+ * the variable is not what holds it. */
+static bool may_be_kept_later(const struct mt_advice_facts *f, const int64_t *largest,
+                              uint32_t next)
+{
+    int64_t until = INT64_MAX;
+    for (size_t i = 0; i < f->backwards.n && until == INT64_MAX; i++)
+        if (f->backwards.v[i].start_ns >= f->ops.v[next].end_ns)
+            until = f->backwards.v[i].start_ns;
+    for (uint32_t i = next_maker(f, next); i != MT_NONE && f->ops.v[i].start_ns < until;
+         i = next_maker(f, i))
+        if (!(f->ops.v[i].inside & (MT_IN_ENGINE | MT_IN_LOADER)) && largest[i] > 0 &&
+            may_keep(f, i, largest[i]))
+            return true;
+    return false;
+}
+
+/* Of each top op the largest result that it leaves, but for data; allocated. */
+static int64_t *largest_results(const struct mt_advice_facts *f)
+{
+    int64_t *largest = mt_alloc((f->ops.n + 1) * sizeof *largest);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+        if (top != MT_NONE && b->category != MT_CATEGORY_INPUT && b->bytes > largest[top] &&
+            b->freed_ns > f->ops.v[top].end_ns)
+            largest[top] = b->bytes;
+    }
+    return largest;
+}
+
 bool mt_advise_del_before_backward(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
+    int64_t *largest = largest_results(f);
     bool any = false;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
         uint32_t next =
             top == MT_NONE || b->rule != MT_CATEGORY_R10_PROGRAM ? MT_NONE : next_maker(f, top);
-        if (next != MT_NONE && keeps_result_only(mt_advice_name(f, next)))
-            any |= mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[next].end_ns));
+        if (next == MT_NONE || !keeps_result_only(mt_advice_name(f, next)) ||
+            !mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[next].end_ns)))
+            continue;
+        any = true;
+        if (p->bound != MT_BOUND_UP_TO && may_be_kept_later(f, largest, next))
+            p->bound = MT_BOUND_UP_TO;
     }
+    free(largest);
     if (any)
         mt_buf_adds(&p->because,
                     "a variable holds them until after backward, which does not need them");

@@ -45,6 +45,7 @@ PAIRS = (
     ("fused", "optim_adamwd", 1069096, 0.1, "exact"),
     ("chunked_loss", "gpt_vocab", 43626624, 0.1, "about"),
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
+    ("load_on_demand", "mlp_two_alike", 805152, 0.1, "about"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
 )
 # What must not be advised, as there is nothing to gain.
@@ -121,6 +122,8 @@ for run, words in SILENT.items():
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
     m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
+held = advice("mlp_logits_kept", "--all").get("del_before_backward", {"bound": "up_to"})
+m.check(held["bound"] == "up_to", "what an op may keep for backward is no sure saving", held)
 for run, codes in CODE.items():
     found = advice(run, "--all")
     for what, code in codes.items():
