@@ -240,10 +240,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
-    if (!r->rec->event_n) {
-        MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
-        return mt_reader_refuse(-1, "No container ran when docker stats was asked.", err);
-    }
+    MT_TRY(mt_reader_found(r->rec, "No container ran when docker stats was asked.", err));
     mt_rec_note(r->rec, MT_NOTE_LEVEL, -1, 0);
     mt_rec_note_detail(r->rec, MT_NOTE_LEVEL,
                        "what docker counts of a container: its memory and the files that it uses, "

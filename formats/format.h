@@ -84,6 +84,10 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
                               const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
                               struct mt_err *err);
 
+/* A process log is read: MT_EINPUT where it held no value of memory. hint: why that may be. */
+enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint,
+                               struct mt_err *err);
+
 /* All readers: X(id, name, what it reads). */
 #define MT_READERS(X)                                                                              \
     X(pytorch_trace, "pytorch-trace", "trace of torch.profiler: prof.export_chrome_trace()")       \
@@ -117,6 +121,8 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     X(pidstat, "pidstat", "pidstat -r of sysstat")                                                 \
     X(proc_text, "proc-text", "/proc/PID/smaps_rollup or status, again and again")                 \
     X(docker_stats, "docker-stats", "docker stats, again and again, or --format json")             \
+    X(prometheus_text, "prometheus", "metrics of Prometheus: scrapes, or values with times")       \
+    X(prometheus_json, "prometheus-json", "/api/v1/query_range of Prometheus")                     \
     X(memory_text, "memory-text", "memory that a program prints by itself; /usr/bin/time -v")      \
     X(csv, "csv", "rows of your own: events, sums of stacks or a series, with a header row")       \
     X(jsonl, "jsonl", "the same as JSON, an object for each row")

@@ -135,11 +135,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
-    if (!r->rec->event_n) {
-        MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
-        return mt_reader_refuse(
-            -1, "The program ended before mprof looked at it, or the file is damaged.", err);
-    }
+    MT_TRY(mt_reader_found(
+        r->rec, "The program ended before mprof looked at it, or the file is damaged.", err));
     return mt_process_close(&r->log, err);
 }
 

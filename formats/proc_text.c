@@ -197,10 +197,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
     MT_TRY(end_text(r, err));
-    if (!r->rec->event_n) {
-        MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
-        return mt_reader_refuse(-1, "The process had ended, or was another user's.", err);
-    }
+    MT_TRY(mt_reader_found(r->rec, "The process had ended, or was another user's.", err));
     mt_stamps_end(&r->stamps, r->rec);
     mt_process_sole(&r->log);
     return mt_process_close(&r->log, err);

@@ -134,6 +134,14 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
                          err);
 }
 
+enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint, struct mt_err *err)
+{
+    if (rec->event_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
+    return mt_reader_refuse(-1, hint, err);
+}
+
 enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err)
 {
     if (err->offset < 0)

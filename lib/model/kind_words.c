@@ -39,8 +39,9 @@ static size_t recorder_n(const char *format)
 /* Of what the system counts; formats of other recorders are heap logs, or PyTorch's. */
 static bool is_of_process(const char *format)
 {
-    static const char *const formats[] = {"mprof",        "psrecord",    "pidstat", "proc-text",
-                                          "docker-stats", "memory-text", "record"};
+    static const char *const formats[] = {"mprof",     "psrecord",     "pidstat",
+                                          "proc-text", "docker-stats", "memory-text",
+                                          "record",    "prometheus",   "prometheus-json"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(format, formats[i]) == 0)
             return true;

@@ -1,0 +1,209 @@
+/*
+ * Reader of what Prometheus answers to queries: /api/v1/query_range and /api/v1/query.
+ * docs/formats/prometheus.md says what is read.
+ */
+#include "formats/prometheus.h"
+#include "lib/input/fields.h"
+#include "lib/input/json_walk.h"
+
+#include <string.h>
+
+struct reader {
+    struct mt_json_walk walk;
+    struct mt_prometheus all;
+    struct mt_buf key, text, error; /* scratch; what Prometheus says is wrong */
+    size_t value_n;                 /* values of all whose series is known */
+    MT_VEC(struct value { int64_t t_ns, bytes; }) values; /* of the series under way */
+};
+
+/* {"__name__": "process_resident_memory_bytes", "job": "api"} */
+static enum mt_status read_labels(struct reader *r, struct mt_err *err)
+{
+    bool any, is;
+    MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
+    for (;;) {
+        MT_TRY(mt_json_walk_member(&r->walk, &any, err));
+        if (!any)
+            return MT_OK;
+        mt_buf_clear(&r->key);
+        mt_buf_clear(&r->text);
+        mt_buf_adds(&r->key, r->walk.key.s);
+        MT_TRY(mt_json_walk_text(&r->walk, &r->text, &is, err));
+        if (is && r->text.n)
+            mt_prometheus_label(&r->all, r->key.s, r->key.n, r->text.s, r->text.n);
+    }
+}
+
+/* [1763870000.781, "1.2e+08"] */
+static enum mt_status read_value(struct reader *r, struct mt_err *err)
+{
+    struct value v = {0};
+    bool any, sound = true;
+    struct mt_slice s;
+    int64_t at = (int64_t)mt_json_walk_offset(&r->walk);
+    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
+    for (int i = 0;; i++) {
+        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
+        if (!any) {
+            sound &= i == 2;
+            break;
+        }
+        MT_TRY(mt_json_walk_value(&r->walk, &s, err));
+        bool quoted = s.n >= 2 && s.s[0] == '"';
+        if (i == 0)
+            sound &= mt_prometheus_time(s.s, s.n, &v.t_ns);
+        else
+            sound &= mt_prometheus_number(s.s + quoted, s.n - (quoted ? 2 : 0), &v.bytes);
+    }
+    if (!sound)
+        mt_rec_note(r->all.rec, MT_NOTE_SKIPPED, at, 0);
+    else if (v.bytes != MT_UNKNOWN)
+        *mt_vec_push(&r->values) = v;
+    return MT_OK;
+}
+
+static enum mt_status read_values(struct reader *r, struct mt_err *err)
+{
+    bool any;
+    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
+    for (;;) {
+        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
+        if (!any)
+            return MT_OK;
+        MT_TRY(read_value(r, err));
+    }
+}
+
+static enum mt_status read_series(struct reader *r, struct mt_err *err)
+{
+    struct mt_slice other;
+    bool any;
+    uint32_t series;
+    r->values.n = 0;
+    mt_prometheus_begin(&r->all);
+    MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
+    for (;;) {
+        MT_TRY(mt_json_walk_member(&r->walk, &any, err));
+        if (!any)
+            break;
+        if (strcmp(r->walk.key.s, "metric") == 0)
+            MT_TRY(read_labels(r, err));
+        else if (strcmp(r->walk.key.s, "values") == 0)
+            MT_TRY(read_values(r, err));
+        else if (strcmp(r->walk.key.s, "value") == 0)
+            MT_TRY(read_value(r, err));
+        else
+            MT_TRY(mt_json_walk_value(&r->walk, &other, err));
+    }
+    MT_TRY(mt_prometheus_find(&r->all, &series, err));
+    for (size_t i = 0; series != MT_NONE && i < r->values.n; i++)
+        MT_TRY(mt_prometheus_value(&r->all, series, r->values.v[i].t_ns, true, r->values.v[i].bytes,
+                                   err));
+    return MT_OK;
+}
+
+static enum mt_status read_result(struct reader *r, struct mt_err *err)
+{
+    bool any;
+    char c;
+    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
+    for (;;) {
+        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
+        if (!any)
+            return MT_OK;
+        MT_TRY(mt_json_walk_next(&r->walk, &c, err));
+        if (c == '{') {
+            MT_TRY(read_series(r, err));
+            continue;
+        }
+        struct mt_slice scalar; /* of a query without series */
+        MT_TRY(mt_json_walk_value(&r->walk, &scalar, err));
+    }
+}
+
+/* {"status": "success", "data": {"resultType": "matrix", "result": [..]}} */
+static enum mt_status read_document(struct reader *r, struct mt_err *err)
+{
+    struct mt_slice other;
+    bool any, is;
+    int depth = 1;
+    MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
+    while (depth) {
+        MT_TRY(mt_json_walk_member(&r->walk, &any, err));
+        if (!any) {
+            depth--;
+        } else if (depth == 1 && strcmp(r->walk.key.s, "data") == 0) {
+            MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
+            depth++;
+        } else if (depth == 2 && strcmp(r->walk.key.s, "result") == 0) {
+            MT_TRY(read_result(r, err));
+        } else if (depth == 1 && strcmp(r->walk.key.s, "error") == 0) {
+            MT_TRY(mt_json_walk_text(&r->walk, &r->error, &is, err));
+        } else {
+            MT_TRY(mt_json_walk_value(&r->walk, &other, err));
+        }
+    }
+    return MT_OK;
+}
+
+static enum mt_status read_all(struct reader *r, struct mt_stream *in,
+                               const struct mt_read_opts *opts, struct mt_err *err)
+{
+    uint64_t rest = 0, first = 0;
+    MT_TRY(mt_json_walk_begin(&r->walk, in, err));
+    enum mt_status st = read_document(r, err);
+    if (st != MT_OK && r->walk.cut)
+        MT_TRY(mt_reader_cut(opts, r->all.rec, (uint64_t)mt_json_walk_offset(&r->walk),
+                             "ends early: the file was cut off", err));
+    else if (st != MT_OK)
+        return st;
+    else
+        MT_TRY(mt_json_walk_rest(&r->walk, &rest, &first, err));
+    if (rest)
+        mt_rec_note_n(r->all.rec, MT_NOTE_TRAILING, rest, (int64_t)first);
+    if (r->error.n) {
+        MT_FAIL(err, MT_EINPUT, "Prometheus answered with an error: %.200s", r->error.s);
+        return mt_reader_refuse(-1, "Ask it anew.", err);
+    }
+    return mt_prometheus_close(&r->all, true, err);
+}
+
+static enum mt_status prometheus_json_read(struct mt_stream *in, const struct mt_read_opts *opts,
+                                           struct mt_recording *rec, struct mt_err *err)
+{
+    struct reader r = {.walk = {.progress = opts->progress, .closure = opts->closure}};
+    mt_prometheus_open(&r.all, rec);
+    enum mt_status st = read_all(&r, in, opts, err);
+    mt_prometheus_free(&r.all);
+    mt_json_walk_free(&r.walk);
+    mt_buf_free(&r.key);
+    mt_buf_free(&r.text);
+    mt_buf_free(&r.error);
+    mt_vec_free(&r.values);
+    return st;
+}
+
+static bool has(const char *head, size_t n, const char *word)
+{
+    return memmem(head, n, word, strlen(word)) != NULL;
+}
+
+/* What it is said to be stands before the series. */
+static int prometheus_json_probe(const char *head, size_t n)
+{
+    struct mt_fields f = mt_fields_of(head, n < 4096 ? n : 4096);
+    while (f.p < f.end && (unsigned char)(*f.p - 1) < ' ')
+        f.p++;
+    n = (size_t)(f.end - f.p);
+    if (!n || *f.p != '{' || !has(f.p, n, "\"status\""))
+        return 0;
+    bool result = has(f.p, n, "\"resultType\"") && has(f.p, n, "\"result\"");
+    return result || has(f.p, n, "\"errorType\"") ? 96 : 0;
+}
+
+const struct mt_reader mt_reader_prometheus_json = {
+    .name = "prometheus-json",
+    .kind = MT_RUN_PROCESS,
+    .probe = prometheus_json_probe,
+    .read = prometheus_json_read,
+};

@@ -1,0 +1,205 @@
+/* Readers of process logs: small files, whole, damaged and strange, and what becomes of them. */
+#include "formats/format.h"
+#include "lib/model/curve.h"
+#include "tests/unit/rows.h"
+
+#include <string.h>
+
+/* want: time unit and end; of each device its first and its last level and when that began, the
+ * peak; other values; notes; or the error. */
+struct log_file {
+    const char *name;
+    const struct mt_reader *reader;
+    const char *text, *want;
+};
+
+static void describe_device(struct mt_buf *out, const struct mt_recording *r, size_t device)
+{
+    char name[MT_DEVICE_NAME];
+    const struct mt_usage_chunk *first = NULL, *last = NULL;
+    for (size_t i = 0; i < r->history.curve.chunks.n; i++) {
+        const struct mt_usage_chunk *c = &r->history.curve.chunks.v[i];
+        if (c->device != device)
+            continue;
+        first = first ? first : c;
+        last = c;
+    }
+    mt_rec_device_name(r, &r->devices.v[device], name);
+    if (first)
+        mt_buf_addf(out, "%s %lld..%lld until %lld", name, (long long)first->start_b,
+                    (long long)last->last.level_b, (long long)last->last.t_ns);
+    else
+        mt_buf_addf(out, "%s unchanged", name);
+    mt_buf_addf(out, " peak %lld\n", (long long)r->devices.v[device].peak_b);
+}
+
+static void describe(struct mt_buf *out, const struct mt_recording *r)
+{
+    char name[MT_DEVICE_NAME];
+    mt_buf_addf(out, "%s %lld from %lld\n", r->time_unit, (long long)r->end_ns,
+                (long long)r->base_ns);
+    for (size_t i = 0; i < r->devices.n; i++)
+        describe_device(out, r, i);
+    for (size_t i = 0; i < r->samples.n; i++) {
+        const struct mt_sample *s = &r->samples.v[i];
+        mt_rec_device_name(r, &r->devices.v[s->device], name);
+        mt_buf_addf(out, "%s of %s %lld at %lld\n", mt_rec_metric_name(r, s->metric), name,
+                    (long long)s->value, (long long)s->t_ns);
+    }
+    for (int i = 0; i < MT_NOTE_N; i++)
+        if (r->notes[i].count)
+            mt_buf_addf(out, "note %s %llu\n", mt_note_names[i],
+                        (unsigned long long)r->notes[i].count);
+}
+
+static void read_text(struct mt_buf *out, const struct mt_reader *reader, const char *text,
+                      size_t n)
+{
+    const struct mt_read_opts opts = {0};
+    struct mt_stream *in;
+    struct mt_recording rec;
+    struct mt_err err = MT_ERR_INIT;
+    mt_rec_init(&rec);
+    assert_int_equal(mt_stream_open_memory(text, n, &in, &err), MT_OK);
+    if (mt_reader_read(reader, in, &opts, &rec, &err) == MT_OK)
+        describe(out, &rec);
+    else
+        mt_buf_addf(out, "error: %s\n", err.what);
+    assert_int_equal(rec.beside_bytes, 0);
+    mt_rec_free(&rec);
+    mt_stream_close(in);
+}
+
+static void test_log(void **state)
+{
+    const struct log_file *f = *state;
+    struct mt_buf out = {0};
+    read_text(&out, f->reader, f->text, strlen(f->text));
+    assert_string_equal(out.s, f->want);
+    assert_in_range(f->reader->probe(f->text, strlen(f->text)), 90, 96);
+    for (size_t n = 0; n < strlen(f->text); n++) { /* cut anywhere it is an answer, or an error */
+        mt_buf_clear(&out);
+        read_text(&out, f->reader, f->text, n);
+    }
+    mt_buf_free(&out);
+}
+
+#define NOTHING "error: holds no value of memory that can be read\n"
+#define PIDSTAT "#      Time   UID       PID  minflt/s  majflt/s     VSZ     RSS   %MEM  Command\n"
+#define ROLLUP  "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\n"
+#define DOCKER  "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %\n"
+#define MATRIX(series)                                                                             \
+    "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" series "]}}"
+#define RSS "process_resident_memory_bytes"
+
+static const struct log_file logs[] = {
+    {"pidstat: two processes, one ends", &mt_reader_pidstat,
+     PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1000 0 8 1.0 0.0 2000 50 0.1 b\n"
+             "1001 0 7 1.0 0.0 2000 200 0.1 a\n1001 0 8 0.0 0.0 0 0 0.0 b\n",
+     "ns 1000000000 from 1000000000000\n"
+     "process:7 102400..204800 until 1000000000 peak 204800\n"
+     "process:8 0..51200 until 0 peak 51200\n"
+     "virtual of process:7 2048000 at 0\nvirtual of process:8 2048000 at 0\n"
+     "virtual of process:7 2048000 at 1000000000\n"},
+    {"pidstat: a row that makes no sense", &mt_reader_pidstat,
+     PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 0.0 2000 much 0.1 a\n",
+     "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"
+     "virtual of process 2048000 at 0\nnote skipped 1\n"},
+    {"pidstat: nothing but a head", &mt_reader_pidstat, PIDSTAT, NOTHING},
+    {"rollups: two, their values", &mt_reader_proc_text,
+     "1763870000\n" ROLLUP "Rss: 100 kB\nPss: 90 kB\nPrivate_Clean: 4 kB\nPrivate_Dirty: 5 kB\n"
+     "1763870002\n" ROLLUP "Rss: 80 kB\n",
+     "ns 2000000000 from 1763870000000000000\n"
+     "process 102400..81920 until 2000000000 peak 102400\n"
+     "pss of process 92160 at 0\nprivate of process 9216 at 0\n"},
+    {"statuses: a peak that nobody saw, without times", &mt_reader_proc_text,
+     "Name: a\nState: R\nPid: 9\nVmHWM: 300 kB\nVmRSS: 100 kB\n"
+     "Name: a\nState: R\nPid: 9\nVmHWM: 400 kB\nVmRSS: 200 kB\n",
+     "events 1 from 0\nprocess 102400..204800 until 1 peak 409600\n"},
+    {"rollups: none has an rss", &mt_reader_proc_text, ROLLUP "Rss: 0 kB\n", NOTHING},
+    {"docker: two containers, one stops", &mt_reader_docker_stats,
+     DOCKER "b95a83497c91   web    0.28%   5MiB / 1GiB   0.5%\n"
+            "67b2525d8ad1   db     0.28%   1kB / 1GiB   0.5%\n" DOCKER
+            "b95a83497c91   web    0.28%   6MiB / 1GiB   0.5%\n"
+            "67b2525d8ad1   db     0.28%   -- / --   0.5%\n",
+     "events 1 from 0\ncontainer:web 5242880..6291456 until 1 peak 6291456\n"
+     "container:db 0..1000 until 0 peak 1000\n"
+     "limit of container:web 1073741824 at 0\nlimit of container:db 1073741824 at 0\n"
+     "limit of container:web 1073741824 at 1\nnote level_of 1\n"},
+    {"docker: none runs", &mt_reader_docker_stats,
+     DOCKER "b95a83497c91   web    --   -- / --   --\n", NOTHING},
+
+    {"prometheus: scrapes without times", &mt_reader_prometheus_text,
+     "# HELP " RSS " Resident memory size in bytes.\n# TYPE " RSS " gauge\n" RSS " 2.5165824e+07\n"
+     "process_virtual_memory_bytes 1e9\ngo_goroutines 3\n# EOF\n" RSS " 3e7\n",
+     "events 1 from 0\nprocess 25165824..30000000 until 1 peak 30000000\n"
+     "virtual of process 1000000000 at 0\n"},
+    {"prometheus: scrapes with times between", &mt_reader_prometheus_text,
+     "1763870000\n" RSS " 100\n1763870005\n" RSS " 90\n",
+     "ns 5000000000 from 1763870000000000000\n"
+     "process 100..90 until 5000000000 peak 100\n"},
+    {"prometheus: values with times, in any order", &mt_reader_prometheus_text,
+     RSS "{job=\"api\",instance=\"a:90\"} 200 1763870015000\n" RSS
+         "{instance=\"a:90\",job=\"api\"} 100 1763870000000\n" RSS
+         "{job=\"api\",instance=\"b:90\"} 300 1763870000000\n" RSS
+         "{job=\"api\",instance=\"b:90\"} NaN 1763870015000\n",
+     "ns 15000000000 from 1763870000000000000\n"
+     "process:api@a:90 100..200 until 15000000000 peak 200\n"
+     "process:api@b:90 0..300 until 0 peak 300\n"},
+    {"prometheus: OpenMetrics, seconds and examples", &mt_reader_prometheus_text,
+     "# TYPE " RSS " gauge\n" RSS " 100 1763870000.5 # {trace=\"a b\"} 1 1.5\n" RSS
+     " 200 1763870001\n# EOF\n",
+     "ns 500000000 from 1763870000500000000\nprocess 100..200 until 500000000 peak 200\n"},
+    {"prometheus: a dump of its database", &mt_reader_prometheus_text,
+     "{__name__=\"" RSS "\", job=\"a \\\"b\\\"\"} 100 1763870000000\n"
+     "{__name__=\"up\", job=\"x\"} 1 1763870000000\n{\"" RSS "\", job=\"c}\"} 7 1763870000000\n",
+     "ns 0 from 1763870000000000000\n"
+     "process:a__b_ unchanged peak 100\nprocess:c_ 0..7 until 0 peak 7\n"},
+    {"prometheus: damaged values and labels", &mt_reader_prometheus_text,
+     RSS " 100 1763870000000\n" RSS "{job=\"a} 1\n" RSS "{job} 1\n" RSS " -5 1763870000000\n" RSS
+         " 0x 1763870000000\n" RSS " 7 yesterday\n" RSS " 5\n" RSS " +Inf 1763870001000\n",
+     "ns 0 from 1763870000000000000\nprocess unchanged peak 100\nnote skipped 6\n"},
+    {"prometheus: more than can be true", &mt_reader_prometheus_text, RSS " 1e300 1763870000000\n",
+     "error: a figure of the process cannot be true: it is negative, or beyond 1 EiB\n"},
+    {"prometheus: none of memory", &mt_reader_prometheus_text,
+     "# TYPE up gauge\nup{job=\"api\"} 1 1763870000000\n", NOTHING},
+
+    {"query_range: the best level of a container", &mt_reader_prometheus_json,
+     MATRIX("{\"metric\":{\"__name__\":\"container_memory_rss\",\"namespace\":\"n\",\"pod\":\"p\","
+            "\"container\":\"c\"},\"values\":[[1763870000.5,\"90\"],[1763870015.5,\"95\"]]},"
+            "{\"values\":[[1763870000.5,\"100\"],[1763870015.5,\"1.2e2\"]],\"metric\":{"
+            "\"__name__\":\"container_memory_working_set_bytes\",\"container\":\"c\","
+            "\"namespace\":\"n\",\"pod\":\"p\"}},"
+            "{\"metric\":{\"__name__\":\"container_spec_memory_limit_bytes\",\"container\":\"c\","
+            "\"namespace\":\"n\",\"pod\":\"p\"},\"values\":[[1763870000.5,\"1000\"],"
+            "[1763870015.5,\"0\"]]}"),
+     "ns 15000000000 from 1763870000500000000\n"
+     "container:n/p/c 100..120 until 15000000000 peak 120\n"
+     "anon of container:n/p/c 90 at 0\nlimit of container:n/p/c 1000 at 0\n"
+     "anon of container:n/p/c 95 at 15000000000\nnote level_of 1\n"},
+    {"query_range: two of one name", &mt_reader_prometheus_json,
+     MATRIX("{\"metric\":{\"__name__\":\"" RSS "\",\"job\":\"a\",\"pid\":\"1\"},"
+            "\"values\":[[1,\"5\"]]},{\"metric\":{\"__name__\":\"" RSS
+            "\",\"job\":\"a\",\"pid\":\"2\"},\"values\":[[1,\"6\"]]}"),
+     "ns 0 from 1000000000\nprocess:a unchanged peak 5\n"
+     "process:job_a_pid_2 0..6 until 0 peak 6\n"},
+    {"query: one value", &mt_reader_prometheus_json,
+     "{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"metric\":{"
+     "\"__name__\":\"" RSS "\"},\"value\":[1763870000.5,\"17\"]}]}}\n",
+     "ns 0 from 1763870000500000000\nprocess unchanged peak 17\n"},
+    {"query_range: damaged values", &mt_reader_prometheus_json,
+     MATRIX("{\"metric\":{\"__name__\":\"" RSS "\"},\"values\":[[1,\"5\"],[2],[3,\"x\"],[-4,\"5\"],"
+            "[5,\"6\",7],[6,\"NaN\"]]}"),
+     "ns 0 from 1000000000\nprocess unchanged peak 5\nnote skipped 4\n"},
+    {"query_range: an error", &mt_reader_prometheus_json,
+     "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"no such thing\"}",
+     "error: Prometheus answered with an error: no such thing\n"},
+    {"query_range: nothing", &mt_reader_prometheus_json, MATRIX(""), NOTHING},
+};
+
+int main(void)
+{
+    struct row_tests t = {.n = 0};
+    ROWS_ADD(&t, test_log, logs);
+    return ROWS_RUN(&t, "process logs");
+}
