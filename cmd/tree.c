@@ -121,6 +121,7 @@ static void add_columns(struct mt_report *r)
 {
     static const char of_events[] = "net_b self_net_b alloc_b -self_alloc_b -freed_b calls_n "
                                     "-time_ns -self_time_ns -depth -parent -node";
+    static const char of_ends[] = "at_peak_b -self_at_peak_b -at_end_b -self_at_end_b";
     static const struct {
         unsigned need; /* else hidden */
         const char *shown, *hidden;
@@ -133,6 +134,8 @@ static void add_columns(struct mt_report *r)
     };
     if (mt_knows_events(knows))
         mt_report_columns(r, of_events);
+    if (mt_knows_events(knows) && knows & MT_KNOWS_AT_PEAK)
+        mt_report_columns(r, of_ends);
     for (size_t i = 0; i < MT_ARRAY_LEN(of_sums) && !mt_knows_events(knows); i++)
         mt_report_columns(r, (knows & of_sums[i].need) == of_sums[i].need ? of_sums[i].shown
                                                                           : of_sums[i].hidden);

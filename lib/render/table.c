@@ -125,6 +125,14 @@ const char *mt_table_sort_default(unsigned knows)
                                                           : "self_alloc_b";
 }
 
+/* Of modules, which consist of others, what they hold with these says more than without. */
+static void show_held(struct mt_report *r)
+{
+    static const char *const held[] = {"at_peak_b", "at_end_b"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(held); i++)
+        r->columns.v[mt_report_find_column(r, held[i])].hidden = false;
+}
+
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       unsigned knows, bool all)
 {
@@ -138,6 +146,8 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
         mt_report_columns(r, def->name);
         r->columns.v[r->columns.n - 1].hidden = !(def->needs & MT_KNOWS_OTHERS);
     }
+    if (mt_knows_events(knows) && mt_group_has(keys, key_n, MT_BY_MODULE))
+        show_held(r);
     for (size_t i = 0; i < r->columns.n; i++) {
         struct mt_column *c = &r->columns.v[i];
         c->hidden &= strcmp(c->name, mt_table_sort_default(knows)) != 0;

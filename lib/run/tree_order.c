@@ -25,7 +25,7 @@ int64_t mt_tree_size(const struct mt_item *item, unsigned knows, enum mt_tree_si
     const struct {
         bool shown;
         int64_t v;
-    } sizes[] = {[MT_TREE_AT_PEAK] = {!events && knows & MT_KNOWS_AT_PEAK, item->total.at_peak_b},
+    } sizes[] = {[MT_TREE_AT_PEAK] = {knows & MT_KNOWS_AT_PEAK, item->total.at_peak_b},
                  [MT_TREE_AT_END] = {!events && knows & MT_KNOWS_AT_END, item->total.at_end_b},
                  [MT_TREE_ALLOC] = {knows & MT_KNOWS_ALLOC, item->total.alloc_b},
                  [MT_TREE_NET] = {events, magnitude(mt_sums_net(&item->total))}};
@@ -43,20 +43,32 @@ int64_t mt_tree_size_of_roots(const struct mt_tree *t, unsigned knows, enum mt_t
     return sum;
 }
 
+/* What the items of node MT_NONE are, as their groups. */
+enum { OUTSIDE, UNSEEN, BEFORE };
+
 void mt_tree_add_outside(struct mt_tree *t)
 {
     for (size_t i = 0; i < t->outside.n; i++) {
         struct mt_item item = mt_item_of_node(MT_NONE);
         item.self = item.total = t->outside.v[i].sums;
-        item.group = t->outside.v[i].unseen;
+        item.group = t->outside.v[i].unseen ? UNSEEN : OUTSIDE;
         *mt_vec_push(&t->items) = item;
     }
+    if (!t->before_at_peak_b && !t->before_at_end_b)
+        return;
+    struct mt_item before = mt_item_of_node(MT_NONE);
+    before.self.at_peak_b = before.total.at_peak_b = t->before_at_peak_b;
+    before.self.at_end_b = before.total.at_end_b = t->before_at_end_b;
+    before.group = BEFORE;
+    *mt_vec_push(&t->items) = before;
 }
 
 const char *mt_tree_name(const struct mt_tree *t, const struct mt_item *item)
 {
     if (item->node == MT_NONE)
-        return item->group ? "[freed unseen]" : t->outside_name;
+        return item->group == UNSEEN   ? "[freed unseen]"
+               : item->group == BEFORE ? "[before trace]"
+                                       : t->outside_name;
     return mt_strtab_get(&t->strings, t->nodes.v[item->node].frame);
 }
 

@@ -73,6 +73,11 @@ def tree(run, device):
     m.check((mt.total(ops, "self_net_b") or 0) == outside, *where, "self sums", mt.total(ops, "self_net_b"), outside)
     m.check((mt.total([r for r in ops if r["depth"] == 0], "net_b") or 0) == outside, *where, "roots")
     m.check((mt.total(rows, "self_net_b") or 0) == device["net_b"], *where, "all rows", mt.total(rows, "self_net_b"), device["net_b"])
+    for column, want in (("at_peak_b", None if run.one_moment else device["peak_b"]), ("at_end_b", device["at_end_b"])):
+        if want is None or device["at_end_b"] is None or not rows or column not in rows[0]:
+            continue
+        m.check((mt.total(rows, "self_" + column) or 0) == want, *where, "self_" + column, mt.total(rows, "self_" + column), want)
+        m.check((mt.total([r for r in rows if r["depth"] == 0], column) or 0) == want, *where, column, "of the roots")
     nothing_negative(rows, ["self_time_ns", "time_ns", "calls_n"], *where)
     children = {}
     for row in ops:
