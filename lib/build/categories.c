@@ -10,12 +10,13 @@
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
 #include "lib/build/places.h"
+#include "lib/build/rounds.h"
 #include <stdlib.h>
 
 enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each other */
 
-/* A step of an optimizer. */
-struct span {
+/* What makes up an iteration of the loop: the steps of its optimizers. */
+struct round {
     int64_t start_ns, end_ns;
 };
 
@@ -34,7 +35,8 @@ struct finder {
     const uint32_t *records; /* its own, by device */
     size_t record_n;
     struct mt_place *places;
-    MT_VEC(struct span) steps;
+    MT_VEC(struct mt_turn) steps;
+    MT_VEC(struct round) rounds;
     /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. And
      * the end of the last op there is. */
     int64_t computes_ns, computed_ns, last_ns;
@@ -100,12 +102,13 @@ static uint32_t backward_at(const struct finder *f, int64_t t_ns)
     return n && t_ns <= f->backwards[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
 }
 
-static bool read_op(void *finder, const struct mt_op *op)
+static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
 {
     struct finder *f = finder;
     const struct mt_place *p = &f->places[op->node];
     if (p->step_up == 0)
-        *mt_vec_push(&f->steps) = (struct span){op->start_ns, op->end_ns};
+        *mt_vec_push(&f->steps) = (struct mt_turn){
+            op->start_ns, op->end_ns, op->label, thread, f->r->threads.v[thread].process, op->node};
     if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
         f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
     if (!p->computes)
@@ -123,6 +126,28 @@ static void read_ops(struct finder *f, const struct mt_processes *p, uint32_t pr
     f->computed_ns = f->last_ns = INT64_MIN;
     mt_processes_each_op(f->r, p, process, read_op, f);
     mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
+}
+
+/* A GAN steps two optimizers in each iteration, and a step may call another one. Where it cannot be
+ * told which belong together, each is one. */
+static void find_rounds(struct finder *f, const struct mt_processes *p, uint32_t process)
+{
+    MT_VEC(struct mt_turn) apart = {0};
+    const struct mt_rounds_threads threads = {p->threads + p->thread_at[process],
+                                              p->thread_at[process + 1] - p->thread_at[process]};
+    for (size_t i = 0; i < f->steps.n; i++)
+        if (!apart.n || f->steps.v[i].start_ns >= apart.v[apart.n - 1].end_ns)
+            *mt_vec_push(&apart) = f->steps.v[i];
+    size_t *ends = mt_alloc((apart.n + 1) * sizeof *ends);
+    size_t n = mt_rounds_find(f->r, &threads, apart.v, apart.n, ends);
+    f->rounds.n = 0;
+    for (size_t i = 0, first = 0; i < (n ? n : apart.n); i++) {
+        size_t last = n ? ends[i] : i;
+        *mt_vec_push(&f->rounds) = (struct round){apart.v[first].start_ns, apart.v[last].end_ns};
+        first = last + 1;
+    }
+    free(ends);
+    mt_vec_free(&apart);
 }
 
 /* ---- rules of one block alone ---- */
@@ -252,14 +277,14 @@ static bool is_still_parameter(const struct finder *f, const struct life *l)
     return l->died_ns > f->computed_ns;
 }
 
-/* Kept by the program across steps. */
+/* Kept by the program across iterations. */
 static bool is_kept(const struct finder *f, const struct life *l)
 {
-    if (!f->steps.n)
+    if (!f->rounds.n)
         return false;
-    const struct span *v = f->steps.v;
-    size_t from = mt_count_up_to(&v->start_ns, f->steps.n, sizeof *v, l->born_ns);
-    size_t to = mt_count_below(&v->end_ns, f->steps.n, sizeof *v, l->died_ns);
+    const struct round *v = f->rounds.v;
+    size_t from = mt_count_up_to(&v->start_ns, f->rounds.n, sizeof *v, l->born_ns);
+    size_t to = mt_count_below(&v->end_ns, f->rounds.n, sizeof *v, l->died_ns);
     size_t n = to > from ? to - from : 0;
     return n >= 4 || (n >= 2 && l->died_ns > f->last_ns);
 }
@@ -383,10 +408,12 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
         for (end = i; end < p->shares.n && p->shares.v[end].process == process; end++)
             f.record_n += p->shares.v[end].n;
         read_ops(&f, p, process);
+        find_rounds(&f, p, process);
         apply_rules(&f);
     }
     r->categorized = true;
     free(f.places);
     mt_vec_free(&f.steps);
+    mt_vec_free(&f.rounds);
     mt_vec_free(&f.sizes);
 }

@@ -70,8 +70,9 @@ static bool *find_fillers(const struct mt_recording *r)
     return fills;
 }
 
-static bool fills_nothing(void *fills, const struct mt_op *op)
+static bool fills_nothing(void *fills, uint32_t thread, const struct mt_op *op)
 {
+    (void)thread;
     return !((bool *)fills)[op->node];
 }
 

@@ -47,8 +47,9 @@ struct finder {
     struct mt_map clues; /* frame of a step -> what its ops tell */
 };
 
-static bool read_op(void *closure, const struct mt_op *op)
+static bool read_op(void *closure, uint32_t thread, const struct mt_op *op)
 {
+    (void)thread;
     struct finder *f = closure;
     const struct mt_node *n = &f->r->nodes.v[op->node];
     if (mt_frame_is_optimizer(f->r, n->frame)) {

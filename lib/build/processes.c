@@ -93,13 +93,14 @@ void mt_processes_free(struct mt_processes *p)
 }
 
 bool mt_processes_each_op(const struct mt_recording *r, const struct mt_processes *p,
-                          uint32_t process, bool (*take)(void *closure, const struct mt_op *op),
+                          uint32_t process,
+                          bool (*take)(void *closure, uint32_t thread, const struct mt_op *op),
                           void *closure)
 {
     for (uint32_t t = p->thread_at[process]; t < p->thread_at[process + 1]; t++) {
         const struct mt_thread *thread = &r->threads.v[p->threads[t]];
         for (size_t i = 0; i < thread->ops.n; i++)
-            if (!take(closure, &thread->ops.v[i]))
+            if (!take(closure, p->threads[t], &thread->ops.v[i]))
                 return false;
     }
     return true;

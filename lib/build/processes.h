@@ -28,7 +28,8 @@ void mt_processes_free(struct mt_processes *p);
 /* Calls a function with all ops of a process, thread by thread in order of start, while it returns
  * true; whether it always did. */
 bool mt_processes_each_op(const struct mt_recording *r, const struct mt_processes *p,
-                          uint32_t process, bool (*take)(void *closure, const struct mt_op *op),
+                          uint32_t process,
+                          bool (*take)(void *closure, uint32_t thread, const struct mt_op *op),
                           void *closure);
 
 #endif

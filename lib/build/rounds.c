@@ -19,6 +19,7 @@ struct rounds {
     const struct mt_turn *turns;
     size_t n;
     uint32_t process; /* theirs */
+    struct mt_rounds_threads threads;
     enum work work;
     struct gap *gaps;   /* before each turn */
     struct mt_map seen; /* gap and frame */
@@ -42,12 +43,18 @@ static bool is_backward(const struct mt_recording *r, const struct mt_op *op)
             strncmp(mt_strtab_get(&r->strings, f->name), engine, sizeof engine - 1) == 0);
 }
 
-static bool has_backward(const struct mt_recording *r, uint32_t process)
+/* The i-th thread that is looked at. */
+static const struct mt_thread *thread_at(const struct rounds *s, size_t i)
 {
-    for (size_t t = 0; t < r->threads.n; t++) {
-        const struct mt_thread *thread = &r->threads.v[t];
-        for (size_t i = 0; i < thread->ops.n && thread->process == process; i++)
-            if (is_backward(r, &thread->ops.v[i]))
+    return &s->r->threads.v[s->threads.v ? s->threads.v[i] : i];
+}
+
+static bool has_backward(const struct rounds *s)
+{
+    for (size_t t = 0; t < s->threads.n; t++) {
+        const struct mt_thread *thread = thread_at(s, t);
+        for (size_t i = 0; i < thread->ops.n && thread->process == s->process; i++)
+            if (is_backward(s->r, &thread->ops.v[i]))
                 return true;
     }
     return false;
@@ -86,8 +93,8 @@ static void add_op(struct rounds *s, struct gap *g, const struct mt_op *op)
 
 static void look_at_ops(struct rounds *s)
 {
-    for (size_t t = 0; t < s->r->threads.n; t++) {
-        const struct mt_thread *thread = &s->r->threads.v[t];
+    for (size_t t = 0; t < s->threads.n; t++) {
+        const struct mt_thread *thread = thread_at(s, t);
         size_t at = thread->process == s->process ? 0 : s->n;
         for (size_t i = 0; i < thread->ops.n && at < s->n; i++) {
             struct gap *g = gap_at(s, thread->ops.v[i].start_ns, &at);
@@ -211,15 +218,16 @@ static size_t groups_in_round(const struct rounds *s)
     return period;
 }
 
-size_t mt_rounds_find(const struct mt_recording *r, const struct mt_turn *turns, size_t n,
-                      size_t *ends)
+size_t mt_rounds_find(const struct mt_recording *r, const struct mt_rounds_threads *threads,
+                      const struct mt_turn *turns, size_t n, size_t *ends)
 {
     struct rounds s = {.r = r, .turns = turns, .n = n};
+    s.threads = threads ? *threads : (struct mt_rounds_threads){NULL, r->threads.n};
     size_t found = 0;
     if (!n)
         return 0;
     s.process = turns->process;
-    s.work = r->without_ops ? WORK_RECORDS : has_backward(r, s.process) ? WORK_BACKWARD : WORK_OPS;
+    s.work = r->without_ops ? WORK_RECORDS : has_backward(&s) ? WORK_BACKWARD : WORK_OPS;
     s.gaps = mt_alloc((n + 1) * sizeof *s.gaps);
     s.first = mt_alloc((n + 1) * sizeof *s.first);
     look_at_ops(&s);

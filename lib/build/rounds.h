@@ -18,10 +18,14 @@ struct mt_turn {
 /*
  * ends[0..return - 1]: the index of the last turn in each round, one round being what makes up one
  * step of the loop. Turns are of one process, in order of time, and do not overlap; work of others
- * is none of theirs. ends has room for n. Turns behind the last whole round are in none. 0: the
- * rounds cannot be told.
+ * is none of theirs. threads: those of the process; NULL: all are looked through for them. ends has
+ * room for n. Turns behind the last whole round are in none. 0: the rounds cannot be told.
  */
-size_t mt_rounds_find(const struct mt_recording *r, const struct mt_turn *turns, size_t n,
-                      size_t *ends);
+struct mt_rounds_threads {
+    const uint32_t *v;
+    size_t n;
+};
+size_t mt_rounds_find(const struct mt_recording *r, const struct mt_rounds_threads *threads,
+                      const struct mt_turn *turns, size_t n, size_t *ends);
 
 #endif

@@ -282,7 +282,7 @@ static void add_ends(struct mt_recording *r, const struct markers *m, const size
 static void add_rounds(struct mt_recording *r, const struct markers *m)
 {
     size_t *ends = mt_alloc((m->all.n + 1) * sizeof *ends);
-    size_t n = mt_rounds_find(r, m->all.v, m->all.n, ends);
+    size_t n = mt_rounds_find(r, NULL, m->all.v, m->all.n, ends);
     add_ends(r, m, ends, n);
     free(ends);
     if (n == m->all.n)

@@ -22,6 +22,8 @@ PAIRS = (
     ("no_grad", "diffusion_sample", 5651180, 8, "up_to"),
     ("no_grad", "mlp_val_grad", 435720, 0.1, "about"),
     ("no_grad", "mlp_outs_grad", 9056260, 3, "about"),
+    ("no_grad", "gan", 6392408, 0.3, "about"),
+    ("accumulate", "gan", 2988580, 0.2, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
     ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
