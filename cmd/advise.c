@@ -2,6 +2,7 @@
 #include "cmd/advise.h"
 #include "cmd/common.h"
 #include "lib/advice/advice.h"
+#include "lib/advice/batch.h"
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
@@ -9,11 +10,12 @@
 
 enum { SITES_SHOWN = 3, PARTS_MAX = 1 << 20 };
 
-static const char *device_name, *only, *least_text;
+static const char *device_name, *only, *least_text, *tolerance_text, *verify;
 static struct mt_batch_asked batch = {.batch = MT_UNKNOWN};
-static int64_t accumulate = 4, chunks = 8;
+static int64_t accumulate = MT_UNKNOWN, chunks = MT_UNKNOWN;
 static bool all;
-static double least_pct = 5;
+static double least_pct = 5, tolerance = 10;
+static struct mt_advice_choice choice = {4, 8};
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -60,7 +62,7 @@ static void add_row(struct mt_report *r, const struct mt_advice *a, const struct
     c[i++] = mt_cell_int(a->saving_b);
     c[i++] = mt_cell_real(percent(a->saving_b, f->peak_b));
     c[i++] = mt_cell_text(mt_advice_bound_names[a->bound]);
-    c[i++] = mt_cell_text(a->rule->id);
+    c[i++] = mt_cell_text(mt_report_text(r, a->rule->id));
     c[i++] = mt_cell_int(f->peak_b);
     c[i++] = mt_cell_int(a->at_peak_b);
     c[i++] = mt_cell_int(a->at_peak_n);
@@ -117,16 +119,31 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
                      "not add up.");
     struct mt_buf run = {0};
     mt_shell_word(&run, v->run.name);
-    mt_report_footer(r, "Record the changed program and compare: memtool diff %s NEWRUN", run.s);
+    mt_report_footer(r, "Record the changed program and compare: memtool advise %s --verify NEWRUN",
+                     run.s);
     mt_buf_free(&run);
+}
+
+/* No batch has more parts than numbers. */
+static enum mt_status check_parts(const struct mt_view *v, const struct mt_advice_facts *f,
+                                  struct mt_err *err)
+{
+    int64_t least = mt_batch_smallest_input(f);
+    if (accumulate == MT_UNKNOWN || !least || accumulate <= least)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE,
+            "a batch cannot be cut into %lld parts: the smallest input of run '%s' has %lld B",
+            (long long)accumulate, v->run.name, (long long)least);
+    mt_err_hint(err, "--accumulate is the number of smaller batches, at most the size of one.");
+    return MT_EUSAGE;
 }
 
 static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct mt_advice_facts *f,
                            struct mt_err *err)
 {
-    const struct mt_advice_choice choice = {accumulate, chunks};
-    struct mt_advices a;
+    struct mt_advices a = {0};
     struct mt_strtab strings;
+    MT_TRY(check_parts(v, f, err));
     mt_strtab_init(&strings);
     enum mt_status st = mt_advices_find(f, &choice, only, &strings, &a, err);
     for (size_t i = 0; st == MT_OK && i < a.all.n; i++)
@@ -164,31 +181,68 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
 }
 
 /* "5%", "5", "2.5%". */
-static enum mt_status read_least(struct mt_err *err)
+static enum mt_status read_percent(const char *text, const char *option, double most, double *out,
+                                   struct mt_err *err)
 {
     char *end;
-    if (!least_text)
+    if (!text)
         return MT_OK;
-    least_pct = strtod(least_text, &end);
+    double percent = strtod(text, &end);
     end += *end == '%';
-    if (end != least_text && !*end && least_pct >= 0 && least_pct <= 100)
+    if (end != text && !*end && percent >= 0 && percent <= most) {
+        *out = percent;
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "invalid --min-saving '%s'", least_text);
-    mt_err_hint(err, "Write a share of the peak: 5%%, 0.5%%.");
+    }
+    MT_FAIL(err, MT_EUSAGE, "invalid --%s '%s'", option, text);
+    mt_err_hint(err, "Write a percentage: 5%%, 0.5%%.");
     return MT_EUSAGE;
+}
+
+static enum mt_status read_parts(int64_t given, int64_t *out, struct mt_err *err)
+{
+    if (given == MT_UNKNOWN)
+        return MT_OK;
+    *out = given;
+    if (given > 1 && given <= PARTS_MAX)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--accumulate and --chunks are 2 or more, %d at most", PARTS_MAX);
+    return MT_EUSAGE;
+}
+
+/* What is not for batch sizes, or for them alone. */
+static enum mt_status check_batch(bool sizes, struct mt_err *err)
+{
+    const char *option = only                       ? "--only"
+                         : verify                   ? "--verify"
+                         : least_text               ? "--min-saving"
+                         : all                      ? "--all"
+                         : tolerance_text           ? "--tolerance"
+                         : accumulate != MT_UNKNOWN ? "--accumulate"
+                         : chunks != MT_UNKNOWN     ? "--chunks"
+                                                    : NULL;
+    if (sizes && option) {
+        MT_FAIL(err, MT_EUSAGE, "%s is for advice, not for batch sizes", option);
+        mt_err_hint(err, "Leave it out, or the sizes.");
+        return MT_EUSAGE;
+    }
+    if (!sizes && tolerance_text && !verify) {
+        MT_FAIL(err, MT_EUSAGE, "--tolerance is of --verify");
+        mt_err_hint(err, "memtool advise base --verify changed --tolerance 5%%");
+        return MT_EUSAGE;
+    }
+    return MT_OK;
 }
 
 static enum mt_status check_choice(const struct mt_args *args, struct mt_err *err)
 {
-    if (args->n <= 1 && accumulate > 1 && chunks > 1 && accumulate <= PARTS_MAX &&
-        chunks <= PARTS_MAX)
+    MT_TRY(read_percent(least_text, "min-saving", 100, &least_pct, err));
+    MT_TRY(read_percent(tolerance_text, "tolerance", 1000, &tolerance, err));
+    MT_TRY(read_parts(accumulate, &choice.accumulate, err));
+    MT_TRY(read_parts(chunks, &choice.chunks, err));
+    if (args->n <= 1)
         return MT_OK;
-    if (args->n > 1) {
-        MT_FAIL(err, MT_EUSAGE, "advice is for one run");
-        mt_err_hint(err, "Several runs are for batch sizes: memtool advise a:16 b:32 --batch 64.");
-    } else {
-        MT_FAIL(err, MT_EUSAGE, "--accumulate and --chunks are 2 or more, %d at most", PARTS_MAX);
-    }
+    MT_FAIL(err, MT_EUSAGE, "advice is for one run");
+    mt_err_hint(err, "Several runs are for batch sizes: memtool advise a:16 b:32 --batch 64.");
     return MT_EUSAGE;
 }
 
@@ -196,18 +250,26 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name,
                                           MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
+    bool sizes = batch.batch != MT_UNKNOWN || batch.fit || mt_advise_has_sizes(args);
     batch.device = device_name;
-    if (batch.batch != MT_UNKNOWN || batch.fit || mt_advise_has_sizes(args))
+    MT_TRY(check_batch(sizes, err));
+    if (sizes)
         return mt_advise_batch(args, &batch, exit_code, err);
-    MT_TRY(read_least(err));
     MT_TRY(check_choice(args, err));
-    return mt_report_on_view(args, &wanted, "memtool.advise", show, err);
+    if (!verify)
+        return mt_report_on_view(args, &wanted, "memtool.advise", show, err);
+    const struct mt_verify_asked asked = {verify, device_name, only, &choice, tolerance, least_pct};
+    return mt_advise_verify(args->n ? args->v[0] : NULL, &asked, exit_code, err);
 }
 
 static const struct mt_opt opts[] = {
     {"only", 0, MT_OPT_STRING, &only, "LIST",
      "only these: no_grad, detach, checkpoint, accumulate, bfloat16, zero_grad_early, set_to_none, "
      "foreach_false, fused, chunked_loss, load_on_demand, del_before_backward"},
+    {"verify", 0, MT_OPT_STRING, &verify, "NEWRUN",
+     "compare with what the changed program recorded; exit 1 where it is further off"},
+    {"tolerance", 0, MT_OPT_STRING, &tolerance_text, "PCT",
+     "than so much of what it saved (default: 10%)"},
     {"min-saving", 0, MT_OPT_STRING, &least_text, "PCT",
      "what lowers the peak by less is not shown (default: 5%)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL, "show that, too"},
@@ -227,6 +289,7 @@ const struct mt_cmd mt_cmd_advise = {
     .usage = "[options] [RUN[:SIZE] ...]",
     .examples = "  memtool advise base\n"
                 "  memtool advise base --only checkpoint,accumulate --accumulate 8\n"
+                "  memtool advise base --verify changed --only checkpoint\n"
                 "  memtool advise small:16 large:32 --fit 24GiB\n",
     .opts = opts,
     .args_max = 3,

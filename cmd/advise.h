@@ -5,7 +5,7 @@
 #define MT_CMD_ADVISE_H
 
 #include "cmd/view.h"
-#include "lib/advice/facts.h"
+#include "lib/advice/rules.h"
 
 /* What is asked about the size of batches. */
 struct mt_batch_asked {
@@ -23,5 +23,20 @@ bool mt_advise_has_sizes(const struct mt_args *args);
  * opening runs gives. */
 enum mt_status mt_advise_batch(const struct mt_args *args, const struct mt_batch_asked *asked,
                                int *exit_code, struct mt_err *err);
+
+/* What is asked of a changed program. */
+struct mt_verify_asked {
+    const char *run;    /* that it recorded */
+    const char *device; /* NULL: the one with most bytes allocated */
+    const char *only;   /* what was changed; NULL: what the runs show to have been */
+    const struct mt_advice_choice *choice;
+    double tolerance, least_pct; /* percent: of the saving; of the peak, to be looked for */
+};
+
+/* Shows what was predicted for the run of a reference (NULL: @latest) against what the changed
+ * program recorded. *exit_code: 1 a prediction is further off, 3 it cannot be told. Errors: of
+ * opening runs, and mt_advices_find. */
+enum mt_status mt_advise_verify(const char *ref, const struct mt_verify_asked *asked,
+                                int *exit_code, struct mt_err *err);
 
 #endif

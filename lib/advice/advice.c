@@ -69,24 +69,91 @@ static enum mt_phase phase_at(const struct mt_advice_facts *f, int64_t record)
     return MT_PHASE_OTHER;
 }
 
+/* Takes what the plan comes to. */
+static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, struct mt_advice *a)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t record;
+    a->applies = true;
+    a->bound = p->bound;
+    a->new_peak_b = mt_lives_peak(&p->lives, f->older_b, f->record_n, &record);
+    a->saving_b = mt_wrap_sub(f->peak_b, a->new_peak_b);
+    a->new_peak_ns = record < 0 ? MT_UNKNOWN : f->record_ns[record];
+    a->new_peak_phase = phase_at(f, record);
+    a->price_ns = p->price_ns;
+    a->because = mt_strdup(p->because.s ? p->because.s : "");
+    a->how = mt_strdup(p->how.s ? p->how.s : a->rule->how);
+    find_evidence(p, strings, a);
+}
+
 static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
                      struct mt_strtab *strings, struct mt_advice *a)
 {
     struct mt_advice_plan p;
-    int64_t record;
     mt_advice_plan_init(&p, f, choice);
-    a->applies = a->rule->apply(&p);
-    if (a->applies) {
-        a->bound = p.bound;
-        a->new_peak_b = mt_lives_peak(&p.lives, f->older_b, f->record_n, &record);
-        a->saving_b = mt_wrap_sub(f->peak_b, a->new_peak_b);
-        a->new_peak_ns = record < 0 ? MT_UNKNOWN : f->record_ns[record];
-        a->new_peak_phase = phase_at(f, record);
-        a->price_ns = p.price_ns;
-        a->because = mt_strdup(p.because.s ? p.because.s : "");
-        a->how = mt_strdup(p.how.s ? p.how.s : a->rule->how);
-        find_evidence(&p, strings, a);
+    if (a->rule->apply(&p))
+        finish(&p, strings, a);
+    mt_advice_plan_free(&p);
+}
+
+/* ---- several together ---- */
+
+static bool is_among(const struct mt_advices *a, const char *id)
+{
+    for (size_t i = 0; id && i < a->all.n; i++)
+        if (a->all.v[i].applies && strcmp(a->all.v[i].rule->id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Puts a text that a rule left behind that of the rules before it. */
+static void put_behind(struct mt_buf *left, struct mt_buf *before)
+{
+    if (before->n && left->n)
+        mt_buf_addf(before, "; %s", left->s);
+    if (!before->n)
+        return;
+    mt_buf_free(left);
+    *left = *before;
+}
+
+/* Applies one of them behind the others: what was found, and how it is written, is said of each. */
+static void join(struct mt_advice_plan *p, const struct mt_advice_rule *rule, struct mt_buf *id)
+{
+    enum mt_advice_bound bound = p->bound;
+    struct mt_buf because = p->because, how = p->how;
+    p->because = p->how = (struct mt_buf){0};
+    rule->apply(p);
+    p->bound = p->bound > bound ? p->bound : bound;
+    if (!p->how.n)
+        mt_buf_adds(&p->how, rule->how);
+    put_behind(&p->because, &because);
+    put_behind(&p->how, &how);
+    mt_buf_addf(id, "%s%s", id->n ? "+" : "", rule->id);
+}
+
+static void try_together(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
+                         struct mt_strtab *strings, struct mt_advices *a)
+{
+    struct mt_advice_plan p;
+    struct mt_buf id = {0};
+    int n = 0;
+    mt_advice_plan_init(&p, f, choice);
+    for (size_t i = 0; i < 2 * mt_advice_rule_n; i++) {
+        const struct mt_advice_rule *rule = &mt_advice_rules[i % mt_advice_rule_n];
+        if (rule->resizes != (i < mt_advice_rule_n) || !is_among(a, rule->id) ||
+            is_among(a, rule->not ))
+            continue;
+        join(&p, rule, &id);
+        n++;
     }
+    if (n > 1) {
+        a->joined = (struct mt_advice_rule){.id = mt_strdup(id.s), .what = "these together"};
+        struct mt_advice *all = mt_vec_push(&a->all);
+        *all = (struct mt_advice){.rule = &a->joined};
+        finish(&p, strings, all);
+    }
+    mt_buf_free(&id);
     mt_advice_plan_free(&p);
 }
 
@@ -146,6 +213,8 @@ enum mt_status mt_advices_find(const struct mt_advice_facts *f,
     MT_TRY(choose(only, out, err));
     for (size_t i = 0; i < out->all.n; i++)
         try_rule(f, choice, strings, &out->all.v[i]);
+    if (only)
+        try_together(f, choice, strings, out);
     if (out->all.n)
         qsort(out->all.v, out->all.n, sizeof *out->all.v, saving_cmp);
     return MT_OK;
@@ -153,6 +222,7 @@ enum mt_status mt_advices_find(const struct mt_advice_facts *f,
 
 void mt_advices_free(struct mt_advices *a)
 {
+    free((char *)a->joined.id);
     for (size_t i = 0; i < a->all.n; i++) {
         free(a->all.v[i].because);
         free(a->all.v[i].how);

@@ -3,7 +3,8 @@
  * (rules.h) tried on a recording, with the evidence for it. docs/advice.md.
  *
  * The peak is that of the whole timeline with all that the change touches held otherwise, in all
- * steps: it may lie elsewhere then. Savings do not add up; each is for the change alone.
+ * steps: it may lie elsewhere then. Savings do not add up; each is for the change alone, and what
+ * several are worth together is found for all at once.
  */
 #ifndef MT_ADVICE_H
 #define MT_ADVICE_H
@@ -17,8 +18,8 @@ struct mt_advice_site {
 };
 
 struct mt_advice {
-    const struct mt_advice_rule *rule;
-    bool applies; /* else there is nothing to change, and no figures below */
+    const struct mt_advice_rule *rule; /* of several together, made up: "accumulate+checkpoint" */
+    bool applies;                      /* else there is nothing to change, and no figures below */
     enum mt_advice_bound bound;
     int64_t new_peak_b, saving_b;
     int64_t new_peak_ns; /* MT_UNKNOWN: it is never above what was held before the recording */
@@ -32,10 +33,12 @@ struct mt_advice {
 
 struct mt_advices {
     MT_VEC(struct mt_advice) all; /* one for each rule, those that save most first */
+    struct mt_advice_rule joined; /* what is made up of several */
 };
 
-/* Tries the rules whose ids are listed ("checkpoint,fused"; NULL: all). Free also on failure.
- * Errors: MT_EUSAGE: no such rule. */
+/* Tries the rules whose ids are listed ("checkpoint,fused"; NULL: all), and of those in a list all
+ * together, if two or more apply: fused in place of foreach_false. Free also on failure. Errors:
+ * MT_EUSAGE: no such rule. */
 enum mt_status mt_advices_find(const struct mt_advice_facts *f,
                                const struct mt_advice_choice *choice, const char *only,
                                struct mt_strtab *strings, struct mt_advices *out,

@@ -2,6 +2,7 @@
 
 #include "lib/advice/lives.h"
 #include "lib/base/hash.h"
+#include "lib/base/search.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,48 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
     default:
         return MT_BATCH_STAYS;
     }
+}
+
+/* Data, and no state that the model makes of nothing. */
+static bool is_data(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    static const char *const states[] = {"aten::zeros", "aten::ones", "aten::full", "aten::arange",
+                                         "aten::new_"};
+    const char *name = b->alloc_op == MT_NONE || f->ops.v[b->alloc_op].top == MT_NONE
+                           ? ""
+                           : mt_advice_name(f, f->ops.v[b->alloc_op].top);
+    for (size_t i = 0; i < MT_ARRAY_LEN(states); i++)
+        if (strncmp(name, states[i], strlen(states[i])) == 0)
+            return false;
+    return b->category == MT_CATEGORY_INPUT && b->bytes > SCALAR_B;
+}
+
+static void find_inputs(const struct mt_advice_facts *f, int64_t *least, int64_t *most)
+{
+    const struct mt_advice_backward *v = f->backwards.v;
+    *least = *most = 0;
+    for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
+        if (!is_data(f, b) || next == f->backwards.n || b->freed_ns <= v[next].start_ns)
+            continue;
+        *most = b->bytes > *most ? b->bytes : *most;
+        *least = !*least || b->bytes < *least ? b->bytes : *least;
+    }
+}
+
+int64_t mt_batch_largest_input(const struct mt_advice_facts *f)
+{
+    int64_t least, most;
+    find_inputs(f, &least, &most);
+    return most;
+}
+
+int64_t mt_batch_smallest_input(const struct mt_advice_facts *f)
+{
+    int64_t least, most;
+    find_inputs(f, &least, &most);
+    return least;
 }
 
 /* ---- whether two runs have the same blocks ---- */

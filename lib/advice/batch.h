@@ -63,4 +63,9 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
                                      const struct mt_advice_block *block,
                                      const struct mt_batch_sizes *sizes);
 
+/* The largest block of data that is there when a backward pass begins, bytes; 0: none is known. And
+ * the smallest: a batch cannot have more parts than that. */
+int64_t mt_batch_largest_input(const struct mt_advice_facts *f);
+int64_t mt_batch_smallest_input(const struct mt_advice_facts *f);
+
 #endif

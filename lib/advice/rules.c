@@ -7,33 +7,37 @@ const char *const mt_advice_bound_names[MT_BOUND_N] = {"exact", "about", "up_to"
 
 const struct mt_advice_rule mt_advice_rules[] = {
     {"no_grad", "compute without a graph where no backward pass follows",
-     "with torch.no_grad(): ...   (or torch.inference_mode())", NULL, mt_advise_no_grad},
+     "with torch.no_grad(): ...   (or torch.inference_mode())", NULL, .apply = mt_advise_no_grad},
     {"detach", "keep no graph of results: detach what outlives its iteration",
      "total += loss.item()   (and del loss, outputs before the next iteration)", NULL,
-     mt_advise_detach},
+     .apply = mt_advise_detach},
     {"checkpoint", "compute the activations of repeated layers again in backward",
      "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
-     "the layers' forward pass once more in each step", mt_advise_checkpoint},
+     "the layers' forward pass once more in each step", .apply = mt_advise_checkpoint},
     {"accumulate", "accumulate gradients over smaller batches",
      "for part in batch.chunk(N): (loss(part) / N).backward(); then one optimizer.step()",
-     "more, smaller kernels; batch norm sees smaller batches", mt_advise_accumulate},
+     "more, smaller kernels; batch norm sees smaller batches", .apply = mt_advise_accumulate,
+     .resizes = true},
     {"bfloat16", "keep the model and what it computes in bfloat16", "model = model.bfloat16()",
-     "8 bits of precision are left of each number: training may change", mt_advise_bfloat16},
+     "8 bits of precision are left of each number: training may change",
+     .apply = mt_advise_bfloat16, .resizes = true},
     {"zero_grad_early", "free the gradients as soon as the optimizer has stepped",
-     "optimizer.step(); optimizer.zero_grad(set_to_none=True)", NULL, mt_advise_zero_grad_early},
+     "optimizer.step(); optimizer.zero_grad(set_to_none=True)", NULL,
+     .apply = mt_advise_zero_grad_early},
     {"set_to_none", "free gradients instead of filling them with zeros",
-     "optimizer.zero_grad(set_to_none=True)", NULL, mt_advise_set_to_none},
+     "optimizer.zero_grad(set_to_none=True)", NULL, .apply = mt_advise_set_to_none},
     {"foreach_false", "step the optimizer tensor by tensor", "torch.optim.Adam(..., foreach=False)",
-     "a slower step of the optimizer", mt_advise_foreach_false},
+     "a slower step of the optimizer", .apply = mt_advise_foreach_false, .not = "fused"},
     {"fused", "use the fused optimizer", "torch.optim.Adam(..., fused=True)", NULL,
-     mt_advise_fused},
+     .apply = mt_advise_fused},
     {"chunked_loss", "compute the output layer and the loss in parts",
      "for part in hidden.chunk(N): checkpoint(head_and_loss, part, use_reentrant=False)",
-     "the output layer once more in each step", mt_advise_chunked_loss},
+     "the output layer once more in each step", .apply = mt_advise_chunked_loss, .resizes = true},
     {"load_on_demand", "make each batch when it is needed",
-     "for batch in loader:   (not list(loader))", NULL, mt_advise_load_on_demand},
+     "for batch in loader:   (not list(loader))", NULL, .apply = mt_advise_load_on_demand},
     {"del_before_backward", "del the results that backward does not need, before it begins",
-     "loss = criterion(model(x), y)   (or: del logits)", NULL, mt_advise_del_before_backward},
+     "loss = criterion(model(x), y)   (or: del logits)", NULL,
+     .apply = mt_advise_del_before_backward},
 };
 const size_t mt_advice_rule_n = MT_ARRAY_LEN(mt_advice_rules);
 
@@ -68,6 +72,9 @@ bool mt_advice_cut(struct mt_advice_plan *p, size_t block, int64_t record)
 
 void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes)
 {
+    int64_t recorded = p->f->blocks.v[block].bytes, now = p->lives.all.v[block].bytes;
+    if (now != recorded && recorded > 0)
+        bytes = (int64_t)((double)now * ((double)bytes / (double)recorded));
     p->lives.all.v[block].bytes = bytes;
     p->touched[block] = true;
 }

@@ -17,7 +17,8 @@ struct mt_advice_choice {
     int64_t accumulate, chunks; /* micro-batches; parts of the loss */
 };
 
-/* What would be held. Begins as it was recorded. */
+/* What would be held. Begins as it was recorded; several rules may change it one after another,
+ * those that give blocks other sizes first. */
 struct mt_advice_plan {
     const struct mt_advice_facts *f;
     const struct mt_advice_choice *choice;
@@ -38,6 +39,9 @@ struct mt_advice_rule {
     const char *how;   /* a line of code */
     const char *price; /* what it costs beside price_ns; NULL: nothing */
     mt_advice_apply *apply;
+    bool resizes; /* blocks get other sizes; else other lives, those added being as large as the
+                     block is by then */
+    const char * not ; /* a rule that does the same otherwise, id; NULL: none */
 };
 extern const struct mt_advice_rule mt_advice_rules[];
 extern const size_t mt_advice_rule_n;
@@ -48,7 +52,8 @@ void mt_advice_plan_free(struct mt_advice_plan *p);
 
 /* The block ends at that record, where it was held longer. Returns whether it was. */
 bool mt_advice_cut(struct mt_advice_plan *p, size_t block, int64_t record);
-/* The block has another size. */
+/* The block has another size, of that which was recorded; a size it has got already changes by as
+ * much. */
 void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes);
 /* Holds so much more between two times. */
 void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes);

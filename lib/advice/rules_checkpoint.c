@@ -193,7 +193,8 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
             int64_t again = mt_advice_record(f, again_ns);
             if (until >= again || !mt_advice_cut(c->p, own, until))
                 continue;
-            *mt_vec_push(&c->p->lives.all) = (struct mt_life){again, b->freed_record, b->bytes};
+            *mt_vec_push(&c->p->lives.all) =
+                (struct mt_life){again, b->freed_record, c->p->lives.all.v[own].bytes};
             c->any = c->found = true;
         }
 }

@@ -2,6 +2,7 @@
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
+#include "lib/base/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +31,41 @@ static int64_t largest_of_loss(const struct mt_advice_facts *f)
     return largest;
 }
 
+/* The top op whose backward an op runs; MT_NONE: none, or unknown. */
+static uint32_t top_of_forward(const struct mt_advice_facts *f, uint32_t op)
+{
+    while (op != MT_NONE && f->ops.v[op].forward == MT_NONE)
+        op = f->ops.v[op].parent;
+    return op == MT_NONE ? MT_NONE : f->ops.v[f->ops.v[op].forward].top;
+}
+
+/* Each part leaves a gradient of the output layer, which is added to that of the parts before: it
+ * is there beside the one that was recorded, from the beginning of the pass on. makes: by op, it
+ * makes what is cut into parts. */
+static void add_partial_gradients(struct mt_advice_plan *p, const bool *makes)
+{
+    const struct mt_advice_facts *f = p->f;
+    const struct mt_advice_backward *v = f->backwards.v;
+    for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top =
+            b->category == MT_CATEGORY_GRADIENT ? top_of_forward(f, b->alloc_op) : MT_NONE;
+        size_t pass = mt_count_up_to(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
+        if (top != MT_NONE && makes[top] && pass)
+            mt_advice_add(p, v[pass - 1].start_ns, f->ops.v[b->alloc_op].end_ns,
+                          p->lives.all.v[i].bytes);
+    }
+}
+
 bool mt_advise_chunked_loss(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     int64_t largest = largest_of_loss(f);
     char size[MT_HUMAN_MAX];
-    bool any = false;
+    bool any = false, *makes;
     if (largest <= NEAR_B || largest < f->peak_b / 100 * LEAST_PERCENT)
         return false;
+    makes = mt_alloc(f->ops.n + 1);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->bytes < largest - NEAR_B || b->bytes > largest + NEAR_B ||
@@ -45,8 +73,13 @@ bool mt_advise_chunked_loss(struct mt_advice_plan *p)
              b->category != MT_CATEGORY_TEMPORARY))
             continue;
         mt_advice_resize(p, i, b->bytes / p->choice->chunks);
+        if (b->category == MT_CATEGORY_ACTIVATION && b->alloc_op != MT_NONE &&
+            f->ops.v[b->alloc_op].top != MT_NONE && !is_of_loss(f, b->alloc_op))
+            makes[f->ops.v[b->alloc_op].top] = true;
         any = true;
     }
+    add_partial_gradients(p, makes);
+    free(makes);
     p->bound = MT_BOUND_ABOUT;
     if (any)
         mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",

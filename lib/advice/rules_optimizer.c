@@ -147,19 +147,19 @@ struct step_temps {
     bool decays; /* a sum of gradients and weights is one more */
 };
 
-static void add_temp(const struct mt_advice_facts *f, struct step_temps *s,
-                     const struct mt_advice_block *b)
+static void add_temp(const struct mt_advice_facts *f, struct step_temps *s, uint32_t alloc_op,
+                     int64_t bytes)
 {
-    const char *name = mt_advice_name(f, f->ops.v[b->alloc_op].top);
-    uint32_t op = f->ops.v[b->alloc_op].top;
+    uint32_t op = f->ops.v[alloc_op].top;
+    const char *name = mt_advice_name(f, op);
     int64_t before = s->class->before && s->op == op ? s->before_b : 0;
-    int64_t needs = mt_wrap_add(mt_wrap_mul(s->class->blocks, b->bytes), before);
+    int64_t needs = mt_wrap_add(mt_wrap_mul(s->class->blocks, bytes), before);
     bool decays = strcmp(name, "aten::_foreach_add") == 0 && s->class->bound == MT_BOUND_EXACT;
     s->decays |= decays;
     if (s->decays)
-        needs = mt_wrap_add(needs, b->bytes);
+        needs = mt_wrap_add(needs, bytes);
     s->most_b = needs > s->most_b ? needs : s->most_b;
-    s->before_b = b->bytes;
+    s->before_b = bytes;
     s->op = op;
     s->n++;
 }
@@ -198,7 +198,7 @@ static bool without_foreach(struct mt_advice_plan *p, bool fused)
         struct step_temps *s = &steps[op->optimizer];
         if (!s->class || (fused && !s->class->fused))
             continue;
-        add_temp(f, s, b);
+        add_temp(f, s, b->alloc_op, p->lives.all.v[i].bytes);
         mt_advice_resize(p, i, 0);
         n++;
     }

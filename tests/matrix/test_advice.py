@@ -45,10 +45,43 @@ PAIRS = (
     ("foreach_false", "optim_rms", 866852, 0.1, "exact"),
     ("fused", "optim_adagrad", 804904, 0.1, "exact"),
     ("fused", "optim_adamwd", 1069096, 0.1, "exact"),
+    ("chunked_loss", "bert", 11896092, 8, "about"),
     ("chunked_loss", "gpt_vocab", 43626624, 0.1, "about"),
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
     ("load_on_demand", "mlp_two_alike", 805152, 0.1, "about"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
+)
+# several together, recording, the peak of the program with all of them, how far the saving may be off in percent
+TOGETHER = (
+    ("accumulate,no_grad", "gan", 2578596, 0.2),
+    ("no_grad,bfloat16", "gan", 3196248, 0.1),
+    ("checkpoint,accumulate", "resnet", 3215016, 0.3),
+    ("checkpoint,bfloat16", "vit", 1701244, 2.5),
+    ("bfloat16,accumulate", "vit", 1638612, 0.7),
+    ("checkpoint,accumulate,bfloat16", "vit", 1335700, 1.1),
+)
+# --verify: before, after, what was changed (None: to be found), further options, the exit code, a word of the answer
+VERIFIED = (
+    ("gpt_adamw", "gpt_ckpt", None, (), 0, "checkpoint"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint", (), 0, "holds"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "0%"), 0, "holds"),  # within 1 % of the peak
+    ("gpt_adamw", "gpt_ckpt", "accumulate", (), 0, "holds"),  # happens to save as much
+    ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 1, "off"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 1, "off"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "nothing to change"),
+    ("mlp_grad", "mlp_nograd", None, (), 0, "no_grad"),
+    ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
+    ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
+    ("gpt_adamw", "gpt_adamw", "checkpoint", (), 1, "off"),
+    ("gpt_adamw", "gpt_adamw", None, (), 3, "nothing that was advised"),
+    ("gpt_adamw", "gpt_ckpt", "zero_grad_early", (), 3, "nothing to change"),
+    ("gpt_adamw", "gpt_accum", "accumulate", (), 3, "optimizer steps"),
+    ("gpt_adamw", "mlp_adam", "checkpoint", (), 3, "different models"),
+    ("cnn_b32", "cnn_b8", "accumulate", (), 3, "times as large"),
+    ("gpt_adamw", os.path.join(os.environ["SAMPLES"], "heap", "massif_200k.out"), "checkpoint", (), 3, "Cannot tell"),
+    ("gpt_adamw", os.path.join(os.environ["SAMPLES"], "snapshots", "basic.pickle"), "checkpoint", (), 3, "Cannot tell"),
+    ("gpt_adamw", "nothing", "checkpoint", (), 2, "no run"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "x"), 2, "--tolerance"),
 )
 # What must not be advised, as there is nothing to gain.
 SILENT = {
@@ -141,6 +174,25 @@ for run in peaks:
     if "bfloat16" in every:
         half = every["bfloat16"]
         m.check(half["new_peak_b"] >= half["peak_b"] // 2 - 8 * half["at_peak_n"], run, "bfloat16 halves at most")
+for words, run, recorded, off in TOGETHER:
+    rows = advice(run, "--all", "--only", words)
+    joined = [row for what, row in rows.items() if "+" in what]
+    if m.check(len(rows) == len(words.split(",")) + 1 and len(joined) == 1, run, words, "are taken together", list(rows)):
+        want = peaks[run] - recorded
+        m.check(set(joined[0]["advice"].split("+")) == set(words.split(",")), run, words, joined[0])
+        m.check(abs(joined[0]["saving_b"] - want) <= want * off / 100, run, words, "save", joined[0]["saving_b"], "not", want)
+    turned = advice(run, "--all", "--only", ",".join(reversed(words.split(","))))
+    m.check(turned == rows, run, words, "in any order", turned)
+both = advice("mlp_wide_foreach", "--all", "--only", "fused,foreach_false")
+m.check(set(both) == {"fused", "foreach_false"}, "of what does the same one is enough", list(both))
+for before, after, only, options, code, word in VERIFIED:
+    args = ("advise", before, "--verify", after, *(("--only", only) if only else ()), *options)
+    got, out, err = m.run(*args, codes=(0, 1, 2, 3))
+    m.check(got == code and word in out + err, *args, "exit", got, "not", code, out, err)
+    if code < 2:
+        rows = [row for row in m.json(*args, codes=(0, 1))["rows"] if row["verdict"]]
+        m.check(len(rows) == 1 and rows[0]["recorded_peak_b"] == peaks[after], *args, "recorded", rows)
+        m.check(rows[0]["saved_b"] == peaks[before] - peaks[after] and rows[0]["new_peak_b"] + rows[0]["saving_b"] == peaks[before], *args, "adds up", rows)
 for runs, n, peak, off, method in BATCHES:
     rows = m.rows("advise", *runs, "--batch", str(n))
     m.check(rows and rows[-1]["batch_n"] == n and rows[-1]["method"] == method, runs, n, rows)
@@ -177,6 +229,11 @@ for args, word in (
     (("cnn_b8", "--chunks", "1048577"), "1048576 at most"),
     (("cnn_b8:8", "--batch", "0"), "--batch is 1 or more"),
     (("cnn_b8:8", "--fit", "x"), "--fit"),
+    (("cnn_b8:8", "--only", "checkpoint", "--fit", "1GiB"), "--only is for advice"),
+    (("cnn_b8:8", "--accumulate", "8", "--fit", "1GiB"), "--accumulate is for advice"),
+    (("cnn_b8", "--accumulate", "1000000"), "cannot be cut into 1000000 parts"),
+    (("cnn_b8", "--accumulate", "1"), "2 or more"),
+    (("cnn_b8", "--tolerance", "5"), "--tolerance is of --verify"),
 ):
     code, _, err = m.run("advise", *args, codes=(2,))
     m.check(word in err, args, "says", err)

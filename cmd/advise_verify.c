@@ -1,0 +1,250 @@
+/* memtool advise RUN --verify NEWRUN: what was predicted against what the changed program had. */
+#include "cmd/advise.h"
+#include "cmd/common.h"
+#include "lib/advice/verify.h"
+#include "lib/base/human.h"
+#include "lib/render/columns.h"
+#include "lib/run/knows.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEFORE, AFTER, SIDES };
+enum { NEEDED = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS };
+
+/* One of the two runs, with all advice on it. */
+struct side {
+    struct mt_view view;
+    struct mt_advice_facts facts;
+    struct mt_strtab strings;
+    struct mt_advices advices;
+};
+
+struct verification {
+    const struct mt_verify_asked *asked;
+    struct side side[SIDES];
+    struct mt_advices judged; /* those asked for, or made */
+    struct mt_strtab strings;
+    struct mt_report *r;
+    int exit_code;
+};
+
+/* ---- the runs ---- */
+
+static enum mt_status find_advice(struct side *s, const struct mt_advice_choice *choice,
+                                  struct mt_err *err)
+{
+    MT_TRY(mt_advice_facts_load(&s->view.blocks, &s->view.device, &s->facts, err));
+    return mt_advices_find(&s->facts, choice, NULL, &s->strings, &s->advices, err);
+}
+
+static enum mt_status open_before(struct verification *v, const char *ref, struct mt_err *err)
+{
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, v->asked->device, NEEDED,
+                                          NULL};
+    struct side *s = &v->side[BEFORE];
+    MT_TRY(mt_view_open(&s->view, ref, &wanted, err));
+    if (!s->view.has_device)
+        return mt_fail_no_memory(&s->view.run, ": nothing was predicted", err);
+    return find_advice(s, v->asked->choice, err);
+}
+
+static void cannot_tell(struct verification *v, const char *why)
+{
+    mt_report_note(v->r, "Cannot tell: %s", why);
+    v->exit_code = 3;
+}
+
+/* *told: whether the run knows enough to be compared. */
+static enum mt_status open_after(struct verification *v, bool *told, struct mt_err *err)
+{
+    struct side *s = &v->side[AFTER];
+    struct mt_view_wanted wanted = {MT_VIEW_DEVICE, NULL, 0, NULL};
+    MT_TRY(mt_view_open(&s->view, v->asked->run, &wanted, err));
+    const char *lack = mt_knows_lack(&s->view.run, mt_view_device(&s->view), NEEDED);
+    *told = s->view.has_device && !*lack &&
+            strcmp(s->view.device.name, v->side[BEFORE].view.device.name) == 0;
+    if (!*told) {
+        char *why = !s->view.has_device
+                        ? mt_asprintf("run '%s' has no memory records.", s->view.run.name)
+                    : *lack ? mt_asprintf("run '%s' %s", s->view.run.name, lack)
+                            : mt_asprintf("run '%s' is about %s, not %s.", s->view.run.name,
+                                          s->view.device.name, v->side[BEFORE].view.device.name);
+        cannot_tell(v, why);
+        free(why);
+        return MT_OK;
+    }
+    mt_view_close(&s->view);
+    s->view = (struct mt_view){0};
+    wanted = (struct mt_view_wanted){MT_VIEW_DEVICE | MT_VIEW_BLOCKS,
+                                     v->side[BEFORE].view.device.name, NEEDED, NULL};
+    MT_TRY(mt_view_open(&s->view, v->asked->run, &wanted, err));
+    return find_advice(s, v->asked->choice, err);
+}
+
+/* ---- which changes ---- */
+
+static struct mt_verify_run run_of(const struct side *s)
+{
+    return (struct mt_verify_run){s->view.run.name, &s->facts, &s->advices};
+}
+
+static bool is_worth_it(const struct verification *v, const struct mt_advice *a)
+{
+    return a->applies &&
+           (double)a->saving_b * 100 >= v->asked->least_pct * (double)v->side[BEFORE].facts.peak_b;
+}
+
+/* The advice that the second program shows to have been followed: "checkpoint,fused"; how many. */
+static int find_made(const struct verification *v, struct mt_buf *made)
+{
+    int n = 0;
+    const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
+    const struct mt_advices *all = &v->side[BEFORE].advices;
+    for (size_t i = 0; i < all->all.n; i++)
+        if (is_worth_it(v, &all->all.v[i]) && mt_verify_is_made(&all->all.v[i], &before, &after))
+            mt_buf_addf(made, "%s%s", n++ ? "," : "", all->all.v[i].rule->id);
+    return n;
+}
+
+/* The prediction that is judged: of all together, or of the one there is; NULL: none. */
+static const struct mt_advice *find_judged(const struct verification *v)
+{
+    const struct mt_advice *found = NULL;
+    for (size_t i = 0; i < v->judged.all.n; i++) {
+        const struct mt_advice *a = &v->judged.all.v[i];
+        if (a->applies && (!found || a->rule == &v->judged.joined))
+            found = a;
+    }
+    return found;
+}
+
+/* ---- the report ---- */
+
+static void add_row(struct verification *v, const struct mt_advice *a, bool judged)
+{
+    int64_t peak_b = v->side[BEFORE].facts.peak_b, recorded_b = v->side[AFTER].facts.peak_b;
+    struct mt_cell *c = mt_report_row(v->r)->cells;
+    double percent;
+    c[0] = mt_cell_text(mt_report_text(v->r, a->rule->id));
+    c[1] = mt_cell_int(a->new_peak_b);
+    c[3] = mt_cell_int(a->saving_b);
+    c[6] = mt_cell_text(mt_advice_bound_names[a->bound]);
+    if (!judged)
+        return;
+    c[2] = mt_cell_int(recorded_b);
+    c[4] = mt_cell_int(mt_wrap_sub(peak_b, recorded_b));
+    if (mt_verify_error(a, recorded_b, &percent))
+        c[5] = mt_cell_real(percent);
+    bool holds = mt_verify_holds(a, peak_b, recorded_b, v->asked->tolerance);
+    c[7] = mt_cell_text(holds ? "holds" : "off");
+    v->exit_code = holds ? 0 : 1;
+}
+
+static void describe(struct verification *v)
+{
+    char before[MT_HUMAN_MAX], after[MT_HUMAN_MAX];
+    const struct side *x = &v->side[BEFORE], *y = &v->side[AFTER];
+    v->r->title = mt_asprintf("%s -> %s · %s · peak %s -> %s", x->view.run.name, y->view.run.name,
+                              x->view.device.name, mt_human_bytes(x->facts.peak_b, before),
+                              mt_human_bytes(y->facts.peak_b, after));
+}
+
+static void explain(struct verification *v)
+{
+    mt_report_footer(v->r,
+                     "A prediction holds if its saving is within %g %% of what was saved, or "
+                     "within 1 %% of the peak.",
+                     v->asked->tolerance);
+}
+
+static void judge(struct verification *v)
+{
+    const struct mt_advice *judged = find_judged(v);
+    for (size_t i = 0; i < v->judged.all.n; i++) {
+        const struct mt_advice *a = &v->judged.all.v[i];
+        if (a->applies)
+            add_row(v, a, a == judged);
+        else {
+            char *why = mt_asprintf("run '%s' shows nothing to change by %s.",
+                                    v->side[BEFORE].view.run.name, a->rule->id);
+            cannot_tell(v, why);
+            free(why);
+        }
+    }
+    for (size_t i = 0; i < v->judged.all.n; i++)
+        if (!v->judged.all.v[i].applies)
+            v->exit_code = 3;
+}
+
+static enum mt_status compare(struct verification *v, struct mt_err *err)
+{
+    const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
+    struct mt_buf made = {0};
+    enum mt_status st = MT_OK;
+    const char *only = v->asked->only;
+    char *why = mt_verify_differ(&before, &after);
+    describe(v);
+    if (!why && !only) {
+        int n = find_made(v, &made);
+        only = made.s;
+        if (!n)
+            why = mt_asprintf("nothing that was advised for '%s' shows in '%s'. Name what was "
+                              "changed: --only checkpoint.",
+                              before.name, after.name);
+        else if (n > 1)
+            why = mt_asprintf("several changes may be what shows in '%s'. Name those that were "
+                              "made: --only %s.",
+                              after.name, made.s);
+    }
+    if (why)
+        cannot_tell(v, why);
+    else
+        st = mt_advices_find(before.facts, v->asked->choice, only, &v->strings, &v->judged, err);
+    if (!why && st == MT_OK) {
+        explain(v);
+        judge(v);
+    }
+    free(why);
+    mt_buf_free(&made);
+    return st;
+}
+
+static enum mt_status show(struct verification *v, const char *ref, struct mt_err *err)
+{
+    bool told = false;
+    v->r->keep_order = true;
+    v->r->empty = "no prediction was compared";
+    mt_report_columns(v->r, "advice new_peak_b=PREDICTED recorded_peak_b saving_b saved_b "
+                            "error_pct bound verdict");
+    MT_TRY(open_before(v, ref, err));
+    MT_TRY(open_after(v, &told, err));
+    mt_report_run(v->r, 0, v->side[BEFORE].view.run.id, v->side[BEFORE].view.run.name, NULL);
+    mt_report_run(v->r, 1, v->side[AFTER].view.run.id, v->side[AFTER].view.run.name, NULL);
+    if (told)
+        MT_TRY(compare(v, err));
+    return mt_show(v->r, err);
+}
+
+enum mt_status mt_advise_verify(const char *ref, const struct mt_verify_asked *asked,
+                                int *exit_code, struct mt_err *err)
+{
+    struct verification v = {.asked = asked};
+    struct mt_report report;
+    mt_report_init(&report, "memtool.advise_verify", 1);
+    v.r = &report;
+    mt_strtab_init(&v.strings);
+    for (int i = 0; i < SIDES; i++)
+        mt_strtab_init(&v.side[i].strings);
+    enum mt_status st = show(&v, ref, err);
+    *exit_code = v.exit_code;
+    mt_advices_free(&v.judged);
+    mt_strtab_free(&v.strings);
+    for (int i = 0; i < SIDES; i++) {
+        mt_advices_free(&v.side[i].advices);
+        mt_strtab_free(&v.side[i].strings);
+        mt_advice_facts_free(&v.side[i].facts);
+        mt_view_close(&v.side[i].view);
+    }
+    mt_report_free(&report);
+    return st;
+}

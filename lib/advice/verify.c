@@ -1,0 +1,165 @@
+#include "lib/advice/verify.h"
+
+#include "lib/advice/batch.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { INPUTS_MORE_PERCENT = 125, INPUTS_LESS_PERCENT = 40, ALIKE_PERCENT = 50 };
+
+/* ---- whether both are of one loop ---- */
+
+static bool has_parameters(const struct mt_advice_facts *f)
+{
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].category == MT_CATEGORY_PARAMETER)
+            return true;
+    return false;
+}
+
+/* A model that is there before one recording and built in the other. */
+static char *differ_in_older(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    const struct mt_run_device *x = before->facts->device, *y = after->facts->device;
+    bool used = (x->older_used != 0) != (y->older_used != 0) &&
+                has_parameters(before->facts) != has_parameters(after->facts);
+    if (!used && (x->older_from[0] != 0) == (y->older_from[0] != 0))
+        return NULL;
+    return mt_strdup("one of the runs leaves out what was allocated before its recording, and the "
+                     "other does not: record both in the same way.");
+}
+
+/* Optimizers tell iterations better than steps: those may be marked otherwise. */
+static char *differ_in_length(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    const struct mt_advice_facts *x = before->facts, *y = after->facts;
+    bool optimizers = x->optimizers.n && y->optimizers.n;
+    size_t n = optimizers ? x->optimizers.n : x->steps->all.n;
+    size_t m = optimizers ? y->optimizers.n : y->steps->all.n;
+    const char *what = optimizers ? "optimizer steps" : "steps";
+    if (n == m || (!optimizers && (!n || !m)))
+        return NULL;
+    return mt_asprintf("run '%s' has %zu %s and '%s' %zu: record as many iterations of the changed "
+                       "program.",
+                       before->name, n, what, after->name, m);
+}
+
+/* Whether most of what learns in one is there in the other; perhaps of another type. */
+static bool has_most(const struct mt_map *of, const struct mt_map *in)
+{
+    uint64_t n = 0, found = 0;
+    for (uint64_t i = 0; i < of->slot_n; i++) {
+        uint64_t bytes = of->slot[i].key;
+        if (of->slot[i].value == MT_MAP_NONE)
+            continue;
+        n++;
+        found += mt_map_get(in, bytes) != MT_MAP_NONE || mt_map_get(in, bytes / 2) != MT_MAP_NONE ||
+                 mt_map_get(in, 2 * bytes) != MT_MAP_NONE;
+    }
+    return found * 100 >= n * ALIKE_PERCENT;
+}
+
+static char *differ_in_model(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    struct mt_batch_sizes x = {0}, y = {0};
+    mt_batch_sizes(before->facts, &x);
+    mt_batch_sizes(after->facts, &y);
+    bool alike = !x.weights.n || !y.weights.n ||
+                 (has_most(&x.weights, &y.weights) && has_most(&y.weights, &x.weights));
+    mt_batch_sizes_free(&x);
+    mt_batch_sizes_free(&y);
+    if (alike)
+        return NULL;
+    return mt_asprintf("runs '%s' and '%s' are of different models: the sizes of their parameters "
+                       "and gradients are others.",
+                       before->name, after->name);
+}
+
+/* Numbers of 2 bytes in place of 4 take half as much. */
+static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    double x = (double)mt_batch_largest_input(before->facts),
+           y = (double)mt_batch_largest_input(after->facts);
+    if (x <= 0 || y <= 0 ||
+        (y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * INPUTS_LESS_PERCENT))
+        return NULL;
+    return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
+                       "changed program with the same ones.",
+                       after->name, y / x, before->name);
+}
+
+char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    char *why = differ_in_older(before, after);
+    why = why ? why : differ_in_length(before, after);
+    why = why ? why : differ_in_model(before, after);
+    return why ? why : differ_in_data(before, after);
+}
+
+/* ---- what was changed ---- */
+
+static const struct mt_advice *find(const struct mt_advices *all, const char *id)
+{
+    for (size_t i = 0; i < all->all.n; i++)
+        if (strcmp(all->all.v[i].rule->id, id) == 0)
+            return &all->all.v[i];
+    return NULL;
+}
+
+/* Accumulating takes more backward passes for each step of an optimizer. */
+static bool accumulates_more(const struct mt_advice_facts *x, const struct mt_advice_facts *y)
+{
+    return x->backwards.n && x->optimizers.n && y->optimizers.n &&
+           y->backwards.n * x->optimizers.n * 2 >= x->backwards.n * y->optimizers.n * 3;
+}
+
+/* What both advice on foreach would make go is gone: by which of them. */
+static bool is_fused(const struct mt_advice_facts *f)
+{
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].inside & MT_IN_OPTIMIZER &&
+            strncmp(mt_advice_name(f, i), "aten::_fused_", strlen("aten::_fused_")) == 0)
+            return true;
+    return false;
+}
+
+bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,
+                       const struct mt_verify_run *after)
+{
+    const char *id = a->rule->id;
+    if (!a->applies)
+        return false;
+    if (strcmp(id, "accumulate") == 0)
+        return accumulates_more(before->facts, after->facts);
+    if (strcmp(id, "fused") == 0 && !is_fused(after->facts))
+        return false;
+    if (strcmp(id, "foreach_false") == 0 && is_fused(after->facts))
+        return false;
+    const struct mt_advice *now = find(after->advices, id);
+    return !now || !now->applies || now->saving_b < after->facts->peak_b / 100;
+}
+
+/* ---- what it came to ---- */
+
+bool mt_verify_error(const struct mt_advice *a, int64_t recorded_b, double *percent)
+{
+    int64_t peak_b = mt_wrap_add(a->new_peak_b, a->saving_b);
+    int64_t saved_b = mt_wrap_sub(peak_b, recorded_b);
+    if (saved_b <= 0)
+        return false;
+    *percent = 100.0 * (double)mt_wrap_sub(a->saving_b, saved_b) / (double)saved_b;
+    return true;
+}
+
+bool mt_verify_holds(const struct mt_advice *a, int64_t peak_b, int64_t recorded_b,
+                     double tolerance)
+{
+    double off = (double)mt_wrap_sub(a->new_peak_b, recorded_b); /* above 0: it saved more */
+    double percent, small = (double)peak_b / 100;
+    bool error = mt_verify_error(a, recorded_b, &percent);
+    if (off <= small && off >= -small)
+        return true;
+    if (!error)
+        return false;
+    return percent >= -tolerance && (percent <= tolerance || a->bound == MT_BOUND_UP_TO);
+}
