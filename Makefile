@@ -39,9 +39,10 @@ MT_CFLAGS += $(if $(SAN),,-fwrapv)
 LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))
+ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
-LIB_OBJ  := $(B)/gen/queries.o $(call obj,lib formats)
+LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/assets.o $(call obj,lib formats)
 LIB_OBJ  := $(filter-out $(B)/lib/record/malloc_preload.o,$(LIB_OBJ))
 CMD_OBJ  := $(call obj,cmd)
 TEST_OBJ := $(call obj,tests/unit tests/fuzz)
@@ -118,7 +119,7 @@ bench: ## measure against the goals; SIZES="100 1000 3300" are MB of JSON, SIZES
 
 lint: ## formatting, layers, headers, function length, scripts
 	.ci/deps build lint
-	$(MAKE) $(B)/gen/queries.h $(MAN) $(COMPLETIONS)
+	$(MAKE) $(B)/gen/queries.h $(B)/gen/assets.h $(MAN) $(COMPLETIONS)
 	sh tests/lint.sh $(B) $(CC) $(MT_CFLAGS)
 
 format: ## clang-format every source in place
@@ -196,7 +197,7 @@ build/bench/%: tests/bench/%.c
 	@echo "cc $<"
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -o $@ $< -lz
 
-$(B)/%.o: %.c Makefile $(B)/stamp/flags | $(B)/gen/queries.h $(B)/packages
+$(B)/%.o: %.c Makefile $(B)/stamp/flags | $(B)/gen/queries.h $(B)/gen/assets.h $(B)/packages
 	mkdir -p $(@D)
 	@echo "cc $<"
 	$(CC) $(MT_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -221,6 +222,11 @@ $(B)/completion/%: $(B)/memtool
 $(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL) $(B)/stamp/queries
 	mkdir -p $(@D)
 	awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
+
+# Styles and scripts of pages become texts: lib/flame/flame.css is mt_asset_flame_css.
+$(B)/gen/assets.h $(B)/gen/assets.c: $(B)/gen/assets.%: lib/flame/embed.awk $(ASSETS)
+	mkdir -p $(@D)
+	awk -v mode=$* -f lib/flame/embed.awk $(ASSETS) >$@.tmp && mv $@.tmp $@
 
 # What a build was made with. A stamp changes when its text does, and so ages what stands on it.
 STAMP_flags   = $(CC) $(MT_CFLAGS) $(CFLAGS) $(LDFLAGS) $(LIBS) $(FUZZ_MAIN)

@@ -22,7 +22,8 @@ const struct mt_opt mt_common_opts[] = {
      "database (default: $MEMTOOL_DB, else .memtool.db here or above)"},
     {"format", 0, MT_OPT_STRING, &mt_common.format, "F", "output format"},
     {"output", 'o', MT_OPT_STRING, &mt_common.output, "FILE",
-     "write there instead of standard output; .csv, .tsv, .json, .md and .svg say the format"},
+     "write there instead of standard output; .csv, .tsv, .json, .md, .svg and .html say the "
+     "format"},
     {"bytes", 0, MT_OPT_FLAG, &mt_common.bytes, NULL, "exact figures instead of KiB and ms"},
     {"ascii", 0, MT_OPT_FLAG, &mt_common.ascii, NULL, "no characters beyond ASCII"},
     {"no-color", 0, MT_OPT_FLAG, &mt_common.no_color, NULL, "no colours"},
@@ -190,10 +191,19 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     return st;
 }
 
+static bool wants(enum mt_format format)
+{
+    return mt_common.format && mt_format_by_name(mt_common.format) == &mt_output_formats[format];
+}
+
 bool mt_show_wants_svg(void)
 {
-    return mt_common.format &&
-           mt_format_by_name(mt_common.format) == &mt_output_formats[MT_FORMAT_SVG];
+    return wants(MT_FORMAT_SVG);
+}
+
+bool mt_show_wants_html(void)
+{
+    return wants(MT_FORMAT_HTML);
 }
 
 /* Most such texts are safe already; escaping twice changes nothing. */

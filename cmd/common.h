@@ -57,6 +57,8 @@ int mt_show_width(void);
 
 /* --format svg: a picture, made by the command itself and written by mt_show_text. */
 bool mt_show_wants_svg(void);
+/* --format html: a page, the same. */
+bool mt_show_wants_html(void);
 
 /* Writes a note, whole sentences, to stderr. */
 void mt_show_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -56,6 +56,7 @@ lib/advice   lib/base lib/model lib/run lib/usage
 lib/export   lib/base lib/model lib/run lib/usage
 lib/compat   lib/base lib/run
 lib/render   lib/base lib/model lib/db lib/run lib/usage
+lib/flame    lib/base lib/model lib/export lib/render
 formats      lib/base lib/input lib/model
 '
 sources lib formats | xargs grep -HoE '^ *# *include "[^"]+"' | sed -E 's/:[^"]*"/ /; s/"$//' | awk -v rooms="$rooms" '

@@ -85,6 +85,10 @@ int mt_display_width(const char *s);
  * of a file stays where there is room: "trans…:84 forward". width >= 8. */
 void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii);
 
+/* Cuts s (escaped already) at its end to at most `width` columns: "aten::conv…", or ".." when
+ * ascii; to nothing where there is no room for the mark. */
+void mt_cut_end(struct mt_buf *out, const char *s, int width, bool ascii);
+
 /*
  * Appends s (escaped already) in lines that end before column `width`. The first begins at column
  * `indent`, where the caller is, the others behind as many blanks; no newline at the end. Breaks at

@@ -234,6 +234,18 @@ void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii)
     mt_buf_adds(out, tail);
 }
 
+void mt_cut_end(struct mt_buf *out, const char *s, int width, bool ascii)
+{
+    const char *mark = ascii ? ".." : "\u2026";
+    int mark_w = mt_display_width(mark);
+    if (mt_display_width(s) <= width)
+        mt_buf_adds(out, s);
+    else if (width > mark_w) {
+        mt_buf_add(out, s, head_of(s, width - mark_w));
+        mt_buf_adds(out, mark);
+    }
+}
+
 static bool is_unit(const char *word, size_t n)
 {
     static const char *const units[] = {"B",   "KiB", "MiB", "GiB", "TiB", "PiB",

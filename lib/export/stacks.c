@@ -44,6 +44,46 @@ static void add_all(int64_t *to, const int64_t *v)
         mt_wrap_inc(&to[m], v[m]);
 }
 
+/* A frame of other stacks. */
+static uint32_t same_frame(struct mt_stacks *s, const struct mt_stacks *from, uint32_t frame)
+{
+    const struct mt_stack_frame *f = &from->frames.v[frame];
+    return mt_stacks_frame(s, mt_stacks_text(from, f->name), mt_stacks_text(from, f->file),
+                           f->line);
+}
+
+void mt_stacks_add_base(struct mt_stacks *s, const struct mt_stacks *base, enum mt_measure measure)
+{
+    uint32_t *of = mt_alloc((base->nodes.n + 1) * sizeof *of);
+    for (size_t i = 0; i < base->nodes.n; i++) {
+        const struct mt_stack_node *n = &base->nodes.v[i];
+        of[i] = mt_stacks_node(s, n->parent == MT_NONE ? MT_NONE : of[n->parent],
+                               same_frame(s, base, n->frame), n->phase);
+        mt_wrap_inc(&s->nodes.v[of[i]].self[MT_MEASURE_BASE], n->self[measure]);
+    }
+    s->knows[MT_MEASURE_BASE] = base->knows[measure];
+    free(of);
+}
+
+void mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
+                      struct mt_stacks *out)
+{
+    uint32_t *frames = mt_alloc((from->frames.n + 1) * sizeof *frames);
+    for (uint32_t i = 0; i < from->frames.n; i++)
+        frames[i] = same_frame(out, from, i);
+    for (uint32_t i = 0; i < from->nodes.n; i++) {
+        const int64_t *self = from->nodes.v[i].self;
+        uint32_t at = MT_NONE, level = 0;
+        if (!self[measure] && !self[MT_MEASURE_BASE])
+            continue;
+        for (uint32_t k = i; k != MT_NONE && level < depth; k = from->nodes.v[k].parent, level++)
+            at = mt_stacks_node(out, at, frames[from->nodes.v[k].frame], MT_PHASE_N);
+        mt_wrap_inc(&out->nodes.v[at].self[measure], self[measure]);
+        mt_wrap_inc(&out->nodes.v[at].self[MT_MEASURE_BASE], self[MT_MEASURE_BASE]);
+    }
+    free(frames);
+}
+
 /* Parents stand before their children. */
 static void sum_up(struct mt_stacks *s)
 {
@@ -192,8 +232,6 @@ static void order(struct mt_stacks *s)
     permute(s, at);
     free(all);
     free(at);
-    if (!n)
-        return;
     at = mt_preorder(&s->nodes.v[0].parent, sizeof s->nodes.v[0], n);
     permute(s, at);
     free(at);
@@ -234,6 +272,10 @@ size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b)
     sum_up(s);
     drop_empty(s);
     mt_map_free(&s->node_of); /* numbers have changed */
+    if (!s->nodes.n) {
+        s->frames.n = 0;
+        return 0;
+    }
     for (uint32_t i = 0; i < s->nodes.n; i++)
         *node_at(s, s->nodes.v[i].parent, s->nodes.v[i].frame, s->nodes.v[i].phase) = i;
     if (least_b) {

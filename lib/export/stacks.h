@@ -18,13 +18,14 @@ enum mt_measure {
     MT_MEASURE_END_N,
     MT_MEASURE_END_B, /* alive at the end */
     MT_MEASURE_LIFE,  /* how long its blocks lived, together */
+    MT_MEASURE_BASE,  /* what another run has of the measure asked for */
     MT_MEASURE_N
 };
 
 static inline bool mt_measure_is_bytes(int measure)
 {
     return measure == MT_MEASURE_ALLOC_B || measure == MT_MEASURE_ALIVE_B ||
-           measure == MT_MEASURE_END_B;
+           measure == MT_MEASURE_END_B || measure == MT_MEASURE_BASE;
 }
 
 /* A function. Strings of mt_stacks; valid UTF-8 without control characters. */
@@ -74,6 +75,16 @@ uint32_t mt_stacks_node(struct mt_stacks *s, uint32_t parent, uint32_t frame, ui
  * (-1: than a ten-thousandth of its sum; 0: none) become one, [other]. Returns how many paths were
  * folded. */
 size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b);
+
+/* Adds what the paths of another run have of a measure, as MT_MEASURE_BASE. Before either is
+ * finished. */
+void mt_stacks_add_base(struct mt_stacks *s, const struct mt_stacks *base, enum mt_measure measure);
+
+/* Fills empty stacks with the paths of others the other way round, what was called first, with that
+ * measure and MT_MEASURE_BASE alone, at most `depth` functions of each. Before either is finished.
+ */
+void mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
+                      struct mt_stacks *out);
 
 /* What all paths have of a measure. After mt_stacks_finish. */
 int64_t mt_stacks_sum(const struct mt_stacks *s, enum mt_measure measure);

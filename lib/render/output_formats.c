@@ -10,6 +10,7 @@ const struct mt_output_format mt_output_formats[MT_FORMAT_N] = {
     [MT_FORMAT_JSON] = {"json", NULL, ".json", false, false, true, mt_render_json},
     [MT_FORMAT_MARKDOWN] = {"markdown", "md", ".md", true, false, false, mt_render_markdown},
     [MT_FORMAT_SVG] = {"svg", NULL, ".svg", true, true, false, NULL},
+    [MT_FORMAT_HTML] = {"html", NULL, ".html", true, true, false, NULL},
 };
 
 const struct mt_output_format *mt_format_by_name(const char *name)

@@ -24,6 +24,7 @@ enum mt_format {
                            notes; one row a line */
     MT_FORMAT_MARKDOWN, /* a pipe table with human figures, title above, footer below */
     MT_FORMAT_SVG,      /* a picture, of commands that draw one */
+    MT_FORMAT_HTML,     /* a page, the same */
     MT_FORMAT_N
 };
 

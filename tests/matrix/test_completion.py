@@ -268,7 +268,7 @@ def every_value():
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
                         "export": [run, "-o", "v.folded"]}.get(command, [run])
-                if option in ("--db", "--group", "--set-group", "--device") or "cuda" in value or "xpu" in value:
+                if option in ("--db", "--group", "--set-group", "--device", "--diff") or "cuda" in value or "xpu" in value:
                     continue
                 done = subprocess.run([MEMTOOL, command, *args, option, value], capture_output=True)
                 offered += 1
