@@ -15,7 +15,7 @@ int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n
         if (from >= to)
             continue;
         mt_wrap_inc(&changes[from], life->bytes);
-        mt_wrap_inc(&changes[to], -life->bytes);
+        changes[to] = mt_wrap_sub(changes[to], life->bytes);
     }
     for (int64_t i = 0; i < record_n; i++) {
         mt_wrap_inc(&level, changes[i]);

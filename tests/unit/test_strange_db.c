@@ -53,6 +53,7 @@ static const struct strange strange[] = {
     {"forward ops far away", "UPDATE op SET forward_id = " LOWEST, MT_OK},
     {"blocks allocated in ops far away", "UPDATE alloc SET alloc_op_id = " LOWEST, MT_OK},
     {"blocks allocated on threads far away", "UPDATE alloc SET alloc_thread_id = " LOWEST, MT_OK},
+    {"sizes below all", "UPDATE alloc SET bytes_b = " LOWEST " WHERE id % 3 = 0", MT_OK},
     {"records far away", "UPDATE alloc SET alloc_record = " MOST ", freed_record = -7", MT_OK},
     {"all in one record", "UPDATE alloc SET alloc_record = 0, freed_record = 0", MT_OK},
     {"blocks freed before they are allocated", "UPDATE alloc SET freed_ns = -1, freed_record = 0",
