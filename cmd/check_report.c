@@ -171,6 +171,27 @@ static void name_runs(struct mt_report *r, const struct mt_findings *f)
                     mt_cell_text(f->base ? mt_report_text(r, f->base->runs.v[0].name) : NULL));
 }
 
+/* Whether a file of a baseline was made of what the run was read from. */
+static bool is_baseline_of(const struct mt_baseline *file, const struct mt_baseline *run)
+{
+    for (size_t i = 0; i < file->contents.n; i++)
+        for (size_t k = 0; k < run->contents.n; k++)
+            if (strcmp(file->contents.v[i], run->contents.v[k]) == 0)
+                return true;
+    return false;
+}
+
+static void note_same_recording(const struct mt_findings *f, struct mt_report *r)
+{
+    const struct mt_baseline *file = &f->base->figures.v.v[0];
+    for (size_t i = 0; !f->base->runs.v[0].id && i < f->new->runs.n; i++)
+        if (is_baseline_of(file, &f->new->figures.v.v[i]))
+            mt_report_note(
+                r, "The baseline is the run itself: '%s' was read from the same bytes as %s.",
+                f->new->runs.v[i].name,
+                file->run_n > 1 ? "one of the runs that it was made of" : "it");
+}
+
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
@@ -195,6 +216,7 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
     if (a->warmup != b->warmup)
         mt_report_note(r, "The baseline has a warm-up of %lld steps, the run of %lld.",
                        (long long)a->warmup, (long long)b->warmup);
+    note_same_recording(f, r);
 }
 
 static void machine_report(const struct mt_findings *f, struct mt_report *r)

@@ -18,6 +18,7 @@ void mt_baseline_free(struct mt_baseline *b)
     }
     mt_vec_free(&b->devices);
     mt_vec_free(&b->repeats);
+    mt_vec_free(&b->contents);
     if (b->texts.slot)
         mt_strtab_free(&b->texts);
 }
@@ -300,6 +301,8 @@ enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, i
     snprintf(out->run, sizeof out->run, "%s", run->name);
     snprintf(out->source, sizeof out->source, "%s", run->source);
     snprintf(out->format, sizeof out->format, "%s", run->format);
+    if (run->content[0])
+        *mt_vec_push(&out->contents) = mt_baseline_text(out, run->content);
     MT_TRY(read_torch(db, run, out, err));
     enum mt_status st = mt_run_devices(db, run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
@@ -402,6 +405,8 @@ void mt_baseline_fold(const struct mt_baseline *repeats, size_t n, struct mt_bas
     for (size_t i = 0; i < n; i++) {
         if (n > 1)
             *mt_vec_push(&out->repeats) = mt_baseline_text(out, repeats[i].run);
+        for (size_t k = 0; k < repeats[i].contents.n; k++)
+            *mt_vec_push(&out->contents) = mt_baseline_text(out, repeats[i].contents.v[k]);
         for (size_t k = 0; k < repeats[i].devices.n; k++)
             if (!mt_baseline_same_device(out, repeats[i].devices.v[k].name))
                 fold_device(repeats, n, out, repeats[i].devices.v[k].name);

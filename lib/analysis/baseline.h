@@ -123,10 +123,11 @@ struct mt_baseline_device {
 
 struct mt_baseline {
     char run[256], source[512], format[64];
-    char torch[64];                            /* "" unknown */
-    int64_t run_n;                             /* how many repeats it was made of */
-    MT_VEC(const char *) repeats;              /* their names, where sites know each; else empty */
-    int64_t warmup;                            /* steps left out of growth */
+    char torch[64];                /* "" unknown */
+    int64_t run_n;                 /* how many repeats it was made of */
+    MT_VEC(const char *) repeats;  /* their names, where sites know each; else empty */
+    MT_VEC(const char *) contents; /* hashes of what they were read from; of older files none */
+    int64_t warmup;                /* steps left out of growth */
     MT_VEC(struct mt_baseline_device) devices; /* most bytes allocated first */
     struct mt_strtab texts;
 };

@@ -309,16 +309,28 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
     return MT_OK;
 }
 
-static enum mt_status read_repeats(const struct mt_json_doc *d,
-                                   const struct mt_json_doc_value *list, struct mt_baseline *b,
-                                   struct mt_err *err)
+/* The texts of a list: names of repeats, or hashes of contents. */
+static enum mt_status read_texts(const struct mt_json_doc *d, const struct mt_json_doc_value *list,
+                                 struct mt_baseline *b, bool repeats, struct mt_err *err)
 {
     MT_TRY(mt_json_doc_want(d, list, MT_JSON_DOC_ARRAY, err));
     for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
          v = mt_json_doc_next(d, v)) {
         MT_TRY(mt_json_doc_want(d, v, MT_JSON_DOC_TEXT, err));
-        *mt_vec_push(&b->repeats) = mt_baseline_text(b, v->text);
+        const char *text = mt_baseline_text(b, v->text);
+        if (repeats)
+            *mt_vec_push(&b->repeats) = text;
+        else
+            *mt_vec_push(&b->contents) = text;
     }
+    return MT_OK;
+}
+
+static enum mt_status read_repeats(const struct mt_json_doc *d,
+                                   const struct mt_json_doc_value *list, struct mt_baseline *b,
+                                   struct mt_err *err)
+{
+    MT_TRY(read_texts(d, list, b, true, err));
     if (b->repeats.n && (int64_t)b->repeats.n == b->run_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "\"repeats\" names %zu runs, but \"runs_n\" is %lld", b->repeats.n,
@@ -329,8 +341,8 @@ static enum mt_status read_repeats(const struct mt_json_doc *d,
 static enum mt_status read_all(const struct mt_json_doc *d, struct mt_baseline *b,
                                struct mt_err *err)
 {
-    static const char *const keys[] = {"schema", "version", "run",     "source", "format",
-                                       "torch",  "runs_n",  "repeats", "warmup", "devices"};
+    static const char *const keys[] = {"schema", "version", "run",      "source", "format", "torch",
+                                       "runs_n", "repeats", "contents", "warmup", "devices"};
     const struct mt_json_doc_value *root = mt_json_doc_root(d);
     MT_TRY(mt_json_doc_schema(d, MT_BASELINE_SCHEMA, MT_BASELINE_VERSION, err));
     MT_TRY(mt_json_doc_keys(d, root, keys, MT_ARRAY_LEN(keys), err));
@@ -341,12 +353,15 @@ static enum mt_status read_all(const struct mt_json_doc *d, struct mt_baseline *
     const struct mt_json_doc_value *runs = mt_json_doc_get(d, root, "runs_n"),
                                    *warmup = mt_json_doc_get(d, root, "warmup"),
                                    *repeats = mt_json_doc_get(d, root, "repeats"),
+                                   *contents = mt_json_doc_get(d, root, "contents"),
                                    *devices = mt_json_doc_get(d, root, "devices");
     b->run_n = 1;
     if (runs)
         MT_TRY(mt_json_doc_int(d, runs, &b->run_n, err));
     if (repeats)
         MT_TRY(read_repeats(d, repeats, b, err));
+    if (contents)
+        MT_TRY(read_texts(d, contents, b, false, err));
     if (warmup)
         MT_TRY(mt_json_doc_int(d, warmup, &b->warmup, err));
     if (!devices) {

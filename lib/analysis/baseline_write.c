@@ -140,6 +140,18 @@ static void add_device(struct mt_json_out *j, const struct mt_baseline *b,
     mt_json_put_end(j);
 }
 
+/* In one line; nothing where there are none. */
+static void add_texts(struct mt_json_out *j, const char *key, const char *const *texts, size_t n)
+{
+    if (!n)
+        return;
+    mt_json_put_key(j, key);
+    mt_json_put_begin(j, "[]", false);
+    for (size_t i = 0; i < n; i++)
+        mt_json_put_text(j, texts[i]);
+    mt_json_put_end(j);
+}
+
 void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
 {
     const char *slash = strrchr(b->source, '/'); /* folders differ from machine to machine */
@@ -153,13 +165,8 @@ void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
     if (b->torch[0])
         add_text(&j, "torch", b->torch);
     add_int(&j, "runs_n", b->run_n);
-    if (b->repeats.n) {
-        mt_json_put_key(&j, "repeats");
-        mt_json_put_begin(&j, "[]", false);
-        for (size_t i = 0; i < b->repeats.n; i++)
-            mt_json_put_text(&j, b->repeats.v[i]);
-        mt_json_put_end(&j);
-    }
+    add_texts(&j, "repeats", b->repeats.v, b->repeats.n);
+    add_texts(&j, "contents", b->contents.v, b->contents.n);
     add_int(&j, "warmup", b->warmup);
     mt_json_put_key(&j, "devices");
     mt_json_put_begin(&j, "[]", true);

@@ -119,6 +119,8 @@ static const struct file_row file_rows[] = {
     {"baseline: names of too few repeats", true,
      BASELINE("\"runs_n\": 3,\n\"repeats\": [\"a\", \"b\"], \"devices\": []"),
      "\"repeats\" names 2 runs, but \"runs_n\" is 3", NULL, 3},
+    {"baseline: a hash of contents that is no text", true,
+     BASELINE("\"contents\": [\n5], \"devices\": []"), "must be a text", NULL, 3},
     {"baseline: a repeat without a figure", true,
      BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
               "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
