@@ -251,9 +251,26 @@ static bool spans_steps(const struct finder *f, const struct life *l)
            l->died_ns > f->steps.v[f->steps.n - 1].end_ns;
 }
 
+/* Whether an op around it, or the one itself, left a node for backward. */
+static bool is_of_graph(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_thread *t = &f->r->threads.v[rec->thread];
+    for (uint32_t i = rec->op; i != MT_NONE; i = t->ops.v[i - t->op_base].parent)
+        if (t->ops.v[i - t->op_base].fwd_thread == MT_MAKES_GRAPH)
+            return true;
+    return false;
+}
+
+/* Made as the building of a model does it. */
+static bool is_of_building(const struct finder *f, const struct life *l)
+{
+    return l->born_ns < f->computes_ns && !(l->place && l->place->never_parameter);
+}
+
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
- * older than the copies, as large, and never learns. */
-static void find_parameters(struct finder *f)
+ * older than the copies, as large, and never learns. What is random or computed may be data that is
+ * kept, and takes what is left; results that backward goes through are none. */
+static void find_parameters(struct finder *f, bool built)
 {
     struct mt_recording *r = f->r;
     for (size_t i = f->record_n; i-- > 0;) {
@@ -261,6 +278,8 @@ static void find_parameters(struct finder *f)
         if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
             continue;
         const struct life l = life_of(f, rec);
+        if (is_of_building(f, &l) != built || (!rec->unseen && is_of_graph(f, rec)))
+            continue;
         if (spans_steps(f, &l) && take_size(f, rec))
             rec->rule = MT_CATEGORY_R7;
     }
@@ -270,7 +289,7 @@ static void find_parameters(struct finder *f)
 
 static bool is_still_parameter(const struct finder *f, const struct life *l)
 {
-    if (l->born_ns >= f->computes_ns || (l->place && l->place->never_parameter))
+    if (!is_of_building(f, l))
         return false;
     if (f->steps.n)
         return l->born_ns < first_backward(f) && spans_steps(f, l);
@@ -287,16 +306,6 @@ static bool is_kept(const struct finder *f, const struct life *l)
     size_t to = mt_count_below(&v->end_ns, f->rounds.n, sizeof *v, l->died_ns);
     size_t n = to > from ? to - from : 0;
     return n >= 4 || (n >= 2 && l->died_ns > f->last_ns);
-}
-
-/* Whether an op around it, or the one itself, left a node for backward. */
-static bool is_of_graph(const struct finder *f, const struct mt_record *rec)
-{
-    const struct mt_thread *t = &f->r->threads.v[rec->thread];
-    for (uint32_t i = rec->op; i != MT_NONE; i = t->ops.v[i - t->op_base].parent)
-        if (t->ops.v[i - t->op_base].fwd_thread == MT_MAKES_GRAPH)
-            return true;
-    return false;
 }
 
 /* Who holds an activation when the next backward pass begins. */
@@ -380,7 +389,8 @@ static void apply_rules(struct finder *f)
             add_gradient(f, &l);
     }
     count_sizes(f);
-    find_parameters(f);
+    find_parameters(f, true);
+    find_parameters(f, false);
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)

@@ -76,6 +76,24 @@ static bool fills_nothing(void *fills, uint32_t thread, const struct mt_op *op)
     return !((bool *)fills)[op->node];
 }
 
+struct use {
+    const struct mt_recording *r;
+    int64_t first_ns;
+};
+
+/* Ops that make a graph for backward, or whose name says that they use parameters. */
+static bool find_use(void *closure, uint32_t thread, const struct mt_op *op)
+{
+    (void)thread;
+    struct use *u = closure;
+    const struct mt_node *n = &u->r->nodes.v[op->node];
+    bool uses = op->fwd_thread == MT_MAKES_GRAPH ||
+                (n->phase == MT_PHASE_FORWARD && listed(users, top_of(u->r, n)));
+    if (uses && op->start_ns < u->first_ns)
+        u->first_ns = op->start_ns;
+    return true;
+}
+
 /* Whether something computes with parameters, and the recording does not begin with the building of
  * a model: blocks that are filled before the first use and outlive the last. */
 static bool uses_older(const struct mt_recording *r, const struct mt_older_share *of, bool fills)
@@ -90,7 +108,8 @@ static bool uses_older(const struct mt_recording *r, const struct mt_older_share
     }
     for (size_t i = 0; i < of->record_n && fills; i++) {
         const struct mt_record *rec = &r->records.v[of->records[i]];
-        if (mt_older_is_made(r, rec) && rec->t_ns < first_ns && mt_older_death(r, rec) > last_ns)
+        if (mt_older_is_made(r, of, rec) && rec->t_ns < first_ns &&
+            mt_older_death(r, rec) > last_ns)
             return false;
     }
     return first_ns <= last_ns;
@@ -103,6 +122,7 @@ struct finder {
     const struct mt_gradients *g;
     const struct mt_processes *p;
     bool *fillers;          /* nodes */
+    struct mt_map assigned; /* ops */
     MT_VEC(uint32_t) named; /* optimizers that estimates are from: frames */
     size_t gradient_n;      /* of the processes and devices so far */
 };
@@ -199,8 +219,12 @@ static void judge_process(struct finder *f, size_t first, size_t end)
 {
     struct mt_optimizers o;
     uint32_t process = f->p->shares.v[first].process;
-    struct mt_older_share of = {.optimizers = &o, .passes = mt_backwards_of(f->g, process)};
+    struct mt_older_share of = {
+        .optimizers = &o, .passes = mt_backwards_of(f->g, process), .assigned = &f->assigned};
+    struct use use = {f->r, INT64_MAX};
     bool estimated = false;
+    mt_processes_each_op(f->r, f->p, process, find_use, &use);
+    of.used_ns = use.first_ns;
     mt_optimizers_find(f->r, f->p, process, &o);
     for (size_t i = first; i < end; i++)
         estimated |= judge_share(f, &f->p->shares.v[i], &of);
@@ -228,6 +252,7 @@ void mt_build_older(struct mt_recording *r, const struct mt_processes *p,
     struct mt_note *note = &r->notes[MT_NOTE_OLDER];
     mt_build_kept_gradients(r, g);
     f.fillers = find_fillers(r);
+    mt_assigned_find(r, &f.assigned);
     judge_processes(&f);
     for (size_t d = 0; d < r->devices.n; d++)
         if (r->devices.v[d].uses_kept) {
@@ -239,4 +264,5 @@ void mt_build_older(struct mt_recording *r, const struct mt_processes *p,
     mt_buf_free(&words);
     mt_vec_free(&f.named);
     free(f.fillers);
+    mt_map_free(&f.assigned);
 }

@@ -15,6 +15,9 @@ struct sized {
     size_t first;    /* of these gradients */
     int64_t built_n; /* blocks the recording makes before the first pass and keeps past the last */
     int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins */
+    int64_t data_n; /* most gradients of one pass that go with a block it makes: data that learns */
+    size_t data_pass;
+    int64_t data_of_pass; /* up to now */
 };
 
 struct estimate {
@@ -113,6 +116,18 @@ static struct sized *size_of(const struct estimate *e, int64_t bytes)
     return at < e->sizes.n && v[at].bytes == bytes ? &e->sizes.v[at] : NULL;
 }
 
+bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share *of,
+                      const struct mt_record *rec)
+{
+    uint32_t node = rec->bytes > 0 ? mt_rec_node(r, rec) : 0;
+    if (rec->bytes <= 0)
+        return false;
+    if (node == MT_NONE || r->nodes.v[node].phase == MT_PHASE_OTHER)
+        return true;
+    uint32_t to = mt_assigned_to(r, of->assigned, rec);
+    return to == MT_ASSIGNED_DATA || (to == MT_ASSIGNED_DETACHED && rec->t_ns < of->used_ns);
+}
+
 /* Adds to what is lent while backward passes begin: +1 at the first of them, -1 behind the last. */
 static void lend(const struct estimate *e, const struct mt_record *rec, int64_t died,
                  struct change *at, size_t *n)
@@ -157,7 +172,7 @@ static void find_made(struct estimate *e)
     const struct mt_recording *r = e->r;
     for (size_t i = 0; i < e->of->record_n; i++) {
         const struct mt_record *rec = &r->records.v[e->of->records[i]];
-        struct sized *size = mt_older_is_made(r, rec) ? size_of(e, rec->bytes) : NULL;
+        struct sized *size = mt_older_is_made(r, e->of, rec) ? size_of(e, rec->bytes) : NULL;
         if (!size)
             continue;
         size->built_n += rec->t_ns < e->first_ns && mt_older_death(r, rec) > e->last_ns;
@@ -178,19 +193,63 @@ static void find_made(struct estimate *e)
     mt_vec_free(&all);
 }
 
+/* Whether a free is that of a gradient which the program does not drop by an optimizer; *pass. */
+static bool frees_gradient(const struct estimate *e, const struct mt_record *alloc,
+                           const struct mt_record *freed, size_t *pass)
+{
+    const struct mt_recording *r = e->r;
+    const struct mt_backward *v = e->passes.v;
+    uint32_t node = mt_rec_node(r, alloc), in = mt_rec_node(r, freed);
+    *pass = mt_count_up_to(&v->start_ns, e->passes.n, sizeof *v, alloc->t_ns);
+    return (*pass)-- && node != MT_NONE && r->nodes.v[node].phase == MT_PHASE_BACKWARD &&
+           freed->t_ns > v[*pass].end_ns &&
+           (in == MT_NONE || r->nodes.v[in].phase != MT_PHASE_OPTIMIZER);
+}
+
+/* A tensor frees its gradient right before itself: such a gradient is none of an older parameter.
+ */
+static void find_data(struct estimate *e)
+{
+    const struct mt_recording *r = e->r;
+    const struct mt_record *before = NULL;
+    for (size_t i = 0; i < e->of->record_n; i++) {
+        const struct mt_record *rec = &r->records.v[e->of->records[i]], *first = before;
+        size_t pass;
+        before = rec;
+        if (!first || rec->bytes != first->bytes || rec->bytes >= 0 || rec->mate == MT_NONE ||
+            first->mate == MT_NONE)
+            continue;
+        struct sized *size = size_of(e, -rec->bytes);
+        const struct mt_record *gradient = &r->records.v[first->mate];
+        const struct mt_record *data = &r->records.v[rec->mate];
+        if (!size || !frees_gradient(e, gradient, first, &pass) ||
+            data->t_ns >= e->passes.v[pass].start_ns)
+            continue;
+        size->data_of_pass = size->data_pass == pass ? size->data_of_pass + 1 : 1;
+        size->data_pass = pass;
+        size->data_n = size->data_of_pass > size->data_n ? size->data_of_pass : size->data_n;
+    }
+}
+
 /* Parameters older than the recording; none where it builds one of each. Its data might be what a
  * gradient is of, too. */
-static struct mt_range older_parameters(const struct estimate *e)
+static struct mt_range older_parameters(struct estimate *e)
 {
     bool built = true;
-    int64_t own_b = 0;
+    int64_t own_b = 0, data_b = 0, data_n = 0, built_n = 0;
     for (size_t i = 0; i < e->sizes.n; i++) {
         const struct sized *s = &e->sizes.v[i];
-        built &= s->built_n >= s->n;
+        built &= s->built_n + s->data_n >= s->n;
+        built_n += s->built_n;
         own_b += s->bytes * (s->lent_n < s->n ? s->lent_n : s->n);
+        data_b += s->bytes * s->data_n;
+        data_n += s->data_n;
     }
-    if (built)
+    if (built && built_n)
         return (struct mt_range){0, 0};
+    e->trained.least -= data_b < e->trained.least ? data_b : e->trained.least;
+    e->tensors.least -= data_n < e->tensors.least ? data_n : e->tensors.least;
+    own_b -= data_b < own_b ? data_b : own_b;
     own_b = own_b < e->trained.least ? own_b : e->trained.least;
     return (struct mt_range){e->trained.least - own_b, e->trained.most};
 }
@@ -257,6 +316,7 @@ bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share
     add_sizes(&e);
     find_trained(&e);
     find_made(&e);
+    find_data(&e);
     *sum = older_parameters(&e);
     bool uses = sum->most > 0;
     if (uses) {

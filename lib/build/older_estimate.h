@@ -4,6 +4,7 @@
 #ifndef MT_OLDER_ESTIMATE_H
 #define MT_OLDER_ESTIMATE_H
 
+#include "lib/build/assigned.h"
 #include "lib/build/gradients.h"
 #include "lib/build/optimizers.h"
 
@@ -22,18 +23,17 @@ struct mt_older_share {
     size_t gradient_n;
     struct mt_backwards passes;
     const struct mt_optimizers *optimizers;
+    const struct mt_map *assigned; /* ops: mt_assigned_find */
+    int64_t used_ns;               /* when something first computes with parameters */
 };
 
 /* Whether older blocks are used there, and how many bytes they may be. There are gradients. */
 bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share *of,
                        struct mt_range *sum);
 
-/* Data, or the building of a model: nothing that is computed. */
-static inline bool mt_older_is_made(const struct mt_recording *r, const struct mt_record *rec)
-{
-    uint32_t node = rec->bytes > 0 ? mt_rec_node(r, rec) : 0;
-    return rec->bytes > 0 && (node == MT_NONE || r->nodes.v[node].phase == MT_PHASE_OTHER);
-}
+/* Data, or the building of a model: nothing that is computed, unless it becomes a parameter. */
+bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share *of,
+                      const struct mt_record *rec);
 
 static inline int64_t mt_older_death(const struct mt_recording *r, const struct mt_record *rec)
 {

@@ -137,13 +137,26 @@ void mt_optimizers_free(struct mt_optimizers *o)
     mt_vec_free(&o->steps);
 }
 
+/* Whether a block is there to the end, or goes after the last step, outside of it: with its
+ * optimizer. */
+static bool is_kept(const struct mt_recording *r, const struct mt_optimizers *o,
+                    const struct mt_record *rec)
+{
+    if (rec->mate == MT_NONE)
+        return true;
+    const struct mt_record *freed = &r->records.v[rec->mate];
+    uint32_t node = mt_rec_node(r, freed);
+    return o->steps.n && freed->t_ns > o->steps.v[o->steps.n - 1] &&
+           (node == MT_NONE || r->nodes.v[node].phase != MT_PHASE_OPTIMIZER);
+}
+
 int64_t mt_optimizers_made(const struct mt_recording *r, const struct mt_optimizers *o,
                            const uint32_t *records, size_t n, int64_t *once)
 {
     int64_t *made = mt_alloc((o->steps.n + 1) * sizeof *made), sum = 0;
     for (size_t i = 0; i < n; i++) {
         const struct mt_record *rec = &r->records.v[records[i]];
-        uint32_t node = rec->bytes > 0 && rec->mate == MT_NONE ? mt_rec_node(r, rec) : MT_NONE;
+        uint32_t node = rec->bytes > 0 && is_kept(r, o, rec) ? mt_rec_node(r, rec) : MT_NONE;
         if (node == MT_NONE || r->nodes.v[node].phase != MT_PHASE_OPTIMIZER)
             continue;
         made[mt_count_up_to(o->steps.v, o->steps.n, sizeof *o->steps.v, rec->t_ns)] += rec->bytes;

@@ -12,10 +12,10 @@ static const char *const makers[] = {
 /* Operators that fill, copy or look at a tensor, as the building of a model does before anything is
  * computed with it. */
 static const char *const preparers[] = {
-    "_to_copy",     "add_",       "clamp_",  "clone",      "copy_", "detach",  "detach_",
-    "empty_like",   "erfinv_",    "fill_",   "full_like",  "mul_",  "normal_", "rand_like",
-    "randint_like", "randn_like", "random_", "set_",       "t",     "to",      "trunc_normal_",
-    "uniform_",     "view",       "zero_",   "zeros_like", NULL};
+    "_has_compatible*", "_to_copy",     "add_",       "clamp_",  "clone",      "copy_", "detach",
+    "detach_",          "empty_like",   "erfinv_",    "fill_",   "full_like",  "mul_",  "normal_",
+    "rand_like",        "randint_like", "randn_like", "random_", "set_",       "t",     "to",
+    "trunc_normal_",    "uniform_",     "view",       "zero_",   "zeros_like", NULL};
 
 static bool starts(const char *s, const char *prefix)
 {

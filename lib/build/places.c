@@ -10,10 +10,28 @@ static const char *const makers[] = {
     "full",          "empty_strided", "arange",  "linspace",   "eye",        "tensor", "normal",
     "scalar_tensor", "from_file",     "new_*",   "lift_fresh", "pin_memory", NULL};
 /* What the building of a model does beside. */
-static const char *const preparers[] = {
-    "clone", "*_like",   "uniform_", "normal_", "fill_", "zero_",  "trunc_normal_",
-    "mul_",  "erfinv_",  "random_",  "clamp_",  "add_",  "detach", "detach_",
-    "to",    "_to_copy", "copy_",    "view",    "t",     "set_",   NULL};
+static const char *const preparers[] = {"_has_compatible*",
+                                        "clone",
+                                        "*_like",
+                                        "uniform_",
+                                        "normal_",
+                                        "fill_",
+                                        "zero_",
+                                        "trunc_normal_",
+                                        "mul_",
+                                        "erfinv_",
+                                        "random_",
+                                        "clamp_",
+                                        "add_",
+                                        "detach",
+                                        "detach_",
+                                        "to",
+                                        "_to_copy",
+                                        "copy_",
+                                        "view",
+                                        "t",
+                                        "set_",
+                                        NULL};
 static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
 
 static const char *name_of(const struct mt_recording *r, uint32_t frame)

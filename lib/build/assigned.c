@@ -1,0 +1,61 @@
+#include "lib/build/assigned.h"
+
+#include <string.h>
+
+static bool is_op(const struct mt_recording *r, const struct mt_op *op)
+{
+    return r->frames.v[r->nodes.v[op->node].frame].kind == MT_FRAME_OP;
+}
+
+/* enum mt_assigned of the op before one of that name; MT_MAP_NONE: none. */
+static uint32_t told_by(const struct mt_recording *r, uint32_t frame)
+{
+    const char *name = mt_strtab_get(&r->strings, r->frames.v[frame].name);
+    if (r->frames.v[frame].kind != MT_FRAME_OP)
+        return MT_MAP_NONE;
+    return strcmp(name, "aten::_has_compatible_shallow_copy_type") == 0 ? MT_ASSIGNED_DATA
+           : strcmp(name, "aten::detach") == 0                          ? MT_ASSIGNED_DETACHED
+                                                                        : MT_MAP_NONE;
+}
+
+/* The outermost op that ends before one begins on its thread, whatever frames there are; MT_NONE:
+ * that one lies in an op, or is the first. */
+static uint32_t op_before(const struct mt_recording *r, const struct mt_thread *t, size_t at)
+{
+    size_t i = at;
+    while (i > 0 && !is_op(r, &t->ops.v[i - 1]))
+        i--;
+    if (i == 0)
+        return MT_NONE;
+    uint32_t found = t->op_base + (uint32_t)i - 1;
+    for (uint32_t up = found; up != MT_NONE; up = t->ops.v[up - t->op_base].parent)
+        if (is_op(r, &t->ops.v[up - t->op_base]))
+            found = up;
+    return t->ops.v[found - t->op_base].end_ns <= t->ops.v[at].start_ns ? found : MT_NONE;
+}
+
+void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops)
+{
+    for (size_t k = 0; k < r->threads.n; k++) {
+        const struct mt_thread *t = &r->threads.v[k];
+        for (size_t i = 0; i < t->ops.n; i++) {
+            uint32_t told = told_by(r, r->nodes.v[t->ops.v[i].node].frame);
+            uint32_t before = told == MT_MAP_NONE ? MT_NONE : op_before(r, t, i);
+            if (before != MT_NONE)
+                *mt_map_at(ops, before) = told;
+        }
+    }
+}
+
+uint32_t mt_assigned_to(const struct mt_recording *r, const struct mt_map *ops,
+                        const struct mt_record *rec)
+{
+    if (!ops->n || rec->unseen)
+        return MT_MAP_NONE;
+    const struct mt_thread *t = &r->threads.v[rec->thread];
+    uint32_t found = MT_MAP_NONE;
+    for (uint32_t op = rec->op; op != MT_NONE && found == MT_MAP_NONE;
+         op = t->ops.v[op - t->op_base].parent)
+        found = mt_map_get(ops, op);
+    return found;
+}
