@@ -73,6 +73,10 @@ const char *mt_leaks_lack(const struct mt_run_device *device, const struct mt_gr
  * times are ns. */
 void mt_leaks_rates(struct mt_cell *cells, const struct mt_growth *g, bool timed);
 
+/* ---- leaks_words.c ---- */
+
+extern const struct mt_glossary mt_leaks_words[];
+
 /* ---- leaks_process_runs.c ---- */
 
 /* Of several recordings of processes (*are; else nothing is done): a row for each, with its

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/advice/lives.h"
+#include "lib/base/search.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
@@ -163,17 +164,10 @@ static void name_record(const struct mt_advice_facts *f, struct named *v, size_t
 /* The place of a record among those named; what is before all or behind them stays there. */
 static int64_t place_of(const struct named *v, int64_t n, int64_t record)
 {
-    int64_t low = 0, high = n;
     if (record < 0)
         return record;
-    while (low < high) {
-        int64_t mid = low + (high - low) / 2;
-        if (v[mid].record < record)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n ? low : INT64_MAX;
+    int64_t place = n ? (int64_t)mt_count_below(&v->record, (size_t)n, sizeof *v, record) : 0;
+    return place < n ? place : INT64_MAX;
 }
 
 /*

@@ -1,6 +1,7 @@
 /* Gradients, and what an optimizer's step needs for itself. */
 #include "lib/advice/rules.h"
 
+#include "lib/base/search.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,15 +64,9 @@ static bool is_first_since_zero(const struct mt_advice_facts *f, int64_t t_ns)
     size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
     int64_t zeroed_ns = i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
     const struct mt_advice_backward *v = f->backwards.v;
-    size_t low = 0, high = f->backwards.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (v[mid].start_ns < zeroed_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < f->backwards.n && t_ns <= v[low].end_ns;
+    size_t n = f->backwards.n,
+           first = n ? mt_count_below(&v->start_ns, n, sizeof *v, zeroed_ns) : 0;
+    return first < n && t_ns <= v[first].end_ns;
 }
 
 bool mt_advise_set_to_none(struct mt_advice_plan *p)

@@ -19,14 +19,6 @@ static void put_int(struct mt_json_out *j, const char *key, int64_t v)
     mt_json_put_int(j, v);
 }
 
-static void flush(struct mt_buf *text, FILE *out, size_t least)
-{
-    if (text->n < least)
-        return;
-    fwrite(text->s, 1, text->n, out);
-    mt_buf_clear(text);
-}
-
 /* Mtu is the unit of a million of its times; tuth, below which blocks count as short-lived. */
 static void put_head(const struct mt_stacks *s, struct mt_json_out *j)
 {
@@ -83,7 +75,7 @@ static void put_paths(const struct mt_stacks *s, struct mt_json_out *j, FILE *ou
         if (memcmp(s->nodes.v[i].self, nothing, sizeof nothing) == 0)
             continue;
         put_path(s, i, j);
-        flush(j->to, out, 1 << 16);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
 }
@@ -98,7 +90,7 @@ static void put_frames(const struct mt_stacks *s, struct mt_json_out *j, FILE *o
         char *text = mt_asprintf("0x0: %s", mt_stacks_text(s, s->frames.v[i].text));
         mt_json_put_text(j, text);
         free(text);
-        flush(j->to, out, 1 << 16);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
 }
@@ -114,6 +106,6 @@ void mt_export_dhat(const struct mt_stacks *s, enum mt_measure measure, FILE *ou
     put_frames(s, &j, out);
     mt_json_put_end(&j);
     mt_buf_addc(&text, '\n');
-    flush(&text, out, 0);
+    mt_export_flush(&text, out, 0);
     mt_buf_free(&text);
 }

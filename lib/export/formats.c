@@ -36,3 +36,11 @@ const struct mt_export_format *mt_export_format_by_ending(const char *path)
         }
     return NULL;
 }
+
+void mt_export_flush(struct mt_buf *text, FILE *out, size_t least)
+{
+    if (text->n < least)
+        return;
+    fwrite(text->s, 1, text->n, out);
+    mt_buf_clear(text);
+}

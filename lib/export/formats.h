@@ -26,6 +26,10 @@ const struct mt_export_format *mt_export_format_by_name(const char *name);
 /* Of the ending of a file; NULL: none. */
 const struct mt_export_format *mt_export_format_by_ending(const char *path);
 
+/* Writes out a text that grows, once it has that many bytes, and empties it. */
+enum { MT_EXPORT_PIECE = 1 << 16 };
+void mt_export_flush(struct mt_buf *text, FILE *out, size_t least);
+
 /* The writers. Errors of output are left to ferror. */
 void mt_export_collapsed(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
 void mt_export_pprof(const struct mt_stacks *s, enum mt_measure measure, FILE *out);

@@ -11,15 +11,6 @@ static const struct {
                 {MT_MEASURE_ALIVE_N, "blocks alive", "none"},
                 {MT_MEASURE_ALLOC_N, "blocks allocated", "none"}};
 
-/* Text grows as it is made: it is written out whenever it is long. */
-static void flush(struct mt_buf *text, FILE *out, size_t least)
-{
-    if (text->n < least)
-        return;
-    fwrite(text->s, 1, text->n, out);
-    mt_buf_clear(text);
-}
-
 static void put_key_text(struct mt_json_out *j, const char *key, const char *text)
 {
     mt_json_put_key(j, key);
@@ -43,7 +34,7 @@ static void put_frames(const struct mt_stacks *s, struct mt_json_out *j, FILE *o
             mt_json_put_int(j, f->line);
         }
         mt_json_put_end(j);
-        flush(j->to, out, 1 << 16);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
     mt_json_put_end(j);
@@ -82,7 +73,7 @@ static void put_profile(const struct mt_stacks *s, size_t which, struct mt_json_
         if (s->nodes.v[i].self[m] <= 0)
             continue;
         put_stack(s, i, j);
-        flush(j->to, out, 1 << 16);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
     mt_json_put_key(j, "weights");
@@ -91,7 +82,7 @@ static void put_profile(const struct mt_stacks *s, size_t which, struct mt_json_
         if (s->nodes.v[i].self[m] <= 0)
             continue;
         mt_json_put_int(j, s->nodes.v[i].self[m]);
-        flush(j->to, out, 1 << 16);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
     mt_json_put_end(j);
@@ -118,6 +109,6 @@ void mt_export_speedscope(const struct mt_stacks *s, enum mt_measure measure, FI
     mt_json_put_end(&j);
     mt_json_put_end(&j);
     mt_buf_addc(&text, '\n');
-    flush(&text, out, 0);
+    mt_export_flush(&text, out, 0);
     mt_buf_free(&text);
 }
