@@ -15,9 +15,11 @@ struct sized {
     size_t first;    /* of these gradients */
     int64_t built_n; /* blocks the recording makes before the first pass and keeps past the last */
     int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins */
-    int64_t data_n; /* most gradients of one pass that go with a block it makes: data that learns */
-    size_t data_pass;
-    int64_t data_of_pass; /* up to now */
+    int64_t data_n; /* gradients that go with a block it makes, at the least, of the passes of which
+                       any do: data that learns; */
+    int64_t data_pass_n; /* and how many passes these are */
+    size_t data_pass;    /* the last of them, and its own */
+    int64_t data_of_pass;
 };
 
 struct estimate {
@@ -206,8 +208,30 @@ static bool frees_gradient(const struct estimate *e, const struct mt_record *all
            (in == MT_NONE || r->nodes.v[in].phase != MT_PHASE_OPTIMIZER);
 }
 
+/* Ends what is counted of a pass. */
+static void end_data_pass(struct sized *s)
+{
+    if (!s->data_of_pass)
+        return;
+    if (!s->data_pass_n++ || s->data_of_pass < s->data_n)
+        s->data_n = s->data_of_pass;
+    s->data_of_pass = 0;
+}
+
+/* Passes that leave most gradients of that size, and of which all are freed. */
+static int64_t freed_passes(const struct estimate *e, const struct sized *s)
+{
+    int64_t passes = 0, same = 0;
+    for (size_t i = s->first; i < e->n && e->v[i].bytes == s->bytes; i++) {
+        bool go_on = i > s->first && e->v[i].backward == e->v[i - 1].backward;
+        same = e->v[i].freed_ns == INT64_MAX ? INT64_MIN / 2 : go_on ? same + 1 : 1;
+        passes += same == s->n;
+    }
+    return passes;
+}
+
 /* A tensor frees its gradient right before itself: such a gradient is none of an older parameter.
- */
+ * Where another pass leaves as many gradients without such a tensor, they are. */
 static void find_data(struct estimate *e)
 {
     const struct mt_recording *r = e->r;
@@ -225,9 +249,16 @@ static void find_data(struct estimate *e)
         if (!size || !frees_gradient(e, gradient, first, &pass) ||
             data->t_ns >= e->passes.v[pass].start_ns)
             continue;
-        size->data_of_pass = size->data_pass == pass ? size->data_of_pass + 1 : 1;
+        if (size->data_pass != pass)
+            end_data_pass(size);
         size->data_pass = pass;
-        size->data_n = size->data_of_pass > size->data_n ? size->data_of_pass : size->data_n;
+        size->data_of_pass++;
+    }
+    for (size_t i = 0; i < e->sizes.n; i++) {
+        struct sized *s = &e->sizes.v[i];
+        end_data_pass(s);
+        if (s->data_pass_n < freed_passes(e, s))
+            s->data_n = 0;
     }
 }
 
