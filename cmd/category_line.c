@@ -100,23 +100,37 @@ static const char *unit_of(const char *text)
     return blank ? blank : "";
 }
 
-/* Without its unit where the next figure has the same. */
-static void add_figure(struct mt_buf *out, const char *text, const char *next)
+static bool same_unit(const char *a, const char *b)
 {
-    const char *unit = unit_of(text);
-    bool same = next && *unit && strcmp(unit, unit_of(next)) == 0;
-    mt_buf_addf(out, "%.*s", (int)(same ? (size_t)(unit - text) : strlen(text)), text);
+    return *unit_of(a) && strcmp(unit_of(a), unit_of(b)) == 0;
+}
+
+/* Whether all figures have one unit: it is then said once, at the end. */
+static bool one_unit(const struct figure *v, int n)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < v[k].n; i++)
+            if (!same_unit(v[k].text[i], v[n - 1].text[v[n - 1].n - 1]))
+                return false;
+    return true;
+}
+
+static void add_figure(struct mt_buf *out, const char *text, bool bare)
+{
+    mt_buf_addf(out, "%.*s", (int)(bare ? (size_t)(unit_of(text) - text) : strlen(text)), text);
 }
 
 static void write_line(struct mt_buf *out, const struct figure *v, int n)
 {
+    bool one = n && one_unit(v, n);
     for (int k = 0; k < n; k++) {
-        const char *behind = k + 1 < n ? v[k + 1].text[0] : NULL;
+        bool bare = one && k + 1 < n;
         mt_buf_addf(out, "%s%s ", k ? ", " : "", parts_of[v[k].part].words);
-        add_figure(out, v[k].text[0], v[k].n == 2 ? v[k].text[1] : behind);
+        add_figure(out, v[k].text[0],
+                   bare || (v[k].n == 2 && same_unit(v[k].text[0], v[k].text[1])));
         if (v[k].n == 2) {
             mt_buf_adds(out, " -> ");
-            add_figure(out, v[k].text[1], behind);
+            add_figure(out, v[k].text[1], bare);
         }
     }
 }
