@@ -139,7 +139,10 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     if (f->each)
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
-    if (c->device[0])
+    const char *of = strstr(c->device, ": "); /* "cpu: activations", with --category */
+    if (of)
+        mt_buf_addf(out, " of %s on %.*s", of + 2, (int)(of - c->device), c->device);
+    else if (c->device[0])
         mt_buf_addf(out, " %s %s",
                     rule->kind->process || rule->kind->figure == MT_FIG_AT_PEAK_B ? "of" : "on",
                     c->device);
