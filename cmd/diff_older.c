@@ -32,6 +32,14 @@ void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r)
                        d->side[!counting].run.name);
         return;
     }
+    if (mt_diff_has_older_apart(d)) {
+        mt_report_note(r,
+                       "What is older than the recordings is in no category, but may be of %s: "
+                       "it is not compared.",
+                       strchr(mt_device_categories(&d->side[0].device), ',') ? "these categories"
+                                                                             : "this category");
+        return;
+    }
     const double peak[2] = {(double)d->side[0].device.peak_b, (double)d->side[1].device.peak_b};
     parts_of(d, part);
     if (peak[0] >= 0 && peak[1] >= 0 && mt_older_change(part, peak, &text) &&

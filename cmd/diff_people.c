@@ -296,8 +296,11 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
             return mt_report_textf(r, "unknown: %s has %s", s->run.name,
                                    s->step_n ? "too few steps to tell" : "no steps");
     }
-    return section == MT_SECTION_PEAK  ? "the same blocks make up the peak"
-           : section == MT_SECTION_END ? "the same is alive at the end"
+    bool older = mt_diff_has_older_apart(d);
+    return section == MT_SECTION_PEAK  ? older ? "the same recorded blocks make up the peak"
+                                               : "the same blocks make up the peak"
+           : section == MT_SECTION_END ? older ? "the same of what is recorded is alive at the end"
+                                               : "the same is alive at the end"
            : section == MT_SECTION_OP
                ? mt_report_textf(r, "all %s allocated the same",
                                  mt_kind_words[d->side[1].run.kind].allocators)
@@ -362,9 +365,9 @@ static void section_footer(const struct mt_diff *d, const struct mt_diff_wanted 
         doubt |= d->side[s].device.doubt_at_peak_b != 0;
     if (change && !rows->left_out_n && (known || rows->order.n))
         mt_report_footer(r,
-                         !known  ? "%s in total; the rows responsible are unknown"
-                         : doubt ? "= %s"
-                                 : "= %s exactly",
+                         !known ? "%s in total; the rows responsible are unknown"
+                         : doubt || mt_diff_has_older_apart(d) ? "= %s"
+                                                               : "= %s exactly",
                          change);
 }
 

@@ -5,6 +5,7 @@
 #include "lib/base/human.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_told(const struct mt_baseline_device *d)
 {
@@ -110,10 +111,53 @@ static void doubt_growth(const struct mt_repeats *new, const struct mt_repeats *
     mt_buf_free(&text);
 }
 
+/* Of some categories: the first run of which older blocks may be of these. */
+static const char *older_run(const struct mt_repeats *side, const struct mt_checked *c)
+{
+    for (size_t i = 0; side && i < side->v.n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&side->v.v[i], c->device);
+        if (d && d->older_left_out)
+            return side->v.v[i].run;
+    }
+    return NULL;
+}
+
+/* Whether all older blocks of a single run would keep the limit, too. */
+static bool keeps_with_older(const struct mt_repeats *new, const struct mt_checked *c)
+{
+    const struct mt_baseline_device older = older_of(new, c);
+    return new->v.n == 1 && older.older_most_b >= 0 &&
+           mt_baseline_add(c->measured, older.older_most_b) <= c->limit;
+}
+
+/* Nobody knows what older blocks are, so that each category may have any part of them. */
+static void doubt_category(const struct mt_repeats *new, const struct mt_repeats *base,
+                           struct mt_checked *c)
+{
+    bool growth = c->rule->kind->growth;
+    const char *run = older_run(new, c);
+    if (!run && growth)
+        run = older_run(base, c);
+    if (!run || (!growth && (c->verdict != MT_CHECK_PASS || keeps_with_older(new, c))))
+        return;
+    mt_check_open(c,
+                  "what is older than the recording of '%.120s' is in no category, but may be of "
+                  "%s; record the building of the model, too",
+                  run, strchr(c->rule->narrow.words, ',') ? "these categories" : "this category");
+}
+
 void mt_check_doubt_older(const struct mt_repeats *new, const struct mt_repeats *base,
                           struct mt_checked *c)
 {
-    if (c->verdict == MT_CHECK_INCONCLUSIVE || !counts_older(c->rule))
+    enum mt_figure f = c->rule->kind->figure;
+    if (c->verdict == MT_CHECK_INCONCLUSIVE)
+        return;
+    if (c->rule->narrow.set) {
+        if (f == MT_FIG_AT_PEAK_B || f == MT_FIG_AT_END_B)
+            doubt_category(new, base, c);
+        return;
+    }
+    if (!counts_older(c->rule))
         return;
     if (!c->rule->kind->growth)
         doubt_limit(new, c);

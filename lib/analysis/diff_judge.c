@@ -62,11 +62,19 @@ static bool turns(const struct mt_diff *d, const struct mt_diff_threshold *t, co
                          (double)d->side[1].whole.v[MT_FIG_AT_PEAK_B].i + add[1], t) != worse;
 }
 
+bool mt_diff_has_older_apart(const struct mt_diff *d)
+{
+    const struct mt_run_device *a = &d->side[0].device, *b = &d->side[1].device;
+    return a->only && (a->older_used || b->older_used);
+}
+
 /* With what is estimated to be older. */
 static bool older_turns(const struct mt_diff *d, const struct mt_diff_threshold *t, bool worse)
 {
     struct mt_older_part part[2];
     double add[2];
+    if (mt_diff_has_older_apart(d))
+        return true;
     for (int s = 0; s < 2; s++) {
         const struct mt_run_device *device = &d->side[s].device;
         part[s] = (struct mt_older_part){device->older_used != 0, device->older_least_b,

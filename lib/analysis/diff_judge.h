@@ -52,4 +52,7 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
  * that their peaks do not compare, nor what is alive at their ends; -1: neither. */
 int mt_diff_counting_side(const struct mt_diff *d);
 
+/* Of some categories: whether a side has older blocks that may be of these, and are in none. */
+bool mt_diff_has_older_apart(const struct mt_diff *d);
+
 #endif

@@ -60,8 +60,9 @@ static void add_row(struct mt_run_device *d, const struct mt_stmt *s)
     mt_wrap_inc(&d->outside_at_end_b, at_end_b);
 }
 
-/* What is stored of the nodes, by category. */
-static enum mt_status add_sums(struct mt_db *db, struct mt_run_device *d, struct mt_err *err)
+/* What is stored of the nodes, by category. alloc_n: of each, with zeros. */
+static enum mt_status add_sums(struct mt_db *db, struct mt_run_device *d,
+                               int64_t alloc_n[MT_CATEGORY_N], struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
@@ -72,16 +73,35 @@ static enum mt_status add_sums(struct mt_db *db, struct mt_run_device *d, struct
         if (!row)
             return MT_OK;
         int64_t category = mt_stmt_int(s, 1);
-        if (category >= 0 && category < MT_CATEGORY_N && mt_category_in(d->only, (uint8_t)category))
+        if (category < 0 || category >= MT_CATEGORY_N)
+            continue;
+        mt_wrap_inc(&alloc_n[category], mt_stmt_int(s, 4));
+        if (mt_category_in(d->only, (uint8_t)category))
             add_row(d, s);
     }
 }
 
-/* What older blocks are, as far as that is known: a model, and what trains it. */
-static bool may_be_older(unsigned set)
+/* What older blocks are, as far as that is known: a model, and what trains it. Gradients where
+ * backward made none that it kept: it adds to those that were there. */
+static bool may_be_older(unsigned set, const int64_t alloc_n[MT_CATEGORY_N])
 {
-    return set & (1u << MT_CATEGORY_PARAMETER | 1u << MT_CATEGORY_OPTIMIZER_STATE |
-                  1u << MT_CATEGORY_GRADIENT | 1u << MT_CATEGORY_UNKNOWN);
+    bool added = !alloc_n[MT_CATEGORY_GRADIENT] && alloc_n[MT_CATEGORY_AUTOGRAD_DETAIL];
+    unsigned older = 1u << MT_CATEGORY_PARAMETER | 1u << MT_CATEGORY_OPTIMIZER_STATE |
+                     (added ? 1u << MT_CATEGORY_GRADIENT : 0);
+    return set & older;
+}
+
+/* Older blocks are in no category, and estimates of them are of several: of one of these, only the
+ * size of all of them says anything. */
+static void add_older(const struct mt_run *run, const struct mt_run_device *of,
+                      struct mt_run_device *d)
+{
+    int64_t kept_b = mt_run_kept(run, of);
+    d->older_used = of->older_used || kept_b;
+    if (!of->older_used && kept_b > 0) {
+        d->older_least_b = 0;
+        d->older_most_b = kept_b;
+    }
 }
 
 static struct mt_run_device without_figures(const struct mt_run_device *of,
@@ -99,11 +119,6 @@ static struct mt_run_device without_figures(const struct mt_run_device *of,
                               .total_peak_b = INT64_MIN};
     snprintf(d.name, sizeof d.name, "%s", of->name);
     snprintf(d.shown, sizeof d.shown, "%s: %s", of->name, to->words);
-    if (!may_be_older(to->set))
-        return d;
-    d.older_least_b = of->older_least_b;
-    d.older_most_b = of->older_most_b;
-    d.older_used = of->older_used;
     return d;
 }
 
@@ -123,7 +138,10 @@ enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
     struct mt_run_device d = without_figures(device, to);
     struct follower f = {.d = &d, .origin_n = MT_ORIGIN_NODE + (size_t)run->node_n};
     MT_TRY(mt_changes_each(db, run, &d, use_change, &f, err));
-    MT_TRY(add_sums(db, &d, err));
+    int64_t alloc_n[MT_CATEGORY_N] = {0};
+    MT_TRY(add_sums(db, &d, alloc_n, err));
+    if (may_be_older(to->set, alloc_n))
+        add_older(run, device, &d);
     d.unseen_b = mt_wrap_sub(f.freed_b, d.freed_b);
     d.unseen_n = d.unseen_b ? device->unseen_n : 0;
     d.freed_b = f.freed_b;
