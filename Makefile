@@ -226,7 +226,7 @@ $(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(S
 # Styles and scripts of pages become texts: lib/flame/flame.css is mt_asset_flame_css.
 $(B)/gen/assets.h $(B)/gen/assets.c: $(B)/gen/assets.%: lib/flame/embed.awk $(ASSETS)
 	mkdir -p $(@D)
-	awk -v mode=$* -f lib/flame/embed.awk $(ASSETS) >$@.tmp && mv $@.tmp $@
+	awk -v mode=$* -f lib/flame/embed.awk /dev/null $(ASSETS) >$@.tmp && mv $@.tmp $@
 
 # What a build was made with. A stamp changes when its text does, and so ages what stands on it.
 STAMP_flags   = $(CC) $(MT_CFLAGS) $(CFLAGS) $(LDFLAGS) $(LIBS) $(FUZZ_MAIN)

@@ -5,9 +5,11 @@
 #include "cmd/glossary.h"
 #include "cmd/stacks.h"
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include <string.h>
 
 static const char *at, *device_name, *measure_name, *base_name;
+enum { WIDTH_MOST = 16384 }; /* columns, pixels */
 static int64_t width, min_b = -1;
 static bool invert;
 
@@ -43,6 +45,11 @@ static enum mt_status parse_options(struct mt_err *err)
         return refuse_measure(err);
     }
     asked = &measures[i];
+    if (width > WIDTH_MOST) {
+        MT_FAIL(err, MT_EUSAGE, "--width %lld is more than can be drawn", (long long)width);
+        mt_err_hint(err, "Give %d at most.", WIDTH_MOST);
+        return MT_EUSAGE;
+    }
     if (at && (asked->at || asked->what)) {
         MT_FAIL(err, MT_EUSAGE, "--at beside --measure %s", asked->name);
         mt_err_hint(err, "--at names the moment of what is alive; leave one of them out.");
@@ -63,6 +70,14 @@ static enum mt_status open_stacks(struct mt_view *v, struct mt_report *r,
     return refuse_measure(err);
 }
 
+/* Of the run that is compared with: of which moment its figures are. */
+static void note_moment(struct mt_report *r, const struct mt_run *run,
+                        const struct mt_view_stacks *s)
+{
+    if (!asked->what)
+        mt_report_note(r, "Compared with what was alive in %s %s.", run->name, s->moment);
+}
+
 /* Adds the figures of the run that is compared with. */
 static enum mt_status add_base(struct mt_stacks *s, const char *device, struct mt_report *r,
                                struct mt_err *err)
@@ -80,8 +95,10 @@ static enum mt_status add_base(struct mt_stacks *s, const char *device, struct m
         for (size_t i = 0; i < notes.notes.n; i++)
             mt_report_note(r, "%s", notes.notes.v[i]);
         mt_report_free(&notes);
-        if (st == MT_OK)
+        if (st == MT_OK) {
             mt_stacks_add_base(s, &other.stacks, asked->measure);
+            note_moment(r, &base.run, &other);
+        }
         mt_view_stacks_close(&other);
     }
     mt_view_close(&base);
@@ -155,6 +172,20 @@ static enum mt_status show_text(const struct mt_flame *f, struct mt_report *r, s
     return mt_show(r, err);
 }
 
+/* What the other run has in paths that hold nothing now, and have no width. */
+static void note_gone(const struct mt_stacks *s, const struct mt_flame *f, struct mt_report *r)
+{
+    char size[MT_HUMAN_MAX];
+    int64_t gone = 0;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        if (!s->nodes.v[i].total[f->measure])
+            mt_wrap_inc(&gone, s->nodes.v[i].self[MT_MEASURE_BASE]);
+    if (f->compared && gone)
+        mt_report_note(r,
+                       "%s of before %s in call paths that have nothing now: they are not drawn.",
+                       figure(f, gone, size), mt_measure_is_bytes((int)f->measure) ? "is" : "are");
+}
+
 static enum mt_status draw(struct mt_view *v, struct mt_view_stacks *s, struct mt_report *r,
                            struct mt_err *err)
 {
@@ -169,9 +200,10 @@ static enum mt_status draw(struct mt_view *v, struct mt_view_stacks *s, struct m
     if (min_b > 0) /* the others nobody could see */
         mt_note_folded(r, folded, min_b);
     mt_flame_lay(&f, shown, asked->measure);
+    note_gone(shown, &f, r);
     char *command = command_of(&v->run), *title = title_of(v, s, &f);
     f.title = title;
-    f.what = "Siblings stand by name: there is no axis of time.";
+    f.what = "Boxes are sorted by name; the x axis is not time.";
     f.command = command;
     r->title = mt_strdup(title);
     enum mt_status st = mt_show_wants_svg() || mt_show_wants_html() ? show_picture(&f, r, err)
@@ -211,11 +243,12 @@ static const struct mt_opt opts[] = {
     {"at", 0, MT_OPT_STRING, &at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
     {"diff", 0, MT_OPT_STRING, &base_name, "RUN", "colours say what changed since this run"},
-    {"invert", 0, MT_OPT_FLAG, &invert, NULL, "what was called first, below it its callers"},
+    {"invert", 0, MT_OPT_FLAG, &invert, NULL, "start from the innermost functions, callers below"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
      "fold siblings smaller than this into [other]; 0 = none (default: 0.01 % of the sum)"},
     MT_DEVICE_OPT(device_name),
-    {"width", 0, MT_OPT_INT, &width, "N", "columns, or pixels of svg and html (default: 1200)"},
+    {"width", 0, MT_OPT_INT, &width, "N",
+     "columns (default: of the terminal), or pixels of svg and html (default: 1200)"},
     {0},
 };
 

@@ -2,6 +2,7 @@
 
 #include "lib/base/wrap.h"
 #include "lib/run/load.h"
+#include <math.h>
 #include <string.h>
 
 void mt_stacks_init(struct mt_stacks *s)
@@ -117,11 +118,11 @@ static bool is_nothing(const struct mt_stack_node *n)
     return memcmp(n->total, nothing, sizeof nothing) == 0;
 }
 
-/* Whether a node has so much of no measure of bytes. */
+/* Whether a node has so much of no measure but lifetimes. */
 static bool is_small(const struct mt_stack_node *n, const double *least)
 {
     for (int m = 0; m < MT_MEASURE_N; m++)
-        if (mt_measure_is_bytes(m) && n->total[m] && (double)n->total[m] >= least[m])
+        if (m != MT_MEASURE_LIFE && n->total[m] && (double)n->total[m] >= least[m])
             return false;
     return true;
 }
@@ -134,8 +135,9 @@ static bool *choose_small(const struct mt_stacks *s, int64_t least_b)
     bool *small = mt_alloc(n + 1);
     uint32_t *beside = mt_alloc((n + 1) * sizeof *beside); /* small ones, by parent */
     for (int m = 0; m < MT_MEASURE_N; m++)
-        least[m] =
-            least_b >= 0 ? (double)least_b : (double)mt_stacks_sum(s, (enum mt_measure)m) / 1e4;
+        least[m] = least_b < 0              ? (double)mt_stacks_sum(s, (enum mt_measure)m) / 1e4
+                   : mt_measure_is_bytes(m) ? (double)least_b
+                                            : INFINITY; /* --min is of bytes */
     for (size_t i = 0; i < n; i++) {
         small[i] = is_small(&s->nodes.v[i], least);
         beside[parent_or(s, i, n)] += small[i];

@@ -72,8 +72,8 @@ uint32_t mt_stacks_frame(struct mt_stacks *s, const char *name, const char *file
 uint32_t mt_stacks_node(struct mt_stacks *s, uint32_t parent, uint32_t frame, uint8_t phase);
 
 /* Sums up, sorts; and folds: siblings of which each has less than least_b of every measure of bytes
- * (-1: than a ten-thousandth of its sum; 0: none) become one, [other]. Returns how many paths were
- * folded. */
+ * (-1: than a ten-thousandth of the sum of any measure; 0: none) become one, [other]. Returns how
+ * many paths were folded. */
 size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b);
 
 /* Adds what the paths of another run have of a measure, as MT_MEASURE_BASE. Before either is

@@ -6,7 +6,7 @@ void mt_watch_group_begin(struct mt_watch *w, pid_t pid)
     w->group_fd = mt_cgroup_open_current(&w->group);
     mt_cgroup_read(&w->group, &w->group_first);
     w->group_last = w->group_first;
-    w->group_step = 25 * w->interval_ns;
+    w->group_step = 10 * w->interval_ns;
     w->system_ooms_n = mt_system_oom_kills();
 }
 

@@ -74,8 +74,19 @@ static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
         MT_TRY(mt_store_string(w, r->labels.v[i].recorded, &id, err));
     for (size_t i = 0; i < r->args.n; i++)
         MT_TRY(mt_store_string(w, r->args.v[i].shape, &id, err));
-    for (size_t i = 0; i < r->made.n; i++)
-        MT_TRY(mt_store_string(w, r->made.v[i].tensor, &id, err));
+    return MT_OK;
+}
+
+/* Tensors of blocks, once it is known which op made each. */
+static enum mt_status intern_tensors(struct mt_writer *w, struct mt_err *err)
+{
+    int64_t id;
+    const struct mt_recording *r = w->r;
+    for (size_t i = 0; i < r->records.n && r->made.n; i++) {
+        uint32_t tensor = mt_rec_tensor(r, &r->records.v[i]);
+        if (tensor != MT_NONE)
+            MT_TRY(mt_store_string(w, tensor, &id, err));
+    }
     return MT_OK;
 }
 
@@ -425,6 +436,7 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));
     if (o->complete)
         o->complete(o->closure);
+    MT_TRY(intern_tensors(w, err));
     for (size_t i = 0; i < w->r->records.n; i++)
         w->alloc_n += mt_rec_is_block(&w->r->records.v[i]);
     w->alloc_n += w->r->older.n;

@@ -5,9 +5,10 @@ set -u
 # shellcheck source=tests/complain.sh
 . "$(dirname "$0")/../complain.sh"
 root=$(dirname "$SAMPLES")
-mkdir -p tree/lib/room tree/formats tree/cmd tree/queries tree/docs/man tree/tests/unit tree/tests/fuzz
+mkdir -p tree/lib/room tree/lib/flame tree/formats tree/cmd tree/queries tree/docs/man tree/tests/unit tree/tests/fuzz
 cp "$root/Makefile" tree
 cp "$root/queries/embed.awk" tree/queries
+cp "$root/lib/flame/embed.awk" tree/lib/flame
 cp "$root/docs/man/page.awk" tree/docs/man
 cd tree || exit 1
 cat >lib/room/one.c <<'END'
@@ -67,14 +68,14 @@ idle() { # WHAT: a second make does nothing
 FLAGS=-DSORT=1
 quietly all
 prints 'at first' '2 queries, sort 1'
-holds 'all files, in folders of folders too' one.o queries.o three.o two.o
+holds 'all files, in folders of folders too' assets.o one.o queries.o three.o two.o
 idle 'nothing changed'
 sed 's/one/four/g' lib/room/one.c >lib/room/four.c
 quietly all
-holds 'a new file' four.o one.o queries.o three.o two.o
+holds 'a new file' assets.o four.o one.o queries.o three.o two.o
 rm lib/room/four.c lib/two.c
 quietly all
-holds 'files of lib are gone' one.o queries.o three.o
+holds 'files of lib are gone' assets.o one.o queries.o three.o
 rm queries/second.sql
 quietly all
 prints 'a query is gone' '1 queries, sort 1'

@@ -105,11 +105,11 @@ rows=$("$MEMTOOL" leaks leak flat short --format csv --columns run,verdict 2>>er
 [ $? = 1 ] || fail "two of which a child grows"
 grep -q "rss of a child grows in all of them" out || fail "two of which a child grows: the title"
 [ "$(grep -c "process:[0-9]* *grows " out)" = 2 ] || fail "the children that grow are not listed"
-"$MEMTOOL" leaks leak stairs --device processes --fail >out 2>err
+"$MEMTOOL" leaks shell shell --device processes --fail >out 2>err
 [ $? = 3 ] || fail "all processes together have no rss to be judged by"
 grep -q "2 cannot tell" out || fail "all processes together: the title"
 grep -q "have no rss" err || fail "it is not said why nobody can tell"
-"$MEMTOOL" leaks leak --device processes --fail >out 2>err
+"$MEMTOOL" leaks shell --device processes --fail >out 2>err
 [ $? = 3 ] || fail "all processes of one recording"
 "$MEMTOOL" leaks short short --fail >out 2>err
 [ $? = 3 ] || fail "two that are too short"
