@@ -4,7 +4,9 @@
 #include "lib/advice/verify.h"
 #include "lib/base/human.h"
 #include "lib/render/columns.h"
+#include "lib/render/run_notes.h"
 #include "lib/run/knows.h"
+#include "lib/usage/gaps.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,31 +56,72 @@ static void cannot_tell(struct verification *v, const char *why)
     v->exit_code = 3;
 }
 
+/* The device that the first run is about, where the second has it, too. */
+static enum mt_status find_device(struct mt_view *view, const char *name, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    MT_TRY(mt_run_devices(view->db, &view->run, &all, &n, err));
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0)
+            view->device = all[i];
+    free(all);
+    return MT_OK;
+}
+
+/* Why the second run cannot be compared, a sentence, allocated; NULL: it can. */
+static char *why_not(const struct mt_view *view, const char *device)
+{
+    const char *run = view->run.name, *lack = mt_knows_lack(&view->run, mt_view_device(view), NEEDED);
+    if (!view->has_device)
+        return mt_asprintf("run '%s' has no memory records.", run);
+    if (*lack)
+        return mt_asprintf("run '%s' %s", run, lack);
+    if (strcmp(view->device.name, device) != 0)
+        return mt_asprintf("run '%s' is about %s, not %s.", run, view->device.name, device);
+    return NULL;
+}
+
 /* *told: whether the run knows enough to be compared. */
 static enum mt_status open_after(struct verification *v, bool *told, struct mt_err *err)
 {
     struct side *s = &v->side[AFTER];
+    const char *device = v->side[BEFORE].view.device.name;
     struct mt_view_wanted wanted = {MT_VIEW_DEVICE, NULL, 0, NULL};
     MT_TRY(mt_view_open(&s->view, v->asked->run, &wanted, err));
-    const char *lack = mt_knows_lack(&s->view.run, mt_view_device(&s->view), NEEDED);
-    *told = s->view.has_device && !*lack &&
-            strcmp(s->view.device.name, v->side[BEFORE].view.device.name) == 0;
-    if (!*told) {
-        char *why = !s->view.has_device
-                        ? mt_asprintf("run '%s' has no memory records.", s->view.run.name)
-                    : *lack ? mt_asprintf("run '%s' %s", s->view.run.name, lack)
-                            : mt_asprintf("run '%s' is about %s, not %s.", s->view.run.name,
-                                          s->view.device.name, v->side[BEFORE].view.device.name);
+    if (s->view.has_device)
+        MT_TRY(find_device(&s->view, device, err));
+    char *why = why_not(&s->view, device);
+    *told = !why;
+    if (why) {
         cannot_tell(v, why);
         free(why);
         return MT_OK;
     }
     mt_view_close(&s->view);
     s->view = (struct mt_view){0};
-    wanted = (struct mt_view_wanted){MT_VIEW_DEVICE | MT_VIEW_BLOCKS,
-                                     v->side[BEFORE].view.device.name, NEEDED, NULL};
+    wanted = (struct mt_view_wanted){MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device, NEEDED, NULL};
     MT_TRY(mt_view_open(&s->view, v->asked->run, &wanted, err));
     return find_advice(s, v->asked->choice, err);
+}
+
+/* A recording of a part of a program had a lower peak, perhaps, for what is not in it. */
+static enum mt_status check_whole(struct verification *v, bool *whole, struct mt_err *err)
+{
+    *whole = true;
+    for (int i = 0; i < SIDES; i++) {
+        const struct mt_view *view = &v->side[i].view;
+        unsigned gaps;
+        MT_TRY(mt_run_gaps(view->db, &view->run, &view->device, &gaps, err));
+        gaps &= MT_GAPS_INSIDE;
+        if (!gaps || !*whole)
+            continue;
+        char *why = mt_asprintf("run '%s' %s.", view->run.name, mt_gaps_text(gaps));
+        cannot_tell(v, why);
+        free(why);
+        *whole = false;
+    }
+    return MT_OK;
 }
 
 /* ---- which changes ---- */
@@ -184,6 +227,10 @@ static enum mt_status compare(struct verification *v, struct mt_err *err)
     const char *only = v->asked->only;
     char *why = mt_verify_differ(&before, &after);
     describe(v);
+    if (!why && !only && after.facts->peak_b > before.facts->peak_b)
+        why = mt_asprintf("the peak of '%s' is higher than that of '%s': no advice was followed "
+                          "alone. Name what was changed: --only checkpoint.",
+                          after.name, before.name);
     if (!why && !only) {
         int n = find_made(v, &made);
         only = made.s;
@@ -209,9 +256,22 @@ static enum mt_status compare(struct verification *v, struct mt_err *err)
     return st;
 }
 
+/* What import noted of both. */
+static void add_notes(struct verification *v)
+{
+    bool same = v->side[BEFORE].view.run.id == v->side[AFTER].view.run.id;
+    for (int i = 0; i < (same ? 1 : SIDES); i++) {
+        const struct mt_view *view = &v->side[i].view;
+        const struct mt_run_device *d = mt_view_device(view);
+        bool bounded = !d || mt_device_is_bounded(d);
+        mt_notes_of_run(v->r, view->run.name, &view->run.notes,
+                        MT_ABOUT_SUMS | MT_ABOUT_LEVELS | (bounded ? MT_ABOUT_UNSEEN : 0));
+    }
+}
+
 static enum mt_status show(struct verification *v, const char *ref, struct mt_err *err)
 {
-    bool told = false;
+    bool told = false, whole = false;
     v->r->keep_order = true;
     v->r->empty = "no prediction was compared";
     mt_report_columns(v->r, "advice new_peak_b=PREDICTED recorded_peak_b saving_b saved_b "
@@ -220,7 +280,10 @@ static enum mt_status show(struct verification *v, const char *ref, struct mt_er
     MT_TRY(open_after(v, &told, err));
     mt_report_run(v->r, 0, v->side[BEFORE].view.run.id, v->side[BEFORE].view.run.name, NULL);
     mt_report_run(v->r, 1, v->side[AFTER].view.run.id, v->side[AFTER].view.run.name, NULL);
+    add_notes(v);
     if (told)
+        MT_TRY(check_whole(v, &whole, err));
+    if (whole)
         MT_TRY(compare(v, err));
     return mt_show(v->r, err);
 }

@@ -189,17 +189,27 @@ static const struct mt_advice_rule *find_rule(const char *id, size_t n)
     return NULL;
 }
 
+static enum mt_status named_twice(const struct mt_advice_rule *rule, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "--only names '%s' twice", rule->id);
+    mt_err_hint(err, "Name each advice once.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status choose(const char *only, struct mt_advices *out, struct mt_err *err)
 {
     for (size_t i = 0; !only && i < mt_advice_rule_n; i++)
         *mt_vec_push(&out->all) = (struct mt_advice){.rule = &mt_advice_rules[i]};
-    for (const char *p = only; p && *p;) {
+    for (const char *p = only, *next; p; p = next) {
         size_t n = strcspn(p, ",");
         const struct mt_advice_rule *rule = find_rule(p, n);
+        next = p[n] ? p + n + 1 : NULL;
         if (!rule)
             return no_rule(p, n, err);
+        for (size_t i = 0; i < out->all.n; i++)
+            if (out->all.v[i].rule == rule)
+                return named_twice(rule, err);
         *mt_vec_push(&out->all) = (struct mt_advice){.rule = rule};
-        p += n + (p[n] == ',');
     }
     return MT_OK;
 }

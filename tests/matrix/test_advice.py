@@ -6,6 +6,7 @@ tests/recordings/README.md says what the programs are. A recorded peak of None: 
 import glob
 import json
 import os
+import subprocess
 
 import mt
 
@@ -74,6 +75,8 @@ VERIFIED = (
     ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
     ("gpt_adamw", "gpt_adamw", "checkpoint", (), 1, "off"),
     ("gpt_adamw", "gpt_adamw", None, (), 3, "nothing that was advised"),
+    ("gpt_ckpt", "gpt_adamw", None, (), 3, "is higher than that of 'gpt_ckpt'"),
+    ("gpt_ckpt", "gpt_adamw", "chunked_loss", (), 1, "off"),
     ("gpt_adamw", "gpt_ckpt", "zero_grad_early", (), 3, "nothing to change"),
     ("gpt_adamw", "gpt_accum", "accumulate", (), 3, "optimizer steps"),
     ("gpt_adamw", "mlp_adam", "checkpoint", (), 3, "different models"),
@@ -193,6 +196,34 @@ for before, after, only, options, code, word in VERIFIED:
         rows = [row for row in m.json(*args, codes=(0, 1))["rows"] if row["verdict"]]
         m.check(len(rows) == 1 and rows[0]["recorded_peak_b"] == peaks[after], *args, "recorded", rows)
         m.check(rows[0]["saved_b"] == peaks[before] - peaks[after] and rows[0]["new_peak_b"] + rows[0]["saving_b"] == peaks[before], *args, "adds up", rows)
+# of a part of a program nothing can be told: not what it saved, nor what it would save
+whole = json.loads(subprocess.run(["zstd", "-dc", files["gpt_adamw"]], capture_output=True, check=True).stdout)
+text = json.dumps(whole).encode()
+with open("cut.json", "wb") as f:
+    f.write(text[: int(len(text) * 0.95)])
+m.run("import", "--partial", "cut.json", "--name", "cut")
+for before, after in (("gpt_adamw", "cut"), ("cut", "gpt_ckpt"), ("cut", "cut")):
+    for only in ((), ("--only", "checkpoint")):
+        _, out, _ = m.run("advise", before, "--verify", after, *only, "--format", "json", codes=(3,))
+        answer = json.loads(out)
+        told = [note for note in answer["notes"] if note.startswith("Cannot tell")]
+        m.check(told == ["Cannot tell: run 'cut' was read from a file that ends early."], before, after, only, told)
+        m.check(not answer["rows"] and len(answer["notes"]) > 1, before, after, only, "notes of the runs", answer)
+# a device that is not the one with most memory, in both
+for name in ("gpt_adamw", "gpt_ckpt"):
+    trace = json.loads(subprocess.run(["zstd", "-dc", files[name]], capture_output=True, check=True).stdout)
+    at = next(e for e in trace["traceEvents"] if e.get("name") == "[memory]")
+    end = max(e["ts"] + e.get("dur", 0) for e in trace["traceEvents"] if "ts" in e)
+    more = {**at, "ts": end, "args": {**at["args"], "Device Type": 1, "Device Id": 0, "Bytes": 1 << 40, "Addr": 1 << 44, "Total Allocated": 1 << 40}}
+    trace["traceEvents"].append(more)
+    with open("both.json", "w") as f:
+        json.dump(trace, f)
+    m.run("import", "both.json", "--name", name + "_both")
+for after, code, word in (("gpt_ckpt_both", 0, "holds"), ("gpt_ckpt", 0, "holds")):
+    _, out, _ = m.run("advise", "gpt_adamw_both", "--verify", after, "--only", "checkpoint", "--device", "cpu", codes=(code,))
+    m.check(word in out and "cpu" in out, after, "--device", out)
+_, out, err = m.run("advise", "gpt_adamw_both", "--verify", "gpt_ckpt", "--device", "cuda:0", codes=(3,))
+m.check("is about cpu, not cuda:0" in out + err, "a device of one run alone", out, err)
 for runs, n, peak, off, method in BATCHES:
     rows = m.rows("advise", *runs, "--batch", str(n))
     m.check(rows and rows[-1]["batch_n"] == n and rows[-1]["method"] == method, runs, n, rows)
@@ -224,6 +255,12 @@ for args, word in (
     (("cnn_b8:8",), "nothing is asked"),
     (("cnn_b8", "cnn_sgd"), "one run"),
     (("cnn_b8", "--only", "checkpiont"), "checkpoint"),
+    (("cnn_b8", "--only", "checkpoint,checkpoint"), "--only names 'checkpoint' twice"),
+    (("cnn_b8", "--only", "fused,checkpoint,fused"), "--only names 'fused' twice"),
+    (("cnn_b8", "--only", "checkpoint,"), "there is no advice ''"),
+    (("cnn_b8", "--only", ","), "there is no advice ''"),
+    (("cnn_b8", "--only", "checkpoint,,fused"), "there is no advice ''"),
+    (("gpt_adamw", "--verify", "gpt_ckpt", "--only", "checkpoint,checkpoint"), "twice"),
     (("cnn_b8", "--min-saving", "x"), "--min-saving"),
     (("cnn_b8", "--chunks", "1"), "2 or more"),
     (("cnn_b8", "--chunks", "1048577"), "1048576 at most"),
