@@ -72,7 +72,8 @@ static enum mt_status find_device(struct mt_view *view, const char *name, struct
 /* Why the second run cannot be compared, a sentence, allocated; NULL: it can. */
 static char *why_not(const struct mt_view *view, const char *device)
 {
-    const char *run = view->run.name, *lack = mt_knows_lack(&view->run, mt_view_device(view), NEEDED);
+    const char *run = view->run.name,
+               *lack = mt_knows_lack(&view->run, mt_view_device(view), NEEDED);
     if (!view->has_device)
         return mt_asprintf("run '%s' has no memory records.", run);
     if (*lack)

@@ -31,7 +31,10 @@ enum { NO_DEVICE = MT_KNOWS_OPS };
 /* Of one moment, what is alive then is kept as what is alive at the peak, which nobody knows. */
 static unsigned known_on(const struct mt_run_device *d)
 {
-    return d->one_moment ? d->knows & ~(unsigned)MT_KNOWS_AT_PEAK : d->knows;
+    unsigned not = d->one_moment ? MT_KNOWS_AT_PEAK : 0;
+    if (mt_own_needs_blocks(d, keys.v, keys.n) && !mt_device_knows(d, MT_KNOWS_BLOCKS))
+        not |= MT_KNOWS_FREED;
+    return d->knows & ~not ;
 }
 
 /* One device's groups into the report. */
@@ -48,7 +51,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     bool events = !d || mt_device_has_events(d); /* else paths say the thread */
     bool by_category = mt_group_has(keys.v, keys.n, MT_BY_CATEGORY);
     if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)) ||
-        (v->narrow.set && by_category))
+        (v->narrow.set && by_category) ||
+        (d && mt_own_needs_blocks(d, keys.v, keys.n) && mt_device_knows(d, MT_KNOWS_BLOCKS)))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
     else if (d && by_category && mt_device_categorizes(d))
         MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));

@@ -123,9 +123,16 @@ static void add_explicit(struct collector *c)
         meet(c, mt_grouper_explicit(c->grouper, "[before trace]"));
 }
 
+/* What the user's own categories freed is with the blocks alone. */
+static bool needs_lives(const struct mt_op_filter *f, const struct mt_run_device *device)
+{
+    return mt_own_needs_blocks(device, f->keys, f->key_n) &&
+           mt_device_knows(device, MT_KNOWS_BLOCKS);
+}
+
 static bool needs_blocks(const struct mt_op_filter *f, const struct mt_run_device *device)
 {
-    return mt_group_needs_ops(f->keys, f->key_n) ||
+    return mt_group_needs_ops(f->keys, f->key_n) || needs_lives(f, device) ||
            (mt_group_has(f->keys, f->key_n, MT_BY_CATEGORY) && mt_device_categorizes(device));
 }
 
@@ -141,7 +148,7 @@ static enum mt_status collect_ops(struct collector *c, struct mt_err *err)
         add_explicit(c);
         return MT_OK;
     }
-    if (mt_group_needs_ops(all.keys, all.key_n))
+    if (mt_group_needs_ops(all.keys, all.key_n) || needs_lives(&all, &s->device))
         st = mt_group_ops(s->db, &s->run, &s->device, &all, &tree, &groups, err);
     else
         st = mt_group_categories(s->db, &s->run, &s->device, all.keys, all.key_n, &tree, &groups,

@@ -126,25 +126,44 @@ static uint32_t key_of_dtype(struct mt_grouper *g, uint32_t tensor)
     return g->dtype_text;
 }
 
-/* The user's own category of a node (own_categories.h); MT_NONE: none. */
-static uint32_t own_category(struct mt_grouper *g, uint32_t node)
+uint32_t mt_own_of_node(struct mt_own_nodes *own, struct mt_tree *t, uint32_t node)
 {
     enum { NONE = MT_NONE - 1 };
-    struct mt_tree *t = g->tree;
     size_t n = t->nodes.n;
-    if (!g->own) {
-        g->own = mt_alloc((n + 1) * sizeof *g->own);
-        memset(g->own, 0xff, n * sizeof *g->own);
-        if (!g->paths.of)
-            mt_paths_init(&g->paths, t);
+    if (!own->of) {
+        own->of = mt_alloc((n + 1) * sizeof *own->of);
+        memset(own->of, 0xff, n * sizeof *own->of);
+        mt_paths_init(&own->paths, t);
     }
-    if (g->own[node] == MT_NONE) {
-        const uint32_t path = mt_path_text(&g->paths, t, node);
+    if (own->of[node] == MT_NONE) {
+        const uint32_t path = mt_path_text(&own->paths, t, node);
         const char *name =
             mt_own_category(mt_own_categories_used(), mt_strtab_get(&t->strings, path));
-        g->own[node] = name ? text_id(t, name) : (uint32_t)NONE;
+        own->of[node] = name ? text_id(t, name) : (uint32_t)NONE;
     }
-    return g->own[node] == (uint32_t)NONE ? MT_NONE : g->own[node];
+    return own->of[node] == (uint32_t)NONE ? MT_NONE : own->of[node];
+}
+
+void mt_own_nodes_free(struct mt_own_nodes *own)
+{
+    free(own->of);
+    mt_paths_free(&own->paths);
+}
+
+bool mt_own_needs_blocks(const struct mt_run_device *device, const enum mt_group_key *keys, int n)
+{
+    return mt_own_categories_used() && mt_group_has(keys, n, MT_BY_CATEGORY) &&
+           device->knows & MT_KNOWS_FREED_IN;
+}
+
+/* The user's own category; MT_NONE: none. */
+static uint32_t own_category(struct mt_grouper *g, const struct mt_origin *of)
+{
+    if (!mt_own_categories_used() || of->own == MT_NONE)
+        return MT_NONE;
+    if (of->own)
+        return of->own - 1;
+    return of->node == MT_NONE ? MT_NONE : mt_own_of_node(&g->own, g->tree, of->node);
 }
 
 static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
@@ -157,8 +176,8 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
         return key_of_step(g, of->step);
     if (key == MT_BY_SIZE)
         return key_of_size(g, of);
-    if (key == MT_BY_CATEGORY && of->node != MT_NONE && mt_own_categories_used()) {
-        uint32_t own = own_category(g, of->node);
+    if (key == MT_BY_CATEGORY) {
+        uint32_t own = own_category(g, of);
         if (own != MT_NONE)
             return own;
     }
@@ -207,7 +226,7 @@ void mt_grouper_free(struct mt_grouper *g)
     mt_vec_free(&g->first[0]);
     mt_vec_free(&g->first[1]);
     free(g->memo);
-    free(g->own);
+    mt_own_nodes_free(&g->own);
     mt_paths_free(&g->paths);
     mt_vec_free(&g->names);
 }
@@ -286,7 +305,8 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
         enum mt_group_key key = g->keys[k];
         ids[k] = key_of(g, origin, k);
         bool of_block = (key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN) ||
-                        (key == MT_BY_CATEGORY && origin->category) ||
+                        (key == MT_BY_CATEGORY &&
+                         (origin->category || (origin->own && origin->own != MT_NONE))) ||
                         ((key == MT_BY_TENSOR || key == MT_BY_DTYPE) && origin->tensor != MT_NONE);
         sized |= of_block;
         named |= key == MT_BY_THREAD ? origin->thread == MT_NONE
@@ -321,7 +341,8 @@ uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *ou
                                      .step = outside->step,
                                      .size_b = outside->size_b,
                                      .category = outside->category,
-                                     .tensor = outside->tensor};
+                                     .tensor = outside->tensor,
+                                     .own = outside->own};
     return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);
 }
 

@@ -27,6 +27,7 @@ struct mt_item {
     int64_t size_b;                  /* of blocks; MT_UNKNOWN */
     uint8_t category;                /* of blocks: enum mt_category */
     uint32_t tensor;                 /* of blocks: string; MT_NONE = unknown */
+    uint32_t own;                    /* the same as of mt_origin */
 };
 
 /* Where something happened: what groups are made of. */
@@ -37,18 +38,19 @@ struct mt_origin {
     int64_t size_b;   /* MT_UNKNOWN = that of the node, if it has one */
     uint8_t category; /* MT_CATEGORY_NONE: the same */
     uint32_t tensor;  /* string; MT_NONE = unknown */
+    uint32_t own;     /* the user's category: string + 1; 0 = that of the node, MT_NONE = none */
 };
 
 static inline struct mt_origin mt_origin_of_node(uint32_t node)
 {
-    return (struct mt_origin){node,      MT_NONE,    MT_NONE,          MT_NONE,
-                              INT64_MIN, MT_UNKNOWN, MT_CATEGORY_NONE, MT_NONE};
+    return (struct mt_origin){node,       MT_NONE,          MT_NONE, MT_NONE, INT64_MIN,
+                              MT_UNKNOWN, MT_CATEGORY_NONE, MT_NONE, 0};
 }
 
 static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
 {
-    return (struct mt_origin){i->node, i->shape,  i->thread,   i->forward,
-                              i->step, i->size_b, i->category, i->tensor};
+    return (struct mt_origin){i->node,   i->shape,    i->thread, i->forward, i->step,
+                              i->size_b, i->category, i->tensor, i->own};
 }
 
 /* An item that is nothing but a node. */
@@ -80,6 +82,7 @@ struct mt_outside {
     int64_t size_b;   /* MT_UNKNOWN = any */
     uint8_t category; /* MT_CATEGORY_NONE = any */
     uint32_t tensor;  /* MT_NONE = any */
+    uint32_t own;     /* as of mt_origin */
     bool unseen;      /* no records, but frees that nobody saw: of no thread */
 };
 
@@ -194,6 +197,19 @@ struct mt_groups {
     MT_VEC(struct mt_extra_sums) extras; /* like rows, where the device has any */
 };
 
+/* The user's own categories of nodes (own_categories.h), by their call paths. */
+struct mt_own_nodes {
+    uint32_t *of; /* NULL: not asked for yet */
+    struct mt_paths paths;
+};
+/* A string; MT_NONE: none. Used: there are such categories. */
+uint32_t mt_own_of_node(struct mt_own_nodes *own, struct mt_tree *t, uint32_t node);
+void mt_own_nodes_free(struct mt_own_nodes *own);
+
+/* Whether what a node frees says nothing of the category of what is freed: that of a block is by
+ * the path that allocated it, and the user has some of such paths. */
+bool mt_own_needs_blocks(const struct mt_run_device *device, const enum mt_group_key *keys, int n);
+
 /* Says to which group an item belongs; groups are numbered as they come. */
 struct mt_grouper {
     struct mt_tree *tree;
@@ -210,11 +226,11 @@ struct mt_grouper {
     struct mt_map index[MT_BY_N]; /* those that came later: number of the keys before, key */
     uint32_t behind_n[MT_BY_N];   /* numbers given */
     uint32_t *memo;               /* what a key is for a node */
-    uint32_t *own;                /* the user's category of a node; NULL: not asked for */
-    struct mt_paths paths;        /* where paths are asked for */
-    int64_t step;                 /* the last one asked for, and */
-    uint32_t step_text;           /* its string, MT_NONE = none yet */
-    int64_t size_b;               /* the same of sizes */
+    struct mt_own_nodes own;
+    struct mt_paths paths; /* where paths are asked for */
+    int64_t step;          /* the last one asked for, and */
+    uint32_t step_text;    /* its string, MT_NONE = none yet */
+    int64_t size_b;        /* the same of sizes */
     uint32_t size_text;
     uint32_t category_text[MT_CATEGORY_N]; /* and 1 more; 0 = not asked yet */
     uint32_t tensor, dtype_text;           /* the last one asked for, and what its type is called */

@@ -31,7 +31,17 @@ struct of_block {
     int64_t size_b;
     uint8_t category;
     uint32_t tensor;
+    uint32_t
+        own; /* as of mt_origin: that of the call path that allocated it, wherever it is freed */
 };
+
+static uint32_t own_of(struct mt_op_loader *l, uint64_t node)
+{
+    if (!l->by_own)
+        return 0;
+    uint32_t own = node < l->t->nodes.n ? mt_own_of_node(&l->own, l->t, (uint32_t)node) : MT_NONE;
+    return own == MT_NONE ? MT_NONE : own + 1;
+}
 
 /* Of a row of load_allocs. */
 static enum mt_status block_of(struct mt_op_loader *l, const struct mt_stmt *s, struct of_block *b,
@@ -39,6 +49,8 @@ static enum mt_status block_of(struct mt_op_loader *l, const struct mt_stmt *s, 
 {
     *b = (struct of_block){.size_b = l->asked[MT_BY_SIZE] ? mt_stmt_int(s, 0) : MT_UNKNOWN,
                            .tensor = MT_NONE};
+    if (l->by_own)
+        b->own = own_of(l, mt_stmt_index(s, 9, l->run->node_first));
     if (l->asked[MT_BY_CATEGORY])
         b->category = mt_load_category(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL);
     if (!l->asked[MT_BY_TENSOR] && !l->asked[MT_BY_DTYPE])
@@ -54,10 +66,15 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
     struct mt_tree *t = l->t;
     const struct {
         int64_t step, size_b;
-        uint32_t thread, unseen, category, tensor; /* as bytes a key, without padding */
-    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN,   b->size_b,
-             l->asked[MT_BY_THREAD] ? thread : MT_NONE, unseen,
-             unseen ? MT_CATEGORY_NONE : b->category,   unseen ? MT_NONE : b->tensor};
+        uint64_t unseen; /* as bytes a key, without padding */
+        uint32_t thread, category, tensor, own;
+    } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN,
+             b->size_b,
+             unseen,
+             l->asked[MT_BY_THREAD] ? thread : MT_NONE,
+             unseen ? MT_CATEGORY_NONE : b->category,
+             unseen ? MT_NONE : b->tensor,
+             unseen ? 0 : b->own};
     uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
     if (at == t->outside.n)
         *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread,
@@ -65,6 +82,7 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
                                                         .size_b = key.size_b,
                                                         .category = (uint8_t)key.category,
                                                         .tensor = key.tensor,
+                                                        .own = key.own,
                                                         .unseen = unseen};
     return &t->outside.v[at].sums;
 }
@@ -84,8 +102,9 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
     for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
         const struct {
             int64_t place, size_b;
-            uint32_t node, thread, category, tensor; /* as bytes a key, without padding */
-        } key = {place, b->size_b, at, thread, b->category, b->tensor};
+            uint64_t category; /* as bytes a key, without padding */
+            uint32_t node, thread, tensor, own;
+        } key = {place, b->size_b, b->category, at, thread, b->tensor, b->own};
         uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
         bool known = item < t->items.n;
         if (!known) {
@@ -96,6 +115,7 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
             new->size_b = key.size_b;
             new->category = b->category;
             new->tensor = b->tensor;
+            new->own = b->own;
         }
         if (inner != MT_NONE)
             t->items.v[inner].parent = item;
@@ -189,7 +209,8 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
             continue;
         int64_t bytes = mt_stmt_int(s, 0);
         const struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
-                                       .tensor = MT_NONE};
+                                       .tensor = MT_NONE,
+                                       .own = own_of(l, node)};
         uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, &block); /* may move the items */
         struct mt_sums *sums = &l->t->items.v[item].self;
         mt_wrap_inc(&sums->at_peak_b, bytes);

@@ -3,6 +3,7 @@
 #include "lib/base/wrap.h"
 #include "lib/run/group_stream.h"
 #include "lib/run/load_parts.h"
+#include "lib/run/own_categories.h"
 
 #include "gen/queries.h"
 #include <stdlib.h>
@@ -315,6 +316,7 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     for (size_t i = 0; i < MT_ARRAY_LEN(of_blocks) && of_block == MT_BY_N; i++)
         of_block = l->asked[of_blocks[i]] ? of_blocks[i] : MT_BY_N;
     l->by_block = of_block != MT_BY_N;
+    l->by_own = l->asked[MT_BY_CATEGORY] && mt_own_categories_used();
     if (l->by_block && (l->asked[MT_BY_SHAPE] || l->asked[MT_BY_FORWARD])) {
         MT_FAIL(err, MT_EUSAGE, "what ops do is not grouped by %s and by %s",
                 mt_group_key_name(of_block), l->asked[MT_BY_SHAPE] ? "shape" : "forward");
@@ -331,6 +333,7 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
 static void dispose(struct op_reader *r)
 {
     free(r->l.wanted);
+    mt_own_nodes_free(&r->l.own);
     free(r->l.sums_of);
     mt_vec_free(&r->l.sums);
     mt_strtab_free(&r->l.outside);

@@ -27,6 +27,9 @@ struct mt_op_loader {
     bool asked[MT_BY_N];     /* which keys the ops are grouped by */
     bool by_block;           /* some of them are of blocks, not of ops: size, category, tensor */
 
+    bool by_own; /* the user's categories are asked for */
+    struct mt_own_nodes own;
+
     /* What blocks leave behind. */
     uint32_t *sums_of; /* op (from the run's first) -> sums + 1, 0: none. Pages of ops without
                           blocks stay untouched, and take no memory. */

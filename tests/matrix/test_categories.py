@@ -322,6 +322,7 @@ def own_words(run):
             got = {r["category"]: r["at_peak_b"] for r in m.rows("peak", run, "--categories", "own.txt")}
             m.check(got == want, run, "own words: peak", got, want)
             m.check({"attention", "AdamW moments", "activation", "parameter"} <= set(got), run, "own words: peak", got)
+    owned_frees(run)
     m.run("timeline", run, "--categories", "own.txt")
     m.run("leaks", run, "--categories", "own.txt", "--all")
     m.run("diff", run, "gpt_ckpt", "--categories", "own.txt")
@@ -334,6 +335,29 @@ def own_words(run):
             rows = m.rows(report, f"{SAMPLES}/{path}", "--categories", "any.txt")
             m.check({r["category"] for r in rows} <= {"mine", "[unknown]", "[other]", "[before trace]", "[outside ops]"}, path, report, rows)
             m.check(any(r["category"] == "mine" for r in rows), path, report, rows)
+
+
+def owned_frees(run):
+    """What a category freed is what became of its own blocks, whoever freed them: all that it allocated, less what is left of it."""
+    with open("all.txt", "w") as f:
+        f.write("all = .\n")
+    for words in ("own.txt", "all.txt"):
+        for args in ((), ("--by", "category,thread")):
+            sums = collections.defaultdict(collections.Counter)
+            for r in m.rows("table", run, "--categories", words, *args):
+                sums[r["category"]].update({c: r[c] for c in ("self_alloc_b", "self_freed_b", "self_net_b", "self_at_end_b", "net_b")})
+            for name, s in sums.items():
+                older = name in ("[before trace]", "[freed unseen]")
+                m.check(older or s["self_alloc_b"] - s["self_freed_b"] == s["self_net_b"] == s["self_at_end_b"], run, words, args, name, "net", s)
+                m.check(older or args or s["net_b"] == s["self_net_b"], run, words, args, name, "net, with what it calls", s)
+    for snapshot in ("fragmented.pickle", "private_pools.pickle"):
+        path = f"{SAMPLES}/snapshots/{snapshot}"
+        whole = m.rows("table", path, "--by", "name")
+        for r in m.rows("table", path, "--categories", "all.txt"):
+            m.check(r["category"] != "all" or r["self_alloc_b"] - r["self_freed_b"] == r["self_net_b"] <= r["self_at_end_b"], snapshot, r)
+        for column in ("self_alloc_b", "self_freed_b", "self_at_end_b"):
+            got = mt.total(m.rows("table", path, "--categories", "all.txt"), column)
+            m.check(got == mt.total(whole, column), snapshot, column, got, mt.total(whole, column))
 
 
 def own_words_refused():
