@@ -363,7 +363,7 @@ def main():
     m.check(len(runs) == len(inputs), "imported", runs)
     kinds = {row["name"]: (row["kind"], row["unnamed"], row["container"]) for row in m.query(
         f"SELECT name, kind, EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND type = {UNNAMED}) AS unnamed, "
-        "EXISTS (SELECT 1 FROM device WHERE run_id = run.id AND name LIKE 'container:%') AS container FROM run")}
+        "(SELECT min(name) FROM device WHERE run_id = run.id AND name LIKE 'container:%') AS container FROM run")}
     for run in runs:
         alike = [other for other in runs if kinds[other] == kinds[run]]
         for device in m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{run}'"):
