@@ -4,11 +4,11 @@
 #include "lib/advice/advice.h"
 #include "lib/advice/batch.h"
 #include "lib/base/human.h"
-#include "lib/model/kind_words.h"
-#include "lib/render/columns.h"
+#include "lib/run/knows.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum { SITES_SHOWN = 3, PARTS_MAX = 1 << 20 };
+enum { PARTS_MAX = 1 << 20 };
 
 static const char *device_name, *only, *least_text, *tolerance_text, *verify;
 static struct mt_batch_asked batch = {.batch = MT_UNKNOWN};
@@ -16,70 +16,42 @@ static int64_t accumulate = MT_UNKNOWN, chunks = MT_UNKNOWN;
 static bool all;
 static double least_pct = 5, tolerance = 10;
 static struct mt_advice_choice choice = {4, 8};
+static const unsigned needed = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS;
+static int code; /* the command's exit code */
 
-static double percent(int64_t part, int64_t whole)
+double mt_advise_percent(int64_t part, int64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static bool has_effect(const struct mt_advice *a, const struct mt_advice_facts *f)
+static bool is_shown(const struct mt_advice *a, const struct mt_advice_facts *f)
 {
-    return a->applies && percent(a->saving_b, f->peak_b) >= least_pct;
+    return all || (a->applies && mt_advise_percent(a->saving_b, f->peak_b) >= least_pct);
 }
 
-/* What to change, what was found, what it costs and how it is written: a paragraph. */
-static const char *paragraph(struct mt_report *r, const struct mt_advice *a)
+/* The command that compares with what the changed program recorded; allocated. */
+static char *verify_with(const struct mt_view *v, const struct mt_advice *a)
 {
-    struct mt_buf b = {0};
-    char bytes[MT_HUMAN_MAX], blocks[MT_HUMAN_LONG];
-    mt_buf_addf(&b, "%s: %s", a->rule->what, a->because);
-    if (a->at_peak_n)
-        mt_buf_addf(&b, "; at the peak %s in %s of ", mt_human_bytes(a->at_peak_b, bytes),
-                    mt_human_plural(a->at_peak_n, "block", blocks));
-    for (size_t i = 0; i < a->sites.n && i < SITES_SHOWN; i++)
-        mt_buf_addf(&b, "%s%s", i ? ", " : "", a->sites.v[i].name);
-    if (a->sites.n > SITES_SHOWN)
-        mt_buf_addf(&b, " and %zu more", a->sites.n - SITES_SHOWN);
-    mt_buf_addf(&b, ". Then the peak is %s", a->new_peak_ns == MT_UNKNOWN ? "at the start" : "at ");
-    if (a->new_peak_ns != MT_UNKNOWN)
-        mt_buf_addf(&b, "%s, in %s", mt_human_ns(a->new_peak_ns, bytes),
-                    mt_phase_names[a->new_peak_phase]);
-    if (a->rule->price)
-        mt_buf_addf(&b, ". It costs: %s", a->rule->price);
-    if (a->price_ns != MT_UNKNOWN)
-        mt_buf_addf(&b, ", %s a step", mt_human_ns(a->price_ns, bytes));
-    mt_buf_addf(&b, ". Write: %s", a->how);
-    const char *text = mt_report_text(r, b.s);
-    mt_buf_free(&b);
-    return text;
+    struct mt_buf b = {0}, only_these = {0};
+    mt_buf_adds(&b, "memtool advise ");
+    mt_shell_word(&b, v->run.name);
+    for (const char *p = a->rule->id; *p; p++)
+        mt_buf_addc(&only_these, *p == '+' ? ',' : *p);
+    mt_buf_addf(&b, " --verify NEWRUN --only %s", only_these.s);
+    if (strstr(a->rule->id, "accumulate") && accumulate != MT_UNKNOWN)
+        mt_buf_addf(&b, " --accumulate %lld", (long long)accumulate);
+    if (strstr(a->rule->id, "chunked_loss") && chunks != MT_UNKNOWN)
+        mt_buf_addf(&b, " --chunks %lld", (long long)chunks);
+    mt_buf_free(&only_these);
+    return b.s;
 }
 
-static void add_row(struct mt_report *r, const struct mt_advice *a, const struct mt_advice_facts *f)
+static void add_row(struct mt_report *r, const struct mt_view *v, const struct mt_advice *a,
+                    const struct mt_advice_facts *f)
 {
-    struct mt_cell *c = mt_report_row(r)->cells;
-    int i = 0;
-    c[i++] = mt_cell_int(a->new_peak_b);
-    c[i++] = mt_cell_int(a->saving_b);
-    c[i++] = mt_cell_real(percent(a->saving_b, f->peak_b));
-    c[i++] = mt_cell_text(mt_advice_bound_names[a->bound]);
-    c[i++] = mt_cell_text(mt_report_text(r, a->rule->id));
-    c[i++] = mt_cell_int(f->peak_b);
-    c[i++] = mt_cell_int(a->at_peak_b);
-    c[i++] = mt_cell_int(a->at_peak_n);
-    if (a->new_peak_ns != MT_UNKNOWN) {
-        c[i] = mt_cell_int(a->new_peak_ns);
-        c[i + 1] = mt_cell_text(mt_phase_names[a->new_peak_phase]);
-    }
-    i += 2;
-    if (a->price_ns != MT_UNKNOWN)
-        c[i] = mt_cell_int(a->price_ns);
-    i++;
-    if (a->sites.n)
-        c[i] = mt_cell_text(mt_report_text(r, a->sites.v[0].name));
-    i++;
-    c[i++] = mt_cell_text(mt_report_text(r, a->because));
-    c[i++] = mt_cell_text(mt_report_text(r, a->how));
-    c[i++] = mt_cell_text(paragraph(r, a));
+    char *command = verify_with(v, a);
+    mt_advise_add_row(r, a, f->peak_b, command);
+    free(command);
 }
 
 /* What was tried and would not lower the peak much, and what there is no place for. */
@@ -90,18 +62,18 @@ static void add_rest(struct mt_report *r, const struct mt_advices *a,
     for (size_t i = 0; i < a->all.n; i++) {
         const struct mt_advice *one = &a->all.v[i];
         struct mt_buf *to = !one->applies ? &none : one->saving_b < 0 ? &worse : &small;
-        if (has_effect(one, f) || (all && one->applies))
+        if (is_shown(one, f))
             continue;
         mt_buf_addf(to, "%s%s", to->n ? ", " : "", one->rule->id);
         if (one->applies)
-            mt_buf_addf(to, " (%.1f %%)", percent(one->saving_b, f->peak_b));
+            mt_buf_addf(to, " (%.1f %%)", mt_advise_percent(one->saving_b, f->peak_b));
     }
     if (small.n)
         mt_report_footer(r, "saves less than %g %%: %s", least_pct, small.s);
     if (worse.n)
         mt_report_footer(r, "would raise the peak: %s", worse.s);
     if (none.n)
-        mt_report_footer(r, "done already, or not to be done here: %s", none.s);
+        mt_report_footer(r, "does not apply here (--all says why): %s", none.s);
     mt_buf_free(&small);
     mt_buf_free(&none);
     mt_buf_free(&worse);
@@ -117,11 +89,6 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
     mt_report_footer(r,
                      "Each saving is for that change alone, of bytes that were recorded; they do "
                      "not add up.");
-    struct mt_buf run = {0};
-    mt_shell_word(&run, v->run.name);
-    mt_report_footer(r, "Record the changed program and compare: memtool advise %s --verify NEWRUN",
-                     run.s);
-    mt_buf_free(&run);
 }
 
 /* No batch has more parts than numbers. */
@@ -147,8 +114,8 @@ static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct 
     mt_strtab_init(&strings);
     enum mt_status st = mt_advices_find(f, &choice, only, &strings, &a, err);
     for (size_t i = 0; st == MT_OK && i < a.all.n; i++)
-        if (has_effect(&a.all.v[i], f) || (all && a.all.v[i].applies))
-            add_row(r, &a.all.v[i], f);
+        if (is_shown(&a.all.v[i], f))
+            add_row(r, v, &a.all.v[i], f);
     if (st == MT_OK) {
         add_rest(r, &a, f);
         describe(r, v, f);
@@ -158,22 +125,34 @@ static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct 
     return st;
 }
 
+/* Shows why this run cannot tell: what an error says. */
+static enum mt_status show_no_answer(struct mt_report *r, const struct mt_err *why,
+                                     struct mt_err *err)
+{
+    char *sentence = mt_asprintf("%s.", why->what);
+    mt_report_cannot_tell(r, sentence, *why->hint ? why->hint : NULL);
+    free(sentence);
+    code = 3;
+    return mt_show(r, err);
+}
+
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_advice_facts f = {0};
-    r->keep_order = true;
-    mt_report_columns(r,
-                      "new_peak_b saving_b saving_pct bound advice -peak_b -at_peak_b -at_peak_n "
-                      "-new_peak_ns -new_peak_phase -price_ns -site -because -how evidence");
+    struct mt_err why = MT_ERR_INIT;
+    mt_advise_columns(r);
     mt_view_about(v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
-    if (!v->has_device) {
-        mt_report_no_memory(r, &v->run);
-        return mt_show(r, err);
-    }
-    enum mt_status st = mt_advice_facts_load(&v->blocks, &v->device, &f, err);
+    enum mt_status st = v->has_device ? mt_knows(&v->run, &v->device, needed, &why)
+                                      : mt_fail_no_memory(&v->run, "", &why);
+    if (st == MT_OK)
+        st = mt_advice_facts_load(&v->blocks, &v->device, &f, &why);
     if (st == MT_OK)
         st = fill(v, r, &f, err);
     mt_advice_facts_free(&f);
+    if (why.code == MT_EUSAGE)
+        return show_no_answer(r, &why, err);
+    if (why.code != MT_OK)
+        *err = why;
     MT_TRY(st);
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);
@@ -248,39 +227,81 @@ static enum mt_status check_choice(const struct mt_args *args, struct mt_err *er
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name,
-                                          MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
     bool sizes = batch.batch != MT_UNKNOWN || batch.fit || mt_advise_has_sizes(args);
     batch.device = device_name;
     MT_TRY(check_batch(sizes, err));
     if (sizes)
         return mt_advise_batch(args, &batch, exit_code, err);
     MT_TRY(check_choice(args, err));
-    if (!verify)
-        return mt_report_on_view(args, &wanted, "memtool.advise", show, err);
-    const struct mt_verify_asked asked = {verify, device_name, only, &choice, tolerance, least_pct};
+    if (!verify) {
+        enum mt_status st = mt_report_on_view(args, &wanted, "memtool.advise", show, err);
+        *exit_code = code;
+        return st;
+    }
+    const struct mt_verify_asked asked = {
+        verify, device_name, only, &choice, accumulate != MT_UNKNOWN, tolerance, least_pct};
     return mt_advise_verify(args->n ? args->v[0] : NULL, &asked, exit_code, err);
 }
 
 static const struct mt_opt opts[] = {
     {"only", 0, MT_OPT_STRING, &only, "LIST",
-     "only these: no_grad, detach, checkpoint, accumulate, bfloat16, zero_grad_early, set_to_none, "
-     "foreach_false, fused, chunked_loss, load_on_demand, del_before_backward"},
+     "try only these pieces of advice, by the names below; of two or more also all together"},
     {"verify", 0, MT_OPT_STRING, &verify, "NEWRUN",
-     "compare with what the changed program recorded; exit 1 where it is further off"},
+     "compare the prediction with NEWRUN, which the changed program recorded; exit 1 if the "
+     "prediction was too good"},
     {"tolerance", 0, MT_OPT_STRING, &tolerance_text, "PCT",
-     "than so much of what it saved (default: 10%)"},
+     "with --verify: how far below the predicted saving the recorded one may lie (default: 10%)"},
     {"min-saving", 0, MT_OPT_STRING, &least_text, "PCT",
-     "what lowers the peak by less is not shown (default: 5%)"},
-    {"all", 0, MT_OPT_FLAG, &all, NULL, "show that, too"},
-    {"accumulate", 0, MT_OPT_INT, &accumulate, "N", "micro-batches of a batch (default: 4)"},
-    {"chunks", 0, MT_OPT_INT, &chunks, "N", "parts of the loss (default: 8)"},
-    {"batch", 0, MT_OPT_INT, &batch.batch, "N", "the peak at that batch size, of RUN:SIZE"},
-    {"fit", 0, MT_OPT_STRING, &batch.fit, "SIZE", "the largest batch whose peak is at most SIZE"},
-    {"reserve", 0, MT_OPT_STRING, &batch.reserved, "SIZE", "less this, for other things"},
+     "leave out what lowers the peak by less (default: 5%)"},
+    {"all", 0, MT_OPT_FLAG, &all, NULL,
+     "show every piece of advice: with small savings, with none, and why others do not apply"},
+    {"accumulate", 0, MT_OPT_INT, &accumulate, "N",
+     "the number of micro-batches that accumulate makes of a batch (default: 4)"},
+    {"chunks", 0, MT_OPT_INT, &chunks, "N",
+     "the number of parts that chunked_loss cuts the loss into (default: 8)"},
+    {"batch", 0, MT_OPT_INT, &batch.batch, "N",
+     "predict the peak at batch size N, from runs given as RUN:SIZE"},
+    {"fit", 0, MT_OPT_STRING, &batch.fit, "SIZE",
+     "find the largest batch size whose peak is at most SIZE, from runs given as RUN:SIZE"},
+    {"reserve", 0, MT_OPT_STRING, &batch.reserved, "SIZE",
+     "with --fit: keep so much of it free for other things"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: the one with most bytes allocated)"},
     {0},
+};
+
+static const struct mt_glossary_entry bounds[] = {
+    {"saves X", "the new peak follows from the recording (exact)"},
+    {"saves about X",
+     "variables that name results for longer, or what an operator needs for itself "
+     "at another size, cannot be seen"},
+    {"saves up to X", "something is held for longer than the recording shows, so the saving is X "
+                      "at most (up_to)"},
+    {NULL, NULL},
+};
+
+static const struct mt_glossary_entry names[] = {
+    {"no_grad", "compute without a graph where no backward pass follows"},
+    {"detach", "keep values, not graphs, from one iteration to the next"},
+    {"checkpoint", "compute the activations of repeated layers again in backward"},
+    {"accumulate", "add up gradients over smaller batches before the optimizer steps"},
+    {"zero_grad_early", "free gradients as soon as the optimizer has stepped"},
+    {"set_to_none", "free gradients instead of filling them with zeros"},
+    {"foreach_false", "step the optimizer tensor by tensor"},
+    {"fused", "use the optimizer's fused form, which needs no copies of all tensors"},
+    {"chunked_loss", "compute the output layer and the loss in parts"},
+    {"load_on_demand", "make each batch when it is needed"},
+    {"del_before_backward", "delete results that backward does not need, before it begins"},
+    {"bfloat16", "keep the model and what it computes in bfloat16; always listed last, as it "
+                 "changes the numbers"},
+    {NULL, NULL},
+};
+
+static const struct mt_glossary words[] = {
+    {"Pieces of advice", names, "only"},
+    {"How sure a saving is", bounds, NULL},
+    {NULL, NULL, NULL},
 };
 
 const struct mt_cmd mt_cmd_advise = {
@@ -292,6 +313,7 @@ const struct mt_cmd mt_cmd_advise = {
                 "  memtool advise base --verify changed --only checkpoint\n"
                 "  memtool advise small:16 large:32 --fit 24GiB\n",
     .opts = opts,
+    .words = words,
     .args_max = 3,
     .run = run,
 };

@@ -5,7 +5,16 @@
 #define MT_CMD_ADVISE_H
 
 #include "cmd/view.h"
-#include "lib/advice/rules.h"
+#include "lib/advice/advice.h"
+
+/* A part in percent; 0 of nothing. */
+double mt_advise_percent(int64_t part, int64_t whole);
+
+/* The columns of advice, and a row of it for a run with that peak, which for people is a paragraph.
+ * verify: the command that compares it with what the changed program recorded. */
+void mt_advise_columns(struct mt_report *r);
+void mt_advise_add_row(struct mt_report *r, const struct mt_advice *a, int64_t peak_b,
+                       const char *verify);
 
 /* What is asked about the size of batches. */
 struct mt_batch_asked {
@@ -30,6 +39,7 @@ struct mt_verify_asked {
     const char *device; /* NULL: the one with most bytes allocated */
     const char *only;   /* what was changed; NULL: what the runs show to have been */
     const struct mt_advice_choice *choice;
+    bool parts_given;            /* the micro-batches of `choice`; else they are those of NEWRUN */
     double tolerance, least_pct; /* percent: of the saving; of the peak, to be looked for */
 };
 

@@ -115,7 +115,7 @@ static void add_row(struct batches *b, int64_t n, int64_t recorded_b)
         c[1] = mt_cell_int(peak);
     if (recorded_b != MT_UNKNOWN)
         c[2] = mt_cell_int(recorded_b);
-    c[3] = mt_cell_text(mt_batch_method_names[b->batch.method]);
+    c[4] = mt_cell_text(mt_batch_method_names[b->batch.method]);
 }
 
 static void add_recorded(struct batches *b)
@@ -127,6 +127,7 @@ static void add_recorded(struct batches *b)
     const struct recorded *third = &b->all[2];
     double peak = (double)mt_batch_peak(&b->batch, third->n);
     b->off_pct = 100.0 * (peak - (double)third->facts.peak_b) / (double)third->facts.peak_b;
+    b->r->rows.v[b->r->rows.n - 1].cells[3] = mt_cell_real(b->off_pct);
 }
 
 /* What cannot be told of one run. */
@@ -168,14 +169,19 @@ static bool is_refused(const struct batches *b)
 /* No figure, and why. */
 static enum mt_status cannot_tell(struct batches *b, struct mt_err *err)
 {
-    if (is_refused(b))
-        mt_report_note(b->r, "The third run is %.1f %% off what the others predict: no figure.",
-                       b->off_pct);
-    else
-        mt_report_note(b->r,
-                       "%s not show how the peak grows with the batch: no figure. Record a size at "
-                       "which what is of the batch is a larger part of the peak.",
-                       b->n > 1 ? "These runs do" : "This run does");
+    if (is_refused(b)) {
+        char *why =
+            mt_asprintf("the third run is %.1f %% off what the others predict.", b->off_pct);
+        mt_report_cannot_tell(b->r, why, "Record runs of one program that differ in nothing else.");
+        free(why);
+    } else {
+        mt_report_cannot_tell(b->r,
+                              b->n > 1
+                                  ? "these runs do not show how the peak grows with the batch."
+                                  : "this run does not show how the peak grows with the batch.",
+                              "Record a size at which what is of the batch is a larger part of the "
+                              "peak.");
+    }
     *b->exit_code = 3;
     return mt_show(b->r, err);
 }
@@ -206,7 +212,8 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
     b->r->keep_order = true;
     b->r->title = mt_asprintf("%s · %s · peak at other batch sizes", b->all[0].view.run.name,
                               b->all[0].view.device.name);
-    mt_report_columns(b->r, "batch_n new_peak_b peak_b=RECORDED method");
+    mt_report_columns(b->r, "batch_n new_peak_b peak_b=RECORDED -deviation_pct method");
+    b->r->columns.v[3].hidden = b->n < RUNS;
     for (int i = 0; i < b->n; i++)
         mt_view_about(&b->all[i].view, b->r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
     for (int i = 0; i < b->n; i++)

@@ -24,6 +24,7 @@ struct side {
 struct verification {
     const struct mt_verify_asked *asked;
     struct side side[SIDES];
+    struct mt_advice_choice choice;
     struct mt_advices judged; /* those asked for, or made */
     struct mt_strtab strings;
     struct mt_report *r;
@@ -32,11 +33,9 @@ struct verification {
 
 /* ---- the runs ---- */
 
-static enum mt_status find_advice(struct side *s, const struct mt_advice_choice *choice,
-                                  struct mt_err *err)
+static enum mt_status load_facts(struct side *s, struct mt_err *err)
 {
-    MT_TRY(mt_advice_facts_load(&s->view.blocks, &s->view.device, &s->facts, err));
-    return mt_advices_find(&s->facts, choice, NULL, &s->strings, &s->advices, err);
+    return mt_advice_facts_load(&s->view.blocks, &s->view.device, &s->facts, err);
 }
 
 static enum mt_status open_before(struct verification *v, const char *ref, struct mt_err *err)
@@ -47,12 +46,12 @@ static enum mt_status open_before(struct verification *v, const char *ref, struc
     MT_TRY(mt_view_open(&s->view, ref, &wanted, err));
     if (!s->view.has_device)
         return mt_fail_no_memory(&s->view.run, ": nothing was predicted", err);
-    return find_advice(s, v->asked->choice, err);
+    return load_facts(s, err);
 }
 
-static void cannot_tell(struct verification *v, const char *why)
+static void cannot_tell(struct verification *v, const char *why, const char *ask_instead)
 {
-    mt_report_note(v->r, "Cannot tell: %s", why);
+    mt_report_cannot_tell(v->r, why, ask_instead);
     v->exit_code = 3;
 }
 
@@ -95,7 +94,7 @@ static enum mt_status open_after(struct verification *v, bool *told, struct mt_e
     char *why = why_not(&s->view, device);
     *told = !why;
     if (why) {
-        cannot_tell(v, why);
+        cannot_tell(v, why, "Record the changed program as the first one was.");
         free(why);
         return MT_OK;
     }
@@ -103,7 +102,7 @@ static enum mt_status open_after(struct verification *v, bool *told, struct mt_e
     s->view = (struct mt_view){0};
     wanted = (struct mt_view_wanted){MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device, NEEDED, NULL};
     MT_TRY(mt_view_open(&s->view, v->asked->run, &wanted, err));
-    return find_advice(s, v->asked->choice, err);
+    return load_facts(s, err);
 }
 
 /* A recording of a part of a program had a lower peak, perhaps, for what is not in it. */
@@ -118,7 +117,7 @@ static enum mt_status check_whole(struct verification *v, bool *whole, struct mt
         if (!gaps || !*whole)
             continue;
         char *why = mt_asprintf("run '%s' %s.", view->run.name, mt_gaps_text(gaps));
-        cannot_tell(v, why);
+        cannot_tell(v, why, "Record it whole.");
         free(why);
         *whole = false;
     }
@@ -179,9 +178,9 @@ static void add_row(struct verification *v, const struct mt_advice *a, bool judg
     c[4] = mt_cell_int(mt_wrap_sub(peak_b, recorded_b));
     if (mt_verify_error(a, recorded_b, &percent))
         c[5] = mt_cell_real(percent);
-    bool holds = mt_verify_holds(a, peak_b, recorded_b, v->asked->tolerance);
-    c[7] = mt_cell_text(holds ? "holds" : "off");
-    v->exit_code = holds ? 0 : 1;
+    enum mt_verdict_of_advice verdict = mt_verify_judge(a, peak_b, recorded_b, v->asked->tolerance);
+    c[7] = mt_cell_text(mt_verify_names[verdict]);
+    v->exit_code = verdict == MT_VERIFY_OFF;
 }
 
 static void describe(struct verification *v)
@@ -195,23 +194,27 @@ static void describe(struct verification *v)
 
 static void explain(struct verification *v)
 {
-    mt_report_footer(v->r,
-                     "A prediction holds if its saving is within %g %% of what was saved, or "
-                     "within 1 %% of the peak.",
-                     v->asked->tolerance);
+    mt_report_footer(
+        v->r,
+        "holds: the predicted saving is within %g %% of what was saved, or within 1 %% "
+        "of the peak. saved more: it is lower than that, which is no failure. off: it "
+        "is higher.",
+        v->asked->tolerance);
 }
 
 static void judge(struct verification *v)
 {
     const struct mt_advice *judged = find_judged(v);
+    if (judged)
+        explain(v);
     for (size_t i = 0; i < v->judged.all.n; i++) {
         const struct mt_advice *a = &v->judged.all.v[i];
         if (a->applies)
             add_row(v, a, a == judged);
         else {
-            char *why = mt_asprintf("run '%s' shows nothing to change by %s.",
-                                    v->side[BEFORE].view.run.name, a->rule->id);
-            cannot_tell(v, why);
+            char *why = mt_asprintf("%s does not apply to run '%s': %s.", a->rule->id,
+                                    v->side[BEFORE].view.run.name, a->because);
+            cannot_tell(v, why, "`memtool advise --all` says what applies to a run, and why.");
             free(why);
         }
     }
@@ -220,39 +223,79 @@ static void judge(struct verification *v)
             v->exit_code = 3;
 }
 
-static enum mt_status compare(struct verification *v, struct mt_err *err)
+/* The first program in as many parts as the second runs, unless --accumulate says how many. */
+static enum mt_status find_advice(struct verification *v, struct mt_err *err)
 {
     const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
-    struct mt_buf made = {0};
-    enum mt_status st = MT_OK;
-    const char *only = v->asked->only;
-    char *why = mt_verify_differ(&before, &after);
-    describe(v);
-    if (!why && !only && after.facts->peak_b > before.facts->peak_b)
-        why = mt_asprintf("the peak of '%s' is higher than that of '%s': no advice was followed "
-                          "alone. Name what was changed: --only checkpoint.",
-                          after.name, before.name);
-    if (!why && !only) {
-        int n = find_made(v, &made);
-        only = made.s;
-        if (!n)
-            why = mt_asprintf("nothing that was advised for '%s' shows in '%s'. Name what was "
-                              "changed: --only checkpoint.",
-                              before.name, after.name);
-        else if (n > 1)
-            why = mt_asprintf("several changes may be what shows in '%s'. Name those that were "
-                              "made: --only %s.",
-                              after.name, made.s);
+    v->choice = *v->asked->choice;
+    int64_t parts = v->asked->parts_given ? MT_UNKNOWN : mt_verify_parts(&before, &after);
+    if (parts != MT_UNKNOWN)
+        v->choice.accumulate = parts;
+    for (int i = 0; i < SIDES; i++) {
+        struct side *s = &v->side[i];
+        MT_TRY(mt_advices_find(&s->facts, &v->choice, NULL, &s->strings, &s->advices, err));
     }
+    return MT_OK;
+}
+
+/* Says in how many parts accumulate was predicted. */
+static void note_parts(struct verification *v, const char *only)
+{
+    long long n = (long long)v->choice.accumulate;
+    if (!strstr(only, "accumulate"))
+        return;
+    mt_report_param(v->r, "accumulate", mt_cell_int(n));
+    mt_report_footer(v->r, "accumulate is predicted for %lld micro-batches%s.", n,
+                     v->choice.accumulate == v->asked->choice->accumulate
+                         ? ""
+                         : ", as many as the changed program runs");
+}
+
+/* Why nothing can be judged, allocated; NULL: it can be. *only: what was changed, perhaps found in
+ * `made`; *ask: what to ask instead, allocated. */
+static char *why_none(struct verification *v, const char **only, struct mt_buf *made, char **ask)
+{
+    const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
+    char *why = mt_verify_differ(&before, &after);
+    if (why || *only)
+        return why;
+    if (after.facts->peak_b > before.facts->peak_b) {
+        *ask = mt_strdup("Name what was changed: --only checkpoint.");
+        return mt_asprintf("the peak of '%s' is higher than that of '%s': no advice was followed "
+                           "alone.",
+                           after.name, before.name);
+    }
+    int n = find_made(v, made);
+    *only = made->s;
+    if (n == 1)
+        return NULL;
+    *ask = n ? mt_asprintf("Name those that were made: --only %s.", made->s)
+             : mt_strdup("Name what was changed: --only checkpoint.");
+    return n ? mt_asprintf("several changes may be what shows in '%s'.", after.name)
+             : mt_asprintf("nothing that was advised for '%s' shows in '%s'.", before.name,
+                           after.name);
+}
+
+static enum mt_status compare(struct verification *v, struct mt_err *err)
+{
+    struct mt_buf made = {0};
+    const char *only = v->asked->only;
+    char *ask = NULL;
+    MT_TRY(find_advice(v, err));
+    enum mt_status st = MT_OK;
+    char *why = why_none(v, &only, &made, &ask);
+    describe(v);
     if (why)
-        cannot_tell(v, why);
+        cannot_tell(v, why, ask);
     else
-        st = mt_advices_find(before.facts, v->asked->choice, only, &v->strings, &v->judged, err);
+        st =
+            mt_advices_find(&v->side[BEFORE].facts, &v->choice, only, &v->strings, &v->judged, err);
     if (!why && st == MT_OK) {
-        explain(v);
+        note_parts(v, only);
         judge(v);
     }
     free(why);
+    free(ask);
     mt_buf_free(&made);
     return st;
 }

@@ -185,7 +185,13 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     st = ended == MT_OK ? st : ended;
     for (size_t i = 0; i < n && !mt_output_formats[how.format].notes_inside; i++) {
         mt_show_notes(reports[i]);
-        if (!mt_people_read() && reports[i]->left_out) /* csv and tsv have no place for it */
+        if (mt_people_read()) /* csv and tsv have no place for the rest */
+            continue;
+        char *no_answer = mt_report_cannot_tell_text(reports[i]);
+        if (no_answer)
+            show_note(no_answer);
+        free(no_answer);
+        if (reports[i]->left_out)
             show_note(reports[i]->left_out);
     }
     return st;

@@ -1,62 +1,10 @@
 #include "lib/advice/advice.h"
 
-#include "lib/base/map.h"
+#include "lib/advice/evidence.h"
 #include "lib/base/nearest.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- evidence ---- */
-
-static uint32_t site_text(const struct mt_advice_facts *f, struct mt_strtab *strings, uint32_t node)
-{
-    const struct mt_tree *t = f->tree;
-    if (node == MT_NONE)
-        return mt_strtab_add(strings, "[outside ops]", strlen("[outside ops]"));
-    const struct mt_tree_node *n = &t->nodes.v[node];
-    const char *scope = n->scope == MT_NONE ? NULL : mt_strtab_get(&t->strings, n->scope);
-    return mt_site_text(strings, mt_strtab_get(&t->strings, n->top), scope);
-}
-
-static int site_cmp(const void *a, const void *b)
-{
-    const struct mt_advice_site *x = a, *y = b;
-    if (x->at_peak_b != y->at_peak_b)
-        return x->at_peak_b < y->at_peak_b ? 1 : -1;
-    return strcmp(x->name, y->name);
-}
-
-/* What the plan touches of what was alive at the peak. */
-static void find_evidence(const struct mt_advice_plan *p, struct mt_strtab *strings,
-                          struct mt_advice *out)
-{
-    const struct mt_advice_facts *f = p->f;
-    struct mt_map index = {0};
-    MT_VEC(uint32_t) names = {0};
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        if (!p->touched[i] || b->alloc_record > f->peak_record || b->freed_record <= f->peak_record)
-            continue;
-        uint32_t name = site_text(f, strings, b->node);
-        uint32_t *at = mt_map_at(&index, name);
-        if (*at == MT_MAP_NONE) {
-            *at = (uint32_t)out->sites.n;
-            *mt_vec_push(&names) = name;
-            *mt_vec_push(&out->sites) = (struct mt_advice_site){0};
-        }
-        struct mt_advice_site *s = &out->sites.v[*at];
-        mt_wrap_inc(&s->at_peak_b, b->bytes);
-        s->at_peak_n++;
-        mt_wrap_inc(&out->at_peak_b, b->bytes);
-        out->at_peak_n++;
-    }
-    for (size_t i = 0; i < out->sites.n; i++) /* texts may have moved */
-        out->sites.v[i].name = mt_strtab_get(strings, names.v[i]);
-    if (out->sites.n)
-        qsort(out->sites.v, out->sites.n, sizeof *out->sites.v, site_cmp);
-    mt_vec_free(&names);
-    mt_map_free(&index);
-}
 
 /* ---- rules ---- */
 
@@ -67,6 +15,13 @@ static enum mt_phase phase_at(const struct mt_advice_facts *f, int64_t record)
         if (f->blocks.v[i].alloc_record == record && f->blocks.v[i].node != MT_NONE)
             return (enum mt_phase)f->tree->nodes.v[f->blocks.v[i].node].phase;
     return MT_PHASE_OTHER;
+}
+
+/* A text that a rule wrote, or has for all programs; NULL: neither. Allocated. */
+static char *text_of(const struct mt_buf *written, const char *fixed)
+{
+    const char *s = written->n ? written->s : fixed;
+    return s ? mt_strdup(s) : NULL;
 }
 
 /* Takes what the plan comes to. */
@@ -81,9 +36,11 @@ static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, st
     a->new_peak_ns = record < 0 ? MT_UNKNOWN : f->record_ns[record];
     a->new_peak_phase = phase_at(f, record);
     a->price_ns = p->price_ns;
-    a->because = mt_strdup(p->because.s ? p->because.s : "");
-    a->how = mt_strdup(p->how.s ? p->how.s : a->rule->how);
-    find_evidence(p, strings, a);
+    a->subject = text_of(&p->subject, NULL);
+    a->because = text_of(&p->because, "");
+    a->price = text_of(&p->price, a->rule->price);
+    a->how = text_of(&p->how, a->rule->how);
+    mt_advice_find_evidence(p, strings, a);
 }
 
 static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
@@ -91,8 +48,14 @@ static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_cho
 {
     struct mt_advice_plan p;
     mt_advice_plan_init(&p, f, choice);
-    if (a->rule->apply(&p))
+    if (a->rule->apply(&p)) {
         finish(&p, strings, a);
+    } else {
+        a->bound = MT_BOUND_NONE;
+        a->price_ns = MT_UNKNOWN;
+        a->because = mt_strdup(a->rule->lacks);
+        a->how = mt_strdup(a->rule->how);
+    }
     mt_advice_plan_free(&p);
 }
 
@@ -121,14 +84,18 @@ static void put_behind(struct mt_buf *left, struct mt_buf *before)
 static void join(struct mt_advice_plan *p, const struct mt_advice_rule *rule, struct mt_buf *id)
 {
     enum mt_advice_bound bound = p->bound;
-    struct mt_buf because = p->because, how = p->how;
-    p->because = p->how = (struct mt_buf){0};
+    struct mt_buf because = p->because, how = p->how, price = p->price;
+    p->because = p->how = p->price = (struct mt_buf){0};
     rule->apply(p);
     p->bound = p->bound > bound ? p->bound : bound;
     if (!p->how.n)
         mt_buf_adds(&p->how, rule->how);
+    if (!p->price.n && rule->price)
+        mt_buf_adds(&p->price, rule->price);
+    mt_buf_clear(&p->subject); /* each has its own */
     put_behind(&p->because, &because);
     put_behind(&p->how, &how);
+    put_behind(&p->price, &price);
     mt_buf_addf(id, "%s%s", id->n ? "+" : "", rule->id);
 }
 
@@ -160,6 +127,8 @@ static void try_together(const struct mt_advice_facts *f, const struct mt_advice
 static int saving_cmp(const void *a, const void *b)
 {
     const struct mt_advice *x = a, *y = b;
+    if (x->applies && y->applies && x->rule->retypes != y->rule->retypes)
+        return x->rule->retypes ? 1 : -1;
     int64_t s = x->applies ? x->saving_b : INT64_MIN, t = y->applies ? y->saving_b : INT64_MIN;
     return s != t ? (s < t ? 1 : -1) : (x->rule > y->rule) - (x->rule < y->rule);
 }
@@ -234,7 +203,9 @@ void mt_advices_free(struct mt_advices *a)
 {
     free((char *)a->joined.id);
     for (size_t i = 0; i < a->all.n; i++) {
+        free(a->all.v[i].subject);
         free(a->all.v[i].because);
+        free(a->all.v[i].price);
         free(a->all.v[i].how);
         mt_vec_free(&a->all.v[i].sites);
     }

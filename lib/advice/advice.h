@@ -11,10 +11,16 @@
 
 #include "lib/advice/rules.h"
 
-/* Call paths whose blocks would be held otherwise, by site; those with most at the peak first. */
+/* Call paths whose blocks would be held otherwise, by top op, scope, kind of module and place in
+ * the source; those with most at the peak first. Texts are borrowed from `strings` below. */
 struct mt_advice_site {
-    const char *name; /* as mt_site_text has it; borrowed */
+    const char *name;   /* as mt_site_text has it */
+    const char *top;    /* the op alone */
+    const char *scope;  /* NULL: none is around it */
+    const char *module; /* "Linear", whichever instance; NULL: none, or not recorded */
+    const char *source; /* "train.py:110 forward"; NULL: not recorded */
     int64_t at_peak_b, at_peak_n;
+    int64_t pieces_n; /* in so many of the pieces that repeat themselves; MT_UNKNOWN: none do */
 };
 
 struct mt_advice {
@@ -26,13 +32,17 @@ struct mt_advice {
     enum mt_phase new_peak_phase;
     int64_t at_peak_b, at_peak_n; /* blocks that it touches, of those alive at the recorded peak */
     int64_t price_ns;             /* of a step; MT_UNKNOWN */
-    char *because;                /* what was found */
+    char *subject;                /* what it is done to: "Block_0 ... Block_11"; NULL: no names */
+    char *because;                /* what was found; where it does not apply, what was not */
+    char *price;                  /* what it costs beside price_ns; NULL: nothing */
     char *how;                    /* a line of code */
     MT_VEC(struct mt_advice_site) sites;
 };
 
 struct mt_advices {
-    MT_VEC(struct mt_advice) all; /* one for each rule, those that save most first */
+    MT_VEC(struct mt_advice)
+    all;                          /* one for each rule: those that save most first, of another
+                                      type of numbers last */
     struct mt_advice_rule joined; /* what is made up of several */
 };
 

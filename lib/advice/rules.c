@@ -3,40 +3,53 @@
 
 #include <stdlib.h>
 
-const char *const mt_advice_bound_names[MT_BOUND_N] = {"exact", "about", "up_to"};
+const char *const mt_advice_bound_names[MT_BOUND_N] = {"exact", "about", "up_to", "none"};
 
 const struct mt_advice_rule mt_advice_rules[] = {
     {"no_grad", "compute without a graph where no backward pass follows",
-     "with torch.no_grad(): ...   (or torch.inference_mode())", NULL, .apply = mt_advise_no_grad},
+     "with torch.no_grad(): ...   (or torch.inference_mode())", NULL,
+     "every graph that is built is run backward", .apply = mt_advise_no_grad},
     {"detach", "keep no graph of results: detach what outlives its iteration",
      "total += loss.item()   (and del loss, outputs before the next iteration)", NULL,
-     .apply = mt_advise_detach},
+     "nothing outlives the two iterations after its own", .apply = mt_advise_detach},
     {"checkpoint", "compute the activations of repeated layers again in backward",
      "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
-     "the layers' forward pass once more in each step", .apply = mt_advise_checkpoint},
+     "the layers' forward pass once more in each step",
+     "no layers repeat themselves before a backward pass, or they are checkpointed already",
+     .apply = mt_advise_checkpoint},
     {"accumulate", "accumulate gradients over smaller batches",
      "for part in batch.chunk(N): (loss(part) / N).backward(); then one optimizer.step()",
-     "more, smaller kernels; batch norm sees smaller batches", .apply = mt_advise_accumulate,
-     .resizes = true},
+     "more, smaller kernels", "there is no backward pass, or no optimizer",
+     .apply = mt_advise_accumulate, .resizes = true},
     {"bfloat16", "keep the model and what it computes in bfloat16", "model = model.bfloat16()",
      "8 bits of precision are left of each number: training may change",
-     .apply = mt_advise_bfloat16, .resizes = true},
+     "the largest matrix product or convolution is not of float32, or does not show its type "
+     "(record_shapes=True)",
+     .apply = mt_advise_bfloat16, .resizes = true, .retypes = true},
     {"zero_grad_early", "free the gradients as soon as the optimizer has stepped",
      "optimizer.step(); optimizer.zero_grad(set_to_none=True)", NULL,
-     .apply = mt_advise_zero_grad_early},
+     "no gradient is alive while a later forward pass runs", .apply = mt_advise_zero_grad_early},
     {"set_to_none", "free gradients instead of filling them with zeros",
-     "optimizer.zero_grad(set_to_none=True)", NULL, .apply = mt_advise_set_to_none},
+     "optimizer.zero_grad(set_to_none=True)", NULL, "zero_grad fills no gradients with zeros",
+     .apply = mt_advise_set_to_none},
     {"foreach_false", "step the optimizer tensor by tensor", "torch.optim.Adam(..., foreach=False)",
-     "a slower step of the optimizer", .apply = mt_advise_foreach_false, .not = "fused"},
+     "a slower step of the optimizer",
+     "no optimizer of torch.optim works on all tensors at once (foreach)",
+     .apply = mt_advise_foreach_false, .not = "fused"},
     {"fused", "use the fused optimizer", "torch.optim.Adam(..., fused=True)", NULL,
+     "no optimizer that has a fused form works on all tensors at once (foreach)",
      .apply = mt_advise_fused},
     {"chunked_loss", "compute the output layer and the loss in parts",
-     "for part in hidden.chunk(N): checkpoint(head_and_loss, part, use_reentrant=False)",
-     "the output layer once more in each step", .apply = mt_advise_chunked_loss, .resizes = true},
+     "loss = sum(checkpoint(head_and_sum_loss, h, t, use_reentrant=False) for h, t in "
+     "zip(hidden.chunk(N), targets.chunk(N))) / targets.numel()",
+     "the output layer once more in each step", "the loss makes no block of 5 % of the peak",
+     .apply = mt_advise_chunked_loss, .resizes = true},
     {"load_on_demand", "make each batch when it is needed",
-     "for batch in loader:   (not list(loader))", NULL, .apply = mt_advise_load_on_demand},
+     "for batch in loader:   (not list(loader))", NULL, "no batches are made ahead of their steps",
+     .apply = mt_advise_load_on_demand},
     {"del_before_backward", "del the results that backward does not need, before it begins",
      "loss = criterion(model(x), y)   (or: del logits)", NULL,
+     "no variable holds a result that backward does not need",
      .apply = mt_advise_del_before_backward},
 };
 const size_t mt_advice_rule_n = MT_ARRAY_LEN(mt_advice_rules);
@@ -55,8 +68,11 @@ void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts 
 void mt_advice_plan_free(struct mt_advice_plan *p)
 {
     mt_vec_free(&p->lives.all);
+    mt_buf_free(&p->subject);
     mt_buf_free(&p->because);
     mt_buf_free(&p->how);
+    mt_buf_free(&p->price);
+    free(p->piece);
     free(p->touched);
     p->touched = NULL;
 }

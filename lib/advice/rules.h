@@ -9,8 +9,14 @@
 #include "lib/advice/lives.h"
 
 /* How sure the new peak is. */
-enum mt_advice_bound { MT_BOUND_EXACT, MT_BOUND_ABOUT, MT_BOUND_UP_TO, MT_BOUND_N };
-extern const char *const mt_advice_bound_names[MT_BOUND_N]; /* "exact", "about", "up_to" */
+enum mt_advice_bound {
+    MT_BOUND_EXACT,
+    MT_BOUND_ABOUT,
+    MT_BOUND_UP_TO,
+    MT_BOUND_NONE, /* there is nothing to change */
+    MT_BOUND_N
+};
+extern const char *const mt_advice_bound_names[MT_BOUND_N]; /* "up_to" */
 
 /* What users choose of rules. */
 struct mt_advice_choice {
@@ -26,9 +32,13 @@ struct mt_advice_plan {
         lives;     /* one for each block, by its index; behind them what comes in addition */
     bool *touched; /* by block: it would be held otherwise */
     enum mt_advice_bound bound;
-    int64_t price_ns;      /* of a step; MT_UNKNOWN: nothing is known of it, or it is free */
+    int64_t price_ns; /* of a step; MT_UNKNOWN: nothing is known of it, or it is free */
+    uint32_t *piece;  /* by block: the piece of the program it is of, from 1 on, 0: none; NULL: the
+                         rule knows of no pieces */
+    struct mt_buf subject; /* what it is done to; empty: nothing has a name */
     struct mt_buf because; /* what was found */
     struct mt_buf how;     /* a line of code for this program; empty: that of the rule */
+    struct mt_buf price;   /* the same of what it costs */
 };
 
 /* Returns whether there is anything to change. */
@@ -38,9 +48,11 @@ struct mt_advice_rule {
     const char *what;  /* in words */
     const char *how;   /* a line of code */
     const char *price; /* what it costs beside price_ns; NULL: nothing */
+    const char *lacks; /* where it does not apply: why */
     mt_advice_apply *apply;
     bool resizes; /* blocks get other sizes; else other lives, those added being as large as the
                      block is by then */
+    bool retypes; /* numbers get another type */
     const char * not ; /* a rule that does the same otherwise, id; NULL: none */
 };
 extern const struct mt_advice_rule mt_advice_rules[];

@@ -66,6 +66,26 @@ static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_ba
     return mt_wrap_sub(most, least) > f->peak_b / 100;
 }
 
+static bool has_batch_norm(const struct mt_advice_facts *f)
+{
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].top == i && strstr(mt_advice_name(f, i), "batch_norm"))
+            return true;
+    return false;
+}
+
+static void describe_parts(struct mt_advice_plan *p)
+{
+    long long n = (long long)p->choice->accumulate;
+    mt_buf_addf(&p->because, "%lld batches in place of one, gradients kept between them", n);
+    mt_buf_addf(&p->how,
+                "for part in batch.chunk(%lld): (loss(part) / %lld).backward(); then one "
+                "optimizer.step()",
+                n, n);
+    if (has_batch_norm(p->f))
+        mt_buf_adds(&p->price, "more, smaller kernels; batch norm sees smaller batches");
+}
+
 bool mt_advise_accumulate(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
@@ -99,8 +119,7 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
     p->bound = depends_on_unsure(p, &sizes) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
     mt_batch_sizes_free(&sizes);
     free(ends);
-    mt_buf_addf(&p->because, "%lld batches in place of one, gradients kept between them",
-                (long long)p->choice->accumulate);
+    describe_parts(p);
     return true;
 }
 

@@ -2,6 +2,7 @@
  * Checkpoints: of layers that follow each other, what is made inside is made again in backward. The
  * layers are found by the ops of the forward pass, which repeat themselves.
  */
+#include "lib/advice/evidence.h"
 #include "lib/advice/repeats.h"
 #include "lib/advice/rules.h"
 
@@ -22,8 +23,9 @@ struct checkpoint {
     struct mt_map key_of;     /* string of the shape, frame -> key */
     MT_VEC(int64_t) again_ns; /* of each op */
     const struct mt_advice_backward *backward;
-    size_t piece_n; /* of the longest stretch */
-    bool by_name;   /* whatever the shapes: of experts they differ from layer to layer */
+    size_t piece_n;      /* of the longest stretch */
+    uint32_t next_piece; /* the number of the next, of all passes and stretches */
+    bool by_name;        /* whatever the shapes: of experts they differ from layer to layer */
     int64_t price_ns;
     bool any, found; /* in the recording, in this pass */
 };
@@ -181,6 +183,7 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
     uint32_t output = output_of(c, from, to, end_ns);
     if (again_ns == INT64_MAX)
         return;
+    c->next_piece++;
     mt_wrap_inc(&c->price_ns,
                 mt_wrap_sub(f->ops.v[c->ops.v[to - 1]].end_ns, f->ops.v[c->ops.v[from]].start_ns));
     for (size_t i = from; i < to; i++)
@@ -195,6 +198,7 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
                 continue;
             *mt_vec_push(&c->p->lives.all) =
                 (struct mt_life){again, b->freed_record, c->p->lives.all.v[own].bytes};
+            c->p->piece[own] = c->next_piece;
             c->any = c->found = true;
         }
 }
@@ -211,9 +215,34 @@ static bool are_layer(const struct checkpoint *c, size_t from, size_t to)
     return true;
 }
 
+/* Appends the name of a piece: of the module or annotation around all of its ops. */
+static void add_name(const struct checkpoint *c, size_t from, size_t to, struct mt_buf *out)
+{
+    const struct mt_advice_op *ops = c->f->ops.v;
+    uint32_t around = ops[c->ops.v[from]].node;
+    for (size_t i = from + 1; i < to; i++)
+        around = mt_advice_around(c->f, around, ops[c->ops.v[i]].node);
+    mt_advice_add_piece_name(c->f, around, out);
+}
+
+/* "Block_0 ... Block_11", if pieces have names of their own. */
+static void name_pieces(struct checkpoint *c, size_t start, size_t period, size_t n)
+{
+    struct mt_buf first = {0}, last = {0};
+    size_t end = start + (n - 1) * period;
+    add_name(c, start, start + period, &first);
+    add_name(c, end, end + period, &last);
+    mt_buf_clear(&c->p->subject);
+    if (first.n && last.n && strcmp(first.s, last.s) != 0)
+        mt_buf_addf(&c->p->subject, "%s ... %s", first.s, last.s);
+    mt_buf_free(&first);
+    mt_buf_free(&last);
+}
+
 static void describe(struct checkpoint *c, size_t start, size_t period, size_t n)
 {
     c->piece_n = n;
+    name_pieces(c, start, period, n);
     mt_buf_clear(&c->p->because);
     mt_buf_addf(&c->p->because, "%zu repeated pieces from %s to %s, of %zu ops each", n,
                 mt_advice_name(c->f, c->ops.v[start]),
@@ -251,6 +280,7 @@ bool mt_advise_checkpoint(struct mt_advice_plan *p)
         if (c.f->blocks.v[i].category == MT_CATEGORY_RECOMPUTED)
             return false; /* it does so already */
     mt_advice_blocks_of_ops(c.f, &c.first, &c.of_op);
+    p->piece = mt_alloc((c.f->blocks.n + 1) * sizeof *p->piece);
     for (size_t i = 0; i < c.f->backwards.n; i++) {
         c.backward = &c.f->backwards.v[i];
         c.found = false;

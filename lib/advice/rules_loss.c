@@ -81,9 +81,13 @@ bool mt_advise_chunked_loss(struct mt_advice_plan *p)
     add_partial_gradients(p, makes);
     free(makes);
     p->bound = MT_BOUND_ABOUT;
-    if (any)
-        mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",
-                    mt_human_bytes(largest, size), (long long)p->choice->chunks);
+    long long n = (long long)p->choice->chunks;
+    mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",
+                mt_human_bytes(largest, size), n);
+    mt_buf_addf(&p->how,
+                "loss = sum(checkpoint(head_and_sum_loss, h, t, use_reentrant=False) for h, t in "
+                "zip(hidden.chunk(%lld), targets.chunk(%lld))) / targets.numel()",
+                n, n);
     return any;
 }
 

@@ -151,15 +151,26 @@ bool mt_verify_error(const struct mt_advice *a, int64_t recorded_b, double *perc
     return true;
 }
 
-bool mt_verify_holds(const struct mt_advice *a, int64_t peak_b, int64_t recorded_b,
-                     double tolerance)
+const char *const mt_verify_names[MT_VERIFY_N] = {"holds", "saved more", "off"};
+
+enum mt_verdict_of_advice mt_verify_judge(const struct mt_advice *a, int64_t peak_b,
+                                          int64_t recorded_b, double tolerance)
 {
-    double off = (double)mt_wrap_sub(a->new_peak_b, recorded_b); /* above 0: it saved more */
+    double above = (double)mt_wrap_sub(a->new_peak_b, recorded_b); /* above 0: it saved more */
     double percent, small = (double)peak_b / 100;
-    bool error = mt_verify_error(a, recorded_b, &percent);
-    if (off <= small && off >= -small)
-        return true;
-    if (!error)
-        return false;
-    return percent >= -tolerance && (percent <= tolerance || a->bound == MT_BOUND_UP_TO);
+    if (above <= small && above >= -small)
+        return MT_VERIFY_HOLDS;
+    if (!mt_verify_error(a, recorded_b, &percent))
+        return MT_VERIFY_OFF;
+    if (percent < -tolerance)
+        return MT_VERIFY_MORE;
+    return percent <= tolerance || a->bound == MT_BOUND_UP_TO ? MT_VERIFY_HOLDS : MT_VERIFY_OFF;
+}
+
+int64_t mt_verify_parts(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    const struct mt_advice_facts *x = before->facts, *y = after->facts;
+    uint64_t once = (uint64_t)x->backwards.n * y->optimizers.n;
+    uint64_t parts = (uint64_t)y->backwards.n * x->optimizers.n;
+    return once && parts % once == 0 && parts / once > 1 ? (int64_t)(parts / once) : MT_UNKNOWN;
 }

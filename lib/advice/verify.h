@@ -26,9 +26,22 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
  * peak is no lower. */
 bool mt_verify_error(const struct mt_advice *a, int64_t recorded_b, double *percent);
 
-/* Whether the prediction holds within that many percent of the recorded saving, or 1 % of the peak
- * of the first program. What saves "up to" so much holds with anything from 0 to that. */
-bool mt_verify_holds(const struct mt_advice *a, int64_t peak_b, int64_t recorded_b,
-                     double tolerance);
+/* What a recorded peak says of a prediction. */
+enum mt_verdict_of_advice {
+    MT_VERIFY_HOLDS,
+    MT_VERIFY_MORE, /* more was saved than predicted, by more than the tolerance */
+    MT_VERIFY_OFF,  /* less was */
+    MT_VERIFY_N
+};
+extern const char *const mt_verify_names[MT_VERIFY_N]; /* "holds", "saved more", "off" */
+
+/* A prediction holds within that many percent of the recorded saving, or 1 % of the peak of the
+ * first program. What saves "up to" so much holds with anything from 0 to that. */
+enum mt_verdict_of_advice mt_verify_judge(const struct mt_advice *a, int64_t peak_b,
+                                          int64_t recorded_b, double tolerance);
+
+/* How many backward passes the second program runs for each one of the first, by step of an
+ * optimizer: into how many parts it cuts a batch. MT_UNKNOWN: not a whole number of two or more. */
+int64_t mt_verify_parts(const struct mt_verify_run *before, const struct mt_verify_run *after);
 
 #endif

@@ -88,7 +88,11 @@ void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell)
         mt_buf_adds(out, digits);
         break;
     case MT_CELL_TEXT:
+    case MT_CELL_JSON:
         mt_buf_adds(out, cell->s);
+        break;
+    case MT_CELL_BOOL:
+        mt_buf_adds(out, cell->i ? "true" : "false");
         break;
     case MT_CELL_NULL:
         break;
@@ -141,6 +145,10 @@ void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, const struct
     }
     if (cell->kind == MT_CELL_TEXT) {
         mt_render_text(out, cell->s, column->text);
+        return;
+    }
+    if (cell->kind == MT_CELL_BOOL || cell->kind == MT_CELL_JSON) {
+        mt_render_raw(out, cell);
         return;
     }
     if (unit == MT_UNIT_CHANGE && (cell->kind == MT_CELL_INT ? cell->i > 0 : cell->r > 0))

@@ -85,6 +85,18 @@ static void put_row(const struct mt_report *r, const struct mt_buf *keys,
     put(row, first ? "\n" : ",\n", "", out);
 }
 
+/* {"why":...,"ask_instead":...} beside an answer that is null; nothing where there is an answer. */
+static void put_cannot_tell(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
+{
+    const char *ask = r->cannot_tell.ask_instead;
+    if (!r->cannot_tell.why)
+        return;
+    cJSON *said = cJSON_CreateObject();
+    cJSON_AddItemToObject(said, "why", json_text(r->cannot_tell.why, scratch));
+    cJSON_AddItemToObject(said, "ask_instead", ask ? json_text(ask, scratch) : cJSON_CreateNull());
+    put(said, "\"answer\":null,\n\"cannot_tell\":", ",\n", out);
+}
+
 static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
 {
     struct mt_buf *keys = mt_alloc((r->columns.n + 1) * sizeof *keys);
@@ -111,6 +123,7 @@ void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE
     use_cjson();
     put(json_text(r->schema, &scratch), "{\"schema\":", "", out);
     fprintf(out, ",\"version\":%d,\n", r->version);
+    put_cannot_tell(r, &scratch, out);
     put(json_runs(r, &scratch), "\"runs\":", ",\n", out);
     put(json_params(r->params.v, r->params.n, &scratch), "\"params\":", ",\n", out);
     put(json_params(r->totals.v, r->totals.n, &scratch), "\"totals\":", ",\n", out);

@@ -61,7 +61,7 @@ static void put_row(const struct mt_report *r, const struct dialect *d, bool ter
             mt_buf_addc(line, d->separator);
         if (mt_render_unknown(&cells[c]))
             mt_buf_adds(line, d->unknown);
-        else if (cells[c].kind == MT_CELL_TEXT)
+        else if (cells[c].kind == MT_CELL_TEXT || cells[c].kind == MT_CELL_JSON)
             add_text(line, d, cells[c].s, terminal);
         else
             mt_render_raw(line, &cells[c]);

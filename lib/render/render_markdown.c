@@ -113,10 +113,17 @@ void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, 
         fprintf(out, "%s\n\n", line.s);
     if (r->rows.n)
         put_rows(r, how, out);
-    else {
+    else if (!r->cannot_tell.why) {
         mt_buf_clear(&line);
         add_words(&line, r->empty ? r->empty : "no rows", how->ascii);
         fprintf(out, "%s\n", line.s);
+    }
+    if (r->cannot_tell.why) {
+        char *said = mt_report_cannot_tell_text(r);
+        mt_buf_clear(&line);
+        add_words(&line, said, how->ascii);
+        fprintf(out, "%s%s\n", r->rows.n ? "\n" : "", line.s);
+        free(said);
     }
     for (size_t i = 0; i < r->footer.n; i++) {
         mt_buf_clear(&line);

@@ -246,6 +246,38 @@ static void put_rows(struct table *t)
     }
 }
 
+/* A line of a paragraph: its words behind what is up to its tab, and below. */
+static void put_paragraph_line(struct table *t, const char *s, size_t n)
+{
+    const char *tab = memchr(s, '\t', n);
+    size_t label_n = tab ? (size_t)(tab - s) : 0;
+    char *label = mt_strndup(s, label_n),
+         *words = mt_strndup(s + label_n + !!tab, n - label_n - !!tab);
+    int width = t->how->width;
+    mt_buf_clear(&t->cell);
+    mt_render_words(&t->cell, words, t->how->ascii);
+    mt_render_words(&t->line, label, t->how->ascii);
+    int from = mt_display_width(t->line.s);
+    if (width > 0 && width < from + WORDS_MIN)
+        width = from + WORDS_MIN;
+    mt_wrap_words(&t->line, t->cell.s, width, from);
+    put_line(t, NULL);
+    free(label);
+    free(words);
+}
+
+static void put_paragraphs(struct table *t)
+{
+    for (size_t i = 0; i < t->r->rows.n && !ferror(t->out); i++) {
+        const char *p = t->r->rows.v[i].lines;
+        for (size_t n; p && *p; p += n + (p[n] == '\n')) {
+            n = strcspn(p, "\n");
+            put_paragraph_line(t, p, n);
+        }
+        put_line(t, NULL);
+    }
+}
+
 /* The title and its end: on one line, where there is room. */
 static void put_title(struct table *t)
 {
@@ -284,13 +316,21 @@ void mt_render_table(const struct mt_report *r, const struct mt_render *how, FIL
     put_title(&t);
     if (r->figure)
         fputs(r->figure, out);
-    if (r->rows.n) {
+    if (r->rows.n && r->rows.v[0].lines) {
+        put_line(&t, NULL);
+        put_paragraphs(&t);
+    } else if (r->rows.n) {
         measure(&t);
         if (how->width > 0)
             fit(&t);
         put_rows(&t);
-    } else if (!r->figure || r->empty) {
+    } else if ((!r->figure || r->empty) && !r->cannot_tell.why) {
         put_words(&t, r->empty ? r->empty : "no rows");
+    }
+    if (r->cannot_tell.why) {
+        char *said = mt_report_cannot_tell_text(r);
+        put_words(&t, said);
+        free(said);
     }
     for (size_t i = 0; i < r->footer.n; i++)
         put_words(&t, r->footer.v[i]);

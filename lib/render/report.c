@@ -32,6 +32,8 @@ void mt_report_free(struct mt_report *r)
     free_texts(r->owned.v, r->owned.n);
     for (size_t i = 0; i < MT_ARRAY_LEN(r->runs); i++)
         free_run(&r->runs[i]);
+    free(r->cannot_tell.why);
+    free(r->cannot_tell.ask_instead);
     free(r->title);
     free(r->title_end);
     free(r->figure);
@@ -201,6 +203,30 @@ struct mt_cell mt_cell_real(double v)
 struct mt_cell mt_cell_text(const char *s)
 {
     return s ? (struct mt_cell){.kind = MT_CELL_TEXT, .s = s} : (struct mt_cell){0};
+}
+
+struct mt_cell mt_cell_bool(bool v)
+{
+    return (struct mt_cell){.kind = MT_CELL_BOOL, .i = v};
+}
+
+struct mt_cell mt_cell_json(const char *s)
+{
+    return s ? (struct mt_cell){.kind = MT_CELL_JSON, .s = s} : (struct mt_cell){0};
+}
+
+void mt_report_cannot_tell(struct mt_report *r, const char *why, const char *ask_instead)
+{
+    if (r->cannot_tell.why)
+        return;
+    r->cannot_tell.why = mt_strdup(why);
+    r->cannot_tell.ask_instead = ask_instead ? mt_strdup(ask_instead) : NULL;
+}
+
+char *mt_report_cannot_tell_text(const struct mt_report *r)
+{
+    const char *why = r->cannot_tell.why, *ask = r->cannot_tell.ask_instead;
+    return why ? mt_asprintf("Cannot tell: %s%s%s", why, ask ? " " : "", ask ? ask : "") : NULL;
 }
 
 static char *trimmed(const char *s, size_t n)

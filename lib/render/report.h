@@ -16,10 +16,12 @@ enum mt_cell_kind {
     MT_CELL_INT,
     MT_CELL_REAL,
     MT_CELL_TEXT, /* any bytes; what a terminal could act on is escaped when shown */
+    MT_CELL_BOOL, /* true or false */
+    MT_CELL_JSON, /* a JSON value; csv and tsv have its text */
 };
 
 struct mt_cell {
-    enum mt_cell_kind kind; /* says which of the three is set */
+    enum mt_cell_kind kind; /* says which of these is set: i also of a BOOL, s of JSON */
     union {
         int64_t i;
         double r;
@@ -64,6 +66,9 @@ struct mt_row {
     bool explicit_row;     /* [outside ops] and its like: shown dim */
     const char *tree;      /* drawn before the MT_UNIT_TREE column, e.g. "│  ├─ "; NULL: none.
                               Three columns a level; borrowed like the cells' texts */
+    const char *lines;     /* what a table for people shows in place of the cells: lines, up to
+                              the tab of each what its words are wrapped behind; NULL: the cells.
+                              All rows have them, or none; borrowed like texts */
 };
 
 struct mt_report {
@@ -82,12 +87,15 @@ struct mt_report {
     void *closure;
     /* After the last row of `next`: whether all came, with the error if not. NULL: always. */
     enum mt_status (*ended)(void *closure, struct mt_err *err);
-    int64_t left_out_n;    /* rows not shown: cut by --limit, --min, --name, or not looked at */
-    bool left_out_more;    /* or perhaps more than these: not all were counted */
-    int64_t cut_n;         /* of these: cut by mt_report_limit (cmd/common.h) */
-    const char *left_out;  /* what is said of them (mt_rows_footer); NULL: nothing */
-    MT_VEC(char *) notes;  /* whole sentences; after the table on stderr, and in json */
-    MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
+    int64_t left_out_n;   /* rows not shown: cut by --limit, --min, --name, or not looked at */
+    bool left_out_more;   /* or perhaps more than these: not all were counted */
+    int64_t cut_n;        /* of these: cut by mt_report_limit (cmd/common.h) */
+    const char *left_out; /* what is said of them (mt_rows_footer); NULL: nothing */
+    struct {
+        char *why, *ask_instead; /* sentences; why NULL: there is an answer */
+    } cannot_tell;               /* mt_report_cannot_tell */
+    MT_VEC(char *) notes;        /* whole sentences; after the table on stderr, and in json */
+    MT_VEC(char *) footer;       /* lines below the table on stdout, for people only; no newlines */
     const char *empty; /* what people read instead of no rows; NULL: "no rows"; static or a text of
                           the report */
     bool keep_order;   /* people's tables too show the columns in this order; else the one called
@@ -144,9 +152,21 @@ void mt_report_total(struct mt_report *r, const char *name, struct mt_cell value
 void mt_report_device_total(struct mt_report *r, const char *device, const char *name,
                             struct mt_cell value);
 
+/*
+ * Says that there is no answer, why, and what to ask instead (NULL: nothing), both sentences:
+ * people read them in place of rows; json has them as
+ * "answer":null,"cannot_tell":{"why":...,"ask_instead":...}, the other formats as notes. Commands
+ * that judge exit with 3 then. Of several calls the first counts.
+ */
+void mt_report_cannot_tell(struct mt_report *r, const char *why, const char *ask_instead);
+/* "Cannot tell: WHY ASK_INSTEAD", allocated; NULL: there is an answer. */
+char *mt_report_cannot_tell_text(const struct mt_report *r);
+
 struct mt_cell mt_cell_int(int64_t i);
 struct mt_cell mt_cell_real(double v);
 struct mt_cell mt_cell_text(const char *s); /* NULL gives a NULL cell */
+struct mt_cell mt_cell_bool(bool v);
+struct mt_cell mt_cell_json(const char *s); /* the same */
 
 /*
  * Keeps only the named columns, in that order (sets keep_order), hidden ones shown too.

@@ -67,9 +67,9 @@ VERIFIED = (
     ("gpt_adamw", "gpt_ckpt", "checkpoint", (), 0, "holds"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "0%"), 0, "holds"),  # within 1 % of the peak
     ("gpt_adamw", "gpt_ckpt", "accumulate", (), 0, "holds"),  # happens to save as much
-    ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 1, "off"),
+    ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 0, "saved more"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 1, "off"),
-    ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "nothing to change"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "zero_grad_early does not apply to run 'gpt_adamw': no gradient"),
     ("mlp_grad", "mlp_nograd", None, (), 0, "no_grad"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
     ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
@@ -77,7 +77,7 @@ VERIFIED = (
     ("gpt_adamw", "gpt_adamw", None, (), 3, "nothing that was advised"),
     ("gpt_ckpt", "gpt_adamw", None, (), 3, "is higher than that of 'gpt_ckpt'"),
     ("gpt_ckpt", "gpt_adamw", "chunked_loss", (), 1, "off"),
-    ("gpt_adamw", "gpt_ckpt", "zero_grad_early", (), 3, "nothing to change"),
+    ("gpt_adamw", "gpt_ckpt", "zero_grad_early", (), 3, "does not apply"),
     ("gpt_adamw", "gpt_accum", "accumulate", (), 3, "optimizer steps"),
     ("gpt_adamw", "mlp_adam", "checkpoint", (), 3, "different models"),
     ("cnn_b32", "cnn_b8", "accumulate", (), 3, "times as large"),
@@ -127,7 +127,8 @@ peaks = {run.name: run.devices[0]["peak_b"] for run in m.imported(sorted(files.i
 
 
 def advice(run, *options):
-    return {row["advice"]: row for row in m.rows("advise", run, *options)}
+    """What applies, by its name."""
+    return {row["advice"]: row for row in m.rows("advise", run, *options) if row["applies"]}
 
 
 def replay(run, changed):
@@ -206,9 +207,9 @@ for before, after in (("gpt_adamw", "cut"), ("cut", "gpt_ckpt"), ("cut", "cut"))
     for only in ((), ("--only", "checkpoint")):
         _, out, _ = m.run("advise", before, "--verify", after, *only, "--format", "json", codes=(3,))
         answer = json.loads(out)
-        told = [note for note in answer["notes"] if note.startswith("Cannot tell")]
-        m.check(told == ["Cannot tell: run 'cut' was read from a file that ends early."], before, after, only, told)
-        m.check(not answer["rows"] and len(answer["notes"]) > 1, before, after, only, "notes of the runs", answer)
+        why = answer["cannot_tell"]["why"]
+        m.check(why == "run 'cut' was read from a file that ends early.", before, after, only, why)
+        m.check(not answer["rows"] and answer["notes"], before, after, only, "notes of the runs", answer)
 # a device that is not the one with most memory, in both
 for name in ("gpt_adamw", "gpt_ckpt"):
     trace = json.loads(subprocess.run(["zstd", "-dc", files[name]], capture_output=True, check=True).stdout)
@@ -248,7 +249,7 @@ for args, sizes, word in (
     code, told, err = m.run("advise", *args, "--format", "json", codes=(3,))
     answer = json.loads(told)
     m.check([row["batch_n"] for row in answer["rows"]] == sizes, args, answer["rows"])
-    m.check(any(word in note for note in answer["notes"]), args, "says", answer["notes"])
+    m.check(answer["answer"] is None and word in answer["cannot_tell"]["why"], args, "says", answer)
 for args, word in (
     (("cnn_b8:8", "cnn_sgd:8", "--batch", "32"), "both runs"),
     (("cnn_b8", "--batch", "32"), "no batch size"),

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""`memtool advise` as programs and as people read it: each field of JSON, the paragraphs of text, and where there is no answer."""
+
+import csv
+import io
+import json
+import os
+import re
+
+import mt
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDINGS = os.path.join(HERE, "..", "recordings")
+SAMPLES = os.environ["SAMPLES"]
+NAMES = {"no_grad", "detach", "checkpoint", "accumulate", "bfloat16", "zero_grad_early", "set_to_none", "foreach_false", "fused", "chunked_loss", "load_on_demand", "del_before_backward"}
+BOUNDS = {"exact", "about", "up_to"}
+PHASES = {"forward", "backward", "recomputed", "optimizer", "data loading", "other"}
+TEXT, INT, REAL = (str,), (int,), (int, float)
+# field: of what type where advice applies, whether it may be null there, what it is where advice does not apply
+FIELDS = {
+    "advice": (TEXT, False, TEXT),
+    "applies": ((bool,), False, (bool,)),
+    "peak_b": (INT, False, INT),
+    "new_peak_b": (INT, False, None),
+    "saving_b": (INT, False, None),
+    "saving_pct": (REAL, False, None),
+    "bound": (TEXT, False, TEXT),
+    "at_peak_b": (INT, False, None),
+    "at_peak_n": (INT, False, None),
+    "new_peak_ns": (INT, True, None),
+    "new_peak_phase": (TEXT, True, None),
+    "price_ns": (INT, True, None),
+    "site": (TEXT, True, None),
+    "sites": ((list,), False, (list,)),
+    "because": (TEXT, False, TEXT),
+    "price": (TEXT, True, None),
+    "how": (TEXT, False, TEXT),
+    "verify": (TEXT, False, TEXT),
+    "evidence": (TEXT, False, TEXT),
+}
+SITE = {"name": TEXT, "scope": TEXT, "module": TEXT, "source": TEXT, "at_peak_b": INT, "at_peak_n": INT, "pieces_n": INT}
+RUNS = (
+    ("late", f"{RECORDINGS}/advice/mlp_wide_late.json.zst"),
+    ("gpt", f"{RECORDINGS}/categories/gpt_adamw.json.zst"),
+    ("resnet", f"{RECORDINGS}/advice/resnet.json.zst"),
+    ("vocab", f"{RECORDINGS}/advice/gpt_vocab.json.zst"),
+    ("stack", f"{SAMPLES}/cnn_stack/trace.json.gz"),
+)
+m = mt.Matrix()
+
+
+def is_of(value, types):
+    return isinstance(value, types) and (bool in types or not isinstance(value, bool))
+
+
+def check_row(run, row):
+    what = row["advice"]
+    m.check(set(row) == set(FIELDS), run, what, "has the fields", sorted(row))
+    for field, (types, may_be_null, otherwise) in FIELDS.items():
+        value = row[field]
+        if not row["applies"]:
+            m.check(value is None if otherwise is None else is_of(value, otherwise), run, what, field, value, "of what does not apply")
+        else:
+            m.check(is_of(value, types) or (may_be_null and value is None), run, what, field, value)
+    m.check(row["bound"] in BOUNDS if row["applies"] else row["bound"] == "none" and not row["sites"], run, what, "is", row["bound"])
+    m.check(f"--verify NEWRUN --only {what.replace('+', ',')}" in row["verify"], run, what, row["verify"])
+    if not row["applies"]:
+        return
+    m.check(row["new_peak_b"] + row["saving_b"] == row["peak_b"], run, what, "adds up")
+    m.check(abs(row["saving_pct"] - 100 * row["saving_b"] / row["peak_b"]) < 1e-6, run, what, "percent", row["saving_pct"])
+    m.check(row["new_peak_phase"] is None or row["new_peak_phase"] in PHASES, run, what, "phase", row["new_peak_phase"])
+    for site in row["sites"]:
+        m.check(set(site) == set(SITE), run, what, "sites have the fields", sorted(site))
+        m.check(all(is_of(site[key], types) or (site[key] is None and not key.startswith("at_")) for key, types in SITE.items()), run, what, site)
+        m.check((site["pieces_n"] is not None) == (what == "checkpoint"), run, what, "pieces", site)
+    for key in ("at_peak_b", "at_peak_n"):
+        m.check(sum(site[key] for site in row["sites"]) == row[key], run, what, "sites add up to", key, row[key])
+    m.check([s["at_peak_b"] for s in row["sites"]] == sorted((s["at_peak_b"] for s in row["sites"]), reverse=True), run, what, "largest first")
+
+
+def sort_key(row):
+    return (not row["applies"], row["applies"] and row["advice"] == "bfloat16", -(row["saving_b"] or 0))
+
+
+for run in m.imported(RUNS):
+    rows = m.rows("advise", run.name, "--all")
+    m.check({row["advice"] for row in rows} == NAMES, run, "--all has all", [row["advice"] for row in rows])
+    for row in rows:
+        check_row(run, row)
+    m.check(rows == sorted(rows, key=sort_key), run, "by saving, another type of numbers last", [row["advice"] for row in rows])
+    _, out, _ = m.run("advise", run.name, "--all", "--format", "csv")
+    for row, line in zip(rows, csv.DictReader(io.StringIO(out))):
+        m.check(line["applies"] == str(row["applies"]).lower() and json.loads(line["sites"]) == row["sites"], run, "csv", line)
+    shown = m.rows("advise", run.name)
+    _, text, _ = m.run("advise", run.name)
+    paragraphs = text.split("\n\n")
+    m.check(len(paragraphs) == len(shown) + 2, run, "a paragraph for each", text)
+    for number, (row, paragraph) in enumerate(zip(shown, paragraphs[1:]), 1):
+        saves = {"exact": "saves ", "about": "saves about ", "up_to": "saves up to "}[row["bound"]]
+        m.check(re.match(rf"{number}\. {row['advice']}[^:]*: {saves}[0-9.]+ [KM]?i?B \([0-9.]+ %\), the peak becomes ", paragraph), run, "headline", paragraph)
+        labels = re.findall(r"^   (\w+):", paragraph, re.M)
+        m.check(labels == ["what", "bytes", *(["price"] if row["price"] or row["price_ns"] is not None else []), "write", "verify"], run, row["advice"], labels)
+        m.check(row["how"] in paragraph and row["verify"] in paragraph, run, "has code and command", paragraph)
+# names of layers, lines of the user's own code
+layers = {row["advice"]: row for row in m.rows("advise", "stack")}["checkpoint"]
+m.check(layers["sites"][0]["module"] == "Residual" and re.fullmatch(r"record\.py:\d+ forward", layers["sites"][0]["source"]), "where blocks are from", layers["sites"])
+_, text, _ = m.run("advise", "stack")
+m.check("checkpoint Residual_0 ... Residual_1: saves about 1 MiB" in text, "names of layers", text)
+# of nets without batch norm, and with it; code that keeps its results
+for run, norm in (("gpt", False), ("resnet", True)):
+    price = next(row["price"] for row in m.rows("advise", run) if row["advice"] == "accumulate")
+    m.check(("batch norm" in price) == norm, run, "accumulate costs", price)
+loss = next(row["how"] for row in m.json("advise", "vocab", "--chunks", "16")["rows"] if row["advice"] == "chunked_loss")
+m.check(loss.startswith("loss = sum(") and "hidden.chunk(16)" in loss, "the loss is kept", loss)
+parts = next(row for row in m.json("advise", "gpt", "--accumulate", "8")["rows"] if row["advice"] == "accumulate")
+m.check("batch.chunk(8)" in parts["how"] and parts["verify"].endswith("--only accumulate --accumulate 8"), "the number asked for", parts["how"], parts["verify"])
+# where there is no answer
+for path, why in (
+    ("heap/massif_200k.out", "does not say what its memory is for"),
+    ("process/mprofile.dat", "is a process log"),
+):
+    code, out, _ = m.run("advise", os.path.join(SAMPLES, path), "--format", "json", codes=(3,))
+    answer = json.loads(out)
+    m.check(answer["answer"] is None and not answer["rows"], path, "no answer", answer)
+    m.check(why in answer["cannot_tell"]["why"] and answer["cannot_tell"]["ask_instead"], path, answer["cannot_tell"])
+    for how in ("table", "markdown", "csv"):
+        _, out, err = m.run("advise", os.path.join(SAMPLES, path), "--format", how, codes=(3,))
+        m.check(("Cannot tell: " in out) == (how != "csv") and ("Cannot tell: " in err) == (how == "csv") and why in out + err, path, how, out, err)
+m.check("cannot_tell" not in m.json("advise", "gpt") and "answer" not in m.json("advise", "gpt"), "an answer has no such mark")
+# the help: a sentence to each option
+_, text, _ = m.run("help", "advise")
+for word in (*NAMES, "saves about X", "saves up to X"):
+    m.check(re.search(rf"^  {word} ", text, re.M), "help explains", word)
+m.finish(600)
