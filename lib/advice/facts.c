@@ -121,6 +121,22 @@ static uint32_t op_at(const struct mt_advice_facts *f, const struct mt_stmt *s, 
     return op < f->ops.n ? (uint32_t)op : MT_NONE;
 }
 
+/* The size of the numbers of a tensor, "[8, 64] float32", as mt_advice_block.float_b has it. */
+static int8_t float_size(const char *tensor)
+{
+    static const struct {
+        const char *type;
+        int8_t bytes;
+    } types[] = {{"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"float64", 8}};
+    const char *type = tensor ? strrchr(tensor, ' ') : NULL;
+    if (!type)
+        return -1;
+    for (size_t i = 0; i < MT_ARRAY_LEN(types); i++)
+        if (strcmp(type + 1, types[i].type) == 0)
+            return types[i].bytes;
+    return 0;
+}
+
 static enum mt_status load_blocks(struct mt_db *db, struct mt_advice_facts *f, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -142,6 +158,7 @@ static enum mt_status load_blocks(struct mt_db *db, struct mt_advice_facts *f, s
         int64_t rule = mt_stmt_int_or(s, 7, 0);
         b.rule = rule > 0 && rule < MT_CATEGORY_RULE_N ? (uint8_t)rule : MT_CATEGORY_NO_RULE;
         b.category = mt_category_of_rule[b.rule];
+        b.float_b = float_size(mt_stmt_text(s, 8));
         b.node = b.alloc_op == MT_NONE ? MT_NONE : f->ops.v[b.alloc_op].node;
         *mt_vec_push(&f->blocks) = b;
     }
@@ -321,81 +338,24 @@ static void find_links(struct mt_advice_facts *f)
 
 /* ---- blocks by op ---- */
 
-static uint32_t top_of(const struct mt_advice_facts *f, const struct mt_advice_block *b)
-{
-    return b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
-}
-
 void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, uint32_t **of_op)
 {
     uint32_t *at = mt_alloc((f->ops.n + 2) * sizeof *at);
     uint32_t *blocks = mt_alloc((f->blocks.n + 1) * sizeof *blocks);
     for (size_t i = 0; i < f->blocks.n; i++) {
-        uint32_t top = top_of(f, &f->blocks.v[i]);
+        uint32_t top = mt_advice_top(f, &f->blocks.v[i]);
         if (top != MT_NONE)
             at[top + 2]++;
     }
     for (size_t i = 2; i < f->ops.n + 2; i++)
         at[i] += at[i - 1];
     for (size_t i = 0; i < f->blocks.n; i++) {
-        uint32_t top = top_of(f, &f->blocks.v[i]);
+        uint32_t top = mt_advice_top(f, &f->blocks.v[i]);
         if (top != MT_NONE)
             blocks[at[top + 1]++] = (uint32_t)i;
     }
     *first = at;
     *of_op = blocks;
-}
-
-/* ---- numbers ---- */
-
-/* Elements of the product of the last two shapes of "[[b], [m, k], [k, n]]"; 0: it has no such. */
-static int64_t product_n(const char *shapes)
-{
-    int64_t v[2][2] = {{0}}, now[2] = {0};
-    int n = 0;
-    for (const char *p = shapes; *p; p++) {
-        if (*p == '[')
-            n = 0;
-        else if (*p >= '0' && *p <= '9' && (p == shapes || p[-1] < '0' || p[-1] > '9')) {
-            if (n < 2)
-                now[n] = strtoll(p, NULL, 10);
-            n++;
-        } else if (*p == ']' && n == 2) {
-            memcpy(v[0], v[1], sizeof v[0]);
-            memcpy(v[1], now, sizeof v[1]);
-            n = 0;
-        }
-    }
-    int64_t out;
-    bool fits = v[0][1] == v[1][0] && !__builtin_mul_overflow(v[0][0], v[1][1], &out);
-    return fits && v[0][0] > 0 ? out : 0;
-}
-
-static bool is_product(const char *name)
-{
-    return strcmp(name, "aten::addmm") == 0 || strcmp(name, "aten::mm") == 0;
-}
-
-/* The largest block that a matrix product makes tells how large its numbers are. */
-static enum mt_status find_element(struct mt_allocations *blocks, struct mt_advice_facts *f,
-                                   struct mt_err *err)
-{
-    const struct mt_advice_block *largest = NULL;
-    uint32_t shape;
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        if (b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].shape_id &&
-            b->freed_ns > f->ops.v[b->alloc_op].end_ns && (!largest || b->bytes > largest->bytes) &&
-            is_product(mt_advice_name(f, b->alloc_op)))
-            largest = b;
-    }
-    if (!largest)
-        return MT_OK;
-    MT_TRY(mt_load_shape(blocks->db, &blocks->tree, f->ops.v[largest->alloc_op].shape_id, &shape,
-                         err));
-    int64_t n = product_n(mt_strtab_get(&f->tree->strings, shape));
-    f->element_b = n > 0 && largest->bytes % n == 0 ? largest->bytes / n : 0;
-    return MT_OK;
 }
 
 /* ---- all ---- */
@@ -440,7 +400,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
     find_makers(out);
     find_backwards(out);
     find_links(out);
-    MT_TRY(find_element(blocks, out, err));
+    MT_TRY(mt_advice_find_element(blocks, out, err));
     return check_peak(out, err);
 }
 

@@ -38,6 +38,8 @@ struct mt_advice_block {
     uint32_t alloc_op, freed_op;        /* MT_NONE: outside ops */
     uint32_t node;                      /* it was allocated in */
     uint8_t category, rule;             /* enum mt_category, mt_category_rule */
+    int8_t float_b; /* size of its numbers if these are floating point, 0: they are not; -1: unknown
+                     */
 };
 
 /* A backward pass: engine ops without other work between them. */
@@ -62,7 +64,8 @@ struct mt_advice_facts {
     int64_t *record_ns;          /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */
-    int64_t element_b; /* size of a number in the largest matrix product; 0: unknown */
+    int64_t element_b; /* size of a number in the largest matrix product or convolution; 0: unknown
+                        */
     int64_t peak_b, peak_record;
 };
 
@@ -80,6 +83,17 @@ int64_t mt_advice_record(const struct mt_advice_facts *f, int64_t t_ns);
 /* Blocks by the top op that they were allocated in: those of op i are
  * of_op[first[i]] .. of_op[first[i + 1] - 1], in order. Both are allocated. */
 void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, uint32_t **of_op);
+
+/* The top op that a block was allocated in; MT_NONE: outside of all. */
+static inline uint32_t mt_advice_top(const struct mt_advice_facts *f,
+                                     const struct mt_advice_block *b)
+{
+    return b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
+}
+
+/* Fills element_b of facts that are loaded but for it. Errors: MT_EDB. */
+enum mt_status mt_advice_find_element(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                                      struct mt_err *err);
 
 /* The name of an op. */
 const char *mt_advice_name(const struct mt_advice_facts *f, uint32_t op);

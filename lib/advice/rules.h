@@ -77,7 +77,7 @@ mt_advice_apply mt_advise_zero_grad_early, mt_advise_set_to_none, mt_advise_fore
     mt_advise_fused;
 mt_advice_apply mt_advise_accumulate, mt_advise_bfloat16;
 mt_advice_apply mt_advise_chunked_loss, mt_advise_del_before_backward;
-mt_advice_apply mt_advise_detach, mt_advise_load_on_demand;
+mt_advice_apply mt_advise_detach, mt_advise_clone, mt_advise_load_on_demand;
 mt_advice_apply mt_advise_checkpoint, mt_advise_no_grad;
 
 #endif

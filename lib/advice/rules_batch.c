@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOAT32_B = 4 };
+enum { FLOAT32_B = 4, BFLOAT16_B = 2 };
 
 /* From when on a gradient is there if those before it were kept: the end of the optimizer's step
  * before it, or the first activation; but not before those that it takes the place of have gone. */
@@ -153,16 +153,26 @@ static bool is_integer(const struct mt_advice_facts *f, size_t block)
     return makes_integers(name) || (strstr(name, "max_pool") && is_index(f, block, top));
 }
 
+/* The size of a block if its numbers were of 2 bytes; of unknown ones, as if they were float32. */
+static int64_t in_bfloat16(const struct mt_advice_facts *f, size_t block)
+{
+    const struct mt_advice_block *b = &f->blocks.v[block];
+    if (b->float_b > BFLOAT16_B)
+        return b->bytes / (b->float_b / BFLOAT16_B);
+    return b->float_b >= 0 || is_integer(f, block) ? b->bytes : b->bytes / 2;
+}
+
 bool mt_advise_bfloat16(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     if (f->element_b != FLOAT32_B)
         return false; /* it is so already, or nobody knows */
-    for (size_t i = 0; i < f->blocks.n; i++)
-        if (!is_integer(f, i))
-            mt_advice_resize(p, i, f->blocks.v[i].bytes / 2);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        int64_t bytes = in_bfloat16(f, i);
+        if (bytes != f->blocks.v[i].bytes)
+            mt_advice_resize(p, i, bytes);
+    }
     p->bound = MT_BOUND_ABOUT;
-    mt_buf_adds(&p->because,
-                f->element_b ? "matrix products are float32 now" : "if all of it is float32 now");
+    mt_buf_adds(&p->because, "matrix products and convolutions are float32 now");
     return f->blocks.n > 0;
 }

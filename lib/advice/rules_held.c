@@ -3,8 +3,10 @@
 
 #include "lib/base/human.h"
 #include "lib/base/map.h"
+#include <stdlib.h>
+#include <string.h>
 
-enum { ITERATIONS = 3, LATER = 2, LOADED = 3 };
+enum { ITERATIONS = 3, LATER = 2, LOADED = 3, SCALAR_B = 8 };
 
 /* When each iteration begins, in order. */
 struct iterations {
@@ -86,11 +88,13 @@ static bool may_be_kept(const struct mt_advice_block *b)
 struct kept_site {
     int64_t least, most; /* of those freed; least INT64_MAX: none was */
     bool late;           /* one outlives two further iterations */
+    bool no_graph;       /* no graph holds them */
 };
 
 struct kept {
     struct mt_map index; /* site -> sites */
     MT_VEC(struct kept_site) sites;
+    bool graphs; /* of those that a graph may hold, graphs do */
 };
 
 static struct kept_site *kept_at(struct kept *k, uint64_t site)
@@ -122,39 +126,153 @@ static void find_kept(const struct mt_advice_facts *f, const struct iterations *
     }
 }
 
-/* What is always freed after as many iterations is a cache, and no graph. */
-static bool is_graph(const struct kept *k, uint64_t site)
+/* Whether blocks of a site are kept: what is always freed after as many iterations is a cache. */
+static bool is_kept(const struct kept *k, uint64_t site)
 {
     uint32_t at = mt_map_get(&k->index, site);
     const struct kept_site *s = at == MT_MAP_NONE ? NULL : &k->sites.v[at];
     return s && s->late && (s->least == INT64_MAX || s->most - s->least >= LATER);
 }
 
+/* Marks sites of which no graph holds a block: a backward pass has run it, and given up what it
+ * held, or there never was one (no_grad). */
+static void find_without_graph(const struct mt_advice_facts *f, struct kept *k)
+{
+    bool *consumed = mt_alloc(f->ops.n + 1);
+    for (size_t i = 0; i < f->links.n; i++)
+        consumed[f->ops.v[f->ops.v[f->links.v[i]].forward].top] = true;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t at = b->node == MT_NONE ? MT_MAP_NONE : mt_map_get(&k->index, site_of(b));
+        uint32_t top = mt_advice_top(f, b);
+        if (at != MT_MAP_NONE &&
+            (b->rule == MT_CATEGORY_R10_NO_GRAPH || (top != MT_NONE && consumed[top])))
+            k->sites.v[at].no_graph = true;
+    }
+    free(consumed);
+}
+
+/*
+ * Whether what is kept of iterations are graphs. A graph keeps what its nodes have saved, so most
+ * of what is alive when an iteration ends; a list of results keeps these alone.
+ */
+static bool keeps_graphs(const struct mt_advice_facts *f, const struct iterations *it,
+                         const struct kept *k)
+{
+    size_t alive_n = 0, kept_n = 0;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        int64_t own = may_be_kept(b) ? iteration_at(it, b->alloc_ns) : -1;
+        if (own < 0 || b->category == MT_CATEGORY_INPUT || b->bytes <= SCALAR_B ||
+            b->freed_ns < end_of(it, own))
+            continue;
+        uint32_t at = mt_map_get(&k->index, site_of(b));
+        alive_n++;
+        kept_n += is_kept(k, site_of(b)) && !k->sites.v[at].no_graph;
+    }
+    return kept_n > 1 && 2 * kept_n > alive_n;
+}
+
+static void find_all(const struct mt_advice_facts *f, struct iterations *it, struct kept *k)
+{
+    *k = (struct kept){0};
+    find_iterations(f, it);
+    if (it->start_ns.n < ITERATIONS)
+        return;
+    find_kept(f, it, k);
+    find_without_graph(f, k);
+    k->graphs = keeps_graphs(f, it, k);
+}
+
+/* Ends the blocks that graphs keep, or that something else does, with their iterations; how many.
+ * *largest: the largest of them. */
+static int64_t end_kept(struct mt_advice_plan *p, const struct iterations *it, const struct kept *k,
+                        bool of_graph, size_t *largest)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t n = 0, most_b = -1;
+    for (size_t i = 0; k->sites.n && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (!may_be_kept(b) || !is_kept(k, site_of(b)))
+            continue;
+        uint32_t at = mt_map_get(&k->index, site_of(b));
+        int64_t own = iteration_at(it, b->alloc_ns), end = own < 0 ? INT64_MAX : end_of(it, own);
+        if ((k->graphs && !k->sites.v[at].no_graph) != of_graph || end == INT64_MAX ||
+            !mt_advice_cut(p, i, mt_advice_record(f, end)))
+            continue;
+        n++;
+        *largest = b->bytes > most_b ? i : *largest;
+        most_b = b->bytes > most_b ? b->bytes : most_b;
+    }
+    return n;
+}
+
+static void free_all(struct iterations *it, struct kept *k)
+{
+    mt_vec_free(&it->start_ns);
+    mt_map_free(&k->index);
+    mt_vec_free(&k->sites);
+}
+
 bool mt_advise_detach(struct mt_advice_plan *p)
+{
+    struct iterations it;
+    struct kept kept;
+    size_t largest = 0;
+    find_all(p->f, &it, &kept);
+    int64_t n = end_kept(p, &it, &kept, true, &largest);
+    p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
+    if (n)
+        mt_buf_addf(&p->because,
+                    "what one iteration makes for backward is alive two iterations later, of %lld",
+                    (long long)it.start_ns.n);
+    free_all(&it, &kept);
+    return n > 0;
+}
+
+/* ---- results that are kept ---- */
+
+/* The top op that makes a view of a part of some tensor after a block is made, before that time;
+ * MT_NONE: there is none. */
+static uint32_t find_view(const struct mt_advice_facts *f, size_t block, int64_t until_ns)
+{
+    static const char *const views[] = {"aten::slice", "aten::select", "aten::narrow",
+                                        "aten::split", "aten::chunk",  "aten::unbind"};
+    uint32_t top = mt_advice_top(f, &f->blocks.v[block]);
+    for (uint32_t i = top; i < f->ops.n && f->ops.v[i].thread == f->ops.v[top].thread &&
+                           f->ops.v[i].start_ns < until_ns;
+         i++)
+        for (size_t k = 0; f->ops.v[i].top == i && k < MT_ARRAY_LEN(views); k++)
+            if (strcmp(mt_advice_name(f, i), views[k]) == 0)
+                return i;
+    return MT_NONE;
+}
+
+bool mt_advise_clone(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     struct iterations it;
-    struct kept kept = {0};
-    bool any = false;
-    find_iterations(f, &it);
-    if (it.start_ns.n >= ITERATIONS)
-        find_kept(f, &it, &kept);
-    for (size_t i = 0; it.start_ns.n >= ITERATIONS && i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        if (!may_be_kept(b) || !is_graph(&kept, site_of(b)))
-            continue;
-        int64_t own = iteration_at(&it, b->alloc_ns), end = own < 0 ? INT64_MAX : end_of(&it, own);
-        if (end < INT64_MAX)
-            any |= mt_advice_cut(p, i, mt_advice_record(f, end));
-    }
-    p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
-    if (any)
-        mt_buf_addf(&p->because, "what one iteration makes is alive two iterations later, of %lld",
+    struct kept kept;
+    size_t largest = 0;
+    find_all(f, &it, &kept);
+    int64_t n = end_kept(p, &it, &kept, false, &largest);
+    p->bound = MT_BOUND_UP_TO; /* what the copies take is not seen */
+    if (n) {
+        int64_t own = iteration_at(&it, f->blocks.v[largest].alloc_ns);
+        uint32_t view = find_view(f, largest, end_of(&it, own + 1));
+        mt_buf_addf(&p->because,
+                    "results are alive two iterations later, of %lld, though no graph holds them; ",
                     (long long)it.start_ns.n);
-    mt_vec_free(&it.start_ns);
-    mt_map_free(&kept.index);
-    mt_vec_free(&kept.sites);
-    return any;
+        if (view != MT_NONE)
+            mt_buf_addf(&p->because,
+                        "%s makes a view, and a view, even a detached one, holds its whole tensor",
+                        mt_advice_name(f, view));
+        else
+            mt_buf_adds(&p->because,
+                        "no view of a part was seen, so something may name all of them");
+    }
+    free_all(&it, &kept);
+    return n > 0;
 }
 
 /* ---- batches that are there before they are needed ---- */

@@ -27,6 +27,8 @@ PAIRS = (
     ("accumulate", "gan", 2988580, 0.2, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
+    ("detach", "mlp_slice_graph", 2244624, 13, "up_to"),  # of x[:1].detach().clone()
+    ("clone", "mlp_slice_kept", 2344968, 1, "up_to"),
     ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
     ("checkpoint", "resnet", 9886504, 1, "about"),
@@ -51,6 +53,8 @@ PAIRS = (
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
     ("load_on_demand", "mlp_two_alike", 805152, 0.1, "about"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
+    ("bfloat16", "conv_only", 5168248, 0.1, "about"),
+    ("bfloat16", "cnn_pool", 3331810, 0.3, "about"),
 )
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (
@@ -71,6 +75,10 @@ VERIFIED = (
     ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 1, "off"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "zero_grad_early does not apply to run 'gpt_adamw': no gradient"),
     ("mlp_grad", "mlp_nograd", None, (), 0, "no_grad"),
+    ("mlp_parts_1", "mlp_parts_8", None, (), 0, "predicted for 8 micro-batches, as many as the changed program runs"),
+    ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--tolerance", "0"), 0, "holds"),
+    ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--accumulate", "2"), 0, "saved more"),
+    ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--accumulate", "256"), 1, "off"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
     ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
     ("gpt_adamw", "gpt_adamw", "checkpoint", (), 1, "off"),
@@ -95,11 +103,14 @@ SILENT = {
     "mlp_ema_nograd": ("no_grad",),
     "mlp_nograd": ("no_grad", "detach"),
     "gpt_ckpt": ("checkpoint", "no_grad", "detach"),
-    "gpt_eval_held": ("detach",),
-    "cnn_preload": ("no_grad", "detach"),
+    "gpt_eval_held": ("detach", "clone"),
+    "mlp_slice_kept": ("detach", "no_grad"),  # backward has run, or x[:1].detach(): no graph is left
+    "mlp_slice_graph": ("clone",),
+    "cnn_total": ("clone",),
+    "cnn_preload": ("no_grad", "detach", "clone"),
     "mlp_adam": ("zero_grad_early", "no_grad", "load_on_demand"),
-    "cnn_sgd": ("no_grad", "detach", "foreach_false"),
-    "gpt_adamw": ("no_grad", "detach", "zero_grad_early"),
+    "cnn_sgd": ("no_grad", "detach", "clone", "foreach_false"),
+    "gpt_adamw": ("no_grad", "detach", "clone", "zero_grad_early"),
 }
 # runs with their batch sizes, the size asked for, its peak, how far off in percent, from blocks, peaks or one run
 BATCHES = (
@@ -159,6 +170,8 @@ for run, words in SILENT.items():
     found = advice(run)
     for what in words:
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
+view = advice("mlp_slice_kept").get("clone", {"because": ""})["because"]
+m.check("aten::slice makes a view" in view and "no graph holds them" in view, "a view holds all of its tensor", view)
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
     m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
 held = advice("mlp_logits_kept", "--all").get("del_before_backward", {"bound": "up_to"})
