@@ -53,8 +53,8 @@ SELECT node_id, value FROM node_extra WHERE node_id >= ?1 AND node_id < ?2 AND d
 UNION ALL SELECT 0, value FROM node_extra WHERE node_id = 0 AND device_id = ?3 AND figure = ?4;
 
 -- name: load_threads
--- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n
-SELECT id, coalesce(CASE WHEN count(*) OVER (PARTITION BY tid) > 1 THEN pid || ':' || tid ELSE tid END, ''), op_first, op_n
+-- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n, process
+SELECT id, coalesce(CASE WHEN count(*) OVER (PARTITION BY tid) > 1 THEN pid || ':' || tid ELSE tid END, ''), op_first, op_n, pid
   FROM thread WHERE run_id = ?1 ORDER BY id;
 
 -- name: load_ops

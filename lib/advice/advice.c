@@ -1,6 +1,7 @@
 #include "lib/advice/advice.h"
 
 #include "lib/advice/evidence.h"
+#include "lib/advice/processes.h"
 #include "lib/base/nearest.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_cho
 {
     struct mt_advice_plan p;
     mt_advice_plan_init(&p, f, choice);
-    if (a->rule->apply(&p)) {
+    if (mt_advice_apply_rule(&p, a->rule)) {
         finish(&p, strings, a);
     } else {
         a->bound = MT_BOUND_NONE;
@@ -86,7 +87,7 @@ static void join(struct mt_advice_plan *p, const struct mt_advice_rule *rule, st
     enum mt_advice_bound bound = p->bound;
     struct mt_buf because = p->because, how = p->how, price = p->price;
     p->because = p->how = p->price = (struct mt_buf){0};
-    rule->apply(p);
+    mt_advice_apply_rule(p, rule);
     p->bound = p->bound > bound ? p->bound : bound;
     if (!p->how.n)
         mt_buf_adds(&p->how, rule->how);

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/advice/lives.h"
+#include "lib/advice/processes.h"
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
@@ -95,24 +96,39 @@ static enum mt_status load_ops(struct mt_db *db, struct mt_advice_facts *f, cons
     return MT_OK;
 }
 
-/* Ops run thread by thread. */
-static enum mt_status load_threads(struct mt_db *db, struct mt_advice_facts *f, struct mt_err *err)
+/* The number of a process of that id. */
+static uint32_t number_of(struct mt_strtab *processes, const char *pid)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_THREADS, &s, err));
-    mt_stmt_bind(s, "i", f->run->id);
-    for (uint32_t thread = 0;; thread++) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t first = mt_stmt_index(s, 2, f->run->op_first);
-        int64_t n = mt_stmt_int(s, 3);
-        for (int64_t i = 0; i < n && first + (uint64_t)i < f->ops.n; i++)
-            f->ops.v[first + (uint64_t)i].thread = thread;
-    }
+    return mt_strtab_add(processes, pid ? pid : "", pid ? strlen(pid) : 0);
 }
 
+/* Ops run thread by thread. process: by op; *process_n: of such that have ops. */
+static enum mt_status load_threads(struct mt_db *db, struct mt_advice_facts *f, uint32_t *process,
+                                   uint32_t *process_n, struct mt_err *err)
+{
+    struct mt_strtab pids;
+    struct mt_stmt *s;
+    bool row = false;
+    mt_strtab_init(&pids);
+    enum mt_status st = mt_db_query(db, MT_Q_LOAD_THREADS, &s, err);
+    if (st == MT_OK)
+        mt_stmt_bind(s, "i", f->run->id);
+    for (uint32_t thread = 0; st == MT_OK; thread++) {
+        st = mt_stmt_step(s, &row, err);
+        if (st != MT_OK || !row)
+            break;
+        uint64_t first = mt_stmt_index(s, 2, f->run->op_first);
+        int64_t n = mt_stmt_int(s, 3);
+        uint32_t pid = n > 0 ? number_of(&pids, mt_stmt_text(s, 4)) : 0;
+        for (int64_t i = 0; i < n && first + (uint64_t)i < f->ops.n; i++) {
+            f->ops.v[first + (uint64_t)i].thread = thread;
+            process[first + (uint64_t)i] = pid;
+        }
+    }
+    *process_n = pids.n;
+    mt_strtab_free(&pids);
+    return st;
+}
 /* ---- blocks ---- */
 
 static uint32_t op_at(const struct mt_advice_facts *f, const struct mt_stmt *s, int column)
@@ -380,6 +396,66 @@ static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* Finds what follows from ops, blocks and records. */
+static enum mt_status finish(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                             struct mt_err *err)
+{
+    mt_advice_sort(f, f->optimizers.v, f->optimizers.n);
+    mt_advice_sort(f, f->zero_grads.v, f->zero_grads.n);
+    find_makers(f);
+    find_backwards(f);
+    find_links(f);
+    return mt_advice_find_element(blocks, f, err);
+}
+
+static int backward_cmp(const void *a, const void *b)
+{
+    const struct mt_advice_backward *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* The same of each process, whose backward passes those of the whole are. */
+static enum mt_status finish_parts(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                                   struct mt_err *err)
+{
+    f->backwards.n = f->part_n ? 0 : f->backwards.n;
+    for (uint32_t i = 0; i < f->part_n; i++) {
+        struct mt_advice_facts *part = &f->parts[i].facts;
+        MT_TRY(finish(blocks, part, err));
+        part->older_b = f->older_b;
+        part->peak_b = f->peak_b;
+        part->peak_record = f->peak_record;
+        for (size_t k = 0; k < part->backwards.n; k++) {
+            struct mt_advice_backward b = part->backwards.v[k];
+            b.forward = MT_NONE; /* an op of the part */
+            b.first = b.end = 0;
+            *mt_vec_push(&f->backwards) = b;
+        }
+    }
+    if (f->part_n && f->backwards.n)
+        qsort(f->backwards.v, f->backwards.n, sizeof *f->backwards.v, backward_cmp);
+    return MT_OK;
+}
+
+static enum mt_status load(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                           struct mt_err *err)
+{
+    uint8_t *kind = kinds_of_nodes(&blocks->tree);
+    enum mt_status st = f->tree->nodes.n ? load_ops(blocks->db, f, kind, err) : MT_OK;
+    free(kind);
+    MT_TRY(st);
+    uint32_t *process = mt_alloc((f->ops.n + 1) * sizeof *process), process_n = 0;
+    st = load_threads(blocks->db, f, process, &process_n, err);
+    if (st == MT_OK)
+        st = load_blocks(blocks->db, f, err);
+    if (st == MT_OK) {
+        find_records(f);
+        mt_advice_split(f, process, process_n);
+    }
+    free(process);
+    return st;
+}
+
 enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device, struct mt_advice_facts *out,
                                     struct mt_err *err)
@@ -388,24 +464,15 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
         .run = blocks->run, .device = device, .steps = &blocks->steps, .tree = &blocks->tree};
     MT_TRY(
         mt_knows(blocks->run, device, MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES, err));
-    uint8_t *kind = kinds_of_nodes(&blocks->tree);
-    enum mt_status st = out->tree->nodes.n ? load_ops(blocks->db, out, kind, err) : MT_OK;
-    free(kind);
-    MT_TRY(st);
-    MT_TRY(load_threads(blocks->db, out, err));
-    MT_TRY(load_blocks(blocks->db, out, err));
-    find_records(out);
-    mt_advice_sort(out, out->optimizers.v, out->optimizers.n);
-    mt_advice_sort(out, out->zero_grads.v, out->zero_grads.n);
-    find_makers(out);
-    find_backwards(out);
-    find_links(out);
-    MT_TRY(mt_advice_find_element(blocks, out, err));
-    return check_peak(out, err);
+    MT_TRY(load(blocks, out, err));
+    MT_TRY(finish(blocks, out, err));
+    MT_TRY(check_peak(out, err));
+    return finish_parts(blocks, out, err);
 }
 
 void mt_advice_facts_free(struct mt_advice_facts *f)
 {
+    mt_advice_parts_free(f);
     mt_vec_free(&f->ops);
     mt_vec_free(&f->blocks);
     mt_vec_free(&f->backwards);

@@ -49,6 +49,7 @@ struct mt_advice_backward {
     size_t first, end; /* its part of `links` */
 };
 
+struct mt_advice_part;
 struct mt_advice_facts {
     const struct mt_run *run;
     const struct mt_run_device *device;
@@ -67,6 +68,15 @@ struct mt_advice_facts {
     int64_t element_b; /* size of a number in the largest matrix product or convolution; 0: unknown
                         */
     int64_t peak_b, peak_record;
+    /* Of several processes: what is of each. Ops and blocks of the whole are those of all, its
+     * other lists mix them: rules go by parts (processes.h). */
+    struct mt_advice_part *parts;
+    uint32_t part_n; /* 0: there is one process */
+};
+
+struct mt_advice_part {
+    struct mt_advice_facts facts;
+    MT_VEC(uint32_t) block; /* by block of the part: which it is of the whole */
 };
 
 /* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;

@@ -12,6 +12,7 @@
 #include "lib/build/places.h"
 #include "lib/build/rounds.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each other */
 
@@ -25,6 +26,7 @@ struct size_n {
     int64_t bytes;
     uint32_t n, backward;
     uint16_t device;
+    uint32_t state_n; /* of them, such whose state has not been found */
 };
 
 /* Of one process. */
@@ -163,7 +165,7 @@ static bool is_temporary(const struct finder *f, const struct life *l)
 static void add_gradient(struct finder *f, const struct life *l)
 {
     *mt_vec_push(&f->sizes) =
-        (struct size_n){l->alloc->bytes, 1, backward_at(f, l->born_ns), l->alloc->device};
+        (struct size_n){l->alloc->bytes, 1, backward_at(f, l->born_ns), l->alloc->device, 0};
 }
 
 static enum mt_category_rule rule_in_backward(const struct finder *f, const struct life *l)
@@ -222,10 +224,12 @@ static void count_sizes(struct finder *f)
             v[kept++] = one;
     }
     f->sizes.n = kept;
+    for (size_t i = 0; i < kept; i++)
+        v[i].state_n = v[i].n;
 }
 
-/* Takes one of the gradients of that size, if there is one left. */
-static bool take_size(struct finder *f, const struct mt_record *rec)
+/* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
+static bool take_size(struct finder *f, const struct mt_record *rec, bool state)
 {
     size_t low = 0, high = f->sizes.n;
     const struct size_n key = {.bytes = rec->bytes, .device = rec->device};
@@ -238,9 +242,12 @@ static bool take_size(struct finder *f, const struct mt_record *rec)
             high = mid;
     }
     struct size_n *found = &f->sizes.v[low];
-    if (low == f->sizes.n || found->bytes != key.bytes || found->device != key.device || !found->n)
+    if (low == f->sizes.n || found->bytes != key.bytes || found->device != key.device)
         return false;
-    found->n--;
+    uint32_t *left = state ? &found->state_n : &found->n;
+    if (!*left)
+        return false;
+    --*left;
     return true;
 }
 
@@ -280,8 +287,34 @@ static void find_parameters(struct finder *f, bool built)
         const struct life l = life_of(f, rec);
         if (is_of_building(f, &l) != built || (!rec->unseen && is_of_graph(f, rec)))
             continue;
-        if (spans_steps(f, &l) && take_size(f, rec))
+        if (spans_steps(f, &l) && take_size(f, rec, false))
             rec->rule = MT_CATEGORY_R7;
+    }
+}
+
+static const char *frame_name(const struct mt_recording *r, uint32_t frame)
+{
+    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
+}
+
+/* Adagrad is the one optimizer that makes its state before its first step: full_like of each
+ * parameter. Else these would be taken for parameters, being the latest of that size. */
+static void find_early_state(struct finder *f)
+{
+    static const char adagrad[] = "Optimizer.step#Adagrad.";
+    struct mt_recording *r = f->r;
+    bool any = false;
+    for (size_t i = 0; i < f->steps.n && !any; i++)
+        any = strncmp(frame_name(r, r->nodes.v[f->steps.v[i].node].frame), adagrad,
+                      sizeof adagrad - 1) == 0;
+    for (size_t i = f->record_n; any && i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
+            continue;
+        const struct life l = life_of(f, rec);
+        if (l.place && l.place->op != MT_NONE && spans_steps(f, &l) &&
+            strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 && take_size(f, rec, true))
+            rec->rule = MT_CATEGORY_R2;
     }
 }
 
@@ -389,6 +422,7 @@ static void apply_rules(struct finder *f)
             add_gradient(f, &l);
     }
     count_sizes(f);
+    find_early_state(f);
     find_parameters(f, true);
     find_parameters(f, false);
     for (size_t i = 0; i < f->record_n; i++) {

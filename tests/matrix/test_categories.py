@@ -373,7 +373,15 @@ def own_words_refused():
     m.run("peak", "gpt_adamw", "--categories", ".", codes=(1, 2))
 
 
+def adagrad():
+    """Its state is there before its first step, as large as the parameters; the counters of its steps are one of 4 B each."""
+    m.run("import", os.path.join(RECORDED, "..", "advice", "optim_adagrad.json.zst"), "--name", "adagrad")
+    at_peak = {row["category"]: row["at_peak_b"] for row in m.rows("peak", "adagrad", "--by", "category")}
+    m.check(at_peak["optimizer state"] == at_peak["gradient"] == at_peak["parameter"] - 8 * 4 == 264192, "adagrad", at_peak)
+
+
 recorded()
+adagrad()
 own_words("gpt_adamw")
 own_words_refused()
 callers()

@@ -23,6 +23,9 @@ KEYS = ["name", "path", "top", "phase", "category", "scope"]
 # (process, its delay in us): how the traces of a merge lie to each other
 TOGETHER, APART, FAR = (0, 0, 0), (0, 3000, 7000), (0, 50_000_000, 120_000_000)
 
+# Advice that goes by ops, and not by steps, which processes of a merge share, nor by a share of the peak.
+BY_OPS = {"no_grad", "checkpoint", "accumulate", "zero_grad_early", "set_to_none", "foreach_false", "fused", "del_before_backward", "bfloat16"}
+
 m = mt.Matrix()
 seen = collections.Counter()
 
@@ -121,6 +124,17 @@ def compare_peak(name, merged, runs, starts):
     seen["peaks"] += 1
 
 
+def advised(run):
+    return {row["advice"] for row in m.rows("advise", run, "--all", "--device", "cpu") if row["applies"]} & BY_OPS
+
+
+def compare_advice(name, runs):
+    """What is to be changed in one of the processes, and in no other."""
+    got, want = advised(name), set().union(*(advised(run) for run in runs))
+    m.check(got == want, name, "advice", sorted(got), "not", sorted(want))
+    seen["with advice"] += bool(want)
+
+
 def compare(name, parts, delays=APART):
     """parts: lists of events."""
     own = [moved(events, 1000 * seen["merged"] + 11 + i, delay) for i, (events, delay) in enumerate(zip(parts, delays))]
@@ -136,6 +150,7 @@ def compare(name, parts, delays=APART):
         return
     compare_devices(name, merged, alone)
     compare_tables(name, runs)
+    compare_advice(name, runs)
     compare_peak(name, merged, runs, [start_of(run, events) for run, events in zip(runs, own)])
 
 
@@ -181,6 +196,6 @@ samples()
 verdicts()
 loops()
 print(dict(seen))
-for what, least in (("merged", 55), ("with older", 40), ("with an estimate", 40), ("with some who use nothing older", 5), ("peaks", 50), ("with steps", 4)):
+for what, least in (("merged", 55), ("with older", 40), ("with an estimate", 40), ("with some who use nothing older", 5), ("peaks", 50), ("with steps", 4), ("with advice", 20)):
     m.check(seen[what] >= least, "merged traces", what, seen[what], "fewer than", least)
 m.finish(1500)
