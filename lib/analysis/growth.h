@@ -127,6 +127,17 @@ struct mt_growth_causes {
     double rate[MT_CAUSE_N];   /* bytes in a unit */
     enum mt_growth_cause most; /* that has half of the growth or more, if it grows */
 };
+
+/* What malloc and the kernel knew of a process, over time. */
+struct mt_growth_parts {
+    struct mt_levels in_use;
+    struct mt_levels outside[3]; /* which add up */
+};
+
+/* Known where all parts are, through the whole window, and the cause is the same without
+ * its last part, in which a program may free what it leaked. */
+void mt_growth_causes_find(const struct mt_growth_parts *parts, const struct mt_growth_process *p,
+                           struct mt_growth_causes *out);
 /* Errors: MT_EDB. */
 enum mt_status mt_growth_causes_load(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device,
