@@ -9,6 +9,7 @@
 
 enum { OWN = -1, VALUES_PER_CHECK = 1 << 14, DIGITS = 9, NUMBER = 64, LABELS = 1 << 10 };
 static const int64_t milli = 1000 * 1000;
+static const int64_t most = INT64_C(1) << 60; /* bytes that there can be */
 static const char name_key[] = "__name__", type_key[] = "memtype";
 
 /* What a metric is: a level, the best of which is that of its owner (the rank), or a value beside
@@ -227,11 +228,22 @@ bool mt_prometheus_time(const char *s, size_t n, int64_t *ns)
     return mt_field_fraction(&f, DIGITS, ns) && *ns >= 0 && mt_field_end(&f);
 }
 
+/* A limit that is none is 0, or more than there can be. */
+static bool is_limit(const struct meaning *m)
+{
+    return m->own && strcmp(m->own, "limit") == 0;
+}
+
 enum mt_status mt_prometheus_value(struct mt_prometheus *p, uint32_t series, int64_t t_ns,
                                    bool placed, int64_t bytes, struct mt_err *err)
 {
     struct mt_prometheus_owner *o = &p->owners.v[p->series.v[series].owner];
     const struct meaning *m = &meanings[p->series.v[series].meaning];
+    if (bytes >= most) {
+        if (!is_limit(m))
+            mt_rec_note(p->rec, MT_NOTE_SKIPPED, -1, 0);
+        return MT_OK;
+    }
     if (bytes > 0 && m->rank > o->rank)
         o->rank = m->rank;
     *mt_vec_push(&p->values) = (struct mt_prometheus_value){t_ns, series, placed, bytes};
@@ -250,18 +262,15 @@ static enum mt_status process_of(struct mt_prometheus *p, struct mt_prometheus_o
                             &o->process, err);
 }
 
-/* A limit that is none is 0, or more than there can be. */
 static enum mt_status give(struct mt_prometheus *p, const struct mt_prometheus_value *v, int64_t t,
                            struct mt_err *err)
 {
-    static const int64_t most = INT64_C(1) << 60;
     const struct meaning *m = &meanings[p->series.v[v->series].meaning];
     struct mt_prometheus_owner *o = &p->owners.v[p->series.v[v->series].owner];
     bool is_level = m->rank && m->rank == o->rank;
     if (!o->rank || (is_level && !v->bytes)) /* what has ended has none */
         return mt_process_until(&p->log, t, err);
-    bool no_limit = m->own && strcmp(m->own, "limit") == 0 && (!v->bytes || v->bytes >= most);
-    if (no_limit)
+    if (is_limit(m) && !v->bytes)
         return MT_OK;
     MT_TRY(process_of(p, o, err));
     if (is_level)

@@ -159,8 +159,21 @@ static const struct log_file logs[] = {
      RSS " 100 1763870000000\n" RSS "{job=\"a} 1\n" RSS "{job} 1\n" RSS " -5 1763870000000\n" RSS
          " 0x 1763870000000\n" RSS " 7 yesterday\n" RSS " 5\n" RSS " +Inf 1763870001000\n",
      "ns 0 from 1763870000000000000\nprocess unchanged peak 100\nnote skipped 6\n"},
-    {"prometheus: more than can be true", &mt_reader_prometheus_text, RSS " 1e300 1763870000000\n",
-     "error: a figure of the process cannot be true: it is negative, or beyond 1 EiB\n"},
+    {"prometheus: more than can be true", &mt_reader_prometheus_text,
+     RSS " 1e30 1763870000000\n" RSS " 5 1763870001000\n"
+         "process_virtual_memory_bytes 18446744073709547520 1763870001000\n" RSS
+         " 7 1763870003000\n",
+     "ns 2000000000 from 1763870001000000000\nprocess 5..7 until 2000000000 peak 7\n"
+     "note skipped 2\n"},
+    {"prometheus: nothing that can be true", &mt_reader_prometheus_text,
+     RSS " 1e300 1763870000000\n", NOTHING},
+    {"prometheus: the level is another's where the best one's cannot be true",
+     &mt_reader_prometheus_text,
+     "container_memory_working_set_bytes{name=\"c\"} 1e30 1763870000000\n"
+     "container_memory_rss{name=\"c\"} 9 1763870000000\n"
+     "container_spec_memory_limit_bytes{name=\"c\"} 18446744073709547520 1763870000000\n",
+     "ns 0 from 1763870000000000000\ncontainer:c unchanged peak 9\nnote skipped 1\n"
+     "note level_of 1\n"},
     {"prometheus: none of memory", &mt_reader_prometheus_text,
      "# TYPE up gauge\nup{job=\"api\"} 1 1763870000000\n", NOTHING},
 
