@@ -64,7 +64,7 @@ static void add_columns(struct mt_report *r)
 {
     r->keep_order = true;
     mt_report_columns(r, "device verdict metric per_step_b per_minute_b per_event_b rate_least_b "
-                         "rate_most_b by_b at_ns start_ns end_ns looks_n -parts_n");
+                         "rate_most_b by_b at_ns=WHEN start_ns end_ns -looks_n -parts_n");
     r->columns.v[PER_STEP].unit = MT_UNIT_CHANGE;
     r->columns.v[VERDICT].whole = true;
 }
@@ -219,6 +219,9 @@ static void describe_window(struct judged *j, const struct found *f)
             : g->unit == MT_PER_STEP      ? "earlier steps are warm-up"
             : f->p.part == MT_PART_BEHIND ? "the first quarter behind it is warm-up"
                                           : "the first quarter is warm-up");
+    else if (g->look_n > 0)
+        mt_report_footer(j->r, "%s from %s to %s", mt_human_plural(g->look_n, "look", looks),
+                         mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to));
 }
 
 const char *mt_leaks_lack(const struct mt_run_device *device, const struct mt_growth_process *p)
@@ -250,8 +253,9 @@ static void advise(struct mt_report *r, const struct found *f)
                        "longer, or without --torch.");
     else if (g->verdict == MT_GROWTH_UNKNOWN && f->p.part != MT_PART_UNKNOWN)
         mt_report_note(r, "%s Record longer.",
-                       g->slows ? "It grows ever less: that may be warm-up."
-                                : "It goes up and down by more than it grows.");
+                       g->slows       ? "It grows ever less: that may be warm-up."
+                       : g->least > 0 ? "That may be warm-up."
+                                      : "It goes up and down by more than it grows.");
     if (lack)
         mt_report_note(r, "%s", lack);
 }

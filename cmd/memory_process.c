@@ -45,6 +45,18 @@ static int64_t peak_time(const struct mt_run_device *d, const struct mt_process_
                     : mt_levels_time(rss, mt_levels_peak(rss, first < 0 ? 0 : first, last), 0);
 }
 
+/* Reading what is shared costs much: it is done seldom. Children may be many, and say nothing. */
+static void note_single(struct mt_report *r, const struct mt_run_device *d,
+                        const struct mt_counted *c)
+{
+    char at[MT_HUMAN_MAX];
+    if (strcmp(d->name, "process") == 0 && c->levels.all.n == 1 &&
+        strcmp(c->metric, mt_metric_names[MT_METRIC_PSS]) == 0)
+        mt_report_footer(r,
+                         "pss and private have one value, read at %s: they may have been higher.",
+                         mt_human_ns(c->levels.all.v[0].t_ns, at));
+}
+
 static void window_rows(struct mt_report *r, const struct mt_run_device *d,
                         const struct mt_process_counts *counts, const struct mt_window *w)
 {
@@ -52,6 +64,7 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         mt_process_counted_within(counts, c, w, &most_b, &last_b);
+        note_single(r, d, c);
         struct mt_cell *cells = mt_report_row(r)->cells;
         cells[0] = mt_cell_text(mt_report_text(r, d->name));
         cells[1] = mt_cell_text(mt_report_text(r, c->metric));

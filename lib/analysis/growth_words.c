@@ -45,9 +45,12 @@ void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *
     else if (g->verdict == MT_GROWTH_GROWS)
         mt_buf_addf(out, "grows %s %s (95 %%: %s to %s)", rate, unit, least, most);
     else if (g->verdict == MT_GROWTH_FLAT)
-        mt_buf_addf(out, "flat: it grows %s %s at most", most, unit);
+        mt_buf_addf(out, "flat: +%s %s at most", most, unit);
     else if (g->verdict == MT_GROWTH_FALLS)
         mt_buf_addf(out, "falls %s %s", rate, unit);
+    else if (g->verdict == MT_GROWTH_UNKNOWN && g->least > 0)
+        mt_buf_addf(out, "grew %s to %s %s, %s: cannot tell whether it goes on", least, most, unit,
+                    g->slows ? "but less and less" : "in a short time");
     else if (g->verdict == MT_GROWTH_UNKNOWN)
         mt_buf_addf(out, "cannot tell: %s to %s %s", least, most, unit);
     else

@@ -54,7 +54,7 @@ static const struct mt_column_def others[] = {
     {"per_event_b", "PER EVENT", CHANGE, "growth from one event of the log to the next"},
     {"rate_least_b", "AT LEAST", CHANGE, "the least that rate may be, with 95 % confidence"},
     {"rate_most_b", "AT MOST", CHANGE, "the most that it may be"},
-    {"by_b", "BY", CHANGE, "by how much in all"},
+    {"by_b", "GREW BY", CHANGE, "by how much in all"},
     {"looks_n", "LOOKS", COUNT, "how often the recorder looked"},
     {"parts_n", "PARTS", COUNT, "parts whose least levels were compared"},
     {"trend", NULL, PLAIN, "how it goes from time to time: see the terms in the command's help"},
