@@ -128,9 +128,35 @@ enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struc
         MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
         if (label && db)
             MT_TRY(mt_knows_label(db, run, label, err));
+        if (db && by->v[k] == MT_BY_LINE)
+            MT_TRY(mt_knows_lines(db, run, err));
+        if (db && by->v[k] == MT_BY_LAYER)
+            MT_TRY(mt_knows_layers(db, run, err));
         if (db && (by->v[k] == MT_BY_TENSOR || by->v[k] == MT_BY_DTYPE))
             MT_TRY(mt_knows_tensors(db, run, device, err));
     }
+    return MT_OK;
+}
+
+enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db,
+                           const struct mt_run *run, struct mt_err *err)
+{
+    bool lines = false;
+    if (!asked)
+        MT_TRY(mt_run_has_lines(db, run, &lines, err));
+    if (lines && !mt_group_has(by->v, by->n, MT_BY_TOP))
+        by->v[by->n++] = MT_BY_TOP;
+    return MT_OK;
+}
+
+enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
+                                struct mt_report *r, struct mt_err *err)
+{
+    bool lines = false;
+    if (mt_group_has(by->v, by->n, MT_BY_SITE) || mt_group_has(by->v, by->n, MT_BY_LINE))
+        MT_TRY(mt_run_has_lines(db, run, &lines, err));
+    if (lines)
+        mt_report_note(r, MT_NOTE_OF_LINES);
     return MT_OK;
 }
 

@@ -6,6 +6,7 @@
 #define MT_BY_H
 
 #include "cmd/cmd.h"
+#include "lib/render/report.h"
 #include "lib/run/group_keys.h"
 #include "lib/run/runs.h"
 
@@ -29,6 +30,19 @@ struct mt_by {
  */
 enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char *fallback,
                            struct mt_by *out, struct mt_err *err);
+
+/* Where sites are the user's functions, each of which calls many ops, the blocks of a function are
+ * told apart by their top ops, too, unless keys were asked for: what grows could else not be seen
+ * beside what comes and goes. Errors: MT_EDB. */
+enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db,
+                           const struct mt_run *run, struct mt_err *err);
+
+#define MT_NOTE_OF_LINES                                                                           \
+    "The line of a site is that of the function's def: PyTorch's profiler records no other."
+
+/* Notes which line it is that such sites have. Errors: MT_EDB. */
+enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
+                                struct mt_report *r, struct mt_err *err);
 
 /* What rows by these keys show besides their figures: enum mt_about, or-ed. */
 unsigned mt_by_about(const struct mt_by *by);

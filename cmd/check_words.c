@@ -178,8 +178,9 @@ void mt_finding_explained(const struct mt_checked *c, struct mt_buf *out)
     mt_buf_adds(out, "");
     for (size_t i = 0; i < c->explain_n; i++) {
         const struct mt_explain *e = &c->explain[i];
-        mt_buf_addf(out, "%s%s%s%s %s", i ? ", " : "", e->op, e->scope ? " in " : "",
-                    e->scope ? e->scope : "", c->rule->kind->growth ? "+" : "");
+        mt_buf_adds(out, i ? ", " : "");
+        mt_baseline_site_add(out, e->line, e->op, e->scope);
+        mt_buf_adds(out, c->rule->kind->growth ? " +" : " ");
         add_amount(out, c->rule->kind, e->amount);
     }
 }

@@ -22,7 +22,8 @@ static struct mt_rows rows = MT_ROWS(10);
 struct comparison {
     struct mt_view view[2];
     struct mt_diff live, op;
-    int other_n; /* further devices of the run that has more of them */
+    int other_n;   /* further devices of the run that has more of them */
+    bool lines[2]; /* whether sites of the runs are lines of the user's code */
 };
 
 static void add_hint(struct mt_err *err, const char *more)
@@ -51,6 +52,29 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     if (v->has_device || st != MT_OK)
         return st;
     return mt_fail_no_memory(&v->run, "", err);
+}
+
+static bool by_lines(const struct mt_diff *d)
+{
+    return mt_group_has(d->keys, d->key_n, MT_BY_SITE) ||
+           mt_group_has(d->keys, d->key_n, MT_BY_LINE);
+}
+
+/* What is to be known of sites that are lines, in both runs or in one. */
+static void note_lines(const struct comparison *c, struct mt_report *r)
+{
+    const struct mt_diff_side *side = c->live.side;
+    if (c->lines[0] == c->lines[1]) {
+        if (c->lines[0] && by_lines(&c->live))
+            mt_report_note(r, MT_NOTE_OF_LINES);
+        return;
+    }
+    mt_report_note(r,
+                   "Sites of %s are lines of code, those of %s, which was recorded without stacks, "
+                   "are top ops: %s.",
+                   side[c->lines[1]].run.name, side[c->lines[0]].run.name,
+                   by_lines(&c->live) ? "they cannot be matched; --by top,scope can"
+                                      : "both are compared by top op and scope");
 }
 
 /* Rows that say when two runs can hardly be compared. */
@@ -205,6 +229,20 @@ static enum mt_status check_known(const struct comparison *c, int side, struct m
     return mt_by_known(&keys, side ? s->db : NULL, &s->run, &s->device, err);
 }
 
+/* Sites of both runs must be of one kind: lines, told apart by their top ops, too, or top ops. */
+static enum mt_status settle_sites(struct comparison *c, struct mt_err *err)
+{
+    for (int s = 0; s < 2; s++)
+        MT_TRY(mt_run_has_lines(c->live.side[s].db, &c->live.side[s].run, &c->lines[s], err));
+    if (by || (!c->lines[0] && !c->lines[1]))
+        return MT_OK;
+    bool both = c->lines[0] && c->lines[1];
+    c->live.keys[0] = both ? MT_BY_SITE : MT_BY_TOP;
+    c->live.keys[1] = both ? MT_BY_TOP : MT_BY_SCOPE;
+    c->live.key_n = 2;
+    return MT_OK;
+}
+
 static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
 {
     for (int s = 0; s < 2; s++) {
@@ -217,6 +255,10 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
         to->run = from->run;
         to->device = from->device;
         MT_TRY(check_known(c, s, err));
+    }
+    MT_TRY(settle_sites(c, err));
+    for (int s = 0; s < 2; s++) {
+        struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
         MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
         to->lives = from->lives;
         MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));
@@ -260,6 +302,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         w.section[MT_SECTION_END] = shows_end(&c);
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
     warn(&c.op, c.other_n, reports.v[reports.n - 1]);
+    note_lines(&c, reports.v[reports.n - 1]);
     if (exit_code_wanted)
         MT_TRY_OUT(judge(&c, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
@@ -275,7 +318,8 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "group by one or more of the words below (default: blocks by site, ops by name)"},
+     "group by one or more of the words below (default: ops by name, blocks by site, of traces "
+     "with stacks by site,top)"},
     {"section", 0, MT_OPT_STRING, &sections, "LIST",
      "only these: total, peak, end (of heap logs, else where named), op, leak"},
     MT_CATEGORIES_OPT(categories),

@@ -331,7 +331,28 @@ static enum mt_status of_processes(struct mt_view *v, struct mt_report *r,
                                : mt_leaks_of_processes(v, &w, r, answer, err);
 }
 
-static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct mt_report *r,
+/* What sites are told apart by in such a run. */
+static enum mt_status settle_keys(struct mt_by *keys, struct mt_db *db, const struct mt_run *run,
+                                  struct mt_report *r, struct mt_err *err)
+{
+    MT_TRY(mt_by_finer(keys, by, db, run, err));
+    return mt_by_note_lines(keys, db, run, r, err);
+}
+
+/* The same of several runs, by the last of them. */
+static enum mt_status settle_keys_of(const char *ref, struct mt_by *keys, struct mt_report *r,
+                                     struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_run run;
+    enum mt_status st = mt_open_run(ref, &db, &run, err);
+    if (st == MT_OK)
+        st = settle_keys(keys, db, &run, r, err);
+    mt_db_close(db);
+    return st;
+}
+
+static enum mt_status one_run(const char *ref, struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0,
@@ -347,7 +368,8 @@ static enum mt_status one_run(const char *ref, const struct mt_by *keys, struct 
         mt_report_no_memory(r, &v.run);
     else if (mt_device_is_process(&v.device) && !by)
         MT_TRY_OUT(of_processes(&v, r, answer, err));
-    else if (mt_by_known(keys, v.db, &v.run, &v.device, err) != MT_OK)
+    else if (mt_by_known(keys, v.db, &v.run, &v.device, err) != MT_OK ||
+             settle_keys(keys, v.db, &v.run, r, err) != MT_OK)
         st = err->code;
     else if (!mt_device_has_events(&v.device)) {
         const struct mt_leaks_wanted w = {.keys = keys->v,
@@ -397,6 +419,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     else {
         struct mt_narrow narrow;
         MT_TRY_OUT(mt_narrow_parse(category, &narrow, err));
+        MT_TRY_OUT(settle_keys_of(args->v[args->n - 1], &keys, &report, err));
         const struct mt_leaks_wanted wanted = {.device = device_name,
                                                .narrow = &narrow,
                                                .keys = keys.v,
@@ -422,7 +445,8 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
-     "what a site is: one or more of the words below (default: site)"},
+     "what a site is: one or more of the words below (default: site, in traces with stacks "
+     "site,top)"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
     {"all", 0, MT_OPT_FLAG, &all, NULL,
      "also show state, last step and cache, not only leaks and candidates"},

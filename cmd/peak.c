@@ -378,6 +378,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
         return mt_show(r, err);
     }
     MT_TRY(check_known(&p, err));
+    MT_TRY(mt_by_note_lines(&keys, v->db, &v->run, r, err));
     MT_TRY_OUT(mt_view_note_steps(v, step, r, err));
     MT_TRY_OUT(mt_run_gaps(v->db, &v->run, &v->device, &gaps, err));
     MT_TRY_OUT(mt_run_known_until(v->db, &v->run, gaps, &p.known_until_ns, err));

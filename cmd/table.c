@@ -232,6 +232,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     if (!sort_key)
         MT_TRY_OUT(mt_table_sort_key(size, &sort, err));
     MT_TRY_OUT(check_known(v->db, &v->run, &devices, err));
+    MT_TRY_OUT(mt_by_note_lines(&keys, v->db, &v->run, r, err));
     MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
     MT_TRY_OUT(check_sorted(r, err));
     note_others(r, &devices);

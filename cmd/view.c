@@ -8,6 +8,7 @@
 #include "lib/analysis/baseline.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
+#include "lib/run/merge.h"
 #include "lib/run/time_arg.h"
 #include "lib/usage/traced.h"
 #include <errno.h>
@@ -148,8 +149,11 @@ static enum mt_status open_view(struct mt_view *v, const char *ref,
     MT_TRY(mt_narrow_parse(wanted->category, &v->narrow, err));
     if (v->has_device)
         MT_TRY(mt_narrow_device(v->db, &v->run, &v->narrow, &v->device, err));
-    if (wanted->parts & MT_VIEW_TREE)
+    if (wanted->parts & MT_VIEW_TREE) {
         MT_TRY(mt_load_rollup(v->db, &v->run, none ? NULL : &v->device, &v->tree, err));
+        if (v->tree.has_lines)
+            mt_tree_merge(&v->tree);
+    }
     if (wanted->parts & MT_VIEW_BLOCKS && v->has_device)
         return mt_allocations_open(v->db, &v->run, &v->blocks, err);
     if (wanted->parts & MT_VIEW_STEPS)

@@ -1,6 +1,7 @@
 #include "formats/snapshot_frames.h"
 
 #include "formats/native_frames.h"
+#include "lib/model/python_files.h"
 #include "lib/model/recording.h"
 #include <string.h>
 
@@ -122,16 +123,6 @@ static const struct mark backward[] = {{NAME, STARTS, "torch::autograd::Engine::
                                        {NAME, IS, "_engine_run_backward"},
                                        {0, 0, NULL}};
 
-/* Python whose code is not the user's: PyTorch, the standard library, generated. */
-static const struct mark torch_files[] = {
-    {FILE_, HAS, "-packages/torch/"},   {FILE_, STARTS, "torch/"},
-    {FILE_, HAS, "torchinductor"},      {FILE_, STARTS, "<frozen "},
-    {FILE_, STARTS, "<eval_with_key>"}, {0, 0, NULL}};
-static const struct mark package_files[] = {
-    {FILE_, HAS, "/site-packages/"}, {FILE_, HAS, "/dist-packages/"}, {0, 0, NULL}};
-static const struct mark library_files[] = {
-    {FILE_, HAS, "/lib/python3"}, {FILE_, HAS, "/lib64/python3"}, {0, 0, NULL}};
-
 static const struct mark optimizer[] = {
     {FILE_, HAS, "torch/optim/"}, {FILE_, HAS, "/apex/optimizers/"}, {0, 0, NULL}};
 static const struct mark data_loading[] = {{FILE_, HAS, "torch/utils/data/"}, {0, 0, NULL}};
@@ -179,11 +170,10 @@ static bool is_python(const char *file)
 
 static uint8_t python_rank(const char *file)
 {
-    if (any(torch_files, "", file))
-        return MT_RANK_TORCH;
-    if (any(package_files, "", file))
-        return MT_RANK_PACKAGE;
-    return any(library_files, "", file) ? MT_RANK_TORCH : MT_RANK_USER;
+    static const uint8_t rank_of[] = {[MT_CODE_TORCH] = MT_RANK_TORCH,
+                                      [MT_CODE_PACKAGE] = MT_RANK_PACKAGE,
+                                      [MT_CODE_USER] = MT_RANK_USER};
+    return rank_of[mt_python_owner(file, strlen(file))];
 }
 
 struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t line)

@@ -16,13 +16,19 @@ SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_fr
 SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
 
 -- name: load_frames
--- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation or a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, object, file
-SELECT id, coalesce(name, ''), CASE WHEN kind IN ('annotation', 'python') THEN 1 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 WHEN kind = 'other' AND (SELECT k.kind FROM frame k WHERE k.id = v_frame.id) = 9 THEN 5 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
+-- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation, 6 a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, 7 an op, object, file
+SELECT id, coalesce(name, ''), CASE WHEN kind = 'annotation' THEN 1 WHEN kind = 'python' THEN 6 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 WHEN kind = 'other' AND (SELECT k.kind FROM frame k WHERE k.id = v_frame.id) = 9 THEN 5 WHEN kind = 'op' THEN 7 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
 
 -- name: load_labels
 -- in: ?1 first node, ?2 one past the last   out: what a recorder was told of allocations
 SELECT DISTINCT coalesce(f.name, '') FROM node n JOIN v_frame f ON f.id = n.frame_id
   WHERE n.id >= ?1 AND n.id < ?2 AND f.kind = 'label' ORDER BY 1;
+
+-- name: python_frames
+-- The functions of Python in call paths, outer ones first, a row for each node.
+-- in: ?1 first node, ?2 one past the last
+SELECT coalesce(s.text, '') FROM node n JOIN frame f ON f.id = n.frame_id JOIN string s ON s.id = f.name_id
+  WHERE n.id >= ?1 AND n.id < ?2 AND f.kind = 3 ORDER BY n.id;
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id

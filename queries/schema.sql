@@ -107,7 +107,7 @@ CREATE INDEX thread_run ON thread(run_id);
 -- Every text once: names, shapes.
 CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 
--- A function as call paths name it.
+-- A function as call paths name it. Of ops that autograd runs, file and object are line and nn.Modules of the forward op.
 CREATE TABLE frame (
   id INTEGER PRIMARY KEY,
   name_id INTEGER NOT NULL,        -- string
@@ -372,7 +372,7 @@ CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f
   JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id
   LEFT JOIN string rs ON rs.id = o.recorded_id LEFT JOIN string sh ON sh.id = o.shape_id;
 
--- Every block of all runs. step to shape: where and when it was allocated; site: the top op in its scope, as reports call it.
+-- Every block of all runs. step to shape: where and when it was allocated; site: the top op in its scope, as reports call it, but for traces with stacks.
 -- Alive after record R: alloc_record IS NULL OR alloc_record <= R, and freed_record IS NULL OR freed_record > R.
 CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, a.alloc_ns, a.freed_ns,
   a.freed_ns - a.alloc_ns AS life_ns, bf.name AS alloc_in, ff.name AS freed_in,

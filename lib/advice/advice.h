@@ -14,11 +14,11 @@
 /* Call paths whose blocks would be held otherwise, by top op, scope, kind of module and place in
  * the source; those with most at the peak first. Texts are borrowed from `strings` below. */
 struct mt_advice_site {
-    const char *name;   /* as mt_site_text has it */
+    const char *name;   /* top op in its scope */
     const char *top;    /* the op alone */
     const char *scope;  /* NULL: none is around it */
     const char *module; /* "Linear", whichever instance; NULL: none, or not recorded */
-    const char *source; /* "train.py:110 forward"; NULL: not recorded */
+    const char *source; /* the line (lib/run/sites.h); NULL: unknown */
     int64_t at_peak_b, at_peak_n;
     int64_t pieces_n; /* in so many of the pieces that repeat themselves; MT_UNKNOWN: none do */
 };

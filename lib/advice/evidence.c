@@ -2,6 +2,7 @@
 
 #include "lib/base/map.h"
 #include "lib/base/wrap.h"
+#include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,31 +25,9 @@ static const char *keep(struct mt_strtab *strings, const char *s, size_t n)
     return mt_strtab_get(strings, mt_strtab_add(strings, s, n));
 }
 
-/* "train.py(110): forward" of the user's own code; not of libraries. */
-static const char *line_of(const char *frame)
+static const char *keep_text(struct mt_strtab *strings, const char *s)
 {
-    const char *line = strstr(frame, ".py(");
-    return line && strncmp(frame, "torch/", 6) != 0 && !strstr(frame, "-packages/") ? line + 3
-                                                                                    : NULL;
-}
-
-/* "train.py:110 forward" of the innermost function of the user's own; NULL: none is known. */
-static const char *source_of(const struct mt_tree *t, struct mt_strtab *strings, uint32_t node)
-{
-    for (; node != MT_NONE; node = t->nodes.v[node].parent) {
-        const char *frame = mt_strtab_get(&t->strings, t->nodes.v[node].frame);
-        const char *line = line_of(frame), *end = line ? strchr(line, ')') : NULL;
-        if (!end)
-            continue;
-        const char *function = end + 1 + strspn(end + 1, ": ");
-        struct mt_buf text = {0};
-        mt_buf_addf(&text, "%.*s:%.*s%s%s", (int)(line - frame), frame, (int)(end - line - 1),
-                    line + 1, *function ? " " : "", function);
-        const char *own = keep(strings, text.s, text.n);
-        mt_buf_free(&text);
-        return own;
-    }
-    return NULL;
+    return keep(strings, s, strlen(s));
 }
 
 /* "Linear" of "nn.Module: Linear_3"; NULL: none is known. */
@@ -102,11 +81,15 @@ static struct mt_advice_site site_of(struct evidence *e, uint32_t node)
     const struct mt_tree_node *n = &t->nodes.v[node];
     const char *top = mt_strtab_get(&t->strings, n->top);
     const char *scope = n->scope == MT_NONE ? NULL : mt_strtab_get(&t->strings, n->scope);
-    s.name = mt_strtab_get(e->strings, mt_site_text(e->strings, top, scope));
-    s.top = keep(e->strings, top, strlen(top));
-    s.scope = scope ? keep(e->strings, scope, strlen(scope)) : NULL;
+    struct mt_buf name = {0};
+    mt_site_add(&name, top, scope);
+    s.name = keep(e->strings, name.s, name.n);
+    mt_buf_free(&name);
+    s.top = keep_text(e->strings, top);
+    s.scope = scope ? keep_text(e->strings, scope) : NULL;
     s.module = module_of(t, e->strings, node);
-    s.source = source_of(t, e->strings, node);
+    s.source =
+        n->line == MT_NONE ? NULL : keep_text(e->strings, mt_strtab_get(&t->strings, n->line));
     return s;
 }
 

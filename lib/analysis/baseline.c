@@ -4,6 +4,7 @@
 #include "lib/analysis/diff.h"
 #include "lib/analysis/doubt.h"
 #include "lib/run/knows.h"
+#include "lib/run/sites.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,14 +67,26 @@ static int64_t up_after(double *sum, double rate)
     return mt_baseline_up(*sum) - before;
 }
 
+enum { LINE_KEY = 2 }; /* behind top op and scope, where sites have lines */
+
+/* The line of a site whose keys are so many. */
+static const char *line_of(struct mt_baseline *b, const struct mt_match_key *from, int key_n)
+{
+    bool known = key_n > LINE_KEY && !from->explicit_row &&
+                 strncmp(from->key[LINE_KEY], MT_LINE_UNKNOWN, strlen(MT_LINE_UNKNOWN)) != 0;
+    return known ? mt_baseline_text(b, from->key[LINE_KEY]) : NULL;
+}
+
 static void add_site(struct mt_baseline *b, struct mt_baseline_device *to,
-                     const struct mt_match_key *from, const struct mt_figures *f, bool unseen)
+                     const struct mt_match_key *from, int key_n, const struct mt_figures *f,
+                     bool unseen)
 {
     const char *scope = from->key[1];
     bool plain =
         from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
     struct mt_baseline_site site = {.op = mt_baseline_text(b, from->key[0]),
                                     .scope = plain ? NULL : mt_baseline_text(b, scope),
+                                    .line = line_of(b, from, key_n),
                                     .explicit_row = from->explicit_row,
                                     .unseen = unseen};
     const struct mt_figure_set kept = mt_figures_kept(MT_KEPT_SITES);
@@ -139,7 +152,7 @@ static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device
         const struct mt_match_key *name = &s->groups.v[i];
         const struct mt_figures f = mt_diff_figures(s, i);
         bool unseen = losing_n && add_site_name(&losing, name->key[0], name->key[1]) < losing_n;
-        add_site(b, to, name, &f, unseen);
+        add_site(b, to, name, d->key_n, &f, unseen);
     }
     mt_strtab_free(&losing);
     return st;
@@ -222,8 +235,9 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
 {
-    struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE}, .key_n = 2};
+    struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE, [LINE_KEY] = MT_BY_LINE}};
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
+    bool lines = false;
     *to =
         (struct mt_baseline_device){.unseen = mt_device_is_bounded(device),
                                     .doubt = {[MT_FIG_AT_PEAK_B] = bounded(device->doubt_at_peak_b),
@@ -235,7 +249,10 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     d.side[0].db = db;
     d.side[0].run = *run;
     d.side[0].device = *device;
-    enum mt_status st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
+    enum mt_status st = mt_run_has_lines(db, run, &lines, err);
+    d.key_n = LINE_KEY + lines;
+    if (st == MT_OK)
+        st = mt_diff_load(&d, 0, MT_DIFF_OPS | MT_DIFF_LIVES, b->warmup, err);
     if (st == MT_OK)
         st = measure_levels(&d.side[0], to, err);
     if (st == MT_OK)

@@ -4,8 +4,8 @@
  * stands in lib/run/figures.c: growth is rounded up to whole bytes, and the peak of a site is what
  * it holds at the device's. A file answers as the runs it was written from would.
  *
- * A site is the top op in its scope. Several repeats of a run become one baseline: of each figure
- * the median and the spread.
+ * A site is the top op in its scope and, in traces with stacks, in the user's line. Several repeats
+ * of a run become one baseline: of each figure the median and the spread.
  */
 #ifndef MT_BASELINE_H
 #define MT_BASELINE_H
@@ -48,6 +48,7 @@ static inline int mt_baseline_rate(enum mt_figure f)
 
 struct mt_baseline_site {
     const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
+    const char *line;       /* the user's: "train.py:12 step"; NULL: unknown. The same */
     bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
                                lumps together */
     bool unseen;            /* it loses frees (doubt.h): what is alive of it may be dead; or its
@@ -57,6 +58,9 @@ struct mt_baseline_site {
     int64_t
         *each; /* of several repeats: MT_FIG_BASELINE_N figures of each; NULL: v in all of them */
 };
+
+/* Appends what a site is called: "train.py:12 step (aten::clone in my_step)". */
+void mt_baseline_site_add(struct mt_buf *out, const char *line, const char *op, const char *scope);
 
 /* A figure of a site in one of the repeats. */
 static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s, enum mt_figure f,

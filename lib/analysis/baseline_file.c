@@ -111,8 +111,8 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
                                 struct mt_baseline *b, struct mt_baseline_device *to,
                                 struct mt_err *err)
 {
-    const char *keys[2 * MT_FIG_BASELINE_N + 3] = {"op", "scope", "is_op"};
-    size_t n = 3;
+    const char *keys[2 * MT_FIG_BASELINE_N + 4] = {"op", "scope", "line", "is_op"};
+    size_t n = 4;
     for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         if (mt_figure_defs[f].in_site) {
             keys[n++] = mt_figure_defs[f].in_site;
@@ -120,7 +120,8 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
         }
     MT_TRY(mt_json_doc_keys(d, from, keys, n, err));
     const struct mt_json_doc_value *op = mt_json_doc_get(d, from, "op"),
-                                   *scope = mt_json_doc_get(d, from, "scope");
+                                   *scope = mt_json_doc_get(d, from, "scope"),
+                                   *line = mt_json_doc_get(d, from, "line");
     if (!op) {
         MT_FAIL(err, MT_EINPUT, "a site without \"op\"");
         return mt_json_doc_at(d, from, err);
@@ -128,11 +129,14 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
     MT_TRY(mt_json_doc_want(d, op, MT_JSON_DOC_TEXT, err));
     if (scope)
         MT_TRY(mt_json_doc_want(d, scope, MT_JSON_DOC_TEXT, err));
+    if (line)
+        MT_TRY(mt_json_doc_want(d, line, MT_JSON_DOC_TEXT, err));
     bool is_op;
     MT_TRY(read_flag(d, mt_json_doc_get(d, from, "is_op"), &is_op, err));
     struct mt_baseline_site *site = mt_vec_push(&to->sites);
     *site = (struct mt_baseline_site){.op = mt_baseline_text(b, op->text),
                                       .scope = scope ? mt_baseline_text(b, scope->text) : NULL,
+                                      .line = line ? mt_baseline_text(b, line->text) : NULL,
                                       .explicit_row = !is_op && mt_baseline_is_explicit(op->text)};
     return read_figures(d, from, b, site, err);
 }

@@ -1,5 +1,6 @@
 /* The sites of several repeats, as those of one baseline. */
 #include "lib/analysis/baseline_parts.h"
+#include "lib/run/sites.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,24 @@ void mt_baseline_each_settle(struct mt_baseline_site *s, size_t repeat_n)
     s->each = NULL;
 }
 
+void mt_baseline_site_add(struct mt_buf *out, const char *line, const char *op, const char *scope)
+{
+    if (line)
+        mt_buf_addf(out, "%s (", line);
+    mt_site_add(out, op, scope);
+    if (line)
+        mt_buf_addc(out, ')');
+}
+
 /* The site of the same name; a new one where there is none. names: of those there are. */
 static struct mt_baseline_site *find_site(struct mt_strtab *names,
                                           const struct mt_baseline_site *site, size_t repeat_n,
                                           struct mt_baseline *out, struct mt_baseline_device *to)
 {
-    char *key = mt_asprintf("%d %d %zu %s%s", site->explicit_row, site->scope != NULL,
-                            strlen(site->op), site->op, site->scope ? site->scope : "");
+    const char *line = site->line ? site->line : "";
+    char *key =
+        mt_asprintf("%d %d %zu %zu %s%s%s", site->explicit_row, site->scope != NULL, strlen(line),
+                    strlen(site->op), line, site->op, site->scope ? site->scope : "");
     uint32_t id = mt_strtab_add(names, key, strlen(key));
     free(key);
     if (id < to->sites.n)
@@ -39,6 +51,7 @@ static struct mt_baseline_site *find_site(struct mt_strtab *names,
     *new =
         (struct mt_baseline_site){.op = mt_baseline_text(out, site->op),
                                   .scope = site->scope ? mt_baseline_text(out, site->scope) : NULL,
+                                  .line = site->line ? mt_baseline_text(out, site->line) : NULL,
                                   .explicit_row = site->explicit_row,
                                   .each = mt_baseline_each_new(repeat_n)};
     return new;

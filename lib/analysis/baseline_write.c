@@ -24,7 +24,8 @@ static int site_cmp(const void *a, const void *b)
     if (x->explicit_row != y->explicit_row)
         return x->explicit_row ? 1 : -1;
     int c = strcmp(x->op, y->op);
-    return c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
+    c = c ? c : strcmp(x->scope ? x->scope : "", y->scope ? y->scope : "");
+    return c ? c : strcmp(x->line ? x->line : "", y->line ? y->line : "");
 }
 
 /* What each repeat has, where they differ. */
@@ -53,6 +54,8 @@ static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, si
     }
     if (s->scope)
         add_text(j, "scope", s->scope);
+    if (s->line)
+        add_text(j, "line", s->line);
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         if (!mt_figure_defs[f].in_site)
             continue;

@@ -234,9 +234,11 @@ static void doubt_candidates(const struct mt_check_side *side, struct mt_checked
         c->rule, mt_baseline_same_device(&new->v.v[m.most_index], c->device), &growth_b);
     if (!s)
         return;
-    mt_check_open(c, "%.100s%s%.100s may be a leak: a candidate that grows %s%s a step", s->op,
-                  s->scope ? " in " : "", s->scope ? s->scope : "", s->unseen ? "at most " : "",
-                  mt_human_bytes(growth_b, text));
+    struct mt_buf site = {0};
+    mt_baseline_site_add(&site, s->line, s->op, s->scope);
+    mt_check_open(c, "%.200s may be a leak: a candidate that grows %s%s a step", site.s,
+                  s->unseen ? "at most " : "", mt_human_bytes(growth_b, text));
+    mt_buf_free(&site);
     c->look_index = m.most_index;
     c->look = true;
 }

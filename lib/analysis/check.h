@@ -55,7 +55,7 @@ struct mt_checked {
     size_t look_index;
     /* On failure: the sites that explain most; of growth rules by how much they grew. */
     struct mt_explain {
-        const char *op, *scope; /* borrowed from the repeats; scope NULL = none */
+        const char *op, *scope, *line; /* borrowed from the repeats; NULL = none, unknown */
         int64_t amount;
     } explain[MT_EXPLAIN_MAX];
     size_t explain_n;

@@ -44,7 +44,8 @@ static void know_frames(struct mt_recording *r)
     unsigned any = 0;
     for (size_t i = 0; i < r->frames.n; i++) {
         const struct mt_frame *f = &r->frames.v[i];
-        any |= f->object != MT_NONE || f->file != MT_NONE ? MT_KNOWS_PLACES : 0u;
+        bool placed = f->kind != MT_FRAME_OP && (f->object != MT_NONE || f->file != MT_NONE);
+        any |= placed ? MT_KNOWS_PLACES : 0u;
         any |= f->kind == MT_FRAME_CATEGORY ? MT_KNOWS_CATEGORIES : 0u;
         any |= f->kind == MT_FRAME_THREAD ? MT_KNOWS_THREADS : 0u;
         any |= f->kind == MT_FRAME_LABEL ? MT_KNOWS_LABELS : 0u;

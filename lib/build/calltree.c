@@ -1,5 +1,6 @@
 /* Nests the ops of each thread and merges their paths into the call tree. */
 #include "lib/base/sort.h"
+#include "lib/build/backward_sites.h"
 #include "lib/build/build.h"
 #include "lib/build/phases.h"
 
@@ -98,11 +99,12 @@ static bool is_odd(const struct mt_recording *r, const struct mt_op *op, const s
            !(kind_of(r, op) == MT_FRAME_PYTHON && kind_of(r, around) == MT_FRAME_ANNOTATION);
 }
 
-static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_map nodes[MT_MARK_N])
+static void nest_thread(struct mt_recording *r, uint32_t thread, struct mt_backward_sites *backward,
+                        struct mt_map nodes[MT_MARK_N])
 {
+    struct mt_thread *t = &r->threads.v[thread];
     struct open_ops stack = {0};
     struct mt_phase_walk phases = {0};
-    mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
     for (uint32_t i = 0; i < t->ops.n; i++) {
         struct mt_op *op = &t->ops.v[i];
         while (stack.all.n && stack.all.v[stack.all.n - 1].end_ns <= op->start_ns)
@@ -123,7 +125,7 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
             parent_node = t->ops.v[top->op].node;
             r->nodes.v[parent_node].self_time_ns -= end - op->start_ns;
         }
-        uint32_t frame = r->labels.v[op->label].frame;
+        uint32_t frame = mt_backward_frame(backward, thread, r->labels.v[op->label].frame);
         const struct mt_node *around = parent_node == MT_NONE ? NULL : &r->nodes.v[parent_node];
         enum mt_op_mark mark = mt_op_mark_of(r, &phases, op, frame, around);
         op->node = node_of(r, nodes, parent_node, frame, mark);
@@ -131,6 +133,7 @@ static void nest_thread(struct mt_recording *r, struct mt_thread *t, struct mt_m
         node->calls_n++;
         node->time_ns += end - op->start_ns;
         node->self_time_ns += end - op->start_ns;
+        mt_backward_nested(backward, thread);
         *mt_vec_push(&stack.all) = (struct open_op){i, end};
         if (op->end_ns > r->end_ns)
             r->end_ns = op->end_ns;
@@ -160,14 +163,22 @@ void mt_build_calltree(struct mt_recording *r)
         return;
     }
     struct mt_map nodes[MT_MARK_N] = {0};
+    struct mt_backward_sites backward;
     uint32_t base = 0;
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
     for (size_t i = 0; i < r->threads.n; i++) {
-        r->threads.v[i].op_base = base;
-        base += (uint32_t)r->threads.v[i].ops.n;
-        nest_thread(r, &r->threads.v[i], nodes);
+        struct mt_thread *t = &r->threads.v[i];
+        t->op_base = base;
+        base += (uint32_t)t->ops.n;
+        mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
     }
+    mt_backward_sites_init(&backward, r);
+    uint32_t *order = mt_backward_order(&backward);
+    for (size_t i = 0; i < r->threads.n; i++)
+        nest_thread(r, order[i], &backward, nodes);
+    free(order);
+    mt_backward_sites_free(&backward);
     for (int i = 0; i < MT_MARK_N; i++)
         mt_map_free(&nodes[i]);
 }

@@ -108,7 +108,7 @@ static void enter_op(const struct mt_recording *r, const struct mt_node *n, stru
     else if (p->step_up == 0)
         p->op = MT_NONE;
     if (r->frames.v[n->frame].kind == MT_FRAME_OP)
-        p->ops = mt_hash_short(p->ops, &n->frame, sizeof n->frame);
+        p->ops = mt_hash_short(p->ops, &r->frames.v[n->frame].name, sizeof r->frames.v->name);
 }
 
 static void describe_top(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)

@@ -22,7 +22,7 @@ struct rounds {
     struct mt_rounds_threads threads;
     enum work work;
     struct gap *gaps;   /* before each turn */
-    struct mt_map seen; /* gap and frame */
+    struct mt_map seen; /* gap and name */
     size_t *first;      /* of each group, its first turn; then n */
     size_t group_n;
 };
@@ -69,11 +69,11 @@ static struct gap *gap_at(struct rounds *s, int64_t t_ns, size_t *at)
     return *at == s->n || inside ? NULL : &s->gaps[*at];
 }
 
-static void add_name(struct rounds *s, struct gap *g, uint32_t frame)
+static void add_name(struct rounds *s, struct gap *g, uint32_t name)
 {
-    uint32_t *seen = mt_map_at(&s->seen, (uint64_t)(g - s->gaps) << 32 | frame);
+    uint32_t *seen = mt_map_at(&s->seen, (uint64_t)(g - s->gaps) << 32 | name);
     if (*seen == MT_MAP_NONE)
-        g->did += hash_of(1, frame);
+        g->did += hash_of(1, name);
     *seen = 1;
 }
 
@@ -88,7 +88,7 @@ static void add_op(struct rounds *s, struct gap *g, const struct mt_op *op)
     g->loaded |= annotation && node->phase == MT_PHASE_DATA;
     /* compiled graphs have names of their own, as annotations below backward ops of one name */
     if (work || (annotation && node->phase == MT_PHASE_BACKWARD))
-        add_name(s, g, node->frame);
+        add_name(s, g, s->r->frames.v[node->frame].name);
 }
 
 static void look_at_ops(struct rounds *s)
@@ -116,7 +116,7 @@ static void look_at_records(struct rounds *s)
             continue;
         g->worked = true;
         if (node)
-            add_name(s, g, node->top);
+            add_name(s, g, s->r->frames.v[node->top].name);
     }
 }
 

@@ -40,7 +40,7 @@ static uint64_t site_key(const struct mt_recording *r, uint32_t node)
 {
     if (node == MT_NONE)
         return UINT64_MAX;
-    return (uint64_t)r->nodes.v[node].top << 32 | r->nodes.v[node].scope;
+    return (uint64_t)r->frames.v[r->nodes.v[node].top].name << 32 | r->nodes.v[node].scope;
 }
 
 static uint64_t losing_key(uint32_t node, uint16_t device)

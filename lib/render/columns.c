@@ -162,7 +162,7 @@ static const struct mt_column_def others[] = {
     /* keys of --by */
     {"name", NULL, PLAIN, "the op, or the call path to it"},
     {"device", NULL, PLAIN, "cpu, cuda:0 ..."},
-    {"site", NULL, PLAIN, "the top op in its scope"},
+    {"site", NULL, PLAIN, "a line of your code, or the top op, in its scope"},
     {"step", NULL, PLAIN, "number of the step"},
 };
 

@@ -21,12 +21,15 @@ enum mt_key_span {
         "the op itself, as innermost: aten::empty; \"X (engine)\" is "                             \
         "autograd::engine::evaluate_function: X, around the node's own X")                         \
     KEY(TOP, "top", MT_SPAN_PART, false, MT_GROUP_KEY_TOP)                                         \
-    KEY(SITE, "site", MT_SPAN_PART, false, "the top op in its scope: where in your program")       \
+    KEY(SITE, "site", MT_SPAN_PART, false, MT_GROUP_KEY_SITE)                                      \
+    KEY(LINE, "line", MT_SPAN_PART, false, MT_GROUP_KEY_LINE)                                      \
     KEY(SCOPE, "scope", MT_SPAN_PART, false,                                                       \
         "the innermost record_function() annotation around "                                       \
         "it")                                                                                      \
     KEY(MODULE, "module", MT_SPAN_PART, false,                                                     \
         "the innermost nn.Module around it (traces recorded with_stack, snapshots)")               \
+    KEY(LAYER, "layer", MT_SPAN_PART, false,                                                       \
+        "all nn.Modules around it: Gpt_0.Block_3.Linear_7 (traces recorded with_stack)")           \
     KEY(OBJECT, "object", MT_SPAN_PART, false,                                                     \
         "the library or program that the site's function is in (heap logs)")                       \
     KEY(FILE, "file", MT_SPAN_PART, false, "the source file of the site's function (heap logs)")   \
@@ -64,6 +67,14 @@ enum mt_key_span {
 
 #define MT_GROUP_KEY_TOP                                                                           \
     "the outermost op your code or autograd called; in snapshots your innermost line of Python"
+
+#define MT_GROUP_KEY_SITE                                                                          \
+    "where in your program: your innermost line of Python (see line) in its scope; in traces "     \
+    "recorded without stacks the top op in its scope"
+#define MT_GROUP_KEY_LINE                                                                          \
+    "your innermost function, not of PyTorch or installed packages: train.py:12 step; traces "     \
+    "(with_stack) have the line of its def, snapshots and heap logs the line itself or the "       \
+    "function alone"
 
 /* Keys of labels, named as a command was asked for them: "label:tenant". */
 enum { MT_LABEL_KEYS = 8 };

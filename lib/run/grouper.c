@@ -2,6 +2,7 @@
 #include "lib/model/label_text.h"
 #include "lib/run/load.h"
 #include "lib/run/own_categories.h"
+#include "lib/run/sites.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +11,6 @@
 static uint32_t text_id(struct mt_tree *t, const char *text)
 {
     return mt_strtab_add(&t->strings, text, strlen(text));
-}
-
-uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope)
-{
-    if (!scope || strcmp(scope, top) == 0)
-        return mt_strtab_add(strings, top, strlen(top));
-    char *both = mt_asprintf("%s in %s", top, scope);
-    uint32_t id = mt_strtab_add(strings, both, strlen(both));
-    free(both);
-    return id;
 }
 
 static uint32_t step_id(struct mt_tree *t, int64_t step)
@@ -56,10 +47,11 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
     case MT_BY_TOP:
         return n->top;
     case MT_BY_SITE:
-        if (n->scope == MT_NONE || n->scope == n->top)
-            return n->top;
-        return mt_site_text(&t->strings, mt_strtab_get(&t->strings, n->top),
-                            mt_strtab_get(&t->strings, n->scope));
+        return mt_tree_site_text(t, node);
+    case MT_BY_LINE:
+        return mt_tree_line(t, node);
+    case MT_BY_LAYER:
+        return n->layer == MT_NONE ? text_id(t, "[no layer]") : n->layer;
     case MT_BY_SCOPE:
         return n->scope == MT_NONE ? text_id(t, "[no scope]") : n->scope;
     case MT_BY_MODULE:

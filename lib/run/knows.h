@@ -41,6 +41,18 @@ const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *
 enum mt_status mt_knows_label(struct mt_db *db, const struct mt_run *run, const char *key,
                               struct mt_err *err);
 
+/* Whether call paths of a trace have functions of the user's own, so that sites are lines; and
+ * whether they have nn.Modules. Errors: MT_EDB. */
+enum mt_status mt_run_has_lines(struct mt_db *db, const struct mt_run *run, bool *has,
+                                struct mt_err *err);
+enum mt_status mt_run_has_layers(struct mt_db *db, const struct mt_run *run, bool *has,
+                                 struct mt_err *err);
+
+/* MT_OK if they have; of lines also where sites are lines in any case, as in snapshots. Errors:
+ * MT_EUSAGE, how to record them; MT_EDB. */
+enum mt_status mt_knows_lines(struct mt_db *db, const struct mt_run *run, struct mt_err *err);
+enum mt_status mt_knows_layers(struct mt_db *db, const struct mt_run *run, struct mt_err *err);
+
 /* MT_OK if the tensor of some block of the device is known. Errors: MT_EUSAGE, what it takes;
  * MT_EDB.
  */

@@ -1,8 +1,9 @@
-/* Which labels a run has, and whether it has tensors: what is asked of its rows. */
+/* Which labels a run has, whether it has lines, layers and tensors: what is asked of its rows. */
 #include "gen/queries.h"
 #include "lib/base/nearest.h"
 #include "lib/base/wrap.h"
 #include "lib/model/label_text.h"
+#include "lib/model/python_files.h"
 #include "lib/run/knows.h"
 
 #include <stdlib.h>
@@ -81,4 +82,74 @@ enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
                      "Of runs that an older memtool imported, `memtool import --replace FILE` "
                      "imports the trace again.");
     return MT_EUSAGE;
+}
+
+/* ---- functions of Python ---- */
+
+static bool is_of_user(const char *name)
+{
+    struct mt_python_function f;
+    return mt_python_function_parse(name, &f) && mt_python_owner(f.file, f.file_n) == MT_CODE_USER;
+}
+
+static bool is_module(const char *name)
+{
+    return strncmp(name, MT_MODULE_FRAME, strlen(MT_MODULE_FRAME)) == 0;
+}
+
+/* Whether a trace has a function like that; they are mostly the outermost ones. */
+static enum mt_status find_function(struct mt_db *db, const struct mt_run *run,
+                                    bool (*is)(const char *name), bool *found, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *found = false;
+    if (run->kind != MT_RUN_TRACE)
+        return MT_OK;
+    MT_TRY(mt_db_query(db, MT_Q_PYTHON_FRAMES, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, mt_wrap_add(run->node_first, run->node_n));
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        if ((*found = is(mt_stmt_text(s, 0))))
+            break;
+    }
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+enum mt_status mt_run_has_lines(struct mt_db *db, const struct mt_run *run, bool *has,
+                                struct mt_err *err)
+{
+    return find_function(db, run, is_of_user, has, err);
+}
+
+enum mt_status mt_run_has_layers(struct mt_db *db, const struct mt_run *run, bool *has,
+                                 struct mt_err *err)
+{
+    return find_function(db, run, is_module, has, err);
+}
+
+static enum mt_status fail_no_stacks(const struct mt_run *run, const char *what, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s': its call paths have no %s", run->name, what);
+    mt_err_hint(err, "Traces have them that are recorded with with_stack=True. --by site has the "
+                     "top op in its scope.");
+    return MT_EUSAGE;
+}
+
+enum mt_status mt_knows_lines(struct mt_db *db, const struct mt_run *run, struct mt_err *err)
+{
+    bool has;
+    MT_TRY(mt_run_has_lines(db, run, &has, err));
+    return has || run->kind != MT_RUN_TRACE ? MT_OK
+                                            : fail_no_stacks(run, "lines of your code", err);
+}
+
+enum mt_status mt_knows_layers(struct mt_db *db, const struct mt_run *run, struct mt_err *err)
+{
+    bool has;
+    MT_TRY(mt_run_has_layers(db, run, &has, err));
+    return has ? MT_OK : fail_no_stacks(run, "nn.Modules", err);
 }

@@ -5,6 +5,7 @@
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
 #include "lib/run/category_words.h"
+#include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,9 @@ static uint8_t phase_of(int64_t phase)
 struct frame {
     int64_t id;
     uint32_t name, object, file; /* string ids; MT_NONE: unknown */
-    bool python_or_annotation, is_category, is_thread, is_label, is_size;
+    uint32_t line, layer;        /* of a function of the user's own, or of the forward op of what
+                                    autograd runs, else MT_NONE */
+    bool python_or_annotation, is_python, is_category, is_thread, is_label, is_size;
 };
 
 /* The frames of the nodes, read once each. */
@@ -90,16 +93,25 @@ static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const
     if (*at != MT_NONE)
         return;
     *at = (uint32_t)known->all.n;
-    struct frame f = {.id = id, .object = MT_NONE, .file = MT_NONE};
+    struct frame f = {
+        .id = id, .object = MT_NONE, .file = MT_NONE, .line = MT_NONE, .layer = MT_NONE};
     f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
     if (s) {
-        f.python_or_annotation = mt_stmt_int(s, 2) == 1;
+        f.is_python = mt_stmt_int(s, 2) == 6;
+        f.python_or_annotation = mt_stmt_int(s, 2) == 1 || f.is_python;
         f.is_category = mt_stmt_int(s, 2) == 2;
         f.is_thread = mt_stmt_int(s, 2) == 3;
         f.is_label = mt_stmt_int(s, 2) == 4;
         f.is_size = mt_stmt_int(s, 2) == 5;
         f.object = text_of(t, s, 3);
         f.file = text_of(t, s, 4);
+    }
+    if (f.is_python)
+        f.line = mt_site_of_frame(t, f.name);
+    if (s && mt_stmt_int(s, 2) == 7) {
+        f.line = mt_site_of_backward(t, f.file);
+        f.layer = mt_site_of_backward(t, f.object);
+        f.object = f.file = MT_NONE;
     }
     *mt_vec_push(&known->all) = f;
 }
@@ -188,6 +200,14 @@ static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const in
     item->self_time_ns = cells[2];
 }
 
+static uint32_t layer_of(struct mt_tree *t, const struct frame *own,
+                         const struct mt_tree_node *around)
+{
+    const uint32_t outer = around ? around->layer : MT_NONE;
+    const uint32_t layer = own->is_python ? mt_layer_of_frame(t, own->name, outer) : own->layer;
+    return layer == MT_NONE ? outer : layer;
+}
+
 static void add_node(struct node_reader *r, const int64_t *cells)
 {
     struct mt_tree *t = r->t;
@@ -220,9 +240,14 @@ static void add_node(struct node_reader *r, const int64_t *cells)
         .size = f[OWN].is_size ? own
                 : around       ? around->size
                                : none,
+        .line = f[OWN].line != none ? f[OWN].line
+                : around            ? around->line
+                                    : none,
+        .layer = layer_of(t, &f[OWN], around),
         .phase = phase_of(cells[1 + FRAMES]),
         .python_or_annotation = f[OWN].python_or_annotation,
     };
+    t->has_lines |= f[OWN].line != none;
     *mt_vec_push(&t->nodes) = node;
     if (r->items)
         add_item(t, at, parent, cells + 2 + FRAMES);

@@ -70,6 +70,8 @@ struct mt_tree_node {
     uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
     uint32_t object, file;                      /* of the top: string ids; MT_NONE: unknown */
     uint32_t category, thread, label, size;     /* the same; of what is nearest on the path */
+    uint32_t line;  /* of traces with Python: the user's innermost function (sites.h); MT_NONE */
+    uint32_t layer; /* nn.Modules around it, outermost first: "Gpt_0.Block_3"; MT_NONE: none */
     uint8_t phase;
     bool python_or_annotation;
 };
@@ -91,6 +93,7 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
+    bool has_lines;                            /* some node has one */
     const char *outside_name;                  /* static: its row */
     MT_VEC(uint32_t) thread_names;             /* string ids */
     MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
@@ -171,10 +174,6 @@ enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, ui
 /* The tensor of a block (a string) in a column of a row; MT_NONE: unknown. Errors: MT_EDB. */
 enum mt_status mt_load_tensor(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,
                               int column, uint32_t *out, struct mt_err *err);
-
-/* What a site is called: "aten::clone in Optimizer.step#SGD.step"; the top op alone where no scope
- * (NULL) is around it, or is the op itself. */
-uint32_t mt_site_text(struct mt_strtab *strings, const char *top, const char *scope);
 
 /* One row of a grouped tree. Inclusive sums leave out what lies below another item of the group; so
  * do the calls of top ops, sites, scopes, modules and phases, unless names are among the keys. */

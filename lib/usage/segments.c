@@ -4,6 +4,7 @@
 #include "lib/base/map.h"
 #include "lib/base/wrap.h"
 #include "lib/run/load.h"
+#include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,15 @@ static void place(struct mt_segments *out, uint64_t address, struct mt_seg_block
     *mt_vec_push(&out->blocks) = b;
 }
 
+static uint32_t site_of(struct mt_segments *s, const char *top, const char *scope)
+{
+    struct mt_buf site = {0};
+    mt_site_add(&site, top, scope);
+    uint32_t id = mt_strtab_add(&s->strings, site.s, site.n);
+    mt_buf_free(&site);
+    return id;
+}
+
 static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
                                   const struct mt_run_device *device, int64_t record,
                                   struct mt_segments *out, struct mt_err *err)
@@ -86,8 +96,7 @@ static enum mt_status load_blocks(struct mt_db *db, const struct mt_run *run,
                   .bytes_b = bytes,
                   .alloc_ns = mt_stmt_int_or(s, 4, INT64_MIN),
                   .pending = mt_stmt_int(s, 3) == 2 && record == MT_AT_END,
-                  .site = top ? mt_site_text(&out->strings, top, mt_stmt_text(s, 6))
-                              : text(out, "[unknown]"),
+                  .site = top ? site_of(out, top, mt_stmt_text(s, 6)) : text(out, "[unknown]"),
               },
               &at);
     }

@@ -216,6 +216,45 @@ def long_ops(trace):
         trace.record(180 + 200 * step, 512, 6400 * (step + 1))
 
 
+def stacks(trace):
+    """Python frames of a user, of PyTorch and of a package, modules in each other; autograd on a thread of its own
+    runs the ops of two lines, one op that nothing links, and a hook of the user's."""
+
+    def python(name, t, dur, tid=1):
+        trace.op(name, t, dur, tid, "python_function")
+
+    python("/home/me/train.py(90): <module>", 1, 5000)
+    for step in range(5):
+        t = 1000 * step + 10
+        trace.mark(f"ProfilerStep#{step}", t, 990)
+        python("/home/me/train.py(12): step", t + 5, 500)
+        python("nn.Module: Net_0", t + 10, 300)
+        python("torch/nn/modules/module.py(1501): _call_impl", t + 11, 290)
+        python("net.py(7): forward", t + 12, 280)
+        for k, line in enumerate(("net.py(20): forward", "transformers/a.py(9): forward")):
+            at = t + 20 + 100 * k
+            python(f"nn.Module: Linear_{k}", at, 80)
+            python(line, at + 1, 70)
+            trace.op("aten::linear", at + 10, 50, **{"Sequence number": 10 * step + k})
+            trace.record(at + 15, 1000 * (k + 1), 64 * (10 * step + k))
+        trace.mark("keep", t + 240, 20)
+        trace.op("aten::clone", t + 245, 10)
+        trace.record(t + 250, 512, 1 << 20 | step)
+        for k in (1, 0, 2):
+            at = t + 400 + 100 * (2 - k)
+            backward = {} if k == 2 else {"Sequence number": 10 * step + k, "Fwd thread id": 1}
+            name = "autograd::engine::evaluate_function: " + ("AccumulateGrad" if k == 2 else "AddmmBackward0")
+            trace.op(name, at, 80, 2, **backward)
+            trace.op("aten::mm", at + 10, 40, 2)
+            trace.record(at + 15, 4000 + k, 1 << 24 | (10 * step + k), tid=2)
+            if k != 2:
+                trace.record(at + 60, -1000 * (k + 1), 64 * (10 * step + k), tid=2)
+                trace.record(at + 70, -(4000 + k), 1 << 24 | (10 * step + k), tid=2)
+        python("train.py(40): hook", t + 710, 50, 2)
+        trace.op("aten::mul", t + 720, 20, 2)
+        trace.record(t + 725, 64, 1 << 26 | step, tid=2)
+
+
 def random_program(seed, whole_us):
     """A program by chance: threads with nested ops, steps, devices, older blocks, reuse, out of memory."""
     def make(trace):
@@ -252,6 +291,7 @@ TRACES = {
     "borders": borders, "two_optimizers": two_optimizers, "nested_optimizers": nested_optimizers, "processes": processes, "deep": deep,
     "hostile_names": hostile_names, "devices": devices, "no_addresses": no_addresses, "some_addresses": some_addresses,
     "no_memory": no_memory, "memory_only": memory_only, "older": older, "base": base, "reuse": reuse, "overlaps": overlaps, "long_ops": long_ops,
+    "stacks": stacks,
 } | {f"random{seed}": random_program(seed, False) for seed in range(4)}
 WHOLE_US = {name: TRACES[name] for name in ("borders", "overlaps")} | {"random4": random_program(4, True), "random5": random_program(5, True)}
 

@@ -117,6 +117,8 @@ class Run:
         row = m.query(f"SELECT format, dur_ns FROM run WHERE name = '{name}'")[0]
         self.is_snapshot = row["format"] == "cuda-snapshot"
         self.dur_ns = row["dur_ns"]
+        self.has_lines = row["format"] == "pytorch-trace" and bool(
+            m.query(f"SELECT 1 AS yes FROM v_node WHERE run = '{name}' AND kind = 'python' AND name GLOB '*.py(*' AND name NOT LIKE 'torch%' LIMIT 1"))
         self.one_moment = bool(m.query(f"SELECT 1 AS yes FROM v_note WHERE run = '{name}' AND kind = 'state_only'"))
 
     def __str__(self):

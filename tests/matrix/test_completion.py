@@ -43,7 +43,8 @@ open("other.csv", "w").close()
 TRACE = f"{SAMPLES}/basic/trace.json.gz"
 # What leaks says of a process, in columns that others have not.
 GROWTH = {"device", "per_minute_b", "per_event_b", "rate_least_b", "rate_most_b", "by_b", "at_ns", "looks_n", "metric"}
-RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories", "label": "labels"}  # what traces have not
+RUN_OF = {"object": "heap", "file": "heap", "rss": "heap", "category": "categories", "label": "labels",  # what traces have not,
+          "line": "stacks", "layer": "stacks"}  # or only some
 FURTHER = {"heap": ("temporary_most_n",), "memray": ("temporary_n", "temporary_b"),  # figures that only these have
            "copies": ("copied_b", "copies_n"), "events": ("units_n", "events_n"),
            "dhat": ("read_b", "written_b", "lifetime_ns", "lived_n")}
@@ -250,6 +251,7 @@ def every_value():
     memtool("import", f"{SAMPLES}/timelines/adam.raw.json.gz", "--db", "v.db", "--name", "categories")
     memtool("import", f"{SAMPLES}/process/seed_style.log", "--db", "v.db", "--name", "process")
     memtool("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--db", "v.db", "--name", "run")
+    memtool("import", f"{SAMPLES}/cnn_stack/trace.json.gz", "--db", "v.db", "--name", "stacks")
     for name in ("labels1.pb", "labels2.pb"):  # as a series they have a curve, too
         with open(name, "wb") as out:
             out.write(labelled())

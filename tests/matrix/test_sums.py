@@ -13,7 +13,8 @@ m = mt.Matrix()
 
 def keys(run):
     """All of made-up runs; of others those that are computed in ways of their own."""
-    return KEYS if inputs.is_made_up(run.name) else ["name", "site", "path", "shape", "thread", "size", "step", "forward"]
+    stacks = ["line", "layer"] if run.has_lines else []
+    return stacks + (KEYS if inputs.is_made_up(run.name) else ["name", "site", "path", "shape", "thread", "size", "step", "forward"])
 
 
 def nothing_negative(rows, columns, *where):
@@ -132,6 +133,8 @@ def view(run, device):
         return
     peak = -1 if device["peak_record"] is None else device["peak_record"]
     for key in ("name", "top", "site", "scope", "module", "phase", "shape", "step"):
+        if key == "site" and run.has_lines:  # SQL has the top op in its scope
+            continue
         reported = {row[key]: row["at_peak_b"] for row in at_peak(run, name, key)}
         column = "alloc_in" if key == "name" else key
         stored = {row["key"]: row["b"] for row in m.query(
