@@ -5,6 +5,7 @@
  * snapshot_replay.c plays the events.
  */
 #include "formats/format.h"
+#include "formats/head.h"
 #include "formats/snapshot_replay.h"
 #include "lib/base/human.h"
 
@@ -355,19 +356,14 @@ out:
     return st;
 }
 
-static bool has(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 /* Protocol 2 and later begin with their number, older ones with the list or dict itself. */
 static int snapshot_probe(const char *head, size_t n)
 {
     bool pickle = begins_pickle(head, n);
     if (!pickle && !(n && (head[0] == '(' || head[0] == ']' || head[0] == '}')))
         return 0;
-    bool words = (has(head, n, "segments") || has(head, n, "segment_type")) &&
-                 (has(head, n, "device_traces") || has(head, n, "total_size"));
+    bool words = (mt_head_has(head, n, "segments") || mt_head_has(head, n, "segment_type")) &&
+                 (mt_head_has(head, n, "device_traces") || mt_head_has(head, n, "total_size"));
     return words ? 95 : pickle ? 30 : 0;
 }
 

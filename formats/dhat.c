@@ -5,6 +5,7 @@
  * arrays.
  */
 #include "formats/dhat_parts.h"
+#include "formats/head.h"
 #include "formats/valgrind_frames.h"
 
 #include <string.h>
@@ -53,8 +54,9 @@ static int figure_of(const char *key)
     return -1;
 }
 
-static enum mt_status read_path(struct mt_dhat *r, struct mt_err *err)
+static enum mt_status read_path(void *reader, struct mt_err *err)
 {
+    struct mt_dhat *r = reader;
     struct mt_dhat_path p = {.offset = mt_json_walk_offset(&r->w), .first = r->stacks.n};
     for (int i = 0; i < MT_DHAT_FIGURE_N; i++)
         p.v[i] = MT_UNKNOWN;
@@ -82,17 +84,10 @@ static enum mt_status read_path(struct mt_dhat *r, struct mt_err *err)
 
 static enum mt_status read_sums(struct mt_dhat *r, struct mt_err *err)
 {
-    bool any;
     if (r->has_sums)
         return refuse(mt_json_walk_offset(&r->w), "it has \"pps\" twice", err);
     r->has_sums = true;
-    MT_TRY(mt_json_walk_enter(&r->w, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->w, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(read_path(r, err));
-    }
+    return mt_json_walk_each(&r->w, read_path, r, err);
 }
 
 /* ---- frames ---- */
@@ -275,7 +270,6 @@ static enum mt_status check_whole(struct mt_dhat *r, struct mt_err *err)
 
 static enum mt_status read_all(struct mt_dhat *r, struct mt_stream *in, struct mt_err *err)
 {
-    uint64_t n, first = 0;
     MT_TRY(mt_json_walk_begin(&r->w, in, err));
     enum mt_status st = read_document(r, err);
     if (st == MT_EINPUT && (r->w.cut || r->w.damaged))
@@ -285,11 +279,8 @@ static enum mt_status read_all(struct mt_dhat *r, struct mt_stream *in, struct m
     set_unit(r);
     MT_TRY(mt_dhat_give(r, err));
     MT_TRY(give_times(r, err));
-    if (!r->rec->notes[MT_NOTE_CUT].count) {
-        MT_TRY(mt_json_walk_rest(&r->w, &n, &first, err));
-        if (n)
-            mt_rec_note_n(r->rec, MT_NOTE_TRAILING, n, (int64_t)first);
-    }
+    if (!r->rec->notes[MT_NOTE_CUT].count)
+        MT_TRY(mt_reader_json_rest(&r->w, r->rec, err));
     return mt_heap_close(r->heap, err);
 }
 
@@ -322,11 +313,7 @@ static enum mt_status dhat_read(struct mt_stream *in, const struct mt_read_opts 
 
 static int dhat_probe(const char *head, size_t n)
 {
-    static const char word[] = "\"dhatFileVersion\"";
-    size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
-    return i < n && head[i] == '{' && memmem(head, n, word, sizeof word - 1) ? 96 : 0;
+    return mt_head_is_object(head, n) && mt_head_has(head, n, "\"dhatFileVersion\"") ? 96 : 0;
 }
 
 const struct mt_reader mt_reader_dhat = {

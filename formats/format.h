@@ -8,6 +8,7 @@
 #define MT_FORMAT_H
 
 #include "lib/base/err.h"
+#include "lib/input/json_walk.h"
 #include "lib/input/lines.h"
 #include "lib/input/symbols.h"
 #include "lib/model/recording.h"
@@ -83,6 +84,11 @@ enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err 
 enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
                               const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
                               struct mt_err *err);
+
+/* A JSON document is read: goes to the end of the input, and notes what stands there
+ * (MT_NOTE_TRAILING). Errors: as mt_json_walk_rest. */
+enum mt_status mt_reader_json_rest(struct mt_json_walk *walk, struct mt_recording *rec,
+                                   struct mt_err *err);
 
 /* A process log is read: MT_EINPUT where it held no value of memory. hint: why that may be. */
 enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint,

@@ -2,6 +2,7 @@
  * Reader of `memray transform gprof2dot`: call paths as lists of functions, whose names come behind
  * them. docs/formats/memray-reports.md says what is read.
  */
+#include "formats/head.h"
 #include "formats/meaning.h"
 #include "formats/python_frames.h"
 #include "lib/input/json_walk.h"
@@ -77,20 +78,16 @@ static enum mt_status read_costs(struct reader *r, struct mt_err *err)
     }
 }
 
-static enum mt_status read_chain(struct reader *r, struct mt_err *err)
+/* A function of a call chain. */
+static enum mt_status read_link(void *reader, struct mt_err *err)
 {
+    struct reader *r = reader;
     int64_t function;
-    bool any;
-    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(take_number(r, &function, err));
-        if (function >= MT_NONE)
-            return bad(r, "a function that the file does not have", err);
-        *mt_vec_push(&r->chain) = (uint32_t)function;
-    }
+    MT_TRY(take_number(r, &function, err));
+    if (function >= MT_NONE)
+        return bad(r, "a function that the file does not have", err);
+    *mt_vec_push(&r->chain) = (uint32_t)function;
+    return MT_OK;
 }
 
 /* The first of an event's costs. */
@@ -108,8 +105,9 @@ static enum mt_status read_cost(struct reader *r, int64_t *bytes, struct mt_err 
 }
 
 /* {"callchain": [2, 1, 0], "cost": [1024]} */
-static enum mt_status read_event(struct reader *r, struct mt_err *err)
+static enum mt_status read_event(void *reader, struct mt_err *err)
 {
+    struct reader *r = reader;
     struct event e = {.first = r->chain.n};
     struct mt_slice other;
     bool any;
@@ -119,7 +117,7 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
         if (!any)
             break;
         if (strcmp(r->walk.key.s, "callchain") == 0)
-            MT_TRY(read_chain(r, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_link, r, err));
         else if (strcmp(r->walk.key.s, "cost") == 0)
             MT_TRY(read_cost(r, &e.bytes, err));
         else
@@ -131,8 +129,9 @@ static enum mt_status read_event(struct reader *r, struct mt_err *err)
 }
 
 /* {"name": "f", "module": "a.py"} */
-static enum mt_status read_function(struct reader *r, struct mt_err *err)
+static enum mt_status read_function(void *reader, struct mt_err *err)
 {
+    struct reader *r = reader;
     struct mt_slice other;
     bool any, is;
     mt_buf_clear(&r->name);
@@ -155,20 +154,6 @@ static enum mt_status read_function(struct reader *r, struct mt_err *err)
     return r->functions.n % EVENTS_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 
-static enum mt_status read_list(struct reader *r,
-                                enum mt_status (*item)(struct reader *, struct mt_err *),
-                                struct mt_err *err)
-{
-    bool any;
-    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(item(r, err));
-    }
-}
-
 static enum mt_status read_document(struct reader *r, struct mt_err *err)
 {
     struct mt_slice other;
@@ -182,9 +167,9 @@ static enum mt_status read_document(struct reader *r, struct mt_err *err)
         if (strcmp(key, "costs") == 0) {
             MT_TRY(read_costs(r, err));
         } else if (strcmp(key, "events") == 0) {
-            MT_TRY(read_list(r, read_event, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_event, r, err));
         } else if (strcmp(key, "functions") == 0) {
-            MT_TRY(read_list(r, read_function, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_function, r, err));
             r->has_functions = true;
         } else {
             MT_TRY(mt_json_walk_value(&r->walk, &other, err));
@@ -217,15 +202,12 @@ static enum mt_status give(struct reader *r, struct mt_err *err)
 /* Functions come last: where the file ends before them, nothing can be kept of it. */
 static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt_err *err)
 {
-    uint64_t rest = 0, first = 0;
     MT_TRY(mt_json_walk_begin(&r->walk, in, err));
     enum mt_status st = read_document(r, err);
     if (st != MT_OK && r->walk.cut)
         mt_err_hint(err, "Nothing was imported. The names of functions come last in such a file.");
     MT_TRY(st);
-    MT_TRY(mt_json_walk_rest(&r->walk, &rest, &first, err));
-    if (rest)
-        mt_rec_note_n(r->rec, MT_NOTE_TRAILING, rest, (int64_t)first);
+    MT_TRY(mt_reader_json_rest(&r->walk, r->rec, err));
     return give(r, err);
 }
 
@@ -253,18 +235,10 @@ static enum mt_status gprof2dot_read(struct mt_stream *in, const struct mt_read_
     return st;
 }
 
-static bool has(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 static int gprof2dot_probe(const char *head, size_t n)
 {
-    size_t i = 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
-    return i < n && head[i] == '{' && has(head, n, "\"costs\"") &&
-                   (has(head, n, "\"callchain\"") || has(head, n, "\"functions\""))
+    return mt_head_is_object(head, n) && mt_head_has(head, n, "\"costs\"") &&
+                   (mt_head_has(head, n, "\"callchain\"") || mt_head_has(head, n, "\"functions\""))
                ? 93
                : 0;
 }

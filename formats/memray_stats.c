@@ -3,6 +3,7 @@
  * most. docs/formats/memray-reports.md says what is read.
  */
 #include "formats/format.h"
+#include "formats/head.h"
 #include "formats/python_frames.h"
 #include "lib/input/fields.h"
 #include "lib/input/json_walk.h"
@@ -53,8 +54,9 @@ static uint32_t frame_of(struct reader *r)
 }
 
 /* {"location": "f:a.py:3", "size": 5000} */
-static enum mt_status read_place(struct reader *r, struct mt_err *err)
+static enum mt_status read_place(void *reader, struct mt_err *err)
 {
+    struct reader *r = reader;
     struct mt_sums sums = MT_SUMS_UNKNOWN;
     struct mt_slice other;
     int64_t bytes = 0;
@@ -80,18 +82,6 @@ static enum mt_status read_place(struct reader *r, struct mt_err *err)
     return mt_heap_sums(r->heap, mt_path_node(&r->paths, MT_NONE, frame_of(r)), &sums, err);
 }
 
-static enum mt_status read_places(struct reader *r, struct mt_err *err)
-{
-    bool any;
-    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(read_place(r, err));
-    }
-}
-
 /* Members of the document, or of its "metadata". */
 static enum mt_status read_members(struct reader *r, bool metadata, struct mt_err *err)
 {
@@ -110,7 +100,7 @@ static enum mt_status read_members(struct reader *r, bool metadata, struct mt_er
         else if (!metadata && strcmp(key, "total_num_allocations") == 0)
             MT_TRY(take_number(r, &r->blocks, err));
         else if (!metadata && strcmp(key, "top_allocations_by_size") == 0)
-            MT_TRY(read_places(r, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_place, r, err));
         else if (!metadata && strcmp(key, "metadata") == 0)
             MT_TRY(read_members(r, true, err));
         else
@@ -144,7 +134,6 @@ static enum mt_status give(struct reader *r, struct mt_err *err)
 /* Totals may come last: where the file ends early, nothing can be kept of it. */
 static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt_err *err)
 {
-    uint64_t rest = 0, first = 0;
     MT_TRY(mt_json_walk_begin(&r->walk, in, err));
     enum mt_status st = read_members(r, false, err);
     if (st != MT_OK && r->walk.cut) {
@@ -153,9 +142,7 @@ static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt
                                 "It is a few lines: make it again.", err);
     }
     MT_TRY(st);
-    MT_TRY(mt_json_walk_rest(&r->walk, &rest, &first, err));
-    if (rest)
-        mt_rec_note_n(r->rec, MT_NOTE_TRAILING, rest, (int64_t)first);
+    MT_TRY(mt_reader_json_rest(&r->walk, r->rec, err));
     return give(r, err);
 }
 
@@ -179,18 +166,10 @@ static enum mt_status memray_stats_read(struct mt_stream *in, const struct mt_re
     return st;
 }
 
-static bool has(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 static int memray_stats_probe(const char *head, size_t n)
 {
-    size_t i = 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
-    return i < n && head[i] == '{' && has(head, n, "\"total_num_allocations\"") &&
-                   has(head, n, "\"total_bytes_allocated\"")
+    return mt_head_is_object(head, n) && mt_head_has(head, n, "\"total_num_allocations\"") &&
+                   mt_head_has(head, n, "\"total_bytes_allocated\"")
                ? 94
                : 0;
 }

@@ -2,6 +2,7 @@
  * Reader of what Prometheus answers to queries: /api/v1/query_range and /api/v1/query.
  * docs/formats/prometheus.md says what is read.
  */
+#include "formats/head.h"
 #include "formats/prometheus.h"
 #include "lib/input/fields.h"
 #include "lib/input/json_walk.h"
@@ -35,8 +36,9 @@ static enum mt_status read_labels(struct reader *r, struct mt_err *err)
 }
 
 /* [1763870000.781, "1.2e+08"] */
-static enum mt_status read_value(struct reader *r, struct mt_err *err)
+static enum mt_status read_value(void *reader, struct mt_err *err)
 {
+    struct reader *r = reader;
     struct value v = {0};
     bool any, sound = true;
     struct mt_slice s;
@@ -62,18 +64,6 @@ static enum mt_status read_value(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status read_values(struct reader *r, struct mt_err *err)
-{
-    bool any;
-    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(read_value(r, err));
-    }
-}
-
 static enum mt_status read_series(struct reader *r, struct mt_err *err)
 {
     struct mt_slice other;
@@ -89,7 +79,7 @@ static enum mt_status read_series(struct reader *r, struct mt_err *err)
         if (strcmp(r->walk.key.s, "metric") == 0)
             MT_TRY(read_labels(r, err));
         else if (strcmp(r->walk.key.s, "values") == 0)
-            MT_TRY(read_values(r, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_value, r, err));
         else if (strcmp(r->walk.key.s, "value") == 0)
             MT_TRY(read_value(r, err));
         else
@@ -102,23 +92,14 @@ static enum mt_status read_series(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status read_result(struct reader *r, struct mt_err *err)
+/* A series, or a scalar: of a query without series. */
+static enum mt_status read_element(void *reader, struct mt_err *err)
 {
-    bool any;
+    struct reader *r = reader;
+    struct mt_slice scalar;
     char c;
-    MT_TRY(mt_json_walk_enter(&r->walk, '[', err));
-    for (;;) {
-        MT_TRY(mt_json_walk_element(&r->walk, &any, err));
-        if (!any)
-            return MT_OK;
-        MT_TRY(mt_json_walk_next(&r->walk, &c, err));
-        if (c == '{') {
-            MT_TRY(read_series(r, err));
-            continue;
-        }
-        struct mt_slice scalar; /* of a query without series */
-        MT_TRY(mt_json_walk_value(&r->walk, &scalar, err));
-    }
+    MT_TRY(mt_json_walk_next(&r->walk, &c, err));
+    return c == '{' ? read_series(r, err) : mt_json_walk_value(&r->walk, &scalar, err);
 }
 
 /* {"status": "success", "data": {"resultType": "matrix", "result": [..]}} */
@@ -136,7 +117,7 @@ static enum mt_status read_document(struct reader *r, struct mt_err *err)
             MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
             depth++;
         } else if (depth == 2 && strcmp(r->walk.key.s, "result") == 0) {
-            MT_TRY(read_result(r, err));
+            MT_TRY(mt_json_walk_each(&r->walk, read_element, r, err));
         } else if (depth == 1 && strcmp(r->walk.key.s, "error") == 0) {
             MT_TRY(mt_json_walk_text(&r->walk, &r->error, &is, err));
         } else {
@@ -149,7 +130,6 @@ static enum mt_status read_document(struct reader *r, struct mt_err *err)
 static enum mt_status read_all(struct reader *r, struct mt_stream *in,
                                const struct mt_read_opts *opts, struct mt_err *err)
 {
-    uint64_t rest = 0, first = 0;
     MT_TRY(mt_json_walk_begin(&r->walk, in, err));
     enum mt_status st = read_document(r, err);
     if (st != MT_OK && r->walk.cut)
@@ -158,9 +138,7 @@ static enum mt_status read_all(struct reader *r, struct mt_stream *in,
     else if (st != MT_OK)
         return st;
     else
-        MT_TRY(mt_json_walk_rest(&r->walk, &rest, &first, err));
-    if (rest)
-        mt_rec_note_n(r->all.rec, MT_NOTE_TRAILING, rest, (int64_t)first);
+        MT_TRY(mt_reader_json_rest(&r->walk, r->all.rec, err));
     if (r->error.n) {
         MT_FAIL(err, MT_EINPUT, "Prometheus answered with an error: %.200s", r->error.s);
         return mt_reader_refuse(-1, "Ask it anew.", err);
@@ -183,22 +161,14 @@ static enum mt_status prometheus_json_read(struct mt_stream *in, const struct mt
     return st;
 }
 
-static bool has(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 /* What it is said to be stands before the series. */
 static int prometheus_json_probe(const char *head, size_t n)
 {
-    struct mt_fields f = mt_fields_of(head, n < 4096 ? n : 4096);
-    while (f.p < f.end && (unsigned char)(*f.p - 1) < ' ')
-        f.p++;
-    n = (size_t)(f.end - f.p);
-    if (!n || *f.p != '{' || !has(f.p, n, "\"status\""))
+    n = n < 4096 ? n : 4096;
+    if (!mt_head_is_object(head, n) || !mt_head_has(head, n, "\"status\""))
         return 0;
-    bool result = has(f.p, n, "\"resultType\"") && has(f.p, n, "\"result\"");
-    return result || has(f.p, n, "\"errorType\"") ? 96 : 0;
+    bool result = mt_head_has(head, n, "\"resultType\"") && mt_head_has(head, n, "\"result\"");
+    return result || mt_head_has(head, n, "\"errorType\"") ? 96 : 0;
 }
 
 const struct mt_reader mt_reader_prometheus_json = {

@@ -306,8 +306,6 @@ static enum shape shape_of(const char *head, size_t n)
 {
     static const char picture[] = "data:image/png;base64";
     const char *p = head, *end = head + n;
-    if (n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-        p += 3;
     p = blanks(p, end);
     if (p < end && *p == '<')
         return memmem(head, n, "Memory Timeline", 15) &&
@@ -352,7 +350,6 @@ static enum mt_status refuse_shape(enum shape shape, struct mt_err *err)
 
 static enum mt_status read_file(struct reader *r, enum shape shape, struct mt_err *err)
 {
-    uint64_t n, first = 0;
     enum mt_status st = shape == EVENTS ? read_events(r, err) : read_levels(r, err);
     if (st == MT_EINPUT && (r->w.cut || r->w.damaged) && (!r->opts->partial || r->row_n))
         st = mt_reader_cut(r->opts, r->rec, mt_json_walk_offset(&r->w),
@@ -363,11 +360,7 @@ static enum mt_status read_file(struct reader *r, enum shape shape, struct mt_er
     if (r->row_n && r->left_out_n >= r->row_n)
         return refuse(0, "none of its rows can be true", err);
     if (!r->rec->notes[MT_NOTE_CUT].count) {
-        MT_TRY(mt_json_walk_rest(&r->w, &n, &first, err));
-        if (n) {
-            mt_rec_note(r->rec, MT_NOTE_TRAILING, (int64_t)first, 0);
-            r->rec->notes[MT_NOTE_TRAILING].count = n;
-        }
+        MT_TRY(mt_reader_json_rest(&r->w, r->rec, err));
         if (shape == LEVELS)
             mt_heap_last_is_end(r->heap);
     }

@@ -4,6 +4,7 @@
  * document and repairs; pytorch_event.c cuts out events; pytorch_intake.c gives them their meaning.
  */
 #include "formats/format.h"
+#include "formats/head.h"
 #include "formats/pytorch_event.h"
 #include "formats/pytorch_skipped.h"
 #include "formats/trace_builder.h"
@@ -424,9 +425,8 @@ static enum mt_status trace_read(struct mt_stream *in, const struct mt_read_opts
     enum mt_status st = MT_OK;
     MT_TRY(mt_stream_peek(in, 1, &r.base, &n, err));
     r.p = r.base;
+    r.base_offset = mt_stream_offset(in);
     r.json.end = r.base + n;
-    if (n >= 3 && memcmp(r.p, "\xef\xbb\xbf", 3) == 0)
-        r.p += 3;
     mt_trace_builder_init(&r.intake, rec);
     int c;
     MT_TRY_OUT(next_byte(&r, &c, err));
@@ -442,20 +442,13 @@ out:
     return st;
 }
 
-static bool contains(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 static int trace_probe(const char *head, size_t n)
 {
-    size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
+    size_t i = mt_head_json(head, n);
     if (i == n || (head[i] != '{' && head[i] != '['))
         return 0;
-    if (contains(head, n, "\"traceEvents\"") ||
-        (contains(head, n, "\"ph\"") && contains(head, n, "\"ts\"")))
+    if (mt_head_has(head, n, "\"traceEvents\"") ||
+        (mt_head_has(head, n, "\"ph\"") && mt_head_has(head, n, "\"ts\"")))
         return 95;
     return 20;
 }

@@ -142,6 +142,16 @@ enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint,
     return mt_reader_refuse(-1, hint, err);
 }
 
+enum mt_status mt_reader_json_rest(struct mt_json_walk *walk, struct mt_recording *rec,
+                                   struct mt_err *err)
+{
+    uint64_t n, first = 0;
+    MT_TRY(mt_json_walk_rest(walk, &n, &first, err));
+    if (n)
+        mt_rec_note_n(rec, MT_NOTE_TRAILING, n, (int64_t)first);
+    return MT_OK;
+}
+
 enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err *err)
 {
     if (err->offset < 0)

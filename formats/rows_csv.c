@@ -99,8 +99,6 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     size_t n;
     bool any = false;
     MT_TRY(mt_stream_peek(r->csv.lines.in, MT_PROBE_BYTES, &head, &n, err));
-    if (n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-        mt_stream_consume(r->csv.lines.in, 3);
     r->csv.separator = separator_of(head, n ? strcspn(head, "\r\n") : 0);
     MT_TRY(mt_csv_next(&r->csv, &any, err));
     if (r->csv.wrong)
@@ -132,10 +130,6 @@ static int csv_probe(const char *head, size_t n)
 {
     struct mt_csv csv = {0};
     unsigned have = 0, known_n = 0;
-    if (n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
-        head += 3;
-        n -= 3;
-    }
     const char *end = n ? memchr(head, '\n', n) : NULL;
     n = end ? (size_t)(end - head) : n;
     n -= n && head[n - 1] == '\r';

@@ -1,6 +1,7 @@
 /*
  * Reader of rows as JSON, an object for each. docs/formats/events.md says what is read.
  */
+#include "formats/head.h"
 #include "formats/python_frames.h"
 #include "formats/rows.h"
 #include "lib/input/json_walk.h"
@@ -318,9 +319,7 @@ static int jsonl_probe(const char *head, size_t n)
 {
     static const char pad[MT_STREAM_PAD];
     struct mt_buf text = {0}; /* with what the scanner asks for behind it */
-    size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
+    size_t i = mt_head_json(head, n);
     if (i == n || head[i] != '{')
         return 0;
     mt_buf_add(&text, head + i, n - i);

@@ -3,6 +3,7 @@
  * tools of Chrome write: a tree of functions with what each allocated that is alive.
  * docs/formats/v8-profile.md says what is read.
  */
+#include "formats/head.h"
 #include "formats/meaning.h"
 #include "lib/base/human.h"
 #include "lib/input/json_walk.h"
@@ -270,7 +271,6 @@ static void note_samples(const struct reader *r)
 
 static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt_err *err)
 {
-    uint64_t rest = 0, first = 0;
     enum mt_meaning meaning = r->opts->values ? r->opts->values : MT_MEANS_AT_END;
     mt_heap_knows(r->heap, mt_meaning_figures(meaning, false));
     MT_TRY(mt_json_walk_begin(&r->walk, in, err));
@@ -283,9 +283,7 @@ static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt
     else if (st != MT_OK)
         return st;
     else
-        MT_TRY(mt_json_walk_rest(&r->walk, &rest, &first, err));
-    if (rest)
-        mt_rec_note_n(r->rec, MT_NOTE_TRAILING, rest, (int64_t)first);
+        MT_TRY(mt_reader_json_rest(&r->walk, r->rec, err));
     MT_TRY(give(r, meaning, err));
     note_samples(r);
     return mt_heap_close(r->heap, err);
@@ -314,23 +312,17 @@ static enum mt_status v8_profile_read(struct mt_stream *in, const struct mt_read
     return st;
 }
 
-static bool has(const char *head, size_t n, const char *word)
-{
-    return memmem(head, n, word, strlen(word)) != NULL;
-}
-
 /* A profile, or a snapshot, which the reader refuses by name. */
 static int v8_profile_probe(const char *head, size_t n)
 {
     static const char snapshot[] = "\"snapshot\":{\"meta\"";
-    size_t i = 0;
-    while (i < n && (unsigned char)(head[i] - 1) < ' ')
-        i++;
+    size_t i = mt_head_json(head, n);
     if (i == n || head[i] != '{')
         return 0;
-    if (has(head + i, n - i < 64 ? n - i : 64, snapshot))
+    if (mt_head_has(head + i, n - i < 64 ? n - i : 64, snapshot))
         return 96;
-    return has(head, n, "\"head\"") && has(head, n, "\"callFrame\"") && has(head, n, "\"selfSize\"")
+    return mt_head_has(head, n, "\"head\"") && mt_head_has(head, n, "\"callFrame\"") &&
+                   mt_head_has(head, n, "\"selfSize\"")
                ? 96
                : 0;
 }

@@ -14,57 +14,30 @@ void mt_suppressions_free(struct mt_suppressions *s)
     mt_vec_free(&s->v);
 }
 
-/* Takes a line "leak:PATTERN", or one that says nothing; false: it is neither. */
-static bool add_line(struct mt_suppressions *s, const char *line, size_t line_n)
+/* Takes a line "leak:PATTERN", or one that says nothing. */
+static enum mt_status add_line(void *closure, const char *line, size_t line_n, struct mt_err *err)
 {
+    struct mt_suppressions *s = closure;
     struct mt_fields f = mt_fields_of(line, line_n);
     const char *pattern;
-    size_t n;
+    size_t n = 0;
     if (mt_field_end(&f) || *f.p == '#')
-        return true;
-    if (!mt_field_take(&f, "leak:"))
-        return false;
-    mt_field_rest(&f, &pattern, &n);
-    if (n)
-        *mt_vec_push(&s->v) = mt_strndup(pattern, n);
-    return n > 0;
-}
-
-static enum mt_status read_lines(struct mt_suppressions *s, struct mt_stream *in,
-                                 struct mt_err *err)
-{
-    struct mt_lines lines = {.in = in};
-    struct mt_line line;
-    bool any;
-    for (int64_t n = 1;; n++) {
-        MT_TRY(mt_lines_next(&lines, &line, &any, err));
-        if (!any)
-            return MT_OK;
-        if (add_line(s, line.s, line.n))
-            continue;
-        MT_FAIL(err, MT_EINPUT, "this is no suppression of leaks");
-        err->line = n;
-        err->offset = (int64_t)line.offset;
-        mt_err_hint(err, "Nothing was judged. A line is \"leak:\" and a pattern for functions, "
-                         "files or libraries, or a comment that begins with #.");
-        return err->code;
-    }
+        return MT_OK;
+    if (mt_field_take(&f, "leak:"))
+        mt_field_rest(&f, &pattern, &n);
+    if (!n)
+        return MT_FAIL(err, MT_EINPUT, "this is no suppression of leaks");
+    *mt_vec_push(&s->v) = mt_strndup(pattern, n);
+    return MT_OK;
 }
 
 enum mt_status mt_suppressions_read(struct mt_suppressions *s, const char *path, struct mt_err *err)
 {
-    struct mt_stream *in = NULL;
-    enum mt_status st = mt_stream_open(path, &in, err);
-    if (st == MT_OK)
-        st = read_lines(s, in, err);
-    mt_stream_close(in);
-    if (st == MT_OK)
-        return MT_OK;
-    mt_err_input(err, path);
-    if (st != MT_EINPUT || err->line < 0)
-        err->hint[0] = '\0'; /* it is of imports */
-    mt_err_hint(err, "Nothing was judged.");
-    return st;
+    return mt_lines_file(
+        path, add_line, s,
+        "Nothing was judged. A line is \"leak:\" and a pattern for functions, files "
+        "or libraries, or a comment that begins with #.",
+        err);
 }
 
 void mt_suppressions_add_usual(struct mt_suppressions *s)
@@ -92,7 +65,8 @@ enum mt_status mt_suppressions_add_embedded(struct mt_suppressions *s, struct mt
         if (mt_json_doc_parse("", json, strlen(json), &doc, &ignored) == MT_OK &&
             mt_json_doc_root(&doc)->kind == MT_JSON_DOC_TEXT) {
             const char *text = mt_json_doc_root(&doc)->text;
-            add_line(s, text, strlen(text)); /* heaptrack leaves out what it does not know, too */
+            /* heaptrack leaves out what it does not know, too */
+            add_line(s, text, strlen(text), &ignored);
         }
         mt_json_doc_free(&doc);
     }

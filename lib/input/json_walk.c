@@ -63,8 +63,6 @@ enum mt_status mt_json_walk_begin(struct mt_json_walk *w, struct mt_stream *in, 
     w->p = w->base;
     w->base_offset = mt_stream_offset(in);
     w->json.end = w->base + n;
-    if (n >= 3 && memcmp(w->p, "\xef\xbb\xbf", 3) == 0)
-        w->p += 3;
     return MT_OK;
 }
 
@@ -140,6 +138,20 @@ enum mt_status mt_json_walk_member(struct mt_json_walk *w, bool *any, struct mt_
 enum mt_status mt_json_walk_element(struct mt_json_walk *w, bool *any, struct mt_err *err)
 {
     return next_item(w, ']', any, err);
+}
+
+enum mt_status mt_json_walk_each(struct mt_json_walk *w,
+                                 enum mt_status (*item)(void *closure, struct mt_err *err),
+                                 void *closure, struct mt_err *err)
+{
+    bool any;
+    MT_TRY(mt_json_walk_enter(w, '[', err));
+    for (;;) {
+        MT_TRY(mt_json_walk_element(w, &any, err));
+        if (!any)
+            return MT_OK;
+        MT_TRY(item(closure, err));
+    }
 }
 
 enum mt_status mt_json_walk_value(struct mt_json_walk *w, struct mt_slice *out, struct mt_err *err)

@@ -53,6 +53,12 @@ enum mt_status mt_json_walk_enter(struct mt_json_walk *w, char bracket, struct m
 enum mt_status mt_json_walk_member(struct mt_json_walk *w, bool *any, struct mt_err *err);
 enum mt_status mt_json_walk_element(struct mt_json_walk *w, bool *any, struct mt_err *err);
 
+/* Goes through an array: calls `item` before each element, which it must put behind it. Errors:
+ * those of `item`, too. */
+enum mt_status mt_json_walk_each(struct mt_json_walk *w,
+                                 enum mt_status (*item)(void *closure, struct mt_err *err),
+                                 void *closure, struct mt_err *err);
+
 /* The whole value as a slice of the window, with the quotes of a string; valid until the next call.
  */
 enum mt_status mt_json_walk_value(struct mt_json_walk *w, struct mt_slice *out, struct mt_err *err);

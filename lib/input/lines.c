@@ -44,3 +44,41 @@ enum mt_status mt_lines_more(struct mt_lines *l, struct mt_line *out, bool *any,
         return MT_OK;
     }
 }
+
+static enum mt_status take_lines(struct mt_lines *lines,
+                                 enum mt_status (*take)(void *closure, const char *s, size_t n,
+                                                        struct mt_err *err),
+                                 void *closure, struct mt_err *err)
+{
+    struct mt_line line;
+    bool any;
+    for (int64_t n = 1;; n++) {
+        MT_TRY(mt_lines_next(lines, &line, &any, err));
+        if (!any)
+            return MT_OK;
+        if (take(closure, line.s, line.n, err) == MT_OK)
+            continue;
+        err->code = MT_EINPUT;
+        err->line = n;
+        err->offset = (int64_t)line.offset;
+        return MT_EINPUT;
+    }
+}
+
+enum mt_status mt_lines_file(const char *path,
+                             enum mt_status (*take)(void *closure, const char *s, size_t n,
+                                                    struct mt_err *err),
+                             void *closure, const char *hint, struct mt_err *err)
+{
+    struct mt_lines lines = {0};
+    enum mt_status st = mt_stream_open(path, &lines.in, err);
+    if (st == MT_OK)
+        st = take_lines(&lines, take, closure, err);
+    mt_stream_close(lines.in);
+    if (st == MT_OK)
+        return MT_OK;
+    mt_err_input(err, path);
+    err->hint[0] = '\0'; /* it is of imports */
+    mt_err_hint(err, "%s", hint);
+    return st;
+}

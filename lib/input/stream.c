@@ -27,6 +27,7 @@ struct mt_stream {
     const char *p;
     size_t n;
     uint64_t offset;
+    bool begun;     /* bytes were asked for */
     uint64_t taken; /* blocks */
     bool in_side;
     char *side;
@@ -221,9 +222,21 @@ static enum mt_status widen(struct mt_stream *s, size_t min, struct mt_err *err)
     return MT_OK;
 }
 
+static void pass_byte_order_mark(struct mt_stream *s)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    struct mt_err ignored = MT_ERR_INIT; /* it comes again, where bytes are asked for */
+    s->begun = true;
+    if (widen(s, sizeof mark, &ignored) == MT_OK && s->n >= sizeof mark &&
+        memcmp(s->p, mark, sizeof mark) == 0)
+        mt_stream_consume(s, sizeof mark);
+}
+
 enum mt_status mt_stream_peek(struct mt_stream *s, size_t min, const char **p, size_t *n,
                               struct mt_err *err)
 {
+    if (!s->begun)
+        pass_byte_order_mark(s);
     enum mt_status st = s->n >= min ? MT_OK : widen(s, min, err);
     *p = s->p;
     *n = s->n;

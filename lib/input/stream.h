@@ -3,7 +3,8 @@
  *
  * Plain, gzip (any number of members), zstd and LZ4 (any number of frames) inputs look the same;
  * which one it is, the first bytes say, never the name. Decompression runs in its own thread, a few
- * blocks ahead of the reader. Memory use is bounded whatever the input's size.
+ * blocks ahead of the reader. Memory use is bounded whatever the input's size. A byte order mark of
+ * UTF-8 at the very beginning is passed over: offsets count it, no reader is shown it.
  */
 #ifndef MT_STREAM_H
 #define MT_STREAM_H
