@@ -39,7 +39,7 @@ MT_CFLAGS += $(if $(SAN),,-fwrapv)
 LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))
-ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js))
+ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
 LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/assets.o $(call obj,lib formats)

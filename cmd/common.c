@@ -155,6 +155,15 @@ int mt_help_width(void)
     return width ? width : WIDTH;
 }
 
+static mt_report_take *taken_by;
+static void *taken_for;
+
+void mt_show_to(mt_report_take *take, void *closure)
+{
+    taken_by = take;
+    taken_for = closure;
+}
+
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
 {
     return mt_show_all(&report, 1, err);
@@ -165,6 +174,10 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     FILE *out;
     struct mt_term term;
     struct mt_render how = how_to_show(&term);
+    for (size_t i = 0; i < n && taken_by; i++)
+        taken_by(taken_for, reports[i]);
+    if (taken_by)
+        return MT_OK;
     MT_TRY(mt_output_open(&out, err));
     how.terminal = isatty(fileno(out));
     if (mt_output_is_stdout() && mt_output_formats[how.format].screen && !mt_common.no_pager)

@@ -57,6 +57,7 @@ lib/export   lib/base lib/model lib/run lib/usage
 lib/compat   lib/base lib/run
 lib/render   lib/base lib/model lib/db lib/run lib/usage
 lib/flame    lib/base lib/model lib/export lib/render
+lib/page     lib/base lib/model lib/run lib/usage lib/export lib/render lib/flame
 formats      lib/base lib/input lib/model
 '
 sources lib formats | xargs grep -HoE '^ *# *include "[^"]+"' | sed -E 's/:[^"]*"/ /; s/"$//' | awk -v rooms="$rooms" '

@@ -56,6 +56,10 @@ const struct mt_output_format *mt_format_by_ending(const char *path);
 /* Appends a text as people read it in a column of such texts, safe for a terminal. */
 void mt_render_text(struct mt_buf *out, const char *s, enum mt_text how);
 
+/* Appends the rows as a table of an HTML page: class "n" of figures, "t" of texts, "c-NAME" of the
+ * column, data-v with the exact value; in the first column of bytes a bar. */
+void mt_render_html_table(const struct mt_report *r, const char *caption, struct mt_buf *out);
+
 /* Writes the report; its format has a writer. Output errors stay in the FILE's error flag; the
  * caller checks it once. Rows are no longer written once it is set. */
 void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out);

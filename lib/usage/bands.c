@@ -128,9 +128,10 @@ static struct mt_band *add_band(struct mt_bands *b, const char *name)
     return band;
 }
 
-/* Makes bands of the groups heaviest in the bucket `peak`, then [other] and [before trace].
- * Returns the band of every group; allocated. */
-static uint32_t *choose(const struct filling *f, size_t top, size_t peak, struct mt_bands *out)
+/* Makes bands of the groups heaviest in the bucket `peak`, or ever: in all together, then [other]
+ * and [before trace]. Returns the band of every group; allocated. */
+static uint32_t *choose(const struct filling *f, size_t top, size_t peak, bool ever,
+                        struct mt_bands *out)
 {
     size_t n = f->grouper.names.n, chosen = 0;
     struct ranked *rank = mt_alloc((n + 1) * sizeof *rank);
@@ -139,7 +140,10 @@ static uint32_t *choose(const struct filling *f, size_t top, size_t peak, struct
         rank[g].group = g;
     for (size_t i = 0; i < f->spans.n; i++) {
         const struct span *s = &f->spans.v[i];
-        mt_wrap_inc(&rank[s->group].bytes, s->from <= peak && peak < s->to ? s->bytes : 0);
+        if (ever)
+            mt_wrap_inc(&rank[s->group].bytes, mt_wrap_mul(s->bytes, s->to - s->from));
+        else
+            mt_wrap_inc(&rank[s->group].bytes, s->from <= peak && peak < s->to ? s->bytes : 0);
     }
     qsort(rank, n, sizeof *rank, by_rank);
     for (; chosen < n && chosen < top && rank[chosen].bytes > 0; chosen++) {
@@ -189,11 +193,11 @@ static void drop_if_empty(struct mt_bands *b, size_t at)
     memmove(&b->all.v[at], &b->all.v[at + 1], (b->all.n - at) * sizeof *b->all.v);
 }
 
-static void make_bands(const struct filling *f, size_t top, const struct mt_buckets *buckets,
-                       struct mt_bands *out)
+static void make_bands(const struct filling *f, size_t top, bool ever,
+                       const struct mt_buckets *buckets, struct mt_bands *out)
 {
     size_t peak = (size_t)(mt_buckets_peak(buckets) - buckets->all.v);
-    uint32_t *band_of = choose(f, top, peak, out);
+    uint32_t *band_of = choose(f, top, peak, ever, out);
     size_t before = out->all.n - 1;
     add_up(f, band_of, buckets, out);
     drop_if_empty(out, before);
@@ -205,10 +209,11 @@ static void make_bands(const struct filling *f, size_t top, const struct mt_buck
     free(band_of);
 }
 
-enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_device *device,
-                             const struct mt_levels *levels, const struct mt_moments *moments,
-                             const struct mt_buckets *buckets, const enum mt_group_key *keys,
-                             int key_n, size_t top, struct mt_bands *out, struct mt_err *err)
+static enum mt_status load(struct mt_allocations *lives, const struct mt_run_device *device,
+                           const struct mt_levels *levels, const struct mt_moments *moments,
+                           const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                           int key_n, size_t top, bool ever, struct mt_bands *out,
+                           struct mt_err *err)
 {
     size_t n = buckets->all.n;
     *out = (struct mt_bands){.bucket_n = n, .key_n = key_n};
@@ -227,11 +232,27 @@ enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_d
         st = mt_group_needs_ops(keys, key_n) ? mt_allocations_each(lives, device, use_life, &f, err)
                                              : read_changes(&f, lives, err);
     if (st == MT_OK)
-        make_bands(&f, top, buckets, out);
+        make_bands(&f, top, ever, buckets, out);
     mt_grouper_free(&f.grouper);
     mt_vec_free(&f.spans);
     free(record);
     return st;
+}
+
+enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_device *device,
+                             const struct mt_levels *levels, const struct mt_moments *moments,
+                             const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                             int key_n, size_t top, struct mt_bands *out, struct mt_err *err)
+{
+    return load(lives, device, levels, moments, buckets, keys, key_n, top, false, out, err);
+}
+
+enum mt_status mt_bands_load_ever(struct mt_allocations *lives, const struct mt_run_device *device,
+                                  const struct mt_levels *levels, const struct mt_moments *moments,
+                                  const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                                  int key_n, size_t top, struct mt_bands *out, struct mt_err *err)
+{
+    return load(lives, device, levels, moments, buckets, keys, key_n, top, true, out, err);
 }
 
 void mt_bands_free(struct mt_bands *b)

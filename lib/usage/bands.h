@@ -35,6 +35,11 @@ enum mt_status mt_bands_load(struct mt_allocations *lives, const struct mt_run_d
                              const struct mt_levels *levels, const struct mt_moments *moments,
                              const struct mt_buckets *buckets, const enum mt_group_key *keys,
                              int key_n, size_t top, struct mt_bands *out, struct mt_err *err);
+/* The same with the groups that are heaviest in all buckets together, at the peak or not. */
+enum mt_status mt_bands_load_ever(struct mt_allocations *lives, const struct mt_run_device *device,
+                                  const struct mt_levels *levels, const struct mt_moments *moments,
+                                  const struct mt_buckets *buckets, const enum mt_group_key *keys,
+                                  int key_n, size_t top, struct mt_bands *out, struct mt_err *err);
 void mt_bands_free(struct mt_bands *b);
 
 /* The numbers of all bands in the order in which they are stacked, from the bottom: [before trace],

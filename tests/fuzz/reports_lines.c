@@ -10,6 +10,7 @@ const char *const fuzz_reports_lines[] = {
     "query SELECT~*~FROM~v_device",
     "query SELECT~*~FROM~v_alloc --format csv",
     "query SELECT~*~FROM~v_op --format json",
+    "report input --format html",
     /* */
     "table input",
     "table input --by name,phase --sort self_at_peak_b --format markdown",

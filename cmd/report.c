@@ -1,0 +1,105 @@
+/* memtool report: a run, or the change from one run to another, as one page. */
+#include "cmd/report.h"
+
+#include "lib/base/human.h"
+#include "lib/page/page.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *device_name;
+
+/* A page is for a browser: on a terminal nobody reads it. */
+static enum mt_status check_output(const struct mt_args *args, struct mt_err *err)
+{
+    if (mt_common.output || !isatty(STDOUT_FILENO))
+        return MT_OK;
+    struct mt_buf run = {0};
+    mt_shell_word(&run, args->n ? args->v[0] : "RUN");
+    MT_FAIL(err, MT_EUSAGE, "the report is a page for a browser, not for a terminal");
+    mt_err_hint(err, "Nothing was written. memtool report %s -o report.html writes it to a file.",
+                run.s);
+    mt_buf_free(&run);
+    return MT_EUSAGE;
+}
+
+static char *title_of(const struct mt_page_made *p)
+{
+    struct mt_buf out = {0};
+    mt_page_text(&out, p->view.run.name);
+    mt_buf_adds(&out, " \u00b7 memtool");
+    return out.s;
+}
+
+static enum mt_status write_page(struct mt_page_made *p, struct mt_err *err)
+{
+    struct mt_buf header = {0}, answer = {0}, page = {0}, name = {0};
+    MT_TRY(mt_page_sections(p, err));
+    mt_page_header(p, &header);
+    enum mt_status st = mt_page_answer(p, &answer, err);
+    char *title = title_of(p);
+    mt_page_text(&name, p->view.run.name);
+    const struct mt_page_part parts[] = {{"title", title, false},
+                                         {"name", name.s, false},
+                                         {"nav", p->nav.s, false},
+                                         {"header", header.s, false},
+                                         {"answer", answer.s, false},
+                                         {"body", p->body.s, false},
+                                         {"version", MT_VERSION, false},
+                                         {"curve", p->curve.n ? p->curve.s : "null", true},
+                                         {"paths", p->paths.n ? p->paths.s : "null", true},
+                                         {NULL, NULL, false}};
+    mt_page_write(parts, &page);
+    if (st == MT_OK)
+        st = mt_show_text(page.s, err);
+    free(title);
+    mt_buf_free(&name);
+    mt_buf_free(&header);
+    mt_buf_free(&answer);
+    mt_buf_free(&page);
+    return st;
+}
+
+static void free_page(struct mt_page_made *p)
+{
+    free(p->device_option);
+    mt_buf_free(&p->nav);
+    mt_buf_free(&p->body);
+    mt_buf_free(&p->curve);
+    mt_buf_free(&p->paths);
+    mt_page_found_free(&p->found);
+    mt_view_close(&p->view);
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
+    (void)exit_code;
+    MT_TRY(check_output(args, err));
+    struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
+    p.device_option = device_name ? mt_asprintf(" --device=%s", device_name) : mt_strdup("");
+    enum mt_status st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);
+    p.ref = args->n ? args->v[0] : p.view.run.name;
+    if (st == MT_OK)
+        st = write_page(&p, err);
+    free_page(&p);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    MT_DEVICE_OPT(device_name),
+    {0},
+};
+
+const struct mt_cmd mt_cmd_report = {
+    .name = "report",
+    .summary = "all about a run, or about a change, as one page for a browser",
+    .usage = "[options] [RUN [BASE]]",
+    .examples = "  memtool report base -o base.html\n"
+                "  memtool report new base -o change.html\n"
+                "  memtool report trace.json.gz -o trace.html\n",
+    .opts = opts,
+    .args_max = 2,
+    .formats = "html",
+    .run = run,
+};

@@ -1,0 +1,52 @@
+/*
+ * report.h - the parts of `memtool report`. Its tables are the reports of other commands
+ * (capture.h), so that no figure of the page is computed a second time.
+ */
+#ifndef MT_CMD_REPORT_H
+#define MT_CMD_REPORT_H
+
+#include "cmd/capture.h"
+#include "cmd/view.h"
+
+/* What the beginning of the page says, gathered from the reports below it. MT_UNKNOWN: not known.
+ */
+struct mt_page_found {
+    char *peak_title, *leaks_title, *change_title; /* of their reports; NULL: there is none */
+    int64_t peak_b, at_ns, top_b;
+    char *top;    /* the site that holds most at the peak, and so much */
+    bool of_peak; /* else of the moment when the file was written, or of no peak at all */
+    int64_t leak_per_step_b;
+    int64_t base_peak_b, new_peak_b;
+    int64_t reserved_b, idle_b; /* at the end: in all, and not in use */
+    int64_t saving_b, saved_peak_b;
+    char *saving, *saving_bound; /* the largest piece of advice, and "about", "at most" */
+    struct mt_buf categories;    /* the bar of what is alive at the peak, and its key; HTML */
+};
+
+struct mt_page_made {
+    struct mt_view view;
+    const char *ref, *base, *device; /* as they were given; base, device NULL: they were not */
+    char *device_option;             /* " --device=cuda:0"; "": none */
+    struct mt_buf nav, body;         /* HTML */
+    struct mt_buf curve, paths;      /* JSON; empty: none */
+    struct mt_page_found found;
+};
+
+/* Keeps of a report what the answer needs (report_answer.c). */
+void mt_page_remember(struct mt_page_found *found, const struct mt_report *r);
+void mt_page_found_free(struct mt_page_found *found);
+
+/* The name of the run, facts of its file and how good the data are; the answer. */
+void mt_page_header(struct mt_page_made *p, struct mt_buf *out);
+enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
+
+/* All sections, in their order (report_sections.c). Errors: those of the database. */
+enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err);
+
+/* What stands in place of a section that cannot be told: why, and what would tell. */
+void mt_page_cannot(struct mt_buf *out, const struct mt_err *err);
+
+/* "At the prompt: memtool peak base", with a button to copy it. */
+void mt_page_prompt(struct mt_page_made *p, const char *line, bool base, struct mt_buf *out);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * page.h - the page of `memtool report`: one HTML file that loads nothing. Parts of it are made
+ * here and put into the template report.html; its script reads two JSON objects, the curve and the
+ * call paths, and works without either.
+ */
+#ifndef MT_PAGE_H
+#define MT_PAGE_H
+
+#include "lib/export/stacks.h"
+#include "lib/usage/bands.h"
+#include "lib/usage/live.h"
+
+/* ---- how memory went up and down ---- */
+
+struct mt_page_curve {
+    const struct mt_run *run; /* borrowed */
+    const char *what;         /* "allocated", "rss" */
+    bool whole;               /* each change is a moment; else the highest of each span is */
+    int64_t peak_ns;          /* MT_UNKNOWN: nobody knows */
+    struct mt_levels levels, second, ooms;
+    const char *second_what;      /* "reserved", "rss"; NULL: second is empty */
+    struct mt_buckets moments;    /* their maxima are the moments */
+    struct mt_bands bands;        /* by site, or by site and category; key_n 0: unknown */
+    const struct mt_steps *steps; /* borrowed; in order of time */
+};
+
+/* The curve of a device that knows one, and what was alive at each moment where that is known.
+ * Free it also on failure. Errors: MT_EDB. */
+enum mt_status mt_page_curve_load(struct mt_allocations *blocks, const struct mt_run_device *device,
+                                  struct mt_page_curve *out, struct mt_err *err);
+void mt_page_curve_free(struct mt_page_curve *c);
+
+/*
+ * Appends the curve as JSON: t and b of the moments and values of parts as differences; a part is
+ * [site, category, [moments since the last change, new value, ...]]. The parts of a moment add up
+ * to its b.
+ */
+void mt_page_curve_json(const struct mt_page_curve *c, struct mt_buf *out);
+
+/* Appends a picture of it for readers without script. */
+void mt_page_curve_svg(const struct mt_page_curve *c, struct mt_buf *out);
+
+/* ---- call paths ---- */
+
+/* Appends finished stacks as JSON: frames in preorder with level, name and kind, and of each
+ * measure that is known what frames hold themselves, as [frames since the last, value, ...]. */
+void mt_page_paths_json(const struct mt_stacks *s, struct mt_buf *out);
+
+/* ---- the page ---- */
+
+/* Appends any text as HTML. */
+void mt_page_text(struct mt_buf *out, const char *s);
+
+/* A place {{name}} of the template, and what stands there: HTML, or JSON within a script. */
+struct mt_page_part {
+    const char *name, *html; /* NULL ends the list; html NULL: nothing */
+    bool json;
+};
+void mt_page_write(const struct mt_page_part *parts, struct mt_buf *out);
+
+#endif

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Pages of `memtool report`: their tables are what the commands say, to the byte; they load nothing, are well-formed
+whatever the names are, and small; what was alive at each moment adds up to the level."""
+
+import glob
+import html.parser
+import itertools
+import json
+import os
+import re
+import subprocess
+
+import inputs
+import mt
+
+SAMPLES = os.environ["SAMPLES"]
+ELSEWHERE = re.compile(r"\burl\((?!#hatch)|@import|\bfetch\(|XMLHttpRequest|https?://(?!www\.w3\.org/2000/svg)")
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+LARGEST = 1000 * 1000
+m = mt.Matrix()
+os.makedirs("made", exist_ok=True)
+
+
+class Page(html.parser.HTMLParser):
+    """What stands in a page: tables as [{column: exact value or text}] by section, and the data of scripts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.wrong, self.tables, self.data, self.ids = [], [], {}, {}, set()
+        self.section = self.row = self.cell = self.script = None
+        self.feed(text)
+        self.close()
+        self.wrong += [f"<{tag}> is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attrs:
+            self.wrong += [f"id {attrs['id']} twice"] if attrs["id"] in self.ids else []
+            self.ids.add(attrs["id"])
+        loads = [attrs[name] for name in ("src", "href", "action") if not (attrs.get(name) or "#").startswith(("#", "data:,"))]
+        self.wrong += [f"loads {loads}"] if loads or any(name.startswith("on") for name in attrs) else []
+        if tag == "section":
+            self.section = attrs["id"]
+        elif tag == "table":
+            self.tables.setdefault(self.section, []).append([])
+        elif tag == "tr":
+            self.row = {}
+        elif tag == "td":
+            self.cell = next(word[2:] for word in attrs["class"].split() if word.startswith("c-"))
+            self.row[self.cell] = attrs.get("data-v")
+        elif tag == "script":
+            self.script = attrs.get("id", "code")
+        elif tag == "style":
+            self.script = "style"
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open[-1] != tag:
+            self.wrong.append(f"</{tag}> in <{self.open[-1] if self.open else ''}> at {self.getpos()}")
+            return
+        self.open.pop()
+        if tag == "tr" and self.row:
+            self.tables[self.section][-1].append(self.row)
+        if tag in ("script", "style"):
+            self.script = None
+
+    def handle_data(self, data):
+        if self.script:
+            self.data[self.script] = self.data.get(self.script, "") + data
+
+
+def samples():
+    for pattern in ("*/trace.json.gz", "snapshots/*.pickle", "heap/[a-m]*.zst", "heap/*.folded", "python/memray_1.20*", "process/*", "timelines/*.json.gz"):
+        for path in sorted(glob.glob(f"{SAMPLES}/{pattern}")):
+            if not path.endswith((".py", ".log")):
+                yield re.sub(r"\W", "_", os.path.relpath(path, SAMPLES)), path
+    yield from inputs.all_inputs("made")
+
+
+def page_of(*refs):
+    code, out, err = m.run("report", *refs, "--format", "html", codes=(0, 2))
+    if code:
+        m.check("memtool: " in err, refs, "a page or an error", err)
+        return None
+    page = Page(out)
+    m.check(not page.wrong, refs, "well-formed", page.wrong[:3])
+    m.check(len(out.encode()) < LARGEST, refs, "small", len(out))
+    code = page.data.pop("code") + page.data.pop("style")
+    m.check("Content-Security-Policy" in out and not ELSEWHERE.search(code), refs, "loads nothing", ELSEWHERE.search(code))
+    m.check(out.count("<script") == 3 and out.count("</script") == 3 and "<!--" not in out, refs, "scripts of its own alone")
+    for name, data in page.data.items():
+        try:
+            page.data[name] = json.loads(data)
+        except ValueError as error:
+            m.check(False, refs, name, "is JSON", error)
+            page.data[name] = None
+    return page
+
+
+def same(refs, page, section, table, command, *columns):
+    """The figures of a table equal those of a command that is asked for all rows."""
+    tables = page.tables.get(section, [])
+    rows = m.rows(*command) or []
+    if not rows or table >= len(tables):
+        m.check(not rows or section not in page.tables, refs, section, "a table", len(rows))
+        return
+    for column in columns:
+        shown = [row.get(column) for row in tables[table]]
+        if any(column in row for row in tables[table]):
+            want = [None if row[column] is None else str(row[column]) for row in rows][: len(shown)]
+            plain = all(text is None or text.isprintable() and text.isascii() for text in want)  # others are shown escaped
+            m.check(shown == want or not plain, refs, section, column, shown[:5], want[:5])
+
+
+def check_moments(refs, curve):
+    """What parts hold adds up to the level at every moment."""
+    levels = list(itertools.accumulate(curve["b"]))
+    times = list(itertools.accumulate(curve["t"]))
+    m.check(all(a <= b for a, b in itertools.pairwise(times)) and len(times) == len(levels), refs, "moments in order")
+    if "parts" not in curve:
+        return
+    change = [0] * len(levels)
+    for _, _, changes in curve["parts"]:
+        at = value = 0
+        for gap, new in zip(changes[::2], changes[1::2]):
+            at += gap
+            change[at] += new - value
+            value = new
+    m.check(list(itertools.accumulate(change)) == levels, refs, "parts add up")
+
+
+def check_paths(refs, device, paths):
+    for name, figure in (("peak", "peak_b"), ("allocated", "alloc_b"), ("count", "alloc_n")):
+        if name in paths["measures"] and device[figure] is not None:
+            m.check(sum(paths["measures"][name][1::2]) == device[figure], refs, name, "of all paths", device[figure])
+    m.check(len(paths["level"]) == len(paths["name"]) == len(paths["kind"]), refs, "paths", "as many of each")
+
+
+def check_run(run):
+    device = run.devices[0] if run.devices else None
+    of = (run.name, "--device", device["device"]) if device else (run.name,)
+    page = page_of(*of)
+    if not page:
+        return
+    curve, paths = page.data.get("curve-data"), page.data.get("paths-data")
+    if curve:
+        check_moments(run.name, curve)
+        if device and device["peak_b"] is not None and "peak" in curve:
+            m.check(max(itertools.accumulate(curve["b"])) == device["peak_b"], run.name, "the curve's peak", device["peak_b"])
+    if paths and device and not run.one_moment:
+        check_paths(run.name, device, paths)
+    if "alive" in page.tables:
+        same(run.name, page, "alive", 0, ("peak", *of), "at_peak_b", "at_peak_n", "site", "phase")
+    if "leaks" in page.tables and len(page.tables["leaks"]) == 1:
+        same(run.name, page, "leaks", 0, ("leaks", *of, "--all"), "at_end_b", "per_step_b", "verdict")
+    if "operators" in page.tables:
+        same(run.name, page, "operators", 0, ("table", *of), "self_net_b", "net_b", "name")
+
+
+def check_change():
+    page = page_of("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
+    rows = [row for row in m.rows("diff", "cnn_b16_trace_json_gz", "cnn_b32_trace_json_gz") if row["section"] == "peak"]
+    shown = next(table for table in page.tables["change"] if "change_b" in table[0])
+    m.check([row["change_b"] for row in shown] == [str(row["at_peak_delta_b"]) for row in rows], "change", "as diff says", shown[:2])
+
+
+def many_paths():
+    """100,000 call paths."""
+    with open("many.folded", "w") as out:
+        for i in range(100000):
+            out.write(f"main;part_{i % 10};module_{i % 1000}.forward;layer_{i % 20000};op_{i} {64 + i}\n")
+    m.run("import", "many.folded", "--name", "many", "--values", "allocated", codes=(0, 2))
+    page = page_of("many")
+    if page and page.data.get("paths-data"):
+        m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
+
+
+def browse(*refs):
+    """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
+    browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
+    if not browser:
+        return
+    m.run("report", *refs, "-o", "page.html", codes=(0,))
+    page = f"file://{os.path.abspath('page.html')}#m=allocated&q=aten"
+    try:
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
+                               "--dump-dom", page], capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return  # a machine without what browsers need
+    if done.returncode or "<section" not in done.stdout:
+        return
+    m.check("CONSOLE" not in done.stderr, refs, "no error", [line for line in done.stderr.split("\n") if "CONSOLE" in line][:3])
+    m.check('class="peak"' in done.stdout and 'class="box' in done.stdout, refs, "drawn")
+    m.check(" matched" in done.stdout, refs, "the state of the address")
+
+
+def main():
+    for run in m.imported(samples()):
+        check_run(run)
+    check_change()
+    many_paths()
+    browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
+    browse("snapshots_basic_pickle")
+    m.finish(at_least=1000)
+
+
+main()
