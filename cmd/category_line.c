@@ -1,5 +1,6 @@
 #include "cmd/category_line.h"
 
+#include "cmd/common.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
@@ -166,4 +167,15 @@ void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts 
         n++;
     }
     write_line(out, v, n);
+}
+
+char *mt_category_figure(struct mt_buf *line)
+{
+    struct mt_buf out = {0};
+    if (line->n) {
+        mt_wrap_words(&out, line->s, mt_show_width(), 0);
+        mt_buf_addc(&out, '\n');
+    }
+    mt_buf_free(line);
+    return out.s;
 }

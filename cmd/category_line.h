@@ -39,4 +39,8 @@ void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts)
 /* The same of two runs: "activations 46.7 -> 12.1 MiB" where they differ. */
 void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts parts[2]);
 
+/* A line as a report's figure: wrapped where the terminal ends; allocated, NULL: nothing is there.
+ * Takes the line. */
+char *mt_category_figure(struct mt_buf *line);
+
 #endif

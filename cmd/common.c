@@ -290,6 +290,29 @@ void mt_report_unread(struct mt_report *report, const struct mt_run *run, int64_
             run->name, mt_human_time(run->time_unit, known_until_ns, when));
 }
 
+/* What figures leave out, in a line: `info` says what it is, and what counts it. */
+static void note_left_out(struct mt_report *report, const struct mt_run *run,
+                          const struct mt_run_device *d)
+{
+    char least[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
+    int64_t a = d->older_least_b, b = d->older_most_b;
+    struct mt_buf note = {0};
+    mt_human_bytes(a, least);
+    mt_human_bytes(b, most);
+    mt_buf_addf(&note, "%s, %s: ", run->name, d->name);
+    if (a < 0 || (!a && b < 0))
+        mt_buf_adds(&note, "memory of unknown size");
+    else if (b < 0)
+        mt_buf_addf(&note, "%s or more", least);
+    else if (strcmp(least, most) == 0)
+        mt_buf_addf(&note, "about %s", least);
+    else
+        mt_buf_addf(&note, "%s%s%s", a ? least : "up to ", a ? " to " : "", most);
+    mt_buf_adds(&note, " allocated before the recording is not counted (see memtool info).");
+    mt_report_note_once(report, note.s);
+    mt_buf_free(&note);
+}
+
 void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device)
 {
@@ -304,7 +327,7 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                            ? ""
                            : " Older blocks that were never freed are not in the trace.");
     if (device->older_used)
-        mt_notes_of_older(report, run->name, &run->notes);
+        note_left_out(report, run, device);
 }
 
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)

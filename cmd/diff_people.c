@@ -78,9 +78,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
                            peak ? peak : "unknown");
     struct mt_buf line = {0};
     mt_category_line_of_two(&line, w->parts);
-    if (line.n)
-        mt_buf_addc(&line, '\n');
-    r->figure = line.s;
+    r->figure = mt_category_figure(&line);
     r->empty = mt_report_textf(r, "allocated%s %s%s%s", w->per_step ? " per step" : "",
                                alloc ? alloc : "unknown", end ? ", alive at the end " : "",
                                end ? end : "");

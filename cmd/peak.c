@@ -264,9 +264,7 @@ static void tell_categories(struct mt_peak *p, const struct mt_live_set *live, i
     struct mt_buf line = {0};
     mt_category_totals(p->report, "", &parts);
     mt_category_line(&line, &parts);
-    if (line.n)
-        mt_buf_addc(&line, '\n');
-    p->report->figure = line.s;
+    p->report->figure = mt_category_figure(&line);
 }
 
 static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)

@@ -274,6 +274,8 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known =
         mt_allocations_are_known(device) && mt_leaks_can_tell(s->step_n, warmup) && !s->gaps;
+    s->frees_unknown =
+        mt_own_needs_blocks(device, d->keys, d->key_n) && !mt_device_knows(device, MT_KNOWS_BLOCKS);
     s->whole = whole_of(s);
     s->ops.set = mt_figures_kept(MT_KEPT_OPS);
     s->living.set = mt_figures_kept(MT_KEPT_BLOCKS);
@@ -378,7 +380,7 @@ static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, unsign
                          struct mt_figures *f)
 {
     unsigned unlisted = unlisted_in(s) | rest_of_other;
-    f->unknown = unknown_of(s);
+    f->unknown = unknown_of(s) | (s->frees_unknown ? MT_UNKNOWN_FREED : 0u);
     if (!f->v[MT_FIG_AT_PEAK_B].i)
         f->unknown |= unlisted & MT_UNKNOWN_PEAK;
     if (!f->v[MT_FIG_AT_END_B].i)

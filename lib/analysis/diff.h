@@ -37,7 +37,8 @@ struct mt_diff_side {
     MT_VEC(struct mt_match_key) groups;
     struct mt_diff_part ops, living; /* figures of the groups */
     int64_t step_n;
-    bool growth_known; /* there are addresses and steps enough to tell a leak by, and no gaps */
+    bool growth_known;  /* there are addresses and steps enough to tell a leak by, and no gaps */
+    bool frees_unknown; /* nobody knows of which group what is freed is */
     unsigned gaps;
     struct mt_figures whole; /* the device's own figures */
 };

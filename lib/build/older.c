@@ -133,11 +133,16 @@ static void add_words(const struct finder *f, const struct mt_device *d, struct 
     mt_device_name(d->type, d->index, name);
     mt_buf_adds(out, out->n ? "; and " : "");
     if (d->kept_least_b == MT_GONE) {
-        mt_buf_addf(out, "parameters and the like on %s, of unknown size", name);
+        mt_buf_addf(out, "parameters or data that ops use on %s, of unknown size", name);
         return;
     }
     mt_human_bytes(d->kept_least_b, a);
-    mt_buf_addf(out, "parameters and optimizer state on %s, ", name);
+    mt_buf_addf(out, "parameters%s on %s, ",
+                d->kept_state && d->kept_gradients ? ", their gradients and optimizer state"
+                : d->kept_state                    ? " and optimizer state"
+                : d->kept_gradients                ? " and their gradients"
+                                                   : "",
+                name);
     if (d->kept_most_b == MT_GONE)
         mt_buf_addf(out, "%s or more", a);
     else if (strcmp(a, mt_human_bytes(d->kept_most_b, b)) == 0)
@@ -197,11 +202,14 @@ static bool judge_share(struct finder *f, const struct mt_share *s, struct mt_ol
     of->record_n = s->n;
     of->gradients = end > first ? &v[first] : NULL;
     of->gradient_n = end - first;
-    struct mt_range sum = {MT_GONE, MT_GONE};
     if (of->gradient_n) {
-        bool uses = mt_older_estimate(f->r, of, &sum);
-        if (uses)
-            add_use(d, sum);
+        struct mt_older_kinds older;
+        bool uses = mt_older_estimate(f->r, of, &older);
+        if (uses) {
+            add_use(d, older.sum);
+            d->kept_state |= older.state;
+            d->kept_gradients |= older.gradients;
+        }
         return uses;
     }
     for (size_t i = 0; i < of->passes.n; i++)
@@ -210,7 +218,7 @@ static bool judge_share(struct finder *f, const struct mt_share *s, struct mt_ol
         return false;
     bool fills = !mt_processes_each_op(f->r, f->p, s->process, fills_nothing, f->fillers);
     if (uses_older(f->r, of, fills))
-        add_use(d, sum);
+        add_use(d, (struct mt_range){MT_GONE, MT_GONE});
     return false;
 }
 

@@ -338,7 +338,7 @@ void mt_range_add(struct mt_range *to, struct mt_range more)
 }
 
 bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share *of,
-                       struct mt_range *sum)
+                       struct mt_older_kinds *out)
 {
     struct estimate e = {.r = r, .of = of, .v = of->gradients, .n = of->gradient_n};
     e.passes = of->passes;
@@ -348,11 +348,14 @@ bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share
     find_trained(&e);
     find_made(&e);
     find_data(&e);
-    *sum = older_parameters(&e);
-    bool uses = sum->most > 0;
+    *out = (struct mt_older_kinds){.sum = older_parameters(&e)};
+    bool uses = out->sum.most > 0;
     if (uses) {
-        mt_range_add(sum, older_state(&e));
-        mt_range_add(sum, older_gradients(&e));
+        const struct mt_range state = older_state(&e), gradients = older_gradients(&e);
+        out->state = state.most != 0;
+        out->gradients = gradients.most != 0;
+        mt_range_add(&out->sum, state);
+        mt_range_add(&out->sum, gradients);
     }
     mt_vec_free(&e.sizes);
     return uses;

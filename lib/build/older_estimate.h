@@ -27,9 +27,15 @@ struct mt_older_share {
     int64_t used_ns;               /* when something first computes with parameters */
 };
 
-/* Whether older blocks are used there, and how many bytes they may be. There are gradients. */
+/* What is older: parameters, and what may go with them. */
+struct mt_older_kinds {
+    struct mt_range sum; /* bytes of all */
+    bool state, gradients;
+};
+
+/* Whether older blocks are used there, and what they are. There are gradients. */
 bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share *of,
-                       struct mt_range *sum);
+                       struct mt_older_kinds *out);
 
 /* Data, or the building of a model: nothing that is computed, unless it becomes a parameter. */
 bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share *of,

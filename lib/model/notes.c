@@ -214,8 +214,8 @@ static const char *const texts[MT_NOTE_N] = {
         "no steps: %N processes have steps of their own, which are not the same; import the "
         "recording of each by itself, or with --step-marker REGEX a marker that only one has",
     [MT_NOTE_OLDER] =
-        "allocated before the recording, so in no figure: %D; import --base SIZE gives "
-        "the exact size",
+        "allocated before the recording and not counted: %D; if you know the exact size, import "
+        "--base SIZE counts it",
     [MT_NOTE_BAD_BASE] =
         "the file's own \"memtool_base\" is neither a number of bytes nor an object of "
         "such numbers by device, and was not used",

@@ -138,6 +138,7 @@ struct mt_device {
     /* Where kept_from says nothing (older.c): whether the recording shows that there was some, and
      * an estimate of it; MT_GONE: unknown. */
     bool uses_kept;
+    bool kept_state, kept_gradients; /* beside parameters it may be that */
     int64_t kept_least_b, kept_most_b;
     int64_t older_b; /* of these, blocks of a known node that are alive at the end */
     /* Filled by the build. */

@@ -165,6 +165,15 @@ void mt_report_note(struct mt_report *r, const char *fmt, ...)
     va_end(ap);
 }
 
+void mt_report_note_once(struct mt_report *r, const char *note)
+{
+    bool there = false;
+    for (size_t i = 0; i < r->notes.n; i++)
+        there |= strcmp(r->notes.v[i], note) == 0;
+    if (!there)
+        mt_report_note(r, "%s", note);
+}
+
 void mt_report_footer(struct mt_report *r, const char *fmt, ...)
 {
     va_list ap;

@@ -144,6 +144,8 @@ struct mt_row *mt_report_row(struct mt_report *r);
 void mt_report_collect(struct mt_report *r);
 void mt_report_note(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A note, unless it is there already. */
+void mt_report_note_once(struct mt_report *r, const char *note);
 void mt_report_footer(struct mt_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mt_report_param(struct mt_report *r, const char *name, struct mt_cell value);

@@ -7,11 +7,7 @@
 static void add_once(struct mt_report *r, const char *run, const char *what, const char *text)
 {
     char *note = mt_asprintf("%s%s: %s.", run, what, text);
-    bool there = false;
-    for (size_t i = 0; i < r->notes.n; i++)
-        there |= strcmp(r->notes.v[i], note) == 0;
-    if (!there)
-        mt_report_note(r, "%s", note);
+    mt_report_note_once(r, note);
     free(note);
 }
 

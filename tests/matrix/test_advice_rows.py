@@ -2,10 +2,15 @@
 """`memtool advise` as programs and as people read it: each field of JSON, the paragraphs of text, and where there is no answer."""
 
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 import mt
 
@@ -101,6 +106,37 @@ for run in m.imported(RUNS):
         labels = re.findall(r"^   (\w+):", paragraph, re.M)
         m.check(labels == ["what", "bytes", *(["price"] if row["price"] or row["price_ns"] is not None else []), "write", "verify"], run, row["advice"], labels)
         m.check(row["how"] in paragraph and row["verify"] in paragraph, run, "has code and command", paragraph)
+# where a terminal is narrow, nothing is left out, and no line is longer
+
+
+def on_terminal(width, *args):
+    """What memtool writes on a terminal of so many columns."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with subprocess.Popen([m.memtool, *args, "--db", m.db, "--no-pager", "--no-color"], stdout=follower, stderr=subprocess.DEVNULL) as done:
+        os.close(follower)
+        out = b""
+        while True:
+            try:
+                part = os.read(leader, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            out += part
+        done.wait()
+    os.close(leader)
+    return out.decode().replace("\r", "")
+
+
+_, wide, _ = m.run("advise", "gpt")
+for width in (60, 100):
+    narrow = on_terminal(width, "advise", "gpt")
+    m.check(narrow.split() == wide.split(), "the same words on", width, "columns", narrow)
+    m.check(all(len(line) <= width for line in narrow.split("\n")), "lines of", width, "columns", narrow)
+for args in (("peak", "gpt"), ("diff", "gpt", "resnet")):
+    head = on_terminal(60, *args).split("\n")[:5]
+    m.check(any("activations" in line for line in head) and all(len(line) <= 60 for line in head), "the line of categories", head)
 # names of layers, lines of the user's own code
 layers = {row["advice"]: row for row in m.rows("advise", "stack")}["checkpoint"]
 m.check(layers["sites"][0]["module"] == "Residual" and re.fullmatch(r"record\.py:\d+ forward", layers["sites"][0]["source"]), "where blocks are from", layers["sites"])

@@ -373,6 +373,27 @@ def own_words_refused():
     m.run("peak", "gpt_adamw", "--categories", ".", codes=(1, 2))
 
 
+def own_words_without_addresses():
+    """Nobody knows of which category what is freed is: so neither what a category keeps."""
+    for name in ("cnn_b16", "cnn_b32"):
+        with gzip.open(f"{SAMPLES}/{name}/trace.json.gz") as f:
+            trace = json.load(f)
+        for e in trace["traceEvents"]:
+            if e.get("name") == "[memory]":
+                del e["args"]["Addr"]
+        with open(f"no_{name}.json", "w") as f:
+            json.dump(trace, f)
+        m.run("import", f"no_{name}.json", "--name", f"no_{name}")
+    with open("linear.txt", "w") as f:
+        f.write("linear = linear|addmm\n")
+    answer = m.json("diff", "no_cnn_b16", "no_cnn_b32", "--categories", "linear.txt", "--all")
+    rows = {row["category"]: row for row in answer["rows"] if row["section"] == "op"}
+    m.check(rows["linear"]["base_self_alloc_b"] == 3200, "without addresses: allocated", rows)
+    for side in ("base", "new"):
+        for column in ("self_net_b", "net_b"):
+            m.check(all(row[f"{side}_{column}"] is None for row in rows.values()), "without addresses", column, rows)
+
+
 def adagrad():
     """Its state is there before its first step, as large as the parameters; the counters of its steps are one of 4 B each."""
     m.run("import", os.path.join(RECORDED, "..", "advice", "optim_adagrad.json.zst"), "--name", "adagrad")
@@ -384,6 +405,7 @@ recorded()
 adagrad()
 own_words("gpt_adamw")
 own_words_refused()
+own_words_without_addresses()
 callers()
 leaks()
 says_it()

@@ -247,6 +247,9 @@ def said(note, answer):
     return note[:60].replace('"', '\\"') in answer or note[:60] in answer
 
 
+# What reports say in fewer words than `info`: that they leave it out, and how much.
+SHORT = {"older_unknown": "allocated before the recording is not counted (see memtool info)"}
+
 list(inputs.made_up("made"))
 with open(NOTES, encoding="utf-8") as f:
     kinds = re.findall(r'\[MT_NOTE_\w+\] = "(\w+)"', f.read())
@@ -270,8 +273,9 @@ for kind, (make, reports) in CASES.items():
         if code == 2:  # it cannot answer, and says why
             m.passed += 1
             continue
-        m.check(said(note, shown), kind, report, run, "does not say:", note, "\n", shown[-700:])
-        m.check(said(note, told), kind, report, run, "JSON does not say:", note)
+        short = SHORT.get(kind, note)
+        m.check(said(note, shown) or short in shown, kind, report, run, "does not say:", note, "\n", shown[-700:])
+        m.check(said(note, told) or short in told, kind, report, run, "JSON does not say:", note)
 
 # ---- figures that are lower bounds: a limit that they keep is open, one that they exceed is broken ----
 
