@@ -50,8 +50,8 @@ static int words_of(char *text, const struct mt_args *args, char *words[WORDS_MO
     return n;
 }
 
-enum mt_status mt_capture(const char *line, const struct mt_args *args, mt_report_take *take,
-                          void *closure, int *code, struct mt_err *err)
+enum mt_status mt_capture(const char *line, const struct mt_args *args, const struct mt_taker *to,
+                          int *code, struct mt_err *err)
 {
     char *text = mt_strdup(line), *words[WORDS_MOST];
     int n = words_of(text, args, words);
@@ -67,10 +67,10 @@ enum mt_status mt_capture(const char *line, const struct mt_args *args, mt_repor
     mt_common.format = "markdown"; /* for people, of any width */
     mt_common.output = NULL;
     enum mt_status st = mt_opts_parse(cmd, mt_common_opts, n, words, &parsed, err);
-    mt_show_to(take, closure);
+    mt_show_to(to);
     if (st == MT_OK)
         st = cmd->run(&parsed, code, err);
-    mt_show_to(NULL, NULL);
+    mt_show_to(NULL);
     mt_common = common;
     move_options(cmd->opts, &kept, false);
     free(parsed.v);

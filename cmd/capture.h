@@ -9,11 +9,12 @@
 #include "cmd/common.h"
 
 /*
- * Runs "peak --by phase" with these arguments, and calls take() for each report, as people read it.
+ * Runs "peak --by phase" with these arguments, and gives the taker its reports, as people read
+ * them, or the picture that --format names.
  * Options are afterwards what they were. *code: the exit code it would have. Errors: those of the
  * command.
  */
-enum mt_status mt_capture(const char *line, const struct mt_args *args, mt_report_take *take,
-                          void *closure, int *code, struct mt_err *err);
+enum mt_status mt_capture(const char *line, const struct mt_args *args, const struct mt_taker *to,
+                          int *code, struct mt_err *err);
 
 #endif

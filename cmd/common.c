@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 struct mt_common mt_common;
+static const struct mt_taker *taker; /* NULL: what is shown is written */
 
 const struct mt_opt mt_common_opts[] = {
     {"db", 'd', MT_OPT_STRING, &mt_common.db, "FILE",
@@ -72,7 +73,7 @@ void mt_show_note(const char *fmt, ...)
 
 void mt_show_notes(const struct mt_report *report)
 {
-    for (size_t i = 0; i < report->notes.n; i++)
+    for (size_t i = 0; i < report->notes.n && !taker; i++)
         show_note(report->notes.v[i]);
 }
 
@@ -155,13 +156,9 @@ int mt_help_width(void)
     return width ? width : WIDTH;
 }
 
-static mt_report_take *taken_by;
-static void *taken_for;
-
-void mt_show_to(mt_report_take *take, void *closure)
+void mt_show_to(const struct mt_taker *to)
 {
-    taken_by = take;
-    taken_for = closure;
+    taker = to;
 }
 
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
@@ -174,9 +171,9 @@ enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, str
     FILE *out;
     struct mt_term term;
     struct mt_render how = how_to_show(&term);
-    for (size_t i = 0; i < n && taken_by; i++)
-        taken_by(taken_for, reports[i]);
-    if (taken_by)
+    for (size_t i = 0; i < n && taker && taker->report; i++)
+        taker->report(taker->closure, reports[i]);
+    if (taker)
         return MT_OK;
     MT_TRY(mt_output_open(&out, err));
     how.terminal = isatty(fileno(out));
@@ -245,6 +242,10 @@ static void put_text(const char *text, FILE *out)
 enum mt_status mt_show_text(const char *text, struct mt_err *err)
 {
     FILE *out;
+    if (taker && taker->text)
+        taker->text(taker->closure, text);
+    if (taker)
+        return MT_OK;
     MT_TRY(mt_output_open(&out, err));
     put_text(text, out);
     return mt_output_close(out, true, err);

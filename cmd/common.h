@@ -46,10 +46,15 @@ enum mt_status mt_show(const struct mt_report *report, struct mt_err *err);
 /* The same for several, one after the other; as JSON, CSV and TSV only one makes sense. */
 enum mt_status mt_show_all(const struct mt_report *const *reports, size_t n, struct mt_err *err);
 
-/* From now on reports are given to take() in place of being written; NULL: they are written. Notes
- * stand in them. */
-typedef void mt_report_take(void *closure, const struct mt_report *report);
-void mt_show_to(mt_report_take *take, void *closure);
+/* Takes what would be written; either may be NULL. */
+struct mt_taker {
+    void (*report)(void *closure, const struct mt_report *report);
+    void (*text)(void *closure, const char *text); /* pictures and the like */
+    void *closure;
+};
+/* From now on what is shown is given to the taker in place of being written, notes as part of
+ * reports; NULL: it is written. */
+void mt_show_to(const struct mt_taker *taker);
 
 /* Whether the output format is one for people: table or markdown. */
 bool mt_people_read(void);

@@ -65,6 +65,7 @@ static void free_page(struct mt_page_made *p)
     free(p->device_option);
     mt_buf_free(&p->nav);
     mt_buf_free(&p->body);
+    mt_buf_free(&p->figures);
     mt_buf_free(&p->curve);
     mt_buf_free(&p->paths);
     mt_page_found_free(&p->found);

@@ -16,6 +16,7 @@ struct mt_page_found {
     char *top;    /* the site that holds most at the peak, and so much */
     bool of_peak; /* else of the moment when the file was written, or of no peak at all */
     int64_t leak_per_step_b;
+    int64_t asked_b; /* by the first allocation that failed; 0: none did */
     int64_t base_peak_b, new_peak_b;
     int64_t reserved_b, idle_b; /* at the end: in all, and not in use */
     int64_t saving_b, saved_peak_b;
@@ -25,10 +26,10 @@ struct mt_page_found {
 
 struct mt_page_made {
     struct mt_view view;
-    const char *ref, *base, *device; /* as they were given; base, device NULL: they were not */
-    char *device_option;             /* " --device=cuda:0"; "": none */
-    struct mt_buf nav, body;         /* HTML */
-    struct mt_buf curve, paths;      /* JSON; empty: none */
+    const char *ref, *base, *device;  /* as they were given; base, device NULL: they were not */
+    char *device_option;              /* " --device=cuda:0"; "": none */
+    struct mt_buf nav, body, figures; /* HTML; the last: what columns mean */
+    struct mt_buf curve, paths;       /* JSON; empty: none */
     struct mt_page_found found;
 };
 
@@ -42,6 +43,12 @@ enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct
 
 /* All sections, in their order (report_sections.c). Errors: those of the database. */
 enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err);
+
+/* The curve, or why there is none; the call paths (report_pictures.c). Errors: those of the
+ * database.
+ */
+enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
+void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out);
 
 /* What stands in place of a section that cannot be told: why, and what would tell. */
 void mt_page_cannot(struct mt_buf *out, const struct mt_err *err);

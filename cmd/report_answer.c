@@ -102,6 +102,8 @@ static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
 static void remember_reserved(struct mt_page_found *f, const struct mt_report *r)
 {
     int64_t idle = 0;
+    if (f->reserved_b > 0 || mt_report_find_column(r, "moment") < 0)
+        return; /* whether something would fit */
     for (size_t i = 0; i < r->rows.n && strcmp(text_at(r, i, "moment"), "end") == 0; i++) {
         const char *what = text_at(r, i, "what");
         int64_t bytes = int_at(r, i, "bytes_b");
@@ -117,7 +119,8 @@ static void remember_advice(struct mt_page_found *f, const struct mt_report *r)
 {
     if (!r->rows.n || f->saving)
         return;
-    f->saving = mt_strdup(text_at(r, 0, "advice"));
+    const char *what = text_at(r, 0, "evidence"); /* "keep the model in bfloat16: ..." */
+    f->saving = *what ? mt_strndup(what, strcspn(what, ":")) : mt_strdup(text_at(r, 0, "advice"));
     f->saving_bound = mt_strdup(text_at(r, 0, "bound"));
     f->saving_b = int_at(r, 0, "saving_b");
     f->saved_peak_b = int_at(r, 0, "new_peak_b");
@@ -290,6 +293,10 @@ static void say_top(struct mt_page_made *p, struct mt_buf *out)
     add_bold(out, mt_human_bytes(f->top_b, size));
     mt_buf_adds(out, " (");
     mt_page_text(out, share(f->top_b, f->peak_b, part));
+    if (strcmp(f->top, "[before trace]") == 0) {
+        mt_buf_adds(out, "), is older than the recording. ");
+        return;
+    }
     mt_buf_adds(out, "), was allocated in ");
     add_bold(out, f->top);
     mt_buf_adds(out, ". ");
@@ -380,7 +387,7 @@ static void find_saving(const struct mt_page_found *f, struct mt_buf *out)
     if (!f->saving || f->saving_b <= 0)
         return;
     snprintf(figure, sizeof figure, "%s %s", f->saving_bound, mt_human_bytes(f->saving_b, a));
-    snprintf(sentence, sizeof sentence, "%s: then the peak is %s.", f->saving,
+    snprintf(sentence, sizeof sentence, "%.100s; then the peak is %s.", f->saving,
              mt_human_bytes(f->saved_peak_b, b));
     add_finding(out, "Largest saving", "", figure, sentence, "advice");
 }

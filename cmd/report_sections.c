@@ -1,9 +1,9 @@
 /* The sections of the page: each the reports of some commands, the curve and the call paths. */
 #include "cmd/report.h"
 
-#include "cmd/stacks.h"
 #include "lib/base/human.h"
 #include "lib/page/page.h"
+#include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/process.h"
 #include <string.h>
@@ -19,7 +19,7 @@ struct tab {
 static const struct section {
     const char *id, *nav, *heading, *say;
     unsigned of;
-    enum { REPORTS, CURVE, PATHS } what;
+    enum { REPORTS, CURVE, PATHS, FIGURES } what;
     bool stacked; /* the reports stand below each other, not behind tabs */
     struct tab tabs[8];
 } sections[] = {
@@ -76,7 +76,10 @@ static const struct section {
      NO_PROCESS,
      REPORTS,
      true,
-     {{"Fragmentation", "fragmentation", true}, {"Segments", "segments --limit=100", false}}},
+     {{"Map of segments", "segments --format=svg", false},
+      {"Fragmentation", "fragmentation", true},
+      {"Would it have fit?", "fragmentation --fit=%lld", false},
+      {"Segments", "segments --limit=100", false}}},
     {"advice",
      "Advice",
      "Advice",
@@ -94,6 +97,16 @@ static const struct section {
      false,
      {{"By name", "table --limit=100", true}, {"By site", "table --by=site --limit=100", false}}},
     {"file", "File", "What the file says", NULL, ALWAYS, REPORTS, true, {{"Facts", "info", true}}},
+    {"figures",
+     "Figures",
+     "How each figure is defined",
+     "Sizes count by 1024 and are rounded; the exact one shows where you point. Names in mono are "
+     "those "
+     "of csv and json.",
+     ALWAYS,
+     FIGURES,
+     false,
+     {{0}}},
 };
 
 void mt_page_cannot(struct mt_buf *out, const struct mt_err *err)
@@ -161,10 +174,28 @@ static void add_lines(struct mt_buf *out, const char *css_class, char *const *li
     }
 }
 
+/* What a column of the page means, each once. */
+static void define(struct mt_page_made *p, const struct mt_column *column)
+{
+    struct mt_column_def def;
+    char *mark = mt_asprintf("<dt id=\"def-%s\">", column->name);
+    bool known = p->figures.n && strstr(p->figures.s, mark);
+    if (!known && !column->hidden && mt_column_find(column->name, &def) && def.meaning) {
+        mt_buf_addf(&p->figures, "<div>%s", mark);
+        mt_render_html_heading(&p->figures, column);
+        mt_buf_addf(&p->figures, " <code>%s</code></dt><dd>", column->name);
+        mt_page_text(&p->figures, def.meaning);
+        mt_buf_adds(&p->figures, "</dd></div>\n");
+    }
+    free(mark);
+}
+
 static void take(void *closure, const struct mt_report *r)
 {
     struct taking *t = closure;
     mt_page_remember(&t->page->found, r);
+    for (size_t i = 0; i < r->columns.n; i++)
+        define(t->page, &r->columns.v[i]);
     if (r->title) {
         mt_buf_adds(&t->html, "<p class=\"title\">");
         mt_page_text(&t->html, r->title);
@@ -183,6 +214,19 @@ static void take(void *closure, const struct mt_report *r)
     add_lines(&t->html, "note", r->notes.v, r->notes.n);
 }
 
+static void take_picture(void *closure, const char *svg)
+{
+    enum { SVG_MOST = 160 * 1024 };
+    struct taking *t = closure;
+    size_t n = strlen(svg);
+    if (n > SVG_MOST)
+        return;
+    mt_buf_addf(&t->html, "<img class=\"map\" alt=\"%s\" src=\"data:image/svg+xml;base64,",
+                t->label);
+    mt_page_base64(&t->html, svg, n);
+    mt_buf_adds(&t->html, "\">\n");
+}
+
 /* Appends what a command answers. false: it cannot, and that need not be said. */
 static bool add_report(struct mt_page_made *p, const struct section *s, const struct tab *tab,
                        struct mt_buf *out)
@@ -193,24 +237,29 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     bool base = s->of & OF_BASE;
     const char *refs[] = {base ? p->base : p->ref, p->ref};
     const struct mt_args args = {refs, base ? 2 : 1};
-    char *line = mt_asprintf("%s%s", tab->line, p->device_option);
-    enum mt_status st = mt_capture(line, &args, take, &t, &code, &err);
+    char *line_of = mt_asprintf(tab->line, (long long)p->found.asked_b);
+    char *line = mt_asprintf("%s%s", line_of, p->device_option);
+    const struct mt_taker to = {take, take_picture, &t};
+    enum mt_status st = mt_capture(line, &args, &to, &code, &err);
+    bool empty = st == MT_OK && !t.html.n; /* a picture that is too large */
     if (st == MT_OK)
-        mt_buf_adds(out, t.html.n ? t.html.s : "");
+        mt_buf_adds(out, empty ? "" : t.html.s);
     else if (tab->must)
         mt_page_cannot(out, &err);
-    if (st == MT_OK || tab->must)
-        mt_page_prompt(p, tab->line, base, out);
+    if ((st == MT_OK && !empty) || tab->must)
+        mt_page_prompt(p, line_of, base, out);
     mt_buf_free(&t.html);
     free(line);
-    return st == MT_OK || tab->must;
+    free(line_of);
+    return (st == MT_OK && !empty) || tab->must;
 }
 
 static void add_reports(struct mt_page_made *p, const struct section *s, struct mt_buf *out)
 {
     for (size_t i = 0; s->tabs[i].line; i++) {
         struct mt_buf one = {0};
-        if (add_report(p, s, &s->tabs[i], &one)) {
+        bool fit = strchr(s->tabs[i].line, '%') != NULL; /* of the allocation that failed */
+        if ((!fit || p->found.asked_b > 0) && add_report(p, s, &s->tabs[i], &one)) {
             mt_buf_addf(out, "<div class=\"%s\" data-label=\"%s\">\n", s->stacked ? "part" : "tab",
                         s->tabs[i].label);
             mt_buf_adds(out, one.s);
@@ -218,86 +267,6 @@ static void add_reports(struct mt_page_made *p, const struct section *s, struct 
         }
         mt_buf_free(&one);
     }
-}
-
-/* ---- the curve and the call paths ---- */
-
-static enum mt_status add_curve(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
-{
-    struct mt_page_curve c = {0};
-    char size[MT_HUMAN_MAX];
-    enum mt_status st = MT_OK;
-    bool level = p->view.has_device && mt_device_knows(&p->view.device, MT_KNOWS_LEVEL) &&
-                 !p->view.device.one_moment && p->view.run.dur_ns > 0;
-    if (level)
-        st = mt_page_curve_load(&p->view.blocks, &p->view.device, &c, err);
-    if (st == MT_OK && level) {
-        mt_page_curve_json(&c, &p->curve);
-        mt_buf_addf(out, "<div id=\"curve\" class=\"panel\">\n");
-        mt_page_curve_svg(&c, out);
-        mt_buf_adds(out, "</div>\n");
-        for (size_t i = 0; i < c.ooms.all.n && i < 3; i++)
-            mt_buf_addf(out, "<p class=\"note\">Out of memory: %s could not be allocated.</p>\n",
-                        mt_human_bytes(c.ooms.all.v[i].level_b, size));
-        mt_page_prompt(p, "timeline", false, out);
-    } else if (st == MT_OK) {
-        struct mt_err why = MT_ERR_INIT;
-        MT_FAIL(&why, MT_EUSAGE, "%s",
-                p->view.has_device ? "the recording is of one moment" : "it has no memory records");
-        mt_err_hint(&why, "%s",
-                    p->view.has_device
-                        ? "It says what was alive when it was written, and no history "
-                          "of it. Start the history before the program's work: "
-                          "torch.cuda.memory._record_memory_history()."
-                        : mt_run_how_to_record(&p->view.run));
-        mt_page_cannot(out, &why);
-    }
-    mt_page_curve_free(&c);
-    return st;
-}
-
-/* Folds more and more until the paths have room in the page. Returns what was folded last. */
-static enum mt_status load_paths(struct mt_page_made *p, int64_t *least_b, struct mt_err *err)
-{
-    enum { PATHS_BYTES = 480 * 1024 };
-    const struct mt_view_stacks_asked asked = {NULL, false, true};
-    enum mt_status st = MT_OK;
-    *least_b = -1;
-    for (int tries = 0; tries < 8 && st == MT_OK; tries++) {
-        struct mt_view_stacks s;
-        struct mt_report notes;
-        mt_report_init(&notes, "memtool.flame", 1);
-        st = mt_view_stacks_open(&p->view, &asked, &notes, &s, err);
-        if (st == MT_OK) {
-            mt_buf_clear(&p->paths);
-            mt_stacks_finish(&s.stacks, *least_b);
-            mt_page_paths_json(&s.stacks, &p->paths);
-            int64_t sum_b = mt_stacks_sum(&s.stacks, MT_MEASURE_ALLOC_B);
-            *least_b = *least_b > 0 ? *least_b * 4 : sum_b / 2500;
-        }
-        mt_view_stacks_close(&s);
-        mt_report_free(&notes);
-        if (p->paths.n <= PATHS_BYTES)
-            break;
-    }
-    return st;
-}
-
-static void add_paths(struct mt_page_made *p, struct mt_buf *out)
-{
-    struct mt_err err = MT_ERR_INIT;
-    int64_t least_b;
-    if (!p->view.has_device || load_paths(p, &least_b, &err) != MT_OK) {
-        if (!p->view.has_device)
-            mt_fail_no_memory(&p->view.run, "", &err);
-        mt_buf_clear(&p->paths);
-        mt_page_cannot(out, &err);
-        return;
-    }
-    mt_buf_adds(out,
-                "<div id=\"flame-graph\"><noscript><p>The flame graph needs a script; the table of "
-                "sites and <code>memtool tree</code> say the same.</p></noscript></div>\n");
-    mt_page_prompt(p, "flame", false, out);
 }
 
 /* ---- all of them ---- */
@@ -323,9 +292,11 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
     if (s->say)
         mt_buf_addf(out, "<p class=\"say\">%s</p>\n", s->say);
     if (s->what == CURVE)
-        st = add_curve(p, out, err);
+        st = mt_page_add_curve(p, out, err);
     else if (s->what == PATHS)
-        add_paths(p, out);
+        mt_page_add_paths(p, out);
+    else if (s->what == FIGURES)
+        mt_buf_addf(out, "<dl class=\"figures\">\n%s</dl>\n", p->figures.n ? p->figures.s : "");
     else
         add_reports(p, s, out);
     mt_buf_adds(out, "</section>\n");

@@ -12,7 +12,7 @@
   var most = b[top];
   if (data.second) data.second.of.forEach(function (p) { most = Math.max(most, p[1]); });
   var ORDER = ["[before trace]", "parameter", "optimizer state", "input", "gradient", "activation", "recomputed", "autograd detail", "temporary"];
-  function css(name) { return "k-" + name.replace(/[^a-z ]/g, "").replace(/ /g, "-"); }
+  function css(name) { return colors[name] || "k-" + name.replace(/[^a-z ]/g, "").replace(/ /g, "-"); }
 
   // Of each part its bytes at all moments; of each category the sum of its parts.
   var parts = (data.parts || []).map(function (p) {
@@ -33,6 +33,23 @@
   function rank(k) { var r = ORDER.indexOf(k.name); return r < 0 ? 99 : r; }
   kinds.sort(function (x, y) { return rank(x) - rank(y); });
   var stacked = kinds.some(function (k) { return k.name && k.name[0] !== "["; });
+
+  // Without categories the sites that hold most over time have colours of their own.
+  var SITES = 8, colors = {}, byWhat = "By category";
+  if (!stacked && parts.length > 1) {
+    byWhat = "By site";
+    stacked = true;
+    var heavy = parts.map(function (p) { return { name: p.site, bytes: p.bytes, sum: p.bytes.reduce(function (v, w) { return v + w; }, 0) }; });
+    heavy.sort(function (x, y) { return (y.name === "[before trace]") - (x.name === "[before trace]") || y.sum - x.sum; });
+    kinds = heavy.slice(0, SITES);
+    if (heavy.length > SITES) {
+      var rest = { name: "[other]", bytes: new Float64Array(n) };
+      heavy.slice(SITES).forEach(function (h) { for (var i = 0; i < n; i++) rest.bytes[i] += h.bytes[i]; });
+      kinds.push(rest);
+    }
+    kinds.forEach(function (k, i) { if (k.name[0] !== "[") colors[k.name] = "s" + i; });
+    parts.forEach(function (p) { p.category = colors[p.site] || p.site === "[before trace]" ? p.site : "[other]"; });
+  }
 
   var view = [0, dur], cursor = -1, chosen = -1, byCategory = stacked, width, height, drag = null, svg, over;
   var tip = el("div", { class: "tip" });
@@ -194,7 +211,7 @@
       if (!k.bytes[i]) return;
       var row = el("div", {}, tip), name = el("span", {}, row);
       el("i", { class: "sw " + css(k.name) }, name);
-      name.append(k.name);
+      name.append(k.name.length > 34 ? k.name.slice(0, 33) + "\u2026" : k.name);
       el("span", {}, row, memtool.size(k.bytes[i]));
     });
     if (data.second) {
@@ -306,7 +323,7 @@
       r.kinds.forEach(function (k) { el("i", { class: k[0] ? css(k[0]) : "k-total", style: "width:" + (100 * k[1] / list[0].now).toFixed(1) + "%" }, bars); });
       var name = el("td", { class: "t c-site" }, tr, r.site);
       r.kinds.forEach(function (k) {
-        if (!k[0]) return;
+        if (!k[0] || byWhat !== "By category") return;
         var s = el("small", {}, name);
         s.append(" ");
         el("i", { class: "sw " + css(k[0]) }, s);
@@ -323,12 +340,39 @@
     }
   }
 
+  // The table of what is alive at the peak: bars by category, and their names.
+  function paint() {
+    var sites = {}, first = alive && alive.querySelector(".tab"), rows = first ? first.querySelectorAll("tbody tr") : [];
+    if (!stacked) return;
+    parts.forEach(function (p) { if (p.bytes[top] > 0) (sites[p.site] = sites[p.site] || []).push([p.category, p.bytes[top]]); });
+    Array.prototype.forEach.call(rows, function (row) {
+      var cell = row.querySelector(".c-site"), bar = row.querySelector(".bar"), kinds = cell && sites[cell.textContent];
+      var sum = (kinds || []).reduce(function (v, k) { return v + k[1]; }, 0);
+      if (!kinds || !bar || sum !== +row.querySelector(".c-at_peak_b").dataset.v) return; // a site in two phases
+      kinds.sort(function (x, y) { return y[1] - x[1]; });
+      bar.classList.add("multi");
+      var words = el("small", {}, cell);
+      kinds.forEach(function (k) {
+        el("i", { class: css(k[0]), style: "flex:" + k[1] / sum }, bar);
+        if (byWhat !== "By category") return;
+        el("i", { class: "sw " + css(k[0]) }, words);
+        words.append(k[0]);
+      });
+    });
+  }
+  paint();
+
   var section = panel.parentNode, tools = el("div", { class: "tools" }), whole;
   section.insertBefore(el("p", { class: "say" }, null,
     (data.whole ? "Every change is drawn." : memtool.grouped(n) + " moments, the highest of each span of " + memtool.time(Math.round(dur / n), data.unit) + ", of " + memtool.grouped(data.records) + " records.") +
     " Point to read, " + (parts.length ? "click to see what was alive then, " : "") + "drag to zoom."), panel);
   section.insertBefore(tools, panel);
-  if (stacked) memtool.group(tools, ["By category", "Total"], 0, function (i) { byCategory = !i; draw(); });
+  if (byWhat === "By site") {
+    var legend = el("ul", { class: "key" });
+    section.insertBefore(legend, panel.nextSibling);
+    kinds.forEach(function (k) { var li = el("li", {}, legend); el("i", { class: css(k.name) }, li); li.append(k.name); });
+  }
+  if (stacked) memtool.group(tools, [byWhat, "Total"], 0, function (i) { byCategory = !i; draw(); });
   var right = el("span", { class: "right" }, tools), keys = el("span", { class: "keys" }, right);
   [["\u2190"], ["\u2192", " move \u00b7 "], ["Enter", " choose \u00b7 "], ["P", " peak \u00b7 "], ["+"], ["-", " zoom"]].forEach(function (k) { el("kbd", {}, keys, k[0]); keys.append(k[1] || " "); });
   whole = el("button", { type: "button", class: "plain" }, right, "Whole run");

@@ -12,6 +12,18 @@ void mt_page_text(struct mt_buf *out, const char *s)
     mt_buf_free(&words);
 }
 
+void mt_page_base64(struct mt_buf *out, const char *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t v = 0;
+        for (size_t k = 0; k < 3; k++)
+            v = v << 8 | (i + k < n ? (unsigned char)bytes[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            mt_buf_addc(out, i + k > n ? '=' : digits[v >> (18 - 6 * k) & 63]);
+    }
+}
+
 /* No text in it ends the script or begins a comment: "<" stands in strings alone. */
 static void add_json(struct mt_buf *out, const char *json)
 {

@@ -51,6 +51,9 @@ void mt_page_paths_json(const struct mt_stacks *s, struct mt_buf *out);
 /* Appends any text as HTML. */
 void mt_page_text(struct mt_buf *out, const char *s);
 
+/* Appends n bytes for a data: address. */
+void mt_page_base64(struct mt_buf *out, const char *bytes, size_t n);
+
 /* A place {{name}} of the template, and what stands there: HTML, or JSON within a script. */
 struct mt_page_part {
     const char *name, *html; /* NULL ends the list; html NULL: nothing */

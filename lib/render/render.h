@@ -60,6 +60,9 @@ void mt_render_text(struct mt_buf *out, const char *s, enum mt_text how);
  * column, data-v with the exact value; in the first column of bytes a bar. */
 void mt_render_html_table(const struct mt_report *r, const char *caption, struct mt_buf *out);
 
+/* Appends the heading that a column has there: "AT PEAK" reads "At peak". */
+void mt_render_html_heading(struct mt_buf *out, const struct mt_column *column);
+
 /* Writes the report; its format has a writer. Output errors stay in the FILE's error flag; the
  * caller checks it once. Rows are no longer written once it is set. */
 void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out);

@@ -1,6 +1,7 @@
 /* A report as a table of a page. Its cells say what people read; beside them, for the script and
  * for who points at them, the exact value. */
 #include "lib/base/human.h"
+#include "lib/render/columns.h"
 #include "lib/render/render_parts.h"
 
 #include <ctype.h>
@@ -12,8 +13,7 @@ static bool is_bytes(enum mt_unit unit)
     return unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE;
 }
 
-/* "AT PEAK" reads "At peak" here; "%" stays. */
-static void add_heading(struct mt_buf *out, const struct mt_column *column)
+void mt_render_html_heading(struct mt_buf *out, const struct mt_column *column)
 {
     struct mt_buf words = {0};
     mt_render_heading(&words, column);
@@ -29,9 +29,16 @@ static void add_head(struct mt_buf *out, const struct mt_report *r, const struct
     mt_buf_adds(out, "<thead><tr>");
     for (size_t k = 0; k < n; k++) {
         const struct mt_column *column = &r->columns.v[shown[k].index];
-        mt_buf_addf(out, "<th scope=\"col\" class=\"%s c-%s\">", shown[k].text ? "t" : "n",
+        struct mt_column_def def;
+        mt_buf_addf(out, "<th scope=\"col\" class=\"%s c-%s\"", shown[k].text ? "t" : "n",
                     column->name);
-        add_heading(out, column);
+        if (mt_column_find(column->name, &def) && def.meaning) {
+            mt_buf_adds(out, " title=\"");
+            mt_escape_xml(out, def.meaning);
+            mt_buf_addc(out, '"');
+        }
+        mt_buf_addc(out, '>');
+        mt_render_html_heading(out, column);
         mt_buf_adds(out, "</th>");
     }
     mt_buf_adds(out, "</tr></thead>\n");
@@ -67,7 +74,7 @@ static double most_of(const struct mt_report *r, size_t column)
 static void add_bar(struct mt_buf *out, const struct mt_cell *cell, double most, bool change)
 {
     double v = cell->kind == MT_CELL_INT ? (double)cell->i : 0;
-    const char *kind = !change ? "" : v > 0 ? " more" : v < 0 ? " less" : "";
+    const char *kind = v < 0 ? " less" : v > 0 && change ? " more" : "";
     double part = most > 0 ? 100 * (v < 0 ? -v : v) / most : 0;
     mt_buf_addf(out, "<i class=\"bar%s\" style=\"width:%.1f%%\"></i>", kind, part);
 }
@@ -94,10 +101,25 @@ static void add_cell(struct mt_buf *out, const struct mt_row *row, const struct 
     mt_buf_free(&text);
 }
 
+/* Columns in which no cell says anything have no place on a page. Returns how many are left. */
+static size_t drop_empty(const struct mt_report *r, struct mt_shown *shown, size_t n)
+{
+    size_t left = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = 0;
+        while (i < r->rows.n && mt_render_unknown(&r->rows.v[i].cells[shown[k].index]))
+            i++;
+        if (i < r->rows.n)
+            shown[left++] = shown[k];
+    }
+    return left ? left : n;
+}
+
 void mt_render_html_table(const struct mt_report *r, const char *caption, struct mt_buf *out)
 {
     size_t n, first = SIZE_MAX;
     struct mt_shown *shown = mt_render_shown(r, &n);
+    n = drop_empty(r, shown, n);
     for (size_t k = n; k-- > 0;)
         if (is_bytes(r->columns.v[shown[k].index].unit))
             first = k;

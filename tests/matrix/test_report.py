@@ -39,7 +39,7 @@ class Page(html.parser.HTMLParser):
         if "id" in attrs:
             self.wrong += [f"id {attrs['id']} twice"] if attrs["id"] in self.ids else []
             self.ids.add(attrs["id"])
-        loads = [attrs[name] for name in ("src", "href", "action") if not (attrs.get(name) or "#").startswith(("#", "data:,"))]
+        loads = [attrs[name] for name in ("src", "href", "action") if not (attrs.get(name) or "#").startswith(("#", "data:,", "data:image/svg+xml;base64,"))]
         self.wrong += [f"loads {loads}"] if loads or any(name.startswith("on") for name in attrs) else []
         if tag == "section":
             self.section = attrs["id"]
@@ -164,9 +164,27 @@ def check_run(run):
         same(run.name, page, "operators", 0, ("table", *of), "self_net_b", "net_b", "name")
 
 
+def check_moment(name):
+    """What was alive at a moment is what `peak --at` says."""
+    curve = page_of(name).data["curve-data"]
+    times = list(itertools.accumulate(curve["t"]))
+    for at in (len(times) // 3, len(times) * 3 // 4):
+        held = {}
+        for site, _, changes in curve["parts"]:
+            moment = value = 0
+            for gap, new in zip(changes[::2], changes[1::2]):
+                moment += gap
+                value = new if moment <= at else value
+            held[site] = held.get(site, 0) + value
+        want = sorted(row["live_b"] for row in m.rows("peak", name, "--at", str(times[at]), "--by", "site") if row["live_b"])
+        m.check(sorted(filter(None, held.values())) == want and want, name, "alive at", times[at], want)
+
+
 def check_change():
     page = page_of("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     rows = [row for row in m.rows("diff", "cnn_b16_trace_json_gz", "cnn_b32_trace_json_gz") if row["section"] == "peak"]
+    before = page.data["paths-data"]["measures"]["base"][1::2]
+    m.check(sum(before) == 17355520, "change", "paths of the base", sum(before))
     shown = next(table for table in page.tables["change"] if "change_b" in table[0])
     m.check([row["change_b"] for row in shown] == [str(row["at_peak_delta_b"]) for row in rows], "change", "as diff says", shown[:2])
 
@@ -204,6 +222,8 @@ def browse(*refs):
 def main():
     for run in m.imported(samples()):
         check_run(run)
+    for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
+        check_moment(name)
     check_change()
     many_paths()
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")

@@ -1,0 +1,111 @@
+/* What the page draws: the curve, and the call paths. */
+#include "cmd/report.h"
+
+#include "cmd/stacks.h"
+#include "lib/base/human.h"
+#include "lib/page/page.h"
+#include "lib/run/knows.h"
+
+enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
+{
+    struct mt_page_curve c = {0};
+    char size[MT_HUMAN_MAX];
+    enum mt_status st = MT_OK;
+    bool level = p->view.has_device && mt_device_knows(&p->view.device, MT_KNOWS_LEVEL) &&
+                 !p->view.device.one_moment && p->view.run.dur_ns > 0;
+    if (level)
+        st = mt_page_curve_load(&p->view.blocks, &p->view.device, &c, err);
+    if (st == MT_OK && level) {
+        p->found.asked_b = c.ooms.all.n ? c.ooms.all.v[0].level_b : 0;
+        mt_page_curve_json(&c, &p->curve);
+        mt_buf_addf(out, "<div id=\"curve\" class=\"panel\">\n");
+        mt_page_curve_svg(&c, out);
+        mt_buf_adds(out, "</div>\n");
+        for (size_t i = 0; i < c.ooms.all.n && i < 3; i++)
+            mt_buf_addf(out, "<p class=\"note\">Out of memory: %s could not be allocated.</p>\n",
+                        mt_human_bytes(c.ooms.all.v[i].level_b, size));
+        mt_page_prompt(p, "timeline", false, out);
+    } else if (st == MT_OK) {
+        struct mt_err why = MT_ERR_INIT;
+        MT_FAIL(&why, MT_EUSAGE, "%s",
+                p->view.has_device ? "the recording is of one moment" : "it has no memory records");
+        mt_err_hint(&why, "%s",
+                    p->view.has_device
+                        ? "It says what was alive when it was written, and no history "
+                          "of it. Start the history before the program's work: "
+                          "torch.cuda.memory._record_memory_history()."
+                        : mt_run_how_to_record(&p->view.run));
+        mt_page_cannot(out, &why);
+    }
+    mt_page_curve_free(&c);
+    return st;
+}
+
+/* Adds what the paths of the base hold at its peak. */
+static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, struct mt_err *err)
+{
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS,
+                                          p->device ? p->device : p->view.device.name, 0, NULL};
+    const struct mt_view_stacks_asked asked = {NULL, false, false};
+    struct mt_view base;
+    struct mt_view_stacks other;
+    struct mt_report notes;
+    mt_report_init(&notes, "memtool.flame", 1);
+    enum mt_status st = mt_view_open(&base, p->base, &wanted, err);
+    if (st == MT_OK && base.has_device) {
+        st = mt_view_stacks_open(&base, &asked, &notes, &other, err);
+        if (st == MT_OK)
+            mt_stacks_add_base(s, &other.stacks, MT_MEASURE_ALIVE_B);
+        mt_view_stacks_close(&other);
+    }
+    mt_report_free(&notes);
+    mt_view_close(&base);
+    return st;
+}
+
+/* Folds more and more until the paths have room in the page. */
+static enum mt_status load_paths(struct mt_page_made *p, struct mt_err *err)
+{
+    enum { PATHS_BYTES = 480 * 1024 };
+    const struct mt_view_stacks_asked asked = {NULL, false, true};
+    enum mt_status st = MT_OK;
+    int64_t least_b = -1;
+    for (int tries = 0; tries < 8 && st == MT_OK; tries++) {
+        struct mt_view_stacks s;
+        struct mt_report notes;
+        mt_report_init(&notes, "memtool.flame", 1);
+        st = mt_view_stacks_open(&p->view, &asked, &notes, &s, err);
+        if (st == MT_OK && p->base) {
+            struct mt_err why = MT_ERR_INIT; /* the section on the change says it */
+            add_base(p, &s.stacks, &why);
+        }
+        if (st == MT_OK) {
+            mt_buf_clear(&p->paths);
+            mt_stacks_finish(&s.stacks, least_b);
+            mt_page_paths_json(&s.stacks, &p->paths);
+            int64_t sum_b = mt_stacks_sum(&s.stacks, MT_MEASURE_ALLOC_B);
+            least_b = least_b > 0 ? least_b * 4 : sum_b / 2500;
+        }
+        mt_view_stacks_close(&s);
+        mt_report_free(&notes);
+        if (p->paths.n <= PATHS_BYTES)
+            break;
+    }
+    return st;
+}
+
+void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out)
+{
+    struct mt_err err = MT_ERR_INIT;
+    if (!p->view.has_device || load_paths(p, &err) != MT_OK) {
+        if (!p->view.has_device)
+            mt_fail_no_memory(&p->view.run, "", &err);
+        mt_buf_clear(&p->paths);
+        mt_page_cannot(out, &err);
+        return;
+    }
+    mt_buf_adds(out,
+                "<div id=\"flame-graph\"><noscript><p>The flame graph needs a script; the table of "
+                "sites and <code>memtool tree</code> say the same.</p></noscript></div>\n");
+    mt_page_prompt(p, "flame", false, out);
+}
