@@ -1,6 +1,9 @@
 /* What memtool check found, for the programs that run it: GitHub annotations, JUnit. */
 #include "cmd/check.h"
+#include "cmd/source_path.h"
 #include "lib/base/human.h"
+#include "lib/model/python_files.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- GitHub's workflow commands ---- */
@@ -15,6 +18,23 @@ static void add_github(struct mt_buf *out, const char *s, bool property)
             mt_buf_addf(out, "%%%02X", (unsigned char)*s);
         else
             mt_buf_addc(out, *s);
+}
+
+/* Where in the source the site is that explains most of a failure: GitHub shows it there. */
+static void add_place(const struct mt_checked *c, struct mt_buf *out)
+{
+    struct mt_python_function f;
+    for (size_t i = 0; i < c->explain_n; i++) {
+        const char *site = c->explain[i].line ? c->explain[i].line : c->explain[i].op;
+        if (!mt_python_site_parse(site, &f) || mt_python_owner(f.file, f.file_n) != MT_CODE_USER)
+            continue;
+        char *path = mt_source_path(f.file, f.file_n);
+        mt_buf_adds(out, "file=");
+        add_github(out, path, true);
+        mt_buf_addf(out, ",line=%lld,", (long long)f.line);
+        free(path);
+        return;
+    }
 }
 
 static void add_annotation(const struct mt_findings *f, const struct mt_checked *c,
@@ -35,7 +55,9 @@ static void add_annotation(const struct mt_findings *f, const struct mt_checked 
         mt_buf_adds(&safe, "\nsee: ");
         mt_escape_short(&safe, more.s);
     }
-    mt_buf_addf(out, "::%s title=", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
+    mt_buf_addf(out, "::%s ", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
+    add_place(c, out);
+    mt_buf_adds(out, "title=");
     add_github(out, title.s, true);
     mt_buf_adds(out, "::");
     add_github(out, safe.s, false);

@@ -3,7 +3,9 @@
 
 import gzip
 import json
+import os
 import re
+import subprocess
 
 import inputs
 import mt
@@ -127,6 +129,24 @@ def defaults(run):
         m.check(line or "autograd::engine::evaluate_function" in out or "AddmmBackward0" in out, run, "check with an old baseline", out)
 
 
+def annotations(run):
+    """check --format github: at the file of the line, wherever the checkout has it."""
+    def places(folder):
+        rules = ("check", run, "--max-growth-per-step", "0", "--max-peak", "1", "--max-at-end", "1", "--format", "github", "--db", m.db)
+        done = subprocess.run([m.memtool, *rules], cwd=folder, capture_output=True, text=True)
+        return set(re.findall(r"^::error file=(.*?),line=(\d+),title=", done.stdout, re.M))
+
+    os.makedirs("repo/.git")
+    os.makedirs("repo/tools/src")
+    m.check(("net.py", "7") in places("repo"), run, "no place as recorded", places("repo"))
+    open("repo/tools/src/net.py", "w").close()
+    m.check(("tools/src/net.py", "7") in places("repo"), run, "not found below", places("repo"))
+    m.check(("tools/src/net.py", "7") in places("repo/tools"), run, "not relative to the repository", places("repo/tools"))
+    open("repo/tools/net.py", "w").close()
+    m.check(("net.py", "7") in places("repo"), run, "one of two files is taken", places("repo"))
+    m.check(("tools/net.py", "7") in places("repo/tools"), run, "the file here comes first", places("repo/tools"))
+
+
 paths = dict(inputs.all_inputs())
 wanted = {name: paths[name] for name in ("stacks", "cnn_stack", "borders")}
 for run in m.imported(wanted.items()):
@@ -137,4 +157,5 @@ for run in m.imported(wanted.items()):
     formats(run.name)
 layers("stacks")
 defaults("stacks")
+annotations("stacks")
 m.finish(at_least=20)
