@@ -1,4 +1,5 @@
 #include "lib/base/human.h"
+#include "lib/render/cut_path.h"
 #include "lib/render/render_parts.h"
 
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static void add_tree(struct table *t, int room)
 }
 
 /* Appends a text that takes `width` columns in at most `room`; returns the columns used. */
-static int add_text(struct table *t, int width, int room)
+static int add_text(struct table *t, const struct mt_column *column, int width, int room)
 {
     if (width <= room) {
         mt_buf_adds(&t->line, t->tree.s);
@@ -186,7 +187,10 @@ static int add_text(struct table *t, int width, int room)
     size_t from = t->line.n;
     add_tree(t, room - TEXT_MIN);
     int left = room - mt_display_width(t->line.s + from);
-    mt_cut_middle(&t->line, t->cell.s, left, t->how->ascii);
+    if (strcmp(column->name, "path") == 0)
+        mt_cut_path(&t->line, t->cell.s, left, t->how->ascii);
+    else
+        mt_cut_middle(&t->line, t->cell.s, left, t->how->ascii);
     return mt_display_width(t->line.s + from);
 }
 
@@ -222,7 +226,7 @@ static void put_cell(struct table *t, size_t k, int width)
         int from = mt_display_width(t->line.s);
         mt_wrap_words(&t->line, t->cell.s, from + s->width, from);
     } else if (s->text) {
-        width = add_text(t, width, s->width);
+        width = add_text(t, column_of(t, s), width, s->width);
         if (k + 1 < t->n)
             pad(&t->line, padded - width);
     } else {
