@@ -22,11 +22,9 @@ enum mt_status mt_categories_file(const char *path, const char **by, struct mt_e
         return MT_EUSAGE;
     }
     mt_output_spare(path);
-    MT_TRY(
-        mt_lines_file(path, add_line, &own,
-                      "Nothing was shown. A line is NAME = REGULAR EXPRESSION, or a comment that "
-                      "begins with #.",
-                      err));
+    MT_TRY(mt_lines_file(path, add_line, &own, "Nothing was shown.",
+                         "A line is NAME = REGULAR EXPRESSION, or a comment that begins with #.",
+                         err));
     mt_own_categories_use(&own);
     *by = *by ? *by : "category";
     return MT_OK;

@@ -24,7 +24,8 @@ static bool next_change(void *closure, struct mt_cell *cells)
     cells[2] = mt_cell_int(l->level_b);
     if (c->nodes) {
         const struct mt_tree *tree = &t->view->blocks.tree;
-        uint32_t node = c->nodes[l->record];
+        bool in_run = l->record < t->view->run.record_end; /* else: a damaged database */
+        uint32_t node = in_run ? c->nodes[l->record] : MT_NONE;
         cells[3] = mt_cell_text(node < tree->nodes.n
                                     ? mt_strtab_get(&tree->strings, tree->nodes.v[node].frame)
                                 : node == MT_NODE_UNSEEN ? "[freed unseen]"

@@ -33,11 +33,10 @@ static enum mt_status add_line(void *closure, const char *line, size_t line_n, s
 
 enum mt_status mt_suppressions_read(struct mt_suppressions *s, const char *path, struct mt_err *err)
 {
-    return mt_lines_file(
-        path, add_line, s,
-        "Nothing was judged. A line is \"leak:\" and a pattern for functions, files "
-        "or libraries, or a comment that begins with #.",
-        err);
+    return mt_lines_file(path, add_line, s, "Nothing was judged.",
+                         "A line is \"leak:\" and a pattern for functions, files or libraries, or "
+                         "a comment that begins with #.",
+                         err);
 }
 
 void mt_suppressions_add_usual(struct mt_suppressions *s)

@@ -127,8 +127,15 @@ static bool is_small(const struct mt_stack_node *n, const double *least)
     return true;
 }
 
-/* Which nodes are folded: small ones, unless one is alone with its parent. Allocated. */
-static bool *choose_small(const struct mt_stacks *s, int64_t least_b)
+/* What is folded below a parent. It may be there before: files that were folded can be imported. */
+static bool is_other(const struct mt_stack_node *n, uint32_t other)
+{
+    return n->frame == other && n->phase == MT_PHASE_N;
+}
+
+/* Which nodes are folded: small ones, unless one is alone with its parent, or is what others are
+ * folded into. Allocated. */
+static bool *choose_small(const struct mt_stacks *s, uint32_t other, int64_t least_b)
 {
     size_t n = s->nodes.n;
     double least[MT_MEASURE_N];
@@ -144,7 +151,7 @@ static bool *choose_small(const struct mt_stacks *s, int64_t least_b)
     }
     for (size_t i = 0; i < n; i++) {
         uint32_t parent = parent_or(s, i, n);
-        if (!small[parent] && beside[parent] < 2)
+        if (!small[parent] && (beside[parent] < 2 || is_other(&s->nodes.v[i], other)))
             small[i] = false;
     }
     free(beside);
@@ -170,12 +177,12 @@ static void leave_out(struct mt_stacks *s, const bool *out)
 static size_t fold(struct mt_stacks *s, int64_t least_b)
 {
     size_t n = s->nodes.n, folded = 0;
-    bool *small = choose_small(s, least_b);
+    uint32_t name = mt_stacks_frame(s, "[other]", "", 0);
+    bool *small = choose_small(s, name, least_b);
     for (size_t i = 0; i < n; i++) {
         folded += small[i];
         if (!small[i] || small[parent_or(s, i, n)])
             continue;
-        uint32_t name = mt_stacks_frame(s, "[other]", "", 0);
         uint32_t other = mt_stacks_node(s, s->nodes.v[i].parent, name, MT_PHASE_N);
         add_all(s->nodes.v[other].self, s->nodes.v[i].total);
     }

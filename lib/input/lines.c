@@ -68,7 +68,7 @@ static enum mt_status take_lines(struct mt_lines *lines,
 enum mt_status mt_lines_file(const char *path,
                              enum mt_status (*take)(void *closure, const char *s, size_t n,
                                                     struct mt_err *err),
-                             void *closure, const char *hint, struct mt_err *err)
+                             void *closure, const char *done, const char *rule, struct mt_err *err)
 {
     struct mt_lines lines = {0};
     enum mt_status st = mt_stream_open(path, &lines.in, err);
@@ -77,8 +77,9 @@ enum mt_status mt_lines_file(const char *path,
     mt_stream_close(lines.in);
     if (st == MT_OK)
         return MT_OK;
+    bool of_line = st == MT_EINPUT && err->line > 0;
     mt_err_input(err, path);
     err->hint[0] = '\0'; /* it is of imports */
-    mt_err_hint(err, "%s", hint);
+    mt_err_hint(err, "%s%s%s", done, of_line ? " " : "", of_line ? rule : "");
     return st;
 }

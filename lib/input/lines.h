@@ -62,11 +62,12 @@ static inline uint64_t mt_lines_offset(const struct mt_lines *l)
 /*
  * Reads a user's own text file: each line goes to `take`, which fails where it makes no sense.
  * Errors: that one, as MT_EINPUT with the line's number; those of mt_stream_open and mt_lines_next.
- * They name the file; `hint` says what was not done, and what a line is.
+ * They name the file. The hint is `done`, what was not done, and where it is of a line, `rule`:
+ * what a line is.
  */
 enum mt_status mt_lines_file(const char *path,
                              enum mt_status (*take)(void *closure, const char *s, size_t n,
                                                     struct mt_err *err),
-                             void *closure, const char *hint, struct mt_err *err);
+                             void *closure, const char *done, const char *rule, struct mt_err *err);
 
 #endif

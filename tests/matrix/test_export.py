@@ -181,7 +181,24 @@ def check_go(path):
         m.check(out.returncode == 0 and "Samples:" in out.stdout, "go tool pprof", out.stderr[:300])
 
 
+def check_folded_before():
+    """Siblings are folded into [other], though it is there and small itself."""
+    for i, lines in enumerate((["main;[other] 900", "main;big 90000000", "main;x 700", "main;y 800"],
+                               ["main;[other] 900", "main;[other];x 100", "main;[other];y 90", "main;big 90000000", "main;z 1"],
+                               ["[other] 5", "big 90000000", "small;x 2", "small;[other] 1"])):
+        name = f"folded{i}"
+        with open(f"{name}.folded", "w") as f:
+            f.write("\n".join(lines) + "\n")
+        total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+        for run in m.imported([(name, f"{name}.folded")], {name: "at-peak"}):
+            for args in ((), ("--min", "1K"), ("--min", "1")):
+                got = collapsed(export(run.name, "collapsed", *args))
+                m.check(sum(got.values()) == total, name, args, got)
+            m.check(any(stack.endswith("[other]") for stack in collapsed(export(run.name, "collapsed", "--min", "1K"))), name, "has [other]")
+
+
 def main():
+    check_folded_before()
     for run in m.imported(samples()):
         for device in run.devices:
             check_device(run, device, True)
