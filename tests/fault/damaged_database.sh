@@ -15,7 +15,7 @@ while read -r change; do
         fail "$change"
     while read -r command; do
         for run in cnn gpu; do
-            # shellcheck disable=SC2086 # words
+            # shellcheck disable=SC2046 # words
             "$MEMTOOL" $(echo "$command" | sed "s/RUN/$run/g") --db t.db >out 2>err
             status=$?
             [ $status -le 3 ] || fail "exit $status: memtool $command of $run after: $change; $(tail -n 3 err)"
