@@ -51,7 +51,6 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     bool events = !d || mt_device_has_events(d); /* else paths say the thread */
     bool by_category = mt_group_has(keys.v, keys.n, MT_BY_CATEGORY);
     if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)) ||
-        (v->narrow.set && by_category) ||
         (d && mt_own_needs_blocks(d, keys.v, keys.n) && mt_device_knows(d, MT_KNOWS_BLOCKS)))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
     else if (d && by_category && mt_device_categorizes(d))

@@ -88,6 +88,9 @@ enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
                                    struct mt_groups *out, struct mt_err *err)
 {
     struct loader l = {.t = t};
+    const struct mt_op_filter all = {.keys = keys, .key_n = key_n};
+    if (device->only) /* what is stored is about the peak of all */
+        return mt_group_ops(db, run, device, &all, t, out, err);
     MT_TRY(mt_load_nodes(db, run, t, err));
     enum mt_status st = read_rows(&l, db, run, device, err);
     for (int c = 0; c < MT_CATEGORY_N; c++)

@@ -276,7 +276,7 @@ enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
                               struct mt_err *err);
 
 /* The same of keys among which is the category of blocks, from what is stored of each: no calls,
- * no times. Errors: MT_EDB. */
+ * no times. Of a device that is narrowed, from the blocks. Errors: MT_EDB. */
 enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *device,
                                    const enum mt_group_key *keys, int key_n, struct mt_tree *t,

@@ -143,7 +143,7 @@ def narrowed(run):
         m.check(exact == [l[2] for l in found], run, word, "timeline --exact", exact[-3:], found[-3:])
         drawn = m.rows("timeline", run, "--category", word)
         m.check(max(r["max_b"] for r in drawn) == peak, run, word, "timeline", peak)
-        whole = {r["category"]: r for r in m.rows("table", run, "--by", "category")}
+        whole, others = ({r["category"]: r for r in m.rows("table", of, "--by", "category")} for of in (run, "mlp_adam"))
         for column in ("self_alloc_b", "self_freed_b", "self_at_end_b"):
             want = sum(whole[n][column] for n in names if n in whole)
             for key in ("name", "phase", "category,top", "shape", "step", "thread"):
@@ -163,6 +163,13 @@ def narrowed(run):
                 m.run("check", run, "--category", word, "--max-peak", str(limit), codes=(3 if open_ else code,))
         total = m.rows("diff", run, "mlp_adam", "--category", word, "--section", "total")
         m.check(total[0]["base_at_peak_b"] == peak, run, word, "diff", total)
+        for key in ("category", "category,name"):
+            ops = m.rows("diff", run, "mlp_adam", "--category", word, "--section", "op", "--by", key, "--all")
+            m.check({r["category"] for r in ops} <= names, run, word, "diff: categories", key, ops)
+            for column in ("self_alloc", "self_net"):
+                want = sum(others[n][column + "_b"] for n in names if n in others) - sum(whole[n][column + "_b"] for n in names if n in whole)
+                got = mt.total(ops, column + "_delta_b") or 0
+                m.check(got == want, run, word, "diff: rows", key, column, got, want)
 
 
 def recorded():
