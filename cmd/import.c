@@ -297,6 +297,8 @@ static const struct mt_opt opts[] = {
      "C++ frames of snapshots and heap logs: fold those that say nothing (default), all, none"},
     {"alloc-fn", 0, MT_OPT_STRING, &how.alloc_fn, "REGEX",
      "functions of heap logs that only hand out memory, beside malloc and the like"},
+    {"pattern", 0, MT_OPT_STRING, &how.pattern, "REGEX",
+     "where figures stand in the lines of a log: '^\\[{step}\\] mem={rss:MB}'"},
     {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
      "what the numbers of a file are that does not say: at-end, at-peak, allocated, temporary"},
     {"sysroot", 0, MT_OPT_STRING, &how.sysroot, "DIR",

@@ -111,8 +111,8 @@ static void blame_damage(struct mt_stream *in, const struct mt_reader *format, b
 }
 
 static enum mt_status read_file(const char *path, const struct mt_import_opts *how,
-                                const regex_t *alloc_fn, struct mt_recording *rec, char hash[33],
-                                struct mt_err *err)
+                                const regex_t *alloc_fn, const struct mt_text_pattern *pattern,
+                                struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
     struct mt_stream *in = NULL;
     const struct mt_reader *format = NULL;
@@ -127,10 +127,14 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
                                 .split = how->split,
                                 .values = how->values,
                                 .alloc_fn = alloc_fn,
+                                .pattern = pattern,
                                 .symbols = symbols,
                                 .progress = show_progress,
                                 .closure = &progress};
-    MT_TRY_OUT(mt_reader_of(in, &format, err));
+    if (pattern)
+        format = &mt_reader_memory_text;
+    else
+        MT_TRY_OUT(mt_reader_of(in, &format, err));
     MT_TRY_OUT(mt_reader_read(format, in, &opts, rec, err));
     mt_stream_hash(in, hash);
 out:
@@ -178,6 +182,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
     mt_buf_adds(&key, hash);
     if (how->step_marker)
         mt_buf_addf(&key, " step-marker %s", how->step_marker);
+    if (how->pattern)
+        mt_buf_addf(&key, " pattern %s", how->pattern);
     if (how->alloc_fn && rec->summed)
         mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
@@ -240,6 +246,7 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
     if (mt_import_cpp_frames(cpp, &how->cpp_frames, &ignored) != MT_OK)
         return false;
     how->alloc_fn = cut_last(key, " alloc-fn ");
+    how->pattern = cut_last(key, " pattern ");
     how->step_marker = cut_last(key, " step-marker ");
     return !*key;
 }
@@ -256,16 +263,22 @@ enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *ho
                                struct mt_recording *rec, char hash[33], struct mt_err *err)
 {
     regex_t alloc_fn;
+    struct mt_text_pattern *pattern = NULL;
     mt_rec_init(rec);
     limit_memory(rec, how->max_memory);
     if (how->alloc_fn && mt_pattern(&alloc_fn, "--alloc-fn", how->alloc_fn, err) != MT_OK) {
         mt_err_hint(err, "Nothing was imported.");
         return err->code;
     }
-    enum mt_status read = read_file(path, how, how->alloc_fn ? &alloc_fn : NULL, rec, hash, err);
+    enum mt_status st = how->pattern ? mt_text_pattern_new(how->pattern, &pattern, err) : MT_OK;
+    if (st == MT_OK)
+        st = read_file(path, how, how->alloc_fn ? &alloc_fn : NULL, pattern, rec, hash, err);
+    else
+        mt_err_hint(err, "Nothing was imported.");
     if (how->alloc_fn)
         regfree(&alloc_fn);
-    return read;
+    mt_text_pattern_free(pattern);
+    return st;
 }
 
 enum mt_status mt_import_read(const char *path, const struct mt_import_opts *how,

@@ -17,6 +17,7 @@ struct mt_import_opts {
     enum mt_cpp_frames cpp_frames;
     enum mt_meaning values;
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
+    const char *pattern;   /* where figures stand in a text (formats/text_pattern.h); NULL */
     bool no_symbols;       /* functions of places in code are not looked for */
     const char *sysroot;   /* folder in which they are; NULL = this machine */
     struct mt_bases bases; /* what is older than the recording */

@@ -163,6 +163,7 @@ static void tell_command(const struct upgrade *u, size_t run, const char *to)
         if (u->members.v[i].run == run)
             add_option(&line, "group", u->members.v[i].group);
     add_option(&line, "step-marker", r->how.step_marker);
+    add_option(&line, "pattern", r->how.pattern);
     add_option(&line, "alloc-fn", r->how.alloc_fn);
     add_option(&line, "cpp-frames", cpp[r->how.cpp_frames]);
     add_option(&line, "values", mt_import_values_word(r->how.values));

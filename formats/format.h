@@ -7,6 +7,7 @@
 #ifndef MT_FORMAT_H
 #define MT_FORMAT_H
 
+#include "formats/text_pattern.h"
 #include "lib/base/err.h"
 #include "lib/input/json_walk.h"
 #include "lib/input/lines.h"
@@ -42,6 +43,8 @@ struct mt_read_opts {
     enum mt_cpp_frames cpp_frames;
     enum mt_meaning values;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
+    const struct mt_text_pattern
+        *pattern;                    /* where figures stand in a text; NULL = by their names */
     struct mt_symbols *symbols;      /* knows the functions at places in code; NULL = nobody does */
     void (*progress)(void *closure); /* called now and then, may be NULL */
     void *closure;

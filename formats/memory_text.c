@@ -23,6 +23,7 @@ static const int64_t micro = 1000 * 1000;
 struct pair {
     char name[NAME]; /* lower case, words with one blank between */
     int64_t value, unit;
+    enum meaning { NOTHING, STEP, LEVEL, PEAK, OTHER } meaning;
 };
 
 /* ---- pairs ---- */
@@ -30,22 +31,6 @@ struct pair {
 static bool is_break(char c)
 {
     return c == ',' || c == ';' || c == '|' || c == '\t';
-}
-
-/* Bytes of a unit. As programs do that print it, a MB is 1,024 KB, and that 1,024 bytes. */
-static int64_t unit_of(const char *s, size_t n)
-{
-    static const struct {
-        const char *name;
-        int shift;
-    } units[] = {{"b", 0},       {"bytes", 0},      {"kb", 10}, {"kib", 10},
-                 {"kbytes", 10}, {"kilobytes", 10}, {"mb", 20}, {"mib", 20},
-                 {"mbytes", 20}, {"megabytes", 20}, {"gb", 30}, {"gib", 30},
-                 {"gbytes", 30}, {"gigabytes", 30}};
-    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
-        if (strlen(units[i].name) == n && strncasecmp(units[i].name, s, n) == 0)
-            return INT64_C(1) << units[i].shift;
-    return 0;
 }
 
 /* Adds a word to the name, or what fits of it. */
@@ -66,7 +51,7 @@ static void take_unit(struct pair *p)
     char *open = strrchr(p->name, p->name[n ? n - 1 : 0] == ']' ? '[' : '(');
     if (p->unit || !open || !strchr(")]", p->name[n - 1]))
         return;
-    p->unit = unit_of(open + 1, (size_t)(p->name + n - 1 - open - 1));
+    p->unit = mt_text_unit(open + 1, (size_t)(p->name + n - 1 - open - 1));
     while (p->unit && open > p->name && open[-1] == ' ')
         open--;
     if (p->unit)
@@ -105,14 +90,14 @@ static bool next_pair(struct mt_fields *f, struct pair *out)
             continue;
         }
         unit_n = (size_t)(number.end - number.p);
-        out->unit = unit_of(number.p, unit_n);
+        out->unit = mt_text_unit(number.p, unit_n);
         if (unit_n && !out->unit) { /* 2026-11-22, 3rd */
             out->name[0] = '\0';
             continue;
         }
         if (!unit_n && f->p < f->end && *f->p == ' ') {
             unit_n = word_n(f->p + 1, f->end);
-            out->unit = unit_of(f->p + 1, unit_n);
+            out->unit = mt_text_unit(f->p + 1, unit_n);
             f->p += out->unit ? unit_n + 1 : 0;
         }
         take_unit(out);
@@ -130,8 +115,6 @@ static bool has(const char *name, const char *const *words)
             return true;
     return false;
 }
-
-enum meaning { NOTHING, STEP, LEVEL, PEAK, OTHER };
 
 /* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */
 static int step_word(const char *name)
@@ -182,9 +165,11 @@ struct reader {
     size_t process;
     int64_t event_n; /* lines that say something: the time */
     int64_t level_n;
-    int64_t elapsed_ns; /* as time -v says; -1: it does not */
-    int step_of;        /* the word that counts steps: the innermost loop's */
-    bool said;          /* the line under way says something */
+    int64_t elapsed_ns;        /* as time -v says; -1: it does not */
+    int64_t matched_n;         /* lines that match the pattern */
+    int step_of;               /* the word that counts steps: the innermost loop's */
+    MT_VEC(struct pair) pairs; /* of the line under way */
+    bool said;                 /* the line under way says something */
 };
 
 /* "h:mm:ss" or "m:ss.cc" */
@@ -285,10 +270,10 @@ static int metric_of(struct reader *r, const char *name)
     return n ? mt_rec_metric(r->rec, own) : -1;
 }
 
-static enum mt_status use_pair(struct reader *r, const struct pair *p, enum meaning meaning,
-                               struct mt_err *err)
+static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt_err *err)
 {
     int64_t bytes;
+    const enum meaning meaning = p->meaning;
     int metric = meaning == PEAK ? MT_METRIC_PEAK_RSS : 0;
     if (!bytes_of(p, &bytes)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
@@ -308,23 +293,67 @@ static enum mt_status use_pair(struct reader *r, const struct pair *p, enum mean
     return mt_process_sample(&r->log, r->process, metric, r->event_n, bytes, err);
 }
 
+/* What is said where the pattern says. */
+static enum mt_status find_fields(struct reader *r, struct mt_err *err)
+{
+    struct mt_text_field fields[MT_TEXT_FIELDS];
+    bool any;
+    size_t n = mt_text_pattern_match(r->opts->pattern, r->line.s, r->line.n, fields, &any);
+    r->matched_n += any;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_text_field *f = &fields[i];
+        struct mt_fields number = mt_fields_of(f->number, f->n);
+        struct pair p = {.unit = f->unit, .meaning = OTHER};
+        snprintf(p.name, sizeof p.name, "%s", f->name);
+        p.meaning = strcmp(p.name, "step") == 0       ? STEP
+                    : strcmp(p.name, "rss") == 0      ? LEVEL
+                    : strcmp(p.name, "peak_rss") == 0 ? PEAK
+                                                      : OTHER;
+        if (p.meaning != STEP && !p.unit) {
+            MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name,
+                    (int)f->n, f->number);
+            err->offset = (int64_t)r->line.offset;
+            mt_err_hint(err, "Nothing was imported. Say what it is in the pattern: {%s:KB}.",
+                        f->name);
+            return MT_EINPUT;
+        }
+        if (mt_field_fraction(&number, DIGITS, &p.value))
+            *mt_vec_push(&r->pairs) = p;
+        else
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+    }
+    return MT_OK;
+}
+
+static void find_pairs(struct reader *r)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    struct pair p;
+    while (next_pair(&f, &p)) {
+        p.meaning = meaning_of(&p);
+        *mt_vec_push(&r->pairs) = p;
+    }
+}
+
 /* Peaks come last: what they are the peak of includes what the line says of now. */
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
 {
     r->said = false;
-    if (read_time_v(r))
+    r->pairs.n = 0;
+    if (r->opts->pattern)
+        MT_TRY(find_fields(r, err));
+    else if (read_time_v(r))
         return MT_OK;
-    for (int peaks = 0; peaks < 2; peaks++) {
-        struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
-        struct pair p;
-        while (next_pair(&f, &p)) {
-            enum meaning meaning = meaning_of(&p);
-            if (meaning == STEP && !peaks)
-                begin_step(r, &p);
-            else if (meaning > STEP && (meaning == PEAK) == peaks)
-                MT_TRY(use_pair(r, &p, meaning, err));
+    else
+        find_pairs(r);
+    for (int peaks = 0; peaks < 2; peaks++)
+        for (size_t i = 0; i < r->pairs.n; i++) {
+            const struct pair *p = &r->pairs.v[i];
+            if (p->meaning == STEP && !peaks)
+                begin_step(r, p);
+            else if (p->meaning > STEP && (p->meaning == PEAK) == peaks)
+                MT_TRY(use_pair(r, p, err));
         }
-    }
     return MT_OK;
 }
 
@@ -334,6 +363,13 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 static enum mt_status end(struct reader *r, struct mt_err *err)
 {
     struct mt_recording *rec = r->rec;
+    if (r->opts->pattern && !r->matched_n) {
+        err->offset = -1;
+        MT_FAIL(err, MT_EINPUT, "no line matches --pattern");
+        mt_err_hint(err, "Nothing was imported. Try a shorter pattern, such as one field with the "
+                         "word before it.");
+        return MT_EINPUT;
+    }
     if (!r->level_n && !rec->samples.n) {
         err->offset = -1;
         MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
@@ -379,6 +415,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
+    mt_vec_free(&r.pairs);
     return st;
 }
 

@@ -92,7 +92,8 @@ static long count_all(struct count *c)
     return n;
 }
 
-enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, struct mt_err *err)
+static enum mt_status compile(regex_t *out, int flags, const char *what, const char *text,
+                              struct mt_err *err)
 {
     struct count c = {.at = text};
     char why[128];
@@ -113,9 +114,20 @@ enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, stru
     }
     if (err->code != MT_OK)
         return err->code;
-    int failed = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
+    int failed = regcomp(out, text, REG_EXTENDED | flags);
     if (!failed)
         return MT_OK;
     regerror(failed, out, why, sizeof why);
     return MT_FAIL(err, MT_EUSAGE, "%s: invalid regular expression '%s': %s", what, text, why);
+}
+
+enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, struct mt_err *err)
+{
+    return compile(out, REG_NOSUB, what, text, err);
+}
+
+enum mt_status mt_pattern_groups(regex_t *out, const char *what, const char *text,
+                                 struct mt_err *err)
+{
+    return compile(out, 0, what, text, err);
 }

@@ -17,5 +17,8 @@
  * which it would take for ever.
  */
 enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, struct mt_err *err);
+/* The same with subexpressions: regexec says where they are. */
+enum mt_status mt_pattern_groups(regex_t *out, const char *what, const char *text,
+                                 struct mt_err *err);
 
 #endif

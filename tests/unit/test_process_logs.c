@@ -52,13 +52,20 @@ static void describe(struct mt_buf *out, const struct mt_recording *r)
                         (unsigned long long)r->notes[i].count);
 }
 
-static void read_text(struct mt_buf *out, const struct mt_reader *reader, const char *text,
-                      size_t n)
+/* where: NULL, or as --pattern. */
+static void read_text(struct mt_buf *out, const struct log_file *f, size_t n, const char *where)
 {
-    const struct mt_read_opts opts = {0};
+    struct mt_text_pattern *pattern = NULL;
     struct mt_stream *in;
     struct mt_recording rec;
     struct mt_err err = MT_ERR_INIT;
+    if (where && mt_text_pattern_new(where, &pattern, &err) != MT_OK) {
+        mt_buf_addf(out, "error: %s\n", err.what);
+        return;
+    }
+    const struct mt_read_opts opts = {.pattern = pattern};
+    const struct mt_reader *reader = f->reader;
+    const char *text = f->text;
     mt_rec_init(&rec);
     assert_int_equal(mt_stream_open_memory(text, n, &in, &err), MT_OK);
     if (mt_reader_read(reader, in, &opts, &rec, &err) == MT_OK)
@@ -68,22 +75,24 @@ static void read_text(struct mt_buf *out, const struct mt_reader *reader, const 
     assert_int_equal(rec.beside_bytes, 0);
     mt_rec_free(&rec);
     mt_stream_close(in);
+    mt_text_pattern_free(pattern);
 }
 
 static void test_log(void **state)
 {
     const struct log_file *f = *state;
     struct mt_buf out = {0};
-    read_text(&out, f->reader, f->text, strlen(f->text));
+    read_text(&out, f, strlen(f->text), NULL);
     assert_string_equal(out.s, f->want);
     assert_in_range(f->reader->probe(f->text, strlen(f->text)), 90, 96);
     for (size_t n = 0; n < strlen(f->text); n++) { /* cut anywhere it is an answer, or an error */
         mt_buf_clear(&out);
-        read_text(&out, f->reader, f->text, n);
+        read_text(&out, f, n, NULL);
     }
     mt_buf_free(&out);
 }
 
+#define TEXT    "[1] begins\n[1] mem=2.5MB gpu 12 KB\n[2] mem=3 MB gpu 13 KB\n[2] mem=1 MB\n"
 #define NOTHING "error: holds no value of memory that can be read\n"
 #define PIDSTAT "#      Time   UID       PID  minflt/s  majflt/s     VSZ     RSS   %MEM  Command\n"
 #define ROLLUP  "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\n"
@@ -208,11 +217,54 @@ static const struct log_file logs[] = {
      "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"no such thing\"}",
      "error: Prometheus answered with an error: no such thing\n"},
     {"query_range: nothing", &mt_reader_prometheus_json, MATRIX(""), NOTHING},
+
 };
+
+/* Texts with --pattern. */
+struct pattern_file {
+    const char *name, *text, *want, *pattern;
+};
+static const struct pattern_file patterns[] = {
+    {"steps, levels with units, other figures", TEXT,
+     "events 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
+     "gpu of process 12288 at 1\ngpu of process 13312 at 2\n",
+     "^\\[{step}\\] mem={rss} gpu {gpu}"},
+    {"the unit is the line's, else the pattern's", "rss 5 of 7\nrss 6 kB of 7\n",
+     "events 2 from 0\nprocess 5120..6144 until 2 peak 7340032\n"
+     "peak_rss of process 7340032 at 1\npeak_rss of process 7340032 at 2\n",
+     "{rss:kib} of {peak_rss:MB}"},
+    {"groups, lists and repetitions of the user's", "ab] x1 7 b\n",
+     "(null) 0 from 0\nprocess unchanged peak 7\n", "^(a|c)[^]x]{1,2}[]] (x|y[(])?1 {rss}"},
+    {"of alternatives one has a number", "a 7 B\nb 8 B\n",
+     "events 2 from 0\nprocess unchanged peak 7\nbs of process 8 at 2\n", "^(a {rss}|b {bs})"},
+    {"no line matches", TEXT, "error: no line matches --pattern\n", "rss={rss}"},
+    {"no unit", "5 B\nat 6\n", "error: the number of {rss}, 6, has no unit behind it\n", "{rss}"},
+    {"a number that is too long", "99999999999999999999999 B\n5 B\n",
+     "(null) 0 from 0\nprocess unchanged peak 5\nnote skipped 1\n", "{rss}"},
+    {"no field", TEXT, "error: --pattern has no field\n", "mem=[0-9]+"},
+    {"steps alone", TEXT, "error: --pattern has no field\n", "{step}"},
+    {"a field in a list", TEXT, "error: --pattern: '{step}' stands in a list [..]\n",
+     "^[{step}] mem={rss}"},
+    {"a unit that is none", TEXT, "error: --pattern: '{rss:pages}' is no field\n",
+     "mem={rss:pages}"},
+    {"no end of a field", TEXT, "error: --pattern: '{rss' is no field\n", "mem={rss"},
+    {"times", TEXT, "error: --pattern: '{time}' is no field\n", "{time} {rss}"},
+};
+
+static void test_pattern(void **state)
+{
+    const struct pattern_file *p = *state;
+    const struct log_file f = {p->name, &mt_reader_memory_text, p->text, NULL};
+    struct mt_buf out = {0};
+    read_text(&out, &f, strlen(p->text), p->pattern);
+    assert_string_equal(out.s, p->want);
+    mt_buf_free(&out);
+}
 
 int main(void)
 {
     struct row_tests t = {.n = 0};
     ROWS_ADD(&t, test_log, logs);
+    ROWS_ADD(&t, test_pattern, patterns);
     return ROWS_RUN(&t, "process logs");
 }

@@ -1,0 +1,177 @@
+#include "formats/text_pattern.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/pattern.h"
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LINE = 4096, GROUPS = 64 };
+static const char whole[] = "([0-9]+)";
+/* A figure goes with its unit, so that the pattern need not say that. */
+static const char figure[] = "([0-9]+\\.?[0-9]*)( ?[KkMmGg]?[Ii]?[Bb][a-z]*)?";
+
+struct mt_text_pattern {
+    regex_t regex;
+    size_t n;
+    struct field {
+        char name[MT_TEXT_NAME];
+        int64_t unit; /* bytes, where the line says none; 0: it must */
+        size_t group;
+    } fields[MT_TEXT_FIELDS];
+};
+
+int64_t mt_text_unit(const char *s, size_t n)
+{
+    static const struct {
+        const char *name;
+        int shift;
+    } units[] = {{"b", 0},       {"bytes", 0},      {"kb", 10}, {"kib", 10},
+                 {"kbytes", 10}, {"kilobytes", 10}, {"mb", 20}, {"mib", 20},
+                 {"mbytes", 20}, {"megabytes", 20}, {"gb", 30}, {"gib", 30},
+                 {"gbytes", 30}, {"gigabytes", 30}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
+        if (strlen(units[i].name) == n && strncasecmp(units[i].name, s, n) == 0)
+            return INT64_C(1) << units[i].shift;
+    return 0;
+}
+
+/* ---- the pattern ---- */
+
+struct translation {
+    struct mt_text_pattern *p;
+    struct mt_buf regex;
+    size_t groups; /* so far */
+    bool figure;   /* a field is more than the step */
+    bool listed;   /* within brackets */
+};
+
+static bool is_name(char c)
+{
+    return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
+}
+
+static enum mt_status refuse(struct mt_err *err, const char *hint)
+{
+    mt_err_hint(err, "%s", hint);
+    return MT_EUSAGE;
+}
+
+/* "{rss}" or "{rss:MB}", at whose brace *at is; *at comes to stand behind it. */
+static enum mt_status take_field(struct translation *t, const char **at, struct mt_err *err)
+{
+    const char *s = *at + 1, *end = s + strcspn(s, "}"), *colon = memchr(s, ':', (size_t)(end - s));
+    size_t n = (size_t)((colon ? colon : end) - s), letters = 0;
+    struct field *f = &t->p->fields[t->p->n];
+    while (letters < n && is_name(s[letters]))
+        letters++;
+    int64_t unit = colon ? mt_text_unit(colon + 1, (size_t)(end - colon - 1)) : 0;
+    bool step = n == 4 && memcmp(s, "step", n) == 0;
+    if (t->p->n == MT_TEXT_FIELDS || !*end || letters < n || n >= MT_TEXT_NAME ||
+        (colon && (!unit || step)) || (n == 4 && memcmp(s, "time", n) == 0)) {
+        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is no field", (int)(end - s) + 2, s - 1);
+        return refuse(err, "Nothing was imported. Fields are {step}, {rss}, {peak_rss} or another "
+                           "name in small letters, and may have a unit: {rss:KB}.");
+    }
+    if (t->listed) {
+        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' stands in a list [..]", (int)(end - s) + 2,
+                s - 1);
+        return refuse(err, "Nothing was imported. Write \\[ for a bracket of the line itself.");
+    }
+    *f = (struct field){.unit = unit, .group = ++t->groups};
+    memcpy(f->name, s, n);
+    t->p->n++;
+    t->groups += !step; /* that of the unit */
+    t->figure |= !step;
+    mt_buf_adds(&t->regex, step ? whole : figure);
+    *at = end + 1;
+    return MT_OK;
+}
+
+/* One character of the expression, or an escaped one; brackets are lists of characters. */
+static void take_other(struct translation *t, const char **at)
+{
+    const char *s = *at;
+    size_t n = *s == '\\' && s[1] && !t->listed ? 2 : 1;
+    if (t->listed)
+        t->listed = *s != ']';
+    else if (n == 1 && *s == '[') { /* its first character may be the bracket itself */
+        n += s[n] == '^';
+        n += s[n] == ']';
+        t->listed = true;
+    } else
+        t->groups += n == 1 && *s == '(';
+    mt_buf_add(&t->regex, s, n);
+    *at += n;
+}
+
+static enum mt_status translate(struct translation *t, const char *text, struct mt_err *err)
+{
+    for (const char *at = text; *at;) {
+        bool field = at[0] == '{' && islower((unsigned char)at[1]) &&
+                     (t->listed || at == text || at[-1] != '\\');
+        if (field)
+            MT_TRY(take_field(t, &at, err));
+        else
+            take_other(t, &at);
+    }
+    if (t->figure && t->groups < GROUPS)
+        return mt_pattern_groups(&t->p->regex, "--pattern", t->regex.s, err);
+    MT_FAIL(err, MT_EUSAGE,
+            t->figure ? "--pattern has %d groups or more" : "--pattern has no field", GROUPS);
+    return refuse(err, "Nothing was imported. Say where the figures stand: "
+                       "--pattern '^\\[{step}\\] mem={rss}'.");
+}
+
+enum mt_status mt_text_pattern_new(const char *text, struct mt_text_pattern **out,
+                                   struct mt_err *err)
+{
+    struct translation t = {.p = mt_alloc(sizeof *t.p)};
+    *t.p = (struct mt_text_pattern){0};
+    enum mt_status st = translate(&t, text, err);
+    mt_buf_free(&t.regex);
+    if (st != MT_OK)
+        free(t.p);
+    *out = st == MT_OK ? t.p : NULL;
+    return st;
+}
+
+void mt_text_pattern_free(struct mt_text_pattern *p)
+{
+    if (!p)
+        return;
+    regfree(&p->regex);
+    free(p);
+}
+
+/* ---- lines ---- */
+
+/* The unit behind a number: "5MB", "5 MB". */
+static int64_t unit_behind(const char *s, const char *end)
+{
+    size_t n = 0;
+    s += s < end && *s == ' ';
+    while (s + n < end && isalpha((unsigned char)s[n]))
+        n++;
+    return mt_text_unit(s, n);
+}
+
+size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
+                             struct mt_text_field out[MT_TEXT_FIELDS], bool *any)
+{
+    regmatch_t m[GROUPS] = {{.rm_so = 0, .rm_eo = (regoff_t)(n < LINE ? n : LINE)}};
+    size_t found = 0;
+    *any = regexec(&p->regex, line, GROUPS, m, REG_STARTEND) == 0;
+    for (size_t i = 0; *any && i < p->n; i++) {
+        const struct field *f = &p->fields[i];
+        const regmatch_t *at = &m[f->group];
+        if (at->rm_so < 0)
+            continue;
+        const char *s = line + at->rm_so, *end = line + at->rm_eo;
+        int64_t unit = unit_behind(end, line + n);
+        out[found++] = (struct mt_text_field){f->name, s, (size_t)(end - s), unit ? unit : f->unit};
+    }
+    return found;
+}

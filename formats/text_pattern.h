@@ -1,0 +1,39 @@
+/*
+ * text_pattern.h - where figures stand in the lines of a text, as the user says it: an expression
+ * with fields in braces, "^\[{step}\] mem={rss}". docs/formats/memory-text.md has the rules.
+ */
+#ifndef MT_TEXT_PATTERN_H
+#define MT_TEXT_PATTERN_H
+
+#include "lib/base/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MT_TEXT_FIELDS = 16, MT_TEXT_NAME = 64 };
+
+/* Fields are "step", "rss", "peak_rss", or any other metric. */
+struct mt_text_pattern;
+
+/* Errors: MT_EUSAGE: it is no expression, or has no field that is a figure. Free it. */
+enum mt_status mt_text_pattern_new(const char *text, struct mt_text_pattern **out,
+                                   struct mt_err *err);
+void mt_text_pattern_free(struct mt_text_pattern *p);
+
+/* What a line says in one field. */
+struct mt_text_field {
+    const char *name;   /* the pattern's */
+    const char *number; /* in the line, n bytes: digits, perhaps with a point */
+    size_t n;
+    int64_t unit; /* bytes; 0: none is said */
+};
+/* The fields of a line of n bytes that have a number; *any false: it does not match. Returns how
+ * many. */
+size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
+                             struct mt_text_field out[MT_TEXT_FIELDS], bool *any);
+
+/* Bytes of a unit, in any case; 0: it is none. As programs do that print it, a MB is 1,024 KB, and
+ * that 1,024 bytes. */
+int64_t mt_text_unit(const char *s, size_t n);
+
+#endif
