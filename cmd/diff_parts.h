@@ -59,6 +59,12 @@ struct mt_report *mt_diff_new_report(const struct mt_diff *d, const struct mt_di
 
 /* ---- diff_process.c ---- */
 
+/* For programs: how both grow, in columns behind the others, for the row of the whole. least and
+ * most are by step where there are steps, else by minute or event. Errors: MT_EDB. */
+void mt_diff_growth_columns(struct mt_report *r);
+enum mt_status mt_diff_growth_cells(const struct mt_diff *d, int64_t warmup, struct mt_report *r,
+                                    struct mt_cell *cells, struct mt_err *err);
+
 /* Of two processes, for people: in place of the sections. Errors: MT_EDB. */
 enum mt_status mt_diff_people_processes(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                         struct mt_diff_reports *out, struct mt_err *err);

@@ -1,8 +1,10 @@
 /* memtool diff of two processes: peaks, and whether they grow. Who allocated what nobody knows. */
 #include "cmd/common.h"
 #include "cmd/diff_parts.h"
+#include "cmd/leaks.h"
 #include "lib/analysis/growth.h"
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include "lib/usage/process.h"
 
 struct grown {
@@ -48,7 +50,50 @@ static enum mt_status load(const struct mt_diff *d, int64_t warmup, struct grown
     return MT_OK;
 }
 
-/* ---- the report ---- */
+/* ---- for programs ---- */
+
+/* In the order of mt_leaks_rates. */
+static const char *const rates[] = {"growth_per_step", "growth_per_minute", "growth_per_event",
+                                    "growth_least",    "growth_most",       "growth_in_all"};
+enum { RATES = MT_ARRAY_LEN(rates), LEAST = 3, SIDES = 3 }; /* BASE, NEW and their difference */
+
+void mt_diff_growth_columns(struct mt_report *r)
+{
+    mt_report_column(r, "base_growth", "BASE GROWTH", MT_UNIT_NONE);
+    mt_report_column(r, "new_growth", "NEW GROWTH", MT_UNIT_NONE);
+    for (size_t i = 0; i < RATES; i++) {
+        mt_report_column(r, mt_report_textf(r, "base_%s_b", rates[i]), NULL, MT_UNIT_CHANGE);
+        mt_report_column(r, mt_report_textf(r, "new_%s_b", rates[i]), NULL, MT_UNIT_CHANGE);
+        mt_report_column(r, mt_report_textf(r, "%s_delta_b", rates[i]), NULL, MT_UNIT_CHANGE);
+    }
+}
+
+enum mt_status mt_diff_growth_cells(const struct mt_diff *d, int64_t warmup, struct mt_report *r,
+                                    struct mt_cell *cells, struct mt_err *err)
+{
+    struct grown g[2];
+    struct mt_cell rate[2][RATES] = {{{0}}};
+    int first = mt_report_find_column(r, "base_growth");
+    MT_TRY(load(d, warmup, g, err));
+    for (int s = 0; s < 2; s++) {
+        const char *cause = mt_growth_cause_names[g[s].causes.most];
+        const struct mt_growth *found = &g[s].p.growth;
+        cells[first + s] = mt_cell_text(cause ? cause : mt_growth_names[found->verdict]);
+        if (found->known)
+            mt_leaks_rates(rate[s], found, g[s].p.wanted.timed);
+    }
+    cells += first + 2;
+    for (size_t i = 0; i < RATES; i++, cells += SIDES) {
+        cells[0] = rate[0][i];
+        cells[1] = rate[1][i];
+        bool same = i < LEAST || g[0].p.growth.unit == g[1].p.growth.unit;
+        if (same && cells[0].kind == MT_CELL_INT && cells[1].kind == MT_CELL_INT)
+            cells[2] = mt_cell_int(mt_wrap_sub(cells[1].i, cells[0].i));
+    }
+    return MT_OK;
+}
+
+/* ---- for people ---- */
 
 static const char *words_of(struct mt_report *r, const struct grown *g)
 {

@@ -200,6 +200,8 @@ static void machine_columns(struct machine *m, const struct mt_diff *live, const
     add_keys(m, op);
     add_figures(m, asked);
     add_shorts(m, w->rows->columns, asked & ~(1u << MT_SECTION_TOTAL));
+    if (mt_diff_of_processes(live) && w->section[MT_SECTION_TOTAL])
+        mt_diff_growth_columns(m->r);
     m->r->keep_order = true;
 }
 
@@ -224,8 +226,8 @@ static struct mt_row *machine_row(const struct machine *m, const struct mt_diff 
     return row;
 }
 
-static void machine_wholes(const struct machine *m, const struct mt_diff *d,
-                           const struct mt_diff_wanted *w)
+static enum mt_status machine_wholes(const struct machine *m, const struct mt_diff *d,
+                                     const struct mt_diff_wanted *w, struct mt_err *err)
 {
     const char *key[MT_BY_N];
     struct mt_diff_row whole = {.key = key, .at = {d->side[0].whole, d->side[1].whole}};
@@ -237,8 +239,11 @@ static void machine_wholes(const struct machine *m, const struct mt_diff *d,
     }
     for (int k = 0; k < d->key_n; k++)
         key[k] = "[total]";
-    if (w->section[MT_SECTION_TOTAL])
-        machine_row(m, d, &whole, MT_SECTION_TOTAL);
+    if (!w->section[MT_SECTION_TOTAL])
+        return MT_OK;
+    struct mt_row *row = machine_row(m, d, &whole, MT_SECTION_TOTAL);
+    return mt_diff_of_processes(d) ? mt_diff_growth_cells(d, w->warmup, m->r, row->cells, err)
+                                   : MT_OK;
 }
 
 static enum mt_status machine_report(const struct mt_diff *live, const struct mt_diff *op,
@@ -247,7 +252,7 @@ static enum mt_status machine_report(const struct mt_diff *live, const struct mt
 {
     struct machine m = {.r = r};
     machine_columns(&m, live, op, w);
-    machine_wholes(&m, live, w);
+    MT_TRY(machine_wholes(&m, live, w, err));
     for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++) {
         struct mt_diff_rows rows;
         const struct mt_diff *d = s == MT_SECTION_OP ? op : live;
