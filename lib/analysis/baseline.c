@@ -125,7 +125,7 @@ static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *name
     struct mt_tree *t = &s->lives->tree;
     struct mt_doubt doubt = {0};
     enum mt_status st = mt_doubt_load(s->lives, &s->device, &doubt, err);
-    for (uint32_t i = 0; i < t->nodes.n && st == MT_OK && s->device.unseen_n; i++) {
+    for (uint32_t i = 0; i < t->nodes.n && st == MT_OK && mt_device_is_bounded(&s->device); i++) {
         const struct mt_tree_node *n = &t->nodes.v[i];
         if (mt_doubt_loses(&doubt, i))
             add_site_name(names, mt_strtab_get(&t->strings, n->top),

@@ -67,7 +67,7 @@ enum mt_status mt_doubt_load(struct mt_allocations *l, const struct mt_run_devic
 {
     struct mt_live_set live = {0};
     *out = (struct mt_doubt){.tree = &l->tree};
-    if (!device->unseen_n)
+    if (!mt_device_is_bounded(device))
         return MT_OK;
     mt_strtab_init(&out->known);
     MT_TRY(read_losses(out, l, device, err));

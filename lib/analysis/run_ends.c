@@ -94,7 +94,7 @@ static enum mt_status doubt_of(struct mt_allocations *blocks, const struct mt_ru
     struct mt_doubt doubt = {0};
     *out = mt_alloc((groups->rows.n + 1) * sizeof **out);
     enum mt_status st = mt_doubt_load(blocks, device, &doubt, err);
-    for (size_t i = 0; i < live->blocks.n && st == MT_OK && device->unseen_n; i++) {
+    for (size_t i = 0; i < live->blocks.n && st == MT_OK && device->doubt_at_end_b; i++) {
         const struct mt_allocation *life = &live->blocks.v[i];
         if (mt_doubt_life(&doubt, life))
             mt_wrap_inc(&(*out)[mt_allocation_group(&groups->grouper, life)], life->bytes);

@@ -239,7 +239,8 @@ bool mt_run_is_id(const char *ref, const struct mt_run *run)
 
 bool mt_device_is_bounded(const struct mt_run_device *device)
 {
-    return device->unseen_n || device->alloc_unseen_n;
+    return device->unseen_n || device->alloc_unseen_n || device->doubt_at_peak_b ||
+           device->doubt_at_end_b;
 }
 
 const char *mt_at_most(const struct mt_run_device *device, int64_t level_b)

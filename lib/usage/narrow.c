@@ -3,7 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
-#include "lib/usage/levels.h"
+#include "lib/usage/live.h"
 #include <stdio.h>
 
 enum mt_status mt_narrow_parse(const char *list, struct mt_narrow *out, struct mt_err *err)
@@ -122,9 +122,79 @@ static struct mt_run_device without_figures(const struct mt_run_device *of,
     return d;
 }
 
-static int64_t at_most(int64_t v, int64_t most)
+/* ---- what nobody saw of these blocks ---- */
+
+/* Sites (top op in its scope) of which some block was freed unseen. */
+static enum mt_status read_losing(struct mt_allocations *l, const struct mt_run_device *device,
+                                  struct mt_map *sites, struct mt_err *err)
 {
-    return v > most ? most : v;
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_UNSEEN, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node = mt_stmt_index(s, 0, l->run->node_first);
+        uint32_t in = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE;
+        *mt_map_at(sites, mt_tree_site(&l->tree, in)) = 1;
+    }
+}
+
+/* Sums what is in doubt, as import does of all blocks (lib/build/rollup.c). */
+struct doubter {
+    struct mt_run_device *d;
+    const struct mt_tree *tree;
+    struct mt_map losing;
+};
+
+static bool may_be_dead(const struct doubter *f, const struct mt_allocation *life)
+{
+    bool seen_freed = life->freed_record != INT64_MAX && !life->unseen;
+    return life->alloc_unseen ||
+           (!seen_freed && f->losing.n &&
+            mt_map_get(&f->losing, mt_tree_site(f->tree, life->origin.node)) != MT_MAP_NONE);
+}
+
+static enum mt_status use_life(void *closure, const struct mt_allocation *life, struct mt_err *err)
+{
+    struct doubter *f = closure;
+    struct mt_run_device *d = f->d;
+    (void)err;
+    if (mt_allocation_is_older(life))
+        return MT_OK;
+    d->unseen_n += life->unseen;
+    d->alloc_unseen_n += life->alloc_unseen;
+    if (life->alloc_unseen)
+        mt_wrap_inc(&d->alloc_unseen_b, life->bytes);
+    if (!may_be_dead(f, life))
+        return MT_OK;
+    bool at_peak = life->alloc_record <= d->peak_record && life->freed_record > d->peak_record;
+    if (at_peak && (life->alloc_unseen || life->alloc_record != d->peak_record))
+        mt_wrap_inc(&d->doubt_at_peak_b, life->bytes); /* not just allocated */
+    if (life->freed_record == INT64_MAX)
+        mt_wrap_inc(&d->doubt_at_end_b, life->bytes);
+    return MT_OK;
+}
+
+/* of: the device with all its blocks. d: its peak is found. */
+static enum mt_status add_doubt(struct mt_db *db, const struct mt_run *run,
+                                const struct mt_run_device *of, struct mt_run_device *d,
+                                struct mt_err *err)
+{
+    struct mt_allocations lives = {0};
+    struct doubter f = {.d = d, .tree = &lives.tree};
+    enum mt_status st = MT_OK;
+    if (!mt_device_is_bounded(of))
+        return MT_OK;
+    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
+    MT_TRY_OUT(read_losing(&lives, of, &f.losing, err));
+    MT_TRY_OUT(mt_allocations_each(&lives, d, use_life, &f, err));
+out:
+    mt_map_free(&f.losing);
+    mt_allocations_close(&lives);
+    return st;
 }
 
 enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
@@ -143,12 +213,10 @@ enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
     if (may_be_older(to->set, alloc_n))
         add_older(run, device, &d);
     d.unseen_b = mt_wrap_sub(f.freed_b, d.freed_b);
-    d.unseen_n = d.unseen_b ? device->unseen_n : 0;
     d.freed_b = f.freed_b;
     d.freed_n = mt_wrap_sub(d.alloc_n, d.at_end_n);
     d.net_b = mt_wrap_sub(d.alloc_b, d.freed_b);
-    d.doubt_at_peak_b = at_most(device->doubt_at_peak_b, d.peak_b);
-    d.doubt_at_end_b = at_most(device->doubt_at_end_b, d.at_end_b);
+    MT_TRY(add_doubt(db, run, device, &d, err));
     *device = d;
     return MT_OK;
 }

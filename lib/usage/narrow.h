@@ -24,7 +24,9 @@ struct mt_narrow mt_narrow_of(const struct mt_run_device *device);
  * Makes all figures of a device those of the blocks that are asked for: levels, the peak and when
  * it is, sums, what is alive at the end. What is older than the recording is in none of them:
  * older_used says that it may be of these categories, and older_most_b is known where the size of
- * all of it is. Errors: MT_EUSAGE: the run does not say of each block what it is for; MT_EDB.
+ * all of it is. What is in doubt is what of these blocks may have been freed unseen, at their own
+ * peak and at the end. Errors: MT_EUSAGE: the run does not say of each block what it is for;
+ * MT_EDB.
  */
 enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
                                 const struct mt_narrow *to, struct mt_run_device *device,

@@ -274,6 +274,38 @@ def older():
         m.run("diff", "gpt_adamw_warm", "cnn_sgd_warm", "--category", words, "--exit-code", codes=(3 if says else 0,))
 
 
+def doubt():
+    """What may have been freed unseen is in doubt where its own category peaks, and nowhere else."""
+    def record(name, *records):
+        events = []
+        for i, (op, ts, address, mib) in enumerate(records):
+            if mib > 0:
+                events.append(dict(ph="X", cat="cpu_op", name=op, pid=1, tid=1, ts=ts - 5, dur=10, args={"External id": i + 1}))
+            args = {"Device Type": 0, "Device Id": -1, "Addr": address, "Bytes": mib << 20, "Total Allocated": 0, "Total Reserved": 0, "Ev Idx": i}
+            events.append(dict(ph="i", s="t", cat="cpu_instant_event", name="[memory]", pid=1, tid=1, ts=ts, args=args))
+        with open(name + ".json", "w") as f:
+            json.dump({"schemaVersion": 1, "traceEvents": events}, f)
+        m.run("import", name + ".json", "--name", name)
+
+    handed_on = ("aten::mul", 105, 4096, 100), ("aten::mul", 155, 9 << 30, 60), ("aten::mul", 205, 4096, 1)  # the first is freed unseen
+    passes = ("aten::mm", 310, 1 << 40, 1000), ("", 314, 1 << 40, -1000)
+    record("freed_later", *handed_on, *passes, ("", 405, 9 << 30, -60), ("", 505, 4096, -1))
+    record("kept", *handed_on, *passes, ("", 505, 4096, -1))
+    of = {(r["run"], r["category"]): r["bytes_b"] >> 20 for r in m.query("SELECT run, category, max(bytes_b) AS bytes_b FROM v_alloc WHERE run IN ('kept', 'freed_later') GROUP BY 1, 2")}
+    m.check(of == {(r, c): b for r in ("kept", "freed_later") for c, b in (("activation", 100), ("temporary", 1000))}, "doubt: categories", of)
+    for run, words, rule, limit, code in (
+            ("freed_later", "activations", "--max-peak", 130, 3), ("freed_later", "activations", "--max-peak", 59, 1),
+            ("freed_later", "activations", "--max-peak", 160, 0), ("kept", "activations", "--max-peak", 61, 3),
+            ("kept", "temporary", "--max-peak", 970, 1), ("kept", "temporary", "--max-peak", 1000, 0),
+            ("kept", "activations,temporary", "--max-peak", 1001, 3), ("kept", "activations,temporary", "--max-peak", 1000, 1),
+            ("kept", "activations", "--max-at-end", 50, 3), ("freed_later", "activations", "--max-at-end", 0, 0)):
+        _, out, _ = m.run("check", run, "--category", words, rule, f"{limit}MiB", codes=(code,))
+        m.check(words != "temporary" or "at most" not in out, run, words, rule, "is certain", out)
+    _, out, _ = m.run("peak", "freed_later", "--category", "activations")
+    m.check("peak at most 160 MiB" in out, "peak of what is in doubt", out)
+    m.run("diff", "kept", "freed_later", "--category", "activations", "--exit-code")
+
+
 def callers():
     """Who calls the operators changes nothing: Python frames, scopes of the program, and a scope around all of it."""
     with gzip.open(os.path.join(RECORDED, "kept_stack.json.gz")) as f:
@@ -413,6 +445,7 @@ adagrad()
 own_words("gpt_adamw")
 own_words_refused()
 own_words_without_addresses()
+doubt()
 callers()
 leaks()
 says_it()
