@@ -90,10 +90,12 @@ static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
     if (!f->peak_title) {
         f->peak_title = mt_strdup(r->title);
         f->peak_b = total_of(r, "peak_b");
+        if (f->peak_b == MT_UNKNOWN)
+            f->peak_b = total_of(r, "live_b"); /* of the moment when it was written */
         f->at_ns = total_of(r, "at_ns");
         if (r->rows.n) {
             f->top = mt_strdup(text_at(r, 0, "site"));
-            f->top_b = int_at(r, 0, "at_peak_b");
+            f->top_b = int_at(r, 0, r->columns.v[0].name);
         }
     } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n)
         remember_categories(f, r);

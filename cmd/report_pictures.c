@@ -104,8 +104,10 @@ void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out)
         mt_page_cannot(out, &err);
         return;
     }
-    mt_buf_adds(out,
-                "<div id=\"flame-graph\"><noscript><p>The flame graph needs a script; the table of "
-                "sites and <code>memtool tree</code> say the same.</p></noscript></div>\n");
+    const struct mt_run_device *d = &p->view.device;
+    bool peak = mt_device_knows(d, MT_KNOWS_PEAK) && !d->one_moment;
+    mt_buf_addf(out, "<div id=\"flame-graph\" data-alive=\"%s\">", peak ? "At peak" : "Alive");
+    mt_buf_adds(out, "<noscript><p>The flame graph needs a script; the table of "
+                     "sites and <code>memtool tree</code> say the same.</p></noscript></div>\n");
     mt_page_prompt(p, "flame", false, out);
 }

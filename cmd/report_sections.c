@@ -284,13 +284,15 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
 {
     struct mt_buf *out = &p->body;
     enum mt_status st = MT_OK;
-    const char *heading = s->heading;
-    if (strcmp(s->id, "alive") == 0 && p->view.has_device && p->view.device.one_moment)
+    const char *heading = s->heading, *say = s->say;
+    if (strcmp(s->id, "alive") == 0 && p->view.has_device && p->view.device.one_moment) {
         heading = "Alive when the file was written";
+        say = "Whether that is the peak is not known.";
+    }
     mt_buf_addf(&p->nav, "<a href=\"#%s\">%s</a>", s->id, s->nav);
     mt_buf_addf(out, "<section id=\"%s\"><h2>%s</h2>\n", s->id, heading);
-    if (s->say)
-        mt_buf_addf(out, "<p class=\"say\">%s</p>\n", s->say);
+    if (say)
+        mt_buf_addf(out, "<p class=\"say\">%s</p>\n", say);
     if (s->what == CURVE)
         st = mt_page_add_curve(p, out, err);
     else if (s->what == PATHS)

@@ -372,7 +372,10 @@
     section.insertBefore(legend, panel.nextSibling);
     kinds.forEach(function (k) { var li = el("li", {}, legend); el("i", { class: css(k.name) }, li); li.append(k.name); });
   }
-  if (stacked) memtool.group(tools, [byWhat, "Total"], 0, function (i) { byCategory = !i; draw(); });
+  var code = section.querySelector(".prompt code"), plain = code && code.textContent;
+  function command() { if (code) code.textContent = plain + (byCategory ? " --" + byWhat.toLowerCase() : ""); }
+  if (stacked) memtool.group(tools, [byWhat, "Total"], 0, function (i) { byCategory = !i; draw(); command(); });
+  command();
   var right = el("span", { class: "right" }, tools), keys = el("span", { class: "keys" }, right);
   [["\u2190"], ["\u2192", " move \u00b7 "], ["Enter", " choose \u00b7 "], ["P", " peak \u00b7 "], ["+"], ["-", " zoom"]].forEach(function (k) { el("kbd", {}, keys, k[0]); keys.append(k[1] || " "); });
   whole = el("button", { type: "button", class: "plain" }, right, "Whole run");

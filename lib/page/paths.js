@@ -3,7 +3,7 @@
   "use strict";
   var data = memtool.data("paths-data"), root = document.getElementById("flame-graph"), el = memtool.element;
   if (!data || !root) return;
-  var ROW = 19, WORDS = { peak: "At peak", allocated: "Allocated", end: "At end", count: "Count" };
+  var ROW = 19, WORDS = { peak: root.dataset.alive, allocated: "Allocated", end: "At end", count: "Count" };
   var KINDS = ["your code", "libraries", "PyTorch op", "backward", "native code", "no call path"];
   var n = data.level.length, parents = new Int32Array(n), open = [];
   for (var i = 0; i < n; i++) {
@@ -11,6 +11,7 @@
     open[data.level[i]] = i;
   }
   var measures = Object.keys(WORDS).filter(function (m) { return data.measures[m] && data.measures[m].length; });
+  if (WORDS.peak === "Alive" && data.measures.peak && data.measures.peak.length) measures = measures.filter(function (m) { return m !== "end"; });
   if (!measures.length) return;
   var own = {};
   Object.keys(data.measures).forEach(function (m) {
@@ -203,7 +204,7 @@
   });
   var code = root.parentNode.querySelector(".prompt code"), plain = code && code.textContent;
   function prompt() {
-    var words = { peak: "at-peak", allocated: "allocated", end: "at-end", count: "count" };
+    var words = { peak: WORDS.peak === "Alive" ? "alive" : "at-peak", allocated: "allocated", end: "at-end", count: "count" };
     if (code) code.textContent = plain + " --measure " + words[measure] + (inverted ? " --invert" : "");
   }
   draw();

@@ -96,15 +96,17 @@ var memtool = (function () {
   });
 
   var links = Array.prototype.slice.call(document.querySelectorAll("nav a"));
-  links.forEach(function (a) {
+  // A link within the page leaves the state in the address alone; another state opened by hand is read.
+  Array.prototype.forEach.call(document.querySelectorAll("a[href^='#']"), function (a) {
     a.addEventListener("click", function (e) {
-      var to = document.getElementById(a.getAttribute("href").slice(1));
+      var to = document.getElementById(a.getAttribute("href").slice(1)), heading = to.querySelector("h2");
       e.preventDefault();
       to.scrollIntoView();
-      to.querySelector("h2").tabIndex = -1;
-      to.querySelector("h2").focus({ preventScroll: true });
+      heading.tabIndex = -1;
+      heading.focus({ preventScroll: true });
     });
   });
+  addEventListener("hashchange", function () { if (location.hash.indexOf("=") > 0) location.reload(); });
   function mark() {
     var here = links[0];
     links.forEach(function (a) {

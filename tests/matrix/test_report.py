@@ -200,7 +200,7 @@ def many_paths():
         m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
 
 
-def browse(*refs):
+def browse(*refs, drawn='class="peak"'):
     """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
     browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
     if not browser:
@@ -215,7 +215,8 @@ def browse(*refs):
     if done.returncode or "<section" not in done.stdout:
         return
     m.check("CONSOLE" not in done.stderr, refs, "no error", [line for line in done.stderr.split("\n") if "CONSOLE" in line][:3])
-    m.check('class="peak"' in done.stdout and 'class="box' in done.stdout, refs, "drawn")
+    m.check(drawn in done.stdout and 'class="box' in done.stdout, refs, "drawn")
+    m.check(">undefined<" not in done.stdout and not re.search(r"<button[^>]*aria-pressed[^>]*></button>", done.stdout), refs, "buttons have words")
     m.check(" matched" in done.stdout, refs, "the state of the address")
 
 
@@ -228,6 +229,7 @@ def main():
     many_paths()
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     browse("snapshots_basic_pickle")
+    browse("snapshots_state_only_pickle", drawn='class="box')
     m.finish(at_least=1000)
 
 
