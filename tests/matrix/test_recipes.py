@@ -219,6 +219,24 @@ def loop(r):
     r.expect_steps("short", 6)
 
 
+def process(r):
+    r.write("train.py", TRAIN)
+    r.write("program.py", r.blocks["process", "python"])
+    r.run(r.python, "program.py")  # not recorded
+    r.shell()
+    steps = "SELECT number FROM v_step WHERE run = '{}' ORDER BY number"
+    found = r.query(steps.format("train"))
+    r.expect(found == [(n,) for n in range(12)], "steps", found)
+    marks = r.query("SELECT text FROM v_event WHERE run = 'train' AND action = 'mark'")
+    r.expect(marks == [("before",), ("after",)], "marks", marks)
+    r.write("program.c", r.blocks["process", "c"])
+    r.run("cc", "-Wall", "-Werror", "-o", "program", "program.c")
+    r.memtool("record", "--name", "in_c", "--", "./program")
+    r.run("./program")
+    found = r.query(steps.format("in_c"))
+    r.expect(found == [(n,) for n in range(8)], "steps in C", found)
+
+
 def tour(r):
     r.paste()
     r.memtool("import", "trace.json.gz", "--name", "it")
@@ -341,7 +359,7 @@ def profile_train(r):
     return None
 
 
-RECIPES = (profile_train, ranks, loop, stacks, base, marker, snapshot, tour)
+RECIPES = (profile_train, process, ranks, loop, stacks, base, marker, snapshot, tour)
 
 
 def own_log(r):
