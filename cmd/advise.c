@@ -142,6 +142,12 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     struct mt_err why = MT_ERR_INIT;
     mt_advise_columns(r);
     mt_view_about(v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
+    if (!only && v->has_device && mt_run_is_snapshot(&v->run) &&
+        mt_device_knows(&v->device, MT_KNOWS_SEGMENTS)) {
+        MT_TRY(mt_advise_reserved(v, r, least_pct, all, err));
+        mt_report_others(r, v->other_n);
+        return mt_show(r, err);
+    }
     enum mt_status st = v->has_device ? mt_knows(&v->run, &v->device, needed, &why)
                                       : mt_fail_no_memory(&v->run, "", &why);
     if (st == MT_OK)
@@ -299,8 +305,15 @@ static const struct mt_glossary_entry names[] = {
     {NULL, NULL},
 };
 
+static const struct mt_glossary_entry of_snapshots[] = {
+    {"empty_cache", "give segments back that hold nothing"},
+    {"expandable_segments", "let segments grow and shrink, so that free ranges serve any size"},
+    {NULL, NULL},
+};
+
 static const struct mt_glossary words[] = {
     {"Pieces of advice", names, "only"},
+    {"Of allocator snapshots, whose peaks are those of reserved memory", of_snapshots, NULL},
     {"How sure a saving is", bounds, NULL},
     {NULL, NULL, NULL},
 };

@@ -16,6 +16,11 @@ void mt_advise_columns(struct mt_report *r);
 void mt_advise_add_row(struct mt_report *r, const struct mt_advice *a, int64_t peak_b,
                        const char *verify);
 
+/* Fills the report, which has its columns, with what gives back memory that the allocator of a
+ * snapshot holds beyond what is in use, at the peak of that. Errors: MT_EDB. */
+enum mt_status mt_advise_reserved(struct mt_view *v, struct mt_report *r, double least_pct,
+                                  bool all, struct mt_err *err);
+
 /* What is asked about the size of batches. */
 struct mt_batch_asked {
     const char *device;   /* NULL: the one with most bytes allocated */

@@ -150,6 +150,35 @@ loss = next(row["how"] for row in m.json("advise", "vocab", "--chunks", "16")["r
 m.check(loss.startswith("loss = sum(") and "hidden.chunk(16)" in loss, "the loss is kept", loss)
 parts = next(row for row in m.json("advise", "gpt", "--accumulate", "8")["rows"] if row["advice"] == "accumulate")
 m.check("batch.chunk(8)" in parts["how"] and parts["verify"].endswith("--only accumulate --accumulate 8"), "the number asked for", parts["how"], parts["verify"])
+# snapshots: what gives back reserved memory, as `memtool fragmentation` counts it
+seen = 0
+for name in sorted(os.listdir(os.path.join(SAMPLES, "snapshots"))):
+    path = os.path.join(SAMPLES, "snapshots", name)
+    code, _, _ = m.run("fragmentation", path, codes=(0, 2))
+    if not name.endswith(".pickle") or code:
+        continue
+    state = {}
+    for row in m.json("fragmentation", path)["rows"]:
+        if row["moment"] in ("end", "reserved peak"):
+            state[row["what"]] = row  # those of the peak come last
+    m.run("import", path, "--name", name)
+    answer = m.json("advise", name, "--all")
+    peak_b = m.query(f"SELECT peak_b FROM v_device WHERE run = '{name}' AND device = '{answer['params']['device']}'")[0]["peak_b"]
+    most_b = peak_b if any(row["moment"] == "reserved peak" for row in m.json("fragmentation", path)["rows"]) else 0
+    rows = {row["advice"]: row for row in answer["rows"]}
+    if not m.check(set(rows) == {"empty_cache", "expandable_segments"} and answer["params"]["of"] == "reserved", name, "is advised", list(rows)):
+        continue
+    for advice, what in (("empty_cache", "unused"), ("expandable_segments", "split")):
+        row = rows[advice]
+        m.check(set(row) == set(FIELDS) and row["peak_b"] == state["reserved"]["bytes_b"], name, advice, row)
+        m.check(row["applies"] <= (state[what]["count_n"] > 0), name, advice, "applies", row, state[what])
+        if row["applies"]:
+            seen += 1
+            want = max(0, min(state[what]["bytes_b"], row["peak_b"] - most_b))
+            m.check(row["saving_b"] == want == row["peak_b"] - row["new_peak_b"] and row["bound"] == "up_to", name, advice, row, want)
+    m.check(any("record a trace" in note for note in answer["notes"]), name, "says what it does not know", answer["notes"])
+m.check(seen >= 15, "remedies of snapshots:", seen)
+m.check(m.json("advise", os.path.join(SAMPLES, "snapshots", "basic.pickle"), "--only", "checkpoint")["cannot_tell"]["ask_instead"], "no checkpoint of a snapshot")
 # where there is no answer
 for path, why in (
     ("heap/massif_200k.out", "does not say what its memory is for"),
