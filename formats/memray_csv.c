@@ -67,6 +67,8 @@ static void make_step(struct reader *r, const char *s, size_t n, size_t file, si
     }
     bool kept = r->opts->cpp_frames == MT_CPP_ALL || (r->opts->cpp_frames == MT_CPP_FOLD &&
                                                       !mt_python_is_inside(f.name, f.file, f.line));
+    if (!kept && r->opts->cpp_frames == MT_CPP_FOLD)
+        mt_rec_note(r->rec, MT_NOTE_INTERPRETER, -1, 0);
     *mt_vec_push(&r->steps) = (struct step){mt_native_step(&r->paths, &f, r->opts->alloc_fn), kept};
 }
 

@@ -24,8 +24,11 @@ uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *f
         mt_buf_addf(&text, ":%lld", (long long)line);
     mt_buf_addf(&text, "%s%s", *file && *name ? " " : "", name);
     bool own = !look.python || look.rank == MT_RANK_USER;
+    const size_t known = p->frames.n;
     uint32_t frame = mt_path_frame(p, *text.s ? text.s : "[unknown function]", "", file, line,
                                    MT_PATH_PYTHON | (own ? 0 : MT_PATH_ASIDE));
+    if (!own && p->frames.n > known)
+        mt_rec_note(p->rec, MT_NOTE_LIBRARY, -1, 0);
     mt_buf_free(&text);
     return frame;
 }

@@ -70,6 +70,8 @@ enum mt_note_kind {
     MT_NOTE_NO_TRACE,     /* PyTorch was to be recorded, too, and is not, or not all of it */
     MT_NOTE_LEVEL,        /* what the level of processes is, where it is not quite their rss */
     MT_NOTE_SAID,         /* lines of a recorded program that are no step and no mark */
+    MT_NOTE_LIBRARY,      /* functions of libraries on paths of Python, which are no site */
+    MT_NOTE_INTERPRETER,  /* functions of the interpreter that paths leave out */
     MT_NOTE_N
 };
 struct mt_note {

@@ -68,6 +68,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PROFILER] = "profiler",
     [MT_NOTE_LEVEL] = "level_of",
     [MT_NOTE_SAID] = "lines_left_out",
+    [MT_NOTE_LIBRARY] = "library_folded",
+    [MT_NOTE_INTERPRETER] = "interpreter_folded",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -82,6 +84,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_MOMENTS] = ABOUT(LEVELS),
     [MT_NOTE_COLUMNS] = ABOUT(NO_FIGURE),
+    [MT_NOTE_LIBRARY] = ABOUT(NO_FIGURE),
+    [MT_NOTE_INTERPRETER] = ABOUT(NO_FIGURE),
     [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
@@ -259,6 +263,12 @@ static const char *const texts[MT_NOTE_N] = {
         "in %N place/places the file's call paths hold %B less in all than it says: what is "
         "missing has no callers, or no call path",
     [MT_NOTE_LEVEL] = "what is called rss here is %D",
+    [MT_NOTE_LIBRARY] = "%N line/lines of the standard library and of installed packages "
+                        "counts/count for the line of yours around it/them, where there is one; "
+                        "--by site,name shows it/them",
+    [MT_NOTE_INTERPRETER] =
+        "%N function/functions of the Python interpreter is/are left out of call "
+        "paths; import --cpp-frames all keeps it/them",
     [MT_NOTE_SAID] = "%N line/lines that the program wrote to MEMTOOL_FD was/were left out: %D",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the recorded one is not larger than that of the "

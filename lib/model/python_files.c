@@ -236,6 +236,8 @@ enum mt_code_owner mt_python_owner(const char *file, size_t n)
     for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++)
         if (has(file, n, parts[i].part))
             return parts[i].owner;
+    if (starts(file, n, "lib/python3")) /* of an environment, as memray writes it */
+        return MT_CODE_TORCH;
     size_t first = 0; /* the first part of the path; of "/home/me/a.py" nothing */
     while (first < n && file[first] != '/' && file[first] != '\\')
         first++;

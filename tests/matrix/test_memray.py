@@ -118,7 +118,8 @@ def stats(run, name):
 
 
 def notes(run):
-    return {row["kind"] for row in m.query(f"SELECT kind FROM v_note WHERE run = '{run}'")}
+    """What was odd; that libraries count for the user's lines is not."""
+    return {row["kind"] for row in m.query(f"SELECT kind FROM v_note WHERE run = '{run}' AND kind <> 'library_folded'")}
 
 
 def recorded():

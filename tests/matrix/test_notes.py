@@ -153,6 +153,8 @@ TIMES = ["peak", "timeline", "diff"]
 DURATIONS = ["table", "tree", "diff"]
 NONE = []  # no figure depends on it, or the report shows it otherwise
 
+MEMRAY = "allocator,num_allocations,size,tid,thread_name,stack_trace\nMALLOC,1,100,1,0x1,"
+
 # note: how to record it, who says it
 CASES = {
     "skipped": (corpus("heaptrack/odd"), EVERY),
@@ -195,6 +197,8 @@ CASES = {
     "sampled": (corpus("pprof/sampled"), EVERY),
     "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),
     "columns_left_out": (text("op,size,stack,thread\nalloc,1,f,2\n"), NONE),
+    "library_folded": (text(MEMRAY + "f;lib/python3.11/pathlib.py;5|main;a.py;3\n"), NONE),
+    "interpreter_folded": (text(MEMRAY + "f;/src/Python/ceval.c;5|main;a.py;3\n"), NONE),
     "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
     "level_of": (text("NAME   MEM USAGE / LIMIT\nweb    5MiB / 1GiB\n"), LEVELS),

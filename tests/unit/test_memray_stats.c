@@ -10,7 +10,7 @@ static const struct summed_file files[] = {
      "{" TOTALS ",\"top_allocations_by_size\":[{\"location\":\"f:/a/b.py:3\",\"size\":60},"
      "{\"location\":\"<module>:<frozen os>:12\",\"size\":30}],\"metadata\":{\"peak_memory\":55}}",
      " alloc 100 n 7 peak 55 end ? no paths at peak no time 0\nb.py:3 f 60/0/0\n<frozen os>:12 "
-     "<module> 30/0/0\n[below threshold] 10/0/0\n"},
+     "<module> 30/0/0\n[below threshold] 10/0/0\nnote library_folded 1\n"},
     {"without a peak", "{" TOTALS "}",
      " alloc 100 n 7 peak ? end ? no time 0\n[below threshold] 100/0/0\n"},
     {"nothing", "{\"total_num_allocations\":0,\"total_bytes_allocated\":0}",

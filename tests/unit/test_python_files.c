@@ -23,6 +23,8 @@ static const struct owner {
     {"/v/lib/python3.11/site-packages/torch/_tensor.py", MT_CODE_TORCH},
     {"/usr/lib/python3.11/threading.py", MT_CODE_TORCH},
     {"threading.py", MT_CODE_TORCH},
+    {"lib/python3.11/pathlib.py", MT_CODE_TORCH},
+    {"lib/mine.py", MT_CODE_USER},
     {"logging/__init__.py", MT_CODE_TORCH},
     {"<frozen os>", MT_CODE_TORCH},
     {"<eval_with_key>.3", MT_CODE_TORCH},
