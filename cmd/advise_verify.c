@@ -1,6 +1,7 @@
 /* memtool advise RUN --verify NEWRUN: what was predicted against what the changed program had. */
 #include "cmd/advise.h"
 #include "cmd/common.h"
+#include "cmd/opts.h"
 #include "lib/advice/verify.h"
 #include "lib/base/human.h"
 #include "lib/render/columns.h"
@@ -251,6 +252,18 @@ static void note_parts(struct verification *v, const char *only)
                          : ", as many as the changed program runs");
 }
 
+/* Why one of the changes that are said to be made was not, allocated. */
+static char *why_unseen(struct verification *v, const char *only)
+{
+    const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
+    const struct mt_advices *all = &v->side[BEFORE].advices;
+    char *why = NULL;
+    for (size_t i = 0; i < all->all.n && !why; i++)
+        if (mt_has_word(only, all->all.v[i].rule->id))
+            why = mt_verify_unseen(all->all.v[i].rule->id, &before, &after);
+    return why;
+}
+
 /* Why nothing can be judged, allocated; NULL: it can be. *only: what was changed, perhaps found in
  * `made`; *ask: what to ask instead, allocated. */
 static char *why_none(struct verification *v, const char **only, struct mt_buf *made, char **ask)
@@ -258,7 +271,7 @@ static char *why_none(struct verification *v, const char **only, struct mt_buf *
     const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
     char *why = mt_verify_differ(&before, &after);
     if (why || *only)
-        return why;
+        return why ? why : why_unseen(v, *only);
     if (after.facts->peak_b > before.facts->peak_b) {
         *ask = mt_strdup("Name what was changed: --only checkpoint.");
         return mt_asprintf("the peak of '%s' is higher than that of '%s': no advice was followed "

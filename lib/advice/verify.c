@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUTS_MORE_PERCENT = 125, INPUTS_LESS_PERCENT = 40, ALIKE_PERCENT = 50 };
+enum {
+    INPUTS_MORE_PERCENT = 125,
+    INPUTS_LESS_PERCENT = 80,
+    INPUTS_CHANGED_PERCENT = 40, /* where the change itself makes them smaller */
+    ALIKE_PERCENT = 50
+};
 
 /* ---- whether both are of one loop ---- */
 
@@ -75,27 +80,6 @@ static char *differ_in_model(const struct mt_verify_run *before, const struct mt
                        before->name, after->name);
 }
 
-/* Numbers of 2 bytes in place of 4 take half as much. */
-static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
-{
-    double x = (double)mt_batch_largest_input(before->facts),
-           y = (double)mt_batch_largest_input(after->facts);
-    if (x <= 0 || y <= 0 ||
-        (y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * INPUTS_LESS_PERCENT))
-        return NULL;
-    return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
-                       "changed program with the same ones.",
-                       after->name, y / x, before->name);
-}
-
-char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)
-{
-    char *why = differ_in_older(before, after);
-    why = why ? why : differ_in_length(before, after);
-    why = why ? why : differ_in_model(before, after);
-    return why ? why : differ_in_data(before, after);
-}
-
 /* ---- what was changed ---- */
 
 static const struct mt_advice *find(const struct mt_advices *all, const char *id)
@@ -137,6 +121,52 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
         return false;
     const struct mt_advice *now = find(after->advices, id);
     return !now || !now->applies || now->saving_b < after->facts->peak_b / 100;
+}
+
+/* ---- whether it is the same work ---- */
+
+/* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
+static bool may_have_less(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    const struct mt_advice *bfloat16 = find(before->advices, "bfloat16");
+    return accumulates_more(before->facts, after->facts) ||
+           (bfloat16 && mt_verify_is_made(bfloat16, before, after));
+}
+
+static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    double x = (double)mt_batch_largest_input(before->facts),
+           y = (double)mt_batch_largest_input(after->facts);
+    int least = may_have_less(before, after) ? INPUTS_CHANGED_PERCENT : INPUTS_LESS_PERCENT;
+    if (x <= 0 || y <= 0 || (y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least))
+        return NULL;
+    return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
+                       "changed program with the same ones.",
+                       after->name, y / x, before->name);
+}
+
+char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    char *why = differ_in_older(before, after);
+    why = why ? why : differ_in_length(before, after);
+    why = why ? why : differ_in_model(before, after);
+    return why ? why : differ_in_data(before, after);
+}
+
+char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
+                       const struct mt_verify_run *after)
+{
+    const struct mt_advice *a = find(before->advices, id);
+    if (!a || !a->applies || mt_verify_is_made(a, before, after))
+        return NULL;
+    if (strcmp(id, "accumulate") == 0)
+        return mt_asprintf("run '%s' has no more backward passes for a step of the optimizer than "
+                           "'%s'.",
+                           after->name, before->name);
+    if (strcmp(id, "bfloat16") == 0)
+        return mt_asprintf("run '%s' still computes in float32: bfloat16 would save as much there.",
+                           after->name);
+    return NULL;
 }
 
 /* ---- what it came to ---- */

@@ -22,6 +22,11 @@ char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verif
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,
                        const struct mt_verify_run *after);
 
+/* Why a change that somebody says was made was not, a sentence, allocated; NULL: it may have been.
+ * Of advice whose traces are sure: accumulate, bfloat16. */
+char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
+                       const struct mt_verify_run *after);
+
 /* How far the saving is off, as a share of the one recorded, percent; no figure (false) where the
  * peak is no lower. */
 bool mt_verify_error(const struct mt_advice *a, int64_t recorded_b, double *percent);

@@ -70,9 +70,10 @@ VERIFIED = (
     ("gpt_adamw", "gpt_ckpt", None, (), 0, "checkpoint"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", (), 0, "holds"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "0%"), 0, "holds"),  # within 1 % of the peak
-    ("gpt_adamw", "gpt_ckpt", "accumulate", (), 0, "holds"),  # happens to save as much
+    ("gpt_adamw", "gpt_ckpt", "accumulate", (), 3, "no more backward passes"),  # though as much was saved
+    ("cnn_b32", "cnn_b32", "bfloat16", (), 3, "still computes in float32"),
     ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 0, "saved more"),
-    ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 1, "off"),
+    ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 3, "no more backward passes"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "zero_grad_early does not apply to run 'gpt_adamw': no gradient"),
     ("mlp_grad", "mlp_nograd", None, (), 0, "no_grad"),
     ("mlp_parts_1", "mlp_parts_8", None, (), 0, "predicted for 8 micro-batches, as many as the changed program runs"),
@@ -89,6 +90,8 @@ VERIFIED = (
     ("gpt_adamw", "gpt_accum", "accumulate", (), 3, "optimizer steps"),
     ("gpt_adamw", "mlp_adam", "checkpoint", (), 3, "different models"),
     ("cnn_b32", "cnn_b8", "accumulate", (), 3, "times as large"),
+    (os.path.join(os.environ["SAMPLES"], "cnn_b32", "trace.json.gz"), os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "bfloat16", (), 3, "times as large"),  # as bfloat16 would be, too
+    (os.path.join(os.environ["SAMPLES"], "cnn_b32", "trace.json.gz"), os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "accumulate", ("--accumulate", "2"), 3, "times as large"),
     ("gpt_adamw", os.path.join(os.environ["SAMPLES"], "heap", "massif_200k.out"), "checkpoint", (), 3, "Cannot tell"),
     ("gpt_adamw", os.path.join(os.environ["SAMPLES"], "snapshots", "basic.pickle"), "checkpoint", (), 3, "Cannot tell"),
     ("gpt_adamw", "nothing", "checkpoint", (), 2, "no run"),
