@@ -102,11 +102,50 @@ static enum mt_status read_element(void *reader, struct mt_err *err)
     return c == '{' ? read_series(r, err) : mt_json_walk_value(&r->walk, &scalar, err);
 }
 
+static void note_missing(struct reader *r, const char *why)
+{
+    mt_rec_note_detail(r->all.rec, MT_NOTE_UNWATCHED, "%s", why);
+    mt_rec_note(r->all.rec, MT_NOTE_UNWATCHED, -1, 0);
+}
+
+/* A text of "warnings": what could not be asked, of a store that did not answer. */
+static enum mt_status read_warning(void *reader, struct mt_err *err)
+{
+    struct reader *r = reader;
+    bool is;
+    mt_buf_clear(&r->text);
+    mt_buf_adds(&r->text, "the server warned: ");
+    MT_TRY(mt_json_walk_text(&r->walk, &r->text, &is, err));
+    if (is)
+        note_missing(r, r->text.s);
+    return MT_OK;
+}
+
+/* What stands beside the data: an error, warnings, whether the answer is whole. */
+static enum mt_status read_word(struct reader *r, struct mt_err *err)
+{
+    const char *key = r->walk.key.s;
+    struct mt_slice value;
+    bool is;
+    char c;
+    if (strcmp(key, "error") == 0)
+        return mt_json_walk_text(&r->walk, &r->error, &is, err);
+    bool warnings = strcmp(key, "warnings") == 0, partial = strcmp(key, "isPartial") == 0;
+    MT_TRY(mt_json_walk_next(&r->walk, &c, err));
+    if (warnings && c == '[')
+        return mt_json_walk_each(&r->walk, read_warning, r, err);
+    MT_TRY(mt_json_walk_value(&r->walk, &value, err));
+    if (partial && !r->all.rec->notes[MT_NOTE_UNWATCHED].count && value.n == 4 &&
+        memcmp(value.s, "true", 4) == 0)
+        note_missing(r, "the server says that its answer is partial");
+    return MT_OK;
+}
+
 /* {"status": "success", "data": {"resultType": "matrix", "result": [..]}} */
 static enum mt_status read_document(struct reader *r, struct mt_err *err)
 {
     struct mt_slice other;
-    bool any, is;
+    bool any;
     int depth = 1;
     MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
     while (depth) {
@@ -118,8 +157,8 @@ static enum mt_status read_document(struct reader *r, struct mt_err *err)
             depth++;
         } else if (depth == 2 && strcmp(r->walk.key.s, "result") == 0) {
             MT_TRY(mt_json_walk_each(&r->walk, read_element, r, err));
-        } else if (depth == 1 && strcmp(r->walk.key.s, "error") == 0) {
-            MT_TRY(mt_json_walk_text(&r->walk, &r->error, &is, err));
+        } else if (depth == 1) {
+            MT_TRY(read_word(r, err));
         } else {
             MT_TRY(mt_json_walk_value(&r->walk, &other, err));
         }

@@ -77,15 +77,15 @@ static bool split(const char *s, size_t n, struct sample *out)
     return (out->name.n || out->braces) && (mt_field_end(&f) || *f.p == '#');
 }
 
-/* A text in quotes, its escapes resolved. */
+/* A text in quotes, its escapes resolved: \\, \" and \n. */
 static bool take_quoted(struct mt_fields *f, struct mt_buf *out)
 {
     if (!mt_field_take(f, "\""))
         return false;
     for (; f->p < f->end && *f->p != '"'; f->p++) {
-        if (*f->p == '\\' && f->p + 1 < f->end)
-            f->p++;
-        mt_buf_addc(out, *f->p);
+        bool escaped = *f->p == '\\' && f->p + 1 < f->end;
+        f->p += escaped;
+        mt_buf_addc(out, escaped && *f->p == 'n' ? '\n' : *f->p);
     }
     return mt_field_take(f, "\"");
 }

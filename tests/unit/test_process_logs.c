@@ -183,6 +183,10 @@ static const struct log_file logs[] = {
      "container_spec_memory_limit_bytes{name=\"c\"} 18446744073709547520 1763870000000\n",
      "ns 0 from 1763870000000000000\ncontainer:c unchanged peak 9\nnote skipped 1\n"
      "note level_of 1\n"},
+    {"prometheus: a label with a new line", &mt_reader_prometheus_text,
+     RSS "{job=\"a\\nb\"} 5 1763870000000\n" RSS "{job=\"anb\"} 6 1763870000000\n",
+     "ns 0 from 1763870000000000000\nprocess:a_b unchanged peak 5\n"
+     "process:anb 0..6 until 0 peak 6\n"},
     {"prometheus: none of memory", &mt_reader_prometheus_text,
      "# TYPE up gauge\nup{job=\"api\"} 1 1763870000000\n", NOTHING},
 
@@ -216,6 +220,15 @@ static const struct log_file logs[] = {
     {"query_range: an error", &mt_reader_prometheus_json,
      "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"no such thing\"}",
      "error: Prometheus answered with an error: no such thing\n"},
+    {"query_range: an answer of some stores", &mt_reader_prometheus_json,
+     "{\"status\":\"success\",\"isPartial\":true,\"warnings\":[\"store b is away\",7],\"data\":{"
+     "\"resultType\":\"vector\",\"result\":[{\"metric\":{\"__name__\":\"" RSS
+     "\"},\"value\":[1,\"17\"]}]}}\n",
+     "ns 0 from 1000000000\nprocess unchanged peak 17\nnote unwatched 2\n"},
+    {"query_range: a whole answer", &mt_reader_prometheus_json,
+     "{\"isPartial\":false,\"warnings\":[],\"status\":\"success\",\"data\":{\"resultType\":"
+     "\"vector\",\"result\":[{\"metric\":{\"__name__\":\"" RSS "\"},\"value\":[1,\"17\"]}]}}\n",
+     "ns 0 from 1000000000\nprocess unchanged peak 17\n"},
     {"query_range: nothing", &mt_reader_prometheus_json, MATRIX(""), NOTHING},
 
 };
