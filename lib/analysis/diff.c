@@ -376,7 +376,7 @@ static unsigned unlisted_in(const struct mt_diff_side *s)
  * it is with what a file does not list. Nor is it known which of the other run's bytes that row
  * would have to be compared with.
  */
-static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, unsigned rest_of_other,
+static void mark_unknown(const struct mt_diff_side *s, bool no_calls, unsigned rest_of_other,
                          struct mt_figures *f)
 {
     unsigned unlisted = unlisted_in(s) | rest_of_other;
@@ -385,7 +385,7 @@ static void mark_unknown(const struct mt_diff_side *s, bool explicit_row, unsign
         f->unknown |= unlisted & MT_UNKNOWN_PEAK;
     if (!f->v[MT_FIG_AT_END_B].i)
         f->unknown |= unlisted & MT_UNKNOWN_END;
-    if (explicit_row)
+    if (no_calls) /* an explicit row, or one of what is no part of the call tree */
         f->unknown |= MT_UNKNOWN_CALLS | MT_UNKNOWN_TIME;
 }
 
@@ -400,8 +400,9 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
         row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
         rest[s] = rest_of(&d->side[s], p, &row.at[s]);
     }
+    bool ran = row.at[0].v[MT_FIG_CALLS_N].i || row.at[1].v[MT_FIG_CALLS_N].i;
     for (int s = 0; s < 2; s++)
-        mark_unknown(&d->side[s], p->explicit_row, rest[!s], &row.at[s]);
+        mark_unknown(&d->side[s], p->explicit_row || !ran, rest[!s], &row.at[s]);
     for (int s = 0; s < 2; s++)
         if (!mt_device_knows(&d->side[s].device, MT_KNOWS_COUNTS))
             row.at[s].v[MT_FIG_AT_PEAK_N].i = -1;

@@ -73,6 +73,14 @@ def check_itself(run, device, by):
     check(f"diff {run} {run} --by {by} on {device}", not wrong and rows, wrong[:2])
 
 
+def check_calls(base, new):
+    """Of what is no part of the call tree nobody knows calls; of ops they are table's."""
+    for by, known in (("tensor", False), ("category", False), ("dtype", False), ("name", True)):
+        rows = [row for row in compare(base, new, "cpu", by)["rows"] if row["section"] == "op" and not (known and row[by].startswith("["))]
+        wrong = [row for row in rows if (row["base_calls_n"] is None or row["calls_delta_n"] is None) == known]
+        check(f"calls of diff --by {by}", rows and not wrong, wrong[:2])
+
+
 def check_pair(base, new, device, by):
     there, back = compare(base, new, device, by), compare(new, base, device, by)
     what = f"diff {base} {new} --by {by} on {device}"
@@ -192,6 +200,7 @@ def main():
                 check_pair(base, new, device, by)
                 check_strict(base, new, device, by)
                 check_every_row(base, new, device, by)
+    check_calls("cnn_b16", "cnn_b32")
     check_moved()
     check_trend()
     check_trend("--per-step")
