@@ -17,7 +17,9 @@ for file in heap/dhat_2k.json heap/events.csv heap/events.jsonl heap/lsan.txt he
     heap/retain.heapprofile python/memray_peak.csv python/memray_peak.gprof2dot \
     python/memray_stats.json process/docker_stats.txt process/pidstat.txt process/prometheus.json process/psrecord.txt; do
     { printf '\357\273\277' && cat "$SAMPLES/$file"; } >marked
-    [ "$(figures marked marked)" = "$(figures "$SAMPLES/$file" plain)" ] || fail "$file: other figures"
+    plain=$(figures "$SAMPLES/$file" plain)
+    [ -n "$plain" ] || fail "$file: no figures"
+    [ "$(figures marked marked)" = "$plain" ] || fail "$file: other figures: $plain"
     rm -f ./*.db
 done
 
