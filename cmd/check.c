@@ -132,7 +132,7 @@ const struct mt_cmd mt_cmd_check = {
     .usage = "[options] [RUN ...]",
     .examples = "  memtool check new --baseline base --max-peak-growth 5%\n"
                 "  memtool check --max-peak 2GiB --max-growth-per-step 0\n"
-                "  memtool check --baseline memory.json --format github\n"
+                "  memtool check --baseline memory.json --max-peak-growth 5% --format github\n"
                 "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n"
                 "  memtool check --group job --each --max-peak 20GiB\n",
     .opts = opts,

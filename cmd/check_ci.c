@@ -20,8 +20,9 @@ static void add_github(struct mt_buf *out, const char *s, bool property)
             mt_buf_addc(out, *s);
 }
 
-/* Where in the source the site is that explains most of a failure: GitHub shows it there. */
-static void add_place(const struct mt_checked *c, struct mt_buf *out)
+/* Where in the source the site is that explains most of a failure: GitHub shows it there. Whether
+ * it is known. */
+static bool add_place(const struct mt_checked *c, struct mt_buf *out)
 {
     struct mt_python_function f;
     for (size_t i = 0; i < c->explain_n; i++) {
@@ -33,8 +34,9 @@ static void add_place(const struct mt_checked *c, struct mt_buf *out)
         add_github(out, path, true);
         mt_buf_addf(out, ",line=%lld,", (long long)f.line);
         free(path);
-        return;
+        return true;
     }
+    return false;
 }
 
 static void add_annotation(const struct mt_findings *f, const struct mt_checked *c,
@@ -56,7 +58,9 @@ static void add_annotation(const struct mt_findings *f, const struct mt_checked 
         mt_escape_short(&safe, more.s);
     }
     mt_buf_addf(out, "::%s ", c->verdict == MT_CHECK_FAIL ? "error" : "warning");
-    add_place(c, out);
+    const char *format = f->new->figures.v.v[c->look_index].format;
+    if (add_place(c, out) && strcmp(format, "pytorch-trace") == 0)
+        mt_buf_adds(&safe, "\n(a trace knows the line of the function's def only)");
     mt_buf_adds(out, "title=");
     add_github(out, title.s, true);
     mt_buf_adds(out, "::");

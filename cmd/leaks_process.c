@@ -207,27 +207,27 @@ static const char *const advice[MT_CAUSE_N] = {
 static void describe_window(struct judged *j, const struct found *f)
 {
     const struct mt_growth *g = &f->p.growth;
-    char from[MT_HUMAN_LONG], to[MT_HUMAN_LONG], looks[MT_HUMAN_LONG];
+    char from[MT_HUMAN_LONG], to[MT_HUMAN_LONG], samples[MT_HUMAN_LONG];
     const char *unit = j->v->run.time_unit;
     if (g->known)
         mt_report_footer(
             j->r, "the least of each of %lld parts of %s to %s, %s; %s%s", (long long)g->part_n,
             mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to),
-            mt_human_plural(g->look_n, "look", looks),
-            f->p.part == MT_PART_BEHIND ? "PyTorch's profiler was in it before, and " : "",
+            mt_human_plural(g->look_n, "sample", samples),
+            f->p.part == MT_PART_BEHIND ? "PyTorch's profiler was running before, and " : "",
             g->late                       ? "what is earlier is warm-up"
             : g->unit == MT_PER_STEP      ? "earlier steps are warm-up"
             : f->p.part == MT_PART_BEHIND ? "the first quarter behind it is warm-up"
                                           : "the first quarter is warm-up");
     else if (g->look_n > 0)
-        mt_report_footer(j->r, "%s from %s to %s", mt_human_plural(g->look_n, "look", looks),
+        mt_report_footer(j->r, "%s from %s to %s", mt_human_plural(g->look_n, "sample", samples),
                          mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to));
 }
 
 const char *mt_leaks_lack(const struct mt_run_device *device, const struct mt_growth_process *p)
 {
     if (p->growth.verdict == MT_GROWTH_SHORT)
-        return "Growth needs six looks and, after the warm-up, six steps or three seconds.";
+        return "Growth needs six samples and, after the warm-up, six steps or three seconds.";
     if (p->part != MT_PART_UNKNOWN)
         return NULL;
     return mt_device_is_processes(device)

@@ -28,7 +28,7 @@ static const struct mt_glossary_entry of_processes_words[] = {
     {"flat", "it grows by 1 % of the level at most, 512 KiB, or a tenth of what comes and goes"},
     {"falls", "by more than that"},
     {"cannot tell", "neither is shown: it goes up and down, or grows ever less"},
-    {"too short to tell", "fewer than six looks, six steps or three seconds after the warm-up"},
+    {"too short to tell", "fewer than six samples, six steps or three seconds after the warm-up"},
     {"jump", "a sudden rise that is never given back"},
     {"spike", "a short rise that is"},
     {0}};

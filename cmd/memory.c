@@ -132,8 +132,10 @@ static void add_columns(struct mt_report *r, bool process)
         mt_report_columns(r, columns[c].name);
         r->columns.v[2 + c].spare = columns[c].spare;
     }
-    if (process)
+    if (process) {
+        r->columns.v[2].title = "LAST"; /* it may have ended long ago */
         mt_memory_process_columns(r, 0, false);
+    }
 }
 
 /* Moments and all steps are of processes: of others `peak` knows what is in use then. */
@@ -237,7 +239,7 @@ static const struct mt_glossary_entry metrics[] = {
     {"pss", "the same, where pages that several processes share count in part, so that these add "
             "up: of \"processes\" the sum of all that were recorded"},
     {"private", "what no other process shares"},
-    {"cgroup", "what the control group of a recorded command has, with all that is in it"},
+    {"cgroup", "what the whole control group of a recorded command has, no part of rss"},
     {"at_most, at_least",
      "of these processes together: the sum of their rss, in which shared pages "
      "count more than once; the largest of them"},

@@ -46,12 +46,19 @@ static int64_t peak_time(const struct mt_run_device *d, const struct mt_process_
 }
 
 /* Reading what is shared costs much: it is done seldom. Children may be many, and say nothing. */
-static void note_single(struct mt_report *r, const struct mt_run_device *d,
-                        const struct mt_counted *c)
+static void note_few(struct mt_report *r, const struct mt_run_device *d, const struct mt_counted *c,
+                     size_t rss_n)
 {
     char at[MT_HUMAN_MAX];
-    if (strcmp(d->name, "process") == 0 && c->levels.all.n == 1 &&
-        strcmp(c->metric, mt_metric_names[MT_METRIC_PSS]) == 0)
+    size_t n = c->levels.all.n;
+    if (strcmp(d->name, "process") != 0 || strcmp(c->metric, mt_metric_names[MT_METRIC_PSS]) != 0)
+        return;
+    if (n > 1 && n < rss_n)
+        mt_report_footer(r,
+                         "pss and private have %zu values, rss has %zu: between them pss and "
+                         "private may have been higher.",
+                         n, rss_n);
+    else if (n == 1)
         mt_report_footer(r,
                          "pss and private have one value, read at %s: they may have been higher.",
                          mt_human_ns(c->levels.all.v[0].t_ns, at));
@@ -64,7 +71,9 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         mt_process_counted_within(counts, c, w, &most_b, &last_b);
-        note_single(r, d, c);
+        note_few(r, d, c, counts->all.v[0].levels.all.n);
+        if (strcmp(c->metric, "cgroup") == 0)
+            mt_report_footer(r, "cgroup is of the whole control group, and no part of rss.");
         struct mt_cell *cells = mt_report_row(r)->cells;
         cells[0] = mt_cell_text(mt_report_text(r, d->name));
         cells[1] = mt_cell_text(mt_report_text(r, c->metric));

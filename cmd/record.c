@@ -318,7 +318,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the program's)"},
     {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
-     "milliseconds between two looks (default: 10); up to four times as many where nothing "
+     "milliseconds between two samples (default: 10); up to four times as many where nothing "
      "changes, more where looking costs more than 1 % of a core"},
     {"pid", 0, MT_OPT_INT, &attach.pid, "PID",
      "record a process that runs already, and what it starts, until it ends or Ctrl-C"},

@@ -101,8 +101,8 @@ static enum mt_status write_rest(struct mt_recorder *r, struct mt_live *live, in
     if (w->unseen_b)
         mt_live_note(live, w->unseen_of_command ? MT_NOTE_PEAK_AT_MOST : MT_NOTE_PEAK_UNSEEN,
                      w->unseen_b,
-                     r->target ? "between two looks it may have been what it was before that,"
-                               : "the command ended after the last look, with");
+                     r->target ? "between two samples it may have been what it was before that,"
+                               : "the command ended after the last sample, with");
     if (r->target)
         note_age(r->target, live);
     if (r->missing.n)

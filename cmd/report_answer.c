@@ -388,7 +388,9 @@ static void find_saving(const struct mt_page_found *f, struct mt_buf *out)
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], figure[MT_HUMAN_LONG], sentence[160];
     if (!f->saving || f->saving_b <= 0)
         return;
-    snprintf(figure, sizeof figure, "%s %s", f->saving_bound, mt_human_bytes(f->saving_b, a));
+    snprintf(figure, sizeof figure, "%s %s",
+             strcmp(f->saving_bound, "up_to") == 0 ? "up to" : f->saving_bound,
+             mt_human_bytes(f->saving_b, a));
     snprintf(sentence, sizeof sentence, "%.100s; then the peak is %s.", f->saving,
              mt_human_bytes(f->saved_peak_b, b));
     add_finding(out, "Largest saving", "", figure, sentence, "advice");

@@ -77,7 +77,7 @@ static const struct section {
      REPORTS,
      true,
      {{"Map of segments", "segments --format=svg", false},
-      {"Fragmentation", "fragmentation", true},
+      {"Fragmentation", "fragmentation", false},
       {"Would it have fit?", "fragmentation --fit=%lld", false},
       {"Segments", "segments --limit=100", false}}},
     {"advice",
@@ -256,6 +256,7 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
 
 static void add_reports(struct mt_page_made *p, const struct section *s, struct mt_buf *out)
 {
+    mt_buf_adds(out, "");
     for (size_t i = 0; s->tabs[i].line; i++) {
         struct mt_buf one = {0};
         bool fit = strchr(s->tabs[i].line, '%') != NULL; /* of the allocation that failed */
@@ -282,12 +283,19 @@ static bool is_shown(const struct mt_page_made *p, unsigned of)
 static enum mt_status add_section(struct mt_page_made *p, const struct section *s,
                                   struct mt_err *err)
 {
-    struct mt_buf *out = &p->body;
+    struct mt_buf *out = &p->body, reports = {0};
     enum mt_status st = MT_OK;
     const char *heading = s->heading, *say = s->say;
     if (strcmp(s->id, "alive") == 0 && p->view.has_device && p->view.device.one_moment) {
         heading = "Alive when the file was written";
         say = "Whether that is the peak is not known.";
+    }
+    if (s->what == REPORTS) {
+        add_reports(p, s, &reports);
+        if (!reports.n) { /* the recording has nothing of that */
+            mt_buf_free(&reports);
+            return MT_OK;
+        }
     }
     mt_buf_addf(&p->nav, "<a href=\"#%s\">%s</a>", s->id, s->nav);
     mt_buf_addf(out, "<section id=\"%s\"><h2>%s</h2>\n", s->id, heading);
@@ -300,8 +308,9 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
     else if (s->what == FIGURES)
         mt_buf_addf(out, "<dl class=\"figures\">\n%s</dl>\n", p->figures.n ? p->figures.s : "");
     else
-        add_reports(p, s, out);
+        mt_buf_adds(out, reports.s);
     mt_buf_adds(out, "</section>\n");
+    mt_buf_free(&reports);
     return st;
 }
 

@@ -23,6 +23,7 @@ static const int64_t micro = 1000 * 1000;
 struct pair {
     char name[NAME]; /* lower case, words with one blank between */
     int64_t value, unit;
+    bool unclear; /* mt_text_unit_unclear */
     enum meaning { NOTHING, STEP, LEVEL, PEAK, OTHER } meaning;
 };
 
@@ -44,6 +45,12 @@ static void add_word(struct pair *p, const char *s, size_t n)
     p->name[at] = '\0';
 }
 
+static void set_unit(struct pair *p, const char *s, size_t n)
+{
+    p->unit = mt_text_unit(s, n);
+    p->unclear = mt_text_unit_unclear(s, n);
+}
+
 /* A name may end in its unit: "rss (kbytes)", "rss [mb]". */
 static void take_unit(struct pair *p)
 {
@@ -51,7 +58,7 @@ static void take_unit(struct pair *p)
     char *open = strrchr(p->name, p->name[n ? n - 1 : 0] == ']' ? '[' : '(');
     if (p->unit || !open || !strchr(")]", p->name[n - 1]))
         return;
-    p->unit = mt_text_unit(open + 1, (size_t)(p->name + n - 1 - open - 1));
+    set_unit(p, open + 1, (size_t)(p->name + n - 1 - open - 1));
     while (p->unit && open > p->name && open[-1] == ' ')
         open--;
     if (p->unit)
@@ -90,14 +97,14 @@ static bool next_pair(struct mt_fields *f, struct pair *out)
             continue;
         }
         unit_n = (size_t)(number.end - number.p);
-        out->unit = mt_text_unit(number.p, unit_n);
+        set_unit(out, number.p, unit_n);
         if (unit_n && !out->unit) { /* 2026-11-22, 3rd */
             out->name[0] = '\0';
             continue;
         }
         if (!unit_n && f->p < f->end && *f->p == ' ') {
             unit_n = word_n(f->p + 1, f->end);
-            out->unit = mt_text_unit(f->p + 1, unit_n);
+            set_unit(out, f->p + 1, unit_n);
             f->p += out->unit ? unit_n + 1 : 0;
         }
         take_unit(out);
@@ -167,6 +174,9 @@ struct reader {
     int64_t level_n;
     int64_t elapsed_ns;        /* as time -v says; -1: it does not */
     int64_t matched_n;         /* lines that match the pattern */
+    bool peak;                 /* one is said */
+    char first[NAME];          /* line of the file, or what fits of it */
+    char other[NAME];          /* the first field that is a metric of its own */
     int step_of;               /* the word that counts steps: the innermost loop's */
     MT_VEC(struct pair) pairs; /* of the line under way */
     bool said;                 /* the line under way says something */
@@ -284,6 +294,11 @@ static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt
     if (meaning == OTHER && (metric = metric_of(r, p->name)) < 0)
         return MT_OK;
     say(r);
+    if (p->unclear)
+        mt_rec_note(r->rec, MT_NOTE_UNITS, (int64_t)r->line.offset, 0);
+    if (meaning == OTHER && !r->other[0])
+        snprintf(r->other, sizeof r->other, "%s", p->name);
+    r->peak |= meaning == PEAK;
     if (meaning == LEVEL) {
         r->level_n++;
         return mt_process_level(&r->log, r->process, r->event_n, bytes, err);
@@ -303,7 +318,7 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
     for (size_t i = 0; i < n; i++) {
         const struct mt_text_field *f = &fields[i];
         struct mt_fields number = mt_fields_of(f->number, f->n);
-        struct pair p = {.unit = f->unit, .meaning = OTHER};
+        struct pair p = {.unit = f->unit, .unclear = f->unclear, .meaning = OTHER};
         snprintf(p.name, sizeof p.name, "%s", f->name);
         p.meaning = strcmp(p.name, "step") == 0       ? STEP
                     : strcmp(p.name, "rss") == 0      ? LEVEL
@@ -313,8 +328,11 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
             MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name,
                     (int)f->n, f->number);
             err->offset = (int64_t)r->line.offset;
-            mt_err_hint(err, "Nothing was imported. Say what it is in the pattern: {%s:KB}.",
-                        f->name);
+            mt_err_hint(
+                err,
+                "Nothing was imported. Say what it is in the pattern: {%s:KB}. For what is no "
+                "memory write .* instead of a field.",
+                f->name);
             return MT_EINPUT;
         }
         if (mt_field_fraction(&number, DIGITS, &p.value))
@@ -340,6 +358,9 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 {
     r->said = false;
     r->pairs.n = 0;
+    if (!r->first[0])
+        snprintf(r->first, sizeof r->first, "%.*s", (int)(r->line.n < NAME ? r->line.n : NAME - 1),
+                 r->line.s);
     if (r->opts->pattern)
         MT_TRY(find_fields(r, err));
     else if (read_time_v(r))
@@ -366,8 +387,10 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
     if (r->opts->pattern && !r->matched_n) {
         err->offset = -1;
         MT_FAIL(err, MT_EINPUT, "no line matches --pattern");
-        mt_err_hint(err, "Nothing was imported. Try a shorter pattern, such as one field with the "
-                         "word before it.");
+        mt_err_hint(err,
+                    "Nothing was imported. The first line is '%s'. Try a shorter pattern, such as "
+                    "one field with the word before it.",
+                    r->first);
         return MT_EINPUT;
     }
     if (!r->level_n && !rec->samples.n) {
@@ -375,6 +398,13 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
         MT_FAIL(err, MT_EINPUT, "holds no value of memory that can be read");
         mt_err_hint(err, "Nothing was imported.");
         return MT_EINPUT;
+    }
+    if (r->opts->pattern && !r->level_n && !r->peak) {
+        mt_rec_note_detail(rec, MT_NOTE_NO_LEVEL,
+                           "no field is {rss} or {peak_rss}; {%s} is a metric of its own. Did you "
+                           "mean {rss}?",
+                           r->other);
+        mt_rec_note(rec, MT_NOTE_NO_LEVEL, -1, 0);
     }
     if (rec->steps.n)
         rec->steps.v[rec->steps.n - 1].end_ns = r->event_n;

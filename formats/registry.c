@@ -51,7 +51,11 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
     MT_FAIL(err, MT_EINPUT,
             text == n ? "this is text of no known format"
                       : "this is binary data of no known format");
-    mt_err_hint(err, "%s", how);
+    mt_err_hint(err, "%s%s", how,
+                text == n
+                    ? " Of another log, whose lines have sizes of memory, --pattern says where: "
+                      "--pattern 'mem={rss:MB}'."
+                    : "");
     return MT_EINPUT;
 }
 

@@ -19,6 +19,7 @@ struct mt_text_pattern {
     struct field {
         char name[MT_TEXT_NAME];
         int64_t unit; /* bytes, where the line says none; 0: it must */
+        bool unclear;
         size_t group;
     } fields[MT_TEXT_FIELDS];
 };
@@ -36,6 +37,11 @@ int64_t mt_text_unit(const char *s, size_t n)
         if (strlen(units[i].name) == n && strncasecmp(units[i].name, s, n) == 0)
             return INT64_C(1) << units[i].shift;
     return 0;
+}
+
+bool mt_text_unit_unclear(const char *s, size_t n)
+{
+    return n == 2 && mt_text_unit(s, n) > 0;
 }
 
 /* ---- the pattern ---- */
@@ -81,6 +87,7 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
         return refuse(err, "Nothing was imported. Write \\[ for a bracket of the line itself.");
     }
     *f = (struct field){.unit = unit, .group = ++t->groups};
+    f->unclear = colon && mt_text_unit_unclear(colon + 1, (size_t)(end - colon - 1));
     memcpy(f->name, s, n);
     t->p->n++;
     t->groups += !step; /* that of the unit */
@@ -148,14 +155,17 @@ void mt_text_pattern_free(struct mt_text_pattern *p)
 
 /* ---- lines ---- */
 
-/* The unit behind a number: "5MB", "5 MB". */
-static int64_t unit_behind(const char *s, const char *end)
+/* The unit behind a number, "5MB", "5 MB"; else the field's own. */
+static void set_unit(struct mt_text_field *out, const struct field *f, const char *s,
+                     const char *end)
 {
     size_t n = 0;
     s += s < end && *s == ' ';
     while (s + n < end && isalpha((unsigned char)s[n]))
         n++;
-    return mt_text_unit(s, n);
+    int64_t unit = mt_text_unit(s, n);
+    out->unit = unit ? unit : f->unit;
+    out->unclear = unit ? mt_text_unit_unclear(s, n) : f->unclear;
 }
 
 size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
@@ -170,8 +180,8 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
         if (at->rm_so < 0)
             continue;
         const char *s = line + at->rm_so, *end = line + at->rm_eo;
-        int64_t unit = unit_behind(end, line + n);
-        out[found++] = (struct mt_text_field){f->name, s, (size_t)(end - s), unit ? unit : f->unit};
+        out[found] = (struct mt_text_field){.name = f->name, .number = s, .n = (size_t)(end - s)};
+        set_unit(&out[found++], f, end, line + n);
     }
     return found;
 }

@@ -26,6 +26,7 @@ struct mt_text_field {
     const char *number; /* in the line, n bytes: digits, perhaps with a point */
     size_t n;
     int64_t unit; /* bytes; 0: none is said */
+    bool unclear; /* mt_text_unit_unclear */
 };
 /* The fields of a line of n bytes that have a number; *any false: it does not match. Returns how
  * many. */
@@ -35,5 +36,7 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
 /* Bytes of a unit, in any case; 0: it is none. As programs do that print it, a MB is 1,024 KB, and
  * that 1,024 bytes. */
 int64_t mt_text_unit(const char *s, size_t n);
+/* Whether some mean another size by it: KB, MB and GB, which others count by 1000. */
+bool mt_text_unit_unclear(const char *s, size_t n);
 
 #endif

@@ -13,7 +13,7 @@ static void measure_together(const struct mt_stmt *s, struct mt_baseline_device 
     to->v[MT_FIG_AT_PEAK_B] = mt_stmt_int_or(s, 3, MT_BASELINE_UNKNOWN);
     to->least[MT_FIG_AT_PEAK_B] = true;
     to->unknown[MT_FIG_AT_PEAK_B].why =
-        "has looks at all processes together only, between which they may have had more";
+        "has samples of all processes together only, between which they may have had more";
 }
 
 /* ---- growth ---- */
@@ -30,7 +30,7 @@ static const char *why_none(const struct mt_growth_process *p, const struct mt_g
     if (unit == MT_PER_MINUTE)
         return "has no times";
     return p->part == MT_PART_BEHIND
-               ? "has steps only while PyTorch's profiler was in it; --max-rss-growth-per-minute "
+               ? "has steps only while PyTorch's profiler was running; --max-rss-growth-per-minute "
                  "goes without"
                : "has no steps; --max-rss-growth-per-minute goes without";
 }

@@ -21,11 +21,11 @@ static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
 {
     char until[MT_HUMAN_MAX];
     if (p->profiled.life.to_ns >= p->there.to_ns)
-        mt_buf_adds(out, "cannot tell: PyTorch's profiler was in it to the end");
+        mt_buf_adds(out, "cannot tell whether it grows: PyTorch's profiler was running to the end");
     else
         mt_buf_addf(out,
-                    "cannot tell: PyTorch's profiler was in it until %s, and the rest is too "
-                    "short",
+                    "cannot tell whether it grows: PyTorch's profiler was running until %s, and "
+                    "what follows is too short",
                     mt_human_ns(p->profiled.life.to_ns, until));
 }
 

@@ -432,9 +432,9 @@ void mt_watch_missing(const struct mt_watch *w, struct mt_buf *out)
     mt_watch_add_missing(out, w->left_out_n, "no room for processes, %llu or more");
     mt_watch_add_missing(out, w->hidden_n, "the system hides processes, %llu or more");
     if (w->cut)
-        mt_watch_add_missing(out, 1, "what a process had after the last look, until it ended");
+        mt_watch_add_missing(out, 1, "what a process had after the last sample, until it ended");
     if (w->missed)
-        mt_watch_add_missing(out, 1, "children, perhaps, that came and went between two looks");
+        mt_watch_add_missing(out, 1, "children, perhaps, that came and went between two samples");
     if (w->no_lists)
         mt_watch_add_missing(out, 1, "the kernel does not list children");
 }

@@ -113,7 +113,7 @@ grep -q "have no rss" err || fail "it is not said why nobody can tell"
 [ $? = 3 ] || fail "all processes of one recording"
 "$MEMTOOL" leaks short short --fail >out 2>err
 [ $? = 3 ] || fail "two that are too short"
-grep -q "Growth needs six looks" err || fail "it is not said why they are too short"
+grep -q "Growth needs six samples" err || fail "it is not said why they are too short"
 
 # Two of them: their peaks, and how they grow; by the minute where only one has steps.
 differs() { # EXIT BASE NEW OPTION...

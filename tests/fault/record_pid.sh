@@ -41,13 +41,13 @@ near "its peak" "$(peak until process)" 175400 2048
 near "the child's" "$(peak until 'process:%')" 52400 2048
 notes=$(ask "SELECT text FROM v_note WHERE run = 'until'")
 echo "$notes" | grep -q "had run for [0-9.]* m\?s when the recording began: .* but its highest rss, 101" || fail "what was before: $notes"
-echo "$notes" | grep -q "what a process had after the last look" || fail "its end: $notes"
+echo "$notes" | grep -q "what a process had after the last sample" || fail "its end: $notes"
 "$MEMTOOL" info until --format csv >out 2>>err
 grep -q "^file.cmd,.*phases malloc 100" out || fail "the command is not in the run"
 grep -q "^file.pid,$pid$" out || fail "the PID is not in the run"
 if grep -q "exit_status\|signal\|ru_maxrss" out; then fail "what only its parent knows is known"; fi
 verdict until 100MiB 1
-verdict until 1GiB 3 # it may have had more after the last look
+verdict until 1GiB 3 # it may have had more after the last sample
 
 # For some time, and until a signal: the process goes on, what it once had is a bound.
 ./phases malloc 100 free malloc 20 rss wait 9000 >while &

@@ -47,7 +47,7 @@ judged() { # NAME VERDICT EXIT
 # The profiler is there all the time: nobody can tell, and why not is said.
 for name in healthy leaky; do
     judged $name "cannot tell" 3
-    grep -q "rss cannot tell: PyTorch's profiler was in it until .*, and the rest is too short" out || fail "$name: the title does not say why"
+    grep -q "rss cannot tell whether it grows: PyTorch's profiler was running until .*, and what follows is too short" out || fail "$name: the title does not say why"
     grep -q "PyTorch's profiler is in the figures of the process" err || fail "$name: the note is not shown"
     [ -z "$(field $name rate_most_b)" ] || fail "$name has a rate"
     "$MEMTOOL" leaks $name --fail --min 1TiB >out 2>err
@@ -79,7 +79,7 @@ judged early "cannot tell" 3
 grep -q "used again, and hide growth" err || fail "nothing says what may hide growth"
 "$MEMTOOL" leaks early --fail --min 1GiB >out 2>err || fail "it grows by less than that: exit $?"
 "$MEMTOOL" leaks early >out 2>err
-grep -q "PyTorch's profiler was in it before" out || fail "nothing says what is left out"
+grep -q "PyTorch's profiler was running before" out || fail "nothing says what is left out"
 judged early_leaky grows 1
 [ -z "$(field early_leaky per_step_b)" ] || fail "steps of the profiler's time are taken for all"
 want=$(awk 'BEGIN { print 256 * 1024 * 60 / 0.045 }')
@@ -91,7 +91,7 @@ until=$("$MEMTOOL" query --format csv "SELECT json_extract(value, '\$.writing_ns
 
 check 1 early_leaky --max-rss-growth-per-minute 1MiB
 check 3 early_leaky --max-rss-growth-per-step 1TiB
-grep -q "has steps only while PyTorch's profiler was in it" out || fail "check does not say why it has no steps"
+grep -q "has steps only while PyTorch's profiler was running" out || fail "check does not say why it has no steps"
 check 0 early --max-rss-growth-per-minute 1GiB
 check 3 early --max-rss-growth-per-minute 1KiB
 

@@ -107,7 +107,7 @@ END
 "$MEMTOOL" memory loop.py --per step --format csv >steps 2>>err
 same "its steps" "$(cut -d, -f1 steps | tail -n +2 | tr '\n' ' ')" "0 1 2 3 4 5 6 7 "
 tail -n +3 steps | while IFS=, read -r step _ rss _ pytorch _; do
-    near "rss at the end of step $step" $((rss / 1024)) "$(sed -n "$((step + 1))p" out)" 12288 # as of the last look
+    near "rss at the end of step $step" $((rss / 1024)) "$(sed -n "$((step + 1))p" out)" 12288 # as of the last sample
     near "what PyTorch has then" $((pytorch / 1024)) 15640 512 # KiB: parameters, two states and gradients
 done || exit 1
 "$MEMTOOL" leaks loop.py.torch >out 2>>err || fail "exit $?"

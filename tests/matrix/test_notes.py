@@ -198,6 +198,8 @@ CASES = {
     "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),
     "columns_left_out": (text("op,size,stack,thread\nalloc,1,f,2\n"), NONE),
     "library_folded": (text(MEMRAY + "f;lib/python3.11/pathlib.py;5|main;a.py;3\n"), NONE),
+    "units": (text("RSS 5 MB\nRSS 6 MB\n"), NONE),
+    "no_level": (text("ram 5 MiB\nram 6 MiB\n"), NONE),
     "interpreter_folded": (text(MEMRAY + "f;/src/Python/ceval.c;5|main;a.py;3\n"), NONE),
     "values_unsaid": (text("main;f 100\nmain;g 200\n"), EVERY),
     "no_symbols": (text("= Start\n@ /nowhere/prog:[0x11e2] + 0x10 0x20\n"), NONE),
@@ -225,7 +227,7 @@ CASES = {
 }
 
 
-IMPORTED_WITH = {"base_differs": ["--base", "300"], "dumps": ["--series"]}
+IMPORTED_WITH = {"base_differs": ["--base", "300"], "dumps": ["--series"], "no_level": ["--pattern", "ram {ram}"]}
 
 
 def answers(report, run, other):

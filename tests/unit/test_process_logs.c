@@ -240,16 +240,22 @@ struct pattern_file {
 static const struct pattern_file patterns[] = {
     {"steps, levels with units, other figures", TEXT,
      "events 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
-     "gpu of process 12288 at 1\ngpu of process 13312 at 2\n",
+     "gpu of process 12288 at 1\ngpu of process 13312 at 2\nnote units 4\n",
      "^\\[{step}\\] mem={rss} gpu {gpu}"},
     {"the unit is the line's, else the pattern's", "rss 5 of 7\nrss 6 kB of 7\n",
      "events 2 from 0\nprocess 5120..6144 until 2 peak 7340032\n"
-     "peak_rss of process 7340032 at 1\npeak_rss of process 7340032 at 2\n",
+     "peak_rss of process 7340032 at 1\npeak_rss of process 7340032 at 2\n"
+     "note units 3\n",
      "{rss:kib} of {peak_rss:MB}"},
     {"groups, lists and repetitions of the user's", "ab] x1 7 b\n",
      "(null) 0 from 0\nprocess unchanged peak 7\n", "^(a|c)[^]x]{1,2}[]] (x|y[(])?1 {rss}"},
     {"of alternatives one has a number", "a 7 B\nb 8 B\n",
      "events 2 from 0\nprocess unchanged peak 7\nbs of process 8 at 2\n", "^(a {rss}|b {bs})"},
+    {"a metric of its own alone", "ram 5 MiB\nram 6 MiB\n",
+     "events 2 from 0\nprocess unchanged peak -9223372036854775808\nram of process 5242880 at "
+     "1\nram of process 6291456 at 2\n"
+     "note no_level 1\n",
+     "ram {ram}"},
     {"no line matches", TEXT, "error: no line matches --pattern\n", "rss={rss}"},
     {"no unit", "5 B\nat 6\n", "error: the number of {rss}, 6, has no unit behind it\n", "{rss}"},
     {"a number that is too long", "99999999999999999999999 B\n5 B\n",
