@@ -290,7 +290,7 @@ static const struct mt_glossary_entry bounds[] = {
 static const struct mt_glossary_entry names[] = {
     {"no_grad", "compute without a graph where no backward pass follows"},
     {"detach", "keep values, not graphs, from one iteration to the next"},
-    {"clone", "keep copies of what is needed of results: a view of a part holds the whole"},
+    {"clone", "keep of results only what is needed, as copies: a view of a part holds the whole"},
     {"checkpoint", "compute the activations of repeated layers again in backward"},
     {"accumulate", "add up gradients over smaller batches before the optimizer steps"},
     {"zero_grad_early", "free gradients as soon as the optimizer has stepped"},

@@ -177,7 +177,7 @@ static void add_row(struct verification *v, const struct mt_advice *a, bool judg
         return;
     c[2] = mt_cell_int(recorded_b);
     c[4] = mt_cell_int(mt_wrap_sub(peak_b, recorded_b));
-    if (mt_verify_error(a, recorded_b, &percent))
+    if (a->bound != MT_BOUND_UP_TO && mt_verify_error(a, recorded_b, &percent))
         c[5] = mt_cell_real(percent);
     enum mt_verdict_of_advice verdict = mt_verify_judge(a, peak_b, recorded_b, v->asked->tolerance);
     c[7] = mt_cell_text(mt_verify_names[verdict]);
@@ -193,8 +193,17 @@ static void describe(struct verification *v)
                               mt_human_bytes(y->facts.peak_b, after));
 }
 
-static void explain(struct verification *v)
+static void explain(struct verification *v, enum mt_advice_bound bound)
 {
+    if (bound == MT_BOUND_UP_TO) {
+        mt_report_footer(v->r,
+                         "holds: up_to is the most that it saves, so any saving up to %g %% more "
+                         "than predicted holds, and so does a peak within 1 %% of the first of the "
+                         "predicted one. saved more: more than that, which is no failure. off: "
+                         "nothing was saved.",
+                         v->asked->tolerance);
+        return;
+    }
     mt_report_footer(
         v->r,
         "holds: the predicted saving is within %g %% of what was saved, or within 1 %% "
@@ -207,7 +216,7 @@ static void judge(struct verification *v)
 {
     const struct mt_advice *judged = find_judged(v);
     if (judged)
-        explain(v);
+        explain(v, judged->bound);
     for (size_t i = 0; i < v->judged.all.n; i++) {
         const struct mt_advice *a = &v->judged.all.v[i];
         if (a->applies)

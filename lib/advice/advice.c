@@ -54,7 +54,7 @@ static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_cho
     } else {
         a->bound = MT_BOUND_NONE;
         a->price_ns = MT_UNKNOWN;
-        a->because = mt_strdup(a->rule->lacks);
+        a->because = text_of(&p.because, a->rule->lacks);
         a->how = mt_strdup(a->rule->how);
     }
     mt_advice_plan_free(&p);

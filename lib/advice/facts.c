@@ -405,6 +405,7 @@ static enum mt_status finish(struct mt_allocations *blocks, struct mt_advice_fac
     find_makers(f);
     find_backwards(f);
     find_links(f);
+    MT_TRY(mt_advice_find_views(blocks, f, err));
     return mt_advice_find_element(blocks, f, err);
 }
 
@@ -480,6 +481,7 @@ void mt_advice_facts_free(struct mt_advice_facts *f)
     mt_vec_free(&f->optimizers);
     mt_vec_free(&f->zero_grads);
     mt_vec_free(&f->work);
+    mt_vec_free(&f->views);
     free(f->record_ns);
     f->record_ns = NULL;
 }

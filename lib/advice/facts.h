@@ -49,6 +49,12 @@ struct mt_advice_backward {
     size_t first, end; /* its part of `links` */
 };
 
+/* A top op that makes a view of a part of some tensor. */
+struct mt_advice_view {
+    uint32_t op;
+    int64_t numbers_n; /* of the tensor; 0: not recorded */
+};
+
 struct mt_advice_part;
 struct mt_advice_facts {
     const struct mt_run *run;
@@ -62,7 +68,8 @@ struct mt_advice_facts {
     MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
     MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
     MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
-    int64_t *record_ns;          /* of the records that blocks name, 0 .. record_n - 1 */
+    MT_VEC(struct mt_advice_view) views; /* in the order of ops */
+    int64_t *record_ns;                  /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */
     int64_t element_b; /* size of a number in the largest matrix product or convolution; 0: unknown
@@ -104,6 +111,10 @@ static inline uint32_t mt_advice_top(const struct mt_advice_facts *f,
 /* Fills element_b of facts that are loaded but for it. Errors: MT_EDB. */
 enum mt_status mt_advice_find_element(struct mt_allocations *blocks, struct mt_advice_facts *f,
                                       struct mt_err *err);
+
+/* Fills views of facts whose ops are loaded. Errors: MT_EDB. */
+enum mt_status mt_advice_find_views(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                                    struct mt_err *err);
 
 /* The name of an op. */
 const char *mt_advice_name(const struct mt_advice_facts *f, uint32_t op);

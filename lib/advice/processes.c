@@ -151,6 +151,7 @@ bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule 
 {
     const struct mt_advice_facts *f = p->f;
     uint32_t n = 0;
+    struct mt_buf lacks = {0};
     if (!f->part_n)
         return rule->apply(p);
     for (uint32_t i = 0; i < f->part_n; i++) {
@@ -159,9 +160,14 @@ bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule 
         if (rule->apply(&own)) {
             take_part(p, &f->parts[i], &own, i << 20);
             n++;
+        } else {
+            add_once(&lacks, &own.because);
         }
         mt_advice_plan_free(&own);
     }
+    if (!n)
+        add_once(&p->because, &lacks);
+    mt_buf_free(&lacks);
     if (n)
         mt_buf_addf(&p->because, "; in %u of %u processes", n, f->part_n);
     return n > 0;

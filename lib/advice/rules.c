@@ -13,9 +13,9 @@ const struct mt_advice_rule mt_advice_rules[] = {
      "total += loss.item()   (of a part: x[:1].detach().clone(); and del loss, outputs before the "
      "next iteration)",
      NULL, "no graph outlives the two iterations after its own", .apply = mt_advise_detach},
-    {"clone", "keep copies of what is needed of results, not views of them",
-     "kept.append(logits[:1].detach().clone())   (all of a result: kept.append(logits.cpu()))",
-     NULL, "no result outlives the two iterations after its own", .apply = mt_advise_clone},
+    {"clone", "keep of results only what is needed, as copies",
+     "kept.append(logits[:1].detach().clone())   (of a number: x.item())", NULL,
+     "no result outlives the two iterations after its own", .apply = mt_advise_clone},
     {"checkpoint", "compute the activations of repeated layers again in backward",
      "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)",
      "the layers' forward pass once more in each step",

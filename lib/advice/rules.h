@@ -70,6 +70,10 @@ void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes);
 /* Holds so much more between two times. */
 void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes);
 
+/* Which blocks something keeps beyond their iterations, more in each: these are kept, too, if they
+ * are made in parts, and once more if they are made again. By block, allocated. */
+bool *mt_advice_find_kept(const struct mt_advice_facts *f);
+
 /* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_checkpoint.c,
  * rules_no_grad.c ---- */
 

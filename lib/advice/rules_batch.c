@@ -94,12 +94,14 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
     if (!f->backwards.n || !f->optimizers.n)
         return false;
     mt_batch_sizes(f, &sizes);
+    bool *kept = mt_advice_find_kept(f); /* of all parts together as much */
     int64_t *ends = ends_of_gradients(f);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->category == MT_CATEGORY_ACTIVATION && b->alloc_record < first)
             first = b->alloc_record;
-        if (b->category != MT_CATEGORY_INPUT && mt_batch_growth(f, b, &sizes) != MT_BATCH_STAYS)
+        if (!kept[i] && b->category != MT_CATEGORY_INPUT &&
+            mt_batch_growth(f, b, &sizes) != MT_BATCH_STAYS)
             mt_advice_resize(p, i, b->bytes / p->choice->accumulate);
     }
     for (size_t i = 0; i < f->blocks.n; i++) {
@@ -119,6 +121,7 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
     p->bound = depends_on_unsure(p, &sizes) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
     mt_batch_sizes_free(&sizes);
     free(ends);
+    free(kept);
     describe_parts(p);
     return true;
 }

@@ -16,6 +16,8 @@ enum { CROSSES_B = 1 << 10, STRETCHES = 4 };
 struct checkpoint {
     struct mt_advice_plan *p;
     const struct mt_advice_facts *f;
+    bool *kept;              /* by block: beyond its iteration */
+    uint32_t kept_op;        /* that makes one in a piece; MT_NONE: none does */
     uint32_t *first, *of_op; /* blocks of top op i: of_op[first[i]] .. of_op[first[i + 1] - 1] */
     MT_VEC(uint32_t) links;  /* ops with a forward op */
     /* the forward pass */
@@ -190,6 +192,8 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
         for (uint32_t k = c->first[c->ops.v[i]]; k < c->first[c->ops.v[i] + 1]; k++) {
             uint32_t own = c->of_op[k];
             const struct mt_advice_block *b = &f->blocks.v[own];
+            if (c->kept[own])
+                c->kept_op = c->ops.v[i];
             if (b->rule != MT_CATEGORY_R10_GRAPH || b->freed_ns <= end_ns || own == output)
                 continue;
             int64_t until = mt_advice_record(f, used_until(c, i, to, end_ns));
@@ -272,14 +276,30 @@ static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int d
     checkpoint_range(c, end, to, depth - 1);
 }
 
+/* Whether what was found may be advised: what something keeps would be kept twice. If not, says so.
+ */
+static bool is_sure(const struct checkpoint *c)
+{
+    if (c->any && c->kept_op == MT_NONE)
+        return true;
+    mt_buf_clear(&c->p->because);
+    if (c->any)
+        mt_buf_addf(&c->p->because,
+                    "something keeps what %s makes in the repeated layers (memtool leaks): stop "
+                    "that first, or what is computed again is kept, too",
+                    mt_advice_name(c->f, c->kept_op));
+    return false;
+}
+
 bool mt_advise_checkpoint(struct mt_advice_plan *p)
 {
     p->bound = MT_BOUND_ABOUT;
-    struct checkpoint c = {.p = p, .f = p->f};
+    struct checkpoint c = {.p = p, .f = p->f, .kept_op = MT_NONE};
     for (size_t i = 0; i < c.f->blocks.n; i++)
         if (c.f->blocks.v[i].category == MT_CATEGORY_RECOMPUTED)
             return false; /* it does so already */
     mt_advice_blocks_of_ops(c.f, &c.first, &c.of_op);
+    c.kept = mt_advice_find_kept(c.f);
     p->piece = mt_alloc((c.f->blocks.n + 1) * sizeof *p->piece);
     for (size_t i = 0; i < c.f->backwards.n; i++) {
         c.backward = &c.f->backwards.v[i];
@@ -298,5 +318,6 @@ bool mt_advise_checkpoint(struct mt_advice_plan *p)
     mt_vec_free(&c.keys);
     free(c.first);
     free(c.of_op);
-    return c.any;
+    free(c.kept);
+    return is_sure(&c);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 3, LATER = 2, LOADED = 3, SCALAR_B = 8 };
+enum { ITERATIONS = 3, LATER = 2, LOADED = 3, SCALAR_B = 8, ROUNDED_B = 512 };
 
 /* When each iteration begins, in order. */
 struct iterations {
@@ -86,9 +86,10 @@ static bool may_be_kept(const struct mt_advice_block *b)
 
 /* How many iterations the blocks of a site outlive their own. */
 struct kept_site {
-    int64_t least, most; /* of those freed; least INT64_MAX: none was */
-    bool late;           /* one outlives two further iterations */
-    bool no_graph;       /* no graph holds them */
+    int64_t least, most;  /* of those freed; least INT64_MAX: none was */
+    int64_t made_n, last; /* in how many iterations they are made, and in which last */
+    bool late;            /* one outlives two further iterations */
+    bool no_graph;        /* no graph holds them */
 };
 
 struct kept {
@@ -102,7 +103,7 @@ static struct kept_site *kept_at(struct kept *k, uint64_t site)
     uint32_t *at = mt_map_at(&k->index, site);
     if (*at == MT_MAP_NONE) {
         *at = (uint32_t)k->sites.n;
-        *mt_vec_push(&k->sites) = (struct kept_site){.least = INT64_MAX};
+        *mt_vec_push(&k->sites) = (struct kept_site){.least = INT64_MAX, .last = -1};
     }
     return &k->sites.v[*at];
 }
@@ -117,6 +118,8 @@ static void find_kept(const struct mt_advice_facts *f, const struct iterations *
             continue;
         struct kept_site *s = kept_at(out, site_of(b));
         int64_t later = iteration_at(it, b->freed_ns) - own;
+        s->made_n += s->last != own;
+        s->last = own;
         s->late |=
             own + LATER < (int64_t)it->start_ns.n - 1 && b->freed_ns >= end_of(it, own + LATER);
         if (b->freed_ns == INT64_MAX)
@@ -232,20 +235,58 @@ bool mt_advise_detach(struct mt_advice_plan *p)
 
 /* ---- results that are kept ---- */
 
-/* The top op that makes a view of a part of some tensor after a block is made, before that time;
- * MT_NONE: there is none. */
+static bool is_cpu(const struct mt_advice_facts *f)
+{
+    return strcmp(f->device->name, "cpu") == 0;
+}
+
+/* Whether a block may be the tensor of so many numbers; devices but the CPU round sizes up. */
+static bool may_be_tensor(const struct mt_advice_facts *f, const struct mt_advice_block *b,
+                          int64_t numbers_n)
+{
+    int64_t more_b = is_cpu(f) ? 0 : ROUNDED_B - 1;
+    for (int64_t size = 1; size <= 8; size *= 2) {
+        int64_t bytes;
+        if (b->float_b > 0 && size != b->float_b)
+            continue;
+        if (numbers_n > 0 && !__builtin_mul_overflow(numbers_n, size, &bytes) &&
+            b->bytes >= bytes && b->bytes - bytes <= more_b)
+            return true;
+    }
+    return false;
+}
+
+/* The top op that makes a view of a part of a block after it is made, before that time; MT_NONE:
+ * there is none, as far as shapes tell. */
 static uint32_t find_view(const struct mt_advice_facts *f, size_t block, int64_t until_ns)
 {
-    static const char *const views[] = {"aten::slice", "aten::select", "aten::narrow",
-                                        "aten::split", "aten::chunk",  "aten::unbind"};
-    uint32_t top = mt_advice_top(f, &f->blocks.v[block]);
-    for (uint32_t i = top; i < f->ops.n && f->ops.v[i].thread == f->ops.v[top].thread &&
-                           f->ops.v[i].start_ns < until_ns;
-         i++)
-        for (size_t k = 0; f->ops.v[i].top == i && k < MT_ARRAY_LEN(views); k++)
-            if (strcmp(mt_advice_name(f, i), views[k]) == 0)
-                return i;
+    const struct mt_advice_block *b = &f->blocks.v[block];
+    uint32_t top = mt_advice_top(f, b);
+    for (size_t i = 0; top != MT_NONE && i < f->views.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[f->views.v[i].op];
+        if (f->views.v[i].op >= top && op->thread == f->ops.v[top].thread &&
+            op->start_ns < until_ns && may_be_tensor(f, b, f->views.v[i].numbers_n))
+            return f->views.v[i].op;
+    }
     return MT_NONE;
+}
+
+/* view: the op that makes one of what is kept; MT_NONE: none is known. */
+static void describe_results(struct mt_advice_plan *p, uint32_t view, long long iterations)
+{
+    if (view != MT_NONE)
+        mt_buf_addf(&p->because,
+                    "results are alive two iterations later, of %lld, though no graph holds them; "
+                    "%s makes a view, and a view, even a detached one, holds its whole tensor",
+                    iterations, mt_advice_name(p->f, view));
+    else
+        mt_buf_addf(&p->because,
+                    "results are still alive two iterations after they were made, of %lld, "
+                    "although backward no longer needs them: stop keeping them, or keep only what "
+                    "you need",
+                    iterations);
+    mt_buf_adds(&p->how, "kept.append(logits[:1].detach().clone())   (of a number: x.item()");
+    mt_buf_adds(&p->how, is_cpu(p->f) ? ")" : "; all of a result: logits.detach().cpu())");
 }
 
 bool mt_advise_clone(struct mt_advice_plan *p)
@@ -259,20 +300,29 @@ bool mt_advise_clone(struct mt_advice_plan *p)
     p->bound = MT_BOUND_UP_TO; /* what the copies take is not seen */
     if (n) {
         int64_t own = iteration_at(&it, f->blocks.v[largest].alloc_ns);
-        uint32_t view = find_view(f, largest, end_of(&it, own + 1));
-        mt_buf_addf(&p->because,
-                    "results are alive two iterations later, of %lld, though no graph holds them; ",
-                    (long long)it.start_ns.n);
-        if (view != MT_NONE)
-            mt_buf_addf(&p->because,
-                        "%s makes a view, and a view, even a detached one, holds its whole tensor",
-                        mt_advice_name(f, view));
-        else
-            mt_buf_adds(&p->because,
-                        "no view of a part was seen, so something may name all of them");
+        describe_results(p, find_view(f, largest, end_of(&it, own + 1)), (long long)it.start_ns.n);
     }
     free_all(&it, &kept);
     return n > 0;
+}
+
+/* ---- for other rules ---- */
+
+bool *mt_advice_find_kept(const struct mt_advice_facts *f)
+{
+    bool *out = mt_alloc(f->blocks.n + 1);
+    struct iterations it;
+    struct kept kept;
+    find_all(f, &it, &kept);
+    for (size_t i = 0; kept.sites.n && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        int64_t own = may_be_kept(b) ? iteration_at(&it, b->alloc_ns) : -1;
+        out[i] = own >= 0 && b->bytes > SCALAR_B && b->freed_ns >= end_of(&it, own) &&
+                 is_kept(&kept, site_of(b)) &&
+                 kept.sites.v[mt_map_get(&kept.index, site_of(b))].made_n >= ITERATIONS;
+    }
+    free_all(&it, &kept);
+    return out;
 }
 
 /* ---- batches that are there before they are needed ---- */

@@ -29,6 +29,8 @@ PAIRS = (
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
     ("detach", "mlp_slice_graph", 2244624, 13, "up_to"),  # of x[:1].detach().clone()
     ("clone", "mlp_slice_kept", 2344968, 1, "up_to"),
+    ("clone", "attention_kept", 1991192, 0.1, "up_to"),
+    ("accumulate", "attention_kept", 2482076, 4, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
     ("checkpoint", "resnet", 9886504, 1, "about"),
@@ -110,6 +112,7 @@ SILENT = {
     "mlp_slice_kept": ("detach", "no_grad"),  # backward has run, or x[:1].detach(): no graph is left
     "mlp_slice_graph": ("clone",),
     "cnn_total": ("clone",),
+    "attention_kept": ("checkpoint", "detach", "no_grad"),  # computed again, it would be kept twice: 7216208 were
     "cnn_preload": ("no_grad", "detach", "clone"),
     "mlp_adam": ("zero_grad_early", "no_grad", "load_on_demand"),
     "cnn_sgd": ("no_grad", "detach", "clone", "foreach_false"),
@@ -175,6 +178,10 @@ for run, words in SILENT.items():
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
 view = advice("mlp_slice_kept").get("clone", {"because": ""})["because"]
 m.check("aten::slice makes a view" in view and "no graph holds them" in view, "a view holds all of its tensor", view)
+kept = {row["advice"]: row for row in m.rows("advise", "attention_kept", "--all")}
+m.check("backward no longer needs them" in kept["clone"]["because"] and "view" not in kept["clone"]["because"], "a view of something else", kept["clone"])
+m.check("x.item()" in kept["clone"]["how"] and ".cpu()" not in kept["clone"]["how"], "on a CPU nothing is moved there", kept["clone"]["how"])
+m.check("something keeps what aten::softmax makes" in kept["checkpoint"]["because"], "why no checkpoint", kept["checkpoint"])
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
     m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
 held = advice("mlp_logits_kept", "--all").get("del_before_backward", {"bound": "up_to"})
@@ -211,6 +218,8 @@ for before, after, only, options, code, word in VERIFIED:
     m.check(got == code and word in out + err, *args, "exit", got, "not", code, out, err)
     if code < 2:
         rows = [row for row in m.json(*args, codes=(0, 1))["rows"] if row["verdict"]]
+        m.check(("up_to is the most" in out) == (rows[0]["bound"] == "up_to"), *args, "explains what holds", out)
+        m.check(rows[0]["bound"] != "up_to" or rows[0]["error_pct"] is None, *args, "no error of what saves at most", rows)
         m.check(len(rows) == 1 and rows[0]["recorded_peak_b"] == peaks[after], *args, "recorded", rows)
         m.check(rows[0]["saved_b"] == peaks[before] - peaks[after] and rows[0]["new_peak_b"] + rows[0]["saving_b"] == peaks[before], *args, "adds up", rows)
 # of a part of a program nothing can be told: not what it saved, nor what it would save
