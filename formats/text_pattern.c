@@ -32,7 +32,7 @@ int64_t mt_text_unit(const char *s, size_t n)
     } units[] = {{"b", 0},       {"bytes", 0},      {"kb", 10}, {"kib", 10},
                  {"kbytes", 10}, {"kilobytes", 10}, {"mb", 20}, {"mib", 20},
                  {"mbytes", 20}, {"megabytes", 20}, {"gb", 30}, {"gib", 30},
-                 {"gbytes", 30}, {"gigabytes", 30}};
+                 {"gbytes", 30}, {"gigabytes", 30}, {"tb", 40}, {"tib", 40}};
     for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
         if (strlen(units[i].name) == n && strncasecmp(units[i].name, s, n) == 0)
             return INT64_C(1) << units[i].shift;
@@ -159,11 +159,19 @@ void mt_text_pattern_free(struct mt_text_pattern *p)
 static void set_unit(struct mt_text_field *out, const struct field *f, const char *s,
                      const char *end)
 {
-    size_t n = 0;
-    s += s < end && *s == ' ';
+    size_t n = 0, blank = s < end && *s == ' ';
+    bool goes_on = s + 1 < end && *s == ',' && isdigit((unsigned char)s[1]); /* 1,234 */
+    s += blank;
     while (s + n < end && isalpha((unsigned char)s[n]))
         n++;
     int64_t unit = mt_text_unit(s, n);
+    if (goes_on || (!unit && n && !blank)) { /* 512M, 1e3: nobody knows what it means */
+        out->unit = 0;
+        out->unclear = false;
+        return;
+    }
+    if (unit == 1 && n == 1 && blank && f->unit) /* a word of the line */
+        unit = 0;
     out->unit = unit ? unit : f->unit;
     out->unclear = unit ? mt_text_unit_unclear(s, n) : f->unclear;
 }
