@@ -3,30 +3,12 @@
 #include "cmd/opts.h"
 #include <string.h>
 
-static size_t size_of(const struct mt_opt *opt)
-{
-    switch (opt->kind) {
-    case MT_OPT_FLAG:
-        return sizeof(bool);
-    case MT_OPT_INT:
-    case MT_OPT_SIZE:
-        return sizeof(int64_t);
-    case MT_OPT_LIST:
-        return sizeof(struct mt_strings);
-    case MT_OPT_STRING:
-    case MT_OPT_TEXT:
-    case MT_OPT_OPTIONAL:
-        break;
-    }
-    return sizeof(const char *);
-}
-
 /* Copies the values of options to kept (save), or back. */
 static void move_options(const struct mt_opt *opts, struct mt_buf *kept, bool save)
 {
     size_t at = 0;
     for (const struct mt_opt *opt = opts; opt && opt->name; opt++) {
-        size_t n = size_of(opt);
+        size_t n = mt_opt_size(opt);
         if (save)
             mt_buf_add(kept, opt->value, n);
         else

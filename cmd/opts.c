@@ -398,3 +398,21 @@ const char *mt_opts_check(const struct mt_opt *opts)
     }
     return NULL;
 }
+
+size_t mt_opt_size(const struct mt_opt *opt)
+{
+    switch (opt->kind) {
+    case MT_OPT_FLAG:
+        return sizeof(bool);
+    case MT_OPT_INT:
+    case MT_OPT_SIZE:
+        return sizeof(int64_t);
+    case MT_OPT_LIST:
+        return sizeof(struct mt_strings);
+    case MT_OPT_STRING:
+    case MT_OPT_TEXT:
+    case MT_OPT_OPTIONAL:
+        break;
+    }
+    return sizeof(const char *);
+}

@@ -49,4 +49,7 @@ const char *mt_opts_check(const struct mt_opt *opts);
 /* The formats a command writes reports in, ", " between them; static, until the next call. */
 const char *mt_formats_of(const struct mt_cmd *cmd);
 
+/* How many bytes the value of an option takes, for those who keep it aside. */
+size_t mt_opt_size(const struct mt_opt *opt);
+
 #endif

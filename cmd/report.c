@@ -72,6 +72,16 @@ static void free_page(struct mt_page_made *p)
     mt_view_close(&p->view);
 }
 
+/* A page that says in its middle that there is no such run would be taken for an answer. */
+static enum mt_status check_base(const char *base, struct mt_err *err)
+{
+    const struct mt_view_wanted wanted = {0};
+    struct mt_view view = {0};
+    enum mt_status st = mt_view_open(&view, base, &wanted, err);
+    mt_view_close(&view);
+    return st;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
@@ -79,7 +89,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY(check_output(args, err));
     struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
     p.device_option = device_name ? mt_asprintf(" --device=%s", device_name) : mt_strdup("");
-    enum mt_status st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);
+    enum mt_status st = p.base ? check_base(p.base, err) : MT_OK;
+    if (st == MT_OK)
+        st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);
     p.ref = args->n ? args->v[0] : p.view.run.name;
     if (st == MT_OK)
         st = write_page(&p, err);

@@ -2,6 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/common.h"
+#include "cmd/opts.h"
 #include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 #include "lib/input/json_doc.h"
@@ -91,30 +92,12 @@ struct kept {
 };
 static MT_VEC(struct kept) kept;
 
-static size_t size_of(const struct mt_opt *opt)
-{
-    switch (opt->kind) {
-    case MT_OPT_FLAG:
-        return sizeof(bool);
-    case MT_OPT_INT:
-    case MT_OPT_SIZE:
-        return sizeof(int64_t);
-    case MT_OPT_LIST:
-        return sizeof(struct mt_strings);
-    case MT_OPT_STRING:
-    case MT_OPT_TEXT:
-    case MT_OPT_OPTIONAL:
-        break;
-    }
-    return sizeof(const char *);
-}
-
 static void keep_options(const struct mt_opt *opt)
 {
     for (; opt && opt->name; opt++) {
         struct kept *k = mt_vec_push(&kept);
         k->opt = opt;
-        memcpy(&k->value, opt->value, size_of(opt));
+        memcpy(&k->value, opt->value, mt_opt_size(opt));
     }
 }
 
@@ -122,7 +105,7 @@ static void keep_options(const struct mt_opt *opt)
 static void restore_options(void)
 {
     for (size_t i = 0; i < kept.n; i++)
-        memcpy(kept.v[i].opt->value, &kept.v[i].value, size_of(kept.v[i].opt));
+        memcpy(kept.v[i].opt->value, &kept.v[i].value, mt_opt_size(kept.v[i].opt));
 }
 
 /* ---- one command line ---- */

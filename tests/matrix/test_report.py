@@ -226,6 +226,8 @@ def main():
     for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
         check_moment(name)
     check_change()
+    code, _, err = m.run("report", "leak_steps_trace_json_gz", "nothing", "-o", "none.html", codes=(0, 2))
+    m.check(code == 2 and "no run 'nothing'" in err and not os.path.exists("none.html"), "a BASE that is not there", code, err)
     many_paths()
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     browse("snapshots_basic_pickle")
