@@ -44,6 +44,21 @@ static const struct mt_column_def others[] = {
     {"kept_b", "KEPT", BYTES, "of that, what is still in use when the op ends"},
     {"at_ns", "AT", NS, "when that was reached"},
 
+    /* of ranks */
+    {"rank", NULL, PLAIN, "its number among the processes of the job"},
+    {"stage", NULL, PLAIN, "stage of the pipeline that the rank is in"},
+    {"over_median_b", "OVER MEDIAN", CHANGE, "the peak less the median of its cluster"},
+    {"outlier", NULL, PLAIN, "further from the median than ranks that do the same"},
+    {"peak_step", "STEP", PLAIN, "the step in which the peak is"},
+    {"reserved_peak_b", "RESERVED", BYTES, "the most the allocator held from the driver"},
+    {"oom_n", "OUT OF MEMORY", COUNT, "allocations that failed"},
+    {"rank_n", "RANKS", COUNT, "how many ranks"},
+    {"least_peak_b", "LEAST", BYTES, "the smallest peak of these ranks"},
+    {"median_peak_b", "MEDIAN", BYTES, "the median of their peaks"},
+    {"deviation_b", "DEVIATION", BYTES, "the median distance from that median"},
+    {"outlier_n", "OUTLIERS", COUNT, "of these ranks, outliers"},
+    {"steps", NULL, PLAIN, "the peaks of the steps, one mark each"},
+
     /* of leaks */
     {"since_step", "SINCE", PLAIN, "the first step that allocated what is in use"},
     {"last_step", "LAST", PLAIN, "the last step that did"},

@@ -196,6 +196,24 @@ enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t mos
     return MT_EUSAGE;
 }
 
+enum mt_status mt_group_latest(struct mt_db *db, char *out, size_t size, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_GROUP_NAMES, &s, err));
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row) {
+        snprintf(out, size, "%s", mt_stmt_text(s, 0));
+        while (row)
+            MT_TRY(mt_stmt_step(s, &row, err));
+        return MT_OK;
+    }
+    MT_FAIL(err, MT_EUSAGE, "no run is in a group");
+    mt_err_hint(err, "`memtool import FOLDER --group NAME` makes one, `memtool runs --set-group "
+                     "NAME RUN ...` of runs that are there.");
+    return MT_EUSAGE;
+}
+
 /* The latest run of a group. */
 static enum mt_status latest_of(struct mt_db *db, const char *group, int64_t *id,
                                 struct mt_err *err)

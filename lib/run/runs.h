@@ -118,6 +118,9 @@ struct mt_run_ids {
 enum mt_status mt_runs_of_group(struct mt_db *db, const char *group, int64_t most,
                                 struct mt_run_ids *out, struct mt_err *err);
 
+/* The name of the group that a run joined last. Errors: MT_EUSAGE: there is no group; MT_EDB. */
+enum mt_status mt_group_latest(struct mt_db *db, char *out, size_t size, struct mt_err *err);
+
 /*
  * The device of that name in the run, else "cuda" means the first such. NULL: the one with the most
  * allocated bytes. *none = true when the run has no device at all (name NULL only).

@@ -1,0 +1,407 @@
+/* memtool ranks: the runs of a job side by side, and what the one that holds most has more. */
+#include "cmd/ranks.h"
+#include "cmd/common.h"
+#include "cmd/view.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/columns.h"
+#include "lib/render/table.h"
+#include "lib/run/knows.h"
+#include "lib/usage/memstats.h"
+#include "lib/usage/oom.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *device_name, *by, *per, *sort_key;
+static struct mt_rows rows = MT_ROWS(20);
+
+static struct mt_cell known_cell(int64_t v)
+{
+    return v == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(v);
+}
+
+/* The largest of the live sites, as a text of the report. */
+static const char *largest_site(struct mt_report *r, struct mt_live_groups *g)
+{
+    const struct mt_live_group *most = NULL;
+    for (size_t i = 0; i < g->rows.n; i++)
+        if (!most || g->rows.v[i].at[0].bytes > most->at[0].bytes)
+            most = &g->rows.v[i];
+    return most ? mt_report_text(r, most->key[0]) : NULL;
+}
+
+/* Of the peak: its step, the phase of the op that made it, and the largest site. */
+static enum mt_status add_peak(struct mt_report *r, struct mt_row *row, struct mt_db *db,
+                               const struct mt_run *run, const struct mt_run_device *d,
+                               struct mt_err *err)
+{
+    static const enum mt_group_key site = MT_BY_SITE;
+    struct mt_allocations lives = {0};
+    struct mt_live_set live = {0};
+    struct mt_live_groups groups = {0};
+    enum mt_status st = MT_OK;
+    int64_t record = d->peak_record == MT_UNKNOWN ? -1 : d->peak_record;
+    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
+    mt_live_groups_init(&groups, &lives, &site, 1);
+    MT_TRY_OUT(mt_live_at(&lives, d, d->one_moment ? MT_AT_END : record, &live, err));
+    mt_live_groups_add(&groups, &live, d->peak_b, 0);
+    if (d->peak_ns != MT_UNKNOWN && !d->one_moment)
+        row->cells[mt_report_find_column(r, "peak_step")] =
+            known_cell(mt_steps_number_at(&lives.steps, d->peak_ns));
+    for (size_t i = live.blocks.n; i-- > 0;)
+        if (live.blocks.v[i].alloc_record == d->peak_record && record >= 0 &&
+            live.blocks.v[i].origin.node != MT_NONE)
+            row->cells[mt_report_find_column(r, "phase")] = mt_cell_text(
+                mt_phase_names[lives.tree.nodes.v[live.blocks.v[i].origin.node].phase]);
+    row->cells[mt_report_find_column(r, "site")] = mt_cell_text(largest_site(r, &groups));
+out:
+    mt_live_groups_free(&groups);
+    mt_live_set_free(&live);
+    mt_allocations_close(&lives);
+    return st;
+}
+
+/* What the allocator held, and how often it ran out of memory: of devices with segments. */
+static enum mt_status add_reserved(struct mt_report *r, struct mt_row *row, struct mt_db *db,
+                                   const struct mt_run *run, const struct mt_run_device *d,
+                                   struct mt_err *err)
+{
+    static const struct mt_window whole = {INT64_MIN, INT64_MAX};
+    struct mt_memstat_row stats[MT_STAT_N];
+    struct mt_ooms ooms = {0};
+    enum mt_status st = MT_OK;
+    if (!mt_device_knows(d, MT_KNOWS_SEGMENTS))
+        return MT_OK;
+    MT_TRY_OUT(mt_memstats(db, run, d, &whole, stats, err));
+    if (stats[MT_STAT_RESERVED].known)
+        row->cells[mt_report_find_column(r, "reserved_peak_b")] =
+            known_cell(stats[MT_STAT_RESERVED].peak_b);
+    MT_TRY_OUT(mt_ooms_load(db, run, d, &ooms, err));
+    row->cells[mt_report_find_column(r, "oom_n")] = mt_cell_int((int64_t)ooms.all.n);
+out:
+    mt_ooms_free(&ooms);
+    return st;
+}
+
+/* What is read of the run itself. */
+static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_rank *rank,
+                                  struct mt_report *r, struct mt_row *row, struct mt_err *err)
+{
+    struct mt_db *db;
+    struct mt_run run;
+    if (!rank->device)
+        return MT_OK;
+    enum mt_status st = mt_ranks_open(ranks, rank, &db, &run, err);
+    if (st == MT_OK)
+        st = add_peak(r, row, db, &run, rank->device, err);
+    if (st == MT_OK)
+        st = add_reserved(r, row, db, &run, rank->device, err);
+    mt_ranks_close(ranks, db);
+    return st;
+}
+
+static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, struct mt_report *r)
+{
+    const struct mt_rank_cluster *c = &ranks->clusters.v[rank->cluster];
+    const bool known = rank->figure_b != MT_UNKNOWN;
+    const struct mt_run_device *d = rank->device;
+    struct mt_row *row = mt_report_row(r);
+    int at = 0;
+    if (!mt_people_read())
+        row->cells[at++] = mt_cell_text("rank");
+    row->cells[at++] = known_cell(rank->place.rank);
+    row->cells[at++] = mt_cell_text(mt_report_text(r, rank->name));
+    row->cells[at++] = known_cell(rank->place.stage);
+    row->cells[at++] = mt_cell_text(d ? mt_report_text(r, d->name) : NULL);
+    row->cells[at++] = known_cell(rank->figure_b);
+    row->cells[at++] =
+        known ? mt_cell_int(mt_wrap_sub(rank->figure_b, c->spread.median)) : (struct mt_cell){0};
+    if (known && c->spread.n >= MT_SPREAD_MIN)
+        row->cells[at] = mt_cell_bool(rank->outside);
+    row->cells[++at] = known_cell(d && !d->one_moment ? d->peak_ns : MT_UNKNOWN);
+    row->cells[mt_report_find_column(r, "at_end_b")] = known_cell(d ? d->at_end_b : MT_UNKNOWN);
+}
+
+static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)
+{
+    if (!mt_people_read())
+        mt_report_columns(r, "section");
+    mt_report_columns(r, ranks->staged ? "rank run stage -device" : "rank run -stage -device");
+    mt_report_columns(r, ranks->at_end ? "peak_b=ALIVE" : "peak_b");
+    mt_report_columns(r, "over_median_b -outlier peak_ns peak_step");
+    mt_report_column(r, "phase", NULL, MT_UNIT_NONE);
+    mt_report_columns(r, "reserved_peak_b oom_n at_end_b site=LARGEST_SITE");
+    r->keep_order = true;
+    r->empty = "there are no runs";
+}
+
+/* "the job", "stage 1". */
+static const char *cluster_words(struct mt_report *r, const struct mt_rank_cluster *c)
+{
+    return c->stage == MT_UNKNOWN ? "the job"
+                                  : mt_report_textf(r, "stage %lld", (long long)c->stage);
+}
+
+/* The outliers of a cluster; or why there are none to tell. */
+static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_report *r)
+{
+    enum { NAMED = 5 };
+    char figure[MT_HUMAN_MAX], median[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    const struct mt_rank_cluster *c = &ranks->clusters.v[k];
+    size_t named = 0;
+    if (c->spread.n < MT_SPREAD_MIN)
+        mt_report_footer(r, "%s: %s, too few to call one an outlier", cluster_words(r, c),
+                         mt_human_plural((int64_t)c->spread.n, "rank", n));
+    for (size_t i = 0; i < ranks->all.n; i++) {
+        const struct mt_rank *rank = &ranks->all.v[i];
+        if (rank->cluster != k || !rank->outside || named++ >= NAMED)
+            continue;
+        mt_report_footer(r, "outlier: %s with %s; the median of %s is %s", mt_rank_words(r, rank),
+                         mt_human_bytes(rank->figure_b, figure), cluster_words(r, c),
+                         mt_human_bytes(c->spread.median, median));
+    }
+    if (named > NAMED)
+        mt_report_footer(r, "and %zu more outliers", named - NAMED);
+}
+
+static void describe_outside(const struct mt_ranks *ranks, struct mt_report *r)
+{
+    for (size_t k = 0; k < ranks->clusters.n; k++)
+        describe_cluster(ranks, k, r);
+}
+
+static void describe(const struct mt_ranks *ranks, struct mt_report *r)
+{
+    char n[MT_HUMAN_LONG], figures[3][MT_HUMAN_MAX];
+    struct mt_spread s;
+    int64_t *known = mt_alloc((ranks->all.n + 1) * sizeof *known);
+    size_t known_n = 0, uncertain_n = 0;
+    for (size_t i = 0; i < ranks->all.n; i++) {
+        if (ranks->all.v[i].figure_b != MT_UNKNOWN)
+            known[known_n++] = ranks->all.v[i].figure_b;
+        uncertain_n += ranks->all.v[i].device && !ranks->all.v[i].certain;
+    }
+    mt_spread_of(known, known_n, &s);
+    free(known);
+    mt_human_plural((int64_t)ranks->all.n, "rank", n);
+    const char *group = *ranks->group ? ranks->group : NULL;
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s%s%s · %s", group ? group : "", group ? " · " : "", n, ranks->device);
+    if (known_n)
+        mt_buf_addf(&title, " · %s %s to %s, median %s", ranks->at_end ? "alive" : "peak",
+                    mt_human_bytes(s.least, figures[0]), mt_human_bytes(s.most, figures[1]),
+                    mt_human_bytes(s.median, figures[2]));
+    r->title = title.s;
+    mt_report_param(r, "group", mt_cell_text(mt_report_text(r, group)));
+    mt_report_param(r, "device", mt_cell_text(mt_report_text(r, ranks->device)));
+    mt_report_total(r, "rank_n", mt_cell_int((int64_t)ranks->all.n));
+    mt_report_total(r, "least_peak_b", known_cell(known_n ? s.least : MT_UNKNOWN));
+    mt_report_total(r, "median_peak_b", known_cell(known_n ? s.median : MT_UNKNOWN));
+    mt_report_total(r, "peak_b", known_cell(known_n ? s.most : MT_UNKNOWN));
+    if (known_n < ranks->all.n)
+        mt_report_note(r, "Nothing is known of the peak of %s on %s: these are not compared.",
+                       mt_human_plural((int64_t)(ranks->all.n - known_n), "rank", n),
+                       ranks->device);
+    if (uncertain_n)
+        mt_report_note(r,
+                       "The recordings of %s do not cover all of the peak, or leave something "
+                       "open: memtool info RUN says what.",
+                       mt_human_plural((int64_t)uncertain_n, "rank", n));
+    if (ranks->at_end)
+        mt_report_note(r, "The snapshots have no history: compared is what was alive when they "
+                          "were written. torch.cuda.memory._record_memory_history() records it.");
+}
+
+/* The columns that take reading the run itself. */
+static bool is_detail(const char *column)
+{
+    static const char *const details[] = {"peak_step", "phase", "reserved_peak_b", "oom_n", "site"};
+    for (size_t i = 0; column && i < MT_ARRAY_LEN(details); i++)
+        if (strcmp(column, details[i]) == 0)
+            return true;
+    return false;
+}
+
+static enum mt_status add_all_details(const struct mt_ranks *ranks, struct mt_report *r,
+                                      struct mt_err *err)
+{
+    const int run = mt_report_find_column(r, "run");
+    for (size_t i = 0; i < r->rows.n; i++)
+        for (size_t k = 0; k < ranks->all.n; k++)
+            if (strcmp(ranks->all.v[k].name, r->rows.v[i].cells[run].s) == 0)
+                MT_TRY(add_details(ranks, &ranks->all.v[k], r, &r->rows.v[i], err));
+    return MT_OK;
+}
+
+/* A row for each rank; what is slow to find out only for those shown, where that will do. */
+static enum mt_status add_ranks(const struct mt_ranks *ranks, struct mt_report *r,
+                                struct mt_err *err)
+{
+    const char *column = sort_key ? sort_key : "peak_b";
+    struct mt_rows chosen = rows;
+    bool early = rows.name || is_detail(sort_key);
+    chosen.columns = NULL;
+    add_columns(ranks, r);
+    for (size_t i = 0; i < ranks->all.n; i++)
+        add_row(ranks, &ranks->all.v[i], r);
+    if (early)
+        MT_TRY(add_all_details(ranks, r, err));
+    bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
+    mt_table_sort(r, &(struct mt_sort){column, !text, NULL, false});
+    MT_TRY(mt_rows_apply(&chosen, r, mt_rows_size(r, column, "peak_b"), err));
+    if (!early)
+        MT_TRY(add_all_details(ranks, r, err));
+    mt_rows_footer(&rows, r, NULL, "");
+    if (mt_people_read())
+        mt_report_hide_empty(r);
+    return MT_OK;
+}
+
+/* A row for each cluster. */
+static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_report *r,
+                                   struct mt_err *err)
+{
+    mt_report_columns(r, "stage rank_n=RANKS least_peak_b median_peak_b peak_b deviation_b "
+                         "outlier_n");
+    r->keep_order = true;
+    for (size_t i = 0; i < ranks->clusters.n; i++) {
+        const struct mt_rank_cluster *c = &ranks->clusters.v[i];
+        struct mt_row *row = mt_report_row(r);
+        const bool known = c->spread.n > 0;
+        int at = 0;
+        row->cells[at++] = known_cell(c->stage);
+        row->cells[at++] = mt_cell_int((int64_t)c->rank_n);
+        row->cells[at++] = known_cell(known ? c->spread.least : MT_UNKNOWN);
+        row->cells[at++] = known_cell(known ? c->spread.median : MT_UNKNOWN);
+        row->cells[at++] = known_cell(known ? c->spread.most : MT_UNKNOWN);
+        row->cells[at++] = known_cell(known ? c->spread.deviation : MT_UNKNOWN);
+        if (c->spread.n >= MT_SPREAD_MIN)
+            row->cells[at] = mt_cell_int((int64_t)c->outside_n);
+    }
+    if (!ranks->staged)
+        mt_report_note(r, "Nothing says that these ranks are stages of a pipeline: they are one "
+                          "cluster.");
+    MT_TRY(mt_rows_apply(&rows, r, "peak_b", err));
+    mt_rows_footer(&rows, r, NULL, "");
+    return MT_OK;
+}
+
+/* For people what the rank that has most holds beyond the median one is a report of its own; for
+ * programs it is a section. */
+static enum mt_status show_ranks(const struct mt_ranks *ranks, struct mt_report *r,
+                                 struct mt_err *err)
+{
+    struct mt_report more;
+    const struct mt_report *both[] = {r, &more};
+    const bool people = mt_people_read();
+    mt_report_init(&more, "memtool.ranks", 1);
+    enum mt_status st = add_ranks(ranks, r, err);
+    describe_outside(ranks, r);
+    if (st == MT_OK)
+        st = mt_ranks_compare(ranks, &rows, people ? &more : r, err);
+    if (st == MT_OK && rows.columns)
+        st = mt_rows_apply(&(struct mt_rows){.columns = rows.columns}, r, "", err);
+    if (st == MT_OK)
+        st = mt_show_all(both, people && more.columns.n ? 2 : 1, err);
+    mt_report_free(&more);
+    return st;
+}
+
+static enum mt_status refuse(const char *option, const char *value, const char *known,
+                             struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "%s does not take '%s'", option, value);
+    mt_err_hint(err, "It takes %s.", known);
+    return MT_EUSAGE;
+}
+
+static enum mt_status check_options(struct mt_err *err)
+{
+    static const char *const keys[] = {
+        "rank",    "run",   "peak_b",          "over_median_b", "at_end_b", "peak_step",
+        "peak_ns", "phase", "reserved_peak_b", "oom_n",         "site"};
+    if (by && strcmp(by, "cluster") != 0)
+        return refuse("--by", by, "cluster", err);
+    if (per && strcmp(per, "step") != 0)
+        return refuse("--per", per, "step", err);
+    if (by && per) {
+        MT_FAIL(err, MT_EUSAGE, "--by and --per cannot be combined");
+        mt_err_hint(err, "Ask for one of them.");
+        return MT_EUSAGE;
+    }
+    for (size_t i = 0; sort_key && i < MT_ARRAY_LEN(keys); i++)
+        if (strcmp(sort_key, keys[i]) == 0)
+            return MT_OK;
+    return sort_key ? refuse("--sort", sort_key,
+                             "rank, run, peak_b, over_median_b, peak_ns, peak_step, phase, "
+                             "reserved_peak_b, oom_n, at_end_b or site",
+                             err)
+                    : MT_OK;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    struct mt_ranks ranks = {0};
+    struct mt_report r;
+    enum mt_status st = MT_OK;
+    (void)exit_code;
+    MT_TRY(check_options(err));
+    mt_report_init(&r, "memtool.ranks", 1);
+    MT_TRY_OUT(mt_ranks_load(args, device_name, &ranks, &r, err));
+    describe(&ranks, &r);
+    if (!by && !per) {
+        st = show_ranks(&ranks, &r, err);
+        goto out;
+    }
+    MT_TRY_OUT(by ? add_clusters(&ranks, &r, err) : mt_ranks_per_step(&ranks, &rows, &r, err));
+    st = mt_show(&r, err);
+out:
+    mt_report_free(&r);
+    mt_ranks_free(&ranks);
+    return st;
+}
+
+static const struct mt_opt opts[] = {
+    {"by", 0, MT_OPT_STRING, &by, "KEY",
+     "cluster: a row for ranks that are alike by design, the stages of a pipeline"},
+    {"per", 0, MT_OPT_STRING, &per, "WHAT", "step: the peak of each rank in each step"},
+    {"sort", 's', MT_OPT_STRING, &sort_key, "COLUMN", "by this column (default: peak_b)"},
+    {"device", 0, MT_OPT_STRING, &device_name, "D",
+     "cpu, cuda, cuda:0, ... (default: the kind on which most bytes were allocated)"},
+    MT_ROWS_OPTS(rows, "in PEAK", "20"),
+    {0},
+};
+
+static const struct mt_values values[] = {
+    {"by", "cluster", NULL},
+    {"per", "step", NULL},
+    {"sort",
+     "rank run peak_b over_median_b peak_ns peak_step phase reserved_peak_b oom_n at_end_b site",
+     NULL},
+    {0}};
+
+static const struct mt_glossary_entry terms[] = {
+    {"outlier", "further from the median than 3.5 times the scaled median absolute deviation, and "
+                "than 5 % of it; of at least 4 ranks"},
+    {"cluster", "ranks of one stage of a pipeline, as the recorder (mesh_pp) or the file's name "
+                "(pp0) says; else all"},
+    {"rank", "as the recorder says (distributedInfo), else of the file's name: rank3, rank_3, or "
+             "the one number in which the names differ"},
+    {0}};
+static const struct mt_glossary words[] = {{"Terms", terms, NULL}, {0}};
+
+const struct mt_cmd mt_cmd_ranks = {
+    .name = "ranks",
+    .summary = "the ranks of a job side by side: which holds most, and what it holds more",
+    .usage = "[options] [GROUP | RUN RUN ...]",
+    .examples = "  memtool import traces/ --group job42\n"
+                "  memtool ranks job42\n"
+                "  memtool ranks dumps/*.pickle\n"
+                "  memtool ranks job42 --per step\n",
+    .opts = opts,
+    .values = values,
+    .words = words,
+    .args_max = 100000,
+    .run = run,
+};

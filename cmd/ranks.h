@@ -1,0 +1,79 @@
+/*
+ * ranks.h - the runs of a job side by side, one for each rank.
+ */
+#ifndef MT_RANKS_CMD_H
+#define MT_RANKS_CMD_H
+
+#include "cmd/cmd.h"
+#include "cmd/rows.h"
+#include "lib/analysis/spread.h"
+#include "lib/run/job.h"
+
+struct mt_rank {
+    const char *ref; /* as the command line names it; NULL: it is of the group */
+    int64_t id;
+    char name[256], source[512];
+    struct mt_job_place place;
+    struct mt_run_device *devices; /* all; the one with most bytes allocated first */
+    size_t device_n;
+    const struct mt_run_device *device; /* of these the one compared; NULL: it has none such */
+    int64_t figure_b;                   /* what ranks are compared by; MT_UNKNOWN */
+    bool *peaks_known;                  /* of each device: its recording covers all of its peak */
+    bool certain;                       /* that of the one compared does */
+    bool outside;                       /* of what is usual in its cluster */
+    size_t cluster;
+};
+
+/* Ranks that are alike by design: all, or those of a stage of a pipeline. */
+struct mt_rank_cluster {
+    int64_t stage; /* MT_UNKNOWN: of the whole job, or of no known stage */
+    struct mt_spread spread;
+    size_t median, most; /* ranks, by index; the former of the spread's median */
+    size_t outside_n, rank_n;
+};
+
+struct mt_ranks {
+    struct mt_db *db; /* of the group; NULL: runs are named one by one */
+    char group[256];  /* "": none */
+    MT_VEC(struct mt_rank) all;
+    MT_VEC(struct mt_rank_cluster) clusters; /* by stage; each has ranks */
+    bool at_end;                             /* compared is what was alive when they were dumped:
+                                                none has a history */
+    bool staged;                             /* clusters are stages */
+    char device[32];                         /* what the compared device is called, or its kind */
+};
+
+/*
+ * The runs of a group (NULL: the one that a run joined last), or those named: names or files.
+ * device NULL: of the kind that most was allocated on. Of several runs of a rank the one that had
+ * most stays; notes tell. Free it also on failure. Errors: of mt_open_run; MT_EUSAGE: there is no
+ * group, or a single run.
+ */
+enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
+                             struct mt_report *notes, struct mt_err *err);
+void mt_ranks_free(struct mt_ranks *r);
+
+/* The index of the rank with the largest figure; all.n: no figure is known. */
+size_t mt_ranks_most(const struct mt_ranks *r);
+
+/* Opens the run of a rank; close *db with mt_ranks_close. */
+enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,
+                             struct mt_db **db, struct mt_run *run, struct mt_err *err);
+void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db);
+
+/* "rank 3", or the run's name where its rank is not known. */
+const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank);
+
+/*
+ * What the rank that has most holds at its peak beyond the median one of its cluster, by site: a
+ * report of its own, empty where there is nothing to compare. Errors: MT_EDB.
+ */
+enum mt_status mt_ranks_compare(const struct mt_ranks *r, const struct mt_rows *rows,
+                                struct mt_report *out, struct mt_err *err);
+
+/* A row for each step of each rank; for people a line of shades for each rank. Errors: MT_EUSAGE:
+ * no rank has steps; MT_EDB. */
+enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows *rows,
+                                 struct mt_report *out, struct mt_err *err);
+
+#endif

@@ -1,0 +1,352 @@
+/* The runs of a job: which they are, which device of each is compared, and how they lie apart. */
+#include "cmd/common.h"
+#include "cmd/ranks.h"
+#include "cmd/view.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/model/process.h"
+#include "lib/usage/gaps.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,
+                             struct mt_db **db, struct mt_run *run, struct mt_err *err)
+{
+    *db = r->db;
+    return rank->ref ? mt_open_run(rank->ref, db, run, err) : mt_run_get(r->db, rank->id, run, err);
+}
+
+void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db)
+{
+    if (db != r->db)
+        mt_db_close(db);
+}
+
+static void free_rank(const struct mt_rank *rank)
+{
+    free(rank->devices);
+    free(rank->peaks_known);
+}
+
+void mt_ranks_free(struct mt_ranks *r)
+{
+    for (size_t i = 0; i < r->all.n; i++)
+        free_rank(&r->all.v[i]);
+    mt_vec_free(&r->all);
+    mt_vec_free(&r->clusters);
+    mt_db_close(r->db);
+}
+
+const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank)
+{
+    if (rank->place.rank == MT_UNKNOWN)
+        return mt_report_text(r, rank->name);
+    return mt_report_textf(r, "rank %lld", (long long)rank->place.rank);
+}
+
+/* Reads what is known of a rank; what it is compared by is not. */
+static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id, struct mt_err *err)
+{
+    struct mt_run run;
+    struct mt_db *db = NULL;
+    struct mt_rank *rank = mt_vec_push(&r->all);
+    *rank = (struct mt_rank){.ref = ref, .id = id, .figure_b = MT_UNKNOWN};
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_ranks_open(r, rank, &db, &run, err));
+    rank->id = run.id;
+    snprintf(rank->name, sizeof rank->name, "%s", run.name);
+    snprintf(rank->source, sizeof rank->source, "%s", run.source);
+    MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
+    MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
+    rank->peaks_known = mt_alloc((rank->device_n + 1) * sizeof *rank->peaks_known);
+    for (size_t i = 0; i < rank->device_n; i++) {
+        unsigned gaps;
+        MT_TRY_OUT(mt_run_gaps(db, &run, &rank->devices[i], &gaps, err));
+        rank->peaks_known[i] = mt_peak_is_known(&rank->devices[i], gaps);
+    }
+out:
+    mt_ranks_close(r, db);
+    return st;
+}
+
+/* "cuda" of "cuda:3". */
+static size_t kind_length(const char *device)
+{
+    return strcspn(device, ":");
+}
+
+static bool is_kind(const struct mt_run_device *d, const char *wanted)
+{
+    size_t n = kind_length(d->name);
+    return strcmp(d->name, wanted) == 0 || (strlen(wanted) == n && !strncmp(d->name, wanted, n));
+}
+
+/* What was allocated on the devices of that kind, of all ranks; where no one counts that, what they
+ * had at most. */
+static double allocated_on(const struct mt_ranks *r, const char *device)
+{
+    char kind[sizeof r->device];
+    double sum = 0;
+    snprintf(kind, sizeof kind, "%.*s", (int)kind_length(device), device);
+    for (size_t i = 0; i < r->all.n; i++)
+        for (size_t k = 0; k < r->all.v[i].device_n; k++) {
+            const struct mt_run_device *d = &r->all.v[i].devices[k];
+            int64_t bytes = d->alloc_b != MT_UNKNOWN ? d->alloc_b : d->peak_b;
+            sum += is_kind(d, kind) && bytes > 0 ? (double)bytes : 0;
+        }
+    return sum;
+}
+
+static void choose_kind(struct mt_ranks *r, const char *asked)
+{
+    double most = -1;
+    if (asked) {
+        snprintf(r->device, sizeof r->device, "%s", asked);
+        return;
+    }
+    for (size_t i = 0; i < r->all.n; i++)
+        for (size_t k = 0; k < r->all.v[i].device_n; k++) {
+            const char *name = r->all.v[i].devices[k].name;
+            double sum = mt_process_is_child(name) ? -1 : allocated_on(r, name);
+            if (sum > most) {
+                most = sum;
+                snprintf(r->device, sizeof r->device, "%.*s", (int)kind_length(name), name);
+            }
+        }
+}
+
+/* The first device of the kind is the one with most allocated. */
+static enum mt_status choose_devices(struct mt_ranks *r, const char *asked, struct mt_err *err)
+{
+    size_t found = 0, moments = 0;
+    choose_kind(r, asked);
+    for (size_t i = 0; i < r->all.n; i++) {
+        struct mt_rank *rank = &r->all.v[i];
+        for (size_t k = 0; k < rank->device_n && !rank->device; k++)
+            if (is_kind(&rank->devices[k], r->device))
+                rank->device = &rank->devices[k];
+        if (!rank->device)
+            continue;
+        rank->certain = rank->peaks_known[rank->device - rank->devices];
+        found++;
+        moments += rank->device->one_moment != 0;
+    }
+    r->at_end = moments == found;
+    if (found)
+        return MT_OK;
+    if (asked) {
+        MT_FAIL(err, MT_EUSAGE, "no rank has a device '%s'", asked);
+        mt_err_hint(err, "`memtool info %s` lists the devices of a run.", r->all.v[0].name);
+        return MT_EUSAGE;
+    }
+    MT_FAIL(err, MT_EUSAGE, "no rank has memory records");
+    mt_err_hint(err, "Record them with profile(profile_memory=True), or dump snapshots "
+                     "(docs/recording.md).");
+    return MT_EUSAGE;
+}
+
+/* What is known of one moment is no peak. */
+static void take_figures(struct mt_ranks *r)
+{
+    for (size_t i = 0; i < r->all.n; i++) {
+        struct mt_rank *rank = &r->all.v[i];
+        const struct mt_run_device *d = rank->device;
+        if (d && (r->at_end || !d->one_moment))
+            rank->figure_b = d->peak_b;
+        if (rank->figure_b < 0) /* of damaged databases, too */
+            rank->figure_b = MT_UNKNOWN;
+    }
+}
+
+/* Where neither the recorder nor the word "rank" says which rank a run is of: the one number in
+ * which their files, or their names, differ. */
+static void number_ranks(struct mt_ranks *r)
+{
+    const char **texts = mt_alloc(2 * (r->all.n + 1) * sizeof *texts);
+    int64_t *numbers = mt_alloc((r->all.n + 1) * sizeof *numbers);
+    bool unknown = true;
+    for (size_t i = 0; i < r->all.n; i++) {
+        unknown &= r->all.v[i].place.rank == MT_UNKNOWN;
+        texts[i] = r->all.v[i].source;
+        texts[r->all.n + i] = r->all.v[i].name;
+    }
+    if (unknown && (mt_numbers_apart(texts, r->all.n, numbers) ||
+                    mt_numbers_apart(texts + r->all.n, r->all.n, numbers)))
+        for (size_t i = 0; i < r->all.n; i++)
+            r->all.v[i].place.rank = numbers[i];
+    free(numbers);
+    free(texts);
+}
+
+/* In order of rank, those of a rank by what they had, those of no known rank last; the earlier run
+ * first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct mt_rank *x = a, *y = b;
+    const int64_t p = x->place.rank, q = y->place.rank;
+    if (p != q)
+        return p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
+    if (p != MT_UNKNOWN && x->figure_b != y->figure_b)
+        return x->figure_b > y->figure_b ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Of several runs of a rank the one that had most stays. */
+static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, ranks_n = 0;
+    char runs[MT_HUMAN_LONG];
+    const char *example = NULL;
+    qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *last = n ? &r->all.v[n - 1] : NULL, *this = &r->all.v[i];
+        bool again = last && this->place.rank != MT_UNKNOWN && last->place.rank == this->place.rank;
+        if (!again) {
+            ranks_n++;
+            r->all.v[n++] = *this;
+            continue;
+        }
+        if (!example)
+            example = mt_rank_words(notes, last);
+        free_rank(this);
+    }
+    if (example)
+        mt_report_note(notes,
+                       "%s of %zu ranks are further runs of a rank, such as %s: of each rank the "
+                       "run with the highest peak is shown.",
+                       mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example);
+    r->all.n = n;
+}
+
+/* Ranks that the job had, as recorders say, and that are not there. */
+static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
+{
+    enum { NAMED = 8 };
+    struct mt_buf names = {0};
+    int64_t rank_n = MT_UNKNOWN, missing_n = 0, next = 0;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (r->all.v[i].place.rank_n > rank_n)
+            rank_n = r->all.v[i].place.rank_n;
+    for (size_t i = 0; i <= r->all.n && rank_n > 0; i++) {
+        int64_t rank = i < r->all.n ? r->all.v[i].place.rank : rank_n;
+        if (rank < 0 || rank > rank_n)
+            continue;
+        for (; next < rank && missing_n < NAMED; next++)
+            mt_buf_addf(&names, "%s%lld", missing_n++ ? ", " : "", (long long)next);
+        missing_n += next < rank ? rank - next : 0;
+        next = rank + 1;
+    }
+    if (missing_n)
+        mt_report_note(notes, "Of the %lld ranks of the job %lld %s not among these runs: %s%s.",
+                       (long long)rank_n, (long long)missing_n, missing_n == 1 ? "is" : "are",
+                       names.s, missing_n > NAMED ? ", ..." : "");
+    mt_buf_free(&names);
+}
+
+static int by_stage(const void *a, const void *b)
+{
+    const struct mt_rank_cluster *x = a, *y = b;
+    return x->stage < y->stage ? -1 : x->stage > y->stage;
+}
+
+/* A cluster for each stage where stages are known and several, else one of all. */
+static void add_clusters(struct mt_ranks *r)
+{
+    for (size_t i = 0; i < r->all.n; i++)
+        r->staged |= r->all.v[i].place.stage != r->all.v[0].place.stage;
+    for (size_t i = 0; i < r->all.n; i++) {
+        int64_t stage = r->staged ? r->all.v[i].place.stage : MT_UNKNOWN;
+        size_t k = 0;
+        while (k < r->clusters.n && r->clusters.v[k].stage != stage)
+            k++;
+        if (k == r->clusters.n)
+            *mt_vec_push(&r->clusters) = (struct mt_rank_cluster){.stage = stage};
+    }
+    if (r->clusters.n)
+        qsort(r->clusters.v, r->clusters.n, sizeof *r->clusters.v, by_stage);
+    for (size_t i = 0; i < r->all.n; i++)
+        for (size_t k = 0; k < r->clusters.n; k++)
+            if (!r->staged || r->clusters.v[k].stage == r->all.v[i].place.stage)
+                r->all.v[i].cluster = k;
+}
+
+/* How the ranks of a cluster lie apart, and which lie outside. */
+static void judge_cluster(struct mt_ranks *r, size_t k)
+{
+    struct mt_rank_cluster *c = &r->clusters.v[k];
+    size_t n = 0;
+    int64_t *figures = mt_alloc((r->all.n + 1) * sizeof *figures);
+    size_t *of = mt_alloc((r->all.n + 1) * sizeof *of);
+    for (size_t i = 0; i < r->all.n; i++) {
+        c->rank_n += r->all.v[i].cluster == k;
+        if (r->all.v[i].cluster != k || r->all.v[i].figure_b == MT_UNKNOWN)
+            continue;
+        figures[n] = r->all.v[i].figure_b;
+        of[n++] = i;
+    }
+    mt_spread_of(figures, n, &c->spread);
+    c->median = n ? of[c->spread.median_at] : 0;
+    c->most = c->median;
+    for (size_t i = 0; i < n; i++) {
+        struct mt_rank *rank = &r->all.v[of[i]];
+        rank->outside =
+            mt_spread_is_outside(&c->spread, rank->figure_b, rank->device->doubt_at_peak_b);
+        c->outside_n += rank->outside;
+        if (rank->figure_b > r->all.v[c->most].figure_b)
+            c->most = of[i];
+    }
+    free(of);
+    free(figures);
+}
+
+size_t mt_ranks_most(const struct mt_ranks *r)
+{
+    size_t most = r->all.n;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (r->all.v[i].figure_b != MT_UNKNOWN &&
+            (most == r->all.n || r->all.v[i].figure_b > r->all.v[most].figure_b))
+            most = i;
+    return most;
+}
+
+/* The runs of the group, the oldest first. */
+static enum mt_status load_group(struct mt_ranks *r, struct mt_err *err)
+{
+    struct mt_run_ids ids = {0};
+    enum mt_status st = mt_runs_of_group(r->db, r->group, INT64_MAX, &ids, err);
+    for (size_t i = ids.n; i-- > 0 && st == MT_OK;)
+        st = load_rank(r, NULL, ids.v[i], err);
+    mt_vec_free(&ids);
+    return st;
+}
+
+/* One argument is a group; several are runs or files. */
+static enum mt_status load_all(struct mt_ranks *r, const struct mt_args *args, struct mt_err *err)
+{
+    for (size_t i = 0; args->n > 1 && i < args->n; i++)
+        MT_TRY(load_rank(r, args->v[i], 0, err));
+    if (args->n > 1)
+        return MT_OK;
+    MT_TRY(mt_open_for_reading(&r->db, err));
+    if (args->n)
+        snprintf(r->group, sizeof r->group, "%s", args->v[0]);
+    else
+        MT_TRY(mt_group_latest(r->db, r->group, sizeof r->group, err));
+    return load_group(r, err);
+}
+
+enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
+                             struct mt_report *notes, struct mt_err *err)
+{
+    MT_TRY(load_all(out, args, err));
+    number_ranks(out);
+    MT_TRY(choose_devices(out, device, err));
+    take_figures(out);
+    keep_one_each(out, notes);
+    note_missing(out, notes);
+    add_clusters(out);
+    for (size_t k = 0; k < out->clusters.n; k++)
+        judge_cluster(out, k);
+    return MT_OK;
+}

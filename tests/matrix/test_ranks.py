@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""memtool ranks: figures equal those of the recorder's own running total, and of the reports on each run."""
+
+import glob
+import gzip
+import json
+import os
+import re
+import shutil
+
+import mt
+
+m = mt.Matrix()
+SAMPLES = os.environ["SAMPLES"]
+RECORDINGS = os.path.join(SAMPLES, "..", "tests", "recordings", "ranks")
+
+
+def replayed(path):
+    """Of a trace: rank, ranks of the job, the highest sum of its memory records, and that of each step."""
+    with gzip.open(path, "rt") as file:
+        trace = json.load(file)
+    steps, records = [], []
+    for event in trace["traceEvents"]:
+        step = re.match(r"ProfilerStep#(\d+)$", str(event.get("name")))
+        if step and event.get("ph") == "X" and event.get("cat") == "user_annotation":
+            steps.append((event["ts"], int(step[1])))
+        if event.get("name") == "[memory]":
+            records.append((event["ts"], event["args"]["Bytes"]))
+    records.sort(key=lambda record: record[0])
+    starts = sorted(steps)
+    level = peak = 0
+    by_step = {number: 0 for _, number in starts}
+    at = -1
+    for ts, size in records:
+        while at + 1 < len(starts) and starts[at + 1][0] <= ts:
+            at += 1
+            by_step[starts[at][1]] = level
+        level += size
+        peak = max(peak, level)
+        if at >= 0:
+            by_step[starts[at][1]] = max(by_step[starts[at][1]], level)
+    # A step that begins between two records starts with what is there.
+    return trace["distributedInfo"]["rank"], trace["distributedInfo"]["world_size"], peak, by_step
+
+
+def look_at(group, files, stages):
+    truth = {rank: (peak, steps) for rank, _, peak, steps in map(replayed, files)}
+    answer = m.json("ranks", group)
+    rows = [row for row in answer["rows"] if row["section"] == "rank"]
+    m.check(sorted(row["rank"] for row in rows) == sorted(truth), group, "ranks", [row["rank"] for row in rows])
+    for row in rows:
+        older = m.json("peak", row["run"])["totals"]["peak_b"]
+        m.check(row["peak_b"] == older, group, "peak of ranks and of peak", row["rank"], row["peak_b"], older)
+        m.check(row["stage"] == stages.get(row["rank"]), group, "stage", row["rank"], row["stage"])
+        at_peak = m.rows("peak", row["run"])
+        m.check(row["site"] == max(at_peak, key=lambda site: site["at_peak_b"])["site"], group, "largest site", row["rank"], row["site"])
+        window = m.json("peak", row["run"], "--step", str(row["peak_step"]))["totals"]
+        m.check(window["peak_b"] == row["peak_b"] and window["at_ns"] == row["peak_ns"], group, "step of the peak", row["rank"])
+    steps = m.rows("ranks", group, "--per", "step")
+    m.check(len(steps) == sum(len(s) for _, s in truth.values()), group, "rows per step", len(steps))
+    for row in steps:
+        same = [s for s in m.rows("peak", row["run"], "--per", "step") if s["step"] == row["step"]]
+        m.check(len(same) == 1 and same[0]["peak_b"] == row["peak_b"], group, "peak per step", row)
+    # What the rank with most holds more adds up to the difference of the peaks.
+    more = [row for row in answer["rows"] if row["section"] == "outlier"]
+    if more:
+        most = max(rows, key=lambda row: row["peak_b"])
+        base = [row for row in rows if row["run"] == answer["totals"]["compared_to"]]
+        m.check(len(base) == 1 and mt.total(more, "at_peak_delta_b") == most["peak_b"] - base[0]["peak_b"], group, "sum of what it holds more")
+        m.check(all(row["new_at_peak_b"] - row["base_at_peak_b"] == row["at_peak_delta_b"] for row in more), group, "differences")
+    return rows, truth, more
+
+
+def import_group(group, files):
+    m.run("import", *files, "--group", group)
+
+
+data, stages = sorted(glob.glob(os.path.join(SAMPLES, "ranks", "*.gz"))), sorted(glob.glob(os.path.join(RECORDINGS, "*.gz")))
+m.check(len(data) == 4 and len(stages) == 4, "recordings", len(data), len(stages))
+import_group("data", data)
+rows, truth, more = look_at("data", data, {})
+for row in rows:  # no free in these is of a block that is older than the recording
+    m.check(row["peak_b"] == truth[row["rank"]][0], "peak of the raw records", row["rank"], row["peak_b"], truth[row["rank"]][0])
+m.check([row["rank"] for row in rows if row["outlier"]] == [2], "outlier", [row["rank"] for row in rows if row["outlier"]])
+m.check(rows[0]["rank"] == 2 and more, "the largest is first")
+import_group("stages", stages)
+look_at("stages", stages, {0: 0, 1: 0, 2: 1, 3: 1})
+clusters = m.rows("ranks", "stages", "--by", "cluster")
+m.check([(row["stage"], row["rank_n"], row["outlier_n"]) for row in clusters] == [(0, 2, None), (1, 2, None)], "clusters", clusters)
+
+# Files that are given in place of a group get the same answers.
+for group, files in (("data", data), ("stages", stages)):
+    for options in ([], ["--per", "step"], ["--by", "cluster"]):
+        one, other = m.rows("ranks", group, *options), m.rows("ranks", *files, *options)
+        m.check([{**row, "run": None} for row in one] == [{**row, "run": None} for row in other], group, "files", options, one, other)
+
+# Without being told by the recorder: by the names, whatever order they come in; one rank twice; one missing.
+os.mkdir("job")
+for i, path in enumerate(reversed(data)):
+    with gzip.open(path, "rt") as file:
+        text = re.sub(r'"distributedInfo": .*', "", file.read())
+    for name in (f"job/dump_{i}.json", f"job/oom_rank-{i}_17.json"):
+        with open(name, "w") as out:
+            out.write(text.replace('"schemaVersion": 1', f'"schemaVersion": 1, "made_for": "{name}"'))
+import_group("numbers", sorted(glob.glob("job/dump_*")))
+m.check({row["rank"]: row["peak_b"] for row in m.rows("ranks", "numbers") if row["section"] == "rank"}
+        == {3 - rank: peak for rank, (peak, _) in truth.items()}, "numbers in names")
+import_group("words", sorted(glob.glob("job/oom_*")))
+m.check({row["rank"]: row["peak_b"] for row in m.rows("ranks", "words") if row["section"] == "rank"}
+        == {3 - rank: peak for rank, (peak, _) in truth.items()}, "ranks in names")
+m.run("import", *data[:1], *data[3:], "--group", "some")
+_, _, err = m.run("ranks", "some")
+m.check("Of the 4 ranks of the job 2 are not among these runs: 1, 2." in err, "missing ranks", err)
+os.mkdir("later")
+for path in data:
+    with gzip.open(path, "rt") as file:
+        text = file.read().replace('"schemaVersion": 1', '"schemaVersion": 1, "again": 1')
+    with open(os.path.join("later", os.path.basename(path)[:-3]), "w") as out:
+        out.write(text)
+import_group("twice", data + sorted(glob.glob("later/*")))
+again = m.json("ranks", "twice")
+m.check(len([row for row in again["rows"] if row["section"] == "rank"]) == 4, "one run of each rank", again["notes"])
+m.check(any("further runs of a rank" in note for note in again["notes"]), "further runs are noted", again["notes"])
+
+# What recorders say may be anything.
+os.mkdir("odd")
+ODD = ["1", '"x"', "null", "[]", '{"rank": "1"}', '{"rank": 1.5, "world_size": -3}', '{"rank": 99999999999999999999}',
+       '{"rank": -1, "world_size": 9223372036854775807, "pg_config": 7}', '{"rank": 2, "pg_config": ["a", 1, {"ranks": 5, "pg_desc": "mesh_pp"}]}',
+       '{"rank": 3, "pg_config": [{"pg_desc": ["mesh_pp"], "ranks": [3]}]}', '{"rank": 4, "pg_config": [{"pg_desc": "mesh_pp", "ranks": [9, 4]}]}']
+for i, told in enumerate(ODD):
+    with gzip.open(data[0], "rt") as file:
+        text = re.sub(r'"distributedInfo": .*', lambda _: f'"distributedInfo": {told},', file.read())
+    with open(f"odd/{'abcdefghijk'[i]}.json", "w") as out:
+        out.write(text)
+m.run("import", *sorted(glob.glob("odd/*")), "--group", "odd", codes=(0, 2))
+odd = [row for row in m.rows("ranks", "odd") if row["section"] == "rank"]
+m.check(len(odd) >= 8 and all(row["peak_b"] == truth[0][0] for row in odd), "odd places", len(odd))
+m.check([row["stage"] for row in odd if row["rank"] == 4] == [1], "the stage of rank 4", odd)
+for options in ([], ["--per", "step"], ["--by", "cluster"], ["--sort", "rank"], ["--sort", "site", "--name", "relu"], ["--limit", "1"],
+                ["--format", "markdown"], ["--columns", "rank,site"], ["--device", "cpu"]):
+    for group in ("data", "odd", "stages", "numbers"):
+        m.run("ranks", group, *options)
+for refused in (["nothing"], ["data", "--by", "site"], ["data", "--per", "name"], ["data", "--device", "cuda"], ["data", "--sort", "x"]):
+    m.run("ranks", *refused, codes=(2,))
+shutil.rmtree("odd")
+m.finish(200)

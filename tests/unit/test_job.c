@@ -1,0 +1,77 @@
+/* Which rank a file is of, by its name. */
+#include "rows.h"
+
+#include "lib/run/job.h"
+#include <string.h>
+
+struct behind_row {
+    const char *name;
+    const char *path, *word;
+    int64_t expected;
+};
+
+static const struct behind_row behind_rows[] = {
+    {"a number right behind the word", "rank12.json", "rank", 12},
+    {"an underscore between", "traces/rank_3.json.gz", "rank", 3},
+    {"a dash between", "cpu_only_rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz", "rank", 34},
+    {"the time behind it is not it", "oom_rank-12_1699999999.pickle", "rank", 12},
+    {"vLLM: the rank, not its coordinates", "dp1_pp0_tp2_rank12.1699.pt.trace.json.gz", "rank", 12},
+    {"the stage among the coordinates", "dp1_pp3_tp2_rank12.1699.pt.trace.json.gz", "pp", 3},
+    {"the folder, where the name says nothing", "job/rank_12/dump.pickle", "rank", 12},
+    {"the name before the folder", "rank_1/rank_12.pickle", "rank", 12},
+    {"only the folder right above", "rank_1/x/dump.pickle", "rank", MT_UNKNOWN},
+    {"no part of another word", "frank12.json", "rank", MT_UNKNOWN},
+    {"not the rank on its machine", "local_rank3.json", "rank", MT_UNKNOWN},
+    {"the job's rank beside that of the machine", "rank9_local_rank3.json", "rank", 9},
+    {"no number", "rank_non_gpu.json.gz", "rank", MT_UNKNOWN},
+    {"the last one counts", "rank1_of_rank8.json", "rank", 8},
+    {"rank 0", "iteration_10/rank0_memory_snapshot.pickle", "rank", 0},
+    {"too many digits for a rank", "rank1234567890.json", "rank", MT_UNKNOWN},
+    {"the word alone", "rank", "rank", MT_UNKNOWN},
+    {"the word and a mark alone", "rank_", "rank", MT_UNKNOWN},
+    {"nothing", "", "rank", MT_UNKNOWN},
+    {"capitals are another word", "RANK3", "rank", MT_UNKNOWN},
+};
+
+static void test_behind(void **state)
+{
+    const struct behind_row *r = *state;
+    assert_int_equal(mt_number_behind(r->path, r->word), r->expected);
+}
+
+struct apart_row {
+    const char *name;
+    const char *texts[3];
+    bool apart;
+    int64_t expected[3];
+};
+
+static const struct apart_row apart_rows[] = {
+    {"one number apart", {"dump_0.pickle", "dump_1.pickle", "dump_2.pickle"}, true, {0, 1, 2}},
+    {"digits that numbers share", {"d10.p", "d11.p", "d1.p"}, true, {10, 11, 1}},
+    {"of unlike length", {"d8.p", "d9.p", "d10.p"}, true, {8, 9, 10}},
+    {"digits shared at the end", {"d10", "d20", "d30"}, true, {10, 20, 30}},
+    {"nothing around the number", {"5", "6", "71"}, true, {5, 6, 71}},
+    {"two numbers apart", {"a0_b0", "a0_b1", "a1_b0"}, false, {0}},
+    {"two are equal", {"d1.p", "d1.p", "d2.p"}, false, {0}},
+    {"the same number, written twice", {"d1.p", "d01.p", "d2.p"}, false, {0}},
+    {"one has no number", {"d.p", "d1.p", "d2.p"}, false, {0}},
+    {"no numbers", {"a", "b", "c"}, false, {0}},
+};
+
+static void test_apart(void **state)
+{
+    const struct apart_row *r = *state;
+    int64_t out[3] = {-1, -1, -1};
+    assert_int_equal(mt_numbers_apart(r->texts, 3, out), r->apart);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(out[i], r->apart ? r->expected[i] : -1);
+}
+
+int main(void)
+{
+    static struct row_tests t;
+    ROWS_ADD(&t, test_behind, behind_rows);
+    ROWS_ADD(&t, test_apart, apart_rows);
+    return ROWS_RUN(&t, "job");
+}
