@@ -6,6 +6,8 @@
 #include "cmd/output.h"
 #include "cmd/repeats.h"
 #include "lib/model/kind_words.h"
+#include <string.h>
+#include <unistd.h>
 
 static bool baseline;
 static const char *group, *format;
@@ -88,12 +90,41 @@ static enum mt_status choose_format(struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* Options that the format has no use for. Measures are a matter of call paths. */
+static enum mt_status check_options(struct mt_err *err)
+{
+    const struct {
+        unsigned bit;
+        bool given;
+        const char *name;
+    } options[] = {{MT_EXPORT_AT, asked.at != NULL, "at"},
+                   {MT_EXPORT_MEASURE, asked.measure && !asked.format->stacks, "measure"},
+                   {MT_EXPORT_MIN, asked.min_b >= 0, "min"},
+                   {MT_EXPORT_DEVICE, asked.device != NULL, "device"},
+                   {MT_EXPORT_TRACE, asked.trace != NULL, "trace"}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
+        if (!options[i].given || asked.format->takes & options[i].bit)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "%s has no use for --%s", asked.format->name, options[i].name);
+        mt_err_hint(err, "Nothing was written. Leave out --%s.", options[i].name);
+        return MT_EUSAGE;
+    }
+    if (asked.format->binary && mt_output_is_stdout() && isatty(STDOUT_FILENO)) {
+        MT_FAIL(err, MT_EUSAGE, "%s is no text to show on a terminal", asked.format->name);
+        mt_err_hint(err, "Nothing was written. Name a file: -o run%.*s.",
+                    (int)strcspn(asked.format->endings, " "), asked.format->endings);
+        return MT_EUSAGE;
+    }
+    return MT_OK;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    bool stacks = format || asked.at || asked.device || asked.measure || asked.min_b >= 0;
-    if (baseline && stacks) {
-        MT_FAIL(err, MT_EUSAGE, "--baseline beside options of call paths");
+    bool others =
+        format || asked.at || asked.device || asked.measure || asked.trace || asked.min_b >= 0;
+    if (baseline && others) {
+        MT_FAIL(err, MT_EUSAGE, "--baseline beside options of other formats");
         mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
         return MT_EUSAGE;
     }
@@ -105,14 +136,17 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         mt_err_hint(err, "Nothing was written. Name one run.");
         return MT_EUSAGE;
     }
-    return mt_export_stacks(args, &asked, err);
+    MT_TRY(check_options(err));
+    return asked.format->stacks ? mt_export_stacks(args, &asked, err)
+                                : mt_export_counters(args, &asked, err);
 }
 
 static const struct mt_opt opts[] = {
     {"format", 0, MT_OPT_STRING, &format, "FORMAT",
-     "call paths, for other programs: pprof, collapsed, speedscope, dhat (default: by the ending "
-     "of "
-     "-o: .pb.gz, .folded, .speedscope.json, .dhat.json)"},
+     "call paths: pprof, collapsed, speedscope, dhat; curves: perfetto, perfetto-json, "
+     "perfetto-tar "
+     "(default: by the ending of -o: .pb.gz, .folded, .speedscope.json, .dhat.json, .pftrace, "
+     ".perfetto.json, .perfetto.tar)"},
     {"at", 0, MT_OPT_STRING, &asked.at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
     {"measure", 0, MT_OPT_STRING, &asked.measure, "M",
@@ -120,7 +154,10 @@ static const struct mt_opt opts[] = {
      "alive)"},
     {"min", 0, MT_OPT_SIZE, &asked.min_b, "SIZE",
      "fold siblings smaller than this into [other]; 0 = none (default: 0.01 % of the sum)"},
-    MT_DEVICE_OPT(asked.device),
+    {"device", 0, MT_OPT_STRING, &asked.device, "D",
+     "cpu, cuda:0, ... (default: of call paths the one with most bytes allocated; of curves all)"},
+    {"trace", 0, MT_OPT_STRING, &asked.trace, "FILE",
+     "where the recording is, for perfetto-tar (default: where it was imported from)"},
     {"baseline", 0, MT_OPT_FLAG, &baseline, NULL,
      "what memtool check --baseline FILE compares with: JSON to keep in git"},
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
@@ -128,9 +165,10 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_values values[] = {{"format", "pprof collapsed speedscope dhat", NULL},
-                                          {"measure", mt_export_measures, NULL},
-                                          {0}};
+static const struct mt_values values[] = {
+    {"format", "pprof collapsed speedscope dhat perfetto perfetto-json perfetto-tar", NULL},
+    {"measure", mt_export_measures, NULL},
+    {0}};
 static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
 
 const struct mt_cmd mt_cmd_export = {
@@ -138,13 +176,14 @@ const struct mt_cmd mt_cmd_export = {
     .summary = "write a run for other programs, or a baseline for memtool check",
     .usage = "--format FORMAT | --baseline [options] [RUN ...]",
     .examples = "  memtool export base -o base.pb.gz\n"
+                "  memtool export base -o base.pftrace\n"
                 "  memtool export --format collapsed --measure allocated base | less\n"
                 "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
     .values = values,
     .words = words,
-    .formats = "json, pprof, collapsed, speedscope, dhat",
+    .formats = "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar",
     .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,

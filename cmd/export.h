@@ -12,6 +12,7 @@ struct mt_export_asked {
     const struct mt_export_format *format;
     const char *at, *device; /* NULL: not given */
     const char *measure;     /* the same */
+    const char *trace;       /* the same */
     int64_t min_b;           /* -1: the same */
 };
 
@@ -21,5 +22,9 @@ extern const char mt_export_measures[];
 /* Writes call paths of a run (of the argument) in a format of stacks. */
 enum mt_status mt_export_stacks(const struct mt_args *args, const struct mt_export_asked *asked,
                                 struct mt_err *err);
+
+/* The same for a format of curves. */
+enum mt_status mt_export_counters(const struct mt_args *args, const struct mt_export_asked *asked,
+                                  struct mt_err *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
 #include <string.h>
-#include <unistd.h>
 
 const char mt_export_measures[] = "alive allocated alive-blocks allocated-blocks";
 
@@ -37,7 +36,7 @@ static enum mt_status parse_measure(struct mt_err *err)
     measure = MT_MEASURE_ALIVE_B;
     if (!asked.measure)
         return MT_OK;
-    if (!asked.format->one_measure) {
+    if (!(asked.format->takes & MT_EXPORT_MEASURE)) {
         MT_FAIL(err, MT_EUSAGE, "%s holds all measures at once", asked.format->name);
         mt_err_hint(err, "Nothing was written. Leave out --measure.");
         return MT_EUSAGE;
@@ -67,7 +66,7 @@ static enum mt_status check_measure(const struct mt_view *v, const struct mt_sta
                                     struct mt_err *err)
 {
     bool blocks = !mt_measure_is_bytes((int)measure);
-    if (!asked.format->one_measure || s->knows[measure])
+    if (!(asked.format->takes & MT_EXPORT_MEASURE) || s->knows[measure])
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "run '%s' does not say %s%s", v->run.name,
             blocks ? "how many blocks were " : "what was ",
@@ -81,7 +80,7 @@ static enum mt_status write_file(struct mt_stacks *s, struct mt_report *r, struc
     FILE *out;
     mt_note_folded(r, mt_stacks_finish(s, asked.min_b), asked.min_b);
     MT_TRY(mt_output_open(&out, err));
-    asked.format->write(s, measure, out);
+    asked.format->stacks(s, measure, out);
     return mt_output_close(out, true, err);
 }
 
@@ -109,10 +108,5 @@ enum mt_status mt_export_stacks(const struct mt_args *args, const struct mt_expo
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, what->device, 0, NULL};
     asked = *what;
     MT_TRY(parse_measure(err));
-    if (asked.format->write == mt_export_pprof && mt_output_is_stdout() && isatty(STDOUT_FILENO)) {
-        MT_FAIL(err, MT_EUSAGE, "%s is no text to show on a terminal", asked.format->name);
-        mt_err_hint(err, "Nothing was written. Name a file: -o run.pb.gz.");
-        return MT_EUSAGE;
-    }
     return mt_report_on_view(args, &wanted, "memtool.export", export_view, err);
 }

@@ -28,3 +28,18 @@ bool mt_utf8_acts(uint32_t cp)
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x061c || cp == 0x200e || cp == 0x200f ||
            (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
 }
+
+void mt_utf8_clean(struct mt_buf *to, const char *s)
+{
+    while (*s) {
+        uint32_t cp;
+        int n = mt_utf8_next(s, &cp);
+        if (!n)
+            mt_buf_adds(to, "\xef\xbf\xbd");
+        else if (mt_utf8_acts(cp))
+            mt_buf_addc(to, ' ');
+        else
+            mt_buf_add(to, s, (size_t)n);
+        s += n ? n : 1;
+    }
+}

@@ -4,6 +4,7 @@
 #ifndef MT_UTF8_H
 #define MT_UTF8_H
 
+#include "lib/base/mem.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,5 +18,9 @@ int mt_utf8_next(const char *s, uint32_t *cp);
 /* True for characters that act on a terminal or reorder text instead of being shown: C0 and C1
  * controls, DEL, line separators, bidirectional marks, embeddings, overrides and isolates. */
 bool mt_utf8_acts(uint32_t cp);
+
+/* Appends s as every format can hold it: bytes that are no UTF-8 become U+FFFD, characters that act
+ * a blank. */
+void mt_utf8_clean(struct mt_buf *to, const char *s);
 
 #endif

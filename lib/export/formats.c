@@ -3,11 +3,42 @@
 
 #include <string.h>
 
+#define STACKS (MT_EXPORT_AT | MT_EXPORT_MIN | MT_EXPORT_DEVICE)
+
 const struct mt_export_format mt_export_formats[] = {
-    {"pprof", ".pb.gz .pprof", true, false, false, mt_export_pprof},
-    {"collapsed", ".folded .collapsed", false, true, false, mt_export_collapsed},
-    {"speedscope", ".speedscope.json", false, false, false, mt_export_speedscope},
-    {"dhat", ".dhat.json", false, false, true, mt_export_dhat},
+    {.name = "pprof",
+     .endings = ".pb.gz .pprof",
+     .binary = true,
+     .takes = STACKS,
+     .stacks = mt_export_pprof,
+     .phases = true},
+    {.name = "collapsed",
+     .endings = ".folded .collapsed",
+     .takes = STACKS | MT_EXPORT_MEASURE,
+     .stacks = mt_export_collapsed},
+    {.name = "speedscope",
+     .endings = ".speedscope.json",
+     .takes = STACKS,
+     .stacks = mt_export_speedscope},
+    {.name = "dhat",
+     .endings = ".dhat.json",
+     .takes = STACKS,
+     .stacks = mt_export_dhat,
+     .end = true},
+    {.name = "perfetto",
+     .endings = ".pftrace .perfetto-trace",
+     .binary = true,
+     .takes = MT_EXPORT_DEVICE,
+     .counters = mt_export_perfetto},
+    {.name = "perfetto-json",
+     .endings = ".perfetto.json",
+     .takes = MT_EXPORT_DEVICE,
+     .counters = mt_export_perfetto_json},
+    {.name = "perfetto-tar",
+     .endings = ".perfetto.tar",
+     .binary = true,
+     .takes = MT_EXPORT_DEVICE | MT_EXPORT_TRACE,
+     .archive = mt_export_perfetto_tar},
     {0},
 };
 

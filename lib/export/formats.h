@@ -1,22 +1,39 @@
 /*
- * formats.h - the forms in which stacks are written. Adding one: a writer in a file of its own, its
- * line below and a row in formats.c, a part of docs/man/memtool-export.mdoc and of
- * tests/matrix/test_export.py.
+ * formats.h - the forms in which runs are written. Adding one: a writer in a file of its own, its
+ * line below and a row in formats.c, a part of docs/export.md, docs/man/memtool-export.mdoc and of
+ * tests/matrix/test_export*.py.
  */
 #ifndef MT_EXPORT_FORMATS_H
 #define MT_EXPORT_FORMATS_H
 
 #include "lib/base/err.h"
+#include "lib/export/counters.h"
 #include "lib/export/stacks.h"
 #include <stdio.h>
+
+/* Options that a format has a use for. */
+enum mt_export_takes {
+    MT_EXPORT_AT = 1,
+    MT_EXPORT_MEASURE = 2,
+    MT_EXPORT_MIN = 4,
+    MT_EXPORT_DEVICE = 8,
+    MT_EXPORT_TRACE = 16
+};
 
 struct mt_export_format {
     const char *name;
     const char *endings; /* of files, blanks between them */
-    bool phases;         /* it has a place for the phase of a path */
-    bool one_measure;    /* it holds one measure, the one asked for */
-    bool end;            /* it holds what is alive at the end, too */
-    void (*write)(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
+    bool binary;         /* no text to show on a terminal */
+    unsigned takes;      /* enum mt_export_takes, or-ed; of MT_EXPORT_MEASURE: it holds one alone */
+    /* One of these writes it. Call paths: */
+    void (*stacks)(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
+    bool phases; /* it has a place for the phase of a path */
+    bool end;    /* it holds what is alive at the end, too */
+    /* Curves: */
+    void (*counters)(const struct mt_counters *c, FILE *out);
+    /* Curves in an archive with the trace itself, which is gzipped or not. False: something cannot
+       be read or kept. */
+    bool (*archive)(struct mt_counters *c, FILE *trace, bool gzip, FILE *out);
 };
 
 extern const struct mt_export_format mt_export_formats[]; /* ends with a name of NULL */
@@ -35,5 +52,8 @@ void mt_export_collapsed(const struct mt_stacks *s, enum mt_measure measure, FIL
 void mt_export_pprof(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
 void mt_export_speedscope(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
 void mt_export_dhat(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
+void mt_export_perfetto(const struct mt_counters *c, FILE *out);
+void mt_export_perfetto_json(const struct mt_counters *c, FILE *out);
+bool mt_export_perfetto_tar(struct mt_counters *c, FILE *trace, bool gzip, FILE *out);
 
 #endif

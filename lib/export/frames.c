@@ -4,22 +4,6 @@
 #include "lib/base/utf8.h"
 #include <string.h>
 
-/* Valid UTF-8: what is none becomes U+FFFD, what acts on a terminal a blank. */
-static void add_clean(struct mt_buf *to, const char *s)
-{
-    while (*s) {
-        uint32_t cp;
-        int n = mt_utf8_next(s, &cp);
-        if (!n)
-            mt_buf_adds(to, "\xef\xbf\xbd");
-        else if (mt_utf8_acts(cp) || cp < ' ')
-            mt_buf_addc(to, ' ');
-        else
-            mt_buf_add(to, s, (size_t)n);
-        s += n ? n : 1;
-    }
-}
-
 /* Digits up to `end`, which must follow; 0: no such. */
 static int64_t line_before(const char *s, char end, const char **behind)
 {
@@ -58,11 +42,11 @@ uint32_t mt_stacks_frame(struct mt_stacks *s, const char *name, const char *file
     struct mt_buf path = {0}, clean = {0}, text = {0};
     struct mt_stack_frame f = {.line = line};
     bool apart = !*file && take_apart(name, &path, &f.line, &name);
-    add_clean(&clean, *name ? name : "[no name]");
+    mt_utf8_clean(&clean, *name ? name : "[no name]");
     f.name = add_text(s, &clean);
     mt_buf_add(&text, clean.s, clean.n);
     mt_buf_clear(&clean);
-    add_clean(&clean, apart ? path.s : file);
+    mt_utf8_clean(&clean, apart ? path.s : file);
     f.file = add_text(s, &clean);
     if (clean.n && f.line > 0)
         mt_buf_addf(&text, " (%s:%lld)", clean.s, (long long)f.line);

@@ -10,12 +10,16 @@ void mt_proto_put_number(struct mt_buf *to, int64_t v)
     mt_buf_addc(to, (char)rest);
 }
 
-void mt_proto_put_int(struct mt_buf *to, int field, int64_t v)
+void mt_proto_put_value(struct mt_buf *to, int field, int64_t v)
 {
-    if (!v)
-        return;
     mt_proto_put_number(to, field << 3 | VARINT);
     mt_proto_put_number(to, v);
+}
+
+void mt_proto_put_int(struct mt_buf *to, int field, int64_t v)
+{
+    if (v)
+        mt_proto_put_value(to, field, v);
 }
 
 void mt_proto_put_bytes(struct mt_buf *to, int field, const char *s, size_t n)
