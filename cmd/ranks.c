@@ -47,14 +47,16 @@ static enum mt_status add_peak(struct mt_report *r, struct mt_row *row, struct m
     MT_TRY_OUT(mt_live_at(&lives, d, d->one_moment ? MT_AT_END : record, &live, err));
     mt_live_groups_add(&groups, &live, d->peak_b, 0);
     if (d->peak_ns != MT_UNKNOWN && !d->one_moment)
-        row->cells[mt_report_find_column(r, "peak_step")] =
-            known_cell(mt_steps_number_at(&lives.steps, d->peak_ns));
+        mt_report_put(r, row, "peak_step",
+                      known_cell(mt_steps_number_at(&lives.steps, d->peak_ns)));
     for (size_t i = live.blocks.n; i-- > 0;)
         if (live.blocks.v[i].alloc_record == d->peak_record && record >= 0 &&
             live.blocks.v[i].origin.node != MT_NONE)
-            row->cells[mt_report_find_column(r, "phase")] = mt_cell_text(
-                mt_phase_names[lives.tree.nodes.v[live.blocks.v[i].origin.node].phase]);
-    row->cells[mt_report_find_column(r, "site")] = mt_cell_text(largest_site(r, &groups));
+            mt_report_put(
+                r, row, "phase",
+                mt_cell_text(
+                    mt_phase_names[lives.tree.nodes.v[live.blocks.v[i].origin.node].phase]));
+    mt_report_put(r, row, "site", mt_cell_text(largest_site(r, &groups)));
 out:
     mt_live_groups_free(&groups);
     mt_live_set_free(&live);
@@ -75,10 +77,9 @@ static enum mt_status add_reserved(struct mt_report *r, struct mt_row *row, stru
         return MT_OK;
     MT_TRY_OUT(mt_memstats(db, run, d, &whole, stats, err));
     if (stats[MT_STAT_RESERVED].known)
-        row->cells[mt_report_find_column(r, "reserved_peak_b")] =
-            known_cell(stats[MT_STAT_RESERVED].peak_b);
+        mt_report_put(r, row, "reserved_peak_b", known_cell(stats[MT_STAT_RESERVED].peak_b));
     MT_TRY_OUT(mt_ooms_load(db, run, d, &ooms, err));
-    row->cells[mt_report_find_column(r, "oom_n")] = mt_cell_int((int64_t)ooms.all.n);
+    mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms.all.n));
 out:
     mt_ooms_free(&ooms);
     return st;
@@ -120,7 +121,7 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
     if (known && c->spread.n >= MT_SPREAD_MIN)
         row->cells[at] = mt_cell_bool(rank->outside);
     row->cells[++at] = known_cell(d && !d->one_moment ? d->peak_ns : MT_UNKNOWN);
-    row->cells[mt_report_find_column(r, "at_end_b")] = known_cell(d ? d->at_end_b : MT_UNKNOWN);
+    mt_report_put(r, row, "at_end_b", known_cell(d ? d->at_end_b : MT_UNKNOWN));
 }
 
 static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)

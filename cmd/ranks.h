@@ -71,7 +71,7 @@ const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank);
 enum mt_status mt_ranks_compare(const struct mt_ranks *r, const struct mt_rows *rows,
                                 struct mt_report *out, struct mt_err *err);
 
-/* A row for each step of each rank; for people a line of shades for each rank. Errors: MT_EUSAGE:
+/* A row for each step of each rank; for people a line of marks for each rank. Errors: MT_EUSAGE:
  * no rank has steps; MT_EDB. */
 enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows *rows,
                                  struct mt_report *out, struct mt_err *err);

@@ -33,13 +33,6 @@ static void add_columns(struct mt_report *out)
     }
 }
 
-static void put(struct mt_report *out, struct mt_row *row, const char *column, struct mt_cell cell)
-{
-    int at = mt_report_find_column(out, column);
-    if (at >= 0)
-        row->cells[at] = cell;
-}
-
 static void add_row(struct mt_report *out, const struct mt_rank *rank, const struct mt_diff_row *of)
 {
     int64_t base = of->at[0].v[MT_FIG_AT_PEAK_B].i, new = of->at[1].v[MT_FIG_AT_PEAK_B].i;
@@ -47,14 +40,14 @@ static void add_row(struct mt_report *out, const struct mt_rank *rank, const str
         return;
     struct mt_row *row = mt_report_row(out);
     row->explicit_row = of->explicit_row;
-    put(out, row, "section", mt_cell_text("outlier"));
+    mt_report_put(out, row, "section", mt_cell_text("outlier"));
     if (rank->place.rank != MT_UNKNOWN)
-        put(out, row, "rank", mt_cell_int(rank->place.rank));
-    put(out, row, "run", mt_cell_text(mt_report_text(out, rank->name)));
-    put(out, row, "base_at_peak_b", mt_cell_int(base));
-    put(out, row, "new_at_peak_b", mt_cell_int(new));
-    put(out, row, "at_peak_delta_b", mt_cell_int(mt_wrap_sub(new, base)));
-    put(out, row, "site", mt_cell_text(mt_report_text(out, of->key[0])));
+        mt_report_put(out, row, "rank", mt_cell_int(rank->place.rank));
+    mt_report_put(out, row, "run", mt_cell_text(mt_report_text(out, rank->name)));
+    mt_report_put(out, row, "base_at_peak_b", mt_cell_int(base));
+    mt_report_put(out, row, "new_at_peak_b", mt_cell_int(new));
+    mt_report_put(out, row, "at_peak_delta_b", mt_cell_int(mt_wrap_sub(new, base)));
+    mt_report_put(out, row, "site", mt_cell_text(mt_report_text(out, of->key[0])));
 }
 
 static enum mt_status load_side(const struct mt_ranks *r, const struct mt_rank *rank,

@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/ranks.h"
 #include "lib/base/human.h"
+#include "lib/render/chart.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
 #include "lib/usage/levels.h"
@@ -72,76 +73,45 @@ static void add_rows(const struct mt_rank *rank, const struct steps *s, struct m
     }
 }
 
-/* What the shades stand between. */
-struct scale {
-    int64_t least, most;
-    size_t step_n, width; /* of the rank with most steps; marks it is drawn in */
-};
-
-static void widen(struct scale *scale, const struct steps *s)
+/* A mark for each step, or, where they are too many, for a few of them: their highest. A full one
+ * is the highest peak of all ranks. */
+static const char *marks(struct mt_report *out, const struct steps *s, size_t most_n, int64_t most)
 {
-    for (size_t i = 0; i < s->all.n; i++) {
-        int64_t peak = s->all.v[i].peak_b;
-        if (!scale->step_n || peak < scale->least)
-            scale->least = peak;
-        if (!scale->step_n || peak > scale->most)
-            scale->most = peak;
-        if (i + 1 > scale->step_n)
-            scale->step_n = i + 1;
-    }
-}
-
-/* A mark for each step, or, where they are too many, for a few of them: their highest. */
-static const char *shades(struct mt_report *out, const struct scale *scale, const struct steps *s)
-{
-    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char *const letters[] = {".", ":", "-", "=", "+", "*", "#", "@"};
+    enum { WIDTH = 60 };
     const struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
-    const char *const *marks = mt_common.ascii || !term.utf8 ? letters : blocks;
-    const double range = (double)scale->most - (double)scale->least;
+    const size_t n = s->all.n;
     struct mt_buf text = {0};
-    for (size_t mark = 0; mark < scale->width; mark++) {
-        size_t i = mark * scale->step_n / scale->width;
-        size_t end = (mark + 1) * scale->step_n / scale->width;
-        if (i >= s->all.n)
-            break;
-        int64_t most = s->all.v[i].peak_b;
-        for (; i < end && i < s->all.n; i++)
-            most = s->all.v[i].peak_b > most ? s->all.v[i].peak_b : most;
-        double part = range > 0 ? ((double)most - (double)scale->least) / range : 1;
-        mt_buf_adds(&text, marks[(size_t)(part * 7 + 0.5)]);
-    }
-    const char *kept = mt_report_text(out, text.s ? text.s : "");
+    int64_t *peaks = mt_alloc((n + 1) * sizeof *peaks);
+    for (size_t i = 0; i < n; i++)
+        peaks[i] = s->all.v[i].peak_b;
+    mt_sparkline_below(&text, peaks, n, most_n < WIDTH ? n : (n * WIDTH + most_n - 1) / most_n,
+                       most, mt_common.ascii || !term.utf8);
+    const char *kept = mt_report_text(out, text.s);
     mt_buf_free(&text);
+    free(peaks);
     return kept;
 }
 
-static void describe(const struct scale *scale, struct mt_report *out)
+static void add_marks(const struct mt_ranks *r, const struct steps *all, struct mt_report *out)
 {
-    char least[MT_HUMAN_MAX], most[MT_HUMAN_MAX], steps[MT_HUMAN_LONG];
-    mt_report_footer(out, "%s, from %s (lowest mark) to %s (highest)%s",
-                     mt_human_plural((int64_t)scale->step_n, "step", steps),
-                     mt_human_bytes(scale->least, least), mt_human_bytes(scale->most, most),
-                     scale->width < scale->step_n ? "; a mark is the highest of several steps"
-                                                  : "");
-}
-
-static void add_shades(const struct mt_ranks *r, const struct steps *all, struct mt_report *out)
-{
-    enum { WIDTH = 60 };
-    struct scale scale = {0};
-    for (size_t i = 0; i < r->all.n; i++)
-        widen(&scale, &all[i]);
-    scale.width = scale.step_n < WIDTH ? scale.step_n : WIDTH;
+    char most[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    int64_t most_b = 0;
+    size_t most_n = 0;
+    for (size_t i = 0; i < r->all.n; i++) {
+        most_n = all[i].all.n > most_n ? all[i].all.n : most_n;
+        for (size_t k = 0; k < all[i].all.n; k++)
+            most_b = all[i].all.v[k].peak_b > most_b ? all[i].all.v[k].peak_b : most_b;
+    }
     mt_report_columns(out, "rank run peak_b steps");
     out->keep_order = true;
     for (size_t i = 0; i < r->all.n; i++) {
         struct mt_row *row = new_row(out, &r->all.v[i]);
         if (r->all.v[i].figure_b != MT_UNKNOWN)
             row->cells[2] = mt_cell_int(r->all.v[i].figure_b);
-        row->cells[3] = mt_cell_text(all[i].all.n ? shades(out, &scale, &all[i]) : NULL);
+        row->cells[3] = mt_cell_text(marks(out, &all[i], most_n, most_b));
     }
-    describe(&scale, out);
+    mt_report_footer(out, "%s; a full mark is %s", mt_human_plural((int64_t)most_n, "step", n),
+                     mt_human_bytes(most_b, most));
 }
 
 static enum mt_status no_steps(const struct mt_ranks *r, struct mt_err *err)
@@ -166,7 +136,7 @@ enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows 
     if (st == MT_OK && !step_n)
         st = no_steps(r, err);
     if (st == MT_OK && mt_people_read())
-        add_shades(r, all, out);
+        add_marks(r, all, out);
     if (st == MT_OK && !mt_people_read()) {
         mt_report_columns(out, "rank run step peak_b");
         for (size_t i = 0; i < r->all.n; i++)

@@ -146,12 +146,14 @@ static void sample(struct mt_snap_replayer *r, const struct mt_snap_device *d,
                                                         .metric = (uint8_t)metric};
 }
 
-/* Says of the last sample, an allocation that failed, where it was to be. */
-static void name_stream(struct mt_snap_replayer *r, const struct mt_snap_event *e)
+/* Says of the last sample, an allocation that failed, where it was to be and who asked. */
+static void name_stream(struct mt_snap_replayer *r, const struct mt_snap_device *d,
+                        const struct mt_snap_event *e)
 {
     struct mt_sample *s = &r->rec->samples.v[r->rec->samples.n - 1];
     s->stream = e->stream;
     s->pool = mt_snap_pool(r, e->pool);
+    s->node = node_of(r, d, e->path, e->label);
     s->has_stream = true;
 }
 
@@ -233,7 +235,7 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
         return MT_OK;
     case MT_SNAP_OOM:
         sample(r, d, MT_METRIC_OOM, e->size, t_ns);
-        name_stream(r, e);
+        name_stream(r, d, e);
         sample(r, d, MT_METRIC_DEVICE_FREE, (int64_t)e->addr, t_ns);
         mt_rec_note(r->rec, MT_NOTE_OOM, -1, e->size);
         return MT_OK;

@@ -322,6 +322,7 @@ CREATE TABLE sample (
   event INTEGER,                   -- the device's event it is of (see segment); NULL: before the first, or a trace
   stream INTEGER,                  -- of an oom in a snapshot: where the bytes were asked for; NULL: of others, and traces
   pool_id INTEGER,                 -- and the pool (see segment); NULL: unknown too
+  node_id INTEGER,                 -- and the call path that asked; NULL: unknown too
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
 

@@ -30,8 +30,8 @@ SELECT value_b, time_ns, record, event FROM sample WHERE run_id = ?1 AND device_
 -- Failed allocations of a device.
 -- in: ?1 run id, ?2 device id
 -- out: time_ns, bytes asked for, what the driver had left (NULL unknown), the last record before (NULL: none),
---   the event, its stream and pool (NULL unknown)
+--   the event, its stream, pool and call path (NULL unknown)
 SELECT s.time_ns, s.value_b, (SELECT f.value_b FROM sample f WHERE f.run_id = s.run_id AND f.device_id = s.device_id
     AND f.metric = 'device_free' AND f.event IS s.event AND f.time_ns = s.time_ns LIMIT 1), s.record, s.event,
-  s.stream, p.text
+  s.stream, p.text, s.node_id
   FROM sample s LEFT JOIN string p ON p.id = s.pool_id WHERE s.run_id = ?1 AND s.device_id = ?2 AND s.metric = 'oom' ORDER BY s.position;

@@ -35,6 +35,8 @@ const struct mt_db_step mt_db_steps[] = {
         "  PRIMARY KEY (device_id, node_id, category)) WITHOUT ROWID"},
     /* Blocks have tensors; those of older runs come with importing them again. */
     {10, "ALTER TABLE alloc ADD COLUMN tensor_id INTEGER"},
+    /* Failed allocations have call paths; those of older runs come with importing them again. */
+    {11, "ALTER TABLE sample ADD COLUMN node_id INTEGER"},
     {0, NULL},
 };
 

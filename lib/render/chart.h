@@ -54,5 +54,8 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c);
 
 /* Appends n values as `cells` characters, each the maximum of its part relative to the largest. */
 void mt_sparkline(struct mt_buf *out, const int64_t *values, size_t n, size_t cells, bool ascii);
+/* The same where a full cell stands for `most`, so that several lines compare. */
+void mt_sparkline_below(struct mt_buf *out, const int64_t *values, size_t n, size_t cells,
+                        int64_t most, bool ascii);
 
 #endif

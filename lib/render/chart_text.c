@@ -332,11 +332,17 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
 
 void mt_sparkline(struct mt_buf *out, const int64_t *values, size_t n, size_t cells, bool ascii)
 {
-    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char *const plain[] = {" ", ".", ".", ":", ":", "+", "+", "#", "#"};
     int64_t most = 0;
     for (size_t k = 0; k < n; k++)
         most = values[k] > most ? values[k] : most;
+    mt_sparkline_below(out, values, n, cells, most, ascii);
+}
+
+void mt_sparkline_below(struct mt_buf *out, const int64_t *values, size_t n, size_t cells,
+                        int64_t most, bool ascii)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ".", ":", ":", "+", "+", "#", "#"};
     for (size_t i = 0; i < cells && n; i++) {
         int64_t best = 0;
         size_t from = i * n / cells, to = (i + 1) * n / cells;

@@ -141,6 +141,14 @@ void mt_report_hide_empty(struct mt_report *r)
     }
 }
 
+void mt_report_put(const struct mt_report *r, struct mt_row *row, const char *column,
+                   struct mt_cell cell)
+{
+    int at = mt_report_find_column(r, column);
+    if (at >= 0)
+        row->cells[at] = cell;
+}
+
 struct mt_row *mt_report_row(struct mt_report *r)
 {
     struct mt_row *row = mt_vec_push(&r->rows);

@@ -140,6 +140,9 @@ int mt_report_find_column(const struct mt_report *r, const char *name);
 bool mt_column_is(const char *name, const char *title, const char *word);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */
 struct mt_row *mt_report_row(struct mt_report *r);
+/* Sets the cell of that column, where the report has it. */
+void mt_report_put(const struct mt_report *r, struct mt_row *row, const char *column,
+                   struct mt_cell cell);
 /* Makes the rows of `next` ordinary rows. */
 void mt_report_collect(struct mt_report *r);
 void mt_report_note(struct mt_report *r, const char *fmt, ...)

@@ -12,7 +12,8 @@ struct mt_oom {
     int64_t t_ns, asked_b;
     int64_t device_free_b; /* what the driver had left */
     int64_t stream;
-    char *pool; /* NULL: unknown; owned */
+    int64_t node; /* the call path that asked: its number in mt_load_nodes' order */
+    char *pool;   /* NULL: unknown; owned */
     struct mt_seg_moment at;
 };
 struct mt_ooms {

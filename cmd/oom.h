@@ -1,0 +1,17 @@
+/*
+ * oom.h - what the two sides of `memtool oom` share: one dump, and several.
+ */
+#ifndef MT_OOM_CMD_H
+#define MT_OOM_CMD_H
+
+#include "cmd/view.h"
+#include "lib/usage/oom.h"
+
+/* The site that asked for a failed allocation, a text of the report; NULL: unknown. */
+const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt_oom *oom);
+
+/* The last failed allocation of each run of a group or of those named: a row each, the earliest
+ * first. Errors: those of mt_ranks_load. */
+enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, struct mt_err *err);
+
+#endif

@@ -1,0 +1,162 @@
+/* memtool oom of several dumps: which ran out of memory first. */
+#include "cmd/common.h"
+#include "cmd/oom.h"
+#include "cmd/ranks.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/columns.h"
+#include "lib/run/knows.h"
+#include <stdlib.h>
+
+/* Times of snapshots are those of the system's clock; others say nothing of other machines. */
+#define A_CLOCK_NS ((int64_t)100000000000000000) /* 1973: no counter since a boot is as large */
+
+struct found {
+    size_t n, none_n;
+    int64_t first_ns, second_ns; /* of the clock; MT_UNKNOWN */
+    const struct mt_rank *first;
+    bool unclocked;
+};
+
+static void remember(struct found *f, const struct mt_rank *rank, int64_t at_ns)
+{
+    if (f->first_ns == MT_UNKNOWN || at_ns < f->first_ns) {
+        f->second_ns = f->first_ns;
+        f->first_ns = at_ns;
+        f->first = rank;
+    } else if (f->second_ns == MT_UNKNOWN || at_ns < f->second_ns) {
+        f->second_ns = at_ns;
+    }
+}
+
+static enum mt_status add_segments(struct mt_report *r, struct mt_row *row, struct mt_db *db,
+                                   const struct mt_run *run, const struct mt_rank *rank,
+                                   const struct mt_oom *oom, struct mt_err *err)
+{
+    struct mt_segments s = {0};
+    if (!mt_device_knows(rank->device, MT_KNOWS_SEGMENTS))
+        return MT_OK;
+    enum mt_status st = mt_segments_load(db, run, rank->device, oom->at, &s, err);
+    if (st == MT_OK) {
+        mt_report_put(r, row, "in_use_b", mt_cell_int(s.used_b));
+        mt_report_put(r, row, "reserved_b", mt_cell_int(s.size_b));
+    }
+    mt_segments_free(&s);
+    return st;
+}
+
+static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct mt_rank *rank,
+                              struct mt_db *db, const struct mt_run *run, const struct mt_oom *oom,
+                              size_t n, struct mt_err *err)
+{
+    struct mt_tree tree = {0};
+    struct mt_row *row = mt_report_row(r);
+    bool clocked = run->start_ns >= A_CLOCK_NS;
+    if (rank->place.rank != MT_UNKNOWN)
+        mt_report_put(r, row, "rank", mt_cell_int(rank->place.rank));
+    mt_report_put(r, row, "run", mt_cell_text(mt_report_text(r, rank->name)));
+    mt_report_put(r, row, "device", mt_cell_text(mt_report_text(r, rank->device->name)));
+    mt_report_put(r, row, "at_ns", mt_cell_int(oom->t_ns));
+    if (clocked)
+        mt_report_put(r, row, "epoch_ns", mt_cell_int(mt_wrap_add(run->start_ns, oom->t_ns)));
+    mt_report_put(r, row, "asked_for_b", mt_cell_int(oom->asked_b));
+    if (oom->device_free_b != INT64_MIN)
+        mt_report_put(r, row, "device_free_b", mt_cell_int(oom->device_free_b));
+    mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
+    f->n++;
+    f->unclocked |= !clocked;
+    if (clocked)
+        remember(f, rank, mt_wrap_add(run->start_ns, oom->t_ns));
+    MT_TRY(add_segments(r, row, db, run, rank, oom, err));
+    enum mt_status st = mt_load_nodes(db, run, &tree, err);
+    if (st == MT_OK)
+        mt_report_put(r, row, "site", mt_cell_text(mt_oom_asker(r, &tree, oom)));
+    mt_tree_free(&tree);
+    return st;
+}
+
+static enum mt_status look_at(const struct mt_ranks *ranks, const struct mt_rank *rank,
+                              struct mt_report *r, struct found *f, struct mt_err *err)
+{
+    struct mt_db *db = NULL;
+    struct mt_run run;
+    struct mt_ooms ooms = {0};
+    enum mt_status st = MT_OK;
+    MT_TRY_OUT(mt_ranks_open(ranks, rank, &db, &run, err));
+    if (rank->device)
+        MT_TRY_OUT(mt_ooms_load(db, &run, rank->device, &ooms, err));
+    f->none_n += !ooms.all.n;
+    if (ooms.all.n)
+        st = add_oom(r, f, rank, db, &run, &ooms.all.v[ooms.all.n - 1], ooms.all.n, err);
+out:
+    mt_ooms_free(&ooms);
+    mt_ranks_close(ranks, db);
+    return st;
+}
+
+static int epoch_column; /* for by_time */
+
+/* The earliest first, those of no known time last. */
+static int by_time(const void *a, const void *b)
+{
+    const struct mt_cell *x = &((const struct mt_row *)a)->cells[epoch_column];
+    const struct mt_cell *y = &((const struct mt_row *)b)->cells[epoch_column];
+    if (x->kind == MT_CELL_NULL || y->kind == MT_CELL_NULL)
+        return (x->kind == MT_CELL_NULL) - (y->kind == MT_CELL_NULL);
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* Brings rows into the order of time, and says how long after the first each failed. */
+static void order_rows(struct mt_report *r, const struct found *f)
+{
+    const int epoch = epoch_column = mt_report_find_column(r, "epoch_ns");
+    if (r->rows.n)
+        qsort(r->rows.v, r->rows.n, sizeof *r->rows.v, by_time);
+    for (size_t i = 0; i < r->rows.n; i++)
+        if (r->rows.v[i].cells[epoch].kind == MT_CELL_INT)
+            mt_report_put(r, &r->rows.v[i], "after_first_ns",
+                          mt_cell_int(mt_wrap_sub(r->rows.v[i].cells[epoch].i, f->first_ns)));
+    if (mt_people_read())
+        mt_report_hide_empty(r);
+}
+
+static void describe(const struct mt_ranks *ranks, const struct found *f, struct mt_report *r)
+{
+    char n[MT_HUMAN_LONG], later[MT_HUMAN_MAX];
+    const bool in_group = *ranks->group != '\0';
+    r->title = mt_asprintf("%s%s%s · %zu ran out of memory on %s", in_group ? ranks->group : "",
+                           in_group ? " · " : "", mt_human_plural((int64_t)ranks->all.n, "rank", n),
+                           f->n, ranks->device);
+    r->empty = "no allocation failed while these were recorded";
+    if (f->first && f->second_ns != MT_UNKNOWN)
+        mt_report_footer(r, "%s ran out first, %s before the next", mt_rank_words(r, f->first),
+                         mt_human_ns(mt_wrap_sub(f->second_ns, f->first_ns), later));
+    if (f->unclocked && f->n > 1)
+        mt_report_note(r, "Not all recordings say when they were made: which failed first is not "
+                          "known.");
+    mt_report_total(r, "rank_n", mt_cell_int((int64_t)ranks->all.n));
+    mt_report_total(r, "oom_rank_n", mt_cell_int((int64_t)f->n));
+}
+
+enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, struct mt_err *err)
+{
+    struct mt_ranks ranks = {0};
+    struct mt_report r;
+    struct found f = {.first_ns = MT_UNKNOWN, .second_ns = MT_UNKNOWN};
+    mt_report_init(&r, "memtool.oom", 1);
+    enum mt_status st = mt_ranks_load(args, device, &ranks, &r, err);
+    mt_report_columns(
+        &r, "rank run -device after_first_ns -at_ns -epoch_ns asked_for_b device_free_b in_use_b "
+            "reserved_b oom_n=FAILED site=ASKED_BY");
+    r.keep_order = true;
+    for (size_t i = 0; i < ranks.all.n && st == MT_OK; i++)
+        st = look_at(&ranks, &ranks.all.v[i], &r, &f, err);
+    if (st == MT_OK) {
+        order_rows(&r, &f);
+        describe(&ranks, &f, &r);
+        st = mt_show(&r, err);
+    }
+    mt_report_free(&r);
+    mt_ranks_free(&ranks);
+    return st;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""memtool oom: its figures are those of fragmentation and peak at that moment; who asked is what the file says."""
+
+import glob
+import os
+import pickle
+
+import inputs
+import mt
+
+m = mt.Matrix()
+SAMPLES = os.environ["SAMPLES"]
+
+
+def asked(path):
+    """The failed allocations of a snapshot of ours, which may be read: size, free on the device, names on its stack."""
+    with open(path, "rb") as file:
+        snapshot = pickle.load(file)
+    if not isinstance(snapshot, dict):
+        return []
+    events = [e for trace in snapshot.get("device_traces", []) for e in trace if e["action"] == "oom"]
+    return [(e["size"], e.get("device_free"), {f"{os.path.basename(f['filename'])}:{f['line']} {f['name']}" for f in e.get("frames", [])}) for e in events]
+
+
+def look_at(run):
+    devices = [d["device"] for d in run.devices]
+    found = 0
+    for device in devices:
+        answer = m.json("oom", run.name, "--device", device)
+        if not answer or not answer["rows"]:
+            continue
+        found += 1
+        rows, totals = answer["rows"], answer["totals"]
+        held = [row for row in rows if row["section"] == "held"]
+        m.check(mt.total(held, "bytes_b") in (totals["in_use_b"], None), run.name, "held adds up", mt.total(held, "bytes_b"), totals["in_use_b"])
+        at = m.rows("peak", run.name, "--device", device, "--at", f"{totals['at_ns']}ns")
+        later = m.query(f"SELECT count(*) AS n FROM v_alloc WHERE run = '{run.name}' AND (alloc_ns = {totals['at_ns']} OR freed_ns = {totals['at_ns']})")
+        if at and later and not later[0]["n"]:
+            m.check({r["site"]: r["live_b"] for r in at} == {r["site"]: r["bytes_b"] for r in held}, run.name, "held is what peak says", device)
+        facts = {row["what"]: row["bytes_b"] for row in rows if row["section"] == "memory"}
+        moments = [row for row in m.rows("fragmentation", run.name, "--device", device) if row["moment"].startswith("out of memory")]
+        last = [row for row in moments if row["moment"] == (moments[-1]["moment"] if moments else None)]
+        for row in last:
+            if row["what"] != "held" and len({r["moment"] for r in moments}) == len([r for r in moments if r["what"] == "asked_for"]):
+                m.check(facts.get(row["what"]) == row["bytes_b"], run.name, "fragmentation", row["what"], facts.get(row["what"]), row["bytes_b"])
+        if "reserved" in facts:
+            m.check(facts["requested"] + facts["rounding"] + facts["split"] + facts["unused"] == facts["reserved"], run.name, "reserved adds up", facts)
+            m.check(any(row["section"] == "remedy" for row in rows), run.name, "remedies")
+        for size in ("1GiB", str(1 << 50)):
+            wide = {row["what"]: row["bytes_b"] for row in m.json("oom", run.name, "--device", device, "--capacity", size)["rows"]}
+            if facts.get("device_free") is not None and "reserved" in facts:
+                m.check(wide["outside_pytorch"] == wide["capacity"] - facts["reserved"] - facts["device_free"], run.name, "outside PyTorch", wide)
+        for options in ([], ["--format", "markdown"], ["--ascii"]):
+            m.run("oom", run.name, "--device", device, *options)
+    return found
+
+
+found = known = 0
+for run in m.imported(inputs.snapshots() if hasattr(inputs, "snapshots") else inputs.all_inputs()):
+    found += look_at(run)
+for path in sorted(glob.glob(os.path.join(SAMPLES, "snapshots", "*.pickle"))):
+    name = "own-" + os.path.basename(path)
+    if m.run("import", path, "--name", name, "--replace", "--group", "dumps", codes=(0, 2))[0]:
+        continue
+    truth = asked(path)
+    answer = m.json("oom", name, codes=(0, 2, 3))
+    if not truth or not answer or not answer["rows"]:
+        continue
+    known += 1
+    size, free, names = truth[-1]
+    facts = {row["what"]: row["bytes_b"] for row in answer["rows"] if row["section"] == "memory"}
+    m.check(facts["asked_for"] == size and facts["device_free"] == free, name, "asked for, free", facts, size, free)
+    m.check((answer["totals"]["site"] in names) if names else answer["totals"]["site"] is None, name, "who asked", answer["totals"]["site"], names)
+m.check(found >= 2 and known >= 2, "failed allocations found", found, known)
+
+# Several: the earliest first, and each figure that of the run's own page.
+several = m.json("oom", "dumps")
+rows = several["rows"]
+times = [row["epoch_ns"] for row in rows if row["epoch_ns"] is not None]
+m.check(times == sorted(times) and rows and len(rows) == several["totals"]["oom_rank_n"], "in order of time", times)
+for row in rows:
+    one = m.json("oom", row["run"], "--device", row["device"])
+    facts = {r["what"]: r["bytes_b"] for r in one["rows"] if r["section"] == "memory"}
+    m.check(row["asked_for_b"] == facts["asked_for"] and row["reserved_b"] == facts.get("reserved") and row["site"] == one["totals"]["site"], "a row is its page", row)
+    m.check(row["after_first_ns"] == row["epoch_ns"] - times[0], "after the first", row)
+m.run("oom", "nothing", codes=(2,))
+m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
+m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))
+m.finish(60)
