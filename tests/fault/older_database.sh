@@ -127,6 +127,7 @@ cmp -s old.out new.out || fail "tensors, imported again, differ"
 # Version 11 did not know who asked for what failed; its other figures are as they were.
 fresh 11
 "$MEMTOOL" peak basic --db old.db --by tensor --format csv >old.out 2>err || fail "peak of version 11: $(cat err)"
+"$MEMTOOL" peak basic.json.gz --by tensor --format csv >new.out 2>err
 cmp -s old.out new.out || fail "version 11 differs from a new import"
 "$MEMTOOL" import "$SAMPLES/snapshots/oom.pickle" --db old.db >out 2>err || fail "import into version 11: $(cat err)"
 "$MEMTOOL" oom oom --db old.db 2>err | grep -q 'asked for by' || fail "who asked, in a database of version 11"
