@@ -51,6 +51,10 @@ struct mt_ranks {
  */
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err);
+/* The same as they come, each a rank of its own: those of a group in the order in which they joined
+ * it. No clusters. */
+enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
+                                 struct mt_ranks *out, struct mt_err *err);
 void mt_ranks_free(struct mt_ranks *r);
 
 /* The index of the rank with the largest figure; all.n: no figure is known. */
@@ -63,6 +67,18 @@ void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db);
 
 /* "rank 3", or the run's name where its rank is not known. */
 const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank);
+
+/* How a comparison is shown: the section of its rows, headings of both sides. */
+struct mt_peak_change {
+    const char *section, *base, *new;
+    const struct mt_rows *rows;
+};
+
+/* What one run holds at its peak beyond another, by site; the rows add up to the difference. For
+ * people a report of its own; else rows behind those that are there. Errors: MT_EDB. */
+enum mt_status mt_ranks_change(const struct mt_ranks *r, const struct mt_rank *base,
+                               const struct mt_rank *new, const struct mt_peak_change *how,
+                               struct mt_report *out, struct mt_err *err);
 
 /*
  * What the rank that has most holds at its peak beyond the median one of its cluster, by site: a

@@ -1,4 +1,4 @@
-/* memtool ranks: what the rank that has most holds at its peak beyond the median one, by site. */
+/* What one run holds at its peak beyond another, by site: of `ranks` and `trend`. */
 #include "cmd/common.h"
 #include "cmd/ranks.h"
 #include "lib/analysis/diff.h"
@@ -7,40 +7,35 @@
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
+#include "lib/run/knows.h"
 #include <string.h>
 
-/* Bytes that one, or the other, or both hold at their peaks. */
-static const struct {
-    const char *name, *title;
-    enum mt_unit unit;
-} columns[] = {{"at_peak_delta_b", "AT PEAK", MT_UNIT_CHANGE},
-               {"base_at_peak_b", "MEDIAN", MT_UNIT_BYTES},
-               {"new_at_peak_b", "MOST", MT_UNIT_BYTES}};
-
-/* Of a report of its own, or behind those of ranks. */
-static void add_columns(struct mt_report *out)
+/* Of a report of its own, or behind those of runs. */
+static void add_columns(const struct mt_peak_change *how, struct mt_report *out)
 {
-    for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
-        mt_report_column(out, columns[i].name, columns[i].title, columns[i].unit);
+    const size_t before_n = out->columns.n;
+    mt_report_column(out, "at_peak_delta_b", "AT PEAK", MT_UNIT_CHANGE);
+    mt_report_column(out, "base_at_peak_b", how->base, MT_UNIT_BYTES);
+    mt_report_column(out, "new_at_peak_b", how->new, MT_UNIT_BYTES);
     if (mt_report_find_column(out, "site") < 0)
         mt_report_column(out, "site", NULL, MT_UNIT_NONE);
     out->keep_order = true;
     for (size_t i = 0; i < out->rows.n; i++) { /* rows have a cell for each column */
         struct mt_row *row = &out->rows.v[i];
         row->cells = mt_realloc(row->cells, out->columns.n * sizeof *row->cells);
-        memset(row->cells + out->columns.n - MT_ARRAY_LEN(columns), 0,
-               MT_ARRAY_LEN(columns) * sizeof *row->cells);
+        memset(row->cells + before_n, 0, (out->columns.n - before_n) * sizeof *row->cells);
     }
 }
 
-static void add_row(struct mt_report *out, const struct mt_rank *rank, const struct mt_diff_row *of)
+static void add_row(const char *section, struct mt_report *out, const struct mt_rank *rank,
+                    const struct mt_diff_row *of)
 {
     int64_t base = of->at[0].v[MT_FIG_AT_PEAK_B].i, new = of->at[1].v[MT_FIG_AT_PEAK_B].i;
     if (base == new)
         return;
     struct mt_row *row = mt_report_row(out);
     row->explicit_row = of->explicit_row;
-    mt_report_put(out, row, "section", mt_cell_text("outlier"));
+    mt_report_put(out, row, "section", mt_cell_text(section));
     if (rank->place.rank != MT_UNKNOWN)
         mt_report_put(out, row, "rank", mt_cell_int(rank->place.rank));
     mt_report_put(out, row, "run", mt_cell_text(mt_report_text(out, rank->name)));
@@ -69,21 +64,16 @@ static enum mt_status settle_sites(struct mt_diff *d, struct mt_err *err)
     return MT_OK;
 }
 
-/* of_many: there are others between them, or could be. */
-static void describe(const struct mt_rank *median, const struct mt_rank *most, bool of_many,
-                     const struct mt_diff *d, struct mt_report *out)
+static void describe(const struct mt_rank *base, const struct mt_rank *new, const struct mt_diff *d,
+                     struct mt_report *out)
 {
     char bytes[MT_HUMAN_MAX];
-    if (mt_people_read())
-        out->title =
-            mt_asprintf("what %s holds at its peak beyond %s%s", mt_rank_words(out, most),
-                        mt_rank_words(out, median), of_many ? ", whose peak is the median" : "");
-    mt_report_total(out, "compared_to", mt_cell_text(mt_report_text(out, median->name)));
-    int64_t change = mt_wrap_sub(most->figure_b, median->figure_b);
-    bool exact = mt_diff_peak_sites_known(&d->side[0]) && mt_diff_peak_sites_known(&d->side[1]);
-    if (exact && !out->left_out_n)
-        mt_report_footer(out, "= %s%s exactly", change > 0 ? "+" : "",
-                         mt_human_bytes(change, bytes));
+    mt_report_total(out, "compared_to", mt_cell_text(mt_report_text(out, base->name)));
+    int64_t change = mt_wrap_sub(new->figure_b, base->figure_b);
+    bool exact = !base->device->doubt_at_peak_b && !new->device->doubt_at_peak_b;
+    if (!out->left_out_n)
+        mt_report_footer(out, "= %s%s%s", change > 0 ? "+" : "", mt_human_bytes(change, bytes),
+                         exact ? " exactly" : "");
     for (int s = 0; s < 2; s++) {
         const struct mt_diff_side *side = &d->side[s];
         mt_report_older(out, &side->run, &side->device);
@@ -91,42 +81,67 @@ static void describe(const struct mt_rank *median, const struct mt_rank *most, b
     }
 }
 
-enum mt_status mt_ranks_compare(const struct mt_ranks *r, const struct mt_rows *rows,
-                                struct mt_report *out, struct mt_err *err)
+static enum mt_status show(struct mt_diff *d, const struct mt_rank *base, const struct mt_rank *new,
+                           const struct mt_peak_change *how, struct mt_report *out,
+                           struct mt_err *err)
 {
     static const struct mt_sort by_change = {"at_peak_delta_b", true, NULL, false};
+    add_columns(how, out);
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct mt_diff_row row = mt_diff_row(d, i);
+        add_row(how->section, out, new, &row);
+    }
+    if (mt_people_read()) {
+        const struct mt_rows shown = {
+            .limit = how->rows->limit, .people = 10, .min_b = how->rows->min_b};
+        mt_table_sort(out, &by_change);
+        MT_TRY(mt_rows_apply(&shown, out, "at_peak_delta_b", err));
+        mt_rows_footer(&shown, out, NULL, "");
+    }
+    describe(base, new, d, out);
+    return MT_OK;
+}
+
+enum mt_status mt_ranks_change(const struct mt_ranks *r, const struct mt_rank *base,
+                               const struct mt_rank *new, const struct mt_peak_change *how,
+                               struct mt_report *out, struct mt_err *err)
+{
     struct mt_diff d = {0};
-    size_t most_at = mt_ranks_most(r);
     enum mt_status st = MT_OK;
-    const bool people = mt_people_read();
-    if (most_at == r->all.n)
-        return MT_OK;
-    const struct mt_rank *most = &r->all.v[most_at];
-    const struct mt_rank *median = &r->all.v[r->clusters.v[most->cluster].median];
-    if (median == most || median->figure_b == most->figure_b)
-        return MT_OK;
-    MT_TRY_OUT(load_side(r, median, &d, 0, err));
-    MT_TRY_OUT(load_side(r, most, &d, 1, err));
+    MT_TRY_OUT(load_side(r, base, &d, 0, err));
+    MT_TRY_OUT(load_side(r, new, &d, 1, err));
     MT_TRY_OUT(settle_sites(&d, err));
     for (int s = 0; s < 2; s++)
         MT_TRY_OUT(mt_diff_load(&d, s, MT_DIFF_LIVES, 1, err));
     mt_diff_compare(&d);
-    add_columns(out);
-    for (size_t i = 0; i < d.rows.n; i++) {
-        const struct mt_diff_row row = mt_diff_row(&d, i);
-        add_row(out, most, &row);
-    }
-    if (people) {
-        const struct mt_rows shown = {.limit = rows->limit, .people = 10, .min_b = rows->min_b};
-        mt_table_sort(out, &by_change);
-        MT_TRY_OUT(mt_rows_apply(&shown, out, "at_peak_delta_b", err));
-        mt_rows_footer(&shown, out, NULL, "");
-    }
-    describe(median, most, r->clusters.v[most->cluster].spread.n > 2, &d, out);
+    if (mt_diff_peak_sites_known(&d.side[0]) && mt_diff_peak_sites_known(&d.side[1]))
+        st = show(&d, base, new, how, out, err);
+    else
+        mt_report_note(out, "Which sites hold more is not known: %s.",
+                       mt_knows_lack(&d.side[0].run, base->device, MT_KNOWS_BLOCKS));
 out:
     for (int s = 0; s < 2; s++)
         if (d.side[s].db && d.side[s].db != r->db)
             mt_db_close(d.side[s].db);
     mt_diff_free(&d);
     return st;
+}
+
+enum mt_status mt_ranks_compare(const struct mt_ranks *r, const struct mt_rows *rows,
+                                struct mt_report *out, struct mt_err *err)
+{
+    const struct mt_peak_change how = {"outlier", "MEDIAN", "MOST", rows};
+    size_t most_at = mt_ranks_most(r);
+    if (most_at == r->all.n)
+        return MT_OK;
+    const struct mt_rank *most = &r->all.v[most_at];
+    const struct mt_rank_cluster *c = &r->clusters.v[most->cluster];
+    const struct mt_rank *median = &r->all.v[c->median];
+    if (median == most || median->figure_b == most->figure_b)
+        return MT_OK;
+    if (mt_people_read())
+        out->title = mt_asprintf("what %s holds%s beyond %s%s", mt_rank_words(out, most),
+                                 r->at_end ? "" : " at its peak", mt_rank_words(out, median),
+                                 c->spread.n > 2 ? ", the median" : "");
+    return mt_ranks_change(r, median, most, &how, out, err);
 }

@@ -136,11 +136,11 @@ static enum mt_status choose_devices(struct mt_ranks *r, const char *asked, stru
     if (found)
         return MT_OK;
     if (asked) {
-        MT_FAIL(err, MT_EUSAGE, "no rank has a device '%s'", asked);
+        MT_FAIL(err, MT_EUSAGE, "no run has a device '%s'", asked);
         mt_err_hint(err, "`memtool info %s` lists the devices of a run.", r->all.v[0].name);
         return MT_EUSAGE;
     }
-    MT_FAIL(err, MT_EUSAGE, "no rank has memory records");
+    MT_FAIL(err, MT_EUSAGE, "no run has memory records");
     mt_err_hint(err, "Record them with profile(profile_memory=True), or dump snapshots "
                      "(docs/recording.md).");
     return MT_EUSAGE;
@@ -336,13 +336,20 @@ static enum mt_status load_all(struct mt_ranks *r, const struct mt_args *args, s
     return load_group(r, err);
 }
 
+enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
+                                 struct mt_ranks *out, struct mt_err *err)
+{
+    MT_TRY(load_all(out, args, err));
+    MT_TRY(choose_devices(out, device, err));
+    take_figures(out);
+    return MT_OK;
+}
+
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err)
 {
-    MT_TRY(load_all(out, args, err));
+    MT_TRY(mt_ranks_load_all(args, device, out, err));
     number_ranks(out);
-    MT_TRY(choose_devices(out, device, err));
-    take_figures(out);
     keep_one_each(out, notes);
     note_missing(out, notes);
     add_clusters(out);

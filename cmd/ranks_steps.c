@@ -116,7 +116,7 @@ static void add_marks(const struct mt_ranks *r, const struct steps *all, struct 
 
 static enum mt_status no_steps(const struct mt_ranks *r, struct mt_err *err)
 {
-    MT_FAIL(err, MT_EUSAGE, "no rank has steps on %s", r->device);
+    MT_FAIL(err, MT_EUSAGE, "no run has steps on %s", r->device);
     mt_err_hint(err, "prof.step() in a profile with a schedule marks them; import --step-marker "
                      "takes another name.");
     return MT_EUSAGE;

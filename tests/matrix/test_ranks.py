@@ -122,6 +122,32 @@ again = m.json("ranks", "twice")
 m.check(len([row for row in again["rows"] if row["section"] == "rank"]) == 4, "one run of each rank", again["notes"])
 m.check(any("further runs of a rank" in note for note in again["notes"]), "further runs are noted", again["notes"])
 
+# Over runs: each figure that of its run, the change where it is, its sites adding up.
+def trend(order):
+    """Imports the ranks of `data` in this order, each as a run of its own; the answer, and the peaks."""
+    group = "t" + "".join(map(str, order))
+    for i, rank in enumerate(order):
+        with gzip.open(data[rank], "rt") as file:
+            text = file.read().replace('"schemaVersion": 1', f'"schemaVersion": 1, "of": "{group}{i}"')
+        with open("one.json", "w") as out:
+            out.write(text)
+        m.run("import", "one.json", "--name", f"{group}.{i}", "--group", group)
+    return m.json("trend", group), group, [truth[rank][0] for rank in order]
+
+
+truth = {rank: (peak, steps) for rank, _, peak, steps in map(replayed, data)}
+for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0, 3, 1, 0], None), ([0, 2], None), ([1, 1, 2], 2)):
+    answer, group, peaks = trend(order)
+    rows = [row for row in answer["rows"] if row["section"] == "run"]
+    m.check([row["peak_b"] for row in rows] == peaks, group, "peaks", rows)
+    m.check([row["change_b"] for row in rows] == [None] + [b - a for a, b in zip(peaks, peaks[1:])], group, "changes", rows)
+    m.check(answer["totals"].get("peak_changed_in") == (f"{group}.{changed}" if changed else None), group, "changed in", answer["totals"])
+    sites = [row for row in answer["rows"] if row["section"] == "change"]
+    m.check(bool(sites) == bool(changed), group, "sites of the change", len(sites))
+    if changed:
+        m.check(mt.total(sites, "at_peak_delta_b") == peaks[changed] - peaks[changed - 1], group, "sum of the change")
+    m.run("trend", group, "--limit", "2")
+
 # What recorders say may be anything.
 os.mkdir("odd")
 ODD = ["1", '"x"', "null", "[]", '{"rank": "1"}', '{"rank": 1.5, "world_size": -3}', '{"rank": 99999999999999999999}',
