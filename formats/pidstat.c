@@ -184,9 +184,9 @@ static enum mt_status name_process(struct reader *r, size_t process, int64_t t,
 static enum mt_status without_memory(struct reader *r, int64_t t, const struct row *row,
                                      struct mt_err *err)
 {
-    for (size_t i = 0; i < r->said.n; i++)
-        if (r->log.all.v[i].number == row->pid && r->said.v[i].gone_ns == MT_GONE)
-            r->said.v[i].gone_ns = t;
+    size_t process = mt_process_find(&r->log, row->pid);
+    if (process != SIZE_MAX && r->said.v[process].gone_ns == MT_GONE)
+        r->said.v[process].gone_ns = t;
     return mt_process_until(&r->log, t, err);
 }
 

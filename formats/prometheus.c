@@ -62,6 +62,11 @@ void mt_prometheus_free(struct mt_prometheus *p)
     mt_vec_free(&p->owners);
     mt_vec_free(&p->series);
     mt_vec_free(&p->values);
+    for (int i = 0; i < 2; i++) {
+        mt_map_free(&p->owner_at[i]);
+        mt_map_free(&p->called[i]);
+    }
+    mt_map_free(&p->series_at);
 }
 
 static enum mt_status check_memory(struct mt_prometheus *p, struct mt_err *err)
@@ -168,12 +173,15 @@ static uint32_t name_of(struct mt_prometheus *p, bool container, uint32_t identi
 static uint32_t owner_of(struct mt_prometheus *p, bool container)
 {
     uint32_t identity = identity_of(p), name = name_of(p, container, identity);
-    for (size_t i = p->owners.n; i-- > 0;) {
-        if (p->owners.v[i].identity == identity && p->owners.v[i].container == container)
-            return (uint32_t)i;
-        if (p->owners.v[i].name == name && p->owners.v[i].container == container)
-            name = identity;
-    }
+    uint32_t *known = mt_map_at(&p->owner_at[container], identity);
+    if (*known != MT_MAP_NONE)
+        return *known;
+    *known = (uint32_t)p->owners.n;
+    uint32_t *first = mt_map_at(&p->called[container], name);
+    if (*first == MT_MAP_NONE)
+        *first = (uint32_t)p->owners.n;
+    else
+        name = identity;
     *mt_vec_push(&p->owners) = (struct mt_prometheus_owner){
         .identity = identity, .name = name, .container = container, .process = SIZE_MAX};
     return (uint32_t)p->owners.n - 1;
@@ -187,14 +195,13 @@ enum mt_status mt_prometheus_find(struct mt_prometheus *p, uint32_t *series, str
     if (meaning < 0)
         return MT_OK;
     uint32_t owner = owner_of(p, meanings[meaning].container);
-    for (size_t i = p->series.n; i-- > 0 && *series == MT_NONE;)
-        if (p->series.v[i].owner == owner && p->series.v[i].meaning == meaning)
-            *series = (uint32_t)i;
-    if (*series != MT_NONE)
+    uint32_t *known = mt_map_at(&p->series_at, (uint64_t)owner << 32 | (uint32_t)meaning);
+    *series = *known;
+    if (*known != MT_MAP_NONE)
         return MT_OK;
     if (p->series.n == MOST)
         return MT_FAIL(err, MT_ELIMIT, "more than %d series of memory", MOST);
-    *series = (uint32_t)p->series.n;
+    *known = *series = (uint32_t)p->series.n;
     *mt_vec_push(&p->series) =
         (struct mt_prometheus_series){.owner = owner, .meaning = meaning, .round = -1};
     return MT_OK;

@@ -31,6 +31,9 @@ struct mt_prometheus {
         int64_t round; /* for the reader: the last one that it was in */
     })
     series;
+    struct mt_map owner_at[2]; /* by identity; of containers the second */
+    struct mt_map called[2];   /* the owners of a name, by it */
+    struct mt_map series_at;   /* by owner and meaning */
     MT_VEC(struct mt_prometheus_value {
         int64_t t_ns;
         uint32_t series;

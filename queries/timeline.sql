@@ -1,12 +1,17 @@
 -- name: samples
--- Values over time of one metric of a device, in order of time.
--- in: ?1 run id, ?2 device id, ?3 metric
-SELECT time_ns, value_b FROM sample WHERE run_id = ?1 AND device_id = ?2 AND metric = ?3 ORDER BY position;
+-- Values over time of a device, or of all of a run, in order of time.
+-- in: ?1 run id, ?2 device id, NULL: all
+-- out: device id, metric, time, value
+SELECT device_id, coalesce(metric, ''), time_ns, value_b FROM sample WHERE run_id = ?1 AND (?2 IS NULL OR device_id = ?2)
+  ORDER BY position;
 
--- name: sample_metrics
--- What was sampled of a device, in the order of the recording.
--- in: ?1 run id, ?2 device id
-SELECT metric FROM sample WHERE run_id = ?1 AND device_id = ?2 GROUP BY metric ORDER BY min(position);
+-- name: sample_ends
+-- When a process was gone ('exit'), and from when on nobody counted what its malloc has ('malloc_end'), unless there
+-- are samples of that behind.
+-- in: ?1 run id, ?2 device id, NULL: all
+-- out: device id, what ended, time, 0
+SELECT device_id, action, time_ns, 0 FROM event WHERE run_id = ?1 AND (?2 IS NULL OR device_id = ?2)
+  AND action IN ('exit', 'malloc_end') ORDER BY position;
 
 -- name: recorder_total
 -- in: ?1 device id
@@ -20,13 +25,3 @@ SELECT a.alloc_record, coalesce(b.node_id, a.alloc_node_id), a.freed_record, coa
   a.freed_thread_id IS NULL
   FROM alloc a LEFT JOIN op b ON b.id = a.alloc_op_id LEFT JOIN op f ON f.id = a.freed_op_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3;
-
--- name: process_end
--- When a process was gone; NULL: not in the recording.
--- in: ?1 run id, ?2 device id
-SELECT min(time_ns) FROM event WHERE run_id = ?1 AND device_id = ?2 AND action = 'exit';
-
--- name: malloc_ends
--- From when on nobody counted what malloc of a process has, unless there are samples of it behind.
--- in: ?1 run id, ?2 device id
-SELECT time_ns FROM event WHERE run_id = ?1 AND device_id = ?2 AND action = 'malloc_end' ORDER BY position;

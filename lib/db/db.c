@@ -199,6 +199,7 @@ void mt_db_close(struct mt_db *db)
     for (int i = 0; i < MT_QUERY_N; i++)
         sqlite3_finalize(db->cached[i].s);
     sqlite3_close(db->sql);
+    mt_db_keep(db, NULL, NULL);
     free(db->path);
     free(db);
 }
@@ -234,6 +235,24 @@ void mt_db_readers_end(void)
             sqlite3_reset(db->cached[i].s);
         sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL); /* the second time there is none */
     }
+}
+
+void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept))
+{
+    if (db->kept)
+        db->free_kept(db->kept);
+    db->kept = kept;
+    db->free_kept = free_kept;
+}
+
+void *mt_db_kept(const struct mt_db *db)
+{
+    return db->kept;
+}
+
+int64_t mt_db_changes(const struct mt_db *db)
+{
+    return sqlite3_total_changes(db->sql);
 }
 
 void mt_db_rollback(struct mt_db *db)

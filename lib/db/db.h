@@ -57,6 +57,14 @@ enum mt_status mt_db_settle_older(struct mt_db *db, struct mt_err *err);
  * but for those of mt_db_prepare, which read on as if nothing had changed.
  */
 void mt_db_readers_end(void);
+
+/* What who reads keeps with the connection, one thing at a time: it is freed for the next, and with
+ * the connection. NULL: nothing. */
+void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept));
+void *mt_db_kept(const struct mt_db *db);
+/* Rows that this connection has changed so far: what was read before may be others now. */
+int64_t mt_db_changes(const struct mt_db *db);
+
 void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
 /* Closes a database that was created by opening it. Where no run came to be in it, its file goes.
  */

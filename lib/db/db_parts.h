@@ -22,6 +22,8 @@ struct mt_db {
     char *path;
     struct mt_stmt cached[MT_QUERY_N];
     struct mt_db *next_reader;
+    void *kept; /* by a reader, and how that is freed */
+    void (*free_kept)(void *kept);
     /* rows of the bulk insert under way */
     uint64_t row_n;
     mt_db_row *row;

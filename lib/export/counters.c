@@ -6,6 +6,7 @@
 #include "lib/model/kind_words.h"
 #include "lib/run/knows.h"
 #include "lib/usage/process.h"
+#include "lib/usage/sample_series.h"
 #include "lib/usage/samples.h"
 #include <string.h>
 
@@ -89,18 +90,13 @@ static enum mt_status load_samples(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *d, struct mt_counters *c,
                                    struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
+    const struct mt_samples *sampled;
     size_t first = c->all.n;
-    MT_TRY(mt_db_query(db, MT_Q_SAMPLE_METRICS, &s, err));
-    mt_stmt_bind(s, "ii", run->id, d->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        if (is_curve(mt_stmt_text(s, 0)))
-            add_counter(c, d, mt_stmt_text(s, 0));
-    }
+    MT_TRY(mt_sample_series_load(db, run->id, d->id, &sampled, err));
+    for (const struct mt_sample_series *s = mt_sample_first(sampled, MT_SAMPLE_VALUES, d->id); s;
+         s = mt_sample_next(sampled, s))
+        if (is_curve(s->name))
+            add_counter(c, d, s->name);
     for (size_t i = first; i < c->all.n; i++)
         MT_TRY(mt_samples_load(db, run, d, c->all.v[i].metric, &c->all.v[i].levels, err));
     return load_ooms(db, run, d, c, err);

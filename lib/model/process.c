@@ -1,5 +1,6 @@
 #include "lib/model/process.h"
 
+#include "lib/base/hash.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ enum {
 
 void mt_process_open(struct mt_process_log *log, struct mt_recording *rec)
 {
-    *log = (struct mt_process_log){.rec = rec, .mark_first = rec->other_events.n};
+    *log = (struct mt_process_log){
+        .rec = rec, .mark_first = rec->other_events.n, .seed = mt_hash_seed()};
     rec->summed = rec->without_ops = true;
     rec->time_unit = "ns";
 }
@@ -25,6 +27,9 @@ void mt_process_free(struct mt_process_log *log)
     for (size_t i = 0; i < log->all.n; i++)
         mt_buf_free(&log->all.v[i].packer.packed);
     mt_vec_free(&log->all);
+    mt_map_free(&log->by_number);
+    mt_map_free(&log->by_name);
+    mt_map_free(&log->taken);
 }
 
 static enum mt_status check_memory(struct mt_process_log *log, struct mt_err *err)
@@ -45,23 +50,40 @@ static enum mt_status check(int64_t t, int64_t value, struct mt_err *err)
     return MT_EINPUT;
 }
 
+size_t mt_process_find(const struct mt_process_log *log, int64_t number)
+{
+    uint32_t at = mt_map_get(&log->by_number, (uint64_t)number);
+    return at == MT_MAP_NONE ? SIZE_MAX : at;
+}
+
+/* Whether no device is called so yet; then one is. */
+static bool take_name(struct mt_process_log *log, const char *name)
+{
+    uint32_t *taken = mt_map_at(&log->taken, mt_hash_short(log->seed, name, strlen(name)));
+    bool free = *taken == MT_MAP_NONE;
+    *taken = 1;
+    return free;
+}
+
 enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t *process,
                              struct mt_err *err)
 {
-    for (size_t i = log->all.n; i-- > 0;)
-        if (log->all.v[i].number == number) {
-            *process = i;
-            return MT_OK;
-        }
+    char name[MT_DEVICE_NAME];
+    *process = mt_process_find(log, number);
+    if (*process != SIZE_MAX)
+        return MT_OK;
     if (log->all.n == PROCESSES)
         return MT_FAIL(err, MT_ELIMIT, "more than %d processes", PROCESSES);
     *process = log->all.n;
+    *mt_map_at(&log->by_number, (uint64_t)number) = (uint32_t)*process;
     *mt_vec_push(&log->all) = (struct mt_process){
         .number = number,
         .device = (uint16_t)mt_rec_device(log->rec, MT_DEVICE_PROCESS,
                                           number < 0 || number > INT32_MAX ? -1 : (int)number),
         .peak_b = MT_UNKNOWN,
         .peak_ns = MT_UNKNOWN};
+    mt_rec_device_name(log->rec, &log->rec->devices.v[log->all.v[*process].device], name);
+    take_name(log, name);
     return MT_OK;
 }
 
@@ -79,30 +101,19 @@ static void shorten(const char *kind, const char *s, size_t n, char out[MT_DEVIC
     out[at] = '\0';
 }
 
-static bool is_taken(const struct mt_recording *r, const char *name)
-{
-    char other[MT_DEVICE_NAME];
-    for (size_t i = 0; i < r->devices.n; i++) {
-        mt_rec_device_name(r, &r->devices.v[i], other);
-        if (strcmp(other, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A device of that name, or of one like it that no other has. */
-static uint32_t name_device(struct mt_recording *r, const char *kind, const char *s, size_t n,
+static uint32_t name_device(struct mt_process_log *log, const char *kind, const char *s, size_t n,
                             bool *same)
 {
     char name[MT_DEVICE_NAME], number[16];
     shorten(kind, s, n, name);
-    for (int i = 2; is_taken(r, name); i++) {
+    for (int i = 2; !take_name(log, name); i++) {
         size_t len = strlen(name), end = (size_t)snprintf(number, sizeof number, "~%d", i);
         memcpy(name + (len + end < sizeof name ? len : sizeof name - 1 - end), number, end + 1);
     }
     size_t before = strlen(kind) + 1;
     *same = strlen(name + before) == n && memcmp(name + before, s, n) == 0;
-    return mt_strtab_add(&r->strings, name, strlen(name)) + 1;
+    return mt_strtab_add(&log->rec->strings, name, strlen(name)) + 1;
 }
 
 enum mt_status mt_process_named(struct mt_process_log *log, const char *kind, const char *s,
@@ -110,15 +121,15 @@ enum mt_status mt_process_named(struct mt_process_log *log, const char *kind, co
 {
     uint32_t full = mt_strtab_add(&log->rec->strings, s, n) + 1;
     bool same;
-    for (size_t i = log->all.n; i-- > 0;)
-        if (log->all.v[i].full == full) {
-            *process = i;
-            return MT_OK;
-        }
+    uint32_t known = mt_map_get(&log->by_name, full);
+    *process = known;
+    if (known != MT_MAP_NONE)
+        return MT_OK;
     MT_TRY(mt_process_of(log, INT32_MAX - (int64_t)log->all.n, process, err));
     struct mt_process *p = &log->all.v[*process];
     p->full = full;
-    uint32_t name = name_device(log->rec, kind, s, n, &same);
+    *mt_map_at(&log->by_name, full) = (uint32_t)*process;
+    uint32_t name = name_device(log, kind, s, n, &same);
     log->rec->devices.v[p->device].name = name;
     return same ? MT_OK : mt_process_mark(log, *process, 0, "name", s, n, 0, err);
 }

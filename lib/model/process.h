@@ -32,6 +32,9 @@ struct mt_process {
 struct mt_process_log {
     struct mt_recording *rec;
     MT_VEC(struct mt_process) all;
+    struct mt_map by_number, by_name; /* which of them it is; by `number`, by `full` */
+    struct mt_map taken;              /* by hash: names of devices */
+    uint64_t seed;
     uint64_t mark_first; /* in rec->other_events */
     uint64_t beside;     /* counted in rec->beside_bytes */
 };
@@ -40,7 +43,10 @@ void mt_process_open(struct mt_process_log *log, struct mt_recording *rec);
 /* Without mt_process_close what was given is lost. */
 void mt_process_free(struct mt_process_log *log);
 
-/* The process of that number, made if need be. Errors: MT_ELIMIT. */
+/* The process of that number; SIZE_MAX: there is none yet. */
+size_t mt_process_find(const struct mt_process_log *log, int64_t number);
+
+/* The same, made if need be. Errors: MT_ELIMIT. */
 enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t *process,
                              struct mt_err *err);
 

@@ -1,8 +1,8 @@
 #include "lib/usage/process.h"
 
-#include "gen/queries.h"
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
+#include "lib/usage/sample_series.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,17 +36,13 @@ static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *device,
                                    struct mt_process_counts *out, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_SAMPLE_METRICS, &s, err));
-    mt_stmt_bind(s, "ii", run->id, device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        if (strcmp(mt_stmt_text(s, 0), out->all.v[0].metric) != 0)
-            add(out, mt_stmt_text(s, 0));
-    }
+    const struct mt_samples *all;
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
+    for (const struct mt_sample_series *s = mt_sample_first(all, MT_SAMPLE_VALUES, device->id); s;
+         s = mt_sample_next(all, s))
+        if (strcmp(s->name, out->all.v[0].metric) != 0)
+            add(out, s->name);
+    return MT_OK;
 }
 
 static int64_t highest(const struct mt_levels *l)
@@ -69,13 +65,13 @@ static void add_traced(struct mt_process_counts *out)
 enum mt_status mt_process_end(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, int64_t *out, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_PROCESS_END, &s, err));
-    mt_stmt_bind(s, "ii", run->id, device->id);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    *out = row ? mt_stmt_int_or(s, 0, INT64_MAX) : INT64_MAX;
-    mt_stmt_end(s);
+    const struct mt_samples *all;
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
+    const struct mt_sample_series *s = mt_sample_find(all, MT_SAMPLE_ENDS, device->id, "exit");
+    *out = INT64_MAX;
+    for (size_t i = 0; s && i < s->all.n; i++)
+        if (s->all.v[i].t_ns < *out)
+            *out = s->all.v[i].t_ns;
     return MT_OK;
 }
 

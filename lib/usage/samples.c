@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/model/recording.h"
+#include "lib/usage/sample_series.h"
 
 #include <string.h>
 
@@ -26,40 +27,22 @@ static void add_end(struct mt_levels *l, int64_t t_ns)
         l->all.v[i].record = (int64_t)i;
 }
 
-static enum mt_status add_ends(struct mt_db *db, const struct mt_run *run,
-                               const struct mt_run_device *device, struct mt_levels *l,
-                               struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_MALLOC_ENDS, &s, err));
-    mt_stmt_bind(s, "ii", run->id, device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        add_end(l, mt_stmt_int(s, 0));
-    }
-}
-
 enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
                                const struct mt_run_device *device, const char *metric,
                                struct mt_levels *out, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
+    const struct mt_samples *all;
     *out = (struct mt_levels){0};
-    MT_TRY(mt_db_query(db, MT_Q_SAMPLES, &s, err));
-    mt_stmt_bind(s, "iis", run->id, device->id, metric);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return is_malloc(metric) ? add_ends(db, run, device, out, err) : MT_OK;
-        int64_t value = mt_stmt_int(s, 1);
-        if (!out->all.n)
-            out->start_b = value;
-        *mt_vec_push(&out->all) = (struct mt_level){mt_stmt_int(s, 0), value, (int64_t)out->all.n};
-    }
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
+    const struct mt_sample_series *s = mt_sample_find(all, MT_SAMPLE_VALUES, device->id, metric);
+    for (size_t i = 0; s && i < s->all.n; i++)
+        *mt_vec_push(&out->all) =
+            (struct mt_level){s->all.v[i].t_ns, s->all.v[i].value_b, (int64_t)i};
+    out->start_b = out->all.n ? out->all.v[0].level_b : 0;
+    s = is_malloc(metric) ? mt_sample_find(all, MT_SAMPLE_ENDS, device->id, "malloc_end") : NULL;
+    for (size_t i = 0; s && i < s->all.n; i++)
+        add_end(out, s->all.v[i].t_ns);
+    return MT_OK;
 }
 
 enum mt_status mt_recorder_total(struct mt_db *db, const struct mt_run_device *device,
