@@ -3,7 +3,8 @@
  *
  * Of all ways to cut the runs in two, the one after which figures are closest to the medians of
  * their halves (least sum of distances). It is a change where the medians differ by more than 3.5
- * times the median distance, scaled as that of a normal distribution, and by more than 1 %.
+ * times the upper quartile of the distances, scaled as that of a normal distribution (0.8693), and
+ * by more than 1 %.
  */
 #ifndef MT_CHANGE_POINT_H
 #define MT_CHANGE_POINT_H
