@@ -54,6 +54,17 @@ static void add_row(struct mt_report *r, const struct mt_view *v, const struct m
     free(command);
 }
 
+/* " (0.1 %)", of what grows " (0.1 %, but it grows by 644 B a step)" */
+static void add_small(struct mt_buf *to, const struct mt_advice *a, const struct mt_advice_facts *f)
+{
+    char bytes[MT_HUMAN_MAX];
+    mt_buf_addf(to, " (%.1f %%", mt_advise_percent(a->saving_b, f->peak_b));
+    if (a->growth.per_step_b > 0)
+        mt_buf_addf(to, ", but it grows by %s a step",
+                    mt_human_bytes((int64_t)(a->growth.per_step_b + 0.5), bytes));
+    mt_buf_addc(to, ')');
+}
+
 /* What was tried and would not lower the peak much, and what there is no place for. */
 static void add_rest(struct mt_report *r, const struct mt_advices *a,
                      const struct mt_advice_facts *f)
@@ -66,7 +77,7 @@ static void add_rest(struct mt_report *r, const struct mt_advices *a,
             continue;
         mt_buf_addf(to, "%s%s", to->n ? ", " : "", one->rule->id);
         if (one->applies)
-            mt_buf_addf(to, " (%.1f %%)", mt_advise_percent(one->saving_b, f->peak_b));
+            add_small(to, one, f);
     }
     if (small.n)
         mt_report_footer(r, "saves less than %g %%: %s", least_pct, small.s);
@@ -289,6 +300,7 @@ static const struct mt_glossary_entry bounds[] = {
 
 static const struct mt_glossary_entry names[] = {
     {"no_grad", "compute without a graph where no backward pass follows"},
+    {"stop_keeping", "keep nothing that grows from step to step: lists of results, caches, hooks"},
     {"detach", "keep values, not graphs, from one iteration to the next"},
     {"clone", "keep of results only what is needed, as copies: a view of a part holds the whole"},
     {"checkpoint", "compute the activations of repeated layers again in backward"},

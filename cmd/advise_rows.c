@@ -183,7 +183,8 @@ void mt_advise_columns(struct mt_report *r)
 {
     r->keep_order = true;
     mt_report_columns(r, "new_peak_b saving_b saving_pct bound advice -applies -peak_b -at_peak_b "
-                         "-at_peak_n -new_peak_ns -new_peak_phase -price_ns -site -sites -because "
+                         "-at_peak_n -per_step_b -per_step_n -new_peak_ns -new_peak_phase "
+                         "-price_ns -site -sites -because "
                          "-price -how -verify evidence");
 }
 
@@ -201,6 +202,10 @@ static void fill_figures(const struct mt_report *r, struct mt_cell *c, const str
     };
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++)
         c[mt_report_find_column(r, figures[i].column)] = figures[i].cell;
+    if (a->growth.per_step_b > 0) {
+        c[mt_report_find_column(r, "per_step_b")] = mt_cell_real(a->growth.per_step_b);
+        c[mt_report_find_column(r, "per_step_n")] = mt_cell_real(a->growth.per_step_n);
+    }
     if (a->new_peak_ns != MT_UNKNOWN) {
         c[mt_report_find_column(r, "new_peak_ns")] = mt_cell_int(a->new_peak_ns);
         c[mt_report_find_column(r, "new_peak_phase")] =

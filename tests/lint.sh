@@ -52,7 +52,7 @@ lib/record   lib/base lib/model lib/db lib/store
 lib/run      lib/base lib/model lib/db
 lib/usage    lib/base lib/model lib/run
 lib/analysis lib/base lib/input lib/model lib/run lib/usage
-lib/advice   lib/base lib/model lib/run lib/usage
+lib/advice   lib/base lib/model lib/run lib/usage lib/analysis
 lib/export   lib/base lib/model lib/run lib/usage
 lib/compat   lib/base lib/run
 lib/render   lib/base lib/model lib/db lib/run lib/usage

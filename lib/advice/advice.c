@@ -37,6 +37,7 @@ static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, st
     a->new_peak_ns = record < 0 ? MT_UNKNOWN : f->record_ns[record];
     a->new_peak_phase = phase_at(f, record);
     a->price_ns = p->price_ns;
+    a->growth = p->growth;
     a->subject = text_of(&p->subject, NULL);
     a->because = text_of(&p->because, "");
     a->price = text_of(&p->price, a->rule->price);
@@ -128,6 +129,8 @@ static void try_together(const struct mt_advice_facts *f, const struct mt_advice
 static int saving_cmp(const void *a, const void *b)
 {
     const struct mt_advice *x = a, *y = b;
+    if ((x->growth.per_step_b > 0) != (y->growth.per_step_b > 0))
+        return x->growth.per_step_b > 0 ? -1 : 1;
     if (x->applies && y->applies && x->rule->retypes != y->rule->retypes)
         return x->rule->retypes ? 1 : -1;
     int64_t s = x->applies ? x->saving_b : INT64_MIN, t = y->applies ? y->saving_b : INT64_MIN;

@@ -30,6 +30,7 @@ struct mt_advice {
     int64_t new_peak_b, saving_b;
     int64_t new_peak_ns; /* MT_UNKNOWN: it is never above what was held before the recording */
     enum mt_phase new_peak_phase;
+    struct mt_advice_growth growth; /* of what it ends; per_step_b 0: that does not grow */
     int64_t at_peak_b, at_peak_n; /* blocks that it touches, of those alive at the recorded peak */
     int64_t price_ns;             /* of a step; MT_UNKNOWN */
     char *subject;                /* what it is done to: "Block_0 ... Block_11"; NULL: no names */
@@ -41,8 +42,8 @@ struct mt_advice {
 
 struct mt_advices {
     MT_VEC(struct mt_advice)
-    all;                          /* one for each rule: those that save most first, of another
-                                      type of numbers last */
+    all; /* one for each rule: what grows first, those that save most, of another
+             type of numbers last */
     struct mt_advice_rule joined; /* what is made up of several */
 };
 

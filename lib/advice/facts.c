@@ -1,6 +1,7 @@
 #include "lib/advice/facts.h"
 
 #include "gen/queries.h"
+#include "lib/advice/growing.h"
 #include "lib/advice/lives.h"
 #include "lib/advice/processes.h"
 #include "lib/base/search.h"
@@ -423,6 +424,9 @@ static enum mt_status finish_parts(struct mt_allocations *blocks, struct mt_advi
     for (uint32_t i = 0; i < f->part_n; i++) {
         struct mt_advice_facts *part = &f->parts[i].facts;
         MT_TRY(finish(blocks, part, err));
+        part->growing.v = f->growing.v;
+        part->growing.n = f->growing.n;
+        part->growing_of = f->growing_of;
         part->older_b = f->older_b;
         part->peak_b = f->peak_b;
         part->peak_record = f->peak_record;
@@ -449,6 +453,8 @@ static enum mt_status load(struct mt_allocations *blocks, struct mt_advice_facts
     st = load_threads(blocks->db, f, process, &process_n, err);
     if (st == MT_OK)
         st = load_blocks(blocks->db, f, err);
+    if (st == MT_OK)
+        st = mt_advice_find_doubt(blocks, f, err);
     if (st == MT_OK) {
         find_records(f);
         mt_advice_split(f, process, process_n);
@@ -468,6 +474,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
     MT_TRY(load(blocks, out, err));
     MT_TRY(finish(blocks, out, err));
     MT_TRY(check_peak(out, err));
+    MT_TRY(mt_advice_find_growing(blocks, out, err));
     return finish_parts(blocks, out, err);
 }
 
@@ -482,6 +489,7 @@ void mt_advice_facts_free(struct mt_advice_facts *f)
     mt_vec_free(&f->zero_grads);
     mt_vec_free(&f->work);
     mt_vec_free(&f->views);
+    mt_advice_growing_free(f);
     free(f->record_ns);
     f->record_ns = NULL;
 }

@@ -38,6 +38,7 @@ struct mt_advice_block {
     uint32_t alloc_op, freed_op;        /* MT_NONE: outside ops */
     uint32_t node;                      /* it was allocated in */
     uint8_t category, rule;             /* enum mt_category, mt_category_rule */
+    bool doubtful;                      /* it may be dead, though no record frees it */
     int8_t float_b; /* size of its numbers if these are floating point, 0: they are not; -1: unknown
                      */
 };
@@ -55,6 +56,12 @@ struct mt_advice_view {
     int64_t numbers_n; /* of the tensor; 0: not recorded */
 };
 
+/* What a site holds more from step to step. */
+struct mt_advice_growth {
+    bool sure; /* else it may be that it only grows for a while */
+    double per_step_b, per_step_n;
+};
+
 struct mt_advice_part;
 struct mt_advice_facts {
     const struct mt_run *run;
@@ -68,8 +75,11 @@ struct mt_advice_facts {
     MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
     MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
     MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
-    MT_VEC(struct mt_advice_view) views; /* in the order of ops */
-    int64_t *record_ns;                  /* of the records that blocks name, 0 .. record_n - 1 */
+    MT_VEC(struct mt_advice_view) views;     /* in the order of ops */
+    MT_VEC(struct mt_advice_growth) growing; /* sites that hold more from step to step */
+    uint32_t *growing_of;                    /* by node: which of them, MT_NONE: none; NULL: there
+                                                are too few steps to tell */
+    int64_t *record_ns; /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */
     int64_t element_b; /* size of a number in the largest matrix product or convolution; 0: unknown

@@ -88,8 +88,12 @@ void mt_advice_split(struct mt_advice_facts *f, const uint32_t *process, uint32_
 void mt_advice_parts_free(struct mt_advice_facts *f)
 {
     for (uint32_t i = 0; i < f->part_n; i++) {
-        f->parts[i].facts.record_ns = NULL; /* that of the whole */
-        mt_advice_facts_free(&f->parts[i].facts);
+        struct mt_advice_facts *part = &f->parts[i].facts;
+        part->record_ns = NULL; /* these are of the whole */
+        part->growing_of = NULL;
+        part->growing.v = NULL;
+        part->growing.n = 0;
+        mt_advice_facts_free(part);
         mt_vec_free(&f->parts[i].block);
     }
     free(f->parts);
@@ -141,6 +145,9 @@ static void take_part(struct mt_advice_plan *p, const struct mt_advice_part *par
     take_pieces(p, part, own, pieces_before);
     p->bound = own->bound > p->bound ? own->bound : p->bound;
     p->price_ns = own->price_ns > p->price_ns ? own->price_ns : p->price_ns;
+    p->growth.sure |= own->growth.sure;
+    p->growth.per_step_b += own->growth.per_step_b;
+    p->growth.per_step_n += own->growth.per_step_n;
     add_once(&p->subject, &own->subject);
     add_once(&p->because, &own->because);
     add_once(&p->how, &own->how);
@@ -168,6 +175,8 @@ bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule 
     if (!n)
         add_once(&p->because, &lacks);
     mt_buf_free(&lacks);
+    if (p->growth.per_step_b > 0)
+        mt_advice_find_growth(p); /* of all: processes may share a site */
     if (n)
         mt_buf_addf(&p->because, "; in %u of %u processes", n, f->part_n);
     return n > 0;

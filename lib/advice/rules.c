@@ -9,6 +9,8 @@ const struct mt_advice_rule mt_advice_rules[] = {
     {"no_grad", "compute without a graph where no backward pass follows",
      "with torch.no_grad(): ...   (or torch.inference_mode())", NULL,
      "every graph that is built is run backward", .apply = mt_advise_no_grad},
+    {"stop_keeping", "stop keeping it", "kept.append(x.mean().item())   (or del x)", NULL,
+     "nothing that is kept grows from step to step", .apply = mt_advise_stop_keeping},
     {"detach", "keep no graph of results: detach what outlives its iteration",
      "total += loss.item()   (of a part: x[:1].detach().clone(); and del loss, outputs before the "
      "next iteration)",
@@ -103,4 +105,24 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 {
     *mt_vec_push(&p->lives.all) =
         (struct mt_life){mt_advice_record(p->f, from_ns), mt_advice_record(p->f, to_ns), bytes};
+}
+
+void mt_advice_find_growth(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    if (!f->growing_of)
+        return;
+    bool *seen = mt_alloc(f->growing.n + 1);
+    p->growth = (struct mt_advice_growth){0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        uint32_t node = f->blocks.v[i].node;
+        uint32_t at = p->touched[i] && node != MT_NONE ? f->growing_of[node] : MT_NONE;
+        if (at == MT_NONE || seen[at])
+            continue;
+        seen[at] = true;
+        p->growth.sure |= f->growing.v[at].sure;
+        p->growth.per_step_b += f->growing.v[at].per_step_b;
+        p->growth.per_step_n += f->growing.v[at].per_step_n;
+    }
+    free(seen);
 }

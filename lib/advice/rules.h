@@ -23,6 +23,12 @@ struct mt_advice_choice {
     int64_t accumulate, chunks; /* micro-batches; parts of the loss */
 };
 
+/* Where a block is from: its call path and size. Of blocks that an op allocated. */
+static inline uint64_t mt_advice_site_key(const struct mt_advice_block *b)
+{
+    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+}
+
 /* What would be held. Begins as it was recorded; several rules may change it one after another,
  * those that give blocks other sizes first. */
 struct mt_advice_plan {
@@ -35,10 +41,12 @@ struct mt_advice_plan {
     int64_t price_ns; /* of a step; MT_UNKNOWN: nothing is known of it, or it is free */
     uint32_t *piece;  /* by block: the piece of the program it is of, from 1 on, 0: none; NULL: the
                          rule knows of no pieces */
-    struct mt_buf subject; /* what it is done to; empty: nothing has a name */
-    struct mt_buf because; /* what was found */
-    struct mt_buf how;     /* a line of code for this program; empty: that of the rule */
-    struct mt_buf price;   /* the same of what it costs */
+    struct mt_advice_growth growth; /* what goes away of that, where it grows; per_step_b 0: it does
+                                       not */
+    struct mt_buf subject;          /* what it is done to; empty: nothing has a name */
+    struct mt_buf because;          /* what was found */
+    struct mt_buf how;              /* a line of code for this program; empty: that of the rule */
+    struct mt_buf price;            /* the same of what it costs */
 };
 
 /* Returns whether there is anything to change. */
@@ -70,18 +78,22 @@ void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes);
 /* Holds so much more between two times. */
 void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes);
 
+/* What the sites grow by that have a block touched, from step to step, into p->growth; nothing
+ * where steps do not tell. */
+void mt_advice_find_growth(struct mt_advice_plan *p);
+
 /* Which blocks something keeps beyond their iterations, more in each: these are kept, too, if they
  * are made in parts, and once more if they are made again. By block, allocated. */
 bool *mt_advice_find_kept(const struct mt_advice_facts *f);
 
-/* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_checkpoint.c,
- * rules_no_grad.c ---- */
+/* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_loaded.c,
+ * rules_checkpoint.c, rules_no_grad.c ---- */
 
 mt_advice_apply mt_advise_zero_grad_early, mt_advise_set_to_none, mt_advise_foreach_false,
     mt_advise_fused;
 mt_advice_apply mt_advise_accumulate, mt_advise_bfloat16;
 mt_advice_apply mt_advise_chunked_loss, mt_advise_del_before_backward;
-mt_advice_apply mt_advise_detach, mt_advise_clone, mt_advise_load_on_demand;
+mt_advice_apply mt_advise_stop_keeping, mt_advise_detach, mt_advise_clone, mt_advise_load_on_demand;
 mt_advice_apply mt_advise_checkpoint, mt_advise_no_grad;
 
 #endif

@@ -3,10 +3,12 @@
 
 #include "lib/base/human.h"
 #include "lib/base/map.h"
+#include "lib/base/wrap.h"
+#include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 3, LATER = 2, LOADED = 3, SCALAR_B = 8, ROUNDED_B = 512 };
+enum { ITERATIONS = 3, LATER = 2, SCALAR_B = 8, ROUNDED_B = 512 };
 
 /* When each iteration begins, in order. */
 struct iterations {
@@ -22,7 +24,7 @@ static uint64_t find_loader(const struct mt_advice_facts *f)
     uint64_t first = UINT64_MAX;
     for (size_t i = 0; i < f->blocks.n && first == UINT64_MAX; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint64_t key = (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+        uint64_t key = mt_advice_site_key(b);
         if (b->category != MT_CATEGORY_INPUT || b->node == MT_NONE)
             continue;
         uint32_t *n = mt_map_at(&seen, key);
@@ -45,7 +47,7 @@ static void find_iterations(const struct mt_advice_facts *f, struct iterations *
         const struct mt_advice_block *b = &f->blocks.v[i];
         computes |= b->category == MT_CATEGORY_ACTIVATION;
         if (b->category == MT_CATEGORY_INPUT && b->node != MT_NONE &&
-            ((uint64_t)b->node << 40 ^ (uint64_t)b->bytes) == loader && computes) {
+            mt_advice_site_key(b) == loader && computes) {
             *mt_vec_push(&out->start_ns) = b->alloc_ns;
             computes = false;
         }
@@ -72,16 +74,22 @@ static int64_t end_of(const struct iterations *it, int64_t i)
     return (size_t)i + 1 < it->start_ns.n ? it->start_ns.v[i + 1] : INT64_MAX;
 }
 
-static uint64_t site_of(const struct mt_advice_block *b)
+/* What the site of a block grows by from step to step; NULL: it does not, as far as is known. */
+static const struct mt_advice_growth *growth_of(const struct mt_advice_facts *f,
+                                                const struct mt_advice_block *b)
 {
-    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+    uint32_t at = f->growing_of && b->node != MT_NONE ? f->growing_of[b->node] : MT_NONE;
+    return at == MT_NONE ? NULL : &f->growing.v[at];
 }
 
-static bool may_be_kept(const struct mt_advice_block *b)
+/* Whatever else a site that surely grows makes; what optimizers do has its reasons. */
+static bool may_be_kept(const struct mt_advice_facts *f, const struct mt_advice_block *b)
 {
-    return b->node != MT_NONE &&
+    const struct mt_advice_growth *g = growth_of(f, b);
+    return b->node != MT_NONE && !b->doubtful &&
            (b->category == MT_CATEGORY_ACTIVATION || b->category == MT_CATEGORY_INPUT ||
-            b->category == MT_CATEGORY_UNKNOWN);
+            b->category == MT_CATEGORY_UNKNOWN ||
+            (g && g->sure && b->category != MT_CATEGORY_OPTIMIZER_STATE));
 }
 
 /* How many iterations the blocks of a site outlive their own. */
@@ -90,12 +98,15 @@ struct kept_site {
     int64_t made_n, last; /* in how many iterations they are made, and in which last */
     bool late;            /* one outlives two further iterations */
     bool no_graph;        /* no graph holds them */
+    bool given_up;        /* one is, before the last iteration */
+    bool grows;           /* there are more of them from step to step */
 };
 
 struct kept {
     struct mt_map index; /* site -> sites */
     MT_VEC(struct kept_site) sites;
-    bool graphs; /* of those that a graph may hold, graphs do */
+    bool graphs;      /* of those that a graph may hold, graphs do */
+    bool graphs_grow; /* more from step to step */
 };
 
 static struct kept_site *kept_at(struct kept *k, uint64_t site)
@@ -113,15 +124,16 @@ static void find_kept(const struct mt_advice_facts *f, const struct iterations *
 {
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        int64_t own = may_be_kept(b) ? iteration_at(it, b->alloc_ns) : -1;
+        int64_t own = may_be_kept(f, b) ? iteration_at(it, b->alloc_ns) : -1;
         if (own < 0 || b->freed_ns < end_of(it, own))
             continue;
-        struct kept_site *s = kept_at(out, site_of(b));
+        struct kept_site *s = kept_at(out, mt_advice_site_key(b));
         int64_t later = iteration_at(it, b->freed_ns) - own;
         s->made_n += s->last != own;
         s->last = own;
         s->late |=
             own + LATER < (int64_t)it->start_ns.n - 1 && b->freed_ns >= end_of(it, own + LATER);
+        s->given_up |= b->freed_ns < it->start_ns.v[it->start_ns.n - 1];
         if (b->freed_ns == INT64_MAX)
             continue;
         s->least = later < s->least ? later : s->least;
@@ -134,7 +146,26 @@ static bool is_kept(const struct kept *k, uint64_t site)
 {
     uint32_t at = mt_map_get(&k->index, site);
     const struct kept_site *s = at == MT_MAP_NONE ? NULL : &k->sites.v[at];
-    return s && s->late && (s->least == INT64_MAX || s->most - s->least >= LATER);
+    return s && s->late && (s->grows || s->least == INT64_MAX || s->most - s->least >= LATER);
+}
+
+/* Marks sites that grow: those that leaks tells, and those of which nothing is given up before the
+ * last iteration. */
+static void find_growing(const struct mt_advice_facts *f, const struct iterations *it,
+                         struct kept *k)
+{
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t at =
+            b->node == MT_NONE ? MT_MAP_NONE : mt_map_get(&k->index, mt_advice_site_key(b));
+        if (at == MT_MAP_NONE)
+            continue;
+        struct kept_site *s = &k->sites.v[at];
+        s->grows = growth_of(f, b) || (!s->given_up && s->made_n >= ITERATIONS &&
+                                       s->last + LATER >= (int64_t)it->start_ns.n);
+    }
+    for (size_t i = 0; i < k->sites.n; i++)
+        k->graphs_grow |= k->sites.v[i].grows && !k->sites.v[i].no_graph;
 }
 
 /* Marks sites of which no graph holds a block: a backward pass has run it, and given up what it
@@ -146,10 +177,12 @@ static void find_without_graph(const struct mt_advice_facts *f, struct kept *k)
         consumed[f->ops.v[f->ops.v[f->links.v[i]].forward].top] = true;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint32_t at = b->node == MT_NONE ? MT_MAP_NONE : mt_map_get(&k->index, site_of(b));
+        uint32_t at =
+            b->node == MT_NONE ? MT_MAP_NONE : mt_map_get(&k->index, mt_advice_site_key(b));
         uint32_t top = mt_advice_top(f, b);
         if (at != MT_MAP_NONE &&
-            (b->rule == MT_CATEGORY_R10_NO_GRAPH || (top != MT_NONE && consumed[top])))
+            (b->rule == MT_CATEGORY_R10_NO_GRAPH || b->category == MT_CATEGORY_GRADIENT ||
+             (top != MT_NONE && consumed[top])))
             k->sites.v[at].no_graph = true;
     }
     free(consumed);
@@ -157,23 +190,30 @@ static void find_without_graph(const struct mt_advice_facts *f, struct kept *k)
 
 /*
  * Whether what is kept of iterations are graphs. A graph keeps what its nodes have saved, so most
- * of what is alive when an iteration ends; a list of results keeps these alone.
+ * of what is alive when an iteration ends, and of each one more than one block; a list of results
+ * keeps these alone.
  */
 static bool keeps_graphs(const struct mt_advice_facts *f, const struct iterations *it,
                          const struct kept *k)
 {
-    size_t alive_n = 0, kept_n = 0;
+    size_t alive_n = 0, kept_n = 0, input_n = 0, iteration_n = 0;
+    int64_t last = -1;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        int64_t own = may_be_kept(b) ? iteration_at(it, b->alloc_ns) : -1;
-        if (own < 0 || b->category == MT_CATEGORY_INPUT || b->bytes <= SCALAR_B ||
-            b->freed_ns < end_of(it, own))
+        int64_t own = may_be_kept(f, b) ? iteration_at(it, b->alloc_ns) : -1;
+        bool input = b->category == MT_CATEGORY_INPUT;
+        if (own < 0 || b->bytes <= SCALAR_B || b->freed_ns < end_of(it, own))
             continue;
-        uint32_t at = mt_map_get(&k->index, site_of(b));
-        alive_n++;
-        kept_n += is_kept(k, site_of(b)) && !k->sites.v[at].no_graph;
+        uint32_t at = mt_map_get(&k->index, mt_advice_site_key(b));
+        alive_n += !input;
+        if (!is_kept(k, mt_advice_site_key(b)) || k->sites.v[at].no_graph)
+            continue;
+        kept_n += !input;
+        input_n += input;
+        iteration_n += own != last;
+        last = own;
     }
-    return kept_n > 1 && 2 * kept_n > alive_n;
+    return kept_n + input_n >= 2 * iteration_n && kept_n > 1 && 2 * kept_n > alive_n;
 }
 
 static void find_all(const struct mt_advice_facts *f, struct iterations *it, struct kept *k)
@@ -184,30 +224,60 @@ static void find_all(const struct mt_advice_facts *f, struct iterations *it, str
         return;
     find_kept(f, it, k);
     find_without_graph(f, k);
+    find_growing(f, it, k);
     k->graphs = keeps_graphs(f, it, k);
 }
 
-/* Ends the blocks that graphs keep, or that something else does, with their iterations; how many.
- * *largest: the largest of them. */
-static int64_t end_kept(struct mt_advice_plan *p, const struct iterations *it, const struct kept *k,
-                        bool of_graph, size_t *largest)
+/* Who keeps a site's blocks, each by a rule of its own. */
+enum keeper { BY_GRAPH, BY_GROWING, BY_PROGRAM };
+
+static enum keeper keeper_of(const struct kept *k, const struct kept_site *s)
+{
+    if (k->graphs && !s->no_graph)
+        return BY_GRAPH;
+    return s->grows ? BY_GROWING : BY_PROGRAM;
+}
+
+/* What a rule ends with its iteration. */
+struct ended {
+    int64_t n;
+    size_t largest;               /* block */
+    int64_t earlier_b, earlier_n; /* of iterations before that of the peak, alive at it */
+};
+
+static void add_earlier(const struct mt_advice_facts *f, const struct iterations *it,
+                        const struct mt_advice_block *b, struct ended *e)
+{
+    int64_t at = f->peak_record;
+    if (at < 0 || b->alloc_record > at || b->freed_record <= at ||
+        iteration_at(it, b->alloc_ns) >= iteration_at(it, f->record_ns[at]))
+        return;
+    e->earlier_n++;
+    mt_wrap_inc(&e->earlier_b, b->bytes);
+}
+
+/* Ends the blocks of one keeper with their iterations. */
+static struct ended end_kept(struct mt_advice_plan *p, const struct iterations *it,
+                             const struct kept *k, enum keeper keeper)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t n = 0, most_b = -1;
+    struct ended e = {0};
+    int64_t most_b = -1;
     for (size_t i = 0; k->sites.n && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        if (!may_be_kept(b) || !is_kept(k, site_of(b)))
+        if (!may_be_kept(f, b) || !is_kept(k, mt_advice_site_key(b)))
             continue;
-        uint32_t at = mt_map_get(&k->index, site_of(b));
+        uint32_t at = mt_map_get(&k->index, mt_advice_site_key(b));
         int64_t own = iteration_at(it, b->alloc_ns), end = own < 0 ? INT64_MAX : end_of(it, own);
-        if ((k->graphs && !k->sites.v[at].no_graph) != of_graph || end == INT64_MAX ||
+        if (keeper_of(k, &k->sites.v[at]) != keeper || end == INT64_MAX ||
             !mt_advice_cut(p, i, mt_advice_record(f, end)))
             continue;
-        n++;
-        *largest = b->bytes > most_b ? i : *largest;
+        e.n++;
+        add_earlier(f, it, b, &e);
+        e.largest = b->bytes > most_b ? i : e.largest;
         most_b = b->bytes > most_b ? b->bytes : most_b;
     }
-    return n;
+    return e;
 }
 
 static void free_all(struct iterations *it, struct kept *k)
@@ -217,20 +287,75 @@ static void free_all(struct iterations *it, struct kept *k)
     mt_vec_free(&k->sites);
 }
 
+/* ---- what grows ---- */
+
+/* Where leaks does not tell: by the iterations in which the blocks that would end are made. */
+static void grow_by_iterations(struct mt_advice_plan *p, const struct iterations *it)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t first = -1, last = -1, bytes = 0, n = 0;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (!p->touched[i])
+            continue;
+        last = iteration_at(it, b->alloc_ns);
+        first = first < 0 ? last : first;
+        if (last == first)
+            continue;
+        mt_wrap_inc(&bytes, b->bytes);
+        n++;
+    }
+    if (last > first)
+        p->growth = (struct mt_advice_growth){.per_step_b = (double)bytes / (double)(last - first),
+                                              .per_step_n = (double)n / (double)(last - first)};
+}
+
+/* "1 new block a step (512 B) from aten::addmm in train is alive after its step; ..." */
+static void describe_growth(struct mt_advice_plan *p, const struct iterations *it,
+                            const struct ended *e)
+{
+    const struct mt_advice_facts *f = p->f;
+    const char *step = f->steps->all.n ? "step" : "iteration";
+    const char *a_step = f->steps->all.n ? "a step" : "an iteration";
+    char number[MT_HUMAN_MAX], bytes[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
+    mt_advice_find_growth(p);
+    if (p->growth.per_step_b <= 0)
+        grow_by_iterations(p, it);
+    const struct mt_advice_growth *g = &p->growth;
+    if (g->per_step_n > 0)
+        mt_buf_addf(&p->because, "%s new block%s %s (%s), most from ",
+                    mt_human_number(g->per_step_n, number), g->per_step_n == 1 ? "" : "s", a_step,
+                    mt_human_bytes((int64_t)(g->per_step_b + 0.5), bytes));
+    else
+        mt_buf_addf(&p->because, "%s more %s, most from ",
+                    mt_human_bytes((int64_t)(g->per_step_b + 0.5), bytes), a_step);
+    mt_tree_site_add(&p->because, f->tree, f->blocks.v[e->largest].node);
+    if (e->earlier_n)
+        mt_buf_addf(&p->because, "; of the peak, %s in %s %s of earlier %ss",
+                    mt_human_bytes(e->earlier_b, bytes), mt_human_plural(e->earlier_n, "block", n),
+                    e->earlier_n == 1 ? "is" : "are", step);
+    if (!g->sure)
+        mt_buf_adds(&p->because, "; it may end: `memtool leaks` cannot tell");
+}
+
 bool mt_advise_detach(struct mt_advice_plan *p)
 {
     struct iterations it;
     struct kept kept;
-    size_t largest = 0;
+    struct ended e = {0};
     find_all(p->f, &it, &kept);
-    int64_t n = end_kept(p, &it, &kept, true, &largest);
+    if (kept.graphs_grow)
+        e = end_kept(p, &it, &kept, BY_GRAPH);
     p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
-    if (n)
+    if (e.n) {
         mt_buf_addf(&p->because,
-                    "what one iteration makes for backward is alive two iterations later, of %lld",
+                    "what one iteration makes for backward is alive two iterations later, of "
+                    "%lld: ",
                     (long long)it.start_ns.n);
+        describe_growth(p, &it, &e);
+    }
     free_all(&it, &kept);
-    return n > 0;
+    return e.n > 0;
 }
 
 /* ---- results that are kept ---- */
@@ -294,16 +419,60 @@ bool mt_advise_clone(struct mt_advice_plan *p)
     const struct mt_advice_facts *f = p->f;
     struct iterations it;
     struct kept kept;
-    size_t largest = 0;
     find_all(f, &it, &kept);
-    int64_t n = end_kept(p, &it, &kept, false, &largest);
+    struct ended e = end_kept(p, &it, &kept, BY_PROGRAM);
     p->bound = MT_BOUND_UP_TO; /* what the copies take is not seen */
-    if (n) {
-        int64_t own = iteration_at(&it, f->blocks.v[largest].alloc_ns);
-        describe_results(p, find_view(f, largest, end_of(&it, own + 1)), (long long)it.start_ns.n);
+    if (e.n) {
+        int64_t own = iteration_at(&it, f->blocks.v[e.largest].alloc_ns);
+        describe_results(p, find_view(f, e.largest, end_of(&it, own + 1)),
+                         (long long)it.start_ns.n);
     }
     free_all(&it, &kept);
-    return n > 0;
+    return e.n > 0;
+}
+
+/* The line of code, by what is known of what is kept. */
+static const char *code_for(const struct mt_advice_facts *f, const struct mt_advice_block *b,
+                            bool view)
+{
+    if (view)
+        return "kept.append(logits[:1].detach().clone())   (of a number: x.item())";
+    if (b->bytes <= SCALAR_B)
+        return "total += loss.item()";
+    if (b->category == MT_CATEGORY_INPUT)
+        return "kept = collections.deque(maxlen=N)   (or make it again when it is needed)";
+    if (b->category == MT_CATEGORY_GRADIENT)
+        return "kept.append(p.grad.norm().item())   (or del x; the last N: "
+               "collections.deque(maxlen=N))";
+    return is_cpu(f) ? "kept.append(x.mean().item())   (or del x; the last N: "
+                       "collections.deque(maxlen=N); in a hook: handle.remove())"
+                     : "kept.append(x.detach().cpu())   (or del x; the last N: "
+                       "collections.deque(maxlen=N); in a hook: handle.remove())";
+}
+
+bool mt_advise_stop_keeping(struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct iterations it;
+    struct kept kept;
+    find_all(f, &it, &kept);
+    struct ended e = end_kept(p, &it, &kept, BY_GROWING);
+    p->bound = MT_BOUND_UP_TO; /* what is kept instead is not seen, nor what names it longer */
+    if (e.n) {
+        const struct mt_advice_block *b = &f->blocks.v[e.largest];
+        int64_t own = iteration_at(&it, b->alloc_ns);
+        uint32_t view = find_view(f, e.largest, end_of(&it, own + 1));
+        describe_growth(p, &it, &e);
+        if (view != MT_NONE)
+            mt_buf_addf(&p->because,
+                        "; no graph holds them, but %s makes a view, and a view, even a detached "
+                        "one, holds its whole tensor",
+                        mt_advice_name(f, view));
+        mt_buf_adds(&p->because, "; what you keep instead is not in the figure");
+        mt_buf_adds(&p->how, code_for(f, b, view != MT_NONE));
+    }
+    free_all(&it, &kept);
+    return e.n > 0;
 }
 
 /* ---- for other rules ---- */
@@ -316,87 +485,11 @@ bool *mt_advice_find_kept(const struct mt_advice_facts *f)
     find_all(f, &it, &kept);
     for (size_t i = 0; kept.sites.n && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        int64_t own = may_be_kept(b) ? iteration_at(&it, b->alloc_ns) : -1;
+        int64_t own = may_be_kept(f, b) ? iteration_at(&it, b->alloc_ns) : -1;
         out[i] = own >= 0 && b->bytes > SCALAR_B && b->freed_ns >= end_of(&it, own) &&
-                 is_kept(&kept, site_of(b)) &&
-                 kept.sites.v[mt_map_get(&kept.index, site_of(b))].made_n >= ITERATIONS;
+                 is_kept(&kept, mt_advice_site_key(b)) &&
+                 kept.sites.v[mt_map_get(&kept.index, mt_advice_site_key(b))].made_n >= ITERATIONS;
     }
     free_all(&it, &kept);
     return out;
-}
-
-/* ---- batches that are there before they are needed ---- */
-
-/* Whether a block is data that is there before the first backward pass, and after the second step.
- */
-static bool is_loaded_early(const struct mt_advice_facts *f, const struct mt_advice_block *b)
-{
-    return b->category == MT_CATEGORY_INPUT && b->node != MT_NONE &&
-           b->alloc_ns < f->backwards.v[0].start_ns && b->freed_ns >= mt_steps_until(f->steps, 1);
-}
-
-/* How many of them each place makes of a size, and how many the rarest: of several kinds, as
- * images and labels, that many batches are made. *kinds: those of which there are some. */
-static uint32_t count_loaded(const struct mt_advice_facts *f, struct mt_map *made, uint32_t *kinds)
-{
-    uint32_t least = UINT32_MAX;
-    *kinds = 0;
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        if (!is_loaded_early(f, &f->blocks.v[i]))
-            continue;
-        uint32_t *k = mt_map_at(made, site_of(&f->blocks.v[i]));
-        *k = *k == MT_MAP_NONE ? 1 : *k + 1;
-        *kinds += *k == LOADED;
-    }
-    for (size_t i = 0; *kinds && i < f->blocks.n; i++) {
-        uint32_t n = is_loaded_early(f, &f->blocks.v[i])
-                         ? mt_map_get(made, site_of(&f->blocks.v[i]))
-                         : UINT32_MAX;
-        least = n >= LOADED && n < least ? n : least;
-    }
-    return least;
-}
-
-/* How many of all of a kind a batch has: those for which there is one of the rarest kind; of one
- * kind alone as many as steps have on average. */
-static size_t of_batch(size_t all, uint32_t least, uint32_t kinds, size_t step_n)
-{
-    size_t batch_n = kinds > 1 ? least : step_n;
-    return (all + batch_n - 1) / batch_n;
-}
-
-bool mt_advise_load_on_demand(struct mt_advice_plan *p)
-{
-    const struct mt_advice_facts *f = p->f;
-    struct mt_map made = {0}, number = {0}; /* by site: of all, and so far */
-    bool any = false;
-    char n[MT_HUMAN_LONG];
-    uint32_t kinds;
-    int64_t batch_n = 0;
-    if (!f->backwards.n || f->steps->all.n < LATER)
-        return false;
-    uint32_t least = count_loaded(f, &made, &kinds);
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        uint32_t all = is_loaded_early(f, b) ? mt_map_get(&made, site_of(b)) : 0;
-        if (all < LOADED)
-            continue;
-        size_t step_n = f->steps->all.n;
-        uint32_t *k = mt_map_at(&number, site_of(b));
-        *k = *k == MT_MAP_NONE ? 0 : *k + 1;
-        struct mt_life *life = &p->lives.all.v[i];
-        size_t step = *k / of_batch(all, least, kinds, step_n);
-        bool needed = step < step_n;
-        life->from = needed ? mt_advice_record(f, f->steps->all.v[step].start_ns) : 0;
-        life->to = needed ? mt_advice_record(f, f->steps->all.v[step].end_ns) : 0;
-        p->touched[i] = any = true;
-        batch_n++;
-    }
-    mt_map_free(&number);
-    mt_map_free(&made);
-    p->bound = kinds > 1 ? MT_BOUND_EXACT : MT_BOUND_ABOUT;
-    if (any)
-        mt_buf_addf(&p->because, "%s are made before the first step and kept",
-                    mt_human_plural(batch_n, "block", n));
-    return any;
 }

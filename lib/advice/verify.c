@@ -120,6 +120,8 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
     if (strcmp(id, "foreach_false") == 0 && is_fused(after->facts))
         return false;
     const struct mt_advice *now = find(after->advices, id);
+    if (a->growth.per_step_b > 0)
+        return !now || now->growth.per_step_b <= a->growth.per_step_b / 2;
     return !now || !now->applies || now->saving_b < after->facts->peak_b / 100;
 }
 
@@ -166,6 +168,8 @@ char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
     if (strcmp(id, "bfloat16") == 0)
         return mt_asprintf("run '%s' still computes in float32: bfloat16 would save as much there.",
                            after->name);
+    if (a->growth.per_step_b > 0)
+        return mt_asprintf("run '%s' still keeps as much from step to step.", after->name);
     return NULL;
 }
 

@@ -23,7 +23,7 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
                        const struct mt_verify_run *after);
 
 /* Why a change that somebody says was made was not, a sentence, allocated; NULL: it may have been.
- * Of advice whose traces are sure: accumulate, bfloat16. */
+ * Of advice whose traces are sure: accumulate, bfloat16, and what ends growth. */
 char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
                        const struct mt_verify_run *after);
 

@@ -28,8 +28,12 @@ PAIRS = (
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
     ("detach", "mlp_slice_graph", 2244624, 13, "up_to"),  # of x[:1].detach().clone()
-    ("clone", "mlp_slice_kept", 2344968, 1, "up_to"),
-    ("clone", "attention_kept", 1991192, 0.1, "up_to"),
+    ("stop_keeping", "mlp_slice_kept", 2344968, 1, "up_to"),
+    ("stop_keeping", "attention_kept", 1991192, 0.1, "up_to"),
+    ("stop_keeping", "keep_outputs", 975488, 0.1, "up_to"),
+    ("stop_keeping", "keep_gradients", 975488, 0.1, "up_to"),
+    ("stop_keeping", "keep_hooks", 970368, 13, "up_to"),
+    ("stop_keeping", "keep_features", 924200, 17, "up_to"),  # of a cache of one
     ("accumulate", "attention_kept", 2482076, 4, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
@@ -82,6 +86,12 @@ VERIFIED = (
     ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--tolerance", "0"), 0, "holds"),
     ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--accumulate", "2"), 0, "saved more"),
     ("mlp_parts_1", "mlp_parts_8", "accumulate", ("--accumulate", "256"), 1, "off"),
+    ("keep_gradients", "keep_gradients_not", "stop_keeping", (), 0, "holds"),
+    ("keep_hooks", "keep_hooks_not", "stop_keeping", (), 0, "saved more"),
+    ("keep_hooks", "keep_hooks_not", None, (), 0, "stop_keeping"),
+    ("keep_features", "keep_features_bounded", None, (), 0, "holds"),
+    ("keep_hooks", "keep_hooks", "stop_keeping", (), 3, "still keeps as much from step to step"),
+    ("keep_hooks_not", "keep_hooks", "stop_keeping", (), 3, "does not apply"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
     ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
     ("gpt_adamw", "gpt_adamw", "checkpoint", (), 1, "off"),
@@ -108,15 +118,27 @@ SILENT = {
     "mlp_ema_nograd": ("no_grad",),
     "mlp_nograd": ("no_grad", "detach"),
     "gpt_ckpt": ("checkpoint", "no_grad", "detach"),
-    "gpt_eval_held": ("detach", "clone"),
-    "mlp_slice_kept": ("detach", "no_grad"),  # backward has run, or x[:1].detach(): no graph is left
-    "mlp_slice_graph": ("clone",),
-    "cnn_total": ("clone",),
+    "gpt_eval_held": ("detach", "clone", "stop_keeping"),
+    "mlp_slice_kept": ("detach", "clone", "no_grad"),  # backward has run, or x[:1].detach(): no graph is left
+    "mlp_slice_graph": ("clone", "stop_keeping"),
+    "cnn_total": ("clone", "stop_keeping"),
+    "keep_outputs_not": ("clone", "detach", "stop_keeping"),
+    "keep_hooks_not": ("clone", "detach", "stop_keeping"),
+    "keep_features_bounded": ("clone", "detach", "stop_keeping"),
+    "keep_tokens_cat": ("clone", "detach", "stop_keeping"),
     "attention_kept": ("checkpoint", "detach", "no_grad"),  # computed again, it would be kept twice: 7216208 were
     "cnn_preload": ("no_grad", "detach", "clone"),
     "mlp_adam": ("zero_grad_early", "no_grad", "load_on_demand"),
-    "cnn_sgd": ("no_grad", "detach", "clone", "foreach_false"),
-    "gpt_adamw": ("no_grad", "detach", "clone", "zero_grad_early"),
+    "cnn_sgd": ("no_grad", "detach", "clone", "stop_keeping", "foreach_false"),
+    "gpt_adamw": ("no_grad", "detach", "clone", "stop_keeping", "zero_grad_early"),
+}
+# What programs keep more after each step, as they count it: bytes and blocks; and what of earlier steps is alive at the peak
+KEEP = {
+    "keep_outputs": (5120, 1, 7 * 5120),
+    "keep_gradients": (65536, 1, 7 * 65536),
+    "keep_hooks": (65536, 1, 7 * 65536),
+    "keep_features": (131072, 1, 7 * 131072),
+    "keep_tokens": (65536, 2, 11 * 65536),  # meant to grow: up to that
 }
 # runs with their batch sizes, the size asked for, its peak, how far off in percent, from blocks, peaks or one run
 BATCHES = (
@@ -176,12 +198,18 @@ for run, words in SILENT.items():
     found = advice(run)
     for what in words:
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
-view = advice("mlp_slice_kept").get("clone", {"because": ""})["because"]
+view = advice("mlp_slice_kept").get("stop_keeping", {"because": ""})["because"]
 m.check("aten::slice makes a view" in view and "no graph holds them" in view, "a view holds all of its tensor", view)
 kept = {row["advice"]: row for row in m.rows("advise", "attention_kept", "--all")}
-m.check("backward no longer needs them" in kept["clone"]["because"] and "view" not in kept["clone"]["because"], "a view of something else", kept["clone"])
-m.check("x.item()" in kept["clone"]["how"] and ".cpu()" not in kept["clone"]["how"], "on a CPU nothing is moved there", kept["clone"]["how"])
+m.check("2 new blocks a step (512 KiB), most from aten::softmax" in kept["stop_keeping"]["because"] and "view" not in kept["stop_keeping"]["because"], "a view of something else", kept["stop_keeping"])
+m.check("x.mean().item()" in kept["stop_keeping"]["how"] and ".cpu()" not in kept["stop_keeping"]["how"], "on a CPU nothing is moved there", kept["stop_keeping"]["how"])
 m.check("something keeps what aten::softmax makes" in kept["checkpoint"]["because"], "why no checkpoint", kept["checkpoint"])
+for run, (bytes_b, blocks_n, earlier_b) in KEEP.items():
+    first = m.rows("advise", run, "--all")[0]
+    m.check(first["advice"] == "stop_keeping" and first["bound"] == "up_to" and first["price"] is None, run, "keeps, which comes first", first)
+    m.check((first["per_step_b"], first["per_step_n"], first["at_peak_b"]) == (bytes_b, blocks_n, earlier_b), run, "keeps more in each step", first)
+_, small, _ = m.run("advise", "keep_outputs")
+m.check("stop_keeping (3.5 %, but it grows by 5 KiB a step)" in small, "small savings that grow say so", small)
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
     m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
 held = advice("mlp_logits_kept", "--all").get("del_before_backward", {"bound": "up_to"})

@@ -17,7 +17,7 @@ import mt
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDINGS = os.path.join(HERE, "..", "recordings")
 SAMPLES = os.environ["SAMPLES"]
-NAMES = {"no_grad", "detach", "clone", "checkpoint", "accumulate", "bfloat16", "zero_grad_early", "set_to_none", "foreach_false", "fused", "chunked_loss", "load_on_demand", "del_before_backward"}
+NAMES = {"no_grad", "stop_keeping", "detach", "clone", "checkpoint", "accumulate", "bfloat16", "zero_grad_early", "set_to_none", "foreach_false", "fused", "chunked_loss", "load_on_demand", "del_before_backward"}
 BOUNDS = {"exact", "about", "up_to"}
 PHASES = {"forward", "backward", "recomputed", "optimizer", "data loading", "other"}
 TEXT, INT, REAL = (str,), (int,), (int, float)
@@ -32,6 +32,8 @@ FIELDS = {
     "bound": (TEXT, False, TEXT),
     "at_peak_b": (INT, False, None),
     "at_peak_n": (INT, False, None),
+    "per_step_b": (REAL, True, None),
+    "per_step_n": (REAL, True, None),
     "new_peak_ns": (INT, True, None),
     "new_peak_phase": (TEXT, True, None),
     "price_ns": (INT, True, None),

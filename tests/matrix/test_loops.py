@@ -68,6 +68,7 @@ class Loop:
         check = self.run("check", "it", "--max-growth-per-step", "0")[0]
         self.expect(check in self.codes, f"check --max-growth-per-step 0: exit {check}")
         self.expect(check == leaks, f"leaks --fail: exit {leaks}, check: exit {check}")
+        self.advice()
         if self.truth["exit"] == 1 and self.truth["exact"]:
             self.limits()
 
@@ -75,6 +76,22 @@ class Loop:
         out = self.run("info", "it", "--format", "json")[1]
         steps = json.loads(out)["totals"]["step_n"]
         self.expect(steps == self.truth["steps"], f"{steps} steps, not {self.truth['steps']}")
+
+    def advice(self):
+        """What is kept from step to step is advised against first, and with its growth; nothing else is."""
+        rows = json.loads(self.run("advise", "it", "--all", "--format", "json")[1])["rows"]
+        growing = [r for r in rows if r["applies"] and r["advice"] in ("stop_keeping", "detach")]
+        if self.truth["verdict"] == "no leak":
+            self.expect(not growing, f"advice where nothing grows: {growing}")
+        if self.truth["verdict"] != "leak":
+            return
+        if not growing:
+            self.expect(3 in self.codes, "no advice against what grows")
+            return
+        self.expect(rows[0] is growing[0], f"{rows[0]['advice']} comes before what grows")
+        if self.truth["exact"] and len(growing) == 1:
+            for key in ("per_step_b", "per_step_n"):
+                self.expect(abs(growing[0][key] - self.truth[key]) < 0.001, f"advice: {key} {growing[0][key]}")
 
     def query(self, sql):
         return json.loads(self.run("query", sql, "--format", "json")[1])["rows"][0]
