@@ -298,8 +298,8 @@ static const struct mt_opt opts[] = {
     {"alloc-fn", 0, MT_OPT_STRING, &how.alloc_fn, "REGEX",
      "functions of heap logs that only hand out memory, beside malloc and the like"},
     {"pattern", 0, MT_OPT_STRING, &how.pattern, "REGEX",
-     "where figures stand in the lines of a log: '^\\[{step}\\] mem={rss:MB}'; units count by 1024 "
-     "here, KB, MB and GB too"},
+     "where figures stand in the lines of a log: '^\\[{step}\\] mem={rss:MB}'; KB, MB and GB of a "
+     "log count by 1024, not by 1000 as a SIZE does"},
     {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
      "what the numbers of a file are that does not say: at-end, at-peak, allocated, temporary"},
     {"sysroot", 0, MT_OPT_STRING, &how.sysroot, "DIR",

@@ -254,30 +254,12 @@ static void begin_step(struct reader *r, const struct pair *p)
     *mt_vec_push(&rec->steps) = (struct mt_step){number, r->event_n, r->event_n};
 }
 
-/* "Torch Allocated Memory" is torch_allocated_memory. */
+/* -1: it has no name, or there are too many. */
 static int metric_of(struct reader *r, const char *name)
 {
-    static const struct {
-        const char *word;
-        int metric;
-    } known[] = {{"uss", MT_METRIC_PRIVATE},
-                 {"pss", MT_METRIC_PSS},
-                 {"vms", MT_METRIC_VIRTUAL},
-                 {"swap", MT_METRIC_SWAP}};
-    char own[NAME] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < MT_ARRAY_LEN(known); i++)
-        if (strcmp(known[i].word, name) == 0)
-            return known[i].metric;
-    for (; *name && n + 1 < NAME; name++) {
-        bool letter = isalnum((unsigned char)*name);
-        if (letter || (n && own[n - 1] != '_'))
-            own[n++] = letter ? *name : '_';
-    }
-    while (n && own[n - 1] == '_')
-        n--;
-    own[n] = '\0';
-    return n ? mt_rec_metric(r->rec, own) : -1;
+    char metric[MT_TEXT_NAME];
+    mt_text_metric(name, metric);
+    return *metric ? mt_rec_metric(r->rec, metric) : -1;
 }
 
 static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt_err *err)
@@ -308,6 +290,30 @@ static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt
     return mt_process_sample(&r->log, r->process, metric, r->event_n, bytes, err);
 }
 
+static enum mt_status refuse_unit(struct reader *r, const struct mt_text_field *f,
+                                  struct mt_err *err)
+{
+    int n = (int)f->n, behind = (int)f->behind_n;
+    err->offset = (int64_t)r->line.offset;
+    if (f->goes_on) {
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, goes on behind a comma", f->name, n,
+                f->number);
+        mt_err_hint(err, "Nothing was imported. A number has digits and perhaps a point.");
+        return MT_EINPUT;
+    }
+    if (behind)
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has '%.*s' behind it, which is no unit",
+                f->name, n, f->number, behind, f->behind);
+    else
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name, n,
+                f->number);
+    mt_err_hint(err,
+                "Nothing was imported. Units are B, KB, MB, GB and TB, KiB and so on, kbytes and "
+                "so on%s For what is no memory write .* instead of a field.",
+                behind ? "." : "; say in the pattern what it is: {rss:KB}.");
+    return MT_EINPUT;
+}
+
 /* What is said where the pattern says. */
 static enum mt_status find_fields(struct reader *r, struct mt_err *err)
 {
@@ -324,17 +330,8 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
                     : strcmp(p.name, "rss") == 0      ? LEVEL
                     : strcmp(p.name, "peak_rss") == 0 ? PEAK
                                                       : OTHER;
-        if (p.meaning != STEP && !p.unit) {
-            MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name,
-                    (int)f->n, f->number);
-            err->offset = (int64_t)r->line.offset;
-            mt_err_hint(
-                err,
-                "Nothing was imported. Say what it is in the pattern: {%s:KB}. For what is no "
-                "memory write .* instead of a field.",
-                f->name);
-            return MT_EINPUT;
-        }
+        if (p.meaning != STEP && !p.unit)
+            return refuse_unit(r, f, err);
         if (mt_field_fraction(&number, DIGITS, &p.value))
             *mt_vec_push(&r->pairs) = p;
         else

@@ -44,6 +44,24 @@ bool mt_text_unit_unclear(const char *s, size_t n)
     return n == 2 && mt_text_unit(s, n) > 0;
 }
 
+void mt_text_metric(const char *name, char out[MT_TEXT_NAME])
+{
+    static const char *const known[][2] = {
+        {"uss", "private"}, {"pss", "pss"}, {"vms", "virtual"}, {"swap", "swap"}};
+    size_t n = 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(known); i++)
+        if (strcmp(known[i][0], name) == 0)
+            name = known[i][1];
+    for (; *name && n + 1 < MT_TEXT_NAME; name++) {
+        bool letter = isalnum((unsigned char)*name);
+        if (letter || (n && out[n - 1] != '_'))
+            out[n++] = letter ? *name : '_';
+    }
+    while (n && out[n - 1] == '_')
+        n--;
+    out[n] = '\0';
+}
+
 /* ---- the pattern ---- */
 
 struct translation {
@@ -51,7 +69,6 @@ struct translation {
     struct mt_buf regex;
     size_t groups; /* so far */
     bool figure;   /* a field is more than the step */
-    bool listed;   /* within brackets */
 };
 
 static bool is_name(char c)
@@ -63,6 +80,20 @@ static enum mt_status refuse(struct mt_err *err, const char *hint)
 {
     mt_err_hint(err, "%s", hint);
     return MT_EUSAGE;
+}
+
+/* Whether a field is the same metric. */
+static bool is_there(const struct mt_text_pattern *p, const char *name, size_t n)
+{
+    char given[MT_TEXT_NAME] = "", metric[MT_TEXT_NAME], other[MT_TEXT_NAME];
+    memcpy(given, name, n);
+    mt_text_metric(given, metric);
+    for (size_t i = 0; i < p->n; i++) {
+        mt_text_metric(p->fields[i].name, other);
+        if (strcmp(metric, other) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* "{rss}" or "{rss:MB}", at whose brace *at is; *at comes to stand behind it. */
@@ -81,10 +112,10 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
         return refuse(err, "Nothing was imported. Fields are {step}, {rss}, {peak_rss} or another "
                            "name in small letters, and may have a unit: {rss:KB}.");
     }
-    if (t->listed) {
-        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' stands in a list [..]", (int)(end - s) + 2,
-                s - 1);
-        return refuse(err, "Nothing was imported. Write \\[ for a bracket of the line itself.");
+    if (is_there(t->p, s, n)) {
+        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is there twice", (int)(end - s) + 2, s - 1);
+        return refuse(err, "Nothing was imported. A line says a figure once: give one of them "
+                           "another name, or write .* in its place.");
     }
     *f = (struct field){.unit = unit, .group = ++t->groups};
     f->unclear = colon && mt_text_unit_unclear(colon + 1, (size_t)(end - colon - 1));
@@ -97,19 +128,33 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
     return MT_OK;
 }
 
-/* One character of the expression, or an escaped one; brackets are lists of characters. */
+static bool is_field(const char *s)
+{
+    return s[0] == '{' && islower((unsigned char)s[1]);
+}
+
+/* A list of characters, at whose bracket *at is. A field in it would be these characters. */
+static enum mt_status take_list(struct translation *t, const char **at, struct mt_err *err)
+{
+    const char *list = *at, *end = mt_pattern_list_end(list);
+    for (const char *s = list; s < end; s++) {
+        const char *brace = is_field(s) ? memchr(s, '}', (size_t)(end - s)) : NULL;
+        if (!brace)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' stands in a list [..]", (int)(brace - s) + 1, s);
+        return refuse(err, "Nothing was imported. Write \\[ for a bracket of the line itself.");
+    }
+    mt_buf_add(&t->regex, list, (size_t)(end - list));
+    *at = end;
+    return MT_OK;
+}
+
+/* One character of the expression, or an escaped one. */
 static void take_other(struct translation *t, const char **at)
 {
     const char *s = *at;
-    size_t n = *s == '\\' && s[1] && !t->listed ? 2 : 1;
-    if (t->listed)
-        t->listed = *s != ']';
-    else if (n == 1 && *s == '[') { /* its first character may be the bracket itself */
-        n += s[n] == '^';
-        n += s[n] == ']';
-        t->listed = true;
-    } else
-        t->groups += n == 1 && *s == '(';
+    size_t n = *s == '\\' && s[1] ? 2 : 1;
+    t->groups += *s == '(';
     mt_buf_add(&t->regex, s, n);
     *at += n;
 }
@@ -117,10 +162,10 @@ static void take_other(struct translation *t, const char **at)
 static enum mt_status translate(struct translation *t, const char *text, struct mt_err *err)
 {
     for (const char *at = text; *at;) {
-        bool field = at[0] == '{' && islower((unsigned char)at[1]) &&
-                     (t->listed || at == text || at[-1] != '\\');
-        if (field)
+        if (is_field(at))
             MT_TRY(take_field(t, &at, err));
+        else if (*at == '[')
+            MT_TRY(take_list(t, &at, err));
         else
             take_other(t, &at);
     }
@@ -160,16 +205,15 @@ static void set_unit(struct mt_text_field *out, const struct field *f, const cha
                      const char *end)
 {
     size_t n = 0, blank = s < end && *s == ' ';
-    bool goes_on = s + 1 < end && *s == ',' && isdigit((unsigned char)s[1]); /* 1,234 */
+    out->goes_on = s + 1 < end && *s == ',' && isdigit((unsigned char)s[1]);
     s += blank;
     while (s + n < end && isalpha((unsigned char)s[n]))
         n++;
     int64_t unit = mt_text_unit(s, n);
-    if (goes_on || (!unit && n && !blank)) { /* 512M, 1e3: nobody knows what it means */
-        out->unit = 0;
-        out->unclear = false;
+    out->behind = s;
+    out->behind_n = n;
+    if (out->goes_on || (!unit && n && !blank)) /* 512M, 1e3: nobody knows what it means */
         return;
-    }
     if (unit == 1 && n == 1 && blank && f->unit) /* a word of the line */
         unit = 0;
     out->unit = unit ? unit : f->unit;

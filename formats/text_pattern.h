@@ -15,7 +15,8 @@ enum { MT_TEXT_FIELDS = 16, MT_TEXT_NAME = 64 };
 /* Fields are "step", "rss", "peak_rss", or any other metric. */
 struct mt_text_pattern;
 
-/* Errors: MT_EUSAGE: it is no expression, or has no field that is a figure. Free it. */
+/* Errors: MT_EUSAGE: it is no expression, has no field that is a figure, or one metric twice. Free
+ * it. */
 enum mt_status mt_text_pattern_new(const char *text, struct mt_text_pattern **out,
                                    struct mt_err *err);
 void mt_text_pattern_free(struct mt_text_pattern *p);
@@ -25,8 +26,11 @@ struct mt_text_field {
     const char *name;   /* the pattern's */
     const char *number; /* in the line, n bytes: digits, perhaps with a point */
     size_t n;
-    int64_t unit; /* bytes; 0: none is said */
-    bool unclear; /* mt_text_unit_unclear */
+    int64_t unit;       /* bytes; 0: none is said */
+    bool unclear;       /* mt_text_unit_unclear */
+    bool goes_on;       /* the number has more digits behind a comma */
+    const char *behind; /* the word there, behind_n bytes, whether it is a unit or none */
+    size_t behind_n;
 };
 /* The fields of a line of n bytes that have a number; *any false: it does not match. Returns how
  * many. */
@@ -38,5 +42,9 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
 int64_t mt_text_unit(const char *s, size_t n);
 /* Whether some mean another size by it: KB, MB and GB, which others count by 1000. */
 bool mt_text_unit_unclear(const char *s, size_t n);
+
+/* What a metric is called: "uss" is private, "Torch Allocated Memory" Torch_Allocated_Memory. "":
+ * nothing is left of it. */
+void mt_text_metric(const char *name, char out[MT_TEXT_NAME]);
 
 #endif

@@ -20,9 +20,9 @@ static long at_most(long n)
     return n < ENOUGH ? n : ENOUGH;
 }
 
-/* Behind a list in brackets, at whose second character `at` is. */
-static const char *skip_list(const char *at)
+const char *mt_pattern_list_end(const char *list)
 {
+    const char *at = list + 1;
     at += *at == '^';
     at += *at == ']';
     while (*at && *at != ']') {
@@ -67,7 +67,7 @@ static long count_atom(struct count *c)
         return n;
     }
     if (first == '[')
-        c->at = skip_list(c->at);
+        c->at = mt_pattern_list_end(c->at - 1);
     if (first == '\\' && *c->at) {
         c->refers_back |= isdigit((unsigned char)*c->at) && *c->at != '0';
         c->at++;

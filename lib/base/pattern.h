@@ -21,4 +21,8 @@ enum mt_status mt_pattern(regex_t *out, const char *what, const char *text, stru
 enum mt_status mt_pattern_groups(regex_t *out, const char *what, const char *text,
                                  struct mt_err *err);
 
+/* Behind a list in brackets, at whose first one `list` is: "[^]a[:digit:](]". Where it has no end,
+ * the end of the text. */
+const char *mt_pattern_list_end(const char *list);
+
 #endif
