@@ -101,7 +101,10 @@ static enum mt_status check_options(struct mt_err *err)
                    {MT_EXPORT_MEASURE, asked.measure && !asked.format->stacks, "measure"},
                    {MT_EXPORT_MIN, asked.min_b >= 0, "min"},
                    {MT_EXPORT_DEVICE, asked.device != NULL, "device"},
-                   {MT_EXPORT_TRACE, asked.trace != NULL, "trace"}};
+                   {MT_EXPORT_SOURCE, asked.source != NULL, "source"},
+                   {MT_EXPORT_WINDOW, asked.from != NULL, "from"},
+                   {MT_EXPORT_WINDOW, asked.to != NULL, "to"},
+                   {MT_EXPORT_WINDOW, asked.step != NULL, "step"}};
     for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
         if (!options[i].given || asked.format->takes & options[i].bit)
             continue;
@@ -121,8 +124,8 @@ static enum mt_status check_options(struct mt_err *err)
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
-    bool others =
-        format || asked.at || asked.device || asked.measure || asked.trace || asked.min_b >= 0;
+    bool others = format || asked.at || asked.device || asked.measure || asked.source ||
+                  asked.from || asked.to || asked.step || asked.min_b >= 0;
     if (baseline && others) {
         MT_FAIL(err, MT_EUSAGE, "--baseline beside options of other formats");
         mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
@@ -137,8 +140,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         return MT_EUSAGE;
     }
     MT_TRY(check_options(err));
-    return asked.format->stacks ? mt_export_stacks(args, &asked, err)
-                                : mt_export_counters(args, &asked, err);
+    return asked.format->stacks     ? mt_export_stacks(args, &asked, err)
+           : asked.format->snapshot ? mt_export_snapshot(args, &asked, err)
+                                    : mt_export_counters(args, &asked, err);
 }
 
 static const struct mt_opt opts[] = {
@@ -156,8 +160,11 @@ static const struct mt_opt opts[] = {
      "fold siblings smaller than this into [other]; 0 = none (default: 0.01 % of the sum)"},
     {"device", 0, MT_OPT_STRING, &asked.device, "D",
      "cpu, cuda:0, ... (default: of call paths the one with most bytes allocated; of curves all)"},
-    {"trace", 0, MT_OPT_STRING, &asked.trace, "FILE",
-     "where the recording is, for perfetto-tar (default: where it was imported from)"},
+    {"from", 0, MT_OPT_STRING, &asked.from, "TIME", "a snapshot from this time on (see Times)"},
+    {"to", 0, MT_OPT_STRING, &asked.to, "TIME", "a snapshot as it was before this time"},
+    {"step", 0, MT_OPT_STRING, &asked.step, "A..B", "a snapshot of these steps"},
+    {"source", 0, MT_OPT_STRING, &asked.source, "FILE",
+     "where the recording is, for snapshot and perfetto-tar (default: where it was imported from)"},
     {"baseline", 0, MT_OPT_FLAG, &baseline, NULL,
      "what memtool check --baseline FILE compares with: JSON to keep in git"},
     {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
@@ -166,7 +173,8 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_values values[] = {
-    {"format", "pprof collapsed speedscope dhat perfetto perfetto-json perfetto-tar", NULL},
+    {"format", "pprof collapsed speedscope dhat perfetto perfetto-json perfetto-tar snapshot",
+     NULL},
     {"measure", mt_export_measures, NULL},
     {0}};
 static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
@@ -177,13 +185,15 @@ const struct mt_cmd mt_cmd_export = {
     .usage = "--format FORMAT | --baseline [options] [RUN ...]",
     .examples = "  memtool export base -o base.pb.gz\n"
                 "  memtool export base -o base.pftrace\n"
+                "  memtool export snap --from 150ms --to 200ms -o part.pickle\n"
                 "  memtool export --format collapsed --measure allocated base | less\n"
                 "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
     .values = values,
     .words = words,
-    .formats = "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar",
+    .formats =
+        "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar, snapshot",
     .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,

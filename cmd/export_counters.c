@@ -2,7 +2,6 @@
 #include "cmd/export.h"
 
 #include "cmd/common.h"
-#include "cmd/import_file.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
@@ -22,28 +21,25 @@ static enum mt_status refuse_trace(const char *path, const char *why, struct mt_
 {
     mt_err_input(err, path);
     MT_FAIL(err, MT_EUSAGE, "%s", why);
-    mt_err_hint(err, "Nothing was written. --trace FILE names the recording of the run; "
-                     "--format perfetto-json writes its curves alone.");
+    mt_err_hint(err, "Nothing was written. --format perfetto-json writes the curves alone.");
     return MT_EUSAGE;
 }
 
 static enum mt_status open_trace(const struct mt_view *v, struct trace *t, struct mt_err *err)
 {
-    const char *path = asked.trace ? asked.trace : v->run.source;
+    const char *path;
     unsigned char head[2] = "";
-    char hash[33];
     if (strcmp(v->run.format, "pytorch-trace") != 0)
-        return refuse_trace(path, "is no trace of PyTorch, which Perfetto could open", err);
+        return refuse_trace(v->run.source, "is no trace of PyTorch, which Perfetto could open",
+                            err);
+    MT_TRY(mt_export_source(&v->run, &asked, &path, err));
     t->file = fopen(path, "rb");
     if (!t->file)
         return refuse_trace(path, strerror(errno), err);
-    if (!mt_import_hash(path, hash) || strncmp(hash, v->run.content, sizeof hash - 1) != 0)
-        return refuse_trace(path, "is not what the run was imported from", err);
     size_t n = fread(head, 1, sizeof head, t->file);
     t->gzip = n == sizeof head && head[0] == 0x1f && head[1] == 0x8b;
     if (!t->gzip && head[0] != '{' && head[0] != '[' && head[0] > ' ')
         return refuse_trace(path, "is compressed in a way that Perfetto does not read", err);
-    mt_output_spare(path);
     return MT_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "formats/format.h"
 #include "formats/head.h"
+#include "formats/snapshot_cut.h"
 #include "formats/snapshot_replay.h"
 #include "lib/base/human.h"
 
@@ -28,7 +29,8 @@ struct reader {
     struct mt_recording *rec;
     struct mt_pickle *p;
     struct mt_snap_objects objects;
-    int type; /* of the devices */
+    int type;                      /* of the devices */
+    const struct mt_snap_cut *cut; /* it is not played, but a part of it is written; NULL: not */
     MT_VEC(struct mt_snap_source) sources;
 };
 
@@ -280,6 +282,13 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *
         MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
     drop_idle(r);
+    if (r->cut) {
+        size_t device_n;
+        mt_pickle_items(r->p, traces, &device_n);
+        mt_snap_cut_write(r->cut, &r->objects, r->p, r->sources.v, r->sources.n, settings,
+                          device_n);
+        return MT_OK;
+    }
     keep_members(r, settings, false);
     keep_members(r, root, true); /* of the top level, what is not read */
     add_notes(r, root, settings);
@@ -334,25 +343,43 @@ static enum mt_status drain(struct reader *r, struct mt_err *err)
     }
 }
 
+static enum mt_status read_file(struct reader *r, struct mt_err *err)
+{
+    struct mt_pickle_hooks hooks = {
+        .dict = dict, .list = list, .pause = pause_reading, .closure = r};
+    enum mt_status st = MT_OK;
+    mt_pvalue root;
+    r->rec->without_ops = true;
+    mt_snap_objects_init(&r->objects, r->opts->cpp_frames);
+    r->p = mt_pickle_new(r->in, &hooks, r->rec->max_bytes);
+    mt_snap_objects_add_words(mt_pickle_strings(r->p));
+    MT_TRY_OUT(mt_pickle_run(r->p, &root, err));
+    MT_TRY_OUT(drain(r, err));
+    MT_TRY_OUT(use_root(r, root, err));
+out:
+    mt_pickle_free(r->p);
+    mt_snap_objects_free(&r->objects);
+    mt_vec_free(&r->sources);
+    return st;
+}
+
 static enum mt_status snapshot_read(struct mt_stream *in, const struct mt_read_opts *opts,
                                     struct mt_recording *rec, struct mt_err *err)
 {
     struct reader r = {.in = in, .opts = opts, .rec = rec};
-    struct mt_pickle_hooks hooks = {
-        .dict = dict, .list = list, .pause = pause_reading, .closure = &r};
-    enum mt_status st = MT_OK;
-    mt_pvalue root;
-    rec->without_ops = true;
-    mt_snap_objects_init(&r.objects, opts->cpp_frames);
-    r.p = mt_pickle_new(in, &hooks, rec->max_bytes);
-    mt_snap_objects_add_words(mt_pickle_strings(r.p));
-    MT_TRY_OUT(mt_pickle_run(r.p, &root, err));
-    MT_TRY_OUT(drain(&r, err));
-    MT_TRY_OUT(use_root(&r, root, err));
-out:
-    mt_pickle_free(r.p);
-    mt_snap_objects_free(&r.objects);
-    mt_vec_free(&r.sources);
+    return read_file(&r, err);
+}
+
+enum mt_status mt_snapshot_cut(struct mt_stream *in, const struct mt_snap_window *window, FILE *out,
+                               struct mt_err *err)
+{
+    const struct mt_snap_cut cut = {*window, out};
+    const struct mt_read_opts opts = {.partial = true};
+    struct mt_recording rec;
+    mt_rec_init(&rec);
+    struct reader r = {.in = in, .opts = &opts, .rec = &rec, .cut = &cut};
+    enum mt_status st = read_file(&r, err);
+    mt_rec_free(&rec);
     return st;
 }
 

@@ -40,6 +40,8 @@ struct mt_snap_replayer {
     struct mt_map pools;       /* the same -> string of the recording */
 };
 
+#define MT_SNAP_SMALL_B ((int64_t)2 << 20) /* PyTorch's segments for blocks of up to 1 MiB */
+
 #define MT_SNAP_CLOSED (MT_NONE - 1) /* an address where nothing is now */
 
 static inline const struct mt_snap_event *mt_snap_event_at(const struct mt_snap_replayer *r,

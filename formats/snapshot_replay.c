@@ -6,8 +6,6 @@
 /* More than any device will hold: beyond it sums could overflow. */
 #define TOTAL_MAX_B ((int64_t)1 << 61)
 
-#define SMALL_SEGMENT_B ((int64_t)2 << 20) /* PyTorch's segments for blocks of up to 1 MiB */
-
 enum {
     LABELS_MAX = 1000,    /* different texts of user metadata that become frames */
     EVENTS_AT_ONCE = 1024 /* between two looks at the memory in use */
@@ -169,7 +167,7 @@ static struct mt_snap_range range_of(struct mt_snap_replayer *r, const struct mt
                                   .stream = e->stream,
                                   .pool = mt_snap_pool(r, e->pool),
                                   .node = MT_NONE,
-                                  .small = e->size <= SMALL_SEGMENT_B,
+                                  .small = e->size <= MT_SNAP_SMALL_B,
                                   .expandable = e->action == MT_SNAP_SEGMENT_MAP ||
                                                 e->action == MT_SNAP_SEGMENT_UNMAP};
 }

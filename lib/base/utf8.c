@@ -29,17 +29,27 @@ bool mt_utf8_acts(uint32_t cp)
            (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
 }
 
-void mt_utf8_clean(struct mt_buf *to, const char *s)
+static void add_valid(struct mt_buf *to, const char *s, bool acts)
 {
     while (*s) {
         uint32_t cp;
         int n = mt_utf8_next(s, &cp);
         if (!n)
             mt_buf_adds(to, "\xef\xbf\xbd");
-        else if (mt_utf8_acts(cp))
+        else if (!acts && mt_utf8_acts(cp))
             mt_buf_addc(to, ' ');
         else
             mt_buf_add(to, s, (size_t)n);
         s += n ? n : 1;
     }
+}
+
+void mt_utf8_clean(struct mt_buf *to, const char *s)
+{
+    add_valid(to, s, false);
+}
+
+void mt_utf8_mend(struct mt_buf *to, const char *s)
+{
+    add_valid(to, s, true);
 }

@@ -22,5 +22,7 @@ bool mt_utf8_acts(uint32_t cp);
 /* Appends s as every format can hold it: bytes that are no UTF-8 become U+FFFD, characters that act
  * a blank. */
 void mt_utf8_clean(struct mt_buf *to, const char *s);
+/* The same, but what acts stays. */
+void mt_utf8_mend(struct mt_buf *to, const char *s);
 
 #endif

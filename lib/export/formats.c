@@ -37,8 +37,13 @@ const struct mt_export_format mt_export_formats[] = {
     {.name = "perfetto-tar",
      .endings = ".perfetto.tar",
      .binary = true,
-     .takes = MT_EXPORT_DEVICE | MT_EXPORT_TRACE,
+     .takes = MT_EXPORT_DEVICE | MT_EXPORT_SOURCE,
      .archive = mt_export_perfetto_tar},
+    {.name = "snapshot",
+     .endings = ".pickle .pkl",
+     .binary = true,
+     .takes = MT_EXPORT_WINDOW | MT_EXPORT_SOURCE,
+     .snapshot = true},
     {0},
 };
 

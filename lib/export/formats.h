@@ -17,7 +17,8 @@ enum mt_export_takes {
     MT_EXPORT_MEASURE = 2,
     MT_EXPORT_MIN = 4,
     MT_EXPORT_DEVICE = 8,
-    MT_EXPORT_TRACE = 16
+    MT_EXPORT_SOURCE = 16,
+    MT_EXPORT_WINDOW = 32
 };
 
 struct mt_export_format {
@@ -34,6 +35,8 @@ struct mt_export_format {
     /* Curves in an archive with the trace itself, which is gzipped or not. False: something cannot
        be read or kept. */
     bool (*archive)(struct mt_counters *c, FILE *trace, bool gzip, FILE *out);
+    /* A part of an allocator snapshot, which its reader writes (formats/snapshot_cut.h). */
+    bool snapshot;
 };
 
 extern const struct mt_export_format mt_export_formats[]; /* ends with a name of NULL */

@@ -176,7 +176,7 @@ def check(run):
 
 
 def check_archive(run, path):
-    data = export(run, "out.perfetto.tar", "--trace", path)
+    data = export(run, "out.perfetto.tar", "--source", path)
     if data is None:
         return False
     members = {t.name: t for t in tarfile.open(fileobj=io.BytesIO(data))}
@@ -202,7 +202,7 @@ def main():
             archives += check_archive(run, paths[run.name]) if paths[run.name].endswith((".json", ".json.gz")) else 0
     m.check(seen >= 100 and archives >= 30, "too few files", seen, archives)
     other = f"{SAMPLES}/basic/trace.json.gz"
-    code, _, err = m.run("export", "huge", "-o", "other.perfetto.tar", "--trace", other, codes=(2,))
+    code, _, err = m.run("export", "huge", "-o", "other.perfetto.tar", "--source", other, codes=(2,))
     m.check("not what the run was imported from" in err and not os.path.exists("other.perfetto.tar"), "another trace", err)
     m.finish(at_least=3000)
 
