@@ -104,7 +104,8 @@ static enum mt_status check_options(struct mt_err *err)
                    {MT_EXPORT_SOURCE, asked.source != NULL, "source"},
                    {MT_EXPORT_WINDOW, asked.from != NULL, "from"},
                    {MT_EXPORT_WINDOW, asked.to != NULL, "to"},
-                   {MT_EXPORT_WINDOW, asked.step != NULL, "step"}};
+                   {MT_EXPORT_WINDOW, asked.step != NULL, "step"},
+                   {MT_EXPORT_VIEW, asked.view != NULL, "view"}};
     for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
         if (!options[i].given || asked.format->takes & options[i].bit)
             continue;
@@ -125,7 +126,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     bool others = format || asked.at || asked.device || asked.measure || asked.source ||
-                  asked.from || asked.to || asked.step || asked.min_b >= 0;
+                  asked.from || asked.to || asked.step || asked.view || asked.min_b >= 0;
     if (baseline && others) {
         MT_FAIL(err, MT_EUSAGE, "--baseline beside options of other formats");
         mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
@@ -142,15 +143,19 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY(check_options(err));
     return asked.format->stacks     ? mt_export_stacks(args, &asked, err)
            : asked.format->snapshot ? mt_export_snapshot(args, &asked, err)
+           : asked.format->rows     ? mt_export_rows(args, &asked, err)
                                     : mt_export_counters(args, &asked, err);
 }
 
 static const struct mt_opt opts[] = {
     {"format", 0, MT_OPT_STRING, &format, "FORMAT",
      "call paths: pprof, collapsed, speedscope, dhat; curves: perfetto, perfetto-json, "
-     "perfetto-tar "
-     "(default: by the ending of -o: .pb.gz, .folded, .speedscope.json, .dhat.json, .pftrace, "
-     ".perfetto.json, .perfetto.tar)"},
+     "perfetto-tar; a part of a snapshot: snapshot; rows: csv, tsv, jsonl (default: by the ending "
+     "of -o: .pb.gz, .folded, .speedscope.json, .dhat.json, .pftrace, .perfetto.json, "
+     ".perfetto.tar, .pickle, .csv, .tsv, .jsonl)"},
+    {"view", 0, MT_OPT_STRING, &asked.view, "VIEW",
+     "of which view rows are: device, step, node, op, alloc, segment, block, event, note ... "
+     "(`memtool schema v_alloc` says what is in one)"},
     {"at", 0, MT_OPT_STRING, &asked.at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
     {"measure", 0, MT_OPT_STRING, &asked.measure, "M",
@@ -172,11 +177,16 @@ static const struct mt_opt opts[] = {
     {0},
 };
 
-static const struct mt_values values[] = {
-    {"format", "pprof collapsed speedscope dhat perfetto perfetto-json perfetto-tar snapshot",
-     NULL},
-    {"measure", mt_export_measures, NULL},
-    {0}};
+static void add_formats(struct mt_buf *names)
+{
+    for (const struct mt_export_format *f = mt_export_formats; f->name; f++)
+        mt_buf_addf(names, "%s%s", names->n ? " " : "", f->name);
+}
+
+static const struct mt_values values[] = {{"format", NULL, add_formats},
+                                          {"view", NULL, mt_export_view_names},
+                                          {"measure", mt_export_measures, NULL},
+                                          {0}};
 static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
 
 const struct mt_cmd mt_cmd_export = {
@@ -186,14 +196,15 @@ const struct mt_cmd mt_cmd_export = {
     .examples = "  memtool export base -o base.pb.gz\n"
                 "  memtool export base -o base.pftrace\n"
                 "  memtool export snap --from 150ms --to 200ms -o part.pickle\n"
+                "  memtool export base --view alloc -o blocks.tsv\n"
                 "  memtool export --format collapsed --measure allocated base | less\n"
                 "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
     .opts = opts,
     .values = values,
     .words = words,
-    .formats =
-        "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar, snapshot",
+    .formats = "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar, "
+               "snapshot, csv, tsv, jsonl",
     .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,

@@ -15,6 +15,7 @@ struct mt_export_asked {
     const char *measure;          /* the same */
     const char *source;           /* the same */
     const char *from, *to, *step; /* the same */
+    const char *view;             /* the same */
     int64_t min_b;                /* -1: the same */
 };
 
@@ -33,6 +34,11 @@ enum mt_status mt_export_source(const struct mt_run *run, const struct mt_export
 /* The same as mt_export_stacks for a part of the recording itself. */
 enum mt_status mt_export_snapshot(const struct mt_args *args, const struct mt_export_asked *asked,
                                   struct mt_err *err);
+
+/* The same for rows of a view; and the names of views, for completion. */
+enum mt_status mt_export_rows(const struct mt_args *args, const struct mt_export_asked *asked,
+                              struct mt_err *err);
+void mt_export_view_names(struct mt_buf *words);
 
 /* The same for a format of curves. */
 enum mt_status mt_export_counters(const struct mt_args *args, const struct mt_export_asked *asked,

@@ -33,7 +33,7 @@ const char *mt_formats_of(const struct mt_cmd *cmd)
         return cmd->formats;
     mt_buf_clear(&list);
     for (size_t i = 0; i < MT_FORMAT_N; i++)
-        if (mt_output_formats[i].write)
+        if (mt_output_formats[i].write && !mt_output_formats[i].rows_alone)
             add_format(&list, mt_output_formats[i].name);
     if (cmd->more_formats)
         add_format(&list, cmd->more_formats);

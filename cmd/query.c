@@ -256,6 +256,7 @@ const struct mt_cmd mt_cmd_query = {
         "  memtool query \"SELECT * FROM v_step WHERE run = :run\" --param run=trace\n"
         "  memtool query --list\n",
     .opts = opts,
+    .more_formats = "jsonl",
     .args_max = 1,
     .run = run,
 };

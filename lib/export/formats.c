@@ -44,6 +44,9 @@ const struct mt_export_format mt_export_formats[] = {
      .binary = true,
      .takes = MT_EXPORT_WINDOW | MT_EXPORT_SOURCE,
      .snapshot = true},
+    {.name = "csv", .endings = ".csv", .takes = MT_EXPORT_VIEW, .rows = true},
+    {.name = "tsv", .endings = ".tsv", .takes = MT_EXPORT_VIEW, .rows = true},
+    {.name = "jsonl", .endings = ".jsonl", .takes = MT_EXPORT_VIEW, .rows = true},
     {0},
 };
 

@@ -18,7 +18,8 @@ enum mt_export_takes {
     MT_EXPORT_MIN = 4,
     MT_EXPORT_DEVICE = 8,
     MT_EXPORT_SOURCE = 16,
-    MT_EXPORT_WINDOW = 32
+    MT_EXPORT_WINDOW = 32,
+    MT_EXPORT_VIEW = 64
 };
 
 struct mt_export_format {
@@ -37,6 +38,8 @@ struct mt_export_format {
     bool (*archive)(struct mt_counters *c, FILE *trace, bool gzip, FILE *out);
     /* A part of an allocator snapshot, which its reader writes (formats/snapshot_cut.h). */
     bool snapshot;
+    /* Rows of a view (views.h), in the output format of that name (lib/render/render.h). */
+    bool rows;
 };
 
 extern const struct mt_export_format mt_export_formats[]; /* ends with a name of NULL */

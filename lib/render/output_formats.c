@@ -4,13 +4,14 @@
 #include <string.h>
 
 const struct mt_output_format mt_output_formats[MT_FORMAT_N] = {
-    [MT_FORMAT_TABLE] = {"table", NULL, NULL, true, true, false, mt_render_table},
-    [MT_FORMAT_CSV] = {"csv", NULL, ".csv", false, false, false, mt_render_csv},
-    [MT_FORMAT_TSV] = {"tsv", NULL, ".tsv", false, false, false, mt_render_tsv},
-    [MT_FORMAT_JSON] = {"json", NULL, ".json", false, false, true, mt_render_json},
-    [MT_FORMAT_MARKDOWN] = {"markdown", "md", ".md", true, false, false, mt_render_markdown},
-    [MT_FORMAT_SVG] = {"svg", NULL, ".svg", true, true, false, NULL},
-    [MT_FORMAT_HTML] = {"html", NULL, ".html", true, true, false, NULL},
+    [MT_FORMAT_TABLE] = {"table", NULL, NULL, true, true, false, false, mt_render_table},
+    [MT_FORMAT_CSV] = {"csv", NULL, ".csv", false, false, false, false, mt_render_csv},
+    [MT_FORMAT_TSV] = {"tsv", NULL, ".tsv", false, false, false, false, mt_render_tsv},
+    [MT_FORMAT_JSON] = {"json", NULL, ".json", false, false, true, false, mt_render_json},
+    [MT_FORMAT_JSONL] = {"jsonl", NULL, ".jsonl", false, false, false, true, mt_render_jsonl},
+    [MT_FORMAT_MARKDOWN] = {"markdown", "md", ".md", true, false, false, false, mt_render_markdown},
+    [MT_FORMAT_SVG] = {"svg", NULL, ".svg", true, true, false, false, NULL},
+    [MT_FORMAT_HTML] = {"html", NULL, ".html", true, true, false, false, NULL},
 };
 
 const struct mt_output_format *mt_format_by_name(const char *name)

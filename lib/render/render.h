@@ -22,6 +22,7 @@ enum mt_format {
                            unknown is \N, so that PostgreSQL and ClickHouse read it unchanged */
     MT_FORMAT_JSON,     /* one object: schema, version, runs, params, totals, rows, left_out_n,
                            notes; one row a line */
+    MT_FORMAT_JSONL,    /* the rows alone, each an object on a line of its own */
     MT_FORMAT_MARKDOWN, /* a pipe table with human figures, title above, footer below */
     MT_FORMAT_SVG,      /* a picture, of commands that draw one */
     MT_FORMAT_HTML,     /* a page, the same */
@@ -44,6 +45,7 @@ struct mt_output_format {
     bool people;       /* people read it: human figures, and what is left out is said in it */
     bool screen;       /* fits the width of a terminal, through a pager */
     bool notes_inside; /* has a place for notes, which else go to standard error */
+    bool rows_alone;   /* of commands that name it; reports have more than rows to say */
     /* NULL: reports have no such form, the command makes it itself. */
     void (*write)(const struct mt_report *r, const struct mt_render *how, FILE *out);
 };

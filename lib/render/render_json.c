@@ -77,12 +77,13 @@ static cJSON *json_runs(const struct mt_report *r, struct mt_buf *scratch)
 }
 
 static void put_row(const struct mt_report *r, const struct mt_buf *keys,
-                    const struct mt_cell *cells, bool first, struct mt_buf *scratch, FILE *out)
+                    const struct mt_cell *cells, const char *before, struct mt_buf *scratch,
+                    FILE *out)
 {
     cJSON *row = cJSON_CreateObject();
     for (size_t c = 0; c < r->columns.n; c++)
         cJSON_AddItemToObjectCS(row, keys[c].s, json_cell(&cells[c], scratch));
-    put(row, first ? "\n" : ",\n", "", out);
+    put(row, before, "", out);
 }
 
 /* {"why":...,"ask_instead":...} beside an answer that is null; nothing where there is an answer. */
@@ -97,23 +98,41 @@ static void put_cannot_tell(const struct mt_report *r, struct mt_buf *scratch, F
     put(said, "\"answer\":null,\n\"cannot_tell\":", ",\n", out);
 }
 
-static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
+/* Each behind `between`, the first one behind that. False: there are none. */
+static bool put_each_row(const struct mt_report *r, const char *first, const char *between,
+                         struct mt_buf *scratch, FILE *out)
 {
     struct mt_buf *keys = mt_alloc((r->columns.n + 1) * sizeof *keys);
     struct mt_cell *cells = mt_alloc((r->columns.n + 1) * sizeof *cells);
-    bool first = true;
+    const char *before = first;
     for (size_t c = 0; c < r->columns.n; c++)
         mt_escape_terminal(&keys[c], r->columns.v[c].name);
-    fputs("\"rows\":[", out);
-    for (size_t i = 0; i < r->rows.n && !ferror(out); i++, first = false)
-        put_row(r, keys, r->rows.v[i].cells, first, scratch, out);
-    for (; r->next && !ferror(out) && mt_render_next(r, cells); first = false)
-        put_row(r, keys, cells, first, scratch, out);
-    fputs(first ? "],\n" : "\n],\n", out);
+    for (size_t i = 0; i < r->rows.n && !ferror(out); i++, before = between)
+        put_row(r, keys, r->rows.v[i].cells, before, scratch, out);
+    for (; r->next && !ferror(out) && mt_render_next(r, cells); before = between)
+        put_row(r, keys, cells, before, scratch, out);
     for (size_t c = 0; c < r->columns.n; c++)
         mt_buf_free(&keys[c]);
     free(keys);
     free(cells);
+    return before != first;
+}
+
+static void put_rows(const struct mt_report *r, struct mt_buf *scratch, FILE *out)
+{
+    fputs("\"rows\":[", out);
+    fputs(put_each_row(r, "\n", ",\n", scratch, out) ? "\n],\n" : "],\n", out);
+}
+
+void mt_render_jsonl(const struct mt_report *r, const struct mt_render *how, FILE *out)
+{
+    static const char nothing[] = "";
+    struct mt_buf scratch = {0};
+    (void)how;
+    use_cjson();
+    if (put_each_row(r, nothing, "\n", &scratch, out))
+        fputs("\n", out);
+    mt_buf_free(&scratch);
 }
 
 void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE *out)

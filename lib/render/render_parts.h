@@ -42,5 +42,6 @@ void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, 
 void mt_render_csv(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_tsv(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE *out);
+void mt_render_jsonl(const struct mt_report *r, const struct mt_render *how, FILE *out);
 
 #endif
