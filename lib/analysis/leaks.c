@@ -14,7 +14,7 @@ const char *const mt_verdict_names[MT_VERDICT_N] = {
     [MT_VERDICT_LAST_STEP] = "last step",
 };
 
-static int survivor_cmp(const void *a, const void *b)
+int mt_survivor_cmp(const void *a, const void *b)
 {
     const struct mt_survivor *x = a, *y = b;
     if (x->group != y->group)
@@ -116,20 +116,17 @@ static void find_learning(struct mt_leak_finder *f)
     mt_map_free(&made);
 }
 
-/* The survivors of a part of a site, up to `end`. */
-static void judge_part(struct mt_leak_finder *f, struct mt_survivor *s, struct mt_survivor *end,
-                       struct mt_leak rows[MT_VERDICT_N])
+static void add_part(const struct mt_leak_finder *f, const struct mt_leak_found *part,
+                     struct mt_leak rows[MT_VERDICT_N])
 {
-    struct mt_growth g;
-    enum mt_verdict verdict = mt_leak_growth(f, s, end, &g);
     bool grows = false;
-    for (; s < end; s++) {
-        enum mt_verdict of = verdict_of(f, s, verdict);
+    for (const struct mt_survivor *s = part->from; s < part->end; s++) {
+        enum mt_verdict of = verdict_of(f, s, part->verdict);
         add_to_row(f, &rows[of], s);
-        grows |= of == verdict;
+        grows |= of == part->verdict;
     }
     if (grows)
-        add_growth_to_row(&rows[verdict], &g);
+        add_growth_to_row(&rows[part->verdict], &part->by);
 }
 
 static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak rows[MT_VERDICT_N])
@@ -151,19 +148,27 @@ static void judge_all(struct mt_leak_finder *f)
 {
     if (!f->survivors.n)
         return;
-    struct mt_survivor *v = f->survivors.v, *stop = v + f->survivors.n;
+    MT_VEC(struct mt_leak_found) parts = {0};
+    struct mt_survivor *s = f->survivors.v, *stop = s + f->survivors.n;
     find_learning(f);
-    qsort(v, f->survivors.n, sizeof *v, survivor_cmp);
-    for (struct mt_survivor *s = v; s < stop;) {
+    qsort(s, f->survivors.n, sizeof *s, mt_survivor_cmp);
+    while (s < stop) {
+        struct mt_leak_found *part = mt_vec_push(&parts);
+        part->from = s;
+        while (s < stop && s->group == part->from->group && s->doubtful == part->from->doubtful)
+            s++;
+        part->end = s;
+        part->verdict = mt_leak_growth(f, part->from, part->end, &part->by);
+    }
+    mt_leaks_of_lines(f, parts.v, parts.n);
+    for (size_t i = 0; i < parts.n;) {
         struct mt_leak rows[MT_VERDICT_N] = {0};
-        uint32_t group = s->group;
-        for (struct mt_survivor *end = s; s < stop && s->group == group; s = end) {
-            while (end < stop && end->group == group && end->doubtful == s->doubtful)
-                end++;
-            judge_part(f, s, end, rows);
-        }
+        uint32_t group = parts.v[i].from->group;
+        for (; i < parts.n && parts.v[i].from->group == group; i++)
+            add_part(f, &parts.v[i], rows);
         use_rows(f, group, rows);
     }
+    mt_vec_free(&parts);
 }
 
 /* What all sites hold together, as that of site 0. Levels rise no more than that: what they have

@@ -60,6 +60,24 @@ struct mt_growth {
 enum mt_verdict mt_leak_growth(const struct mt_leak_finder *f, struct mt_survivor *s,
                                struct mt_survivor *end, struct mt_growth *by);
 
+/* The survivors of a part of a site, and what growth makes of them. */
+struct mt_leak_found {
+    struct mt_survivor *from, *end;
+    enum mt_verdict verdict; /* as mt_leak_growth */
+    struct mt_growth by;
+};
+
+/* The same order as survivors are judged in: by group, doubt, step and size. */
+int mt_survivor_cmp(const void *a, const void *b);
+
+/*
+ * Where sites are lines of the user's, told apart by their top ops, and ops of one line take turns:
+ * each of them grows too seldom. What does not leak in every step is judged together with the
+ * others of its line; where that says more, it is said of each that grows, with its share of the
+ * growth.
+ */
+void mt_leaks_of_lines(const struct mt_leak_finder *f, struct mt_leak_found *v, size_t n);
+
 /* Whether what site 0 of `held` (in any order) holds rises in every step after the warm-up, and not
  * by chance here and there. */
 bool mt_leak_rises_every_step(const struct mt_leak_finder *f, struct mt_retained *held,

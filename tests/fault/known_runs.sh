@@ -48,6 +48,25 @@ is 'exit code of a regression' 1 $?
 "$MEMTOOL" leaks leak_steps --db t.db --fail >/dev/null
 is 'exit code of a leak' 1 $?
 
+# A line that keeps what another op returns in every step: each of five ops leaves 512 B in every fifth.
+LINES=$(dirname "$(dirname "$DATA")")/lines
+for run in turns turns_kept_two; do
+    "$MEMTOOL" import "$LINES/$run.json.zst" --db t.db --name $run >/dev/null || fails=$((fails + 1))
+done
+sums() { # BY: verdicts, bytes a step and blocks of them
+    csv leaks turns --by "$1" --columns verdict,per_step_b,at_end_n |
+        awk -F, '$1 == "leak" || $1 == "candidate" { v = $1; b += $2; n += $3; k++ } END { print v, k, b, n }'
+}
+is 'a line whose ops take turns' 'leak 1 512 12' "$(sums line)"
+is 'the same by its ops' 'leak 5 512 12' "$(sums site,top)"
+"$MEMTOOL" check turns --db t.db --max-growth-per-step 511 >/dev/null
+is 'exit code of a limit below its growth' 1 $?
+"$MEMTOOL" check turns --db t.db --max-growth-per-step 512 >/dev/null
+is 'exit code of its growth as a limit' 0 $?
+is 'ops that take turns in a full list' '' "$(csv leaks turns_kept_two | grep -E ',(leak|candidate),')"
+is 'the leak of one and not of the other' 5 \
+    "$(diffed turns_kept_two turns section,per_step_delta_b,site | grep -c ^leak,)"
+
 # The decomposition of a peak by top op (43,373,256 B): the heaviest, and the sum. A recording of half a
 # megabyte, which is not in the repository.
 if [ -d "$DATA/transformer" ]; then
