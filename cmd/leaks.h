@@ -32,6 +32,10 @@ struct mt_leaks_wanted {
 /* Says what the answer of a device is that the report does not show. */
 void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b,
                           const struct mt_leaks_answer *answer);
+/* How notes begin on devices that are not shown: one leaks; of one nobody knows. */
+#define MT_LEAKS_THERE   "There is a leak on "
+#define MT_LEAKS_PERHAPS "Cannot tell whether "
+
 /* Judges the devices of a run that are not shown, and says what comes of it. Errors: MT_EDB. */
 enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
                                       const struct mt_run_device *shown,

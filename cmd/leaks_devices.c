@@ -9,9 +9,9 @@ void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b
 {
     char least[MT_HUMAN_MAX];
     if (answer->leaking)
-        mt_report_note(r, "There is a leak on %s; --device %s shows it.", device, device);
+        mt_report_note(r, MT_LEAKS_THERE "%s; --device %s shows it.", device, device);
     else if (answer->unknown)
-        mt_report_note(r, "Cannot tell whether %s leaks; --device %s shows what is known.", device,
+        mt_report_note(r, MT_LEAKS_PERHAPS "%s leaks; --device %s shows what is known.", device,
                        device);
     else if (min_b > 0)
         mt_report_note(r, "No leak of %s or more on %s; --device %s shows it.",

@@ -62,7 +62,6 @@ static enum mt_status write_page(struct mt_page_made *p, struct mt_err *err)
 
 static void free_page(struct mt_page_made *p)
 {
-    free(p->device_option);
     mt_buf_free(&p->nav);
     mt_buf_free(&p->body);
     mt_buf_free(&p->figures);
@@ -88,7 +87,6 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     MT_TRY(check_output(args, err));
     struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
-    p.device_option = device_name ? mt_asprintf(" --device=%s", device_name) : mt_strdup("");
     enum mt_status st = p.base ? check_base(p.base, err) : MT_OK;
     if (st == MT_OK)
         st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);

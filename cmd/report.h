@@ -11,23 +11,26 @@
 /* What the beginning of the page says, gathered from the reports below it. MT_UNKNOWN: not known.
  */
 struct mt_page_found {
-    char *peak_title, *leaks_title, *change_title; /* of their reports; NULL: there is none */
+    /* Of their reports, what stands behind runs and device; NULL: there is none. */
+    char *peak_title, *leaks_title, *change_title;
     int64_t peak_b, at_ns, top_b;
     char *top;    /* the site that holds most at the peak, and so much */
     bool of_peak; /* else of the moment when the file was written, or of no peak at all */
     int64_t leak_per_step_b;
-    int64_t asked_b; /* by the first allocation that failed; 0: none did */
+    int leaks_code;        /* of `memtool leaks --fail`, which judges all devices */
+    char *leaks_elsewhere; /* a device that is not shown and leaks, in words; NULL: none */
+    int64_t asked_b;       /* by the first allocation that failed; 0: none did */
     int64_t base_peak_b, new_peak_b;
     int64_t reserved_b, idle_b; /* at the end: in all, and not in use */
     int64_t saving_b, saved_peak_b;
-    char *saving, *saving_bound; /* the largest piece of advice, and "about", "at most" */
+    char *saving, *saving_bound; /* the largest piece of advice, and "about", "up_to" */
+    char *saved_of;              /* of what its peaks are: "reserved"; NULL: of what is alive */
     struct mt_buf categories;    /* the bar of what is alive at the peak, and its key; HTML */
 };
 
 struct mt_page_made {
     struct mt_view view;
     const char *ref, *base, *device;  /* as they were given; base, device NULL: they were not */
-    char *device_option;              /* " --device=cuda:0"; "": none */
     struct mt_buf nav, body, figures; /* HTML; the last: what columns mean */
     struct mt_buf curve, paths;       /* JSON; empty: none */
     struct mt_page_found found;

@@ -2,6 +2,7 @@
  * from the reports below it. */
 #include "cmd/report.h"
 
+#include "cmd/leaks.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
@@ -19,6 +20,15 @@ static int64_t total_of(const struct mt_report *r, const char *name)
         if (strcmp(r->totals.v[i].name, name) == 0 && r->totals.v[i].value.kind == MT_CELL_INT)
             return r->totals.v[i].value.i;
     return MT_UNKNOWN;
+}
+
+/* What was asked for, copied; NULL: nothing of that name. */
+static char *param_of(const struct mt_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->params.n; i++)
+        if (strcmp(r->params.v[i].name, name) == 0 && r->params.v[i].value.kind == MT_CELL_TEXT)
+            return mt_strdup(r->params.v[i].value.s);
+    return NULL;
 }
 
 static int64_t int_at(const struct mt_report *r, size_t row, const char *column)
@@ -85,18 +95,29 @@ static void remember_categories(struct mt_page_found *f, const struct mt_report 
     mt_buf_free(&key);
 }
 
+/* What a title says behind the runs and the device: "peak 2 MiB at 3 ms". Names of runs may have
+ * anything in them. */
+static char *behind_device(const struct mt_report *r)
+{
+    const char *title = r->title ? r->title : "", *dot;
+    for (size_t i = 0; i < MT_ARRAY_LEN(r->runs) && r->runs[i].name; i++) {
+        size_t n = strlen(r->runs[i].name), arrow = i ? strlen(" -> ") : 0;
+        if (strncmp(title, " -> ", arrow) == 0 && strncmp(title + arrow, r->runs[i].name, n) == 0)
+            title += arrow + n;
+    }
+    for (int i = 0; i < 2 && (dot = strstr(title, " \u00b7 ")); i++)
+        title = dot + strlen(" \u00b7 ");
+    return mt_strdup(title);
+}
+
 static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
 {
     if (!f->peak_title) {
-        f->peak_title = mt_strdup(r->title);
+        f->peak_title = behind_device(r);
         f->peak_b = total_of(r, "peak_b");
         if (f->peak_b == MT_UNKNOWN)
             f->peak_b = total_of(r, "live_b"); /* of the moment when it was written */
         f->at_ns = total_of(r, "at_ns");
-        if (r->rows.n) {
-            f->top = mt_strdup(text_at(r, 0, "site"));
-            f->top_b = int_at(r, 0, r->columns.v[0].name);
-        }
     } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n)
         remember_categories(f, r);
 }
@@ -124,19 +145,42 @@ static void remember_advice(struct mt_page_found *f, const struct mt_report *r)
     const char *what = text_at(r, 0, "evidence"); /* "keep the model in bfloat16: ..." */
     f->saving = *what ? mt_strndup(what, strcspn(what, ":")) : mt_strdup(text_at(r, 0, "advice"));
     f->saving_bound = mt_strdup(text_at(r, 0, "bound"));
+    f->saved_of = param_of(r, "of");
     f->saving_b = int_at(r, 0, "saving_b");
     f->saved_peak_b = int_at(r, 0, "new_peak_b");
+}
+
+/* A device that is not shown and grows all the same, or else one that cannot be judged. */
+static void remember_elsewhere(struct mt_page_found *f, const struct mt_report *r)
+{
+    static const char *const begins[] = {MT_LEAKS_THERE, MT_LEAKS_PERHAPS};
+    for (size_t k = 0; k < MT_ARRAY_LEN(begins); k++)
+        for (size_t i = 0; i < r->notes.n && !f->leaks_elsewhere; i++)
+            if (strncmp(r->notes.v[i], begins[k], strlen(begins[k])) == 0)
+                f->leaks_elsewhere = mt_strndup(r->notes.v[i], strcspn(r->notes.v[i], ";"));
+    for (size_t i = 1; i < r->rows.n && !f->leaks_elsewhere; i++) { /* of processes */
+        const char *device = text_at(r, i, "device");
+        bool grows = strncmp(text_at(r, i, "verdict"), "grows", strlen("grows")) == 0;
+        if (grows && strcmp(device, text_at(r, 0, "device")) != 0)
+            f->leaks_elsewhere = mt_asprintf("%s grows", device);
+    }
+}
+
+static void remember_leaks(struct mt_page_found *f, const struct mt_report *r)
+{
+    f->leaks_title = behind_device(r);
+    f->leak_per_step_b = total_of(r, "leak_per_step_b");
+    remember_elsewhere(f, r);
 }
 
 void mt_page_remember(struct mt_page_found *f, const struct mt_report *r)
 {
     if (strcmp(r->schema, "memtool.peak") == 0)
         remember_peak(f, r);
-    else if (strcmp(r->schema, "memtool.leaks") == 0 && !f->leaks_title) {
-        f->leaks_title = mt_strdup(r->title ? r->title : "");
-        f->leak_per_step_b = total_of(r, "leak_per_step_b");
-    } else if (strcmp(r->schema, "memtool.diff") == 0 && !f->change_title) {
-        f->change_title = mt_strdup(r->title ? r->title : "");
+    else if (strcmp(r->schema, "memtool.leaks") == 0 && !f->leaks_title)
+        remember_leaks(f, r);
+    else if (strcmp(r->schema, "memtool.diff") == 0 && !f->change_title) {
+        f->change_title = behind_device(r);
         f->base_peak_b = total_of(r, "base_peak_b");
         f->new_peak_b = total_of(r, "new_peak_b");
     } else if (strcmp(r->schema, "memtool.fragmentation") == 0)
@@ -149,10 +193,12 @@ void mt_page_found_free(struct mt_page_found *f)
 {
     free(f->peak_title);
     free(f->leaks_title);
+    free(f->leaks_elsewhere);
     free(f->change_title);
     free(f->top);
     free(f->saving);
     free(f->saving_bound);
+    free(f->saved_of);
     mt_buf_free(&f->categories);
 }
 
@@ -244,18 +290,6 @@ void mt_page_header(struct mt_page_made *p, struct mt_buf *out)
 
 /* ---- the answer ---- */
 
-/* What a title says behind the run and the device: "peak 2 MiB at 3 ms". */
-static const char *behind_device(const char *title)
-{
-    for (int i = 0; title && i < 2; i++) {
-        const char *dot = strstr(title, " \u00b7 ");
-        if (!dot)
-            return title;
-        title = dot + strlen(" \u00b7 ");
-    }
-    return title;
-}
-
 static void add_bold(struct mt_buf *out, const char *text)
 {
     mt_buf_adds(out, "<b>");
@@ -299,9 +333,36 @@ static void say_top(struct mt_page_made *p, struct mt_buf *out)
         mt_buf_adds(out, "), is older than the recording. ");
         return;
     }
+    if (strcmp(f->top, "[no addresses]") == 0) { /* nobody knows whose */
+        mt_buf_adds(out,
+                    "), is in records without addresses: who holds it <b>cannot be told</b>. ");
+        return;
+    }
     mt_buf_adds(out, "), was allocated in ");
     add_bold(out, f->top);
     mt_buf_adds(out, ". ");
+}
+
+/* The site that holds most, in whatever phases: the tables tell these apart. */
+static void take_top(void *closure, const struct mt_report *r)
+{
+    struct mt_page_found *f = closure;
+    if (!r->rows.n || f->top)
+        return;
+    f->top = mt_strdup(text_at(r, 0, "site"));
+    f->top_b = int_at(r, 0, r->columns.v[0].name);
+}
+
+static void find_top(struct mt_page_made *p)
+{
+    const struct mt_taker to = {take_top, NULL, &p->found};
+    const struct mt_args args = {&p->ref, 1};
+    struct mt_err err = MT_ERR_INIT; /* the section on the peak says it */
+    int code = 0;
+    char *line = mt_asprintf("peak --by=site --limit=1%s%s", p->device ? " --device=" : "",
+                             p->device ? p->device : "");
+    mt_capture(line, &args, &to, &code, &err);
+    free(line);
 }
 
 static enum mt_status say_ooms(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
@@ -346,30 +407,31 @@ static void find_change(const struct mt_page_found *f, struct mt_buf *out)
                 change > 0   ? "more"
                 : change < 0 ? "less"
                              : "",
-                figure, behind_device(f->change_title), "change");
+                figure, f->change_title, "change");
 }
 
-/* Sums of call paths, or dumps, tell what stays, and no verdict on it. */
-static const struct {
-    const char *said, *css_class, *figure; /* what the title says */
-} leak_words[] = {{"no leak", "good", "\u2713 None"},
-                  {"leak:", "more", "\u25b2 Leak"},
-                  {"no steps", "dim", "Cannot tell"},
-                  {"alive at the end", "", "No verdict"},
-                  {"", "dim", "Cannot tell"}};
-
+/* Of the leaks: what `memtool leaks --fail` says of all devices by its exit code. Sums of call
+ * paths, or dumps, tell what stays, and no verdict on it. */
 static void find_leaks(const struct mt_page_found *f, struct mt_buf *out)
 {
-    char size[MT_HUMAN_MAX], figure[MT_HUMAN_LONG];
-    const char *said = f->leaks_title ? behind_device(f->leaks_title) : "";
-    size_t i = 0;
-    while (!strstr(said, leak_words[i].said))
-        i++;
-    snprintf(figure, sizeof figure, "\u25b2 +%s every step",
-             mt_human_bytes(f->leak_per_step_b, size));
-    bool grows = f->leaks_title && f->leak_per_step_b > 0;
-    add_finding(out, "Leaks", grows ? "more" : leak_words[i].css_class,
-                grows ? figure : leak_words[i].figure, said, "leaks");
+    static const char *const classes[] = {"good", "more", "", "dim"};
+    static const char *const figures[] = {"\u2713 None", "\u25b2 Leak", "No verdict",
+                                          "Cannot tell"};
+    char size[MT_HUMAN_MAX];
+    struct mt_buf figure = {0}, said = {0};
+    const char *title = f->leaks_title ? f->leaks_title : "";
+    bool sums = strncmp(title, "alive at the end", strlen("alive at the end")) == 0;
+    size_t kind = !f->leaks_title ? 3 : sums ? 2 : (size_t)f->leaks_code;
+    if (f->leaks_title && f->leak_per_step_b > 0)
+        mt_buf_addf(&figure, "\u25b2 +%s every step", mt_human_bytes(f->leak_per_step_b, size));
+    else
+        mt_buf_adds(&figure, figures[kind]);
+    mt_buf_adds(&said, title);
+    if (f->leaks_elsewhere)
+        mt_buf_addf(&said, " \u00b7 %s", f->leaks_elsewhere);
+    add_finding(out, "Leaks", classes[kind], figure.s, said.s, "leaks");
+    mt_buf_free(&figure);
+    mt_buf_free(&said);
 }
 
 static void find_reserved(const struct mt_page_found *f, struct mt_buf *out)
@@ -385,13 +447,15 @@ static void find_reserved(const struct mt_page_found *f, struct mt_buf *out)
 
 static void find_saving(const struct mt_page_found *f, struct mt_buf *out)
 {
-    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], figure[MT_HUMAN_LONG], sentence[160];
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], figure[MT_HUMAN_LONG], sentence[200];
     if (!f->saving || f->saving_b <= 0)
         return;
     snprintf(figure, sizeof figure, "%s %s",
              strcmp(f->saving_bound, "up_to") == 0 ? "up to" : f->saving_bound,
              mt_human_bytes(f->saving_b, a));
-    snprintf(sentence, sizeof sentence, "%.100s; then the peak is %s.", f->saving,
+    snprintf(sentence, sizeof sentence, "%.100s; then the peak%s%s is %s%s.", f->saving,
+             f->saved_of ? " of what is " : "", f->saved_of ? f->saved_of : "",
+             strcmp(f->saving_bound, "up_to") == 0 ? "at least " : "",
              mt_human_bytes(f->saved_peak_b, b));
     add_finding(out, "Largest saving", "", figure, sentence, "advice");
 }
@@ -404,6 +468,7 @@ enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct
     MT_TRY(say_ooms(p, out, err));
     if (f->peak_title && f->peak_b != MT_UNKNOWN) {
         say_peak(p, out);
+        find_top(p);
         say_top(p, out);
     } else
         mt_buf_adds(out, "How high memory was <b>cannot be told</b>. ");

@@ -6,6 +6,17 @@
 #include "lib/page/page.h"
 #include "lib/run/knows.h"
 
+static const char *why_no_curve(const struct mt_page_made *p)
+{
+    if (!p->view.has_device)
+        return mt_run_how_to_record(&p->view.run);
+    return p->view.run.kind == MT_RUN_SNAPSHOT
+               ? "It says what was alive when it was written, and no history of it. Start the "
+                 "history before the program's work: torch.cuda.memory._record_memory_history()."
+               : "It says what was alive then, or was allocated in all, and nothing of the times "
+                 "between.";
+}
+
 enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
 {
     struct mt_page_curve c = {0};
@@ -29,12 +40,7 @@ enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, str
         struct mt_err why = MT_ERR_INIT;
         MT_FAIL(&why, MT_EUSAGE, "%s",
                 p->view.has_device ? "the recording is of one moment" : "it has no memory records");
-        mt_err_hint(&why, "%s",
-                    p->view.has_device
-                        ? "It says what was alive when it was written, and no history "
-                          "of it. Start the history before the program's work: "
-                          "torch.cuda.memory._record_memory_history()."
-                        : mt_run_how_to_record(&p->view.run));
+        mt_err_hint(&why, "%s", why_no_curve(p));
         mt_page_cannot(out, &why);
     }
     mt_page_curve_free(&c);

@@ -60,7 +60,7 @@ static const struct section {
      ALWAYS,
      REPORTS,
      true,
-     {{"Leaks", "leaks --all --limit=200", true}}},
+     {{"Leaks", "leaks --all --fail --limit=200", true}}},
     {"change",
      "Before and after",
      "Before and after",
@@ -119,6 +119,15 @@ void mt_page_cannot(struct mt_buf *out, const struct mt_err *err)
     mt_buf_adds(out, "</p></div></div>\n");
 }
 
+/* The device that a report is asked of; NULL: the command chooses. Of a change it would choose that
+ * of the base with most bytes: the page is about one device. */
+static const char *device_for(const struct mt_page_made *p, bool base)
+{
+    bool chosen = base && p->view.has_device && !mt_device_is_process(&p->view.device) &&
+                  !mt_device_is_processes(&p->view.device);
+    return p->device ? p->device : chosen ? p->view.device.name : NULL;
+}
+
 static void add_word(struct mt_buf *out, const char *word)
 {
     struct mt_buf quoted = {0};
@@ -127,13 +136,14 @@ static void add_word(struct mt_buf *out, const char *word)
     mt_buf_free(&quoted);
 }
 
-/* " --by=phase --limit=200" as people write it: " --by phase". How many rows are shown is the
- * page's own affair. */
+/* " --by=phase --limit=200" as people write it: " --by phase". How many rows are shown, and what
+ * the page takes from the exit code, are its own affair. */
 static void add_options(struct mt_buf *out, const char *options)
 {
     for (size_t n; *options; options += n) {
         n = 1 + strcspn(options + 1, " ");
-        if (strncmp(options, " --limit=", 9) == 0)
+        if (strncmp(options, " --limit=", 9) == 0 ||
+            (n == 7 && strncmp(options, " --fail", n) == 0))
             continue;
         for (size_t i = 0; i < n; i++)
             mt_buf_addc(out, options[i] == '=' ? ' ' : options[i]);
@@ -150,9 +160,9 @@ void mt_page_prompt(struct mt_page_made *p, const char *line, bool base, struct 
     }
     add_word(out, p->ref);
     add_options(out, line + name);
-    if (p->device) {
+    if (device_for(p, base)) {
         mt_buf_adds(out, " --device ");
-        add_word(out, p->device);
+        add_word(out, device_for(p, base));
     }
     mt_buf_adds(out, "</code> <button type=\"button\" class=\"copy\">Copy</button></p>\n");
 }
@@ -238,10 +248,13 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     const char *refs[] = {base ? p->base : p->ref, p->ref};
     const struct mt_args args = {refs, base ? 2 : 1};
     char *line_of = mt_asprintf(tab->line, (long long)p->found.asked_b);
-    char *line = mt_asprintf("%s%s", line_of, p->device_option);
+    const char *device = device_for(p, base);
+    char *line = mt_asprintf("%s%s%s", line_of, device ? " --device=" : "", device ? device : "");
     const struct mt_taker to = {take, take_picture, &t};
     enum mt_status st = mt_capture(line, &args, &to, &code, &err);
     bool empty = st == MT_OK && !t.html.n; /* a picture that is too large */
+    if (strncmp(line, "leaks ", strlen("leaks ")) == 0)
+        p->found.leaks_code = code;
     if (st == MT_OK)
         mt_buf_adds(out, empty ? "" : t.html.s);
     else if (tab->must)

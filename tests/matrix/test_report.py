@@ -27,6 +27,9 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.open, self.wrong, self.tables, self.data, self.ids = [], [], {}, {}, set()
+        self.answer = ""  # the beginning of the page, tags as "|"
+        if found := re.search(r'<p class="answer">.*?(?=<section)', text, re.S):
+            self.answer = re.sub(r"(<[^>]*>|\s*\n)+", "|", found[0])
         self.section = self.row = self.cell = self.script = None
         self.feed(text)
         self.close()
@@ -82,6 +85,23 @@ def samples():
             if not path.endswith((".py", ".log")):
                 yield re.sub(r"\W", "_", os.path.relpath(path, SAMPLES)), path
     yield from inputs.all_inputs("made")
+
+
+def verdict(*refs):
+    """What the beginning of the page has to say of leaks: what the exit code of the command says of all devices."""
+    code, out, _ = m.run("leaks", *refs, "--fail", "--all", codes=(0, 1, 2, 3))
+    title = out.split("\n")[0]
+    sums = "alive at the end" in title and "no steps" not in title
+    return "No verdict" if sums and code != 2 else ["\u2713 None", "\u25b2 ", "Cannot tell", "Cannot tell"][code]
+
+
+def check_answer(run, of, page):
+    """The first sentences say what the commands say."""
+    m.check(f"|Leaks|{verdict(*of)}" in page.answer, run.name, "verdict on leaks", page.answer[:600], verdict(*of))
+    if "The largest part" in page.answer:
+        _, out, _ = m.run("peak", *of, "--by", "site", "--limit", "1")
+        size = re.search(r"^ *([0-9][0-9.,]* \w*B)  ", out, re.M)
+        m.check(size and f"The largest part of it, |{size[1]}|" in page.answer, run.name, "the largest part", page.answer[:300], size and size[1])
 
 
 def page_of(*refs):
@@ -149,6 +169,7 @@ def check_run(run):
     page = page_of(*of)
     if not page:
         return
+    check_answer(run, of, page)
     curve, paths = page.data.get("curve-data"), page.data.get("paths-data")
     if curve:
         check_moments(run.name, curve)
@@ -187,6 +208,50 @@ def check_change():
     m.check(sum(before) == 17355520, "change", "paths of the base", sum(before))
     shown = next(table for table in page.tables["change"] if "change_b" in table[0])
     m.check([row["change_b"] for row in shown] == [str(row["at_peak_delta_b"]) for row in rows], "change", "as diff says", shown[:2])
+
+
+def loop(path, cpu_b, cuda_b, kept_b):
+    """8 steps that hold and free so much on two devices, and keep something on the second."""
+    events = []
+
+    def record(ts, device, address, size):
+        args = {"Addr": address, "Bytes": size, "Device Type": device, "Device Id": 0 if device else -1}
+        events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts, "args": args})
+
+    for n in range(8):
+        begin = 1000 * n + 10
+        for cat, name, ts, dur in (("user_annotation", f"ProfilerStep#{n}", begin, 900), ("cpu_op", "aten::empty", begin + 10, 50)):
+            events.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur})
+        for ts, sign in ((begin + 15, 1), (begin + 105, -1)):
+            record(ts, 0, 0x1000, sign * cpu_b)
+            record(ts + 1, 1, 0x2000, sign * cuda_b)
+        if kept_b:
+            record(begin + 200, 1, 0x3000 + n * 4096, kept_b)
+    with open(path, "w") as out:
+        json.dump({"traceEvents": events}, out)
+
+
+def check_devices():
+    """A leak on a device that is not shown is a leak; a change is that of the device the page is about."""
+    loop("kept.json", 2_000_000, 1000, 512)
+    loop("large.json", 1000, 4_000_000, 0)
+    m.run("import", "kept.json", "--name", "kept, in all \u00b7 of it", codes=(0,))
+    m.run("import", "large.json", "--name", "large", codes=(0,))
+    answer = page_of("kept, in all \u00b7 of it").answer
+    m.check("|Leaks|\u25b2 Leak|8 steps" in answer and "There is a leak on cuda:0" in answer, "devices", "a leak elsewhere", answer)
+    m.check("15 us into the run, in aten::empty, step 0. " in answer, "devices", "a name with marks of titles in it", answer)
+    answer = page_of("large", "kept, in all \u00b7 of it").answer
+    m.check("|Against the base|\u25b2 +3.81 MiB|peak 4.477 KiB -&gt; 3.815 MiB" in answer, "devices", "the change of cuda:0", answer)
+
+
+def check_processes():
+    for name, sign, figure in (("grows", 1, "\u25b2 Leak|rss grows "), ("falls", -1, "\u2713 None|rss falls ")):
+        with open(name + ".dat", "w") as out:
+            out.write("CMDLINE python x.py\n")
+            out.writelines(f"MEM {900 + sign * 2 * i + i * 7 % 5 / 10:.6f} {1700000000 + i * 0.5:.4f}\n" for i in range(200))
+        m.run("import", name + ".dat", "--name", name, codes=(0,))
+        answer = page_of(name).answer
+        m.check(f"|Leaks|{figure}" in answer, "a process", name, answer)
 
 
 def many_paths():
@@ -228,6 +293,8 @@ def main():
     check_change()
     code, _, err = m.run("report", "leak_steps_trace_json_gz", "nothing", "-o", "none.html", codes=(0, 2))
     m.check(code == 2 and "no run 'nothing'" in err and not os.path.exists("none.html"), "a BASE that is not there", code, err)
+    check_devices()
+    check_processes()
     many_paths()
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     browse("snapshots_basic_pickle")
