@@ -39,7 +39,8 @@ MT_CFLAGS += $(if $(SAN),,-fwrapv)
 LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread -lm
 
 SQL  := $(sort $(wildcard queries/*.sql))
-ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html))
+SKILL := $(wildcard docs/skill/memtool/SKILL.md)
+ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html) $(SKILL))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
 LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/assets.o $(call obj,lib formats)
@@ -57,12 +58,16 @@ FUZZ_HELP := $(filter $(B)/tests/fuzz/reports%,$(TEST_OBJ)) $(filter-out $(B)/cm
 MAN      := $(patsubst docs/man/%.mdoc,$(B)/man/%.1,$(wildcard docs/man/*.mdoc))
 SUPPORT  := $(patsubst lib/record/%,$(B)/support/%,$(wildcard lib/record/torch/*.py)) \
             $(if $(wildcard lib/record/malloc_preload.c),$(B)/support/malloc.so)
+# The help of each command, for the skill.
+REFERENCES := $(patsubst $(B)/man/memtool-%.1,$(B)/skill/%.md,$(filter $(B)/man/memtool-%,$(MAN)))
 COMPLETIONS := $(addprefix $(B)/completion/,bash zsh fish)
 
 # Where things are installed; names may hold blanks.
 BINDIR   := $(DESTDIR)$(PREFIX)/bin
 LIBDIR   := $(DESTDIR)$(PREFIX)/lib/memtool
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
+DATADIR  := $(DESTDIR)$(PREFIX)/share/memtool
+SKILLDIR := $(DATADIR)/skill/memtool
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/memtool
 ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
@@ -126,18 +131,20 @@ format: ## clang-format every source in place
 	.ci/deps lint
 	find cmd lib formats tests -name '*.[ch]' -exec clang-format -i {} +
 
-install: $(B)/memtool $(SUPPORT) $(MAN) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
+install: $(B)/memtool $(SUPPORT) $(MAN) $(REFERENCES) $(COMPLETIONS) ## install to PREFIX (/usr/local), below DESTDIR if given
 	install -D $(B)/memtool "$(BINDIR)/memtool"
 	$(if $(filter %.py,$(SUPPORT)),install -Dm644 -t "$(LIBDIR)/torch" $(filter %.py,$(SUPPORT)))
 	$(if $(filter %.so,$(SUPPORT)),install -D $(B)/support/malloc.so "$(LIBDIR)/malloc.so")
 	install -Dm644 -t "$(MANDIR)" $(MAN)
+	$(if $(SKILL),install -Dm644 $(SKILL) "$(SKILLDIR)/SKILL.md")
+	$(if $(REFERENCES),install -Dm644 -t "$(SKILLDIR)/references" $(REFERENCES))
 	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"
 	install -Dm644 $(B)/completion/zsh "$(ZSH_COMPLETION)"
 	install -Dm644 $(B)/completion/fish "$(FISH_COMPLETION)"
 	@echo "installed to $(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what install put there; with the same PREFIX and DESTDIR
-	rm -rf "$(LIBDIR)"
+	rm -rf "$(LIBDIR)" "$(DATADIR)"
 	rm -f "$(BINDIR)/memtool" $(foreach page,$(notdir $(MAN)),"$(MANDIR)/$(page)") \
 	    "$(BASH_COMPLETION)" "$(ZSH_COMPLETION)" "$(FISH_COMPLETION)"
 	@echo "removed from $(DESTDIR)$(PREFIX)"
@@ -213,6 +220,10 @@ $(MAN): $(B)/man/%.1: docs/man/%.mdoc docs/man/page.awk $(B)/memtool
 	mkdir -p $(@D)
 	$(B)/memtool help --man $(patsubst memtool-%,%,$(filter memtool-%,$*)) >$@.tmp
 	awk -f docs/man/page.awk $< $@.tmp >$@ && rm $@.tmp
+
+$(REFERENCES): $(B)/skill/%.md: $(B)/memtool
+	mkdir -p $(@D)
+	{ printf '# memtool %s\n\n```\n' $*; COLUMNS=80 $(B)/memtool help $*; echo '```'; } >$@.tmp && mv $@.tmp $@
 
 $(B)/completion/%: $(B)/memtool
 	mkdir -p $(@D)

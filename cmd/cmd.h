@@ -88,8 +88,8 @@ struct mt_cmd {
 extern const struct mt_cmd mt_cmd_import, mt_cmd_record, mt_cmd_runs, mt_cmd_info, mt_cmd_table,
     mt_cmd_tree, mt_cmd_report, mt_cmd_flame, mt_cmd_peak, mt_cmd_timeline, mt_cmd_leaks,
     mt_cmd_advise, mt_cmd_diff, mt_cmd_check, mt_cmd_export, mt_cmd_memory, mt_cmd_segments,
-    mt_cmd_fragmentation, mt_cmd_oom, mt_cmd_ranks, mt_cmd_trend, mt_cmd_query, mt_cmd_schema,
-    mt_cmd_completion, mt_cmd_help, mt_cmd_version;
+    mt_cmd_fragmentation, mt_cmd_oom, mt_cmd_ranks, mt_cmd_trend, mt_cmd_skill, mt_cmd_query,
+    mt_cmd_schema, mt_cmd_completion, mt_cmd_help, mt_cmd_version;
 
 /* All commands in help's order, NULL-terminated (dispatch.c). */
 extern const struct mt_cmd *const mt_commands[];
