@@ -169,6 +169,8 @@ static enum mt_status show_text(const struct mt_flame *f, struct mt_report *r, s
     if (left_out)
         mt_report_footer(r, "%s left out where nothing branches, or nothing is wide enough.",
                          mt_human_plural(left_out, "level", n));
+    if (f->compared)
+        mt_report_footer(r, "+ has more than before, - less");
     return mt_show(r, err);
 }
 
@@ -186,6 +188,17 @@ static void note_gone(const struct mt_stacks *s, const struct mt_flame *f, struc
                        figure(f, gone, size), mt_measure_is_bytes((int)f->measure) ? "is" : "are");
 }
 
+/* Of n paths the callers further up are left out. */
+static void note_cut(struct mt_report *r, size_t n, int deepest)
+{
+    char paths[MT_HUMAN_LONG];
+    if (n)
+        mt_report_note(r,
+                       "Of %s with more than %d functions the callers further up are left out. "
+                       "Without --invert they are drawn.",
+                       mt_human_plural((int64_t)n, "call path", paths), deepest);
+}
+
 static enum mt_status draw(struct mt_view *v, struct mt_view_stacks *s, struct mt_report *r,
                            struct mt_err *err)
 {
@@ -193,8 +206,8 @@ static enum mt_status draw(struct mt_view *v, struct mt_view_stacks *s, struct m
     struct mt_flame f = {.compared = base_name != NULL};
     struct mt_stacks turned;
     mt_stacks_init(&turned);
-    if (invert)
-        mt_stacks_invert(&s->stacks, asked->measure, DEEPEST, &turned);
+    size_t cut = invert ? mt_stacks_invert(&s->stacks, asked->measure, DEEPEST, &turned) : 0;
+    note_cut(r, cut, DEEPEST);
     struct mt_stacks *shown = invert ? &turned : &s->stacks;
     size_t folded = mt_stacks_finish(shown, min_b);
     if (min_b > 0) /* the others nobody could see */

@@ -62,6 +62,7 @@ static enum mt_status write_page(struct mt_page_made *p, struct mt_err *err)
 
 static void free_page(struct mt_page_made *p)
 {
+    free(p->not_compared);
     mt_buf_free(&p->nav);
     mt_buf_free(&p->body);
     mt_buf_free(&p->figures);
@@ -81,6 +82,17 @@ static enum mt_status check_base(const char *base, struct mt_err *err)
     return st;
 }
 
+/* Who reads the page finds it in its middle. */
+static void note_not_compared(const struct mt_page_made *p)
+{
+    struct mt_report r;
+    mt_report_init(&r, "memtool.report", 1);
+    mt_report_note(&r, "Nothing is compared with '%s': %s. --device names one that both have.",
+                   p->base, p->not_compared);
+    mt_show_notes(&r);
+    mt_report_free(&r);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
@@ -93,6 +105,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     p.ref = args->n ? args->v[0] : p.view.run.name;
     if (st == MT_OK)
         st = write_page(&p, err);
+    if (st == MT_OK && p.not_compared)
+        note_not_compared(&p);
     free_page(&p);
     return st;
 }

@@ -31,6 +31,7 @@ struct mt_page_found {
 struct mt_page_made {
     struct mt_view view;
     const char *ref, *base, *device;  /* as they were given; base, device NULL: they were not */
+    char *not_compared;               /* why there is no change from the base; NULL: there is */
     struct mt_buf nav, body, figures; /* HTML; the last: what columns mean */
     struct mt_buf curve, paths;       /* JSON; empty: none */
     struct mt_page_found found;

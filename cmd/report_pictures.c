@@ -17,6 +17,17 @@ static const char *why_no_curve(const struct mt_page_made *p)
                  "between.";
 }
 
+static void add_no_curve(const struct mt_page_made *p, struct mt_buf *out)
+{
+    struct mt_err why = MT_ERR_INIT;
+    MT_FAIL(&why, MT_EUSAGE, "%s",
+            !p->view.has_device                   ? "it has no memory records"
+            : p->view.run.kind == MT_RUN_SNAPSHOT ? "the recording is of one moment"
+                                                  : "it says nothing of memory over time");
+    mt_err_hint(&why, "%s", why_no_curve(p));
+    mt_page_cannot(out, &why);
+}
+
 enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
 {
     struct mt_page_curve c = {0};
@@ -37,11 +48,7 @@ enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, str
                         mt_human_bytes(c.ooms.all.v[i].level_b, size));
         mt_page_prompt(p, "timeline", false, out);
     } else if (st == MT_OK) {
-        struct mt_err why = MT_ERR_INIT;
-        MT_FAIL(&why, MT_EUSAGE, "%s",
-                p->view.has_device ? "the recording is of one moment" : "it has no memory records");
-        mt_err_hint(&why, "%s", why_no_curve(p));
-        mt_page_cannot(out, &why);
+        add_no_curve(p, out);
     }
     mt_page_curve_free(&c);
     return st;

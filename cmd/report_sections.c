@@ -8,12 +8,13 @@
 #include "lib/usage/process.h"
 #include <string.h>
 
-/* What a section is about, so that it is shown. */
+/* What a section is about, so that it is shown; OF_SEGMENTS: it must be told where there are any.
+ */
 enum { ALWAYS = 0, OF_BASE = 1, OF_PROCESS = 2, OF_SEGMENTS = 4, NO_PROCESS = 8 };
 
 struct tab {
     const char *label, *line; /* NULL ends the list */
-    bool must;                /* why it cannot be told is said; others are left out then */
+    bool must; /* why it cannot be told is said; of others only if the recording has it */
 };
 
 static const struct section {
@@ -73,7 +74,7 @@ static const struct section {
      "Reserved",
      "Reserved memory",
      "What the allocator holds from the driver beyond what the program uses.",
-     NO_PROCESS,
+     NO_PROCESS | OF_SEGMENTS,
      REPORTS,
      true,
      {{"Map of segments", "segments --format=svg", false},
@@ -255,16 +256,20 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     bool empty = st == MT_OK && !t.html.n; /* a picture that is too large */
     if (strncmp(line, "leaks ", strlen("leaks ")) == 0)
         p->found.leaks_code = code;
+    bool has = s->of & OF_SEGMENTS && mt_device_knows(&p->view.device, MT_KNOWS_SEGMENTS);
+    bool said = tab->must || (st != MT_OK && (has || st != MT_EUSAGE));
     if (st == MT_OK)
         mt_buf_adds(out, empty ? "" : t.html.s);
-    else if (tab->must)
+    else if (said)
         mt_page_cannot(out, &err);
-    if ((st == MT_OK && !empty) || tab->must)
+    if (base && st != MT_OK && !p->not_compared)
+        p->not_compared = mt_strdup(err.what);
+    if ((st == MT_OK && !empty) || said)
         mt_page_prompt(p, line_of, base, out);
     mt_buf_free(&t.html);
     free(line);
     free(line_of);
-    return (st == MT_OK && !empty) || tab->must;
+    return (st == MT_OK && !empty) || said;
 }
 
 static void add_reports(struct mt_page_made *p, const struct section *s, struct mt_buf *out)

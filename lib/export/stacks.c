@@ -66,23 +66,26 @@ void mt_stacks_add_base(struct mt_stacks *s, const struct mt_stacks *base, enum 
     free(of);
 }
 
-void mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
-                      struct mt_stacks *out)
+size_t mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
+                        struct mt_stacks *out)
 {
+    size_t cut = 0;
     uint32_t *frames = mt_alloc((from->frames.n + 1) * sizeof *frames);
     for (uint32_t i = 0; i < from->frames.n; i++)
         frames[i] = same_frame(out, from, i);
     for (uint32_t i = 0; i < from->nodes.n; i++) {
         const int64_t *self = from->nodes.v[i].self;
-        uint32_t at = MT_NONE, level = 0;
+        uint32_t at = MT_NONE, level = 0, k = i;
         if (!self[measure] && !self[MT_MEASURE_BASE])
             continue;
-        for (uint32_t k = i; k != MT_NONE && level < depth; k = from->nodes.v[k].parent, level++)
+        for (; k != MT_NONE && level < depth; k = from->nodes.v[k].parent, level++)
             at = mt_stacks_node(out, at, frames[from->nodes.v[k].frame], MT_PHASE_N);
         mt_wrap_inc(&out->nodes.v[at].self[measure], self[measure]);
         mt_wrap_inc(&out->nodes.v[at].self[MT_MEASURE_BASE], self[MT_MEASURE_BASE]);
+        cut += k != MT_NONE;
     }
     free(frames);
+    return cut;
 }
 
 /* Parents stand before their children. */

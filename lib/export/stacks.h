@@ -82,9 +82,9 @@ void mt_stacks_add_base(struct mt_stacks *s, const struct mt_stacks *base, enum 
 
 /* Fills empty stacks with the paths of others the other way round, what was called first, with that
  * measure and MT_MEASURE_BASE alone, at most `depth` functions of each. Before either is finished.
- */
-void mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
-                      struct mt_stacks *out);
+ * Returns how many paths are longer. */
+size_t mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, uint32_t depth,
+                        struct mt_stacks *out);
 
 /* What all paths have of a measure. After mt_stacks_finish. */
 int64_t mt_stacks_sum(const struct mt_stacks *s, enum mt_measure measure);

@@ -64,17 +64,26 @@ static void add_cut(struct mt_buf *out, const char *name, int room)
     mt_buf_free(&cut);
 }
 
+static double scale_of(const struct picture *p)
+{
+    return p->f->total ? p->width / (double)p->f->total : 0;
+}
+
+static void count_hidden(struct picture *p)
+{
+    for (size_t i = 0; i < p->f->boxes.n; i++)
+        p->hidden_n += (double)p->f->boxes.v[i].width * scale_of(p) < seen;
+}
+
 static void add_box(struct picture *p, const struct mt_flame_box *b)
 {
     const struct mt_stacks *s = p->f->stacks;
-    double scale = p->f->total ? p->width / (double)p->f->total : 0;
+    double scale = scale_of(p);
     double x = (double)b->x * scale, w = (double)b->width * scale;
     int y = HEAD + b->level * ROW, room = (int)((w - 6) / character);
     struct mt_buf said = {0};
-    if (w < seen) {
-        p->hidden_n++;
+    if (w < seen)
         return;
-    }
     mt_flame_tell(p->f, b, &said);
     mt_buf_addf(
         p->out,
@@ -120,6 +129,7 @@ static size_t draw(const struct mt_flame *f, int width, struct mt_buf *out)
 {
     width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
     struct picture p = {f, out, width - 2 * SIDE, 0};
+    char n[MT_HUMAN_LONG];
     int height = HEAD + f->level_n * ROW + FOOT;
     mt_svg_begin(out, width, height, f->title, mt_asset_flame_css);
     mt_buf_addf(
@@ -127,7 +137,12 @@ static size_t draw(const struct mt_flame *f, int width, struct mt_buf *out)
         p.width, (long long)f->total);
     mt_svg_text(out, "head", SIDE, 21, f->title);
     mt_buf_addf(out, "<text class=\"sub dim status\" x=\"%d\" y=\"38\">", SIDE);
+    count_hidden(&p);
     add_xml(out, f->what);
+    if (p.hidden_n)
+        mt_buf_addf(out, " %s too narrow to be seen %s left out.",
+                    mt_human_plural((int64_t)p.hidden_n, "function", n),
+                    p.hidden_n == 1 ? "is" : "are");
     mt_buf_adds(out, "</text>\n");
     add_legend(&p);
     mt_buf_addf(out, "<g transform=\"translate(%d)\">\n", SIDE);

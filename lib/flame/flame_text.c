@@ -25,15 +25,19 @@ static int column(const struct canvas *v, int64_t x)
     return v->f->total ? (int)((double)x / (double)v->f->total * v->width + 0.5) : 0;
 }
 
-/* The text of a box in its columns, cut at its end. */
+/* The text of a box in its columns, cut at its end; what changed begins with the sign of that. */
 static void add_text(const struct canvas *v, const struct mt_flame_box *b, int columns)
 {
     const struct mt_stacks *s = v->f->stacks;
     struct mt_buf text = {0}, cut = {0};
     const struct mt_stack_frame *f = &s->frames.v[s->nodes.v[b->node].frame];
+    const int change = mt_flame_change(v->f, b);
+    const char *sign = change > 0 ? "+ " : change < 0 ? "- " : "";
+    mt_buf_adds(&text, sign);
     mt_escape_terminal(&text, mt_stacks_text(s, f->text));
     if (mt_display_width(text.s) > columns) {
         mt_buf_clear(&text);
+        mt_buf_adds(&text, sign);
         mt_escape_terminal(&text, mt_stacks_text(s, f->name));
     }
     if (columns > 2)

@@ -1,6 +1,7 @@
 #include "lib/render/table.h"
 
 #include "lib/base/human.h"
+#include "lib/base/nearest.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/figures.h"
@@ -55,20 +56,6 @@ void mt_table_sort_names(struct mt_buf *out)
         mt_buf_addf(out, "%s ", aliases[i].key);
 }
 
-static void list_nearest_first(struct mt_buf *out, const char *word, const char **names, size_t n)
-{
-    for (int distance = 0; n; distance++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < n; i++) {
-            if (mt_edit_distance(word, names[i]) <= distance)
-                mt_buf_addf(out, "%s%s", out->n ? ", " : "", names[i]);
-            else
-                names[kept++] = names[i];
-        }
-        n = kept;
-    }
-}
-
 enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err)
 {
     const char *all[MT_FIG_N + MT_ARRAY_LEN(aliases) + 1];
@@ -95,9 +82,12 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
     }
     all[n++] = "name";
     struct mt_buf list = {0};
-    list_nearest_first(&list, key, all, n);
+    mt_did_you_mean(key, all, n, &list);
     MT_FAIL(err, MT_EUSAGE, "there is no sort key '%s'", key);
-    mt_err_hint(err, "Keys, nearest first: %s", list.s);
+    mt_err_hint(err,
+                "%sKeys are columns of the table (`memtool help columns`), and PyTorch's names of "
+                "some, such as self_cpu_memory_usage.",
+                list.s);
     mt_buf_free(&list);
     return MT_EUSAGE;
 }

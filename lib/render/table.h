@@ -15,7 +15,7 @@ struct mt_sort {
     bool then_name; /* rows that are equal in that: by the inclusive figure, then by their keys */
 };
 
-/* Errors: MT_EUSAGE listing the keys, nearest first. */
+/* Errors: MT_EUSAGE naming the nearest keys. */
 enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt_err *err);
 
 /* Append the names of all figures and the name's, or all sort keys; a blank behind each. */

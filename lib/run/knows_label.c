@@ -134,8 +134,12 @@ enum mt_status mt_run_has_layers(struct mt_db *db, const struct mt_run *run, boo
 static enum mt_status fail_no_stacks(const struct mt_run *run, const char *what, struct mt_err *err)
 {
     MT_FAIL(err, MT_EUSAGE, "run '%s': its call paths have no %s", run->name, what);
-    mt_err_hint(err, "Traces have them that are recorded with with_stack=True. --by site has the "
-                     "top op in its scope.");
+    mt_err_hint(err,
+                run->kind == MT_RUN_TRACE
+                    ? "Traces have them that are recorded with with_stack=True. --by site has "
+                      "the top op in its scope."
+                    : "Only traces of PyTorch's profiler have them. --by site has the function "
+                      "that allocated.");
     return MT_EUSAGE;
 }
 
