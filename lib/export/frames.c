@@ -32,6 +32,18 @@ static bool take_apart(const char *text, struct mt_buf *file, int64_t *line, con
     return false;
 }
 
+/* Where its file and line are known, "train.py:12 main" is main. */
+static const char *without_place(const char *name, const char *file, int64_t line)
+{
+    const char *slash = strrchr(file, '/'), *rest;
+    struct mt_buf base = {0};
+    int64_t own;
+    bool same = take_apart(name, &base, &own, &rest) && own == line &&
+                strcmp(base.s, slash ? slash + 1 : file) == 0;
+    mt_buf_free(&base);
+    return same ? rest : name;
+}
+
 static uint32_t add_text(struct mt_stacks *s, const struct mt_buf *b)
 {
     return mt_strtab_add(&s->strings, b->n ? b->s : "", b->n);
@@ -42,6 +54,7 @@ uint32_t mt_stacks_frame(struct mt_stacks *s, const char *name, const char *file
     struct mt_buf path = {0}, clean = {0}, text = {0};
     struct mt_stack_frame f = {.line = line};
     bool apart = !*file && take_apart(name, &path, &f.line, &name);
+    name = *file ? without_place(name, file, line) : name;
     mt_utf8_clean(&clean, *name ? name : "[no name]");
     f.name = add_text(s, &clean);
     mt_buf_add(&text, clean.s, clean.n);
