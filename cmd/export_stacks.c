@@ -86,7 +86,8 @@ static enum mt_status write_file(struct mt_stacks *s, struct mt_report *r, struc
 
 static enum mt_status export_view(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
-    const struct mt_view_stacks_asked what = {asked.at, asked.format->phases, asked.format->end};
+    const struct mt_view_stacks_asked what = {asked.at, asked.format->phases, asked.format->end,
+                                              MT_STACKS_BY_ALL};
     struct mt_view_stacks s;
     if (!v->has_device)
         return mt_fail_no_memory(&v->run, ": nothing to export", err);

@@ -6,9 +6,10 @@
 #include "cmd/stacks.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/render/term.h"
 #include <string.h>
 
-static const char *at, *device_name, *measure_name, *base_name;
+static const char *at, *device_name, *measure_name, *base_name, *by_name;
 enum { WIDTH_MOST = 16384 }; /* columns, pixels */
 static int64_t width, min_b = -1;
 static bool invert;
@@ -24,6 +25,19 @@ static const struct measure {
                 {"allocated", MT_MEASURE_ALLOC_B, NULL, "allocated"},
                 {"count", MT_MEASURE_ALLOC_N, NULL, "blocks allocated"}};
 static const struct measure *asked;
+static enum mt_stacks_by by;
+
+static enum mt_status parse_by(struct mt_err *err)
+{
+    by = MT_STACKS_BY_ALL;
+    while (by_name && by < MT_STACKS_BY_N && strcmp(by_name, mt_stacks_by_names[by]) != 0)
+        by++;
+    if (by < MT_STACKS_BY_N)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "unknown --by '%s'", by_name);
+    mt_err_hint(err, "--by is one of all, ops, modules, lines.");
+    return MT_EUSAGE;
+}
 
 static enum mt_status refuse_measure(struct mt_err *err)
 {
@@ -45,6 +59,7 @@ static enum mt_status parse_options(struct mt_err *err)
         return refuse_measure(err);
     }
     asked = &measures[i];
+    MT_TRY(parse_by(err));
     if (width > WIDTH_MOST) {
         MT_FAIL(err, MT_EUSAGE, "--width %lld is more than can be drawn", (long long)width);
         mt_err_hint(err, "Give %d at most.", WIDTH_MOST);
@@ -61,7 +76,7 @@ static enum mt_status parse_options(struct mt_err *err)
 static enum mt_status open_stacks(struct mt_view *v, struct mt_report *r,
                                   struct mt_view_stacks *out, struct mt_err *err)
 {
-    const struct mt_view_stacks_asked what = {asked->at ? asked->at : at, false, false};
+    const struct mt_view_stacks_asked what = {asked->at ? asked->at : at, false, false, by};
     MT_TRY(mt_view_stacks_open(v, &what, r, out, err));
     if (out->stacks.knows[asked->measure])
         return MT_OK;
@@ -111,6 +126,7 @@ static char *command_of(const struct mt_run *run)
     const char *const options[][2] = {{"--measure", measure_name},
                                       {"--at", at},
                                       {"--diff", base_name},
+                                      {"--by", by_name},
                                       {"--device", device_name}};
     mt_buf_adds(&b, "memtool flame ");
     mt_shell_word(&b, run->name);
@@ -164,7 +180,7 @@ static enum mt_status show_text(const struct mt_flame *f, struct mt_report *r, s
     struct mt_buf text = {0};
     char n[MT_HUMAN_LONG];
     int wide = width > 0 ? (int)width : how.width ? how.width : 100;
-    int left_out = mt_flame_text(f, wide, how.ascii, how.color, &text);
+    int left_out = mt_flame_text(f, wide, how.ascii, how.color ? mt_term_colors() : 0, &text);
     r->figure = text.s;
     if (left_out)
         mt_report_footer(r, "%s left out where nothing branches, or nothing is wide enough.",
@@ -255,6 +271,8 @@ static const struct mt_opt opts[] = {
      "how wide boxes are: alive (see --at), at-peak, at-end, allocated, count (default: alive)"},
     {"at", 0, MT_OPT_STRING, &at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
+    {"by", 0, MT_OPT_STRING, &by_name, "WHAT",
+     "what boxes are: all, ops (and scopes), modules, lines (functions of Python) (default: all)"},
     {"diff", 0, MT_OPT_STRING, &base_name, "RUN", "colours say what changed since this run"},
     {"invert", 0, MT_OPT_FLAG, &invert, NULL, "start from the innermost functions, callers below"},
     {"min", 0, MT_OPT_SIZE, &min_b, "SIZE",
@@ -266,6 +284,7 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_values values[] = {{"measure", "alive at-peak at-end allocated count", NULL},
+                                          {"by", "all ops modules lines", NULL},
                                           {0}};
 static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
 

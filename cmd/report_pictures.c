@@ -59,7 +59,7 @@ static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, stru
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS,
                                           p->device ? p->device : p->view.device.name, 0, NULL};
-    const struct mt_view_stacks_asked asked = {NULL, false, false};
+    const struct mt_view_stacks_asked asked = {NULL, false, false, MT_STACKS_BY_ALL};
     struct mt_view base;
     struct mt_view_stacks other;
     struct mt_report notes;
@@ -80,7 +80,7 @@ static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, stru
 static enum mt_status load_paths(struct mt_page_made *p, struct mt_err *err)
 {
     enum { PATHS_BYTES = 480 * 1024 };
-    const struct mt_view_stacks_asked asked = {NULL, false, true};
+    const struct mt_view_stacks_asked asked = {NULL, false, true, MT_STACKS_BY_ALL};
     enum mt_status st = MT_OK;
     int64_t least_b = -1;
     for (int tries = 0; tries < 8 && st == MT_OK; tries++) {

@@ -74,8 +74,8 @@ enum mt_status mt_view_stacks_open(struct mt_view *v, const struct mt_view_stack
     if (asked->end)
         MT_TRY(load_end(out, err));
     out->stacks.moment = out->moment;
-    MT_TRY(mt_stacks_load(&v->blocks, &v->device, &out->at, &out->end, asked->phases, &out->stacks,
-                          &less_b, err));
+    MT_TRY(mt_stacks_load(&v->blocks, &v->device, &out->at, &out->end, asked->phases, asked->by,
+                          &out->stacks, &less_b, err));
     if (less_b)
         mt_report_note(r,
                        "The level of %s is %s below what is known to be alive then, which call "

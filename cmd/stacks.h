@@ -20,6 +20,7 @@ struct mt_view_stacks_asked {
     const char *at; /* a moment; NULL: the peak, where that is known, or the end */
     bool phases;    /* paths of different phases apart */
     bool end;       /* with what is alive at the end, and how long blocks lived */
+    enum mt_stacks_by by;
 };
 
 /* The stacks of a view (MT_VIEW_DEVICE | MT_VIEW_BLOCKS) that has a device; the report

@@ -45,9 +45,10 @@ int mt_flame_change(const struct mt_flame *f, const struct mt_flame_box *b);
 /* What is said of a box: "aten::mm: 1 KiB (1,024 B), 12.5 %". Appended. */
 void mt_flame_tell(const struct mt_flame *f, const struct mt_flame_box *b, struct mt_buf *out);
 
-/* Lines of a terminal, width columns. Of many levels those in which nothing branches are left out
+/* Lines of a terminal, width columns; colors: how many it has (mt_term_colors), 0: boxes have
+ * borders instead. Of many levels those in which nothing branches are left out
  * but for the last of them; their number is returned. */
-int mt_flame_text(const struct mt_flame *f, int width, bool ascii, bool color, struct mt_buf *out);
+int mt_flame_text(const struct mt_flame *f, int width, bool ascii, int colors, struct mt_buf *out);
 
 /* An SVG document, width pixels; boxes too narrow to be seen are left out, and their number is
  * returned. The outermost functions stand at the top. */

@@ -5,18 +5,27 @@
 #include "lib/render/render.h"
 #include <string.h>
 
-/* Background and foreground of 256 colours; dark text on light boxes. */
-static const int colors[MT_FLAME_KIND_N] = {
-    [MT_FLAME_USER] = 114,     [MT_FLAME_LIBRARY] = 110, [MT_FLAME_OP] = 215,
-    [MT_FLAME_BACKWARD] = 183, [MT_FLAME_NATIVE] = 186,  [MT_FLAME_OUTSIDE] = 250};
-static const int changes[11] = {27, 33, 75, 117, 153, 250, 224, 217, 210, 203, 196};
+/* Backgrounds, of 256 colours and of all; the text on them is dark. */
+struct color {
+    int of_256;
+    uint32_t rgb;
+};
+static const struct color kinds[MT_FLAME_KIND_N] = {
+    [MT_FLAME_USER] = {114, 0x87d787},   [MT_FLAME_LIBRARY] = {110, 0x87afd7},
+    [MT_FLAME_OP] = {215, 0xffaf5f},     [MT_FLAME_BACKWARD] = {183, 0xd7afff},
+    [MT_FLAME_NATIVE] = {186, 0xd7d787}, [MT_FLAME_OUTSIDE] = {250, 0xbcbcbc}};
+static const struct color changes[11] = {{27, 0x3d7fe0},  {33, 0x5c97ea},  {75, 0x7fb2f2},
+                                         {117, 0xa3cbf8}, {153, 0xc6e0fb}, {250, 0xbcbcbc},
+                                         {224, 0xfbdcdc}, {217, 0xf8bcbc}, {210, 0xf49a9a},
+                                         {203, 0xee7676}, {196, 0xe65252}};
 
 enum { LEVELS_MOST = 24 };
 
 struct canvas {
     const struct mt_flame *f;
     int width;
-    bool ascii, color;
+    bool ascii;
+    int colors;
     struct mt_buf *out;
 };
 
@@ -49,17 +58,39 @@ static void add_text(const struct canvas *v, const struct mt_flame_box *b, int c
     mt_buf_free(&cut);
 }
 
-static void add_box(const struct canvas *v, const struct mt_flame_box *b, int columns)
+/* A little darker, by the name: neighbours differ, and a function looks the same everywhere. */
+static uint32_t shade(uint32_t rgb, const char *name)
+{
+    uint32_t hash = 0, shown = 0;
+    for (; *name; name++)
+        hash = hash * 31 + (unsigned char)*name;
+    for (int shift = 0; shift <= 16; shift += 8)
+        shown |= ((rgb >> shift & 0xff) * (100 - hash % 12) / 100) << shift;
+    return shown;
+}
+
+static void add_color(const struct canvas *v, const struct mt_flame_box *b)
 {
     const struct mt_flame *f = v->f;
-    int color = f->compared ? changes[5 + mt_flame_change(f, b)]
-                            : colors[mt_flame_kind(f->stacks, &f->stacks->nodes.v[b->node])];
-    if (v->color)
-        mt_buf_addf(v->out, "\033[30;48;5;%dm", color);
+    const struct mt_stack_node *n = &f->stacks->nodes.v[b->node];
+    const struct color *c =
+        f->compared ? &changes[5 + mt_flame_change(f, b)] : &kinds[mt_flame_kind(f->stacks, n)];
+    const char *name = mt_stacks_text(f->stacks, f->stacks->frames.v[n->frame].text);
+    uint32_t rgb = f->compared ? c->rgb : shade(c->rgb, name);
+    if (v->colors > 256)
+        mt_buf_addf(v->out, "\033[30;48;2;%u;%u;%um", rgb >> 16, rgb >> 8 & 0xff, rgb & 0xff);
+    else
+        mt_buf_addf(v->out, "\033[30;48;5;%dm", c->of_256);
+}
+
+static void add_box(const struct canvas *v, const struct mt_flame_box *b, int columns)
+{
+    if (v->colors)
+        add_color(v, b);
     else
         mt_buf_adds(v->out, v->ascii ? "|" : "▏");
-    add_text(v, b, columns - (v->color ? 0 : 1));
-    if (v->color)
+    add_text(v, b, columns - (v->colors ? 0 : 1));
+    if (v->colors)
         mt_buf_adds(v->out, "\033[0m");
 }
 
@@ -76,7 +107,7 @@ static void add_line(const struct canvas *v, int level)
             continue;
         for (; at < from; at++)
             mt_buf_addc(v->out, ' ');
-        bool gap = to - from > 2 && v->color; /* between neighbours */
+        bool gap = to - from > 2 && v->colors; /* between neighbours */
         add_box(v, b, to - from - gap);
         if (gap)
             mt_buf_addc(v->out, ' ');
@@ -114,9 +145,9 @@ static bool *find_chains(const struct canvas *v)
     return chain;
 }
 
-int mt_flame_text(const struct mt_flame *f, int width, bool ascii, bool color, struct mt_buf *out)
+int mt_flame_text(const struct mt_flame *f, int width, bool ascii, int colors, struct mt_buf *out)
 {
-    struct canvas v = {f, width, ascii, color, out};
+    struct canvas v = {f, width, ascii, colors, out};
     bool *chain = find_chains(&v);
     int left_out = 0;
     for (int level = 0; level < f->level_n; level++) {

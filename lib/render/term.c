@@ -85,6 +85,19 @@ struct mt_term mt_term_probe(enum mt_color color)
     return t;
 }
 
+int mt_term_colors(void)
+{
+    static const char *const few[] = {"linux", "vt", "ansi", "cons", "sun"};
+    const char *type = getenv("TERM"), *more = getenv("COLORTERM");
+    if ((more && (strcmp(more, "truecolor") == 0 || strcmp(more, "24bit") == 0)) ||
+        (type && strstr(type, "direct")))
+        return 1 << 24;
+    for (size_t i = 0; type && i < MT_ARRAY_LEN(few); i++)
+        if (strncmp(type, few[i], strlen(few[i])) == 0)
+            return 0;
+    return 256;
+}
+
 /* The pager that runs, pid 0 = none, and what it has replaced. */
 static struct {
     pid_t pid;

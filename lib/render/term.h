@@ -31,6 +31,10 @@ struct mt_term {
  */
 struct mt_term mt_term_probe(enum mt_color color);
 
+/* How many colours a background can have on the terminal that TERM and COLORTERM name: 1 << 24,
+ * 256, or 0: too few to tell boxes apart. */
+int mt_term_colors(void);
+
 /*
  * Sends stdout through $MEMTOOL_PAGER, else $PAGER, else `less -FRX`. Does nothing when stdout is
  * no terminal, the terminal is dumb, or the command is empty or "cat". A command that cannot be

@@ -97,6 +97,9 @@ def browse():
         m.check('class="box gone"' in done.stdout and "box faint" in done.stdout, "browser", "zoomed", done.stderr[-300:])
 
 
+by_seen = dict.fromkeys(("ops", "modules", "lines"), 0)
+
+
 def main():
     for run in m.imported(samples()):
         for device in run.devices[:2]:
@@ -107,11 +110,16 @@ def main():
                 m.check(total == (mt.total(rows, "at_peak_b") or 0), run.name, "the whole is what peak says", total)
             allocated = picture(run.name, "--device", name, "--measure", "allocated", "--min", "0")
             m.check(allocated in (None, device["alloc_b"]), run.name, "all that was allocated", allocated, device["alloc_b"])
+            for by in ("ops", "modules", "lines"):
+                of = picture(run.name, "--device", name, "--by", by)
+                m.check(of in (None, total), run.name, "the same, whatever boxes are", by, of, total)
+                by_seen[by] += of is not None
             picture(run.name, "--device", name, "--invert")
             check_text(run.name, name)
         check_page(run.name)
     for new, base in (("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz"), ("leak_steps_trace_json_gz", "noleak_steps_trace_json_gz")):
         m.check(picture(new, "--diff", base) == picture(new), new, "compared, it is as wide")
+    m.check(all(n >= 3 for n in by_seen.values()), "--by", by_seen)
     browse()
     m.finish(at_least=5000)
 
