@@ -1,7 +1,5 @@
 #include "lib/analysis/doubt.h"
 
-#include "gen/queries.h"
-
 static uint32_t site_of(const struct mt_doubt *d, uint32_t node)
 {
     return d->sites.n ? mt_map_get(&d->sites, mt_tree_site(d->tree, node)) : MT_MAP_NONE;
@@ -24,26 +22,15 @@ static struct mt_doubt_size *size_of(struct mt_doubt *d, uint32_t site, int64_t 
     return &d->sizes.v[at];
 }
 
-static enum mt_status read_losses(struct mt_doubt *d, struct mt_allocations *l,
-                                  const struct mt_run_device *device, struct mt_err *err)
+static void use_loss(void *closure, uint64_t key, int64_t bytes)
 {
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_UNSEEN, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t node = mt_stmt_index(s, 0, l->run->node_first);
-        uint32_t in = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE;
-        uint32_t *site = mt_map_at(&d->sites, mt_tree_site(&l->tree, in));
-        if (*site == MT_MAP_NONE) {
-            *site = (uint32_t)d->by_site.n;
-            *mt_vec_push(&d->by_site) = (struct mt_doubt_site){0};
-        }
-        size_of(d, *site, mt_stmt_int(s, 1))->lost = true;
+    struct mt_doubt *d = closure;
+    uint32_t *site = mt_map_at(&d->sites, key);
+    if (*site == MT_MAP_NONE) {
+        *site = (uint32_t)d->by_site.n;
+        *mt_vec_push(&d->by_site) = (struct mt_doubt_site){0};
     }
+    size_of(d, *site, bytes)->lost = true;
 }
 
 static void count_alive(struct mt_doubt *d, const struct mt_live_set *live)
@@ -70,7 +57,7 @@ enum mt_status mt_doubt_load(struct mt_allocations *l, const struct mt_run_devic
     if (!mt_device_is_bounded(device))
         return MT_OK;
     mt_strtab_init(&out->known);
-    MT_TRY(read_losses(out, l, device, err));
+    MT_TRY(mt_losses_each(l, device, use_loss, out, err));
     enum mt_status st = mt_live_at(l, device, MT_AT_END, &live, err);
     if (st == MT_OK)
         count_alive(out, &live);

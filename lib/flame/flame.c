@@ -2,6 +2,7 @@
 
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/python_files.h"
 #include <string.h>
 
 void mt_flame_lay(struct mt_flame *f, const struct mt_stacks *s, enum mt_measure measure)
@@ -51,11 +52,8 @@ enum mt_flame_kind mt_flame_kind(const struct mt_stacks *s, const struct mt_stac
     size_t length = strlen(file);
     if (*name == '[' && n->parent == MT_NONE)
         return MT_FLAME_OUTSIDE;
-    if (length > 3 && strcmp(file + length - 3, ".py") == 0) {
-        bool library = has(file, "site-packages") || has(file, "dist-packages") ||
-                       has(file, "lib/python") || strncmp(file, "torch/", 6) == 0;
-        return library ? MT_FLAME_LIBRARY : MT_FLAME_USER;
-    }
+    if (length > 3 && strcmp(file + length - 3, ".py") == 0)
+        return mt_python_owner(file, length) == MT_CODE_USER ? MT_FLAME_USER : MT_FLAME_LIBRARY;
     if (*name == '<')
         return MT_FLAME_LIBRARY;
     if (has(name, "Backward") || has(name, "autograd") || n->phase == MT_PHASE_BACKWARD)

@@ -18,9 +18,10 @@ struct mt_fields {
     const char *p, *end;
 };
 
+/* s: n bytes, NULL only where there are none. */
 static inline struct mt_fields mt_fields_of(const char *s, size_t n)
 {
-    return (struct mt_fields){s, s + n};
+    return (struct mt_fields){s, n ? s + n : s};
 }
 
 static inline void mt_field_blanks(struct mt_fields *f)

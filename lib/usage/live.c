@@ -81,6 +81,23 @@ enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run
     }
 }
 
+enum mt_status mt_losses_each(struct mt_allocations *l, const struct mt_run_device *device,
+                              mt_loss_use *use, void *closure, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_UNSEEN, &s, err));
+    mt_stmt_bind(s, "i", device->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node = mt_stmt_index(s, 0, l->run->node_first);
+        uint32_t in = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE;
+        use(closure, mt_tree_site(&l->tree, in), mt_stmt_int(s, 1));
+    }
+}
+
 void mt_origin_groups_init(struct mt_origin_groups *b, struct mt_grouper *grouper)
 {
     bool apart = mt_group_has(grouper->keys, grouper->key_n, MT_BY_CATEGORY);

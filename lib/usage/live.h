@@ -50,6 +50,12 @@ typedef enum mt_status mt_allocation_use(void *closure, const struct mt_allocati
 enum mt_status mt_allocations_each(struct mt_allocations *l, const struct mt_run_device *device,
                                    mt_allocation_use *use, void *closure, struct mt_err *err);
 
+/* Calls use() for each site (mt_tree_site) and size of blocks of which some were freed where nobody
+ * saw it, once or more often. Errors: MT_EDB. */
+typedef void mt_loss_use(void *closure, uint64_t site, int64_t bytes);
+enum mt_status mt_losses_each(struct mt_allocations *l, const struct mt_run_device *device,
+                              mt_loss_use *use, void *closure, struct mt_err *err);
+
 /*
  * The blocks live after a record (its number; -1 = before the first, MT_AT_END): those allocated in
  * the recording in order of allocation, then those older than it. What they do not add up to is

@@ -124,30 +124,19 @@ static struct mt_run_device without_figures(const struct mt_run_device *of,
 
 /* ---- what nobody saw of these blocks ---- */
 
-/* Sites (top op in its scope) of which some block was freed unseen. */
-static enum mt_status read_losing(struct mt_allocations *l, const struct mt_run_device *device,
-                                  struct mt_map *sites, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(l->db, MT_Q_UNSEEN, &s, err));
-    mt_stmt_bind(s, "i", device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t node = mt_stmt_index(s, 0, l->run->node_first);
-        uint32_t in = node < l->tree.nodes.n ? (uint32_t)node : MT_NONE;
-        *mt_map_at(sites, mt_tree_site(&l->tree, in)) = 1;
-    }
-}
-
 /* Sums what is in doubt, as import does of all blocks (lib/build/rollup.c). */
 struct doubter {
     struct mt_run_device *d;
     const struct mt_tree *tree;
-    struct mt_map losing;
+    struct mt_map losing; /* sites */
 };
+
+static void use_loss(void *closure, uint64_t site, int64_t bytes)
+{
+    struct doubter *f = closure;
+    (void)bytes;
+    *mt_map_at(&f->losing, site) = 1;
+}
 
 static bool may_be_dead(const struct doubter *f, const struct mt_allocation *life)
 {
@@ -189,7 +178,7 @@ static enum mt_status add_doubt(struct mt_db *db, const struct mt_run *run,
     if (!mt_device_is_bounded(of))
         return MT_OK;
     MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
-    MT_TRY_OUT(read_losing(&lives, of, &f.losing, err));
+    MT_TRY_OUT(mt_losses_each(&lives, of, use_loss, &f, err));
     MT_TRY_OUT(mt_allocations_each(&lives, d, use_life, &f, err));
 out:
     mt_map_free(&f.losing);
