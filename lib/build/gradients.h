@@ -46,7 +46,8 @@ void mt_gradients_free(struct mt_gradients *g);
 static inline struct mt_backwards mt_backwards_of(const struct mt_gradients *g, uint32_t process)
 {
     size_t first = g->first_of.v[process];
-    return (struct mt_backwards){g->backwards.v + first, g->first_of.v[process + 1] - first, first};
+    return (struct mt_backwards){g->backwards.n ? g->backwards.v + first : NULL,
+                                 g->first_of.v[process + 1] - first, first};
 }
 
 /* Whether that pass is sound: one that is not says nothing. */
