@@ -66,10 +66,9 @@ static enum mt_status sql_of(const char *arg, const char **sql, char **owned, st
     FILE *f = strcmp(arg, "-") == 0 ? stdin : fopen(arg, "r");
     if (!f) {
         mt_err_input(err, arg);
-        MT_FAIL(err, MT_EUSAGE, "neither SQL, a statement of memtool's, nor a file: %s",
-                strerror(errno));
+        MT_FAIL(err, MT_EUSAGE, "neither SQL nor a file: %s", strerror(errno));
         mt_err_hint(err, "Try: memtool query \"SELECT * FROM v_device\". `memtool query --list` "
-                         "lists memtool's own statements, `memtool schema` tables and views.");
+                         "lists the views, `memtool schema` explains them.");
         return MT_EUSAGE;
     }
     struct mt_buf text = {0};
@@ -196,27 +195,44 @@ out:
     return st;
 }
 
-/* memtool's own statements: those that read, with what is said above them. */
-static enum mt_status show_statements(struct mt_err *err)
+/* The comment that ends where a view is made, its lines as one. */
+static void add_comment(struct mt_buf *out, const char *schema, const char *view)
 {
+    const char *first = view;
+    while (first > schema) {
+        const char *line = first - 1;
+        while (line > schema && line[-1] != '\n')
+            line--;
+        if (strncmp(line, "-- ", 3) != 0)
+            break;
+        first = line;
+    }
+    for (const char *line = first; line < view; line = strchr(line, '\n') + 1) {
+        mt_buf_adds(out, out->n ? " " : "");
+        mt_buf_add(out, line + 3, strcspn(line + 3, "\n"));
+    }
+}
+
+/* The views, which are what queries of a user's own stand on, with what they hold. */
+static enum mt_status show_views(struct mt_err *err)
+{
+    static const char create[] = "CREATE VIEW ";
+    const char *schema = mt_queries[MT_Q_SCHEMA].sql;
     struct mt_report report;
-    mt_report_init(&report, "memtool.statements", 1);
+    mt_report_init(&report, "memtool.views", 1);
     report.keep_order = true;
-    mt_report_columns(&report, "statement about");
-    for (int q = 0; q < MT_QUERY_N; q++) {
-        if (strncmp(mt_queries[q].sql, "SELECT", 6) != 0)
-            continue;
+    mt_report_columns(&report, "view about");
+    for (const char *at = schema; (at = strstr(at, create)); at++) {
+        const char *name = at + sizeof create - 1;
         struct mt_buf about = {0};
-        for (const char *c = mt_queries[q].doc; *c; c++)
-            if (*c != '\n' || c[1])
-                mt_buf_addc(&about, *c == '\n' ? ' ' : *c);
         struct mt_row *row = mt_report_row(&report);
-        row->cells[0] = mt_cell_text(mt_queries[q].name);
+        add_comment(&about, schema, at);
+        row->cells[0] =
+            mt_cell_text(mt_report_textf(&report, "%.*s", (int)strcspn(name, " "), name));
         row->cells[1] = mt_cell_text(mt_report_text(&report, about.s));
         mt_buf_free(&about);
     }
-    mt_report_footer(&report, "in: its parameters, given as --param 1=VALUE; ids are in the tables "
-                              "of `memtool schema`.");
+    mt_report_footer(&report, "memtool schema explains every column, and the tables below.");
     enum mt_status st = mt_show(&report, err);
     mt_report_free(&report);
     return st;
@@ -227,8 +243,9 @@ static enum mt_status check_sql(const struct mt_args *args, struct mt_err *err)
     if ((args->n == 1) != list)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, list ? "--list takes no SQL" : "there is no SQL to run");
-    mt_err_hint(err, "Nothing was run. Try: memtool query \"SELECT * FROM v_device\", or memtool "
-                     "query --list for memtool's own statements.");
+    mt_err_hint(err,
+                "Nothing was run. Try: memtool query \"SELECT * FROM v_device\"; memtool query "
+                "--list lists the views.");
     return MT_EUSAGE;
 }
 
@@ -236,21 +253,20 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     MT_TRY(check_sql(args, err));
-    return list ? show_statements(err) : run_sql(args->v[0], err);
+    return list ? show_views(err) : run_sql(args->v[0], err);
 }
 
 static const struct mt_opt opts[] = {
     {"param", 'p', MT_OPT_LIST, &params, "NAME=VALUE", "value of :NAME in the SQL"},
     {"limit", 'n', MT_OPT_INT, &limit, "N", "at most N rows (default: all)"},
-    {"list", 0, MT_OPT_FLAG, &list, NULL,
-     "list memtool's own statements, whose names stand for SQL"},
+    {"list", 0, MT_OPT_FLAG, &list, NULL, "list the views that SQL can ask, with what they hold"},
     {0},
 };
 
 const struct mt_cmd mt_cmd_query = {
     .name = "query",
     .summary = "run SQL over the database, read-only",
-    .usage = "[options] SQL|STATEMENT|FILE.sql|-",
+    .usage = "[options] SQL|FILE.sql|-",
     .examples =
         "  memtool query \"SELECT name, sum(self_alloc_b) AS alloc_b FROM v_node GROUP BY name\"\n"
         "  memtool query \"SELECT * FROM v_step WHERE run = :run\" --param run=trace\n"

@@ -174,7 +174,7 @@ static const struct mt_column_def others[] = {
 
     /* of lists */
     {"value", NULL, WORDS, "what is known of it"},
-    {"statement", NULL, PLAIN, "name of a stored statement"},
+    {"view", NULL, PLAIN, "name of a view"},
     {"about", NULL, WORDS, "what it answers"},
     {"source", NULL, PLAIN, "file that was read"},
     {"used_at", "USED AT", PLAIN, "when it was used last"},

@@ -32,6 +32,7 @@ look_at() { # FILE COMMANDS-AT-LEAST
 
 look_at README.md 20
 look_at docs/index.md 15
+look_at docs/sql.md 20
 look_at docs/skill/memtool/SKILL.md 10
 echo "$fails wrong"
 [ $fails = 0 ]

@@ -348,6 +348,7 @@ CREATE TABLE note (
   PRIMARY KEY (run_id, kind)
 ) WITHOUT ROWID;
 
+-- Functions, ops and annotations as call paths name them.
 CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END AS name,
   CASE f.kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'runtime' WHEN 3 THEN 'python' WHEN 5 THEN 'native' WHEN 6 THEN 'category' WHEN 7 THEN 'thread' WHEN 8 THEN 'label' ELSE 'other' END AS kind,
   (SELECT text FROM string WHERE id = f.object_id) AS object, (SELECT text FROM string WHERE id = f.file_id) AS file
@@ -405,20 +406,23 @@ CREATE VIEW v_device AS SELECT r.name AS run, d.name AS device, d.alloc_b, d.fre
   CASE WHEN d.older_from IS NOT NULL AND r.format <> 'cuda-snapshot' THEN d.start_b - d.before_freed_b END AS kept_b
   FROM run r JOIN device d ON d.run_id = r.id LEFT JOIN note s ON s.run_id = r.id AND s.kind = 'state_only';
 
--- Segments and blocks of all runs; addresses as text.
+-- Segments that allocators held from the driver; addresses as text.
 CREATE VIEW v_segment AS SELECT r.name AS run, g.id, d.name AS device, printf('0x%llx', g.address) AS address, g.size_b, g.stream,
   p.text AS pool, g.small, g.expandable, g.allocated_b, g.alloc_ns, g.freed_ns, g.node_id
   FROM run r JOIN device d ON d.run_id = r.id JOIN segment g ON g.device_id = d.id LEFT JOIN string p ON p.id = g.pool_id;
 
+-- Blocks of snapshots: where they lie, and in which segment.
 CREATE VIEW v_block AS SELECT r.name AS run, b.alloc_id, d.name AS device, printf('0x%llx', b.address) AS address, a.bytes_b, b.size_b,
   b.stream, p.text AS pool, b.segment_id, CASE b.state WHEN 0 THEN 'freed' WHEN 1 THEN 'in use' ELSE 'free requested' END AS state,
   a.alloc_ns, b.free_requested_ns, a.freed_ns, a.alloc_node_id, a.freed_node_id
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n JOIN block b ON b.alloc_id = a.id
   JOIN device d ON d.id = a.device_id LEFT JOIN string p ON p.id = b.pool_id;
 
+-- Marks of the user, and what else a history holds.
 CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.time_ns, e.record, e.action,
   printf('0x%llx', e.address) AS address, e.bytes_b, e.text FROM run r JOIN event e ON e.run_id = r.id JOIN device d ON d.id = e.device_id;
 
+-- Steps with their numbers and times.
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 
 -- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
@@ -428,8 +432,10 @@ CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.na
   JOIN moment m ON m.run_id = r.id AND m.position = h.moment
   LEFT JOIN step s ON s.run_id = r.id AND s.position = h.moment AND m.kind = 0;
 
+-- Further figures of call paths that only some formats have: temporary blocks, reads, lifetimes.
 CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, x.figure, x.value
   FROM run r JOIN device d ON d.run_id = r.id JOIN node_extra x ON x.device_id = d.id
   LEFT JOIN node n ON n.id = x.node_id LEFT JOIN v_frame f ON f.id = n.frame_id;
 
+-- What import noted of each run.
 CREATE VIEW v_note AS SELECT r.name AS run, n.kind, n.count_n, n.text FROM run r JOIN note n ON n.run_id = r.id;
