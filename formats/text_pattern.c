@@ -231,6 +231,10 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
         const regmatch_t *at = &m[f->group];
         if (at->rm_so < 0)
             continue;
+        if (n > LINE && at->rm_eo == LINE) { /* the number may go on where nobody looks */
+            *any = false;
+            return 0;
+        }
         const char *s = line + at->rm_so, *end = line + at->rm_eo;
         out[found] = (struct mt_text_field){.name = f->name, .number = s, .n = (size_t)(end - s)};
         set_unit(&out[found++], f, end, line + n);

@@ -233,6 +233,12 @@ static const struct log_file logs[] = {
 
 };
 
+/* 4,090 characters: of what is behind 4,096 nothing is read. */
+#define X10       "xxxxxxxxxx"
+#define X100      X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
+#define X1000     X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
+#define LONG_LINE X1000 X1000 X1000 X1000 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
+
 /* Texts with --pattern. */
 struct pattern_file {
     const char *name, *text, *want, *pattern;
@@ -281,6 +287,8 @@ static const struct pattern_file patterns[] = {
      "error: the number of {rss}, 512, has 'M' behind it, which is no unit\n", "mem {rss:MB}"},
     {"a number that goes on", "mem 1,234,567\n",
      "error: the number of {rss}, 1, goes on behind a comma\n", "mem {rss:KB}"},
+    {"a number that is cut", LONG_LINE "mem=7100\nmem=5\n",
+     "(null) 0 from 0\nprocess unchanged peak 5242880\nnote units 1\n", "mem={rss:MB}"},
     {"a power", "mem 1e3\n", "error: the number of {rss}, 1, has 'e' behind it, which is no unit\n",
      "mem {rss:KB}"},
     {"a word behind a blank that is no unit", "mem 7 pages\n",
