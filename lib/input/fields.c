@@ -34,7 +34,8 @@ static bool whole(struct mt_fields *f, char between, bool *minus, int64_t *v)
     struct mt_fields at = *f;
     mt_field_blanks(&at);
     *minus = at.p < at.end && *at.p == '-';
-    at.p += *minus || (at.p < at.end && *at.p == '+');
+    if (*minus || (at.p < at.end && *at.p == '+'))
+        at.p++;
     *v = 0;
     if (!is_digit(&at, at.p))
         return false;
