@@ -241,8 +241,8 @@ static bool take_size(struct finder *f, const struct mt_record *rec, bool state)
         else
             high = mid;
     }
-    struct size_n *found = &f->sizes.v[low];
-    if (low == f->sizes.n || found->bytes != key.bytes || found->device != key.device)
+    struct size_n *found = low < f->sizes.n ? &f->sizes.v[low] : NULL;
+    if (!found || found->bytes != key.bytes || found->device != key.device)
         return false;
     uint32_t *left = state ? &found->state_n : &found->n;
     if (!*left)
