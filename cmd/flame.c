@@ -35,7 +35,7 @@ static enum mt_status parse_by(struct mt_err *err)
     if (by < MT_STACKS_BY_N)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "unknown --by '%s'", by_name);
-    mt_err_hint(err, "--by is one of all, ops, modules, lines.");
+    mt_err_hint(err, "Keys: all, ops, modules, lines.");
     return MT_EUSAGE;
 }
 
@@ -284,9 +284,14 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_values values[] = {{"measure", "alive at-peak at-end allocated count", NULL},
-                                          {"by", "all ops modules lines", NULL},
                                           {0}};
-static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS, {0}};
+static const struct mt_glossary_entry kinds[] = {{"all", "every function that call paths have"},
+                                                 {"ops", "ops and scopes"},
+                                                 {"modules", "nn.Modules"},
+                                                 {"lines", "functions of Python"},
+                                                 {0}};
+static const struct mt_glossary words[] = {
+    {"Words of --by", kinds, "by"}, MT_WORDS_OF_MOMENTS, {0}};
 
 const struct mt_cmd mt_cmd_flame = {
     .name = "flame",

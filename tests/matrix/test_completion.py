@@ -240,6 +240,15 @@ def labelled():
     return p.bytes()
 
 
+def export_args(run, option, value):
+    """What else an option of export needs: rows are of a view, windows of a snapshot."""
+    if option in ("--from", "--to", "--step"):
+        return ["gpu", "-o", "v.pickle"]
+    if option == "--view":
+        return [run, "-o", "v.tsv"]
+    return [run, "-o", "v.folded"] + (["--view", "step"] if value in ("csv", "tsv", "jsonl") else [])
+
+
 def every_value():
     """What is offered for an option is taken, by every command."""
     memtool("import", f"{SAMPLES}/snapshots/fragmented.pickle", "--db", "v.db", "--name", "gpu")
@@ -266,10 +275,12 @@ def every_value():
                 run = "gpu" if value == "reserved" or command in ("segments", "fragmentation", "memory") else "run"
                 run = "process" if command == "memory" and option in ("--at", "--per") else run
                 run = "process" if command == "leaks" and value in GROWTH else run
+                run = "stacks" if command == "flame" and option == "--by" else run
+                run = "gpu" if value == "snapshot" else run
                 run = RUN_OF.get(value) or next((log for log, figures in FURTHER.items() if value.endswith(figures)), run)
                 args = {"diff": [run, run], "import": [TRACE, "--db", "i.db"], "help": [], "schema": [],
                         "version": [], "query": ["SELECT 1"], "completion": ["bash"], "check": [run, "--max-peak", "1TiB"],
-                        "export": [run, "-o", "v.folded"]}.get(command, [run])
+                        "export": export_args(run, option, value)}.get(command, [run])
                 if option in ("--db", "--group", "--set-group", "--device", "--diff") or "cuda" in value or "xpu" in value:
                     continue
                 done = subprocess.run([MEMTOOL, command, *args, option, value], capture_output=True)
@@ -298,7 +309,7 @@ def keys_of_by():
     keys = {word for command in commands for word in ask(command, "--by", "")}
     check("keys are offered", {"name", "forward", "device"} <= keys and len(commands) > 5, keys, commands)
     for command in commands:
-        runs = {"segments": ["gpu"], "diff": ["run", "run"]}.get(command, ["run"])
+        runs = {"segments": ["gpu"], "flame": ["stacks"], "diff": ["run", "run"]}.get(command, ["run"])
         took, said = set(), set()
         for key in sorted(keys) + ["colour"]:
             of = [RUN_OF.get(key, run) for run in runs]
