@@ -18,9 +18,8 @@ enum what {
     GROUPS = 4,
     DEVICES = 8,
     COMMANDS = 16,
-    STATEMENTS = 32,
-    FORMATS = 64,
-    SEVERAL = 128, /* with commas between them */
+    FORMATS = 32,
+    SEVERAL = 64, /* with commas between them */
 };
 
 /* By the placeholder of an option or of an argument; the first row that fits holds. */
@@ -41,7 +40,8 @@ static const struct place {
     {NULL, NULL, "RUN|FILE", RUNS | FILES, NULL},
     {NULL, NULL, "FILE", FILES, NULL},
     {NULL, NULL, "FILE|FOLDER|-", FILES, NULL},
-    {NULL, NULL, "SQL|STATEMENT|FILE.sql|-", STATEMENTS | FILES, NULL},
+    {NULL, NULL, "RUN|GROUP", RUNS | GROUPS | FILES, NULL},
+    {NULL, NULL, "SQL|FILE.sql|-", FILES, NULL},
     {NULL, NULL, "COMMAND", COMMANDS, NULL},
     {NULL, NULL, "SHELL", 0, "bash zsh fish"},
     {NULL, NULL, "D", DEVICES, NULL},
@@ -180,8 +180,6 @@ static void add_place(struct mt_candidates *out, const struct mt_cmd *cmd, const
         add_names(out, before, MT_Q_COMPLETION_DEVICES, "device");
     if (what & COMMANDS)
         add_commands(out);
-    for (int q = 0; what & STATEMENTS && q < MT_QUERY_N; q++)
-        add(out, before, mt_queries[q].name, strlen(mt_queries[q].name), "statement");
     if (what & FORMATS)
         add_words(out, cmd, before, mt_formats_of(cmd));
     if (place->words)

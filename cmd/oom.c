@@ -398,7 +398,7 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_oom = {
     .name = "oom",
     .summary = "an out-of-memory error: who asked, who held what, what would have made it fit",
-    .usage = "[options] [RUN | GROUP | RUN RUN ...]",
+    .usage = "[options] [RUN|GROUP ...]",
     .examples = "  memtool oom oom_rank-3.pickle\n"
                 "  memtool oom dumps/*.pickle\n"
                 "  memtool oom dump.pickle --capacity 79.15GiB\n",

@@ -322,8 +322,11 @@ static enum mt_status check_options(struct mt_err *err)
     static const char *const keys[] = {
         "rank",    "run",   "peak_b",          "over_median_b", "at_end_b", "peak_step",
         "peak_ns", "phase", "reserved_peak_b", "oom_n",         "site"};
-    if (by && strcmp(by, "cluster") != 0)
-        return refuse("--by", by, "cluster", err);
+    if (by && strcmp(by, "cluster") != 0) {
+        MT_FAIL(err, MT_EUSAGE, "ranks: unknown --by key '%s'", by);
+        mt_err_hint(err, "Keys: cluster.");
+        return MT_EUSAGE;
+    }
     if (per && strcmp(per, "step") != 0)
         return refuse("--per", per, "step", err);
     if (by && per) {
@@ -375,7 +378,6 @@ static const struct mt_opt opts[] = {
 };
 
 static const struct mt_values values[] = {
-    {"by", "cluster", NULL},
     {"per", "step", NULL},
     {"sort",
      "rank run peak_b over_median_b peak_ns peak_step phase reserved_peak_b oom_n at_end_b site",
@@ -385,17 +387,20 @@ static const struct mt_values values[] = {
 static const struct mt_glossary_entry terms[] = {
     {"outlier", "further from the median than 3.5 times the scaled median absolute deviation, and "
                 "than 5 % of it; of at least 4 ranks"},
-    {"cluster", "ranks of one stage of a pipeline, as the recorder (mesh_pp) or the file's name "
-                "(pp0) says; else all"},
     {"rank", "as the recorder says (distributedInfo), else of the file's name: rank3, rank_3, or "
              "the one number in which the names differ"},
     {0}};
-static const struct mt_glossary words[] = {{"Terms", terms, NULL}, {0}};
+static const struct mt_glossary_entry keys[] = {
+    {"cluster", "ranks of one stage of a pipeline, as the recorder (mesh_pp) or the file's name "
+                "(pp0) says; else all"},
+    {0}};
+static const struct mt_glossary words[] = {
+    {"Words of --by", keys, "by"}, {"Terms", terms, NULL}, {0}};
 
 const struct mt_cmd mt_cmd_ranks = {
     .name = "ranks",
     .summary = "the ranks of a job side by side: which holds most, and what it holds more",
-    .usage = "[options] [GROUP | RUN RUN ...]",
+    .usage = "[options] [RUN|GROUP ...]",
     .examples = "  memtool import traces/ --group job42\n"
                 "  memtool ranks job42\n"
                 "  memtool ranks dumps/*.pickle\n"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,
                              struct mt_db **db, struct mt_run *run, struct mt_err *err)
@@ -321,18 +322,32 @@ static enum mt_status load_group(struct mt_ranks *r, struct mt_err *err)
     return st;
 }
 
-/* One argument is a group; several are runs or files. */
+/* A group, or the run of that name. */
+static enum mt_status load_named(struct mt_ranks *r, const char *name, struct mt_err *err)
+{
+    struct mt_err no_run = MT_ERR_INIT;
+    snprintf(r->group, sizeof r->group, "%s", name);
+    enum mt_status st = load_group(r, err);
+    if (st != MT_EUSAGE || load_rank(r, name, 0, &no_run) != MT_OK)
+        return st;
+    *err = (struct mt_err)MT_ERR_INIT;
+    r->group[0] = '\0';
+    return MT_OK;
+}
+
+/* One argument is a group, unless it is a file; several are runs or files. */
 static enum mt_status load_all(struct mt_ranks *r, const struct mt_args *args, struct mt_err *err)
 {
-    for (size_t i = 0; args->n > 1 && i < args->n; i++)
+    struct stat info;
+    bool file = args->n == 1 && stat(args->v[0], &info) == 0 && S_ISREG(info.st_mode);
+    for (size_t i = 0; (args->n > 1 || file) && i < args->n; i++)
         MT_TRY(load_rank(r, args->v[i], 0, err));
-    if (args->n > 1)
+    if (args->n > 1 || file)
         return MT_OK;
     MT_TRY(mt_open_for_reading(&r->db, err));
     if (args->n)
-        snprintf(r->group, sizeof r->group, "%s", args->v[0]);
-    else
-        MT_TRY(mt_group_latest(r->db, r->group, sizeof r->group, err));
+        return load_named(r, args->v[0], err);
+    MT_TRY(mt_group_latest(r->db, r->group, sizeof r->group, err));
     return load_group(r, err);
 }
 

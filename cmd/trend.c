@@ -224,7 +224,7 @@ static const struct mt_opt opts[] = {
 const struct mt_cmd mt_cmd_trend = {
     .name = "trend",
     .summary = "memory over runs or commits, and with which run it changed",
-    .usage = "[options] [GROUP | RUN RUN ...]",
+    .usage = "[options] [RUN|GROUP ...]",
     .examples = "  memtool import trace.json.gz --name \"$COMMIT\" --group nightly\n"
                 "  memtool trend nightly\n"
                 "  memtool trend run1 run2 run3\n",

@@ -83,7 +83,7 @@ LINES = [
     ("memtool peak --per st", "memtool peak --per step "),
     ("memtool table @l", "memtool table @latest"),
     ("memtool schema --form", "memtool schema --form"),
-    ("memtool query group_na", "memtool query group_names "),
+    ("memtool --db t.db ranks night", "memtool --db t.db ranks night\\ ly "),
     ("memtool completion fi", "memtool completion fish "),
     ("memtool --db t.db table bas", "memtool --db t.db table base "),
     ("memtool --db t.db table --device cp", "memtool --db t.db table --device cpu "),
