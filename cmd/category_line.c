@@ -6,6 +6,8 @@
 #include "lib/run/knows.h"
 #include <string.h>
 
+enum { EARLIER_PART = 100 }; /* less than such a part of all is not worth words */
+
 static const struct {
     const char *words, *total;
 } parts_of[MT_PART_N] = {{"parameters", "parameters_b"},
@@ -106,33 +108,15 @@ static bool same_unit(const char *a, const char *b)
     return *unit_of(a) && strcmp(unit_of(a), unit_of(b)) == 0;
 }
 
-/* Whether all figures have one unit: it is then said once, at the end. */
-static bool one_unit(const struct figure *v, int n)
-{
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < v[k].n; i++)
-            if (!same_unit(v[k].text[i], v[n - 1].text[v[n - 1].n - 1]))
-                return false;
-    return true;
-}
-
-static void add_figure(struct mt_buf *out, const char *text, bool bare)
-{
-    mt_buf_addf(out, "%.*s", (int)(bare ? (size_t)(unit_of(text) - text) : strlen(text)), text);
-}
-
 static void write_line(struct mt_buf *out, const struct figure *v, int n)
 {
-    bool one = n && one_unit(v, n);
     for (int k = 0; k < n; k++) {
-        bool bare = one && k + 1 < n;
-        mt_buf_addf(out, "%s%s ", k ? ", " : "", parts_of[v[k].part].words);
-        add_figure(out, v[k].text[0],
-                   bare || (v[k].n == 2 && same_unit(v[k].text[0], v[k].text[1])));
-        if (v[k].n == 2) {
-            mt_buf_adds(out, " -> ");
-            add_figure(out, v[k].text[1], bare);
-        }
+        const char *from = v[k].text[0], *to = v[k].text[1];
+        bool bare = v[k].n == 2 && same_unit(from, to);
+        mt_buf_addf(out, "%s%s %.*s", k ? ", " : "", parts_of[v[k].part].words,
+                    (int)(bare ? (size_t)(unit_of(from) - from) : strlen(from)), from);
+        if (v[k].n == 2)
+            mt_buf_addf(out, " -> %s", to);
     }
 }
 
@@ -147,6 +131,23 @@ void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts)
         mt_human_bytes(parts->bytes[i], v[n++].text[0]);
     }
     write_line(out, v, n);
+}
+
+void mt_category_add_earlier(struct mt_buf *line, const struct mt_live_set *live, int64_t step)
+{
+    char bytes[MT_HUMAN_MAX];
+    int64_t earlier_b = 0;
+    for (size_t i = 0; line->n && step != INT64_MIN && i < live->blocks.n; i++) {
+        const struct mt_origin *from = &live->blocks.v[i].origin;
+        bool of_batch = from->category == MT_CATEGORY_ACTIVATION ||
+                        from->category == MT_CATEGORY_INPUT ||
+                        from->category == MT_CATEGORY_UNKNOWN;
+        if (of_batch && from->step != INT64_MIN && from->step < step)
+            mt_wrap_inc(&earlier_b, live->blocks.v[i].bytes);
+    }
+    if (earlier_b > 0 && earlier_b >= live->sum_b / EARLIER_PART)
+        mt_buf_addf(line, "; %s of it made in earlier steps: see memtool leaks",
+                    mt_human_bytes(earlier_b, bytes));
 }
 
 void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts parts[2])

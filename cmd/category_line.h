@@ -1,6 +1,6 @@
 /*
  * category_line.h - the line that says what is alive in the words of who trains models:
- * "parameters 4.1, gradients 4.1, optimizer state 8.3, activations 46.7, other 3.2 MiB".
+ * "parameters 4.1 MiB, gradients 4.1 MiB, activations 46.7 MiB, other 317 KiB".
  */
 #ifndef MT_CATEGORY_LINE_H
 #define MT_CATEGORY_LINE_H
@@ -36,6 +36,9 @@ void mt_category_totals(struct mt_report *r, const char *prefix,
 
 /* Appends the line without a line end; nothing where no model is known to be there. */
 void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts);
+/* Appends to a line what of inputs, activations and unknown blocks is of steps before that one
+ * (INT64_MIN: the moment is in none), where it is worth words. */
+void mt_category_add_earlier(struct mt_buf *line, const struct mt_live_set *live, int64_t step);
 /* The same of two runs: "activations 46.7 -> 12.1 MiB" where they differ. */
 void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts parts[2]);
 

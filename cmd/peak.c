@@ -258,12 +258,16 @@ static enum mt_status process_report(struct mt_peak *p, const struct mt_peak_fou
 }
 
 /* What is live in the words of who trains models: totals, and for people a line below the title. */
-static void tell_categories(struct mt_peak *p, const struct mt_live_set *live, int64_t level_b)
+static void tell_categories(struct mt_peak *p, const struct mt_live_set *live,
+                            const struct mt_peak_found *f)
 {
-    const struct mt_category_parts parts = mt_category_parts_of(&p->view->device, live, level_b);
+    const struct mt_category_parts parts = mt_category_parts_of(&p->view->device, live, f->level_b);
+    const struct mt_steps *steps = &p->view->blocks.steps;
     struct mt_buf line = {0};
     mt_category_totals(p->report, "", &parts);
     mt_category_line(&line, &parts);
+    mt_category_add_earlier(&line, live,
+                            steps->all.n ? mt_steps_number_at(steps, f->t_ns) : INT64_MIN);
     p->report->figure = mt_category_figure(&line);
 }
 
@@ -286,7 +290,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
         mt_live_groups_add(&groups, &live, f[i].level_b, i);
         if (st == MT_OK && n == 1) {
             describe(p, &f[i], &live);
-            tell_categories(p, &live, f[i].level_b);
+            tell_categories(p, &live, &f[i]);
         }
         mt_live_set_free(&live);
         if (st != MT_OK)
@@ -426,7 +430,14 @@ static const struct mt_glossary_entry columns_per[] = {
     {"WORKSPACE", "highest usage while the op runs, minus usage at its start"},
     {"KEPT", "usage at the end of that call, minus usage at its start"},
     {0}};
-static const struct mt_glossary words[] = {MT_WORDS_OF_MOMENTS,
+static const struct mt_glossary_entry others[] = {
+    {"other, below the title",
+     "inputs, temporary blocks, details of autograd, and what is unknown (--category other)"},
+    {"other, as a phase",
+     "work outside of forward, backward, optimizers and data loading: making tensors, metrics"},
+    {0}};
+static const struct mt_glossary words[] = {{"Two kinds of other", others, NULL},
+                                           MT_WORDS_OF_MOMENTS,
                                            MT_WORDS_OF_BY(mt_by_of_blocks),
                                            {"Columns of --per name", columns_per, NULL},
                                            {0}};

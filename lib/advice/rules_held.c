@@ -349,8 +349,8 @@ bool mt_advise_detach(struct mt_advice_plan *p)
     p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
     if (e.n) {
         mt_buf_addf(&p->because,
-                    "what one iteration makes for backward is alive two iterations later, of "
-                    "%lld: ",
+                    "what one iteration makes for backward is alive two iterations later (%lld "
+                    "iterations in all): ",
                     (long long)it.start_ns.n);
         describe_growth(p, &it, &e);
     }
@@ -400,13 +400,14 @@ static uint32_t find_view(const struct mt_advice_facts *f, size_t block, int64_t
 static void describe_results(struct mt_advice_plan *p, uint32_t view, long long iterations)
 {
     if (view != MT_NONE)
-        mt_buf_addf(&p->because,
-                    "results are alive two iterations later, of %lld, though no graph holds them; "
-                    "%s makes a view, and a view, even a detached one, holds its whole tensor",
-                    iterations, mt_advice_name(p->f, view));
+        mt_buf_addf(
+            &p->because,
+            "results are alive two iterations later (%lld in all), though no graph holds them; "
+            "%s makes a view, and a view, even a detached one, holds its whole tensor",
+            iterations, mt_advice_name(p->f, view));
     else
         mt_buf_addf(&p->because,
-                    "results are still alive two iterations after they were made, of %lld, "
+                    "results are still alive two iterations after they were made (%lld in all), "
                     "although backward no longer needs them: stop keeping them, or keep only what "
                     "you need",
                     iterations);

@@ -208,6 +208,9 @@ for run, (bytes_b, blocks_n, earlier_b) in KEEP.items():
     first = m.rows("advise", run, "--all")[0]
     m.check(first["advice"] == "stop_keeping" and first["bound"] == "up_to" and first["price"] is None, run, "keeps, which comes first", first)
     m.check((first["per_step_b"], first["per_step_n"], first["at_peak_b"]) == (bytes_b, blocks_n, earlier_b), run, "keeps more in each step", first)
+for run, words in (("keep_hooks", "448 KiB of it made in earlier steps: see memtool leaks"), ("keep_hooks_not", None)):
+    line = m.run("peak", run)[1].split("\n")[1]
+    m.check(line.endswith(words) if words else "earlier" not in line, run, "peak says what is of earlier steps", line)
 _, small, _ = m.run("advise", "keep_outputs")
 m.check("stop_keeping (3.5 %, but it grows by 5 KiB a step)" in small, "small savings that grow say so", small)
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):

@@ -189,7 +189,7 @@ def recorded():
 def says_it():
     """In the head of peak, of runs that hold a model; and what an older memtool has imported has none."""
     _, out, _ = m.run("peak", "mlp_adam")
-    m.check(out.split("\n")[1] == "parameters 3.527, gradients 3.527, optimizer state 7.055, other 2.002 MiB", "head of peak", out)
+    m.check(out.split("\n")[1] == "parameters 3.527 MiB, gradients 3.527 MiB, optimizer state 7.055 MiB, other 2.002 MiB", "head of peak", out)
     m.run("diff", "mlp_adam", "mlp_adam_keep", "--by", "category")
     line = ("parameters 2.106 MiB, gradients 0 -> 1.609 MiB, optimizer state 4.212 MiB, activations 15.94 -> 4.203 MiB, "
             "other 2.008 -> 1.138 MiB")
@@ -202,7 +202,7 @@ def says_it():
     _, out, _ = m.run("diff", "mlp_adam", f"{SAMPLES}/heap/heaptrack.zst", codes=(0, 2, 3))
     m.check("parameters" not in out, "diff with a run without categories", out)
     _, out, _ = m.run("info", "mlp_adam")
-    m.check("parameters 3.527, gradients 3.527, optimizer state 7.055, other 2.002 MiB" in out, "info", out)
+    m.check("parameters 3.527 MiB, gradients 3.527 MiB, optimizer state 7.055 MiB, other 2.002 MiB" in out, "info", out)
     m.run("leaks", "gpt_accum", "--by", "category")
     m.run("table", "mlp_adam", "--by", "category,shape", codes=(2,))
 
