@@ -295,6 +295,9 @@ static const struct mt_opt opts[] = {
      "what device D (default: cpu) held before the recording and keeps: parameters and the like"},
     {"cpp-frames", 0, MT_OPT_STRING, &cpp_frames, "HOW",
      "C++ frames of snapshots and heap logs: fold those that say nothing (default), all, none"},
+    {"library-sites", 0, MT_OPT_FLAG, &how.library_sites, NULL,
+     "lines of Python's own library and of installed packages are sites as yours are, in snapshots "
+     "and heap logs"},
     {"alloc-fn", 0, MT_OPT_STRING, &how.alloc_fn, "REGEX",
      "functions of heap logs that only hand out memory, beside malloc and the like"},
     {"pattern", 0, MT_OPT_STRING, &how.pattern, "REGEX",

@@ -124,6 +124,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     mt_progress_start(&progress.line, &term, path, -1);
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
+                                .library_sites = how->library_sites,
                                 .split = how->split,
                                 .values = how->values,
                                 .alloc_fn = alloc_fn,
@@ -188,6 +189,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
         mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
+    if (how->library_sites && rec->without_ops)
+        mt_buf_adds(&key, " library-sites all");
     if (how->values && rec->summed)
         mt_buf_addf(&key, " values %s", value_names[how->values]);
     if (how->sysroot && rec->summed)
@@ -242,6 +245,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
     how->sysroot = cut_last(key, " sysroot ");
     if (mt_import_values(cut_last(key, " values "), &how->values, &ignored) != MT_OK)
         return false;
+    const char *library = cut_last(key, " library-sites ");
+    how->library_sites = library && strcmp(library, "all") == 0;
     char *cpp = cut_last(key, " cpp-frames ");
     if (mt_import_cpp_frames(cpp, &how->cpp_frames, &ignored) != MT_OK)
         return false;

@@ -15,6 +15,7 @@ struct mt_import_opts {
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
+    bool library_sites; /* mt_read_opts */
     enum mt_meaning values;
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
     const char *pattern;   /* where figures stand in a text (formats/text_pattern.h); NULL */

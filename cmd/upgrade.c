@@ -166,6 +166,7 @@ static void tell_command(const struct upgrade *u, size_t run, const char *to)
     add_option(&line, "pattern", r->how.pattern);
     add_option(&line, "alloc-fn", r->how.alloc_fn);
     add_option(&line, "cpp-frames", cpp[r->how.cpp_frames]);
+    mt_buf_adds(&line, r->how.library_sites ? " --library-sites" : "");
     add_option(&line, "values", mt_import_values_word(r->how.values));
     add_option(&line, "split", mt_import_split_words(r->how.split));
     add_option(&line, "sysroot", r->how.sysroot);

@@ -41,6 +41,7 @@ struct mt_read_opts {
     unsigned split; /* enum mt_split */
     bool partial;   /* keep what is complete of a file that is cut off */
     enum mt_cpp_frames cpp_frames;
+    bool library_sites; /* lines of Python libraries are sites like the user's own */
     enum mt_meaning values;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
     const struct mt_text_pattern

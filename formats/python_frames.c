@@ -23,7 +23,7 @@ uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *f
     if (line > 0)
         mt_buf_addf(&text, ":%lld", (long long)line);
     mt_buf_addf(&text, "%s%s", *file && *name ? " " : "", name);
-    bool own = !look.python || look.rank == MT_RANK_USER;
+    bool own = !look.python || look.rank == MT_RANK_USER || p->rec->library_sites;
     const size_t known = p->frames.n;
     uint32_t frame = mt_path_frame(p, *text.s ? text.s : "[unknown function]", "", file, line,
                                    MT_PATH_PYTHON | (own ? 0 : MT_PATH_ASIDE));

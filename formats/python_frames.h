@@ -14,7 +14,8 @@ bool mt_python_is(const char *file);
 bool mt_python_is_inside(const char *name, const char *file, int64_t line);
 
 /* Number of mt_path_frame: "model.py:42 forward". What is not the user's own code is no site,
- * unless there is nothing else. name, file: "" = unknown; line 0 = unknown. */
+ * unless there is nothing else, or rec->library_sites. name, file: "" = unknown; line 0 = unknown.
+ */
 uint32_t mt_python_frame(struct mt_path_tree *p, const char *name, const char *file, int64_t line);
 
 /* The same, ready for stacks that have frames of C, too. */

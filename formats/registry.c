@@ -105,6 +105,7 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     rec->format = reader->name;
     rec->kind = reader->kind;
     rec->split_sizes = opts->split & MT_SPLIT_SIZE;
+    rec->library_sites = opts->library_sites;
     MT_TRY(reader->read(in, opts, rec, err));
     if (rec->split_sizes && rec->summed)
         mt_heap_drop_bare_paths(rec);

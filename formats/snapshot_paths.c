@@ -84,6 +84,8 @@ static struct mt_snap_frame *resolve(struct mt_snap_paths *s, struct mt_recordin
         return f;
     struct mt_buf name = {0};
     f->look = mt_snap_look(text(strings, f->name), text(strings, f->file), f->line);
+    if (f->look.python && rec->library_sites)
+        f->look.rank = MT_RANK_USER;
     mt_snap_frame_text(&name, text(strings, f->name), text(strings, f->file), f->line);
     uint32_t label = mt_rec_label(rec, mt_strtab_add(&rec->strings, name.s, name.n),
                                   f->look.python ? MT_FRAME_PYTHON : MT_FRAME_NATIVE);

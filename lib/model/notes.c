@@ -269,7 +269,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_LEVEL] = "what is called rss here is %D",
     [MT_NOTE_LIBRARY] = "%N line/lines of the standard library and of installed packages "
                         "counts/count for the line of yours around it/them, where there is one; "
-                        "--by site,name shows it/them",
+                        "--by site,name shows it/them, import --library-sites makes sites of "
+                        "it/them",
     [MT_NOTE_INTERPRETER] =
         "%N function/functions of the Python interpreter is/are left out of call "
         "paths; import --cpp-frames all keeps it/them",

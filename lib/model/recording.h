@@ -345,6 +345,7 @@ struct mt_recording {
                                  (heap.h) instead of records: nothing but totals is to be built */
     uint64_t summed_n;        /* then, the memory records these are of */
     bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
+    bool library_sites;       /* asked for: lines of Python libraries are sites as the user's are */
     const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
                                  events; NULL = the recording knows no time */
     int64_t resolution_ns;    /* times are known to that, in their unit; 0 = not said */
