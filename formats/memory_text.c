@@ -4,6 +4,7 @@
  * is read.
  */
 #include "formats/format.h"
+#include "formats/text_time.h"
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
 #include "lib/model/process.h"
@@ -170,7 +171,10 @@ struct reader {
     struct mt_recording *rec;
     struct mt_process_log log;
     size_t process;
-    int64_t event_n; /* lines that say something: the time */
+    int64_t event_n;            /* lines that say something: the time, unless they say it */
+    struct mt_text_clock clock; /* where the pattern has times */
+    bool timed;
+    int64_t step_line; /* event_n of the line where the last step began */
     int64_t level_n;
     int64_t elapsed_ns;        /* as time -v says; -1: it does not */
     int64_t matched_n;         /* lines that match the pattern */
@@ -228,6 +232,12 @@ static void say(struct reader *r)
     r->said = true;
 }
 
+/* When the line under way is. */
+static int64_t now(const struct reader *r)
+{
+    return r->timed ? r->clock.now_ns : r->event_n;
+}
+
 /* A step begins; the one before ends. Where loops lie in each other the inner one's count. */
 static void begin_step(struct reader *r, const struct pair *p)
 {
@@ -241,7 +251,7 @@ static void begin_step(struct reader *r, const struct pair *p)
     r->step_of = word;
     say(r);
     struct mt_step *last = rec->steps.n ? &rec->steps.v[rec->steps.n - 1] : NULL;
-    if (last && last->start_ns == r->event_n)
+    if (last && r->step_line == r->event_n)
         return;
     if (last && last->number == number)
         return; /* more lines of it */
@@ -250,8 +260,9 @@ static void begin_step(struct reader *r, const struct pair *p)
         number = last->number + 1;
     }
     if (last)
-        last->end_ns = r->event_n;
-    *mt_vec_push(&rec->steps) = (struct mt_step){number, r->event_n, r->event_n};
+        last->end_ns = now(r);
+    *mt_vec_push(&rec->steps) = (struct mt_step){number, now(r), now(r)};
+    r->step_line = r->event_n;
 }
 
 /* -1: it has no name, or there are too many. */
@@ -283,11 +294,11 @@ static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt
     r->peak |= meaning == PEAK;
     if (meaning == LEVEL) {
         r->level_n++;
-        return mt_process_level(&r->log, r->process, r->event_n, bytes, err);
+        return mt_process_level(&r->log, r->process, now(r), bytes, err);
     }
     if (meaning == PEAK)
         MT_TRY(mt_process_peak(&r->log, r->process, bytes, err));
-    return mt_process_sample(&r->log, r->process, metric, r->event_n, bytes, err);
+    return mt_process_sample(&r->log, r->process, metric, now(r), bytes, err);
 }
 
 static enum mt_status refuse_unit(struct reader *r, const struct mt_text_field *f,
@@ -314,6 +325,23 @@ static enum mt_status refuse_unit(struct reader *r, const struct mt_text_field *
     return MT_EINPUT;
 }
 
+static enum mt_status take_time(struct reader *r, const struct mt_text_field *f, struct mt_err *err)
+{
+    enum mt_text_time before = r->clock.kind;
+    if (mt_text_clock_take(&r->clock, f->number, f->n, f->unit)) {
+        if (r->clock.back)
+            mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
+        return MT_OK;
+    }
+    err->offset = (int64_t)r->line.offset;
+    MT_FAIL(err, MT_EINPUT, "the time of {time}, %.*s, cannot be read%s", (int)f->n, f->number,
+            before ? ", or is none like those before" : "");
+    mt_err_hint(err, "Nothing was imported. A time is a date with a time of day, a time of day "
+                     "(23:38:55), or seconds; say in the pattern what else a number is: {time:ms}, "
+                     "{time:us}, {time:ns}.");
+    return MT_EINPUT;
+}
+
 /* What is said where the pattern says. */
 static enum mt_status find_fields(struct reader *r, struct mt_err *err)
 {
@@ -323,6 +351,10 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
     r->matched_n += any;
     for (size_t i = 0; i < n; i++) {
         const struct mt_text_field *f = &fields[i];
+        if (strcmp(f->name, "time") == 0) {
+            MT_TRY(take_time(r, f, err));
+            continue;
+        }
         struct mt_fields number = mt_fields_of(f->number, f->n);
         struct pair p = {.unit = f->unit, .unclear = f->unclear, .meaning = OTHER};
         snprintf(p.name, sizeof p.name, "%s", f->name);
@@ -377,7 +409,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 
 /* ---- the whole ---- */
 
-/* Times are numbers of lines where these say more than one thing of memory; else there are none. */
+/* Times are what the pattern says, else numbers of lines where these say more than one thing of
+ * memory; else there are none. */
 static enum mt_status end(struct reader *r, struct mt_err *err)
 {
     struct mt_recording *rec = r->rec;
@@ -404,9 +437,11 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
         mt_rec_note(rec, MT_NOTE_NO_LEVEL, -1, 0);
     }
     if (rec->steps.n)
-        rec->steps.v[rec->steps.n - 1].end_ns = r->event_n;
+        rec->steps.v[rec->steps.n - 1].end_ns = now(r);
     rec->step_marker = rec->steps.n ? "lines" : NULL;
     rec->time_unit = "events";
+    if (r->timed)
+        mt_text_clock_end(&r->clock, rec);
     if (r->event_n == 1 && !rec->steps.n) {
         rec->time_unit = r->elapsed_ns < 0 ? NULL : "ns";
         rec->resolution_ns = r->elapsed_ns < 0 ? 0 : 10 * micro;
@@ -438,6 +473,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
         .opts = opts,
         .rec = rec,
         .elapsed_ns = -1,
+        .timed = opts->pattern && mt_text_pattern_has_time(opts->pattern),
     };
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);

@@ -128,6 +128,12 @@ bool mt_stamp_read(const char *s, size_t n, int64_t *ns, bool *zoned)
            (read_epoch(f, ns) || read_iso(f, ns, zoned) || read_english(f, ns, zoned));
 }
 
+bool mt_stamp_time_of_day(const char *s, size_t n, int64_t *ns)
+{
+    struct mt_fields f = mt_fields_of(s, n);
+    return take_clock(&f, ns) && mt_field_end(&f);
+}
+
 bool mt_stamps_take(struct mt_stamps *st, const char *s, size_t n)
 {
     int64_t ns;

@@ -22,6 +22,8 @@ struct mt_stamps {
 
 /* Whether the line is a stamp; *ns since the epoch, *zoned: of a zone that is said. */
 bool mt_stamp_read(const char *s, size_t n, int64_t *ns, bool *zoned);
+/* The same of a time of day alone, "23:38:55.123"; *ns of the day. */
+bool mt_stamp_time_of_day(const char *s, size_t n, int64_t *ns);
 
 /* Takes the line if it is a stamp. Those behind the first round of a text that began without one
  * are taken, and mean nothing. */

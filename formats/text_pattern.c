@@ -1,5 +1,6 @@
 #include "formats/text_pattern.h"
 
+#include "formats/text_time.h"
 #include "lib/base/mem.h"
 #include "lib/base/pattern.h"
 #include <ctype.h>
@@ -9,6 +10,7 @@
 #include <strings.h>
 
 enum { LINE = 4096, GROUPS = 64 };
+static const int64_t second = 1000 * 1000 * 1000;
 static const char whole[] = "([0-9]+)";
 /* A figure goes with its unit, so that the pattern need not say that. */
 static const char figure[] = "([0-9]+\\.?[0-9]*)( ?[KkMmGg]?[Ii]?[Bb][a-z]*)?";
@@ -18,8 +20,8 @@ struct mt_text_pattern {
     size_t n;
     struct field {
         char name[MT_TEXT_NAME];
-        int64_t unit; /* bytes, where the line says none; 0: it must */
-        bool unclear;
+        int64_t unit; /* bytes, where the line says none; 0: it must. Of times: ns */
+        bool unclear, time;
         size_t group;
     } fields[MT_TEXT_FIELDS];
 };
@@ -68,7 +70,7 @@ struct translation {
     struct mt_text_pattern *p;
     struct mt_buf regex;
     size_t groups; /* so far */
-    bool figure;   /* a field is more than the step */
+    bool figure;   /* a field is more than step and time */
 };
 
 static bool is_name(char c)
@@ -104,26 +106,29 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
     struct field *f = &t->p->fields[t->p->n];
     while (letters < n && is_name(s[letters]))
         letters++;
-    int64_t unit = colon ? mt_text_unit(colon + 1, (size_t)(end - colon - 1)) : 0;
-    bool step = n == 4 && memcmp(s, "step", n) == 0;
+    bool step = n == 4 && memcmp(s, "step", n) == 0, time = n == 4 && memcmp(s, "time", n) == 0;
+    int64_t unit =
+        !colon ? (time ? second : 0)
+               : (time ? mt_text_time_unit : mt_text_unit)(colon + 1, (size_t)(end - colon - 1));
     if (t->p->n == MT_TEXT_FIELDS || !*end || letters < n || n >= MT_TEXT_NAME ||
-        (colon && (!unit || step)) || (n == 4 && memcmp(s, "time", n) == 0)) {
+        (colon && (!unit || step))) {
         MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is no field", (int)(end - s) + 2, s - 1);
-        return refuse(err, "Nothing was imported. Fields are {step}, {rss}, {peak_rss} or another "
-                           "name in small letters, and may have a unit: {rss:KB}.");
+        return refuse(err, "Nothing was imported. Fields are {time}, {step}, {rss}, {peak_rss} or "
+                           "another name in small letters, and may have a unit: {rss:KB}, "
+                           "{time:ms}.");
     }
     if (is_there(t->p, s, n)) {
         MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is there twice", (int)(end - s) + 2, s - 1);
         return refuse(err, "Nothing was imported. A line says a figure once: give one of them "
                            "another name, or write .* in its place.");
     }
-    *f = (struct field){.unit = unit, .group = ++t->groups};
+    *f = (struct field){.unit = unit, .time = time, .group = ++t->groups};
     f->unclear = colon && mt_text_unit_unclear(colon + 1, (size_t)(end - colon - 1));
     memcpy(f->name, s, n);
     t->p->n++;
-    t->groups += !step; /* that of the unit */
-    t->figure |= !step;
-    mt_buf_adds(&t->regex, step ? whole : figure);
+    t->groups += step ? 0 : time ? MT_TEXT_TIME_GROUPS - 1 : 1; /* those in it */
+    t->figure |= !step && !time;
+    mt_buf_adds(&t->regex, step ? whole : time ? mt_text_time_regex : figure);
     *at = end + 1;
     return MT_OK;
 }
@@ -198,6 +203,14 @@ void mt_text_pattern_free(struct mt_text_pattern *p)
     free(p);
 }
 
+bool mt_text_pattern_has_time(const struct mt_text_pattern *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->fields[i].time)
+            return true;
+    return false;
+}
+
 /* ---- lines ---- */
 
 /* The unit behind a number, "5MB", "5 MB"; else the field's own. */
@@ -237,7 +250,11 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
         }
         const char *s = line + at->rm_so, *end = line + at->rm_eo;
         out[found] = (struct mt_text_field){.name = f->name, .number = s, .n = (size_t)(end - s)};
-        set_unit(&out[found++], f, end, line + n);
+        if (f->time)
+            out[found].unit = f->unit;
+        else
+            set_unit(&out[found], f, end, line + n);
+        found++;
     }
     return found;
 }

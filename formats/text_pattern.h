@@ -12,7 +12,7 @@
 
 enum { MT_TEXT_FIELDS = 16, MT_TEXT_NAME = 64 };
 
-/* Fields are "step", "rss", "peak_rss", or any other metric. */
+/* Fields are "time", "step", "rss", "peak_rss", or any other metric. */
 struct mt_text_pattern;
 
 /* Errors: MT_EUSAGE: it is no expression, has no field that is a figure, or one metric twice. Free
@@ -20,13 +20,15 @@ struct mt_text_pattern;
 enum mt_status mt_text_pattern_new(const char *text, struct mt_text_pattern **out,
                                    struct mt_err *err);
 void mt_text_pattern_free(struct mt_text_pattern *p);
+/* Whether it has the field "time". */
+bool mt_text_pattern_has_time(const struct mt_text_pattern *p);
 
 /* What a line says in one field. */
 struct mt_text_field {
     const char *name;   /* the pattern's */
-    const char *number; /* in the line, n bytes: digits, perhaps with a point */
+    const char *number; /* in the line, n bytes: digits, perhaps with a point; or a time */
     size_t n;
-    int64_t unit;       /* bytes; 0: none is said */
+    int64_t unit;       /* bytes; 0: none is said. Of "time": ns */
     bool unclear;       /* mt_text_unit_unclear */
     bool goes_on;       /* the number has more digits behind a comma */
     const char *behind; /* the word there, behind_n bytes, whether it is a unit or none */
