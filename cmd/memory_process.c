@@ -67,10 +67,11 @@ static void note_few(struct mt_report *r, const struct mt_run_device *d, const s
 static void window_rows(struct mt_report *r, const struct mt_run_device *d,
                         const struct mt_process_counts *counts, const struct mt_window *w)
 {
-    int64_t most_b, last_b, peak_ns = peak_time(d, counts, w);
+    int64_t most_b, last_b, rss_b = MT_UNKNOWN, peak_ns = peak_time(d, counts, w);
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         mt_process_counted_within(counts, c, w, &most_b, &last_b);
+        rss_b = i ? rss_b : most_b;
         note_few(r, d, c, counts->all.v[0].levels.all.n);
         if (strcmp(c->metric, "cgroup") == 0)
             mt_report_footer(r, "cgroup is of the whole control group, and no part of rss.");
@@ -84,6 +85,8 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
                  : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
                                          : mt_process_counted_at(counts, c, peak_ns));
     }
+    if (peak_ns != MT_UNKNOWN)
+        mt_memory_process_sum(r, d, counts, peak_ns, rss_b);
 }
 
 /* ---- moments ---- */
@@ -170,6 +173,8 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
     }
     if (n == MOMENTS)
         point_to_trace(r, &counts->traced, m);
+    else
+        mt_memory_process_sum(r, d, counts, m[0].t_ns, m[0].rss_b);
 }
 
 /* ---- steps ---- */

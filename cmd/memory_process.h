@@ -24,4 +24,9 @@ enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_memory_asked *asked,
                                  struct mt_err *err);
 
+/* Adds a sentence, what the rss_b of a process at t_ns consists of: its parts add up to it. None
+ * where neither PyTorch's nor malloc's is known, or other processes' parts are counted in it. */
+void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
+                           const struct mt_process_counts *counts, int64_t t_ns, int64_t rss_b);
+
 #endif

@@ -84,6 +84,14 @@ same "the most that it had" "$(mib peak_b pytorch <all)" 103
 same "what it had at the peak of rss" "$(mib at_peak_b pytorch <all)" 103
 rest=$(mib at_peak_b rest <all)
 if [ "$rest" -lt 60 ] || [ "$rest" -gt 80 ]; then fail "beside PyTorch there are $rest MiB, not 60 and Python's own"; fi
+adds_up() { # OPTION...: the sentence that says what rss consists of
+    "$MEMTOOL" memory parts --device "$device" --bytes "$@" 2>>err | tr -d , |
+        awk '/^rss of / { for (i = 1; i <= NF; i++) if ($i == "B" || $i == "B:") { n++; sum += n > 1 ? $(i - 1) : -$(i - 1) } } END { exit !(n > 3 && sum == 0) }'
+}
+adds_up || fail "the parts of the peak do not add up: $("$MEMTOOL" memory parts --device "$device" --bytes)"
+adds_up --at @end || fail "the parts at the end do not add up"
+"$MEMTOOL" memory parts --device "$device" --at @end >out 2>>err
+grep -q "^rss of .* 3 MiB that PyTorch allocated, and .* the rest of malloc (.record --malloc. tells)" out || fail "no sentence says what rss is: $(cat out)"
 figures --at @peak --at @end >change
 same "what PyTorch freed" "$(mib change_b pytorch <change)" -99 # rounded up
 back=$(mib change_b rss <change)

@@ -1,0 +1,91 @@
+/* memtool memory: what the rss of a process consists of, in a sentence that adds up. */
+#include "cmd/memory_process.h"
+
+#include "lib/base/human.h"
+#include "lib/base/mem.h"
+#include <string.h>
+
+static int64_t at(const struct mt_process_counts *counts, const char *metric, int64_t t_ns)
+{
+    for (size_t i = 1; i < counts->all.n; i++)
+        if (strcmp(counts->all.v[i].metric, metric) == 0)
+            return mt_process_counted_at(counts, &counts->all.v[i], t_ns);
+    return MT_UNKNOWN;
+}
+
+/* What of rss was taken for a part. */
+struct known {
+    bool files;
+    enum taken { TAKEN, MISSING, TOO_MUCH } pytorch, malloc;
+};
+
+/* Takes a part out of what is left, and names it. */
+static enum taken take(struct mt_buf *out, int64_t *left, int64_t part, const char *words)
+{
+    char text[MT_HUMAN_MAX];
+    if (part == MT_UNKNOWN)
+        return MISSING;
+    if (part > *left)
+        return TOO_MUCH;
+    *left -= part;
+    if (part)
+        mt_buf_addf(out, "%s %s, ", mt_human_bytes(part, text), words);
+    return TAKEN;
+}
+
+/* What the rest may be, and why it is no smaller. */
+static void say_rest(struct mt_buf *out, int64_t left, const struct known *k)
+{
+    char text[MT_HUMAN_MAX];
+    mt_buf_addf(out, "and %s else: stacks, mappings, Python's arenas", mt_human_bytes(left, text));
+    if (!k->files)
+        mt_buf_adds(out, ", mapped files, shared memory");
+    if (k->malloc == MISSING)
+        mt_buf_adds(out, ", the rest of malloc (`record --malloc` tells)");
+    mt_buf_adds(out, ".");
+    if (k->pytorch == MISSING)
+        mt_buf_adds(out, " What PyTorch has of it is unknown (`record --torch` tells).");
+    if (k->malloc == TOO_MUCH || k->pytorch == TOO_MUCH)
+        mt_buf_addf(out, " %s has more than that: not all of it was touched.",
+                    k->pytorch == TOO_MUCH ? "PyTorch" : "malloc");
+}
+
+/* Parts are counted less often than rss, and a peak is the kernel's: how much more that is than all
+ * parts; 0 where these are not known. Less than these: < 0. */
+static int64_t unseen(const struct mt_process_counts *counts, int64_t t_ns, int64_t rss_b)
+{
+    static const char *const parts[] = {"anon", "file", "shmem"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++) {
+        int64_t part = at(counts, parts[i], t_ns);
+        if (part == MT_UNKNOWN)
+            return 0;
+        rss_b -= part;
+    }
+    return rss_b;
+}
+
+void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
+                           const struct mt_process_counts *counts, int64_t t_ns, int64_t rss_b)
+{
+    struct mt_buf out = {0};
+    struct known k;
+    char rss[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
+    int64_t left = rss_b, pytorch = at(counts, MT_COUNTED_PYTORCH, t_ns);
+    int64_t in_use = at(counts, "malloc_in_use", t_ns);
+    if (rss_b == MT_UNKNOWN || mt_device_is_processes(d) ||
+        (pytorch == MT_UNKNOWN && in_use == MT_UNKNOWN) || unseen(counts, t_ns, rss_b) < 0)
+        return;
+    take(&out, &left, unseen(counts, t_ns, rss_b), "of which no sample has the parts");
+    k.files = take(&out, &left, at(counts, "file", t_ns), "mapped files") == TAKEN;
+    k.files &= take(&out, &left, at(counts, "shmem", t_ns), "shared memory") == TAKEN;
+    k.pytorch = take(&out, &left, pytorch, "that PyTorch allocated");
+    if (k.pytorch == TAKEN && in_use != MT_UNKNOWN) /* its blocks are malloc's, most of them */
+        in_use = in_use > pytorch ? in_use - pytorch : 0;
+    k.malloc = take(&out, &left, in_use,
+                    k.pytorch == TAKEN ? "of malloc beside that" : "of malloc in use");
+    take(&out, &left, at(counts, "malloc_held", t_ns), "that malloc holds (at most)");
+    say_rest(&out, left, &k);
+    mt_report_footer(r, "rss of %s at %s is %s: %s", d->name, mt_human_ns(t_ns, time),
+                     mt_human_bytes(rss_b, rss), out.s);
+    mt_buf_free(&out);
+}
