@@ -15,10 +15,11 @@ enum {
     SETTLED = 2 * FRESH,
     UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
-int64_t mt_watch_clock(void)
+
+int64_t mt_watch_cpu(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
@@ -262,7 +263,7 @@ static bool has_no_new(struct mt_watch *w, int64_t t)
 /* Children of all, and those whose parents have ended: they became ours. */
 static void find_children(struct mt_watch *w, int64_t t)
 {
-    int64_t begun = mt_watch_clock();
+    int64_t begun = mt_watch_cpu();
     w->pids.n = 0;
     w->hidden_now = w->left_out_now = 0;
     for (size_t i = 0; i < w->all.n; i++)
@@ -273,7 +274,7 @@ static void find_children(struct mt_watch *w, int64_t t)
             add(w, w->pids.v[i], t);
     w->hidden_n = w->hidden_now > w->hidden_n ? w->hidden_now : w->hidden_n;
     w->left_out_n = w->left_out_now > w->left_out_n ? w->left_out_now : w->left_out_n;
-    int64_t cost = mt_watch_clock() - begun;
+    int64_t cost = mt_watch_cpu() - begun;
     w->family_ns = t + (cost * SHARE > w->family_step ? cost * SHARE : w->family_step);
 }
 

@@ -6,7 +6,8 @@
 
 #include "lib/record/watch.h"
 
-int64_t mt_watch_clock(void); /* ns */
+/* Processor time of this thread, ns: what a look costs, however long others keep it waiting. */
+int64_t mt_watch_cpu(void);
 
 void mt_watch_tell(struct mt_watch *w, enum mt_seen_kind kind, uint32_t process, int64_t t,
                    int64_t value);

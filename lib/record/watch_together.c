@@ -1,17 +1,8 @@
 #include "lib/record/watch_parts.h"
 
-#include <time.h>
-
 /* What looks at all pages takes such a part of the time, where there are several and with one. */
 enum { PAGES = 300, PAGES_ALONE = 5000 };
 static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
-
-static int64_t cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
-}
 
 static void tell(struct mt_watch *w, int metric, int64_t t, int64_t value)
 {
@@ -84,9 +75,9 @@ static void tell_shares(struct mt_watch *w, int64_t t)
     struct mt_proc_shares sum;
     if (!is_time(w, t))
         return;
-    int64_t begun = cpu_ns();
+    int64_t begun = mt_watch_cpu();
     bool whole = read_shares(w, t, &sum);
-    w->share_cost_ns = cpu_ns() - begun;
+    w->share_cost_ns = mt_watch_cpu() - begun;
     w->share_read_ns = t;
     w->share_ns = t + mt_watch_less(&w->share_n, &w->share_step);
     all->unread |= !whole;

@@ -49,6 +49,13 @@ grep -q "processes · pss, peak 6[01]" out || fail "the picture of all is of som
 if grep -q "process:" out; then fail "a process that has ended has memory"; fi
 grep -q "^process,rss" out || fail "the one that goes on has none"
 
+# A look that is interrupted for long is not a dear one: children are looked for as often.
+if strace -o trace -e trace=openat -e inject=openat:delay_exit=3000 true 2>>err; then
+    strace -o trace -e trace=openat -e inject=openat:delay_exit=3000 \
+        "$MEMTOOL" record --name slow -- sh -c 'sleep 0.3; ./phases malloc 20 wait 400; :' 2>err || fail "exit $?"
+    [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'slow' AND peak_b > 20000000")" = 1 ] || fail "a child was not looked for"
+fi
+
 # One process is no sum.
 "$MEMTOOL" record --name alone -- ./phases malloc 5 wait 300 2>err || fail "exit $?"
 [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'alone'")" = 1 ] || fail "one process is several"

@@ -47,9 +47,13 @@ fi
 hidden() { unshare --mount sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' sh "$@"; }
 # shellcheck disable=SC2086
 if hidden $nobody test ! -e /proc/1 2>>err; then
-    hidden $nobody "$MEMTOOL" record --name hidden -- sh -c './owned malloc 20 wait 600; :' 2>err || fail "exit $?"
-    note hidden | grep -q "the system hides processes, 1 or more" || fail "nothing tells of hidden processes: $(note hidden)"
-    "$MEMTOOL" check hidden --max-peak 1GiB >out 2>>err
+    for i in 1 2 3 4 5; do # a child that is looked at before it becomes another user's is seen on
+        hidden $nobody "$MEMTOOL" record --name "hidden$i" -- sh -c './owned malloc 20 wait 600; :' 2>err || fail "exit $?"
+        hides=$(note "hidden$i" | grep "the system hides processes, 1 or more") && break
+        [ "$(peak "hidden$i")" = 21 ] || fail "nothing tells of hidden processes: $(note "hidden$i")"
+    done
+    [ -n "$hides" ] || fail "no child was hidden"
+    "$MEMTOOL" check "hidden$i" --max-peak 1GiB >out 2>>err
     [ $? = 3 ] || fail "a limit is kept though processes are hidden"
     hidden $nobody "$MEMTOOL" record --pid 1 >out 2>err
     grep -q "hides this process of another user" err || fail "a hidden process"
