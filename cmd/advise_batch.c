@@ -68,6 +68,7 @@ static enum mt_status open_one(struct batches *b, const char *arg, struct mt_err
     if (one->view.has_device)
         return mt_advice_facts_load(&one->view.blocks, &one->view.device, &one->facts, err);
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no memory records", one->view.run.name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "%s", mt_run_how_to_record(&one->view.run));
     return MT_EUSAGE;
 }

@@ -219,6 +219,18 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
     note_same_recording(f, r);
 }
 
+/* The first finding that nobody can tell says why. */
+static void say_inconclusive(const struct mt_findings *f, struct mt_report *r)
+{
+    size_t i = 0;
+    if (f->n_of[MT_CHECK_FAIL] || !f->n_of[MT_CHECK_INCONCLUSIVE])
+        return;
+    while (f->v.v[i].verdict != MT_CHECK_INCONCLUSIVE)
+        i++;
+    mt_report_unanswered(r, mt_report_textf(r, "%s.", text_by(r, mt_finding_text, f, &f->v.v[i])),
+                         "Rows that are inconclusive say what is missing.");
+}
+
 static void machine_report(const struct mt_findings *f, struct mt_report *r)
 {
     mt_report_init(r, "memtool.check", 1);
@@ -228,6 +240,7 @@ static void machine_report(const struct mt_findings *f, struct mt_report *r)
         mt_report_column(r, columns[i], NULL, MT_UNIT_NONE);
     for (size_t i = 0; i < f->v.n; i++)
         add_row(r, f, &f->v.v[i]);
+    say_inconclusive(f, r);
     mt_report_total(r, "passed_n", mt_cell_int(f->n_of[MT_CHECK_PASS]));
     mt_report_total(r, "failed_n", mt_cell_int(f->n_of[MT_CHECK_FAIL]));
     mt_report_total(r, "inconclusive_n", mt_cell_int(f->n_of[MT_CHECK_INCONCLUSIVE]));

@@ -81,7 +81,8 @@ struct mt_cmd {
         *without; /* names of common options it has no use for, blanks between them; such an
                      option is refused, and neither help nor completion shows it. NULL: none */
     /* Returns the process's exit code through *exit_code only for predicates (1, 3); otherwise
-     * leaves it 0. A failure is returned as status with err filled; main prints it and exits 2. */
+     * leaves it 0. A failure is returned as status with err filled; main prints it and exits 2, or
+     * with *exit_code where that is set and nobody can tell (mt_err_cannot_tell). */
     enum mt_status (*run)(const struct mt_args *args, int *exit_code, struct mt_err *err);
 };
 

@@ -337,11 +337,38 @@ void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
     report->title = mt_asprintf("%s · no memory records", run->name);
     report->empty = "nothing to show";
     mt_report_note(report, "%s", mt_run_how_to_record(run));
+    mt_report_unanswered(report,
+                         mt_report_textf(report, "Run '%s' has no memory records.", run->name),
+                         mt_run_how_to_record(run));
+}
+
+void mt_report_unanswered(struct mt_report *report, const char *why, const char *ask_instead)
+{
+    if (wants(MT_FORMAT_JSON))
+        mt_report_cannot_tell(report, why, ask_instead);
+}
+
+enum mt_status mt_show_unanswered(const char *command, const struct mt_err *why, struct mt_err *err)
+{
+    struct mt_report report;
+    char *schema, *sentence;
+    if (!why->cannot_tell || !wants(MT_FORMAT_JSON))
+        return MT_OK;
+    schema = mt_asprintf("memtool.%s", command);
+    sentence = mt_asprintf("%s.", why->what);
+    mt_report_init(&report, schema, 1);
+    mt_report_cannot_tell(&report, sentence, *why->hint ? why->hint : NULL);
+    enum mt_status st = mt_show(&report, err);
+    mt_report_free(&report);
+    free(schema);
+    free(sentence);
+    return st;
 }
 
 enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struct mt_err *err)
 {
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no memory records%s", run->name, so);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "%s", mt_run_how_to_record(run));
     return MT_EUSAGE;
 }

@@ -98,6 +98,12 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
+/* Says in JSON that there is no answer (mt_report_cannot_tell); people have read it above. */
+void mt_report_unanswered(struct mt_report *report, const char *why, const char *ask_instead);
+/* With --format json: the report of a command that failed because of what was recorded
+ * (mt_err_cannot_tell), which says so; else nothing is written. Errors: of mt_show. */
+enum mt_status mt_show_unanswered(const char *command, const struct mt_err *why,
+                                  struct mt_err *err);
 /* The error of a command that needs them; so: ": nothing to draw". Returns MT_EUSAGE. */
 enum mt_status mt_fail_no_memory(const struct mt_run *run, const char *so, struct mt_err *err);
 /* Shows such a report; there is no picture of it. Errors: of mt_show, MT_EUSAGE (--format svg). */

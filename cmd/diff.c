@@ -125,6 +125,9 @@ static enum mt_status judge(const struct comparison *c, struct mt_report *r, int
     MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, &answer, err));
     if (mt_diff_of_processes(&c->live))
         MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, &answer, err));
+    if (answer == MT_DIFF_OPEN)
+        mt_report_unanswered(r, "Whether the new run got worse cannot be told.",
+                             "The notes say of what, and why.");
     *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
     return MT_OK;
 }
@@ -186,6 +189,7 @@ static enum mt_status steps_known(const struct mt_diff_side *s, struct mt_err *e
     if (s->step_n)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--per-step: run '%s' has no steps", s->run.name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "%s", mt_run_how_to_mark(&s->run));
     return MT_EUSAGE;
 }

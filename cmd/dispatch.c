@@ -84,6 +84,9 @@ static enum mt_status run_command(const struct mt_cmd *cmd, int argc, char **arg
         st = mt_settle_format(cmd, err);
         if (st == MT_OK)
             st = cmd->run(&args, code, err);
+        struct mt_err failed = MT_ERR_INIT;
+        if (mt_show_unanswered(cmd->name, err, &failed) != MT_OK)
+            *err = failed;
     }
     free(args.v);
     return st;

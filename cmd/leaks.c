@@ -271,6 +271,18 @@ static void add_rows(struct mt_report *r, const struct mt_leaks *found, int64_t 
     add_kept(r, kept_b, keys);
 }
 
+/* That no leak can be told, for want of steps, which is the first thing to mend. */
+static void say_too_few(struct mt_report *r, const struct mt_allocations *lives)
+{
+    if (!lives->steps.all.n)
+        mt_report_unanswered(r, "Without steps nothing can be called a leak.",
+                             mt_run_how_to_mark(lives->run));
+    else if (too_few_steps(lives))
+        mt_report_unanswered(
+            r, "There are too few steps to detect a leak.",
+            mt_report_textf(r, "Record %d or more, or lower --warmup.", STEPS_ENOUGH));
+}
+
 static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct mt_by *keys,
                            struct mt_leaks_answer *answer, struct mt_err *err)
 {
@@ -284,6 +296,8 @@ static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct 
     add_rows(r, &found, kept_b, keys);
     mt_leaks_answer_all(&found, min_b, answer);
     answer->unknown |= too_few_steps(lives);
+    if (!answer->leaking)
+        say_too_few(r, lives);
     if (lives->steps.all.n && too_few_steps(lives))
         r->empty = "too few steps to detect growth";
     else if (lives->steps.all.n && found.gaps)
@@ -434,10 +448,15 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         if (!processes)
             MT_TRY_OUT(mt_leaks_over_runs(args, &wanted, &report, &answer, err));
     }
+    if (answer.unknown && !answer.leaking)
+        mt_report_unanswered(&report, "No leak is proved, and none can be ruled out.",
+                             "The notes and verdicts say what is missing.");
     MT_TRY_OUT(mt_show(&report, err));
     if (fail)
         *exit_code = answer.leaking ? 1 : answer.unknown ? 3 : 0;
 out:
+    if (fail && err->cannot_tell)
+        *exit_code = 3;
     mt_report_free(&report);
     mt_vec_free(&suppression_files);
     return st;

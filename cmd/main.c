@@ -12,5 +12,7 @@ int main(int argc, char **argv)
     if (mt_dispatch(argc, argv, &code, &err) == MT_OK)
         return code;
     mt_print_error(&err);
+    if (err.cannot_tell && code)
+        return code;
     return err.code == MT_EINTERRUPT ? 130 : 2;
 }

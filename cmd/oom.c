@@ -295,7 +295,21 @@ static void add_columns(struct page *p)
     p->parts[2].columns.v[2].whole = true;
 }
 
-/* That nothing failed is an answer. */
+/* Only PyTorch records what it was refused, and only in a history. */
+static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
+{
+    bool pytorch = run->kind == MT_RUN_TRACE || run->kind == MT_RUN_SNAPSHOT;
+    if (!pytorch)
+        mt_report_cannot_tell(
+            r, mt_report_textf(r, "Run '%s' does not record failed allocations.", run->name),
+            "`memtool peak` shows what held memory when it was highest.");
+    else if (mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY))
+        mt_report_cannot_tell(
+            r, mt_report_textf(r, "Run '%s' has no history, only what was alive.", run->name),
+            "Call torch.cuda.memory._record_memory_history() before the run.");
+}
+
+/* That nothing failed is an answer, of a recording in which it would be. */
 static enum mt_status show_none(struct page *p, struct mt_err *err)
 {
     struct mt_report *r = &p->parts[0];
@@ -303,7 +317,10 @@ static enum mt_status show_none(struct page *p, struct mt_err *err)
     mt_report_init(r, "memtool.oom", 1);
     mt_view_about(&p->v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
     mt_report_columns(r, "section what bytes_b share_pct count_n site fits why");
-    r->title = mt_asprintf("%s · no allocation failed while this was recorded", p->v.run.name);
+    say_unrecorded(&p->v.run, r);
+    r->title = r->cannot_tell.why
+                   ? mt_strdup(p->v.run.name)
+                   : mt_asprintf("%s · no allocation failed while this was recorded", p->v.run.name);
     r->empty = "memtool peak and memtool fragmentation show how near it came";
     return mt_show(r, err);
 }

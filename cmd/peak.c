@@ -200,6 +200,8 @@ static enum mt_status unread_report(struct mt_peak *p, bool peak, struct mt_err 
     p->report->title = title.s;
     p->report->empty = "unknown: the file ends before that";
     p->report->keep_order = true;
+    mt_report_unanswered(p->report, "The file ends before that.",
+                         "Ask for a moment that was read: `memtool info` says how far.");
     mt_report_columns(p->report, peak ? "at_peak_b at_peak_n" : "live_b live_n");
     mt_report_columns(p->report, "largest_b age_ns=OLDEST");
     key_columns(p->report);

@@ -42,6 +42,7 @@ static enum mt_status find_held(struct mt_peak *p, const struct mt_time_arg *m,
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "run '%s' does not say what call paths held before %s", run->name,
             known->all.n ? mt_human_time(run->time_unit, known->all.v[0].t_ns, first) : "its end");
+    mt_err_cannot_tell(err);
     if (known->all.n)
         mt_err_hint(err, "Ask for that moment or a later one: --at %s.",
                     mt_human_time(run->time_unit, known->all.v[0].t_ns, at_first));

@@ -71,6 +71,7 @@ static void step_columns(struct mt_report *r)
 static enum mt_status steps_missing(const struct mt_peak *p, struct mt_err *err)
 {
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", p->view->run.name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "%s", mt_run_how_to_mark(&p->view->run));
     return MT_EUSAGE;
 }

@@ -70,6 +70,7 @@ static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *e
             MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, metrics[i].lacks,
                     v->device.name);
             mt_err_hint(err, "%s", metrics[i].instead);
+            mt_err_cannot_tell(err);
             return MT_EUSAGE;
         }
     MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);

@@ -393,6 +393,7 @@ static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "run '%s', %s: its blocks do not add up to its peak", f->run->name,
             f->device->name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "What a change would save cannot be told from such a recording.");
     return MT_EUSAGE;
 }

@@ -28,6 +28,11 @@ void mt_err_hint(struct mt_err *err, const char *fmt, ...)
     va_end(ap);
 }
 
+void mt_err_cannot_tell(struct mt_err *err)
+{
+    err->cannot_tell = true;
+}
+
 void mt_err_input(struct mt_err *err, const char *input)
 {
     if (!err->input[0])

@@ -7,6 +7,7 @@
 #ifndef MT_ERR_H
 #define MT_ERR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum mt_status {
@@ -28,6 +29,7 @@ struct mt_err {
     int64_t line;    /* 1-based line of that offset, 0 = unknown */
     char what[512];  /* the fact, one sentence without a full stop */
     char hint[512];  /* what was done and what to do, whole sentences; "" if none */
+    bool cannot_tell; /* the question is sound, but what was recorded does not hold the answer */
 };
 
 #define MT_ERR_INIT                                                                                \
@@ -56,6 +58,9 @@ enum mt_status mt_err_set(struct mt_err *err, enum mt_status code, const char *s
 
 /* Adds the hint of a failure just recorded; a hint already there stays. */
 void mt_err_hint(struct mt_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says that a failure just recorded lies in what was recorded (cannot_tell above). */
+void mt_err_cannot_tell(struct mt_err *err);
 
 /* Names the input of a failure just recorded; a name already there stays. */
 void mt_err_input(struct mt_err *err, const char *input);

@@ -21,7 +21,7 @@ enum mt_format {
     MT_FORMAT_TSV,      /* header line; tab, newline, return, backslash in text as \t \n \r \\;
                            unknown is \N, so that PostgreSQL and ClickHouse read it unchanged */
     MT_FORMAT_JSON,     /* one object: schema, version, runs, params, totals, rows, left_out_n,
-                           notes; one row a line */
+                           has_more, notes; one row a line */
     MT_FORMAT_JSONL,    /* the rows alone, each an object on a line of its own */
     MT_FORMAT_MARKDOWN, /* a pipe table with human figures, title above, footer below */
     MT_FORMAT_SVG,      /* a picture, of commands that draw one */

@@ -149,6 +149,8 @@ void mt_render_json(const struct mt_report *r, const struct mt_render *how, FILE
     put_rows(r, &scratch, out);
     struct mt_cell left_out = r->left_out_more ? (struct mt_cell){0} : mt_cell_int(r->left_out_n);
     put(json_cell(&left_out, &scratch), "\"left_out_n\":", ",\n", out);
+    bool more = r->left_out_n || r->left_out_more;
+    fprintf(out, "\"has_more\":%s,\n", more ? "true" : "false");
     cJSON *notes = cJSON_CreateArray();
     for (size_t i = 0; i < r->notes.n; i++)
         cJSON_AddItemToArray(notes, json_text(r->notes.v[i], &scratch));

@@ -159,6 +159,7 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
         MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it %s", run->name, device->name, lack->lacks);
     else
         MT_FAIL(err, MT_EUSAGE, "run '%s' %s", run->name, lack->lacks);
+    mt_err_cannot_tell(err);
     if (lack->instead)
         mt_err_hint(err, "%s", lack->instead);
     else

@@ -78,6 +78,7 @@ enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it does not say of which tensors its memory is",
             run->name, device->name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "Traces of PyTorch 2.1 or later do that are recorded with record_shapes=True. "
                      "Of runs that an older memtool imported, `memtool import --replace FILE` "
                      "imports the trace again.");
@@ -134,6 +135,7 @@ enum mt_status mt_run_has_layers(struct mt_db *db, const struct mt_run *run, boo
 static enum mt_status fail_no_stacks(const struct mt_run *run, const char *what, struct mt_err *err)
 {
     MT_FAIL(err, MT_EUSAGE, "run '%s': its call paths have no %s", run->name, what);
+    mt_err_cannot_tell(err);
     mt_err_hint(err,
                 run->kind == MT_RUN_TRACE
                     ? "Traces have them that are recorded with with_stack=True. --by site has "

@@ -96,6 +96,7 @@ static enum mt_status no_steps(const struct mt_run *run, const struct mt_steps *
         return MT_EUSAGE;
     }
     MT_FAIL(err, MT_EUSAGE, "run '%s' has no steps", run->name);
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "%s", mt_run_how_to_mark(run));
     return MT_EUSAGE;
 }
@@ -147,6 +148,7 @@ static enum mt_status find_mark(const char *text, const struct mt_run *run,
         }
     if (!steps->marks.n) {
         MT_FAIL(err, MT_EUSAGE, "run '%s' has no marks", run->name);
+        mt_err_cannot_tell(err);
         mt_err_hint(err, "A program that `memtool record` runs makes one by writing "
                          "\"memtool:mark TEXT\" to the descriptor MEMTOOL_FD.");
         return MT_EUSAGE;

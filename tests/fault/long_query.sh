@@ -46,6 +46,7 @@ grep -q '^perhaps more rows; the search for them was given up\. --limit 0 waits 
     fail "endless without a row: what is left out: $(tail -n 1 out)"
 ended "$endless" --limit 3 --format json
 grep -q '^"left_out_n":null,$' out || fail "endless, json: $(grep left out)"
+grep -q '^"has_more":true,$' out || fail "endless, json: $(grep has_more out)"
 ended "$endless" --limit 3 --format csv
 grep -q '^note: at least' err || fail "endless, csv: $(cat err)"
 ended "$endless" --limit 20000 --format tsv

@@ -338,6 +338,7 @@ static const struct render_row render_rows[] = {
      "\"node_id\":9}\n"
      "],\n"
      "\"left_out_n\":67,\n"
+     "\"has_more\":true,\n"
      "\"notes\":[\"113 records lie outside every op\"]}\n"},
     {"json: hostile names",
      build_hostile,
@@ -359,6 +360,7 @@ static const struct render_row render_rows[] = {
      "{\"name\":\"Gr\u00f6\u00dfe \u4e2d\",\"net_b\":9}\n"
      "],\n"
      "\"left_out_n\":0,\n"
+     "\"has_more\":false,\n"
      "\"notes\":[\"note \\\"\\u001b\\u00fe\\\"\"]}\n"},
     {"json: extreme figures",
      build_extremes,
@@ -378,6 +380,7 @@ static const struct render_row render_rows[] = {
      "{\"b\":1536.4,\"n\":2.5,\"id\":null,\"real\":null}\n"
      "],\n"
      "\"left_out_n\":0,\n"
+     "\"has_more\":false,\n"
      "\"notes\":[]}\n"},
     {"json: empty",
      build_empty,
@@ -388,6 +391,7 @@ static const struct render_row render_rows[] = {
      "\"totals\":{},\n"
      "\"rows\":[],\n"
      "\"left_out_n\":0,\n"
+     "\"has_more\":false,\n"
      "\"notes\":[]}\n"},
     {"json: a hostile key",
      build_lone_unknown,
@@ -401,6 +405,7 @@ static const struct render_row render_rows[] = {
      "{\"bad\\\\xff\\\"key\\\"\":\"\"}\n"
      "],\n"
      "\"left_out_n\":0,\n"
+     "\"has_more\":false,\n"
      "\"notes\":[]}\n"},
     {"markdown",
      build_table,
