@@ -40,6 +40,7 @@ LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread
 
 SQL  := $(sort $(wildcard queries/*.sql))
 SKILL := $(wildcard docs/skill/memtool/SKILL.md)
+SCHEMAS := $(wildcard docs/schema/*.json)
 ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html) $(SKILL))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
@@ -68,6 +69,7 @@ LIBDIR   := $(DESTDIR)$(PREFIX)/lib/memtool
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 DATADIR  := $(DESTDIR)$(PREFIX)/share/memtool
 SKILLDIR := $(DATADIR)/skill/memtool
+SCHEMADIR := $(DATADIR)/schema
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/memtool
 ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
@@ -136,6 +138,7 @@ install: $(B)/memtool $(SUPPORT) $(MAN) $(REFERENCES) $(COMPLETIONS) ## install 
 	$(if $(filter %.py,$(SUPPORT)),install -Dm644 -t "$(LIBDIR)/torch" $(filter %.py,$(SUPPORT)))
 	$(if $(filter %.so,$(SUPPORT)),install -D $(B)/support/malloc.so "$(LIBDIR)/malloc.so")
 	install -Dm644 -t "$(MANDIR)" $(MAN)
+	$(if $(SCHEMAS),install -Dm644 -t "$(SCHEMADIR)" $(SCHEMAS))
 	$(if $(SKILL),install -Dm644 $(SKILL) "$(SKILLDIR)/SKILL.md")
 	$(if $(REFERENCES),install -Dm644 -t "$(SKILLDIR)/references" $(REFERENCES))
 	install -Dm644 $(B)/completion/bash "$(BASH_COMPLETION)"

@@ -318,9 +318,9 @@ static enum mt_status show_none(struct page *p, struct mt_err *err)
     mt_view_about(&p->v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
     mt_report_columns(r, "section what bytes_b share_pct count_n site fits why");
     say_unrecorded(&p->v.run, r);
-    r->title = r->cannot_tell.why
-                   ? mt_strdup(p->v.run.name)
-                   : mt_asprintf("%s · no allocation failed while this was recorded", p->v.run.name);
+    r->title = r->cannot_tell.why ? mt_strdup(p->v.run.name)
+                                  : mt_asprintf("%s · no allocation failed while this was recorded",
+                                                p->v.run.name);
     r->empty = "memtool peak and memtool fragmentation show how near it came";
     return mt_show(r, err);
 }

@@ -344,8 +344,9 @@ static unsigned need_of_times(const struct mt_run_device *d)
     if (mt_device_is_process(d))
         return (from || to || step || at.n ? MT_KNOWS_LEVEL : 0) | (step ? MT_KNOWS_STEPS : 0);
     unsigned need = from || to ? MT_KNOWS_MOMENTS : step ? MT_KNOWS_STEPS : 0;
+    unsigned at_peak = mt_device_knows(d, MT_KNOWS_MOMENTS) ? 0 : MT_KNOWS_AT_PEAK;
     for (size_t i = 0; i < at.n; i++)
-        need |= strcmp(at.v[i], "@peak") == 0  ? MT_KNOWS_PEAK
+        need |= strcmp(at.v[i], "@peak") == 0  ? MT_KNOWS_PEAK | at_peak
                 : strcmp(at.v[i], "@end") == 0 ? MT_KNOWS_AT_END
                                                : MT_KNOWS_MOMENTS;
     return need;

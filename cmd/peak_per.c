@@ -139,6 +139,9 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
     p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran",
                                    p->view->run.name, p->view->device.shown);
     const struct mt_sort sort = {"rise_b", true, NULL, false};
+    if (!p->report->rows.n && mt_run_is_snapshot(&p->view->run))
+        mt_report_cannot_tell(p->report, "Allocator snapshots have no operators.",
+                              "`memtool peak --by site` shows what held memory.");
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "rise_b", err));
     mt_rows_footer(rows, p->report, NULL, "");

@@ -23,12 +23,12 @@ enum mt_status {
 struct mt_err {
     enum mt_status code; /* MT_OK until the first failure */
     const char *src_file;
-    int src_line;    /* where in memtool; shown with --verbose only */
-    char input[256]; /* file or database the error is about; "" if none */
-    int64_t offset;  /* byte offset in the decompressed input, -1 = unknown */
-    int64_t line;    /* 1-based line of that offset, 0 = unknown */
-    char what[512];  /* the fact, one sentence without a full stop */
-    char hint[512];  /* what was done and what to do, whole sentences; "" if none */
+    int src_line;     /* where in memtool; shown with --verbose only */
+    char input[256];  /* file or database the error is about; "" if none */
+    int64_t offset;   /* byte offset in the decompressed input, -1 = unknown */
+    int64_t line;     /* 1-based line of that offset, 0 = unknown */
+    char what[512];   /* the fact, one sentence without a full stop */
+    char hint[512];   /* what was done and what to do, whole sentences; "" if none */
     bool cannot_tell; /* the question is sound, but what was recorded does not hold the answer */
 };
 

@@ -140,6 +140,9 @@ def moments(run, device):
     if device["knows"] & (OPS | BLOCKS) or device["type"] == PROCESS:
         return
     for named, need, of_device in (("@peak", PEAK, "peak_b"), ("@end", AT_END, "at_end_b")):
+        if named == "@peak" and device["knows"] & PEAK and not device["knows"] & (AT_PEAK | MOMENTS):
+            refuses(run, "peak", run, "--at", named)  # how high it was is known, not of what
+            continue
         answer = m.json("peak", run, "--at", named, "--limit", "0") if device["knows"] & need else None
         if answer and device["knows"] & AT_PEAK | (need & AT_END):
             live = mt.total(answer["rows"], "live_b") if answer["rows"] else 0
