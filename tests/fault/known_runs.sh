@@ -49,7 +49,7 @@ is 'exit code of a regression' 1 $?
 is 'exit code of a leak' 1 $?
 
 # A line that keeps what another op returns in every step: each of five ops leaves 512 B in every fifth.
-LINES=$(dirname "$(dirname "$DATA")")/lines
+LINES=$(dirname "$SAMPLES")/tests/recordings/lines
 for run in turns turns_kept_two; do
     "$MEMTOOL" import "$LINES/$run.json.zst" --db t.db --name $run >/dev/null || fails=$((fails + 1))
 done
