@@ -21,6 +21,9 @@ static const struct look {
      4, "a program, not a recording", ""},
     {"\x89PNG", 4, "a picture", ""},
     {"%PDF", 4, "a PDF document", ""},
+    {"\x1f\x8b", 2, "a gzip file that is compressed once more", "Unpack it once first."},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file that is compressed once more", "Unpack it once first."},
+    {"\x04\x22\x4d\x18", 4, "an LZ4 file that is compressed once more", "Unpack it once first."},
     {"<", 1, "HTML or XML", "Save the trace itself (trace.json), not the page that shows it."},
 };
 
@@ -36,7 +39,7 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
         return MT_EINPUT;
     }
     size_t skip = 0;
-    while (skip < n && (unsigned char)head[skip] <= ' ' && head[skip])
+    while (skip < n && head[skip] && strchr(" \t\r\n", head[skip]))
         skip++;
     for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
         if (n - skip >= looks[i].n && memcmp(head + skip, looks[i].magic, looks[i].n) == 0) {
