@@ -16,13 +16,18 @@ static void describe_figure(struct mt_buf *out, const char *name, int64_t bytes)
 }
 
 /* A moment of the run, in its unit. */
-static void add_time(struct mt_buf *out, const struct mt_recording *r, int64_t t)
+static void add_moment(struct mt_buf *out, const struct mt_recording *r, int64_t t)
 {
-    char text[MT_HUMAN_MAX];
-    if (strcmp(r->time_unit, "ns") == 0)
-        mt_buf_adds(out, mt_human_ns(t, text));
-    else
-        mt_buf_addf(out, "%s %s", mt_human_count(t, text), r->time_unit);
+    char text[MT_HUMAN_LONG];
+    mt_buf_adds(out, mt_human_time(r->time_unit, t, text));
+}
+
+/* Over what time; of one that counts samples, their number says it. */
+static void add_span(struct mt_buf *out, const struct mt_recording *r)
+{
+    char text[MT_HUMAN_LONG];
+    if (r->time_unit && strcmp(r->time_unit, "samples") != 0 && r->end_ns > r->start_ns)
+        mt_buf_addf(out, " over %s", mt_human_span(r->time_unit, r->end_ns - r->start_ns, text));
 }
 
 static void describe_device(struct mt_buf *out, const struct mt_recording *r,
@@ -41,7 +46,7 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
                 peak ? mt_human_bytes(d->peak_b, p) : "unknown");
     if (d->peak_record != SIZE_MAX && r->time_unit) {
         mt_buf_adds(out, " at ");
-        add_time(out, r, d->peak_ns - r->start_ns);
+        add_moment(out, r, d->peak_ns - r->start_ns);
     }
     if (d->start_b && r->kind != MT_RUN_PROCESS)
         mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, p));
@@ -98,10 +103,7 @@ static void describe_heap(struct mt_buf *out, const struct mt_recording *r, cons
         mt_buf_adds(out, "sums of bytes, no counts of blocks");
     if (d && d->freed_n != MT_UNKNOWN)
         mt_buf_addf(out, ", %s", mt_human_plural(d->freed_n, "free", frees));
-    if (r->time_unit && r->end_ns > r->start_ns) {
-        mt_buf_adds(out, " over ");
-        add_time(out, r, r->end_ns - r->start_ns);
-    }
+    add_span(out, r);
     mt_buf_addc(out, '\n');
 }
 
@@ -115,10 +117,7 @@ static void describe_processes(struct mt_buf *out, const struct mt_recording *r,
         mt_buf_addf(out, ", %s", mt_human_plural((int64_t)r->steps.n, "step", samples));
     mt_buf_adds(out, "\n  ");
     mt_buf_adds(out, mt_human_plural((int64_t)r->event_n, "sample", samples));
-    if (r->end_ns > r->start_ns) {
-        mt_buf_adds(out, " over ");
-        add_time(out, r, r->end_ns - r->start_ns);
-    }
+    add_span(out, r);
     mt_buf_addc(out, '\n');
 }
 

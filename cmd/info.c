@@ -81,6 +81,17 @@ static void put_time(struct mt_report *r, const struct mt_run *run, const char *
         put_figure(r, of, what, machine, t);
 }
 
+/* How long the run is: the same. */
+static void put_span(struct mt_report *r, const struct mt_run *run, const char *what,
+                     const char *machine)
+{
+    char text[MT_HUMAN_LONG];
+    if (mt_people_read() && *run->time_unit)
+        put_text(r, what, mt_report_text(r, mt_human_span(run->time_unit, run->dur_ns, text)));
+    else
+        put_figure(r, NULL, what, machine, *run->time_unit ? run->dur_ns : MT_UNKNOWN);
+}
+
 /* What the recorder itself counted. */
 static enum mt_status put_totals(struct mt_report *r, struct mt_db *db,
                                  const struct mt_run_device *d, struct mt_err *err)
@@ -321,7 +332,7 @@ static enum mt_status put_run(struct mt_report *r, const struct mt_view *v, stru
     put_text(r, "name", run->name);
     put_text(r, "source", run->source);
     put_text(r, "format", run->format);
-    put_time(r, run, NULL, "duration", "duration_ns", *run->time_unit ? run->dur_ns : MT_UNKNOWN);
+    put_span(r, run, "duration", "duration_ns");
     if (strcmp(run->time_unit, "ns") != 0)
         put_text(r, mt_people_read() ? "time unit" : "time_unit",
                  *run->time_unit ? run->time_unit : NULL);

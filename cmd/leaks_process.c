@@ -47,18 +47,10 @@ struct judged {
     unsigned gaps;
     bool has_unit[MT_PER_EVENT + 1]; /* of some process, growth is by that */
     int64_t left_out_n;              /* processes that are not seen to grow */
+    bool may_grow;                   /* one does, or perhaps */
     bool timed;
     bool asked_malloc; /* of some process it is known what malloc has */
 };
-
-/* Times that are none stand with their unit, for people. */
-static struct mt_cell when(const struct judged *j, int64_t t)
-{
-    char text[MT_HUMAN_LONG];
-    if (j->timed || !mt_people_read())
-        return mt_cell_int(t);
-    return mt_cell_text(mt_report_text(j->r, mt_human_time(j->v->run.time_unit, t, text)));
-}
 
 static void add_columns(struct mt_report *r)
 {
@@ -127,8 +119,8 @@ static void add_process(struct judged *j, const struct found *f)
         row->cells[PARTS] = mt_cell_int(g->part_n);
     }
     if (g->to_ns > g->from_ns && f->p.part != MT_PART_NONE) {
-        row->cells[FROM] = when(j, g->from_ns);
-        row->cells[TO] = when(j, g->to_ns);
+        row->cells[FROM] = mt_cell_int(g->from_ns);
+        row->cells[TO] = mt_cell_int(g->to_ns);
         row->cells[LOOKS] = mt_cell_int(g->look_n);
     }
 }
@@ -157,7 +149,7 @@ static void add_jump(struct judged *j, const struct found *f, const struct mt_ju
     row->cells[DEVICE] = mt_cell_text(mt_report_text(j->r, f->device->name));
     row->cells[VERDICT] = mt_cell_text(jump->kind == MT_SPIKE ? "spike" : "jump");
     row->cells[BY] = mt_cell_int(jump->bytes);
-    row->cells[AT] = when(j, jump->t_ns);
+    row->cells[AT] = mt_cell_int(jump->t_ns);
 }
 
 static int size_cmp(const void *a, const void *b)
@@ -172,9 +164,26 @@ static int time_cmp(const void *a, const void *b)
     return x->t_ns != y->t_ns ? (x->t_ns < y->t_ns ? -1 : 1) : (int)x->kind - (int)y->kind;
 }
 
+/* Programs load what they need, and are warm after that: that is no news. */
+static void leave_out_warm_up(struct judged *j, struct found *f)
+{
+    size_t kept = 0, n = f->jumps.all.n;
+    for (size_t i = 0; i < n; i++)
+        if (f->jumps.all.v[i].t_ns >= f->p.growth.from_ns)
+            f->jumps.all.v[kept++] = f->jumps.all.v[i];
+    f->jumps.all.n = kept;
+    if (kept < n)
+        mt_report_footer(j->r,
+                         "%s: %zu of %zu jumps and spikes came in the warm-up, and are left out; "
+                         "--all lists them",
+                         f->device->name, n - kept, n);
+}
+
 /* The largest, in their order in time. */
 static void add_jumps(struct judged *j, struct found *f)
 {
+    if (mt_people_read() && !j->wanted->all && f->p.growth.known)
+        leave_out_warm_up(j, f);
     size_t n = f->jumps.all.n, shown = n;
     if (!n)
         return;
@@ -314,9 +323,20 @@ static void add(struct judged *j, struct found *f, bool first)
         j->left_out_n++;
         return;
     }
+    enum mt_growth_verdict verdict = f->p.growth.verdict;
+    j->may_grow |= verdict == MT_GROWTH_GROWS || verdict == MT_GROWTH_UNKNOWN;
     add_process(j, f);
     add_causes(j, f);
     add_jumps(j, f);
+}
+
+/* Where to look next. */
+static void point_to_parts(struct mt_report *r, const char *run)
+{
+    struct mt_buf name = {0};
+    mt_shell_word(&name, run);
+    mt_report_footer(r, "`memtool memory %s` shows what the rss consists of.", name.s);
+    mt_buf_free(&name);
 }
 
 static void explain(struct judged *j)
@@ -326,6 +346,8 @@ static void explain(struct judged *j)
         mt_report_footer(j->r, "%s that %s not seen to grow; --all lists them",
                          mt_human_plural(j->left_out_n, "other process", processes),
                          j->left_out_n == 1 ? "is" : "are");
+    if (j->may_grow)
+        point_to_parts(j->r, j->v->run.name);
     if (j->gaps)
         mt_report_note(j->r, "%s %s: that nothing grows in what is known is no answer.",
                        j->v->run.name, mt_gaps_text(j->gaps));

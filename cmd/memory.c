@@ -94,6 +94,15 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     mt_report_param(r, "step", mt_cell_text(step));
 }
 
+/* Where to look next. */
+static void point_to_growth(struct mt_report *r, const struct mt_run *run)
+{
+    struct mt_buf name = {0};
+    mt_shell_word(&name, run->name);
+    mt_report_footer(r, "`memtool leaks %s` says whether it grows.", name.s);
+    mt_buf_free(&name);
+}
+
 /* People look for torch.cuda.max_memory_allocated(). */
 static void explain(struct mt_report *r, const struct mt_run *run)
 {
@@ -121,8 +130,8 @@ static void explain(struct mt_report *r, const struct mt_run *run)
 
 static void add_columns(struct mt_report *r, bool process)
 {
-    if (at.n || per) {
-        mt_memory_process_columns(r, at.n, per);
+    if (at.n) {
+        mt_memory_process_columns(r, at.n);
         return;
     }
     r->keep_order = true;
@@ -134,7 +143,7 @@ static void add_columns(struct mt_report *r, bool process)
     }
     if (process) {
         r->columns.v[2].title = "LAST"; /* it may have ended long ago */
-        mt_memory_process_columns(r, 0, false);
+        mt_memory_process_columns(r, 0);
     }
 }
 
@@ -186,7 +195,10 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
 {
     struct mt_window w;
     MT_TRY(check_asked(v, err));
-    add_columns(r, v->run.kind == MT_RUN_PROCESS);
+    if (per)
+        MT_TRY(mt_memory_step_columns(r, v, err));
+    else
+        add_columns(r, v->run.kind == MT_RUN_PROCESS);
     describe(r, &v->run);
     MT_TRY(mt_view_note_steps(v, step, r, err));
     MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
@@ -194,7 +206,9 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     if (v->run.kind == MT_RUN_PROCESS)
         MT_TRY(mt_view_note_traces(v, r, err));
     mt_report_unread(r, &v->run, last_ns);
-    if (r->rows.n)
+    if (r->rows.n && v->run.kind == MT_RUN_PROCESS && !at.n)
+        point_to_growth(r, &v->run);
+    else if (r->rows.n)
         explain(r, &v->run);
     else
         mt_report_no_memory(r, &v->run);

@@ -5,6 +5,9 @@
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
+#include "lib/usage/sample_series.h"
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOMENTS = 2 };
@@ -14,14 +17,59 @@ static struct mt_cell cell(int64_t bytes)
     return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
 }
 
-void mt_memory_process_columns(struct mt_report *r, size_t at_n, bool per_step)
+/* Whether a log told a figure of its own, such as what its program says of PyTorch. */
+static bool is_own(const char *metric)
+{
+    for (int i = 0; i < MT_METRIC_N; i++)
+        if (strcmp(mt_metric_names[i], metric) == 0)
+            return i == MT_METRIC_PEAK_RSS;
+    return strcmp(metric, MT_COUNTED_PYTORCH) != 0 && strcmp(metric, MT_COUNTED_REST) != 0;
+}
+
+static const char *own_column(struct mt_report *r, const char *metric)
+{
+    return mt_report_textf(r, "%s_b", metric);
+}
+
+static enum mt_status add_own_columns(struct mt_report *r, const struct mt_view *v,
+                                      const struct mt_run_device *d, struct mt_err *err)
+{
+    const struct mt_samples *all;
+    MT_TRY(mt_sample_series_load(v->db, v->run.id, d->id, &all, err));
+    for (const struct mt_sample_series *s = mt_sample_first(all, MT_SAMPLE_VALUES, d->id); s;
+         s = mt_sample_next(all, s)) {
+        const char *name = own_column(r, s->name);
+        if (!is_own(s->name) || mt_report_find_column(r, name) >= 0)
+            continue;
+        char *title = mt_strdup(s->name);
+        for (char *c = title; *c; c++)
+            *c = *c == '_' ? ' ' : (char)toupper((unsigned char)*c);
+        mt_report_column(r, name, mt_report_text(r, title), MT_UNIT_BYTES);
+        free(title);
+    }
+    return MT_OK;
+}
+
+enum mt_status mt_memory_step_columns(struct mt_report *r, const struct mt_view *v,
+                                      struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    r->keep_order = true;
+    mt_report_columns(r, "step start_ns end_b=RSS peak_b=MOST pytorch_last_b=PYTORCH "
+                         "pytorch_max_b=MOST");
+    enum mt_status st = v->has_device ? add_own_columns(r, v, &v->device, err)
+                                      : mt_run_devices(v->db, &v->run, &all, &n, err);
+    for (size_t i = 0; i < n && st == MT_OK; i++)
+        st = add_own_columns(r, v, &all[i], err);
+    free(all);
+    mt_report_columns(r, "device");
+    return st;
+}
+
+void mt_memory_process_columns(struct mt_report *r, size_t at_n)
 {
     r->keep_order = true;
-    if (per_step) {
-        mt_report_columns(r, "step start_ns end_b=RSS peak_b=MOST pytorch_last_b=PYTORCH "
-                             "pytorch_max_b=MOST device");
-        return;
-    }
     if (!at_n) {
         mt_report_column(r, "at_peak_b", "AT PEAK RSS", MT_UNIT_BYTES);
         return;
@@ -187,6 +235,20 @@ static const struct mt_counted *pytorch_of(const struct mt_process_counts *count
     return NULL;
 }
 
+/* What a log told of itself, by its last word in the step. */
+static void own_cells(struct mt_report *r, const struct mt_process_counts *counts,
+                      const struct mt_window *w, struct mt_cell *cells)
+{
+    for (size_t i = 1; i < counts->all.n; i++) {
+        const struct mt_counted *c = &counts->all.v[i];
+        int64_t most_b, last_b;
+        if (!is_own(c->metric))
+            continue;
+        mt_process_counted_within(counts, c, w, &most_b, &last_b);
+        cells[mt_report_find_column(r, own_column(r, c->metric))] = cell(last_b);
+    }
+}
+
 static void step_rows(struct mt_report *r, const struct mt_run_device *d,
                       const struct mt_steps *steps, const struct mt_process_counts *counts)
 {
@@ -205,7 +267,8 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
         cells[3] = cell(rss[0]);
         cells[4] = cell(own[1]);
         cells[5] = cell(own[0]);
-        cells[6] = mt_cell_text(mt_report_text(r, d->name));
+        own_cells(r, counts, &w, cells);
+        cells[r->columns.n - 1] = mt_cell_text(mt_report_text(r, d->name));
     }
 }
 

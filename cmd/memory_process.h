@@ -17,7 +17,11 @@ struct mt_memory_asked {
 };
 
 /* Its columns; of a window those behind the ones that all devices have. */
-void mt_memory_process_columns(struct mt_report *r, size_t at_n, bool per_step);
+void mt_memory_process_columns(struct mt_report *r, size_t at_n);
+/* Those of each step, one of them for each figure that a log tells of its program. Errors: MT_EDB.
+ */
+enum mt_status mt_memory_step_columns(struct mt_report *r, const struct mt_view *v,
+                                      struct mt_err *err);
 /* A row for each figure of the device. Errors: MT_EUSAGE: no such moment, or the run does not know
  * enough; MT_EDB. */
 enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,

@@ -280,7 +280,7 @@ void mt_page_header(struct mt_page_made *p, struct mt_buf *out)
     if (v->blocks.steps.all.n)
         add_fact(out, mt_human_plural((int64_t)v->blocks.steps.all.n, "step", text));
     if (v->run.dur_ns > 0)
-        add_fact(out, mt_human_time(v->run.time_unit, v->run.dur_ns, text));
+        add_fact(out, mt_human_span(v->run.time_unit, v->run.dur_ns, text));
     if (v->run.op_n)
         add_fact(out, mt_human_plural(v->run.op_n, "op", text));
     mt_buf_adds(out, "</ul>\n");

@@ -142,7 +142,7 @@ static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "the window begins after the end of run '%s'", t->view->run.name);
     mt_err_hint(err, "It lasts %s.",
-                mt_human_time(t->view->run.time_unit, t->view->run.dur_ns, dur));
+                mt_human_span(t->view->run.time_unit, t->view->run.dur_ns, dur));
     return MT_EUSAGE;
 }
 

@@ -439,7 +439,7 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
     if (rec->steps.n)
         rec->steps.v[rec->steps.n - 1].end_ns = now(r);
     rec->step_marker = rec->steps.n ? "lines" : NULL;
-    rec->time_unit = "events";
+    rec->time_unit = "samples";
     if (r->timed)
         mt_text_clock_end(&r->clock, rec);
     if (r->event_n == 1 && !rec->steps.n) {

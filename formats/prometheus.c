@@ -308,7 +308,7 @@ enum mt_status mt_prometheus_close(struct mt_prometheus *p, bool zoned, struct m
             placed = true;
             first = p->values.v[i].t_ns;
         }
-    p->rec->time_unit = placed ? "ns" : "events";
+    p->rec->time_unit = placed ? "ns" : "samples";
     p->rec->base_ns = placed && zoned ? first : 0;
     for (size_t i = 0; i < p->values.n; i++) {
         const struct mt_prometheus_value *v = &p->values.v[i];

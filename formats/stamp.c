@@ -161,6 +161,6 @@ void mt_stamps_round(struct mt_stamps *st)
 
 void mt_stamps_end(const struct mt_stamps *st, struct mt_recording *rec)
 {
-    rec->time_unit = st->any ? "ns" : "events";
+    rec->time_unit = st->any ? "ns" : "samples";
     rec->base_ns = st->any && st->zoned ? st->first_ns : 0;
 }

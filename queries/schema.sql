@@ -24,7 +24,7 @@ CREATE TABLE run (
   alloc_first INTEGER NOT NULL,
   node_first INTEGER NOT NULL,
   kind INTEGER NOT NULL,           -- 0 trace of a profiler, 1 snapshot of an allocator, 2 heap log, 3 process
-  time_unit TEXT,                  -- what its times count: 'ns', 'instructions', 'bytes', 'events', 'dumps'; columns that end
+  time_unit TEXT,                  -- what its times count: 'ns', 'instructions', 'bytes', 'events', 'samples', 'dumps'; columns that end
                                    -- in _ns count that. NULL: it knows no time
   resolution_ns INTEGER            -- times are known to that, in their unit; NULL: the format does not say
 );

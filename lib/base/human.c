@@ -276,10 +276,13 @@ static bool no_factor(const char *unit, uint64_t *factor)
     return !*unit;
 }
 
-/* "1,200 instructions", "1200" */
+/* "1,200 instructions", "1200"; of samples also "sample 12" */
 static bool parse_count(const char *unit, const char *text, int64_t *out)
 {
+    static const char one[] = "sample ";
     char digits[MT_HUMAN_MAX];
+    if (strcmp(unit, "samples") == 0 && strncmp(text, one, sizeof one - 1) == 0)
+        return parse_count("", text + sizeof one - 1, out);
     size_t n = strlen(text), unit_n = strlen(unit), kept = 0;
     if (n >= unit_n && strcmp(text + n - unit_n, unit) == 0) {
         n -= unit_n;

@@ -25,8 +25,11 @@ const char *mt_human_bytes_round(int64_t bytes, char out[MT_HUMAN_MAX]);
 
 /* 0 ns, 640 ns, 2.233 us, 165.7 ms, 12.35 s: same rules. */
 const char *mt_human_ns(int64_t ns, char out[MT_HUMAN_MAX]);
-/* A time in that unit: "ns" as above, of others "1,234 instructions"; "" or NULL: no unit. */
+/* A moment in that unit: "ns" as above, "sample 11" of samples, of others "1,234 instructions"; ""
+ * or NULL: no unit. */
 const char *mt_human_time(const char *unit, int64_t t, char out[MT_HUMAN_LONG]);
+/* How long: the same, but "11 samples". */
+const char *mt_human_span(const char *unit, int64_t t, char out[MT_HUMAN_LONG]);
 
 /* 1,204 with thousands separators; sign kept. */
 const char *mt_human_count(int64_t n, char out[MT_HUMAN_MAX]);

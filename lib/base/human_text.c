@@ -336,6 +336,15 @@ int mt_edit_distance(const char *a, const char *b)
 
 const char *mt_human_time(const char *unit, int64_t t, char out[MT_HUMAN_LONG])
 {
+    char number[MT_HUMAN_MAX];
+    if (!unit || strcmp(unit, "samples") != 0)
+        return mt_human_span(unit, t, out);
+    snprintf(out, MT_HUMAN_LONG, "sample %s", mt_human_count(t, number));
+    return out;
+}
+
+const char *mt_human_span(const char *unit, int64_t t, char out[MT_HUMAN_LONG])
+{
     char text[MT_HUMAN_MAX];
     bool ns = unit && strcmp(unit, "ns") == 0;
     if (ns)

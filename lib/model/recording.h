@@ -347,7 +347,7 @@ struct mt_recording {
     bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
     bool library_sites;       /* asked for: lines of Python libraries are sites as the user's are */
     const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
-                                 events; NULL = the recording knows no time */
+                                 events, samples; NULL = the recording knows no time */
     int64_t resolution_ns;    /* times are known to that, in their unit; 0 = not said */
     bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
                                  in order of time and paired: mate is set */

@@ -19,6 +19,7 @@ var memtool = (function () {
   }
   function size(b) { return scaled(b, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]); }
   function time(t, unit) {
+    if (unit === "samples") return "sample " + grouped(t);
     if (unit && unit !== "ns") return grouped(t) + " " + unit;
     if (t >= 1e9) return four(t / 1e9) + " s";
     return scaled(t, 1000, ["ns", "us", "ms"]);

@@ -99,26 +99,28 @@ void mt_render_raw(struct mt_buf *out, const struct mt_cell *cell)
     }
 }
 
-static void add_integer(struct mt_buf *out, int64_t i, enum mt_unit unit)
+static void add_integer(struct mt_buf *out, int64_t i, const struct mt_column *column)
 {
-    char text[MT_HUMAN_MAX];
+    char text[MT_HUMAN_LONG];
+    enum mt_unit unit = column->unit;
     if (unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE)
         mt_buf_adds(out, mt_human_bytes(i, text));
     else if (unit == MT_UNIT_NS)
-        mt_buf_adds(out, mt_human_ns(i, text));
+        mt_buf_adds(out, mt_human_time(column->time_unit ? column->time_unit : "ns", i, text));
     else if (unit == MT_UNIT_COUNT)
         mt_buf_adds(out, mt_human_count(i, text));
     else
         mt_buf_addf(out, "%" PRId64, i);
 }
 
-static void add_real(struct mt_buf *out, double v, enum mt_unit unit)
+static void add_real(struct mt_buf *out, double v, const struct mt_column *column)
 {
+    enum mt_unit unit = column->unit;
     char text[MT_HUMAN_MAX];
     bool whole =
         unit == MT_UNIT_BYTES || unit == MT_UNIT_CHANGE || unit == MT_UNIT_NS || fabs(v) >= 1000;
     if (whole && fabs(v) < 0x1p63)
-        add_integer(out, llround(v), unit);
+        add_integer(out, llround(v), column);
     else
         mt_buf_adds(out, mt_human_number(v, text));
 }
@@ -156,9 +158,9 @@ void mt_render_cell(struct mt_buf *out, const struct mt_cell *cell, const struct
     if (raw)
         mt_render_raw(out, cell);
     else if (cell->kind == MT_CELL_INT)
-        add_integer(out, cell->i, unit);
+        add_integer(out, cell->i, column);
     else
-        add_real(out, cell->r, unit);
+        add_real(out, cell->r, column);
 }
 
 void mt_render_words(struct mt_buf *out, const char *s, bool ascii)

@@ -45,9 +45,11 @@ static void add_head(struct mt_buf *out, const struct mt_report *r, const struct
 }
 
 /* Of figures the exact one: "12,656,896 B". */
-static void add_exact(struct mt_buf *out, const struct mt_cell *cell, enum mt_unit unit)
+static void add_exact(struct mt_buf *out, const struct mt_cell *cell,
+                      const struct mt_column *column)
 {
     char text[MT_HUMAN_MAX];
+    enum mt_unit unit = column->unit;
     if (cell->kind == MT_CELL_TEXT || mt_render_unknown(cell))
         return;
     mt_buf_adds(out, " data-v=\"");
@@ -55,7 +57,9 @@ static void add_exact(struct mt_buf *out, const struct mt_cell *cell, enum mt_un
     mt_buf_addc(out, '"');
     if (cell->kind == MT_CELL_INT && (is_bytes(unit) || unit == MT_UNIT_NS))
         mt_buf_addf(out, " title=\"%s %s\"", mt_human_count(cell->i, text),
-                    is_bytes(unit) ? "B" : "ns");
+                    is_bytes(unit)      ? "B"
+                    : column->time_unit ? column->time_unit
+                                        : "ns");
 }
 
 /* Largest magnitude of the column that bars are drawn of. */
@@ -86,7 +90,7 @@ static void add_cell(struct mt_buf *out, const struct mt_row *row, const struct 
     const struct mt_cell *cell = &row->cells[shown->index];
     struct mt_buf text = {0};
     mt_buf_addf(out, "<td class=\"%s c-%s\"", shown->text ? "t" : "n", column->name);
-    add_exact(out, cell, column->unit);
+    add_exact(out, cell, column);
     if (shown->text && cell->kind == MT_CELL_TEXT && strlen(cell->s) < 1024) {
         mt_buf_adds(out, " data-v=\"");
         mt_escape_xml(out, cell->s);

@@ -84,11 +84,14 @@ void mt_report_run(struct mt_report *r, int which, int64_t id, const char *name,
     free_run(&r->runs[which]);
     r->runs[which] = (struct mt_run_ref){
         .id = id, .name = mt_strdup(name), .time_unit = other ? mt_strdup(time_unit) : NULL};
+    for (size_t i = 0; i < r->columns.n; i++)
+        r->columns.v[i].time_unit = r->runs[0].time_unit;
 }
 
 void mt_report_column(struct mt_report *r, const char *name, const char *title, enum mt_unit unit)
 {
-    *mt_vec_push(&r->columns) = (struct mt_column){.name = name, .title = title, .unit = unit};
+    *mt_vec_push(&r->columns) = (struct mt_column){
+        .name = name, .title = title, .unit = unit, .time_unit = r->runs[0].time_unit};
 }
 
 int mt_report_find_column(const struct mt_report *r, const char *name)

@@ -35,7 +35,7 @@ enum mt_unit {
     MT_UNIT_NONE,   /* integers as they are, text left aligned */
     MT_UNIT_BYTES,  /* 132.2 MiB */
     MT_UNIT_CHANGE, /* bytes with their sign: +132.2 MiB */
-    MT_UNIT_NS,     /* 165.7 ms */
+    MT_UNIT_NS,     /* 165.7 ms; where the run counts another unit, that */
     MT_UNIT_COUNT,  /* 12,838 */
     MT_UNIT_TREE,   /* text with indent: `depth` tree levels are drawn before it */
     MT_UNIT_WORDS,  /* sentences: wrapped where there is no room, never cut; the last column */
@@ -58,7 +58,8 @@ struct mt_column {
     int spare;   /* what is left out of a table wider than its terminal: the highest first, those
                     of 0 only when it is still too wide, figures from the right; a line below says
                     which */
-    bool wanted; /* somebody asked for it, or rows are sorted by it: it stays */
+    const char *time_unit; /* of MT_UNIT_NS, where times count another; borrowed; NULL: ns */
+    bool wanted;           /* somebody asked for it, or rows are sorted by it: it stays */
 };
 
 struct mt_row {
