@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *device_name;
+static const char *device_name, *group_name;
 
 /* A page is for a browser: on a terminal nobody reads it. */
 static enum mt_status check_output(const struct mt_args *args, struct mt_err *err)
@@ -26,7 +26,7 @@ static enum mt_status check_output(const struct mt_args *args, struct mt_err *er
 static char *title_of(const struct mt_page_made *p)
 {
     struct mt_buf out = {0};
-    mt_page_text(&out, p->view.run.name);
+    mt_page_text(&out, p->name);
     mt_buf_adds(&out, " \u00b7 memtool");
     return out.s;
 }
@@ -35,12 +35,20 @@ static enum mt_status write_page(struct mt_page_made *p, struct mt_err *err)
 {
     struct mt_buf header = {0}, answer = {0}, page = {0}, name = {0};
     MT_TRY(mt_page_sections(p, err));
-    mt_page_header(p, &header);
-    enum mt_status st = mt_page_answer(p, &answer, err);
+    enum mt_status st = MT_OK;
+    if (p->group) {
+        mt_page_group_header(p, &header);
+        mt_page_group_answer(p, &answer);
+    } else {
+        mt_page_header(p, &header);
+        st = mt_page_answer(p, &answer, err);
+    }
     char *title = title_of(p);
-    mt_page_text(&name, p->view.run.name);
+    const char *first = !p->group ? "over-time" : p->group->has_ranks ? "ranks" : "trend";
+    mt_page_text(&name, p->name);
     const struct mt_page_part parts[] = {{"title", title, false},
                                          {"name", name.s, false},
+                                         {"first", first, false},
                                          {"nav", p->nav.s, false},
                                          {"header", header.s, false},
                                          {"answer", answer.s, false},
@@ -93,16 +101,15 @@ static void note_not_compared(const struct mt_page_made *p)
     mt_report_free(&r);
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+static enum mt_status report_run(const struct mt_args *args, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
-    (void)exit_code;
-    MT_TRY(check_output(args, err));
     struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
     enum mt_status st = p.base ? check_base(p.base, err) : MT_OK;
     if (st == MT_OK)
         st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);
-    p.ref = args->n ? args->v[0] : p.view.run.name;
+    p.name = p.view.run.name;
+    p.ref = args->n ? args->v[0] : p.name;
     if (st == MT_OK)
         st = write_page(&p, err);
     if (st == MT_OK && p.not_compared)
@@ -111,18 +118,46 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     return st;
 }
 
+static enum mt_status report_group(const struct mt_args *args, struct mt_err *err)
+{
+    struct mt_page_group group = {0};
+    struct mt_page_made p = {
+        .device = device_name, .group = &group, .name = group_name, .ref = group_name};
+    if (args->n) {
+        MT_FAIL(err, MT_EUSAGE, "a page is on a run or on a group, not on both");
+        mt_err_hint(err, "Nothing was written. Leave out '%s', or --group.", args->v[0]);
+        return MT_EUSAGE;
+    }
+    enum mt_status st = mt_page_group_load(&p, err);
+    if (st == MT_OK)
+        st = write_page(&p, err);
+    free_page(&p);
+    mt_page_group_free(&group);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    (void)exit_code;
+    MT_TRY(check_output(args, err));
+    return group_name ? report_group(args, err) : report_run(args, err);
+}
+
 static const struct mt_opt opts[] = {
     MT_DEVICE_OPT(device_name),
+    {"group", 0, MT_OPT_STRING, &group_name, "NAME",
+     "the runs of this group side by side: ranks, or the trend over runs"},
     {0},
 };
 
 const struct mt_cmd mt_cmd_report = {
     .name = "report",
-    .summary = "all about a run, or about a change, as one page for a browser",
+    .summary = "all about a run, a change or a group, as one page for a browser",
     .usage = "[options] [RUN [BASE]]",
     .examples = "  memtool report base -o base.html\n"
                 "  memtool report new base -o change.html\n"
-                "  memtool report trace.json.gz -o trace.html\n",
+                "  memtool report trace.json.gz -o trace.html\n"
+                "  memtool report --group job42 -o job.html\n",
     .opts = opts,
     .args_max = 2,
     .formats = "html",

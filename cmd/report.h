@@ -6,7 +6,10 @@
 #define MT_CMD_REPORT_H
 
 #include "cmd/capture.h"
+#include "cmd/ranks.h"
 #include "cmd/view.h"
+#include "lib/analysis/change_point.h"
+#include "lib/base/human.h"
 
 /* What the beginning of the page says, gathered from the reports below it. MT_UNKNOWN: not known.
  */
@@ -26,10 +29,26 @@ struct mt_page_found {
     char *saving, *saving_bound; /* the largest piece of advice, and "about", "up_to" */
     char *saved_of;              /* of what its peaks are: "reserved"; NULL: of what is alive */
     struct mt_buf categories;    /* the bar of what is alive at the peak, and its key; HTML */
+    /* Of groups: what is said of outliers, how the highest peak differs from the median, where most
+     * of that is, and where the peak changed over the runs. NULL: nothing is. */
+    char *outliers, *more_title, *more_site, *changed;
+    int64_t more_site_b;
+};
+
+/* Of a page on a group of runs. */
+struct mt_page_group {
+    struct mt_ranks runs;          /* all, in the order in which they joined */
+    struct mt_ranks ranks;         /* one for each rank; where has_ranks */
+    bool has_ranks;                /* recorders or names of files say which is which */
+    bool has_trend;                /* several runs are of one rank, or of none */
+    struct mt_change_point change; /* of the peaks of runs that know theirs; */
+    size_t changed_in;             /* the run that it came with, by index */
 };
 
 struct mt_page_made {
-    struct mt_view view;
+    struct mt_view view;              /* of a run */
+    struct mt_page_group *group;      /* NULL: the page is on a run */
+    const char *name;                 /* of the run, or the group */
     const char *ref, *base, *device;  /* as they were given; base, device NULL: they were not */
     char *not_compared;               /* why there is no change from the base; NULL: there is */
     struct mt_buf nav, body, figures; /* HTML; the last: what columns mean */
@@ -44,6 +63,28 @@ void mt_page_found_free(struct mt_page_found *found);
 /* The name of the run, facts of its file and how good the data are; the answer. */
 void mt_page_header(struct mt_page_made *p, struct mt_buf *out);
 enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
+
+/* Parts of both: a fact, a figure in bold, a finding with a link to its section; a share in
+ * percent. */
+void mt_page_fact(struct mt_buf *out, const char *text);
+void mt_page_bold(struct mt_buf *out, const char *text);
+void mt_page_finding(struct mt_buf *out, const char *label, const char *css_class,
+                     const char *figure, const char *sentence, const char *section);
+const char *mt_page_share(int64_t part, int64_t whole, char out[MT_HUMAN_MAX]);
+
+/* A cell of a report: MT_UNKNOWN or "" where there is none such. */
+int64_t mt_page_int_at(const struct mt_report *r, size_t row, const char *column);
+const char *mt_page_text_at(const struct mt_report *r, size_t row, const char *column);
+
+/* The page on a group (report_group.c). Errors: those of mt_ranks_load. */
+enum mt_status mt_page_group_load(struct mt_page_made *p, struct mt_err *err);
+void mt_page_group_free(struct mt_page_group *g);
+void mt_page_group_header(struct mt_page_made *p, struct mt_buf *out);
+void mt_page_group_answer(struct mt_page_made *p, struct mt_buf *out);
+/* Its pictures. */
+void mt_page_add_ranks(struct mt_page_made *p, struct mt_buf *out);
+void mt_page_add_trend(struct mt_page_made *p, struct mt_buf *out);
+enum mt_status mt_page_add_steps(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
 
 /* All sections, in their order (report_sections.c). Errors: those of the database. */
 enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err);

@@ -10,7 +10,16 @@
 
 /* What a section is about, so that it is shown; OF_SEGMENTS: it must be told where there are any.
  */
-enum { ALWAYS = 0, OF_BASE = 1, OF_PROCESS = 2, OF_SEGMENTS = 4, NO_PROCESS = 8 };
+enum {
+    ALWAYS = 0,
+    OF_BASE = 1,
+    OF_PROCESS = 2,
+    OF_SEGMENTS = 4,
+    NO_PROCESS = 8,
+    OF_RANKS = 16, /* of a group */
+    OF_TREND = 32,
+    OF_GROUP = OF_RANKS | OF_TREND,
+};
 
 struct tab {
     const char *label, *line; /* NULL ends the list */
@@ -20,10 +29,35 @@ struct tab {
 static const struct section {
     const char *id, *nav, *heading, *say;
     unsigned of;
-    enum { REPORTS, CURVE, PATHS, FIGURES } what;
+    enum { REPORTS, CURVE, PATHS, FIGURES, RANKS, STEPS, TREND } what; /* the last: and reports */
     bool stacked; /* the reports stand below each other, not behind tabs */
     struct tab tabs[8];
 } sections[] = {
+    {"ranks",
+     "Ranks",
+     "Ranks side by side",
+     "What ranks that are alike by design have is alike; an outlier is not.",
+     OF_RANKS,
+     RANKS,
+     true,
+     {{"Ranks", "ranks --limit=200", true}, {"Spread", "ranks --by=cluster", false}}},
+    {"steps",
+     "Ranks and steps",
+     "Ranks and steps",
+     "The peak of each rank in each step. A row in stronger colour than the others holds more; one "
+     "whose colour gets stronger to the right grows.",
+     OF_RANKS,
+     STEPS,
+     true,
+     {{"Steps", "ranks --per=step --limit=200", true}}},
+    {"trend",
+     "Over the runs",
+     "Over the runs",
+     "In the order in which they joined the group.",
+     OF_TREND,
+     TREND,
+     true,
+     {{"Trend", "trend --limit=200", true}}},
     {"over-time", "Over time", "Memory over time", NULL, ALWAYS, CURVE, false, {{0}}},
     {"alive",
      "Alive",
@@ -274,7 +308,6 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
 
 static void add_reports(struct mt_page_made *p, const struct section *s, struct mt_buf *out)
 {
-    mt_buf_adds(out, "");
     for (size_t i = 0; s->tabs[i].line; i++) {
         struct mt_buf one = {0};
         bool fit = strchr(s->tabs[i].line, '%') != NULL; /* of the allocation that failed */
@@ -290,43 +323,67 @@ static void add_reports(struct mt_page_made *p, const struct section *s, struct 
 
 /* ---- all of them ---- */
 
-static bool is_shown(const struct mt_page_made *p, unsigned of)
+static bool is_shown(const struct mt_page_made *p, const struct section *s)
 {
+    const unsigned of = s->of;
+    if (p->group)
+        return (of & OF_RANKS && p->group->has_ranks) || (of & OF_TREND && p->group->has_trend) ||
+               s->what == FIGURES;
     bool process = p->view.has_device && (mt_device_is_process(&p->view.device) ||
                                           mt_device_is_processes(&p->view.device));
-    return !(of & OF_BASE && !p->base) && !(of & OF_PROCESS && !process) &&
+    return !(of & OF_GROUP) && !(of & OF_BASE && !p->base) && !(of & OF_PROCESS && !process) &&
            !(of & NO_PROCESS && process);
+}
+
+/* What a section draws, or says beside the reports of commands. */
+static enum mt_status add_pictures(struct mt_page_made *p, const struct section *s,
+                                   struct mt_buf *out, struct mt_err *err)
+{
+    struct mt_err why = MT_ERR_INIT; /* the report below says it */
+    switch (s->what) {
+    case CURVE:
+        return mt_page_add_curve(p, out, err);
+    case PATHS:
+        mt_page_add_paths(p, out);
+        break;
+    case FIGURES:
+        mt_buf_addf(out, "<dl class=\"figures\">\n%s</dl>\n", p->figures.n ? p->figures.s : "");
+        break;
+    case RANKS:
+        mt_page_add_ranks(p, out);
+        break;
+    case STEPS:
+        mt_page_add_steps(p, out, &why);
+        break;
+    case TREND:
+        mt_page_add_trend(p, out);
+        break;
+    case REPORTS:
+        break;
+    }
+    return MT_OK;
 }
 
 static enum mt_status add_section(struct mt_page_made *p, const struct section *s,
                                   struct mt_err *err)
 {
     struct mt_buf *out = &p->body, reports = {0};
-    enum mt_status st = MT_OK;
     const char *heading = s->heading, *say = s->say;
     if (strcmp(s->id, "alive") == 0 && p->view.has_device && p->view.device.one_moment) {
         heading = "Alive when the file was written";
         say = "Whether that is the peak is not known.";
     }
-    if (s->what == REPORTS) {
-        add_reports(p, s, &reports);
-        if (!reports.n) { /* the recording has nothing of that */
-            mt_buf_free(&reports);
-            return MT_OK;
-        }
+    add_reports(p, s, &reports);
+    if (s->what == REPORTS && !reports.n) { /* the recording has nothing of that */
+        mt_buf_free(&reports);
+        return MT_OK;
     }
     mt_buf_addf(&p->nav, "<a href=\"#%s\">%s</a>", s->id, s->nav);
     mt_buf_addf(out, "<section id=\"%s\"><h2>%s</h2>\n", s->id, heading);
     if (say)
         mt_buf_addf(out, "<p class=\"say\">%s</p>\n", say);
-    if (s->what == CURVE)
-        st = mt_page_add_curve(p, out, err);
-    else if (s->what == PATHS)
-        mt_page_add_paths(p, out);
-    else if (s->what == FIGURES)
-        mt_buf_addf(out, "<dl class=\"figures\">\n%s</dl>\n", p->figures.n ? p->figures.s : "");
-    else
-        mt_buf_adds(out, reports.s);
+    enum mt_status st = add_pictures(p, s, out, err);
+    mt_buf_adds(out, reports.n ? reports.s : "");
     mt_buf_adds(out, "</section>\n");
     mt_buf_free(&reports);
     return st;
@@ -335,7 +392,7 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
 enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(sections); i++)
-        if (is_shown(p, sections[i].of))
+        if (is_shown(p, &sections[i]))
             MT_TRY(add_section(p, &sections[i], err));
     return MT_OK;
 }

@@ -46,6 +46,40 @@ void mt_page_curve_svg(const struct mt_page_curve *c, struct mt_buf *out);
  * measure that is known what frames hold themselves, as [frames since the last, value, ...]. */
 void mt_page_paths_json(const struct mt_stacks *s, struct mt_buf *out);
 
+/* ---- runs side by side ---- */
+
+/* A column for each of some runs; a line across, where one is known. */
+struct mt_page_columns {
+    const char *caption; /* what they are: "Peak of each rank" */
+    MT_VEC(struct mt_page_bar {
+        const char *label, *name; /* borrowed: "2", "rank 2" */
+        int64_t bytes;            /* MT_UNKNOWN: nobody knows */
+        bool marked;              /* an outlier, or where it changed */
+    })
+    all;
+    struct {
+        int64_t bytes;   /* MT_UNKNOWN: none */
+        double from, to; /* of the columns, as parts of all */
+        const char *words;
+    } lines[2];
+};
+
+/* Appends it as HTML, columns from 0. Of very many each stands for the highest of some. */
+void mt_page_columns_html(const struct mt_page_columns *c, struct mt_buf *out);
+
+/* Figures of runs in steps. */
+struct mt_page_heat {
+    size_t row_n, column_n;
+    const char **rows; /* "rank 2" */
+    int64_t *columns;  /* numbers of the steps, rising */
+    int64_t *bytes;    /* of each row its columns; MT_UNKNOWN: it has no such step */
+};
+void mt_page_heat_free(struct mt_page_heat *h);
+
+/* Appends it as a table in shades. Of very many rows or columns each stands for the highest of
+ * some. */
+void mt_page_heat_html(const struct mt_page_heat *h, struct mt_buf *out);
+
 /* ---- the page ---- */
 
 /* Appends any text as HTML. */

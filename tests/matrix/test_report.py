@@ -51,8 +51,10 @@ class Page(html.parser.HTMLParser):
         elif tag == "tr":
             self.row = {}
         elif tag == "td":
-            self.cell = next(word[2:] for word in attrs["class"].split() if word.startswith("c-"))
-            self.row[self.cell] = attrs.get("data-v")
+            self.cell = next((word[2:] for word in attrs.get("class", "").split() if word.startswith("c-")), "")
+            self.cell += str(len(self.row)) if self.cell == "heat" else ""  # a column for each step
+            if self.cell:
+                self.row[self.cell] = attrs.get("data-v")
         elif tag == "script":
             self.script = attrs.get("id", "code")
         elif tag == "style":
@@ -254,6 +256,70 @@ def check_processes():
         m.check(f"|Leaks|{figure}" in answer, "a process", name, answer)
 
 
+def shown(page, section, schema_column):
+    return next((t for t in page.tables.get(section, []) if t and schema_column in t[0]), [])
+
+
+def equal(group, page, section, marked_by, rows, *columns):
+    """A table of the page, found by a column of its own, has these rows, in any order."""
+    table = shown(page, section, marked_by)
+    for column in columns:
+        if any(column in row for row in table):
+            want = sorted("" if row[column] is None else str(row[column]) for row in rows)
+            m.check(sorted(row[column] or "" for row in table) == want and want, group, section, column, want[:5])
+        else:
+            m.check(all(row[column] in (None, 0) for row in rows), group, section, column, "is not shown")
+
+
+def check_ranks(group, files):
+    """Ranks side by side: the figures are those of `ranks`, to the byte."""
+    m.run("import", *files, "--group", group, codes=(0,))
+    page = page_of("--group", group)
+    answer = m.json("ranks", group)
+    ranks = [row for row in answer["rows"] if row["section"] == "rank"]
+    more = [row for row in answer["rows"] if row["section"] == "outlier"]
+    equal(group, page, "ranks", "over_median_b", ranks, "rank", "run", "peak_b", "over_median_b", "peak_ns", "at_end_b", "site")
+    equal(group, page, "ranks", "at_peak_delta_b", more, "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site")
+    equal(group, page, "ranks", "median_peak_b", m.rows("ranks", group, "--by", "cluster"), "rank_n", "least_peak_b", "median_peak_b", "deviation_b")
+    steps = m.rows("ranks", group, "--per", "step")
+    heat = shown(page, "steps", "heat0")
+    cells = [int(v) for row in heat for key, v in row.items() if key.startswith("heat") and v]
+    m.check(cells == [row["peak_b"] for row in steps] and len(cells) > 8, group, "ranks and steps", cells[:5])
+    span = re.search(r"peak (\S+ \S+) to (\S+ \S+), median", m.run("ranks", group)[1])
+    m.check(span and f"|{span[1]}| to |{span[2]}|" in page.answer, group, "least and most", page.answer)
+    m.check("trend" not in page.tables, group, "no trend over ranks")
+    outliers = sum(row["outlier"] is True for row in ranks)
+    judged = any(row["outlier"] is not None for row in ranks)
+    said = f"\u25b2 {outliers} of {len(ranks)}" if outliers else "\u2713 None" if judged else "Cannot tell"
+    m.check(f"|Outliers|{said}|" in page.answer, group, "outliers", page.answer, said)
+    return page
+
+
+def check_trend():
+    """Runs in their order, the one with which the peak changed, and why."""
+    for i in range(9):
+        loop(f"night{i}.json", 3_000_000 if i < 6 else 5_000_000, 1000, 512 + i)
+        m.run("import", f"night{i}.json", "--name", f"c<{i}>", "--group", "a & b", codes=(0,))
+    page = page_of("--group", "a & b", "--device", "cpu")
+    rows = m.rows("trend", "a & b", "--device", "cpu")
+    runs, more = ([row for row in rows if row["section"] == name] for name in ("run", "change"))
+    equal("trend", page, "trend", "alloc_b", runs, "run", "peak_b", "change_b", "alloc_b", "at_end_b")
+    equal("trend", page, "trend", "at_peak_delta_b", more, "at_peak_delta_b", "site")
+    m.check("|\u25b2 +1.907 MiB|" in page.answer and "with c&lt;6&gt;" in page.answer, "trend", page.answer)
+    m.check("ranks" not in page.tables and "steps" not in page.tables, "trend", "these are no ranks")
+    code, _, err = m.run("report", "cnn_b32_trace_json_gz", "--group", "a & b", "-o", "both.html", codes=(0, 2))
+    m.check(code == 2 and "not on both" in err and not os.path.exists("both.html"), "a run and a group", err)
+    code, _, err = m.run("report", "--group", "nobody", "-o", "none.html", codes=(0, 2))
+    m.check(code == 2 and "nobody" in err and not os.path.exists("none.html"), "no such group", err)
+
+
+def check_groups():
+    here = os.path.join(SAMPLES, "..", "tests", "recordings", "ranks")
+    check_ranks("data", sorted(glob.glob(f"{SAMPLES}/ranks/*.gz")))
+    check_ranks("stages", sorted(glob.glob(f"{here}/*.gz")))
+    check_trend()
+
+
 def many_paths():
     """100,000 call paths."""
     with open("many.folded", "w") as out:
@@ -265,7 +331,7 @@ def many_paths():
         m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
 
 
-def browse(*refs, drawn='class="peak"'):
+def browse(*refs, drawn='class="peak"', state=" matched", box='class="box'):
     """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
     browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
     if not browser:
@@ -280,9 +346,9 @@ def browse(*refs, drawn='class="peak"'):
     if done.returncode or "<section" not in done.stdout:
         return
     m.check("CONSOLE" not in done.stderr, refs, "no error", [line for line in done.stderr.split("\n") if "CONSOLE" in line][:3])
-    m.check(drawn in done.stdout and 'class="box' in done.stdout, refs, "drawn")
+    m.check(drawn in done.stdout and box in done.stdout, refs, "drawn")
     m.check(">undefined<" not in done.stdout and not re.search(r"<button[^>]*aria-pressed[^>]*></button>", done.stdout), refs, "buttons have words")
-    m.check(" matched" in done.stdout, refs, "the state of the address")
+    m.check(state in done.stdout, refs, "the state of the address")
 
 
 def main():
@@ -296,6 +362,9 @@ def main():
     check_devices()
     check_processes()
     many_paths()
+    check_groups()
+    browse("--group", "data", drawn='class="line"', state="At the prompt", box='class="c-heat')
+    browse("--group", "a & b", drawn='class="marked"', state="At the prompt", box="after 4.768 MiB")
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     browse("snapshots_basic_pickle")
     browse("snapshots_state_only_pickle", drawn='class="box')

@@ -1,0 +1,230 @@
+/* What the answer needs, kept from the reports of the page. */
+#include "cmd/report.h"
+
+#include "cmd/leaks.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/page/page.h"
+#include <stdio.h>
+#include <string.h>
+
+static int64_t total_of(const struct mt_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->totals.n; i++)
+        if (strcmp(r->totals.v[i].name, name) == 0 && r->totals.v[i].value.kind == MT_CELL_INT)
+            return r->totals.v[i].value.i;
+    return MT_UNKNOWN;
+}
+
+/* What was asked for, copied; NULL: nothing of that name. */
+static char *param_of(const struct mt_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->params.n; i++)
+        if (strcmp(r->params.v[i].name, name) == 0 && r->params.v[i].value.kind == MT_CELL_TEXT)
+            return mt_strdup(r->params.v[i].value.s);
+    return NULL;
+}
+
+int64_t mt_page_int_at(const struct mt_report *r, size_t row, const char *column)
+{
+    int at = mt_report_find_column(r, column);
+    const struct mt_cell *cell = at < 0 ? NULL : &r->rows.v[row].cells[at];
+    return cell && cell->kind == MT_CELL_INT ? cell->i : MT_UNKNOWN;
+}
+
+const char *mt_page_text_at(const struct mt_report *r, size_t row, const char *column)
+{
+    int at = mt_report_find_column(r, column);
+    const struct mt_cell *cell = at < 0 ? NULL : &r->rows.v[row].cells[at];
+    return cell && cell->kind == MT_CELL_TEXT ? cell->s : "";
+}
+
+/* A share of the whole in percent: neither all nor nothing where it is not. */
+const char *mt_page_share(int64_t part, int64_t whole, char out[MT_HUMAN_MAX])
+{
+    double percent = whole > 0 ? 100 * (double)part / (double)whole : 0;
+    if (part < whole && percent > 99)
+        return "over 99 %";
+    if (part > 0 && percent < 0.1)
+        return "< 0.1 %";
+    snprintf(out, MT_HUMAN_MAX, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+    return out;
+}
+
+/* "[before trace]" is the class "before-trace". */
+static void add_class(struct mt_buf *out, const char *category)
+{
+    mt_buf_adds(out, "k-");
+    for (; *category; category++)
+        if ((*category >= 'a' && *category <= 'z') || *category == ' ')
+            mt_buf_addc(out, *category == ' ' ? '-' : *category);
+}
+
+/* A bar of what is alive by category, the largest first, and what its colours are. */
+static void remember_categories(struct mt_page_found *f, const struct mt_report *r)
+{
+    struct mt_buf key = {0};
+    char size[MT_HUMAN_MAX], part[MT_HUMAN_MAX];
+    double sum = 0;
+    const char *figure = mt_report_find_column(r, "at_peak_b") >= 0 ? "at_peak_b" : "live_b";
+    for (size_t i = 0; i < r->rows.n; i++)
+        sum += mt_page_int_at(r, i, figure) > 0 ? (double)mt_page_int_at(r, i, figure) : 0;
+    mt_buf_adds(&f->categories, "<div class=\"parts\" aria-hidden=\"true\">");
+    for (size_t i = 0; i < r->rows.n && sum > 0; i++) {
+        int64_t bytes = mt_page_int_at(r, i, figure);
+        struct mt_buf name = {0};
+        if (bytes <= 0)
+            continue;
+        add_class(&name, mt_page_text_at(r, i, "category"));
+        mt_buf_addf(&f->categories, "<i class=\"%s\" style=\"flex-grow:%.4f\"></i>", name.s,
+                    100 * (double)bytes / sum);
+        mt_buf_addf(&key, "<li><i class=\"%s\"></i>", name.s);
+        mt_page_text(&key, mt_page_text_at(r, i, "category"));
+        mt_buf_addf(&key, " <span>%s \u00b7 ", mt_human_bytes(bytes, size));
+        mt_page_text(&key, mt_page_share(bytes, (int64_t)sum, part));
+        mt_buf_adds(&key, "</span></li>");
+        mt_buf_free(&name);
+    }
+    mt_buf_addf(&f->categories, "</div><ul class=\"key\">%s</ul>\n", key.n ? key.s : "");
+    mt_buf_free(&key);
+}
+
+/* What a title says behind the runs and the device: "peak 2 MiB at 3 ms". Names of runs may have
+ * anything in them. */
+static char *behind_device(const struct mt_report *r)
+{
+    const char *title = r->title ? r->title : "", *dot;
+    for (size_t i = 0; i < MT_ARRAY_LEN(r->runs) && r->runs[i].name; i++) {
+        size_t n = strlen(r->runs[i].name), arrow = i ? strlen(" -> ") : 0;
+        if (strncmp(title, " -> ", arrow) == 0 && strncmp(title + arrow, r->runs[i].name, n) == 0)
+            title += arrow + n;
+    }
+    for (int i = 0; i < 2 && (dot = strstr(title, " \u00b7 ")); i++)
+        title = dot + strlen(" \u00b7 ");
+    return mt_strdup(title);
+}
+
+static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
+{
+    if (!f->peak_title) {
+        f->peak_title = behind_device(r);
+        f->peak_b = total_of(r, "peak_b");
+        if (f->peak_b == MT_UNKNOWN)
+            f->peak_b = total_of(r, "live_b"); /* of the moment when it was written */
+        f->at_ns = total_of(r, "at_ns");
+    } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n)
+        remember_categories(f, r);
+}
+
+static void remember_reserved(struct mt_page_found *f, const struct mt_report *r)
+{
+    int64_t idle = 0;
+    if (f->reserved_b > 0 || mt_report_find_column(r, "moment") < 0)
+        return; /* whether something would fit */
+    for (size_t i = 0; i < r->rows.n && strcmp(mt_page_text_at(r, i, "moment"), "end") == 0; i++) {
+        const char *what = mt_page_text_at(r, i, "what");
+        int64_t bytes = mt_page_int_at(r, i, "bytes_b");
+        if (strcmp(what, "reserved") == 0)
+            f->reserved_b = bytes;
+        if (strcmp(what, "split") == 0 || strcmp(what, "unused") == 0)
+            idle = mt_wrap_add(idle, bytes);
+    }
+    f->idle_b = idle;
+}
+
+static void remember_advice(struct mt_page_found *f, const struct mt_report *r)
+{
+    if (!r->rows.n || f->saving)
+        return;
+    const char *what = mt_page_text_at(r, 0, "evidence"); /* "keep the model in bfloat16: ..." */
+    f->saving =
+        *what ? mt_strndup(what, strcspn(what, ":")) : mt_strdup(mt_page_text_at(r, 0, "advice"));
+    f->saving_bound = mt_strdup(mt_page_text_at(r, 0, "bound"));
+    f->saved_of = param_of(r, "of");
+    f->saving_b = mt_page_int_at(r, 0, "saving_b");
+    f->saved_peak_b = mt_page_int_at(r, 0, "new_peak_b");
+}
+
+/* A device that is not shown and grows all the same, or else one that cannot be judged. */
+static void remember_elsewhere(struct mt_page_found *f, const struct mt_report *r)
+{
+    static const char *const begins[] = {MT_LEAKS_THERE, MT_LEAKS_PERHAPS};
+    for (size_t k = 0; k < MT_ARRAY_LEN(begins); k++)
+        for (size_t i = 0; i < r->notes.n && !f->leaks_elsewhere; i++)
+            if (strncmp(r->notes.v[i], begins[k], strlen(begins[k])) == 0)
+                f->leaks_elsewhere = mt_strndup(r->notes.v[i], strcspn(r->notes.v[i], ";"));
+    for (size_t i = 1; i < r->rows.n && !f->leaks_elsewhere; i++) { /* of processes */
+        const char *device = mt_page_text_at(r, i, "device");
+        bool grows = strncmp(mt_page_text_at(r, i, "verdict"), "grows", strlen("grows")) == 0;
+        if (grows && strcmp(device, mt_page_text_at(r, 0, "device")) != 0)
+            f->leaks_elsewhere = mt_asprintf("%s grows", device);
+    }
+}
+
+static void remember_leaks(struct mt_page_found *f, const struct mt_report *r)
+{
+    f->leaks_title = behind_device(r);
+    f->leak_per_step_b = total_of(r, "leak_per_step_b");
+    remember_elsewhere(f, r);
+}
+
+/* Of `ranks` the ranks, and what the highest has more than the median. */
+static void remember_ranks(struct mt_page_found *f, const struct mt_report *r)
+{
+    if (mt_report_find_column(r, "over_median_b") >= 0)
+        for (size_t i = 0; i < r->footer.n && !f->outliers; i++)
+            if (strstr(r->footer.v[i], "outlier"))
+                f->outliers = mt_strdup(r->footer.v[i]);
+    if (mt_report_find_column(r, "at_peak_delta_b") >= 0 && r->title && r->rows.n) {
+        f->more_title = mt_strdup(r->title);
+        f->more_site = mt_strdup(mt_page_text_at(r, 0, "site"));
+        f->more_site_b = mt_page_int_at(r, 0, "at_peak_delta_b");
+    }
+}
+
+/* What is said of the peak: "peak: MARKS  changed from ...". */
+static void remember_trend(struct mt_page_found *f, const struct mt_report *r)
+{
+    for (size_t i = 0; i < r->footer.n && !f->changed; i++) {
+        const char *said = strstr(r->footer.v[i], "  ");
+        if (strncmp(r->footer.v[i], "peak: ", strlen("peak: ")) == 0)
+            f->changed = mt_strdup(said ? said + 2 : r->footer.v[i] + strlen("peak: "));
+    }
+}
+
+void mt_page_remember(struct mt_page_found *f, const struct mt_report *r)
+{
+    if (strcmp(r->schema, "memtool.peak") == 0)
+        remember_peak(f, r);
+    else if (strcmp(r->schema, "memtool.leaks") == 0 && !f->leaks_title)
+        remember_leaks(f, r);
+    else if (strcmp(r->schema, "memtool.diff") == 0 && !f->change_title) {
+        f->change_title = behind_device(r);
+        f->base_peak_b = total_of(r, "base_peak_b");
+        f->new_peak_b = total_of(r, "new_peak_b");
+    } else if (strcmp(r->schema, "memtool.fragmentation") == 0)
+        remember_reserved(f, r);
+    else if (strcmp(r->schema, "memtool.advise") == 0)
+        remember_advice(f, r);
+    else if (strcmp(r->schema, "memtool.ranks") == 0)
+        remember_ranks(f, r);
+    else if (strcmp(r->schema, "memtool.trend") == 0)
+        remember_trend(f, r);
+}
+
+void mt_page_found_free(struct mt_page_found *f)
+{
+    free(f->peak_title);
+    free(f->leaks_title);
+    free(f->leaks_elsewhere);
+    free(f->change_title);
+    free(f->top);
+    free(f->saving);
+    free(f->saving_bound);
+    free(f->saved_of);
+    free(f->outliers);
+    free(f->more_title);
+    free(f->more_site);
+    free(f->changed);
+    mt_buf_free(&f->categories);
+}
