@@ -81,18 +81,20 @@ struct batch {
 };
 
 /* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
- * behind which are zero bytes. */
-static const char *event_line(const char *p, uint32_t *number)
+ * behind which are zero bytes. many: numbers are of any length. */
+static inline const char *event_line(const char *p, bool many, uint32_t *number)
 {
     enum { DIGITS = 8 };
-    const char *first = p + 2;
-    unsigned digit;
-    *number = 0;
+    unsigned digit, n = 0;
     if ((*p != '+' && *p != '-') || p[1] != ' ')
         return NULL;
-    for (p = first; (digit = mt_hex_digit(*p)) < 16; p++)
-        *number = *number << 4 | digit;
-    return *p == '\n' && p > first && p <= first + DIGITS ? p + 1 : NULL;
+    p += 2;
+    if (many)
+        n = mt_hex_eight(p, number);
+    else
+        for (*number = 0; n <= DIGITS && (digit = mt_hex_digit(p[n])) < 16; n++)
+            *number = *number << 4 | digit;
+    return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
 }
 
 /* What is known of the kinds of allocations is fetched into the processor's cache meanwhile. */
@@ -101,7 +103,7 @@ static void scan(const struct reader *r, struct batch *b)
     const char *next;
     b->at[0] = r->lines.at;
     for (b->n = 0; b->n < MT_HEAP_BATCH && b->at[b->n] < r->lines.end; b->n++) {
-        next = event_line(b->at[b->n], &b->number[b->n]);
+        next = event_line(b->at[b->n], true, &b->number[b->n]);
         if (!next || b->number[b->n] >= r->tables.infos.n)
             return;
         __builtin_prefetch(&r->tables.infos.v[b->number[b->n]]);
@@ -144,7 +146,7 @@ static enum mt_status events_of_few(struct reader *r, struct mt_err *err)
     uint32_t number;
     for (const char *next; r->lines.at < r->lines.end; r->lines.at = next) {
         bool frees = *r->lines.at == '-';
-        next = event_line(r->lines.at, &number);
+        next = event_line(r->lines.at, false, &number);
         if (!next || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0)
             return MT_OK;
         MT_TRY(happen(r, number, frees, err));

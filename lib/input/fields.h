@@ -45,6 +45,35 @@ static inline unsigned mt_hex_digit(char c)
     return mt_hex_values[(unsigned char)c] - 1u;
 }
 
+/* How many of the eight bytes at p are hex digits before the first that is none, and their value.
+ * All eight must be there to read, as everywhere in a window of a stream. For numbers whose length
+ * is not to be guessed: of one or two digits, looking at each is faster. */
+static inline unsigned mt_hex_eight(const char *p, uint32_t *v)
+{
+    unsigned n = 0;
+    *v = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t each = 0x0101010101010101u, high = 0x80 * each;
+    uint64_t w;
+    memcpy(&w, p, sizeof w); /* what is wrong behind a byte that is no digit does not matter */
+    uint64_t decimal = w ^ 0x30 * each, letter = (w | 0x20 * each) ^ 0x60 * each;
+    uint64_t is_letter = ~(letter | (letter + 0x79 * each)) & (letter + 0x7f * each) & high;
+    uint64_t other = (decimal | (decimal + 0x76 * each)) & high & ~is_letter;
+    n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    if (!n)
+        return 0;
+    w = (w & 0x0f * each) + 9 * (is_letter >> 7);
+    w <<= 64 - 8 * n; /* zeros in front: pairs, then fours, then all */
+    w = (w << 4 | w >> 8) & 0x00ff00ff00ff00ffu;
+    w = (w << 8 | w >> 16) & 0x0000ffff0000ffffu;
+    *v = (uint32_t)(w << 16 | w >> 32);
+#else
+    for (unsigned d; n < 8 && (d = mt_hex_digit(p[n])) < 16; n++)
+        *v = *v << 4 | d;
+#endif
+    return n;
+}
+
 /* Hex digits without "0x". */
 static inline bool mt_field_hex(struct mt_fields *f, uint64_t *v)
 {

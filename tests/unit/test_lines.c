@@ -185,15 +185,36 @@ static void field(void **state)
     free(text);
 }
 
+/* Every byte at every place among digits, read at once and one by one. */
+static void eight_digits(void **state)
+{
+    static const char digits[] = "0123456789abcdefABCDEF90";
+    (void)state;
+    for (int c = 0; c < 256; c++)
+        for (unsigned place = 0; place < 8; place++)
+            for (unsigned first = 0; first + 8 < sizeof digits; first++) {
+                char text[8];
+                uint32_t got, want = 0;
+                unsigned n = 0;
+                memcpy(text, digits + first, sizeof text);
+                text[place] = (char)c;
+                for (; n < sizeof text && mt_hex_digit(text[n]) < 16; n++)
+                    want = want << 4 | mt_hex_digit(text[n]);
+                assert_int_equal(mt_hex_eight(text, &got), n);
+                assert_int_equal(got, want);
+            }
+}
+
 int main(void)
 {
     static struct row_tests tests;
     static const struct {
         const char *name;
-    } alone[] = {{"long lines"}, {"too long a line"}};
+    } alone[] = {{"long lines"}, {"too long a line"}, {"eight hex digits"}};
     ROWS_ADD(&tests, split, texts);
     rows_add(&tests, long_lines, &alone[0], 1, sizeof alone[0]);
     rows_add(&tests, too_long, &alone[1], 1, sizeof alone[1]);
     ROWS_ADD(&tests, field, fields);
+    rows_add(&tests, eight_digits, &alone[2], 1, sizeof alone[2]);
     return ROWS_RUN(&tests, "lines");
 }
