@@ -86,6 +86,11 @@ void mt_page_add_ranks(struct mt_page_made *p, struct mt_buf *out);
 void mt_page_add_trend(struct mt_page_made *p, struct mt_buf *out);
 enum mt_status mt_page_add_steps(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
 
+/* The rows of `advise` as cards (report_advice.c). */
+void mt_page_advice(const struct mt_report *r, struct mt_buf *out);
+/* "keep the model in bfloat16", allocated. */
+char *mt_page_advice_what(const struct mt_report *r, size_t row);
+
 /* All sections, in their order (report_sections.c). Errors: those of the database. */
 enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err);
 

@@ -136,9 +136,7 @@ static void remember_advice(struct mt_page_found *f, const struct mt_report *r)
 {
     if (!r->rows.n || f->saving)
         return;
-    const char *what = mt_page_text_at(r, 0, "evidence"); /* "keep the model in bfloat16: ..." */
-    f->saving =
-        *what ? mt_strndup(what, strcspn(what, ":")) : mt_strdup(mt_page_text_at(r, 0, "advice"));
+    f->saving = mt_page_advice_what(r, 0);
     f->saving_bound = mt_strdup(mt_page_text_at(r, 0, "bound"));
     f->saved_of = param_of(r, "of");
     f->saving_b = mt_page_int_at(r, 0, "saving_b");

@@ -235,6 +235,28 @@ static void define(struct mt_page_made *p, const struct mt_column *column)
     free(mark);
 }
 
+static void add_rows(struct taking *t, const struct mt_report *r)
+{
+    if (r->cannot_tell.why) {
+        const size_t n = strlen(r->cannot_tell.why);
+        struct mt_err why = MT_ERR_INIT;
+        MT_FAIL(&why, MT_EUSAGE, "%.*s", (int)(n && r->cannot_tell.why[n - 1] == '.' ? n - 1 : n),
+                r->cannot_tell.why);
+        mt_err_hint(&why, "%s", r->cannot_tell.ask_instead ? r->cannot_tell.ask_instead : "");
+        mt_page_cannot(&t->html, &why);
+    } else if (r->rows.n && strcmp(r->schema, "memtool.advise") == 0) {
+        mt_page_advice(r, &t->html);
+    } else if (r->rows.n) {
+        mt_buf_adds(&t->html, "<div class=\"panel\">");
+        mt_render_html_table(r, r->title ? r->title : t->label, &t->html);
+        mt_buf_adds(&t->html, "</div>\n");
+    } else {
+        mt_buf_adds(&t->html, "<p class=\"none\">");
+        mt_page_text(&t->html, r->empty ? r->empty : "no rows");
+        mt_buf_adds(&t->html, "</p>\n");
+    }
+}
+
 static void take(void *closure, const struct mt_report *r)
 {
     struct taking *t = closure;
@@ -246,15 +268,7 @@ static void take(void *closure, const struct mt_report *r)
         mt_page_text(&t->html, r->title);
         mt_buf_adds(&t->html, "</p>\n");
     }
-    if (r->rows.n) {
-        mt_buf_adds(&t->html, "<div class=\"panel\">");
-        mt_render_html_table(r, r->title ? r->title : t->label, &t->html);
-        mt_buf_adds(&t->html, "</div>\n");
-    } else {
-        mt_buf_adds(&t->html, "<p class=\"none\">");
-        mt_page_text(&t->html, r->empty ? r->empty : "no rows");
-        mt_buf_adds(&t->html, "</p>\n");
-    }
+    add_rows(t, r);
     add_lines(&t->html, "foot", r->footer.v, r->footer.n);
     add_lines(&t->html, "note", r->notes.v, r->notes.n);
 }

@@ -3,12 +3,14 @@
 whatever the names are, and small; what was alive at each moment adds up to the level."""
 
 import glob
+import html
 import html.parser
 import itertools
 import json
 import os
 import re
 import subprocess
+import types
 
 import inputs
 import mt
@@ -27,9 +29,11 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.open, self.wrong, self.tables, self.data, self.ids = [], [], {}, {}, set()
+        self.text = text
         self.answer = ""  # the beginning of the page, tags as "|"
         if found := re.search(r'<p class="answer">.*?(?=<section)', text, re.S):
             self.answer = re.sub(r"(<[^>]*>|\s*\n)+", "|", found[0])
+        self.cards = re.findall(r'<article class="card" data-advice="([^"]*)">(.*?)</article>', text, re.S)
         self.section = self.row = self.cell = self.script = None
         self.feed(text)
         self.close()
@@ -165,6 +169,28 @@ def check_paths(refs, device, paths):
     m.check(len(paths["level"]) == len(paths["name"]) == len(paths["kind"]), refs, "paths", "as many of each")
 
 
+def check_advice(run, of, page):
+    """A card for each piece of advice, with what `advise` says of it; where it cannot tell, that."""
+    answer = m.json("advise", *of)
+    rows = answer["rows"]
+    m.check([name for name, _ in page.cards] == [row["advice"] for row in rows], run.name, "cards", page.cards)
+    if "cannot_tell" in answer:
+        section = page.text.partition('<section id="advice">')[2].partition("</section>")[0]
+        m.check("Cannot tell: " in section and "no rows" not in section, run.name, "why there is no advice", section[:300])
+    for (_, card), row in zip(page.cards, rows):
+        figures = dict(re.findall(r'class="c-(\w+)" data-v="(-?\d+)"', card.partition("<dl>")[0]))
+        m.check(figures == {key: str(row[key]) for key in ("saving_b", "new_peak_b", "peak_b")}, run.name, row["advice"], figures)
+        words = [html.unescape(words) for words in re.findall(r'<dd class="c-(?:because|how|verify)">(?:<code>)?(.*?)(?:</code>.*?)?</dd>', card)]
+        want = [row[key].replace("autograd::engine::evaluate_function: ", "") for key in ("because", "how", "verify") if row[key]]
+        m.check(words == want, run.name, row["advice"], words, want)
+        sites = row["sites"][:4]
+        m.check(re.findall(r'c-at_peak_b" data-v="(\d+)"', card) == [str(site["at_peak_b"]) for site in sites], run.name, row["advice"], "sites")
+        lines = [html.unescape(line) for line in re.findall(r'<code class="line">(.*?)</code>', card)]
+        m.check(lines == [site["source"] for site in sites if site["source"]], run.name, row["advice"], "lines", lines)
+        m.check(str(row["price_ns"] or "") in "".join(re.findall(r'c-price_ns" data-v="(\d+)"', card)), run.name, row["advice"], "price")
+    return len(rows)
+
+
 def check_run(run):
     device = run.devices[0] if run.devices else None
     of = (run.name, "--device", device["device"]) if device else (run.name,)
@@ -172,6 +198,8 @@ def check_run(run):
     if not page:
         return
     check_answer(run, of, page)
+    if '<section id="advice">' in page.text:
+        check_advice(run, of, page)
     curve, paths = page.data.get("curve-data"), page.data.get("paths-data")
     if curve:
         check_moments(run.name, curve)
@@ -357,6 +385,9 @@ def main():
     for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
         check_moment(name)
     check_change()
+    for name in ("attention_kept", "keep_outputs", "optim_adagrad", "gan"):
+        m.run("import", os.path.join(SAMPLES, "..", "tests", "recordings", "advice", f"{name}.json.zst"), "--name", name, codes=(0,))
+        m.check(check_advice(types.SimpleNamespace(name=name), (name,), page_of(name)), name, "there is advice")
     code, _, err = m.run("report", "leak_steps_trace_json_gz", "nothing", "-o", "none.html", codes=(0, 2))
     m.check(code == 2 and "no run 'nothing'" in err and not os.path.exists("none.html"), "a BASE that is not there", code, err)
     check_devices()
