@@ -513,7 +513,7 @@ WITHOUT_TORCH = (own_log, ci_c, ci_rust, ci_go, ci_python, ci_process)
 
 def check_blocks(blocks, wrong):
     """Every block is whole by itself, and is one that is run."""
-    known = {recipe.__name__ for recipe in RECIPES + WITHOUT_TORCH} | {"rules", "first", "github", "gitlab", "update"}
+    known = {recipe.__name__ for recipe in RECIPES + WITHOUT_TORCH} | {"rules", "first", "action", "github", "gitlab", "update"}
     for (name, language), body in blocks.items():
         if name not in known:
             wrong.append(f"recipe {name}: nothing runs it")
