@@ -66,31 +66,42 @@ static void place(struct mt_advice_facts *f, const uint8_t *kind)
         *mt_vec_push(&f->zero_grads) = own;
 }
 
-static enum mt_status load_ops(struct mt_db *db, struct mt_advice_facts *f, const uint8_t *kind,
-                               struct mt_err *err)
+/* What is read of ops and blocks, row by row. */
+struct reader {
+    struct mt_advice_facts *f;
+    const uint8_t *kind;    /* of nodes */
+    MT_VEC(int64_t) tensor; /* of blocks: string of the database, 0: none */
+};
+
+/* An op's place behind the first of the run; MT_NONE: it is none of the first n. */
+static uint32_t place_of_op(const struct mt_advice_facts *f, int64_t id, size_t n)
 {
+    uint64_t place = (uint64_t)id - (uint64_t)f->run->op_first;
+    return id >= 0 && place < n ? (uint32_t)place : MT_NONE;
+}
+
+static void add_op(void *closure, const int64_t *cells)
+{
+    const struct reader *r = closure;
+    struct mt_advice_facts *f = r->f;
+    uint64_t node = (uint64_t)cells[0] - (uint64_t)f->run->node_first;
+    *mt_vec_push(&f->ops) =
+        (struct mt_advice_op){.start_ns = cells[2],
+                              .end_ns = mt_wrap_add(cells[2], cells[3]),
+                              .shape_id = cells[5],
+                              .parent = place_of_op(f, cells[1], f->ops.n),
+                              .node = node < f->tree->nodes.n ? (uint32_t)node : 0,
+                              .forward = place_of_op(f, cells[4], (size_t)f->run->op_n)};
+    place(f, r->kind);
+}
+
+static enum mt_status load_ops(struct mt_db *db, struct reader *r, struct mt_err *err)
+{
+    struct mt_advice_facts *f = r->f;
     struct mt_stmt *s;
-    bool row;
     MT_TRY(mt_db_query(db, MT_Q_ADVICE_OPS, &s, err));
     mt_stmt_bind(s, "ii", f->run->op_first, f->run->op_first + f->run->op_n);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        uint64_t node = mt_stmt_index(s, 0, f->run->node_first);
-        uint64_t parent = mt_stmt_index(s, 1, f->run->op_first);
-        uint64_t forward = mt_stmt_index(s, 4, f->run->op_first);
-        int64_t start = mt_stmt_int(s, 2);
-        struct mt_advice_op *op = mt_vec_push(&f->ops);
-        *op = (struct mt_advice_op){.start_ns = start,
-                                    .end_ns = mt_wrap_add(start, mt_stmt_int(s, 3)),
-                                    .shape_id = mt_stmt_int_or(s, 5, 0),
-                                    .parent = parent < f->ops.n - 1 ? (uint32_t)parent : MT_NONE,
-                                    .node = node < f->tree->nodes.n ? (uint32_t)node : 0,
-                                    .forward = forward < (uint64_t)f->run->op_n ? (uint32_t)forward
-                                                                                : MT_NONE};
-        place(f, kind);
-    }
+    MT_TRY(mt_stmt_each(s, add_op, r, err));
     for (size_t i = 0; i < f->ops.n; i++)
         if (f->ops.v[i].forward >= f->ops.n)
             f->ops.v[i].forward = MT_NONE; /* a damaged database */
@@ -132,12 +143,6 @@ static enum mt_status load_threads(struct mt_db *db, struct mt_advice_facts *f, 
 }
 /* ---- blocks ---- */
 
-static uint32_t op_at(const struct mt_advice_facts *f, const struct mt_stmt *s, int column)
-{
-    uint64_t op = mt_stmt_index(s, column, f->run->op_first);
-    return op < f->ops.n ? (uint32_t)op : MT_NONE;
-}
-
 /* The size of the numbers of a tensor, "[8, 64] float32", as mt_advice_block.float_b has it. */
 static int8_t float_size(const char *tensor)
 {
@@ -154,31 +159,43 @@ static int8_t float_size(const char *tensor)
     return 0;
 }
 
-static enum mt_status load_blocks(struct mt_db *db, struct mt_advice_facts *f, struct mt_err *err)
+static void add_block(void *closure, const int64_t *cells)
 {
+    struct reader *r = closure;
+    struct mt_advice_facts *f = r->f;
+    struct mt_advice_block b = {.bytes = cells[0],
+                                .alloc_ns = cells[1],
+                                .alloc_record = cells[2],
+                                .alloc_op = place_of_op(f, cells[3], f->ops.n),
+                                .freed_ns = cells[4],
+                                .freed_record = cells[5],
+                                .freed_op = place_of_op(f, cells[6], f->ops.n),
+                                .float_b = -1};
+    b.rule =
+        cells[7] > 0 && cells[7] < MT_CATEGORY_RULE_N ? (uint8_t)cells[7] : MT_CATEGORY_NO_RULE;
+    b.category = mt_category_of_rule[b.rule];
+    b.node = b.alloc_op == MT_NONE ? MT_NONE : f->ops.v[b.alloc_op].node;
+    *mt_vec_push(&f->blocks) = b;
+    *mt_vec_push(&r->tensor) = cells[8];
+}
+
+static enum mt_status load_blocks(struct mt_allocations *blocks, struct reader *r,
+                                  struct mt_err *err)
+{
+    struct mt_advice_facts *f = r->f;
     struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_ADVICE_BLOCKS, &s, err));
+    uint32_t text;
+    MT_TRY(mt_db_query(blocks->db, MT_Q_ADVICE_BLOCKS, &s, err));
     mt_stmt_bind(s, "iii", f->run->alloc_first, f->run->alloc_first + f->run->alloc_n,
                  f->device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        struct mt_advice_block b = {.bytes = mt_stmt_int(s, 0),
-                                    .alloc_ns = mt_stmt_int_or(s, 1, INT64_MIN),
-                                    .alloc_record = mt_stmt_int_or(s, 2, INT64_MIN),
-                                    .alloc_op = op_at(f, s, 3),
-                                    .freed_ns = mt_stmt_int_or(s, 4, INT64_MAX),
-                                    .freed_record = mt_stmt_int_or(s, 5, INT64_MAX),
-                                    .freed_op = op_at(f, s, 6)};
-        int64_t rule = mt_stmt_int_or(s, 7, 0);
-        b.rule = rule > 0 && rule < MT_CATEGORY_RULE_N ? (uint8_t)rule : MT_CATEGORY_NO_RULE;
-        b.category = mt_category_of_rule[b.rule];
-        b.float_b = float_size(mt_stmt_text(s, 8));
-        b.node = b.alloc_op == MT_NONE ? MT_NONE : f->ops.v[b.alloc_op].node;
-        *mt_vec_push(&f->blocks) = b;
+    MT_TRY(mt_stmt_each(s, add_block, r, err));
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        if (!r->tensor.v[i])
+            continue;
+        MT_TRY(mt_load_shape(blocks->db, &blocks->tree, r->tensor.v[i], &text, err));
+        f->blocks.v[i].float_b = float_size(mt_strtab_get(&f->tree->strings, text));
     }
+    return MT_OK;
 }
 
 /* ---- records ---- */
@@ -443,17 +460,16 @@ static enum mt_status finish_parts(struct mt_allocations *blocks, struct mt_advi
     return MT_OK;
 }
 
-static enum mt_status load(struct mt_allocations *blocks, struct mt_advice_facts *f,
-                           struct mt_err *err)
+static enum mt_status load_all(struct mt_allocations *blocks, struct reader *r, struct mt_err *err)
 {
-    uint8_t *kind = kinds_of_nodes(&blocks->tree);
-    enum mt_status st = f->tree->nodes.n ? load_ops(blocks->db, f, kind, err) : MT_OK;
-    free(kind);
-    MT_TRY(st);
-    uint32_t *process = mt_alloc((f->ops.n + 1) * sizeof *process), process_n = 0;
-    st = load_threads(blocks->db, f, process, &process_n, err);
+    struct mt_advice_facts *f = r->f;
+    uint32_t process_n = 0;
+    if (f->tree->nodes.n)
+        MT_TRY(load_ops(blocks->db, r, err));
+    uint32_t *process = mt_alloc((f->ops.n + 1) * sizeof *process);
+    enum mt_status st = load_threads(blocks->db, f, process, &process_n, err);
     if (st == MT_OK)
-        st = load_blocks(blocks->db, f, err);
+        st = load_blocks(blocks, r, err);
     if (st == MT_OK)
         st = mt_advice_find_doubt(blocks, f, err);
     if (st == MT_OK) {
@@ -461,6 +477,17 @@ static enum mt_status load(struct mt_allocations *blocks, struct mt_advice_facts
         mt_advice_split(f, process, process_n);
     }
     free(process);
+    return st;
+}
+
+static enum mt_status load(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                           struct mt_err *err)
+{
+    uint8_t *kind = kinds_of_nodes(&blocks->tree);
+    struct reader r = {.f = f, .kind = kind};
+    enum mt_status st = load_all(blocks, &r, err);
+    mt_vec_free(&r.tensor);
+    free(kind);
     return st;
 }
 

@@ -8,24 +8,29 @@
 
 enum { SCALAR_B = 8, NEAR_B = 64, LEAST_PERCENT = 5 };
 
-static bool is_of_loss(const struct mt_advice_facts *f, uint32_t op)
+/* By node, whether a loss is around it, or it is one. Allocated. */
+static bool *find_losses(const struct mt_tree *t)
 {
     static const char *const names[] = {"aten::cross_entropy_loss", "aten::nll_loss",
                                         "aten::log_softmax", "aten::_log_softmax"};
-    for (; op != MT_NONE; op = f->ops.v[op].parent)
-        for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
-            if (strncmp(mt_advice_name(f, op), names[i], strlen(names[i])) == 0)
-                return true;
-    return false;
+    bool *loss = mt_alloc(t->nodes.n + 1);
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        const struct mt_tree_node *node = &t->nodes.v[i];
+        loss[i] = node->parent < i && loss[node->parent];
+        for (size_t k = 0; k < MT_ARRAY_LEN(names) && !loss[i]; k++)
+            loss[i] =
+                strncmp(mt_strtab_get(&t->strings, node->frame), names[k], strlen(names[k])) == 0;
+    }
+    return loss;
 }
 
 /* The largest block that a loss makes. */
-static int64_t largest_of_loss(const struct mt_advice_facts *f)
+static int64_t largest_of_loss(const struct mt_advice_facts *f, const bool *loss)
 {
     int64_t largest = 0;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        if (b->bytes > largest && is_of_loss(f, b->alloc_op))
+        if (b->bytes > largest && b->node != MT_NONE && loss[b->node])
             largest = b->bytes;
     }
     return largest;
@@ -57,15 +62,11 @@ static void add_partial_gradients(struct mt_advice_plan *p, const bool *makes)
     }
 }
 
-bool mt_advise_chunked_loss(struct mt_advice_plan *p)
+/* Cuts into parts what is as large as that. Returns whether there is any. */
+static bool cut_into_parts(struct mt_advice_plan *p, const bool *loss, int64_t largest)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t largest = largest_of_loss(f);
-    char size[MT_HUMAN_MAX];
-    bool any = false, *makes;
-    if (largest <= NEAR_B || largest < f->peak_b / 100 * LEAST_PERCENT)
-        return false;
-    makes = mt_alloc(f->ops.n + 1);
+    bool any = false, *makes = mt_alloc(f->ops.n + 1);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->bytes < largest - NEAR_B || b->bytes > largest + NEAR_B ||
@@ -73,22 +74,35 @@ bool mt_advise_chunked_loss(struct mt_advice_plan *p)
              b->category != MT_CATEGORY_TEMPORARY))
             continue;
         mt_advice_resize(p, i, b->bytes / p->choice->chunks);
-        if (b->category == MT_CATEGORY_ACTIVATION && b->alloc_op != MT_NONE &&
-            f->ops.v[b->alloc_op].top != MT_NONE && !is_of_loss(f, b->alloc_op))
-            makes[f->ops.v[b->alloc_op].top] = true;
+        uint32_t top = mt_advice_top(f, b);
+        if (b->category == MT_CATEGORY_ACTIVATION && top != MT_NONE && !loss[b->node])
+            makes[top] = true;
         any = true;
     }
     add_partial_gradients(p, makes);
     free(makes);
-    p->bound = MT_BOUND_ABOUT;
+    return any;
+}
+
+bool mt_advise_chunked_loss(struct mt_advice_plan *p)
+{
+    bool *loss = find_losses(p->f->tree);
+    int64_t largest = largest_of_loss(p->f, loss);
+    bool any = largest > NEAR_B && largest >= p->f->peak_b / 100 * LEAST_PERCENT &&
+               cut_into_parts(p, loss, largest);
+    free(loss);
+    if (!any)
+        return false;
+    char size[MT_HUMAN_MAX];
     long long n = (long long)p->choice->chunks;
+    p->bound = MT_BOUND_ABOUT;
     mt_buf_addf(&p->because, "the loss makes blocks of %s; %lld parts instead",
                 mt_human_bytes(largest, size), n);
     mt_buf_addf(&p->how,
                 "loss = sum(checkpoint(head_and_sum_loss, h, t, use_reentrant=False) for h, t in "
                 "zip(hidden.chunk(%lld), targets.chunk(%lld))) / targets.numel()",
                 n, n);
-    return any;
+    return true;
 }
 
 /* Ops that need their own result in backward, and not what it was made of. */

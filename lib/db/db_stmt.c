@@ -254,14 +254,16 @@ int64_t mt_stmt_int(const struct mt_stmt *s, int column)
 
 int64_t mt_stmt_int_or(const struct mt_stmt *s, int column, int64_t null)
 {
-    return sqlite3_column_type(s->s, column) == SQLITE_NULL ? null : mt_stmt_int(s, column);
+    int64_t value = mt_stmt_int(s, column);
+    return value || sqlite3_column_type(s->s, column) != SQLITE_NULL ? value : null;
 }
 
 uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first)
 {
-    if (sqlite3_column_type(s->s, column) == SQLITE_NULL)
+    int64_t value = sqlite3_column_int64(s->s, column);
+    if (!value && sqlite3_column_type(s->s, column) == SQLITE_NULL)
         return UINT64_MAX;
-    return (uint64_t)sqlite3_column_int64(s->s, column) - (uint64_t)first;
+    return (uint64_t)value - (uint64_t)first;
 }
 
 double mt_stmt_real(const struct mt_stmt *s, int column)
