@@ -41,7 +41,7 @@ LIBS      := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lsupc++ -pthread
 SQL  := $(sort $(wildcard queries/*.sql))
 SKILL := $(wildcard docs/skill/memtool/SKILL.md)
 SCHEMAS := $(wildcard docs/schema/*.json)
-ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html) $(SKILL))
+ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html queries/clickhouse/*.sql) $(SKILL))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
 LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/assets.o $(call obj,lib formats)

@@ -105,7 +105,8 @@ static enum mt_status check_options(struct mt_err *err)
                    {MT_EXPORT_WINDOW, asked.from != NULL, "from"},
                    {MT_EXPORT_WINDOW, asked.to != NULL, "to"},
                    {MT_EXPORT_WINDOW, asked.step != NULL, "step"},
-                   {MT_EXPORT_VIEW, asked.view != NULL, "view"}};
+                   {MT_EXPORT_VIEW, asked.view != NULL, "view"},
+                   {MT_EXPORT_ROLLUP, asked.rollup != NULL, "rollup"}};
     for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
         if (!options[i].given || asked.format->takes & options[i].bit)
             continue;
@@ -122,11 +123,31 @@ static enum mt_status check_options(struct mt_err *err)
     return MT_OK;
 }
 
+static enum mt_status refuse_rollup(const char *why, const char *hint, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "%s", why);
+    mt_err_hint(err, "Nothing was written. %s", hint);
+    return MT_EUSAGE;
+}
+
+static enum mt_status export_rollup(const struct mt_args *args, struct mt_err *err)
+{
+    if (!asked.rollup)
+        return refuse_rollup("clickhouse holds the rows of a job, and none is named",
+                             "Name its group: --rollup GROUP.", err);
+    if (asked.view || args->n || group)
+        return refuse_rollup("--rollup beside a view, a run or another group",
+                             "--rollup takes a group, and writes all rows of it.", err);
+    MT_TRY(check_options(err));
+    return mt_export_rollup(&asked, err);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     (void)exit_code;
     bool others = format || asked.at || asked.device || asked.measure || asked.source ||
-                  asked.from || asked.to || asked.step || asked.view || asked.min_b >= 0;
+                  asked.from || asked.to || asked.step || asked.view || asked.rollup ||
+                  asked.min_b >= 0;
     if (baseline && others) {
         MT_FAIL(err, MT_EUSAGE, "--baseline beside options of other formats");
         mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
@@ -135,6 +156,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (baseline)
         return export_baseline(args, err);
     MT_TRY(choose_format(err));
+    if (asked.rollup || asked.format->statement)
+        return export_rollup(args, err);
     if (args->n > 1 || group) {
         MT_FAIL(err, MT_EUSAGE, "%s holds one run", asked.format->name);
         mt_err_hint(err, "Nothing was written. Name one run.");
@@ -150,12 +173,16 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"format", 0, MT_OPT_STRING, &format, "FORMAT",
      "call paths: pprof, collapsed, speedscope, dhat; curves: perfetto, perfetto-json, "
-     "perfetto-tar; a part of a snapshot: snapshot; rows: csv, tsv, jsonl (default: by the ending "
+     "perfetto-tar; a part of a snapshot: snapshot; rows: csv, tsv, jsonl; of a job: clickhouse "
+     "(default: by the ending "
      "of -o: .pb.gz, .folded, .speedscope.json, .dhat.json, .pftrace, .perfetto.json, "
      ".perfetto.tar, .pickle, .csv, .tsv, .jsonl)"},
     {"view", 0, MT_OPT_STRING, &asked.view, "VIEW",
      "of which view rows are: device, step, node, op, alloc, segment, block, event, note ... "
      "(`memtool schema v_alloc` says what is in one)"},
+    {"rollup", 0, MT_OPT_STRING, &asked.rollup, "GROUP",
+     "tsv, clickhouse: runs, steps, sites and call paths of a job (`memtool schema --dialect "
+     "clickhouse` says what each column is)"},
     {"at", 0, MT_OPT_STRING, &asked.at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
     {"measure", 0, MT_OPT_STRING, &asked.measure, "M",
@@ -197,6 +224,7 @@ const struct mt_cmd mt_cmd_export = {
                 "  memtool export base -o base.pftrace\n"
                 "  memtool export snap --from 150ms --to 200ms -o part.pickle\n"
                 "  memtool export base --view alloc -o blocks.tsv\n"
+                "  memtool export --rollup job42 --format clickhouse | clickhouse-client\n"
                 "  memtool export --format collapsed --measure allocated base | less\n"
                 "  memtool export --baseline -o memory.json\n"
                 "  memtool export --baseline r1 r2 r3 -o memory.json\n",
@@ -204,7 +232,7 @@ const struct mt_cmd mt_cmd_export = {
     .values = values,
     .words = words,
     .formats = "json, pprof, collapsed, speedscope, dhat, perfetto, perfetto-json, perfetto-tar, "
-               "snapshot, csv, tsv, jsonl",
+               "snapshot, csv, tsv, jsonl, clickhouse",
     .without = "format bytes",
     .args_max = (size_t)-1,
     .run = run,

@@ -16,6 +16,7 @@ struct mt_export_asked {
     const char *source;           /* the same */
     const char *from, *to, *step; /* the same */
     const char *view;             /* the same */
+    const char *rollup;           /* the same */
     int64_t min_b;                /* -1: the same */
 };
 
@@ -39,6 +40,9 @@ enum mt_status mt_export_snapshot(const struct mt_args *args, const struct mt_ex
 enum mt_status mt_export_rows(const struct mt_args *args, const struct mt_export_asked *asked,
                               struct mt_err *err);
 void mt_export_view_names(struct mt_buf *words);
+
+/* Rows of the runs of a group (--rollup). Errors: of mt_ranks_load_all; MT_EIO. */
+enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_err *err);
 
 /* The same for a format of curves. */
 enum mt_status mt_export_counters(const struct mt_args *args, const struct mt_export_asked *asked,

@@ -357,6 +357,7 @@ enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
     MT_TRY(load_all(out, args, err));
     MT_TRY(choose_devices(out, device, err));
     take_figures(out);
+    number_ranks(out);
     return MT_OK;
 }
 
@@ -364,7 +365,6 @@ enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, str
                              struct mt_report *notes, struct mt_err *err)
 {
     MT_TRY(mt_ranks_load_all(args, device, out, err));
-    number_ranks(out);
     keep_one_each(out, notes);
     note_missing(out, notes);
     add_clusters(out);

@@ -5,54 +5,30 @@
 #include "lib/render/chart.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
-#include "lib/usage/levels.h"
+#include "lib/usage/step_peaks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The steps of a rank. */
-struct steps {
-    MT_VEC(struct step_peak { int64_t number, peak_b; }) all;
-};
-
-/* Levels exact at the ends of the steps, with what is highest in between. */
-static enum mt_status load_levels(struct mt_db *db, const struct mt_run *run,
-                                  const struct mt_run_device *device, const struct mt_steps *steps,
-                                  struct mt_levels *out, struct mt_err *err)
-{
-    const size_t n = steps->all.n;
-    int64_t *moments = mt_alloc((2 * n + 1) * sizeof *moments);
-    for (size_t i = 0; i < n; i++) {
-        moments[2 * i] = steps->all.v[i].start_ns;
-        moments[2 * i + 1] = steps->all.v[i].end_ns;
-    }
-    enum mt_status st = mt_levels_load_near(db, run, device, moments, 2 * n, out, err);
-    free(moments);
-    return st;
-}
-
 static enum mt_status load_steps(const struct mt_ranks *r, const struct mt_rank *rank,
-                                 struct steps *out, struct mt_err *err)
+                                 struct mt_step_peaks *out, struct mt_err *err)
 {
     struct mt_db *db;
     struct mt_run run;
-    struct mt_steps steps = {0};
-    struct mt_levels levels = {0};
     enum mt_status st = mt_ranks_open(r, rank, &db, &run, err);
     if (st == MT_OK)
-        st = mt_steps_load(db, &run, &steps, err);
-    if (st == MT_OK)
-        st = load_levels(db, &run, rank->device, &steps, &levels, err);
-    for (size_t i = 0; i < steps.all.n && st == MT_OK; i++) {
-        int64_t first = mt_levels_before(&levels, steps.all.v[i].start_ns);
-        int64_t last = mt_levels_before(&levels, mt_steps_until(&steps, i));
-        *mt_vec_push(&out->all) = (struct step_peak){
-            steps.all.v[i].number, mt_levels_value(&levels, mt_levels_peak(&levels, first, last))};
-    }
-    mt_levels_free(&levels);
-    mt_steps_free(&steps);
+        st = mt_step_peaks_load(db, &run, rank->device, out, err);
     mt_ranks_close(r, db);
     return st;
+}
+
+/* How many are known: of a file that ends early the last are not. */
+static size_t known_n(const struct mt_step_peaks *s)
+{
+    size_t n = s->all.n;
+    while (n && s->all.v[n - 1].peak_b == MT_UNKNOWN)
+        n--;
+    return n;
 }
 
 static struct mt_row *new_row(struct mt_report *out, const struct mt_rank *rank)
@@ -64,22 +40,25 @@ static struct mt_row *new_row(struct mt_report *out, const struct mt_rank *rank)
     return row;
 }
 
-static void add_rows(const struct mt_rank *rank, const struct steps *s, struct mt_report *out)
+static void add_rows(const struct mt_rank *rank, const struct mt_step_peaks *s,
+                     struct mt_report *out)
 {
     for (size_t i = 0; i < s->all.n; i++) {
         struct mt_row *row = new_row(out, rank);
         row->cells[2] = mt_cell_int(s->all.v[i].number);
-        row->cells[3] = mt_cell_int(s->all.v[i].peak_b);
+        if (s->all.v[i].peak_b != MT_UNKNOWN)
+            row->cells[3] = mt_cell_int(s->all.v[i].peak_b);
     }
 }
 
 /* A mark for each step, or, where they are too many, for a few of them: their highest. A full one
  * is the highest peak of all ranks. */
-static const char *marks(struct mt_report *out, const struct steps *s, size_t most_n, int64_t most)
+static const char *marks(struct mt_report *out, const struct mt_step_peaks *s, size_t most_n,
+                         int64_t most)
 {
     enum { WIDTH = 60 };
     const struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
-    const size_t n = s->all.n;
+    const size_t n = known_n(s);
     struct mt_buf text = {0};
     int64_t *peaks = mt_alloc((n + 1) * sizeof *peaks);
     for (size_t i = 0; i < n; i++)
@@ -92,7 +71,8 @@ static const char *marks(struct mt_report *out, const struct steps *s, size_t mo
     return kept;
 }
 
-static void add_marks(const struct mt_ranks *r, const struct steps *all, struct mt_report *out)
+static void add_marks(const struct mt_ranks *r, const struct mt_step_peaks *all,
+                      struct mt_report *out)
 {
     char most[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     int64_t most_b = 0;
@@ -125,7 +105,7 @@ static enum mt_status no_steps(const struct mt_ranks *r, struct mt_err *err)
 enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows *rows,
                                  struct mt_report *out, struct mt_err *err)
 {
-    struct steps *all = mt_alloc((r->all.n + 1) * sizeof *all);
+    struct mt_step_peaks *all = mt_alloc((r->all.n + 1) * sizeof *all);
     enum mt_status st = MT_OK;
     size_t step_n = 0;
     for (size_t i = 0; i < r->all.n && st == MT_OK; i++) {

@@ -1,8 +1,13 @@
+/* memtool schema: what the database consists of, and rollups in others (memtool export --rollup).
+ */
 #include "cmd/common.h"
+#include "gen/assets.h"
 #include "gen/queries.h"
 #include "lib/base/nearest.h"
 #include <stdlib.h>
 #include <string.h>
+
+static const char *dialect;
 
 /* Where the next table or view begins in the schema, and its name; NULL: there are no more. */
 static const char *next_object(const char *at, char name[64])
@@ -60,20 +65,80 @@ static enum mt_status show_one(const char *wanted, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+/* Another database that rollups go to: how its tables are made, and what is asked of them. */
+static const struct dialect {
+    const char *name, *tables,
+        *reports; /* reports: blocks, each below "-- name: NAME"; NULL: none */
+} dialects[] = {{"clickhouse", mt_asset_clickhouse_schema_sql, mt_asset_clickhouse_reports_sql},
+                {"duckdb", mt_asset_duckdb_sql, NULL}};
+
+#define BLOCK "-- name: "
+
+static void add_reports(const struct dialect *d, struct mt_buf *names)
 {
-    (void)exit_code;
-    return args->n ? show_one(args->v[0], err) : mt_show_text(mt_queries[MT_Q_SCHEMA].sql, err);
+    const char *at = d->reports;
+    while (at && (at = strstr(at, BLOCK))) {
+        at += strlen(BLOCK);
+        mt_buf_adds(names, names->n ? ", " : "");
+        mt_buf_add(names, at, strcspn(at, "\n"));
+    }
 }
 
-static const struct mt_opt opts[] = {{0}};
+/* A block without its name, up to the next. */
+static enum mt_status show_report(const struct dialect *d, const char *wanted, struct mt_err *err)
+{
+    struct mt_buf names = {0};
+    char *line = mt_asprintf(BLOCK "%s\n", wanted);
+    const char *at = d->reports ? strstr(d->reports, line) : NULL;
+    const char *from = at ? at + strlen(line) : NULL, *end = at ? strstr(from, "\n" BLOCK) : NULL;
+    free(line);
+    if (at) {
+        char *text = mt_strndup(from, end ? (size_t)(end - from) : strlen(from));
+        enum mt_status st = mt_show_text(text, err);
+        free(text);
+        return st;
+    }
+    add_reports(d, &names);
+    MT_FAIL(err, MT_EUSAGE, "there is no query '%s' for %s", wanted, d->name);
+    mt_err_hint(err, "There are: %s.", names.n ? names.s : "none");
+    mt_buf_free(&names);
+    return MT_EUSAGE;
+}
+
+static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+{
+    const char *wanted = args->n ? args->v[0] : NULL;
+    (void)exit_code;
+    for (size_t i = 0; dialect && i < MT_ARRAY_LEN(dialects); i++)
+        if (strcmp(dialects[i].name, dialect) == 0)
+            return wanted ? show_report(&dialects[i], wanted, err)
+                          : mt_show_text(dialects[i].tables, err);
+    if (dialect && strcmp(dialect, "sqlite") != 0) {
+        MT_FAIL(err, MT_EUSAGE, "unknown --dialect '%s'", dialect);
+        mt_err_hint(err, "There are: sqlite, clickhouse, duckdb.");
+        return MT_EUSAGE;
+    }
+    return wanted ? show_one(wanted, err) : mt_show_text(mt_queries[MT_Q_SCHEMA].sql, err);
+}
+
+static const struct mt_opt opts[] = {
+    {"dialect", 0, MT_OPT_STRING, &dialect, "DIALECT",
+     "sqlite: memtool's own; clickhouse: tables for rollups, or the query of that name: ranks, "
+     "spread, steps, sites, trend, peak; duckdb: a rollup as Parquet (default: sqlite)"},
+    {0},
+};
+static const struct mt_values values[] = {{"dialect", "sqlite clickhouse duckdb", NULL}, {0}};
 
 const struct mt_cmd mt_cmd_schema = {
     .name = "schema",
     .summary = "show the tables and views, every column explained",
-    .usage = "[TABLE|VIEW]",
-    .examples = "  memtool schema | less\n  memtool schema v_device\n",
+    .usage = "[--dialect DIALECT] [TABLE|VIEW|QUERY]",
+    .examples = "  memtool schema | less\n"
+                "  memtool schema v_device\n"
+                "  memtool schema --dialect clickhouse | clickhouse-client --multiquery\n"
+                "  memtool schema --dialect clickhouse ranks\n",
     .opts = opts,
+    .values = values,
     .without = "format bytes",
     .args_max = 1,
     .run = run,

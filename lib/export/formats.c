@@ -45,8 +45,12 @@ const struct mt_export_format mt_export_formats[] = {
      .takes = MT_EXPORT_WINDOW | MT_EXPORT_SOURCE,
      .snapshot = true},
     {.name = "csv", .endings = ".csv", .takes = MT_EXPORT_VIEW, .rows = true},
-    {.name = "tsv", .endings = ".tsv", .takes = MT_EXPORT_VIEW, .rows = true},
+    {.name = "tsv", .endings = ".tsv", .takes = MT_EXPORT_VIEW | MT_EXPORT_ROLLUP, .rows = true},
     {.name = "jsonl", .endings = ".jsonl", .takes = MT_EXPORT_VIEW, .rows = true},
+    {.name = "clickhouse",
+     .endings = "",
+     .takes = MT_EXPORT_ROLLUP,
+     .statement = "INSERT INTO memtool.rollup FORMAT TabSeparated\n"},
     {0},
 };
 

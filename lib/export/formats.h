@@ -19,7 +19,8 @@ enum mt_export_takes {
     MT_EXPORT_DEVICE = 8,
     MT_EXPORT_SOURCE = 16,
     MT_EXPORT_WINDOW = 32,
-    MT_EXPORT_VIEW = 64
+    MT_EXPORT_VIEW = 64,
+    MT_EXPORT_ROLLUP = 128
 };
 
 struct mt_export_format {
@@ -40,6 +41,8 @@ struct mt_export_format {
     bool snapshot;
     /* Rows of a view (views.h), in the output format of that name (lib/render/render.h). */
     bool rows;
+    /* Rows of a job (rollup.h) alone, behind this statement. */
+    const char *statement;
 };
 
 extern const struct mt_export_format mt_export_formats[]; /* ends with a name of NULL */

@@ -246,6 +246,8 @@ def export_args(run, option, value):
         return ["gpu", "-o", "v.pickle"]
     if option == "--view":
         return [run, "-o", "v.tsv"]
+    if value == "clickhouse":
+        return ["-o", "v.tsv", "--rollup", run]
     return [run, "-o", "v.folded"] + (["--view", "step"] if value in ("csv", "tsv", "jsonl") else [])
 
 

@@ -1,0 +1,240 @@
+/* memtool export --rollup: runs, steps, sites and call paths of a job, for a column store. */
+#include "cmd/export.h"
+
+#include "cmd/output.h"
+#include "cmd/ranks.h"
+#include "lib/analysis/diff.h"
+#include "lib/export/rollup.h"
+#include "lib/run/merge.h"
+#include "lib/usage/step_peaks.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What is written, run by run: no more of it is held. */
+struct rollup {
+    struct mt_rollup rows;
+    const struct mt_ranks *ranks;
+    FILE *out;
+};
+
+/* A device of a run under way. */
+struct device {
+    struct rollup *to;
+    struct mt_db *db;
+    const struct mt_run *run;
+    const struct mt_run_device *device;
+    struct mt_tree tree;
+    unsigned knows; /* enum part of what call paths have */
+};
+
+/* What is known of call paths of a device. */
+enum part { ALLOC = 1, FREED = 2, COUNTS = 4, AT_PEAK = 8, AT_END = 16, CALLS = 32 };
+
+static unsigned known_parts(const struct mt_run_device *d)
+{
+    const struct mt_diff_side side = {.device = *d};
+    bool alloc = mt_device_knows(d, MT_KNOWS_ALLOC);
+    bool peak = d->peak_b != MT_UNKNOWN && mt_diff_peak_sites_known(&side);
+    return (alloc ? ALLOC : 0u) | (alloc && d->freed_b != MT_UNKNOWN ? FREED : 0u) |
+           (alloc && mt_device_knows(d, MT_KNOWS_COUNTS) ? COUNTS : 0u) | (peak ? AT_PEAK : 0u) |
+           (d->at_end_b != MT_UNKNOWN ? AT_END : 0u) |
+           (mt_device_knows(d, MT_KNOWS_OPS) ? CALLS : 0u);
+}
+
+/* Of what lists large call paths only, nothing is not 0. */
+static int64_t listed(const struct device *d, enum part part, unsigned large, int64_t v)
+{
+    return d->knows & part && (v || !(d->device->knows & large)) ? v : MT_UNKNOWN;
+}
+
+static void put_sums(const struct device *d, const struct mt_sums *sums, int64_t calls_n,
+                     struct mt_rollup_row *row)
+{
+    row->v[MT_ROLLUP_ALLOC_B] = listed(d, ALLOC, 0, sums->alloc_b);
+    row->v[MT_ROLLUP_FREED_B] = listed(d, FREED, 0, sums->freed_b);
+    row->v[MT_ROLLUP_ALLOC_N] = listed(d, COUNTS, 0, sums->alloc_n);
+    row->v[MT_ROLLUP_AT_PEAK_B] = listed(d, AT_PEAK, MT_LARGE_AT_PEAK, sums->at_peak_b);
+    row->v[MT_ROLLUP_END_B] = listed(d, AT_END, MT_LARGE_AT_END, sums->at_end_b);
+    row->v[MT_ROLLUP_CALLS_N] = listed(d, CALLS, 0, calls_n);
+}
+
+static void write_row(struct rollup *to, const struct mt_rollup_row *row)
+{
+    mt_rollup_add(&to->rows, row);
+    mt_export_flush(&to->rows.text, to->out, MT_EXPORT_PIECE);
+}
+
+static void write_run(const struct device *d, const struct mt_rank *rank, int64_t number)
+{
+    const struct mt_run_device *of = d->device;
+    struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_RUN, number, rank->name);
+    const bool compared = of == rank->device;
+    row.v[MT_ROLLUP_PEAK_B] = compared ? rank->figure_b : of->one_moment ? MT_UNKNOWN : of->peak_b;
+    row.v[MT_ROLLUP_PEAK_NS] = of->one_moment ? MT_UNKNOWN : of->peak_ns;
+    row.v[MT_ROLLUP_START_B] = of->start_b;
+    row.v[MT_ROLLUP_END_B] = of->at_end_b;
+    row.v[MT_ROLLUP_DOUBT_B] = of->doubt_at_peak_b;
+    row.v[MT_ROLLUP_ALLOC_B] = of->alloc_b;
+    row.v[MT_ROLLUP_FREED_B] = of->freed_b;
+    row.v[MT_ROLLUP_ALLOC_N] = of->alloc_n;
+    if (d->knows & CALLS)
+        row.v[MT_ROLLUP_CALLS_N] = d->run->op_n;
+    write_row(d->to, &row);
+}
+
+static enum mt_status write_steps(const struct device *d, struct mt_err *err)
+{
+    struct mt_step_peaks peaks = {0};
+    enum mt_status st = mt_step_peaks_load(d->db, d->run, d->device, &peaks, err);
+    for (size_t i = 0; i < peaks.all.n && st == MT_OK; i++) {
+        const struct mt_step_peak *p = &peaks.all.v[i];
+        struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_STEP, (int64_t)i, "");
+        row.step = p->number;
+        row.v[MT_ROLLUP_START_B] = p->start_b;
+        row.v[MT_ROLLUP_PEAK_B] = p->peak_b;
+        row.v[MT_ROLLUP_END_B] = p->end_b;
+        write_row(d->to, &row);
+    }
+    mt_step_peaks_free(&peaks);
+    return st;
+}
+
+static bool holds_nothing(const struct mt_sums *s)
+{
+    return !(s->alloc_b | s->freed_b | s->alloc_n | s->at_peak_b | s->at_end_b);
+}
+
+static void write_sites(struct device *d)
+{
+    static const enum mt_group_key site = MT_BY_SITE;
+    struct mt_groups groups = {0};
+    int64_t number = 0;
+    mt_group(&d->tree, &site, 1, &groups);
+    for (size_t i = 0; i < groups.rows.n; i++) {
+        const struct mt_group *g = &groups.rows.v[i];
+        struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_SITE, number, g->key[0]);
+        if (holds_nothing(&g->self))
+            continue;
+        number++;
+        put_sums(d, &g->self, g->has_calls ? g->calls_n : MT_UNKNOWN, &row);
+        write_row(d->to, &row);
+    }
+    mt_groups_free(&groups);
+}
+
+/* What is on no call path, as rows of the root. */
+static void write_outside(const struct device *d, int64_t number)
+{
+    const struct mt_tree *t = &d->tree;
+    const struct mt_sums before = {.at_peak_b = t->before_at_peak_b,
+                                   .at_end_b = t->before_at_end_b};
+    for (size_t i = 0; i <= t->outside.n; i++) {
+        const bool last = i == t->outside.n;
+        const char *name = last                     ? "[before trace]"
+                           : t->outside.v[i].unseen ? "[freed unseen]"
+                                                    : t->outside_name;
+        const struct mt_sums *sums = last ? &before : &t->outside.v[i].sums;
+        struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_PATH, number, name);
+        if (holds_nothing(sums))
+            continue;
+        number++;
+        row.has_path = true;
+        row.path = mt_rollup_path(0, 0, name);
+        put_sums(d, sums, MT_UNKNOWN, &row);
+        write_row(d->to, &row);
+    }
+}
+
+/* Call paths below which memory is, each with what it did itself. */
+static void write_paths(struct device *d)
+{
+    struct mt_tree *t = &d->tree;
+    int64_t number = 0;
+    mt_tree_merge(t);
+    uint64_t *paths = mt_alloc((t->items.n + 1) * sizeof *paths);
+    for (size_t i = 0; i < t->items.n; i++) {
+        const struct mt_item *item = &t->items.v[i];
+        const struct mt_tree_node *node = &t->nodes.v[item->node];
+        const char *name = mt_strtab_get(&t->strings, node->frame);
+        struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_PATH, number, name);
+        row.has_parent = item->parent != MT_NONE;
+        row.parent = row.has_parent ? paths[item->parent] : 0;
+        row.path = paths[i] = mt_rollup_path(row.parent, node->phase, name);
+        if (holds_nothing(&item->total) && holds_nothing(&item->self))
+            continue;
+        number++;
+        row.has_path = true;
+        put_sums(d, &item->self, item->calls_n, &row);
+        write_row(d->to, &row);
+    }
+    free(paths);
+    write_outside(d, number);
+}
+
+static enum mt_status write_device(struct device *d, const struct mt_rank *rank, int64_t number,
+                                   struct mt_err *err)
+{
+    const struct mt_rollup_place place = {.job = *d->to->ranks->group ? d->to->ranks->group
+                                                                      : rank->name,
+                                          .run = d->run->content,
+                                          .device = d->device->name,
+                                          .rank = rank->place.rank,
+                                          .stage = rank->place.stage,
+                                          .compared = d->device == rank->device};
+    mt_rollup_set_place(&d->to->rows, &place);
+    d->knows = known_parts(d->device);
+    write_run(d, rank, number);
+    MT_TRY(write_steps(d, err));
+    enum mt_status st = mt_load_rollup(d->db, d->run, d->device, &d->tree, err);
+    if (st == MT_OK) {
+        write_sites(d);
+        write_paths(d);
+    }
+    mt_tree_free(&d->tree);
+    return st;
+}
+
+static enum mt_status write_rank(struct rollup *to, size_t i, struct mt_err *err)
+{
+    const struct mt_rank *rank = &to->ranks->all.v[i];
+    struct mt_run run;
+    struct mt_db *db;
+    enum mt_status st = mt_ranks_open(to->ranks, rank, &db, &run, err);
+    for (size_t k = 0; k < rank->device_n && st == MT_OK; k++) {
+        struct device d = {.to = to, .db = db, .run = &run, .device = &rank->devices[k]};
+        st = write_device(&d, rank, (int64_t)i, err);
+    }
+    mt_ranks_close(to->ranks, db);
+    return st;
+}
+
+static enum mt_status write_all(struct rollup *to, const struct mt_export_asked *asked,
+                                struct mt_err *err)
+{
+    enum mt_status st = MT_OK;
+    struct mt_err ignored = MT_ERR_INIT;
+    MT_TRY(mt_output_open(&to->out, err));
+    if (asked->format->statement)
+        mt_buf_adds(&to->rows.text, asked->format->statement);
+    else
+        mt_rollup_head(&to->rows);
+    for (size_t i = 0; i < to->ranks->all.n && st == MT_OK && !ferror(to->out); i++)
+        st = write_rank(to, i, err);
+    mt_export_flush(&to->rows.text, to->out, 1);
+    enum mt_status closed = mt_output_close(to->out, st == MT_OK, st == MT_OK ? err : &ignored);
+    return st == MT_OK ? closed : st;
+}
+
+enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_err *err)
+{
+    const char *group = asked->rollup;
+    const struct mt_args args = {.v = &group, .n = 1};
+    struct mt_ranks ranks = {0};
+    struct rollup to = {.ranks = &ranks};
+    enum mt_status st = mt_ranks_load_all(&args, NULL, &ranks, err);
+    if (st == MT_OK)
+        st = write_all(&to, asked, err);
+    mt_rollup_free(&to.rows);
+    mt_ranks_free(&ranks);
+    return st;
+}

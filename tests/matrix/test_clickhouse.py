@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Rollups in ClickHouse (two shards of Debian's 18.16 on loopback): every query of `memtool schema --dialect clickhouse`
+answers what memtool itself does, to the byte, whatever happened while the rows were loaded. RANKS=256 for a larger job."""
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import clickhouse
+import mt
+
+if not clickhouse.PROGRAM or not clickhouse.CLIENT:
+    print("skip: clickhouse-server is not installed; `.ci/deps check` installs it")
+    sys.exit(77)
+
+m = mt.Matrix()
+RANKS = int(os.environ.get("RANKS", "12"))
+GENERATOR = os.path.join(os.environ["SAMPLES"], "..", "tests", "bench", "gen_job.py")
+INSERT = "INSERT INTO memtool.rollup FORMAT TabSeparatedWithNames"
+
+
+def generate(folder, *options):
+    subprocess.run([sys.executable, "-B", GENERATOR, folder, *options], check=True)
+    with open(os.path.join(folder, "job.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def imported():
+    """The job, and another run of one of its ranks; returns what its ranks are."""
+    job = generate("job", "--ranks", str(RANKS))
+    generate("later", "--ranks", str(RANKS), "--steps", "5")
+    os.rename("later/rank0.json.gz", "job/rank0_again.json.gz")
+    m.run("import", "job", "--partial", "--group", "job", codes=(0, 1))
+    return job
+
+
+def rows_of(*command):
+    """The rows of a report, as texts by column."""
+    out = m.run(*command, "--format", "tsv", "--limit", "0")[1]
+    return list(csv.DictReader(io.StringIO(out), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def lines(rows, *columns):
+    truth = {"true": "1", "false": "0"}
+    return "".join("\t".join(truth.get(row[c], row[c]) for c in columns) + "\n" for row in rows)
+
+
+def answers(job):
+    """What memtool says, by query of ClickHouse."""
+    ranks = rows_of("ranks", "job")
+    of = {section: [row for row in ranks if row["section"] == section] for section in ("rank", "outlier")}
+    peak = rows_of("peak", f"rank{job['outlier']}", "--by", "site")
+    found = {int(row["rank"]) for row in of["rank"] if row["outlier"] == "true"}
+    m.check(found == {job["outlier"], job["leak"]}, "ranks", "other outliers than the generator made", found, job)
+    m.check(of["outlier"], "ranks", "nothing to compare")
+    return {
+        "ranks": lines(sorted(of["rank"], key=lambda row: int(row["rank"])), "rank", "run", "stage", "device", "peak_b",
+                       "over_median_b", "outlier", "peak_ns", "at_end_b"),
+        "spread": lines(rows_of("ranks", "job", "--by", "cluster"), "stage", "rank_n", "least_peak_b", "median_peak_b",
+                        "peak_b", "deviation_b"),
+        "steps": lines(rows_of("ranks", "job", "--per", "step"), "rank", "run", "step", "peak_b"),
+        "sites": lines(sorted(of["outlier"], key=lambda row: (-int(row["at_peak_delta_b"]), row["site"])),
+                       "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site"),
+        "trend": lines([row for row in rows_of("trend", "job") if row["section"] == "run"], "run", "peak_b", "change_b",
+                       "alloc_b", "at_end_b"),
+        "peak": lines(sorted(peak, key=lambda row: (-int(row["at_peak_b"]), row["site"])), "at_peak_b",
+                      "site"),
+    }
+
+
+def queries(job):
+    """The statements, with values for their parameters."""
+    named = re.search(r"There are: (.*)\.", m.run("schema", "--dialect", "clickhouse", "?", codes=(2,))[2])[1]
+    values = {"job": "job", "run": f"rank{job['outlier']}"}
+    return {name: re.sub(r"\{(\w+):String\}", lambda p: f"'{values[p[1]]}'",
+                         m.run("schema", "--dialect", "clickhouse", name)[1]) for name in named.split(", ")}
+
+
+def compare(cluster, asked, expected, when):
+    for name, sql in asked.items():
+        got = cluster.ask(sql)
+        m.check(got == expected[name], when, name, f"\n{got[:800]}instead of\n{expected[name][:800]}")
+
+
+def check_rows(text):
+    """What must be true of the rows themselves; returns them."""
+    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+    sums = {}
+    for row in rows:
+        of = sums.setdefault((row["run"], row["device"]), {"paths": set(), "parents": set(), "steps": 0})
+        if row["kind"] == "step":
+            of["steps"] += 1
+            continue
+        for figure in ("alloc_b", "freed_b", "alloc_n", "at_peak_b", "end_b"):
+            key = row["kind"], figure
+            of[key] = of.get(key, 0) + (0 if row[figure] == r"\N" else int(row[figure]))
+        if row["kind"] == "run":
+            of["peak_b"] = int(row["peak_b"])
+        if row["kind"] == "path":
+            of["paths"].add(row["path"])
+            of["parents"].add(row["parent"])
+    for run, of in sums.items():
+        for figure in ("alloc_b", "freed_b", "alloc_n", "end_b"):
+            m.check(of["run", figure] == of["site", figure] == of["path", figure], "export", figure, run)
+        m.check(of["peak_b"] == of["site", "at_peak_b"] == of["path", "at_peak_b"], "export", "at_peak_b", run)
+        m.check(of["parents"] - {r"\N"} <= of["paths"], "export", "a path whose parent is missing", run)
+        m.check(of["steps"] >= 2, "export", "steps", run)
+    m.check(len(sums) == RANKS + 1, "export", "runs", len(sums))
+    return rows
+
+
+def exported():
+    """The job as tsv; what clickhouse is given has the same rows."""
+    text = m.run("export", "--rollup", "job", "--format", "tsv")[1]
+    m.check(m.run("export", "--rollup", "job", "--format", "tsv")[1] == text, "export", "another time, other rows")
+    head, rows = text.split("\n", 1)
+    statement, other = m.run("export", "--rollup", "job", "--format", "clickhouse")[1].split("\n", 1)
+    m.check(statement == "INSERT INTO memtool.rollup FORMAT TabSeparated" and other == rows, "export", "clickhouse")
+    check_rows(text)
+    return head, rows
+
+
+def load(cluster, text, sql=INSERT, check=True):
+    return cluster.client(sql, data=text.encode(), options=("--insert_distributed_sync", "1"), check=check)
+
+
+def load_while_one_dies(cluster, text):
+    """A shard is killed in the midst, and starts again."""
+    with subprocess.Popen([clickhouse.CLIENT, "--host", "127.0.0.1", "--port", str(cluster.tcp[0]),
+                           "--max_insert_block_size", "50", "--insert_distributed_sync", "1", "--query", INSERT],
+                          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as client:
+        data, half = text.encode(), len(text) // 2
+        try:
+            client.stdin.write(data[:half])
+            client.stdin.flush()
+            cluster.kill(1)
+            client.stdin.write(data[half:])
+            client.stdin.close()
+        except BrokenPipeError:
+            pass
+        client.stderr.read()
+        m.check(client.wait() != 0, "killed", "a load is complete though a shard was killed")
+    cluster.start(1)
+
+
+def check_parquet(text):
+    try:
+        import duckdb  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        print("skip: Parquet: Python's duckdb is not installed")
+        return
+    with open("job.tsv", "w", encoding="utf-8") as file:
+        file.write(text)
+    database = duckdb.connect()
+    database.execute(m.run("schema", "--dialect", "duckdb")[1])
+    got = database.execute("SELECT * FROM 'job.parquet'").fetchall()
+    as_text = ["\t".join(r"\N" if v is None else str(v) for v in row) for row in got]
+    m.check(sorted(as_text) == sorted(text.splitlines()[1:]), "duckdb", "other rows")
+
+
+def main():
+    job = imported()
+    head, rows = exported()
+    text = f"{head}\n{rows}"
+    expected, asked = answers(job), queries(job)
+    m.check(sorted(asked) == sorted(expected), "schema", "queries that nothing is compared with", sorted(asked))
+    with clickhouse.Cluster(os.path.abspath("cluster")) as cluster:
+        for shard in range(2):
+            for _ in range(2):  # again is harmless
+                cluster.client(shard=shard, data=m.run("schema", "--dialect", "clickhouse")[1].encode(),
+                               options=("--multiquery",))
+        columns = [line.split("\t")[0] for line in cluster.ask("DESCRIBE TABLE memtool.rollup").splitlines()]
+        m.check(columns == head.split("\t"), "schema", "columns", columns)
+        load_while_one_dies(cluster, text)
+        shuffled = rows.splitlines()
+        random.Random(1).shuffle(shuffled)
+        load(cluster, "\n".join([head, *shuffled]) + "\n")
+        compare(cluster, asked, expected, "after a shard died, out of order")
+        load(cluster, f"INSERT INTO memtool.rollup FORMAT TabSeparated\n{rows}", sql=None)
+        compare(cluster, asked, expected, "loaded again")
+        count = cluster.ask("SELECT count() FROM memtool.rollup FINAL")
+        m.check(int(count) == len(shuffled), "loaded", "rows", count)
+        for shard in range(2):
+            own = cluster.client("SELECT count() FROM memtool.rollup_v1", shard=shard).stdout
+            m.check(int(own) > 0, "loaded", "a shard without rows")
+    check_parquet(text)
+    m.finish(7 * RANKS)
+
+
+main()
