@@ -72,8 +72,9 @@ void mt_page_finding(struct mt_buf *out, const char *label, const char *css_clas
                      const char *figure, const char *sentence, const char *section);
 const char *mt_page_share(int64_t part, int64_t whole, char out[MT_HUMAN_MAX]);
 
-/* A cell of a report: MT_UNKNOWN or "" where there is none such. */
+/* A cell of a report, or a figure of the whole: MT_UNKNOWN or "" where there is none such. */
 int64_t mt_page_int_at(const struct mt_report *r, size_t row, const char *column);
+int64_t mt_page_total_of(const struct mt_report *r, const char *name);
 const char *mt_page_text_at(const struct mt_report *r, size_t row, const char *column);
 
 /* The page on a group (report_group.c). Errors: those of mt_ranks_load. */
@@ -102,6 +103,13 @@ void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out);
 
 /* What stands in place of a section that cannot be told: why, and what would tell. */
 void mt_page_cannot(struct mt_buf *out, const struct mt_err *err);
+
+/* How the peak of the base became that of the run, by site and by category, where it is known.
+ */
+void mt_page_add_bridges(struct mt_page_made *p, struct mt_buf *out);
+
+/* The device that a report is asked of, with the base or without; NULL: the command chooses. */
+const char *mt_page_device_for(const struct mt_page_made *p, bool base);
 
 /* "At the prompt: memtool peak base", with a button to copy it. */
 void mt_page_prompt(struct mt_page_made *p, const char *line, bool base, struct mt_buf *out);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t total_of(const struct mt_report *r, const char *name)
+int64_t mt_page_total_of(const struct mt_report *r, const char *name)
 {
     for (size_t i = 0; i < r->totals.n; i++)
         if (strcmp(r->totals.v[i].name, name) == 0 && r->totals.v[i].value.kind == MT_CELL_INT)
@@ -108,10 +108,10 @@ static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
 {
     if (!f->peak_title) {
         f->peak_title = behind_device(r);
-        f->peak_b = total_of(r, "peak_b");
+        f->peak_b = mt_page_total_of(r, "peak_b");
         if (f->peak_b == MT_UNKNOWN)
-            f->peak_b = total_of(r, "live_b"); /* of the moment when it was written */
-        f->at_ns = total_of(r, "at_ns");
+            f->peak_b = mt_page_total_of(r, "live_b"); /* of the moment when it was written */
+        f->at_ns = mt_page_total_of(r, "at_ns");
     } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n)
         remember_categories(f, r);
 }
@@ -162,7 +162,7 @@ static void remember_elsewhere(struct mt_page_found *f, const struct mt_report *
 static void remember_leaks(struct mt_page_found *f, const struct mt_report *r)
 {
     f->leaks_title = behind_device(r);
-    f->leak_per_step_b = total_of(r, "leak_per_step_b");
+    f->leak_per_step_b = mt_page_total_of(r, "leak_per_step_b");
     remember_elsewhere(f, r);
 }
 
@@ -198,8 +198,8 @@ void mt_page_remember(struct mt_page_found *f, const struct mt_report *r)
         remember_leaks(f, r);
     else if (strcmp(r->schema, "memtool.diff") == 0 && !f->change_title) {
         f->change_title = behind_device(r);
-        f->base_peak_b = total_of(r, "base_peak_b");
-        f->new_peak_b = total_of(r, "new_peak_b");
+        f->base_peak_b = mt_page_total_of(r, "base_peak_b");
+        f->new_peak_b = mt_page_total_of(r, "new_peak_b");
     } else if (strcmp(r->schema, "memtool.fragmentation") == 0)
         remember_reserved(f, r);
     else if (strcmp(r->schema, "memtool.advise") == 0)

@@ -29,7 +29,16 @@ struct tab {
 static const struct section {
     const char *id, *nav, *heading, *say;
     unsigned of;
-    enum { REPORTS, CURVE, PATHS, FIGURES, RANKS, STEPS, TREND } what; /* the last: and reports */
+    enum {
+        REPORTS,
+        CURVE,
+        PATHS,
+        FIGURES,
+        RANKS,
+        STEPS,
+        TREND,
+        BRIDGE
+    } what;       /* the last: and reports */
     bool stacked; /* the reports stand below each other, not behind tabs */
     struct tab tabs[8];
 } sections[] = {
@@ -99,9 +108,10 @@ static const struct section {
     {"change",
      "Before and after",
      "Before and after",
-     "What changed since the base; red is more, blue is less.",
+     "What changed since the base; red is more, blue is less. Each bar begins where the one above "
+     "ended.",
      OF_BASE,
-     REPORTS,
+     BRIDGE,
      true,
      {{"Change", "diff --limit=50", true}}},
     {"reserved",
@@ -156,7 +166,7 @@ void mt_page_cannot(struct mt_buf *out, const struct mt_err *err)
 
 /* The device that a report is asked of; NULL: the command chooses. Of a change it would choose that
  * of the base with most bytes: the page is about one device. */
-static const char *device_for(const struct mt_page_made *p, bool base)
+const char *mt_page_device_for(const struct mt_page_made *p, bool base)
 {
     bool chosen = base && p->view.has_device && !mt_device_is_process(&p->view.device) &&
                   !mt_device_is_processes(&p->view.device);
@@ -195,9 +205,9 @@ void mt_page_prompt(struct mt_page_made *p, const char *line, bool base, struct 
     }
     add_word(out, p->ref);
     add_options(out, line + name);
-    if (device_for(p, base)) {
+    if (mt_page_device_for(p, base)) {
         mt_buf_adds(out, " --device ");
-        add_word(out, device_for(p, base));
+        add_word(out, mt_page_device_for(p, base));
     }
     mt_buf_adds(out, "</code> <button type=\"button\" class=\"copy\">Copy</button></p>\n");
 }
@@ -297,7 +307,7 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     const char *refs[] = {base ? p->base : p->ref, p->ref};
     const struct mt_args args = {refs, base ? 2 : 1};
     char *line_of = mt_asprintf(tab->line, (long long)p->found.asked_b);
-    const char *device = device_for(p, base);
+    const char *device = mt_page_device_for(p, base);
     char *line = mt_asprintf("%s%s%s", line_of, device ? " --device=" : "", device ? device : "");
     const struct mt_taker to = {take, take_picture, &t};
     enum mt_status st = mt_capture(line, &args, &to, &code, &err);
@@ -371,6 +381,9 @@ static enum mt_status add_pictures(struct mt_page_made *p, const struct section 
         break;
     case TREND:
         mt_page_add_trend(p, out);
+        break;
+    case BRIDGE:
+        mt_page_add_bridges(p, out);
         break;
     case REPORTS:
         break;

@@ -80,6 +80,23 @@ void mt_page_heat_free(struct mt_page_heat *h);
  * some. */
 void mt_page_heat_html(const struct mt_page_heat *h, struct mt_buf *out);
 
+/* ---- from one peak to another ---- */
+
+struct mt_page_bridge {
+    const char *base, *new; /* names of the runs, borrowed */
+    int64_t base_b, new_b;
+    MT_VEC(struct mt_page_change {
+        const char *name; /* borrowed */
+        int64_t bytes;
+        size_t at; /* its place among all: equal ones stay in order */
+    })
+    all;
+};
+
+/* Appends the changes as bars, the largest first, small ones as one. They are put in that order.
+ * False, nothing appended: they do not add up to the difference of the peaks. */
+bool mt_page_bridge_html(struct mt_page_bridge *b, struct mt_buf *out);
+
 /* ---- the page ---- */
 
 /* Appends any text as HTML. */

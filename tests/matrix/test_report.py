@@ -240,6 +240,32 @@ def check_change():
     m.check([row["change_b"] for row in shown] == [str(row["at_peak_delta_b"]) for row in rows], "change", "as diff says", shown[:2])
 
 
+def check_bridge(base, new, least):
+    """From one peak to the other: the changes of `diff`, the largest first, adding up to the byte."""
+    page = page_of(new, base)
+    device = next(iter(re.findall(r"<code>memtool diff .*?--device (\S+)</code>", page.text)), None)
+    of = (base, new, "--section", "peak") + (("--device", device) if device else ())
+    bridges = [t for t in page.tables.get("change", []) if t and "bridge_peak_b" in t[0]]
+    m.check(len(bridges) >= least, base, new, "bridges", len(bridges))
+    for table, by in zip(bridges, ((), ("--by", "category"))):
+        answer = m.json("diff", *of, *by)
+        want = sorted((row["at_peak_delta_b"] for row in answer["rows"] if row["at_peak_delta_b"]), key=abs, reverse=True)
+        first, *changes, last = (int(row.get("bridge_peak_b") or row["bridge_b"]) for row in table)
+        m.check(first == answer["totals"]["base_peak_b"] and last == answer["totals"]["new_peak_b"], base, new, by, "peaks", first, last)
+        m.check(first + sum(changes) == last and sum(changes) == sum(want), base, new, by, "adds up", changes)
+        m.check([abs(v) for v in changes[:14]] == [abs(v) for v in want[:14]] and len(changes) == min(len(want), 15), base, new, by, changes, want[:15])
+
+
+def check_bridges():
+    check_bridge("cnn_b16_trace_json_gz", "cnn_b32_trace_json_gz", 2)
+    check_bridge("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz", 2)
+    check_bridge("cnn_b32_trace_json_gz", "cnn_b32_trace_json_gz", 0)
+    check_bridge("no_checkpoint_trace_json_gz", "checkpoint_trace_json_gz", 2)
+    check_bridge("cnn_stack_trace_json_gz", "cnn_b32_trace_json_gz", 2)  # lines against ops
+    check_bridge("snapshots_basic_pickle", "snapshots_fragmented_pickle", 1)
+    check_bridge("heap_heaptrack_zst", "python_memray_1_20_bin", 1)
+
+
 def loop(path, cpu_b, cuda_b, kept_b):
     """8 steps that hold and free so much on two devices, and keep something on the second."""
     events = []
@@ -385,6 +411,7 @@ def main():
     for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
         check_moment(name)
     check_change()
+    check_bridges()
     for name in ("attention_kept", "keep_outputs", "optim_adagrad", "gan"):
         m.run("import", os.path.join(SAMPLES, "..", "tests", "recordings", "advice", f"{name}.json.zst"), "--name", name, codes=(0,))
         m.check(check_advice(types.SimpleNamespace(name=name), (name,), page_of(name)), name, "there is advice")
