@@ -1,9 +1,11 @@
 #include "cmd/common.h"
+#include "cmd/import_ahead.h"
 #include "cmd/import_file.h"
 #include "cmd/import_words.h"
 #include "cmd/upgrade.h"
 #include "formats/format.h"
 #include "lib/base/human.h"
+#include "lib/base/machine.h"
 #include "lib/input/stream.h"
 #include "lib/model/steps_advice.h"
 #include <dirent.h>
@@ -17,7 +19,8 @@
 static struct mt_import_opts how;
 static const char *cpp_frames, *values_are, *split;
 static struct mt_strings bases;
-static bool series; /* all files are one run */
+static bool series;       /* all files are one run */
+static int64_t jobs = -1; /* files read beside each other; -1: not said */
 
 typedef MT_VEC(char *) paths;
 
@@ -91,29 +94,70 @@ static void tell_replaced(const char *run)
     mt_buf_free(&out);
 }
 
-/* The file, or all of them as one run; path: what is said of where it is from. */
+/* Says what became of a file, and frees the result. rec: NULL where it was there. */
+static void tell(struct target *t, const char *path, const struct mt_recording *rec,
+                 struct mt_store_result *result)
+{
+    tell_created(t);
+    if (result->existed)
+        tell_existed(path, result);
+    else
+        mt_import_summarise(rec, result->name, how.step_marker);
+    for (int i = 0; i < result->replaced_n; i++)
+        tell_replaced(result->replaced[i]);
+}
+
+/* Stores what was read. */
+static enum mt_status store(struct target *t, const char *path, const struct mt_import_opts *as,
+                            struct mt_recording *rec, const char *hash, struct mt_err *err)
+{
+    struct mt_store_result result = {0};
+    enum mt_status st = open_database(t, err);
+    if (st == MT_OK)
+        st = mt_import_store(t->db, path, as, rec, hash, &result, err);
+    if (st == MT_OK)
+        tell(t, path, rec, &result);
+    mt_buf_free(&result.joined);
+    mt_buf_free(&result.latest);
+    return st;
+}
+
+/* A file whose content has that key; *known: the run is still there. */
+static enum mt_status store_known(struct target *t, const char *path, const char *key, bool *known,
+                                  struct mt_err *err)
+{
+    struct mt_store_result result = {0};
+    const struct mt_store_opts opts = {.name = how.name,
+                                       .groups = how.groups.v,
+                                       .group_n = how.groups.n,
+                                       .source = path,
+                                       .hash = key};
+    enum mt_status st = mt_store_known(t->db, &opts, &result, err);
+    *known = st != MT_OK || result.existed;
+    if (st == MT_OK && result.existed)
+        tell(t, path, NULL, &result);
+    mt_buf_free(&result.joined);
+    mt_buf_free(&result.latest);
+    return st;
+}
+
+/* The file, or all of them as one run; path: what is said of where it is from; key: of the run last
+ * read of it, or NULL. */
 static enum mt_status import_run(struct target *t, const char *path, const paths *dumps,
-                                 struct mt_err *err)
+                                 const char *key, struct mt_err *err)
 {
     struct mt_recording rec;
-    struct mt_store_result result = {0};
     char hash[33];
+    if (key && mt_import_is_same(path, &how, key)) {
+        bool known;
+        enum mt_status st = store_known(t, path, key, &known, err);
+        if (known)
+            return st;
+    }
     enum mt_status st = dumps ? mt_import_series(dumps->v, dumps->n, &how, &rec, hash, err)
                               : mt_import_read(path, &how, &rec, hash, err);
     if (st == MT_OK)
-        st = open_database(t, err);
-    if (st == MT_OK)
-        st = mt_import_store(t->db, path, &how, &rec, hash, &result, err);
-    if (st == MT_OK)
-        tell_created(t);
-    if (st == MT_OK && result.existed)
-        tell_existed(path, &result);
-    else if (st == MT_OK)
-        mt_import_summarise(&rec, result.name, how.step_marker);
-    for (int i = 0; st == MT_OK && i < result.replaced_n; i++)
-        tell_replaced(result.replaced[i]);
-    mt_buf_free(&result.joined);
-    mt_buf_free(&result.latest);
+        st = store(t, path, &how, &rec, hash, err);
     mt_rec_free(&rec);
     return st;
 }
@@ -223,13 +267,44 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
     return MT_EUSAGE;
 }
 
-static enum mt_status import_all(struct target *t, const paths *inputs, struct mt_err *err)
+/* What a thread has read. */
+static enum mt_status import_read(struct target *t, const char *path, const char *key,
+                                  struct mt_ahead *ahead, struct mt_err *err)
 {
-    /* Each file is a transaction of its own: what fails does not undo the others. */
+    struct mt_ahead_file *file = mt_ahead_next(ahead);
+    struct mt_import_opts built = how;
+    built.built = true;
+    if (file->same) {
+        bool known;
+        enum mt_status st = store_known(t, path, key, &known, err);
+        if (known)
+            return st;
+        file = mt_ahead_again(ahead);
+    }
+    *err = file->err;
+    return err->code == MT_OK ? store(t, path, &built, &file->rec, file->hash, err) : err->code;
+}
+
+/* As many as there are cores, unless asked otherwise, but none without a file. */
+static int job_n(size_t file_n)
+{
+    int64_t n = jobs < 0 ? mt_machine_cores() : jobs;
+    return n > (int64_t)file_n ? (int)file_n : (int)n;
+}
+
+/* Each file is a transaction of its own: what fails does not undo the others. */
+static enum mt_status import_each(struct target *t, const paths *inputs, char *const *keys,
+                                  struct mt_err *err)
+{
+    const int n = job_n(inputs->n);
+    struct mt_ahead *ahead = n > 1 ? mt_ahead_start(inputs->v, keys, inputs->n, &how, n) : NULL;
     size_t failed = 0;
     for (size_t i = 0; i < inputs->n; i++) {
         struct mt_err own = MT_ERR_INIT;
-        if (import_run(t, inputs->v[i], NULL, &own) == MT_OK)
+        const char *path = inputs->v[i];
+        enum mt_status st = ahead ? import_read(t, path, keys[i], ahead, &own)
+                                  : import_run(t, path, NULL, keys[i], &own);
+        if (st == MT_OK)
             continue;
         failed++;
         if (inputs->n == 1)
@@ -237,10 +312,35 @@ static enum mt_status import_all(struct target *t, const paths *inputs, struct m
         else
             mt_print_error(&own);
     }
+    mt_ahead_stop(ahead);
     if (failed && inputs->n > 1)
         MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported%s", failed, inputs->n,
                 failed < inputs->n ? "; the others were" : "");
     return err->code;
+}
+
+static enum mt_status import_all(struct target *t, const paths *inputs, struct mt_err *err)
+{
+    char **keys = mt_alloc((inputs->n + 1) * sizeof *keys);
+    enum mt_status st = MT_OK;
+    if (t->db && !how.replace)
+        st = mt_store_hashes(t->db, inputs->v, inputs->n, keys, err);
+    if (st == MT_OK)
+        st = import_each(t, inputs, keys, err);
+    for (size_t i = 0; i < inputs->n; i++)
+        free(keys[i]);
+    free(keys);
+    return st;
+}
+
+static enum mt_status check_jobs(struct mt_err *err)
+{
+    enum { MOST = 256 };
+    if (jobs == -1 || (jobs >= 1 && jobs <= MOST))
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--jobs is 1 to %d, not %lld", MOST, (long long)jobs);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
 }
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
@@ -249,6 +349,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct target target = {0};
     paths inputs = {0};
     enum mt_status st = MT_OK;
+    MT_TRY_OUT(check_jobs(err));
     MT_TRY_OUT(mt_db_path(mt_common.db, &target.path, err));
     if (how.name)
         MT_TRY_OUT(mt_store_check_name(how.name, err));
@@ -268,7 +369,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (series)
         mt_import_series_sort(inputs.v, inputs.n);
     if (series)
-        MT_TRY_OUT(import_run(&target, args->v[0], &inputs, err));
+        MT_TRY_OUT(import_run(&target, args->v[0], &inputs, NULL, err));
     else
         MT_TRY_OUT(import_all(&target, &inputs, err));
 out:
@@ -314,6 +415,9 @@ static const struct mt_opt opts[] = {
      "keep apart in heap logs what paths of one name add up: thread, label, size, or several"},
     {"series", 0, MT_OPT_FLAG, &series, NULL,
      "all files are dumps of one process, in their order: one run, whose moments they are"},
+    {"jobs", 'j', MT_OPT_INT, &jobs, "N",
+     "read N files beside each other, which share the memory (default: as many as there are "
+     "cores)"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
     {0},

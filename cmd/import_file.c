@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct progress {
     struct mt_stream *in;
@@ -118,10 +119,12 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
     const struct mt_reader *format = NULL;
     enum mt_status st = MT_OK;
     MT_TRY(mt_stream_open(path, &in, err));
-    struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
     struct progress progress = {.in = in};
     struct mt_symbols *symbols = mt_symbols_new(how->no_symbols, how->sysroot);
-    mt_progress_start(&progress.line, &term, path, -1);
+    if (!how->quiet) {
+        struct mt_term term = mt_term_probe(MT_COLOR_AUTO);
+        mt_progress_start(&progress.line, &term, path, -1);
+    }
     struct mt_read_opts opts = {.partial = how->partial,
                                 .cpp_frames = how->cpp_frames,
                                 .library_sites = how->library_sites,
@@ -130,7 +133,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
                                 .alloc_fn = alloc_fn,
                                 .pattern = pattern,
                                 .symbols = symbols,
-                                .progress = show_progress,
+                                .progress = how->quiet ? NULL : show_progress,
                                 .closure = &progress};
     if (pattern)
         format = &mt_reader_memory_text;
@@ -175,29 +178,29 @@ bool mt_import_hash(const char *path, char hash[33])
 
 /* The content, and what shaped its import: another choice makes another run. Only what comes with
  * stacks of its own has C++ frames to choose from. */
-static char *content_key(const char *hash, const struct mt_import_opts *how,
-                         const struct mt_recording *rec)
+static char *content_key(const char *hash, const struct mt_import_opts *how, bool without_ops,
+                         bool summed)
 {
-    bool cpp = rec->without_ops && how->cpp_frames != MT_CPP_FOLD;
+    bool cpp = without_ops && how->cpp_frames != MT_CPP_FOLD;
     struct mt_buf key = {0};
     mt_buf_adds(&key, hash);
     if (how->step_marker)
         mt_buf_addf(&key, " step-marker %s", how->step_marker);
     if (how->pattern)
         mt_buf_addf(&key, " pattern %s", how->pattern);
-    if (how->alloc_fn && rec->summed)
+    if (how->alloc_fn && summed)
         mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
         mt_buf_addf(&key, " cpp-frames %s", cpp_names[how->cpp_frames]);
-    if (how->library_sites && rec->without_ops)
+    if (how->library_sites && without_ops)
         mt_buf_adds(&key, " library-sites all");
-    if (how->values && rec->summed)
+    if (how->values && summed)
         mt_buf_addf(&key, " values %s", value_names[how->values]);
-    if (how->sysroot && rec->summed)
+    if (how->sysroot && summed)
         mt_buf_addf(&key, " sysroot %s", how->sysroot);
-    if (how->no_symbols && rec->summed)
+    if (how->no_symbols && summed)
         mt_buf_adds(&key, " symbols none");
-    if (how->split && rec->summed)
+    if (how->split && summed)
         mt_buf_addf(&key, " split %s", mt_import_split_words(how->split));
     if (how->series_n)
         mt_buf_addf(&key, " series %zu", how->series_n);
@@ -205,6 +208,26 @@ static char *content_key(const char *hash, const struct mt_import_opts *how,
         mt_buf_addf(&key, " base %s=%lld", how->bases.v[i].device,
                     (long long)how->bases.v[i].bytes);
     return key.s;
+}
+
+/* Whether a choice counts only for some contents. */
+static bool key_depends(const struct mt_import_opts *how)
+{
+    return how->alloc_fn || how->cpp_frames != MT_CPP_FOLD || how->library_sites || how->values ||
+           how->sysroot || how->no_symbols || how->split || how->series_n;
+}
+
+bool mt_import_is_same(const char *path, const struct mt_import_opts *how, const char *key)
+{
+    char hash[33];
+    struct stat info;
+    if (key_depends(how) || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        !mt_import_hash(path, hash))
+        return false;
+    char *own = content_key(hash, how, false, false);
+    bool same = strcmp(own, key) == 0;
+    free(own);
+    return same;
 }
 
 /* Cuts the last " WORD VALUE" off a key; NULL: it has none. */
@@ -258,10 +281,11 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
 
 /* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
  */
-static void limit_memory(struct mt_recording *rec, int64_t asked)
+static void limit_memory(struct mt_recording *rec, const struct mt_import_opts *how)
 {
-    rec->max_bytes = asked ? (uint64_t)asked : mt_machine_memory("") / 2;
-    rec->max_why = asked ? NULL : "half of what this machine has for it";
+    uint64_t all = how->max_memory ? (uint64_t)how->max_memory : mt_machine_memory("") / 2;
+    rec->max_bytes = how->share_n > 1 ? all / (uint64_t)how->share_n + 1 : all;
+    rec->max_why = how->max_memory ? NULL : "half of what this machine has for it";
 }
 
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,
@@ -270,7 +294,7 @@ enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *ho
     regex_t alloc_fn;
     struct mt_text_pattern *pattern = NULL;
     mt_rec_init(rec);
-    limit_memory(rec, how->max_memory);
+    limit_memory(rec, how);
     if (how->alloc_fn && mt_pattern(&alloc_fn, "--alloc-fn", how->alloc_fn, err) != MT_OK) {
         mt_err_hint(err, "Nothing was imported.");
         return err->code;
@@ -304,7 +328,7 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
                                struct mt_store_result *result, struct mt_err *err)
 {
     struct mt_beside memory;
-    char *key = content_key(hash, how, rec);
+    char *key = content_key(hash, how, rec->without_ops, rec->summed);
     struct mt_store_opts opts = {.name = how->name,
                                  .groups = how->groups.v,
                                  .group_n = how->groups.n,
@@ -312,11 +336,13 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
                                  .hash = key,
                                  .imported_at = how->imported_at,
                                  .replace = how->replace,
-                                 .complete = mt_build_wait,
+                                 .complete = how->built ? NULL : mt_build_wait,
                                  .closure = &memory};
-    mt_build_beside(&memory, rec);
+    if (!how->built)
+        mt_build_beside(&memory, rec);
     enum mt_status st = mt_store(db, rec, &opts, result, err);
-    mt_build_wait(&memory);
+    if (!how->built)
+        mt_build_wait(&memory);
     free(key);
     return st;
 }

@@ -26,6 +26,9 @@ struct mt_import_opts {
     bool replace, partial;
     size_t series_n;         /* dumps of one process that are one run; 0 = it is one file */
     int64_t max_memory;      /* bytes; 0 = half of the machine's */
+    int share_n;             /* files in memory beside each other that share these; 0 = one */
+    bool quiet;              /* no progress is shown: not in the main thread */
+    bool built;              /* of mt_import_store: nothing is left to build */
     const char *imported_at; /* NULL = now */
 };
 
@@ -63,6 +66,12 @@ enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_im
 /* Orders dumps by their names, in which digits are numbers, where their recorder numbers them or
  * they are in the order of their names, as of a folder or a shell's *. Others stay as they are. */
 void mt_import_series_sort(char **paths, size_t n);
+
+/*
+ * Whether a file has the content of the stored run of that key, imported with the same choices;
+ * costs reading and a hash. False, too: only what is in it tells its key, or it is no plain file.
+ */
+bool mt_import_is_same(const char *path, const struct mt_import_opts *how, const char *key);
 
 /* The hash of the content of a file, as it would be imported. false: it cannot be read. */
 bool mt_import_hash(const char *path, char hash[33]);

@@ -14,6 +14,10 @@ SELECT name FROM run_group WHERE run_id = ?1 AND name <> ?2 ORDER BY name;
 -- in: ?1 run id, ?2 file   out: a row if the run was read of a file called so
 SELECT 1 FROM run WHERE id = ?1 AND source = ?2;
 
+-- name: run_sources
+-- out: file and content hash of all runs, in the order in which they came
+SELECT source, content_hash FROM run ORDER BY id;
+
 -- name: run_by_name
 -- in: ?1 name   out: id
 SELECT id FROM run WHERE name = ?1;

@@ -40,6 +40,11 @@ done
 for snapshot in samples/snapshots/*.pickle; do
     races 0 import "$snapshot" --db "$work/t.db"
 done
+# Files read side by side; most need more than their share and are read again, alone; all are there.
+for options in "-j 4" "-j 3 --max-memory 3MiB --step-marker Step" "-j 4"; do
+    # shellcheck disable=SC2086 # words
+    races 0 import samples/*/trace.json.gz samples/ranks/*.gz $options --db "$work/many.db"
+done
 races 0 table samples/leak_steps/trace.json.gz
 races 2 import samples/leak_steps/trace.json.gz --max-memory 100KiB --db "$work/new.db"
 echo "$passed passed, $failed failed"

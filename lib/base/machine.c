@@ -1,6 +1,7 @@
 #include "lib/base/machine.h"
 
 #include "lib/base/mem.h"
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,4 +96,13 @@ uint64_t mt_machine_memory(const char *root)
     if (!*root && getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY)
         memory = lesser(memory, own.rlim_cur);
     return memory;
+}
+
+int mt_machine_cores(void)
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
+        return CPU_COUNT(&cores);
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
 }

@@ -1,5 +1,5 @@
 /*
- * machine.h - how much memory there is for this process.
+ * machine.h - how much memory there is for this process, and how many cores.
  */
 #ifndef MT_MACHINE_H
 #define MT_MACHINE_H
@@ -11,5 +11,8 @@
  * of it, if that is less. root: what stands in front of /proc and /sys, "" but in tests.
  */
 uint64_t mt_machine_memory(const char *root);
+
+/* Cores that this process may run on, 1 or more. */
+int mt_machine_cores(void);
 
 #endif

@@ -480,3 +480,55 @@ out:
     free(w.frame_id);
     return st;
 }
+
+enum mt_status mt_store_known(struct mt_db *db, const struct mt_store_opts *opts,
+                              struct mt_store_result *out, struct mt_err *err)
+{
+    struct mt_kept kept = {0};
+    *out = (struct mt_store_result){0};
+    if (opts->replace)
+        return MT_OK;
+    MT_TRY(mt_db_begin(db, err));
+    enum mt_status st = mt_store_check_content(db, opts, &kept, out, err);
+    if (st == MT_OK)
+        st = mt_db_commit(db, err);
+    if (st != MT_OK)
+        mt_db_rollback(db);
+    return st;
+}
+
+enum mt_status mt_store_hashes(struct mt_db *db, char *const *sources, size_t n, char **out,
+                               struct mt_err *err)
+{
+    struct mt_strtab all;
+    struct mt_stmt *s;
+    bool row = true;
+    enum mt_status st = MT_OK;
+    mt_strtab_init(&all);
+    uint32_t *ids = mt_alloc((n + 1) * sizeof *ids);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = mt_strtab_add(&all, sources[i], strlen(sources[i]));
+    const uint32_t asked_n = all.n;
+    char **hashes = mt_alloc((n + 1) * sizeof *hashes);
+    MT_TRY_OUT(mt_db_query(db, MT_Q_RUN_SOURCES, &s, err));
+    for (;;) {
+        MT_TRY_OUT(mt_stmt_step(s, &row, err));
+        if (!row)
+            break;
+        const char *source = mt_stmt_text(s, 0);
+        uint32_t id = mt_strtab_add(&all, source, strlen(source));
+        if (id >= asked_n)
+            continue;
+        free(hashes[id]);
+        hashes[id] = mt_strdup(mt_stmt_text(s, 1));
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = hashes[ids[i]] ? mt_strdup(hashes[ids[i]]) : NULL;
+out:
+    for (size_t i = 0; i < n; i++)
+        free(hashes[i]);
+    free(hashes);
+    free(ids);
+    mt_strtab_free(&all);
+    return st;
+}

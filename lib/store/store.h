@@ -42,6 +42,18 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
                         struct mt_err *err);
 
 /*
+ * Content that need not be read, for it is there: sets out as mt_store does, with the groups
+ * joined. out->existed false: it is not there, or is to be replaced. Errors: MT_EUSAGE (there under
+ * another name), MT_EDB.
+ */
+enum mt_status mt_store_known(struct mt_db *db, const struct mt_store_opts *opts,
+                              struct mt_store_result *out, struct mt_err *err);
+
+/* Of each of n files the content hash of the run last read of it, allocated; NULL: none was. */
+enum mt_status mt_store_hashes(struct mt_db *db, char *const *sources, size_t n, char **out,
+                               struct mt_err *err);
+
+/*
  * Changes to runs that are there. They are made in a transaction of the caller (mt_db_begin), for
  * as many runs as wanted; on an error the caller rolls back. Errors: MT_EDB, and as stated.
  */
