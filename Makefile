@@ -75,7 +75,7 @@ ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
 
 .PHONY: all demo check check-plain check-threads coverage bench fuzz-smoke golden-update man-update format lint
-.PHONY: install uninstall clean help deps program test-programs fuzz-programs FORCE
+.PHONY: install uninstall wheel clean help deps program test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -152,6 +152,13 @@ uninstall: ## remove what install put there; with the same PREFIX and DESTDIR
 	    "$(BASH_COMPLETION)" "$(ZSH_COMPLETION)" "$(FISH_COMPLETION)"
 	@echo "removed from $(DESTDIR)$(PREFIX)"
 
+wheel: $(B)/wheel/memtool $(SUPPORT) $(MAN) $(REFERENCES) $(COMPLETIONS) ## build a package for pip: build/memtool-VERSION-py3-none-PLATFORM.whl
+	rm -rf $(B)/wheel/tree
+	$(MAKE) DESTDIR=$(B)/wheel/tree PREFIX= install >/dev/null
+	install $(B)/wheel/memtool $(B)/wheel/tree/bin/memtool
+	strip --strip-unneeded --remove-section=.note.gnu.build-id $(B)/wheel/tree/lib/memtool/malloc.so
+	.packages/wheel $(VERSION) $(B)/wheel/tree build $(ARCHIVES)
+
 deps: ## install missing Debian packages
 	.ci/deps build
 
@@ -188,6 +195,18 @@ fuzz-programs: $(FUZZ)
 $(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects | $(SUPPORT)
 	@echo "ld $@"
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+# The program of the wheel: static but for glibc where there is an archive of a library; others come along. Debian's
+# libxxhash.a lacks what chooses by processor.
+STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs-only-l $(PKGS))
+ARCHIVES = $(sort $(filter /%,$(foreach l,$(filter-out -lxxhash -lm -lpthread -ldl,$(STATIC_LIBS)), \
+               $(shell $(CC) -print-file-name=lib$(l:-l%=%).a))))
+WITHOUT_ARCHIVE = $(filter-out $(patsubst lib%.a,-l%,$(notdir $(ARCHIVES))),$(STATIC_LIBS))
+$(B)/wheel/memtool: .packages/getrandom.c $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects
+	mkdir -p $(@D)
+	@echo "ld $@"
+	$(CC) $(WARNINGS) $(CFLAGS) $(LDFLAGS) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/memtool' -o $@ $(filter %.c %.o %.a,$^) \
+	    -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(WITHOUT_ARCHIVE) -lsupc++ -pthread -lm
 
 $(B)/libmemtool.a: $(LIB_OBJ) $(B)/stamp/objects
 	rm -f $@
