@@ -66,7 +66,7 @@ struct mt_advice_part;
 struct mt_advice_facts {
     const struct mt_run *run;
     const struct mt_run_device *device;
-    const struct mt_steps *steps;
+    const struct mt_steps *steps; /* of a part, its own */
     const struct mt_tree *tree;
     MT_VEC(struct mt_advice_op) ops;
     MT_VEC(struct mt_advice_block) blocks;
@@ -93,6 +93,7 @@ struct mt_advice_facts {
 
 struct mt_advice_part {
     struct mt_advice_facts facts;
+    struct mt_steps steps;
     MT_VEC(uint32_t) block; /* by block of the part: which it is of the whole */
 };
 

@@ -94,6 +94,7 @@ void mt_advice_parts_free(struct mt_advice_facts *f)
         part->growing.v = NULL;
         part->growing.n = 0;
         mt_advice_facts_free(part);
+        mt_steps_free(&f->parts[i].steps);
         mt_vec_free(&f->parts[i].block);
     }
     free(f->parts);
@@ -154,6 +155,15 @@ static void take_part(struct mt_advice_plan *p, const struct mt_advice_part *par
     add_once(&p->price, &own->price);
 }
 
+/* Of all, where steps tell it: processes may share a site. */
+static void grow_together(struct mt_advice_plan *p)
+{
+    struct mt_advice_growth of_parts = p->growth;
+    mt_advice_find_growth(p);
+    if (p->growth.per_step_b <= 0)
+        p->growth = of_parts;
+}
+
 bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule *rule)
 {
     const struct mt_advice_facts *f = p->f;
@@ -176,7 +186,7 @@ bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule 
         add_once(&p->because, &lacks);
     mt_buf_free(&lacks);
     if (p->growth.per_step_b > 0)
-        mt_advice_find_growth(p); /* of all: processes may share a site */
+        grow_together(p);
     if (n)
         mt_buf_addf(&p->because, "; in %u of %u processes", n, f->part_n);
     return n > 0;

@@ -1,6 +1,7 @@
 #include "lib/build/rounds.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/period.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,24 +160,6 @@ static void add_names(const struct rounds *s, uint64_t *keys)
 
 /* ---- rounds: groups that repeat ---- */
 
-/* After how many keys they repeat, as far as they go: 1 = all are equal, n = never. */
-static size_t period_of(const uint64_t *keys, size_t n)
-{
-    if (n < 2)
-        return 1;
-    size_t *border = mt_alloc((n + 1) * sizeof *border); /* of each prefix, the longest of its ends
-                                                            that it begins with */
-    for (size_t i = 1, k = 0; i < n; i++) {
-        while (k && keys[i] != keys[k])
-            k = border[k];
-        k += keys[i] == keys[k];
-        border[i + 1] = k;
-    }
-    size_t period = n - border[n];
-    free(border);
-    return period;
-}
-
 /* A period that is seen twice is one; else 0. */
 static size_t proved(const struct rounds *s, size_t period)
 {
@@ -194,7 +177,7 @@ static size_t period_with(const struct rounds *s, const uint64_t *keys, bool pat
         all[g - 1] += paths ? hash_of(3, s->turns[s->first[g]].node) : 0;
         all[g - 1] += loads ? gap->loaded : 0;
     }
-    size_t period = period_of(all, s->group_n - 1);
+    size_t period = mt_period_of(all, s->group_n - 1);
     free(all);
     return proved(s, period);
 }
@@ -205,7 +188,7 @@ static size_t groups_in_round(const struct rounds *s)
 {
     uint64_t *keys = mt_alloc(s->group_n * sizeof *keys);
     add_names(s, keys);
-    size_t named = proved(s, period_of(keys, s->group_n)), period = 0;
+    size_t named = proved(s, mt_period_of(keys, s->group_n)), period = 0;
     if (named) {
         period = period_with(s, keys, false, false);
         period = period ? period : named > 1 ? named : 0;
