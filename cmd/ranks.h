@@ -40,6 +40,8 @@ struct mt_ranks {
     bool at_end;                             /* compared is what was alive when they were dumped:
                                                 none has a history */
     bool staged;                             /* clusters are stages */
+    bool numbered;                           /* nothing says that they are ranks: they have the one
+                                                number in which files or names differ */
     char device[32];                         /* what the compared device is called, or its kind */
 };
 

@@ -173,9 +173,11 @@ static void number_ranks(struct mt_ranks *r)
         texts[r->all.n + i] = r->all.v[i].name;
     }
     if (unknown && (mt_numbers_apart(texts, r->all.n, numbers) ||
-                    mt_numbers_apart(texts + r->all.n, r->all.n, numbers)))
+                    mt_numbers_apart(texts + r->all.n, r->all.n, numbers))) {
+        r->numbered = true;
         for (size_t i = 0; i < r->all.n; i++)
             r->all.v[i].place.rank = numbers[i];
+    }
     free(numbers);
     free(texts);
 }

@@ -19,7 +19,7 @@ static void look_at_places(struct mt_page_group *g)
         g->has_trend |= again;
         ranks_n += !again;
     }
-    g->has_ranks = ranks_n > 1;
+    g->has_ranks = ranks_n > 1 && !g->runs.numbered;
     g->has_trend |= !g->has_ranks;
 }
 

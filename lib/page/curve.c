@@ -92,6 +92,28 @@ static enum mt_status load_parts(struct mt_allocations *l, const struct mt_run_d
     return MT_OK;
 }
 
+/* What sites hold at the moments of a log that knows no single blocks. */
+static enum mt_status load_held(struct mt_allocations *l, const struct mt_run_device *device,
+                                struct mt_page_curve *c, struct mt_err *err)
+{
+    static const enum mt_group_key site = MT_BY_SITE;
+    if (mt_device_has_events(device) || !mt_device_knows(device, MT_KNOWS_MOMENTS))
+        return MT_OK;
+    MT_TRY(mt_moments_load(l, device, &c->at, err));
+    for (size_t i = 0; i < c->at.levels.all.n; i++) {
+        const struct mt_level *level = &c->at.levels.all.v[i];
+        *mt_vec_push(&c->held_moments.all) = moment_at(level->t_ns, level->level_b, (int64_t)i);
+    }
+    for (size_t most = PARTS_MOST; most >= PARTS_LEAST; most /= 2) {
+        mt_bands_free(&c->held);
+        MT_TRY(mt_bands_load_ever(l, device, &c->at.levels, &c->at, &c->held_moments, &site, 1,
+                                  most, &c->held, err));
+        if (weight_of(&c->held) <= PARTS_BYTES)
+            break;
+    }
+    return MT_OK;
+}
+
 enum mt_status mt_page_curve_load(struct mt_allocations *l, const struct mt_run_device *device,
                                   struct mt_page_curve *out, struct mt_err *err)
 {
@@ -101,6 +123,7 @@ enum mt_status mt_page_curve_load(struct mt_allocations *l, const struct mt_run_
                                   .steps = &l->steps};
     MT_TRY(load_moments(l, device, out, err));
     MT_TRY(load_samples(l, device, out, err));
+    MT_TRY(load_held(l, device, out, err));
     return load_parts(l, device, out, err);
 }
 
@@ -111,6 +134,9 @@ void mt_page_curve_free(struct mt_page_curve *c)
     mt_levels_free(&c->ooms);
     mt_buckets_free(&c->moments);
     mt_bands_free(&c->bands);
+    mt_moments_free(&c->at);
+    mt_buckets_free(&c->held_moments);
+    mt_bands_free(&c->held);
 }
 
 /* When a moment is. */
@@ -121,21 +147,30 @@ static int64_t time_of(const struct mt_page_curve *c, size_t k)
     return at < b->start_ns ? b->start_ns : at;
 }
 
-static void add_curve(const struct mt_page_curve *c, struct mt_buf *out)
+static void add_curve(const int64_t *times, const struct mt_buckets *moments, struct mt_buf *out)
 {
     int64_t last = 0;
     mt_buf_adds(out, "\"t\":[");
-    for (size_t k = 0; k < c->moments.all.n; k++) {
-        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(time_of(c, k) - last));
-        last = time_of(c, k);
+    for (size_t k = 0; k < moments->all.n; k++) {
+        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(times[k] - last));
+        last = times[k];
     }
     last = 0;
     mt_buf_adds(out, "],\"b\":[");
-    for (size_t k = 0; k < c->moments.all.n; k++) {
-        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(c->moments.all.v[k].max_b - last));
-        last = c->moments.all.v[k].max_b;
+    for (size_t k = 0; k < moments->all.n; k++) {
+        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(moments->all.v[k].max_b - last));
+        last = moments->all.v[k].max_b;
     }
     mt_buf_adds(out, "]");
+}
+
+static void add_moments(const struct mt_page_curve *c, struct mt_buf *out)
+{
+    int64_t *times = mt_alloc((c->moments.all.n + 1) * sizeof *times);
+    for (size_t k = 0; k < c->moments.all.n; k++)
+        times[k] = time_of(c, k);
+    add_curve(times, &c->moments, out);
+    free(times);
 }
 
 /* [[time, value], ...]; of very many those that are highest in their span. */
@@ -200,9 +235,8 @@ static void add_changes(const struct mt_band *band, size_t n, struct mt_buf *out
     }
 }
 
-static void add_parts(const struct mt_page_curve *c, struct mt_buf *out)
+static void add_parts(const struct mt_bands *b, struct mt_buf *out)
 {
-    const struct mt_bands *b = &c->bands;
     const char **sites = mt_alloc((b->all.n + 1) * sizeof *sites);
     const char **kinds = mt_alloc((b->all.n + 1) * sizeof *kinds);
     size_t site_n = 0, kind_n = 0;
@@ -223,6 +257,18 @@ static void add_parts(const struct mt_page_curve *c, struct mt_buf *out)
     free(kinds);
 }
 
+static void add_held(const struct mt_page_curve *c, struct mt_buf *out)
+{
+    int64_t *times = mt_alloc((c->held_moments.all.n + 1) * sizeof *times);
+    for (size_t k = 0; k < c->held_moments.all.n; k++)
+        times[k] = c->at.levels.all.v[k].t_ns;
+    mt_buf_adds(out, ",\"held\":{");
+    add_curve(times, &c->held_moments, out);
+    add_parts(&c->held, out);
+    mt_buf_addc(out, '}');
+    free(times);
+}
+
 void mt_page_curve_json(const struct mt_page_curve *c, struct mt_buf *out)
 {
     mt_buf_adds(out, "{\"unit\":\"");
@@ -230,7 +276,7 @@ void mt_page_curve_json(const struct mt_page_curve *c, struct mt_buf *out)
     mt_buf_addf(out, "\",\"what\":\"%s\",\"whole\":%s,\"records\":%lld,\"dur\":%lld,", c->what,
                 c->whole ? "true" : "false", (long long)c->run->record_n,
                 (long long)c->run->dur_ns);
-    add_curve(c, out);
+    add_moments(c, out);
     mt_buf_adds(out, ",\"steps\":[");
     for (size_t i = 0; i < c->steps->all.n; i++)
         mt_buf_addf(out, "%s[%lld,%lld]", i ? "," : "", (long long)c->steps->all.v[i].number,
@@ -245,7 +291,9 @@ void mt_page_curve_json(const struct mt_page_curve *c, struct mt_buf *out)
     if (c->peak_ns != MT_UNKNOWN)
         mt_buf_addf(out, ",\"peak\":%lld", (long long)c->peak_ns);
     if (c->bands.key_n)
-        add_parts(c, out);
+        add_parts(&c->bands, out);
+    if (c->held.key_n)
+        add_held(c, out);
     mt_buf_addc(out, '}');
 }
 

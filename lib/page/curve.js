@@ -14,18 +14,28 @@
   var ORDER = ["[before trace]", "parameter", "optimizer state", "input", "gradient", "activation", "recomputed", "autograd detail", "temporary"];
   function css(name) { return colors[name] || "k-" + name.replace(/[^a-z ]/g, "").replace(/ /g, "-"); }
 
-  // Of each part its bytes at all moments; of each category the sum of its parts.
-  var parts = (data.parts || []).map(function (p) {
-    var bytes = new Float64Array(n), at = 0, v = 0, changes = p[2];
+  // Of each part its bytes at all moments; of each category the sum of its parts. Logs that know no
+  // single blocks know their parts at moments of their own.
+  var held = data.held, known = held || data, heldT = held && memtool.sums(held.t), heldB = held && memtool.sums(held.b);
+  var m = held ? heldT.length : n;
+  var parts = (known.parts || []).map(function (p) {
+    var bytes = new Float64Array(m), at = 0, v = 0, changes = p[2];
     for (var i = 0; i < changes.length; i += 2) {
       for (var to = at + changes[i]; at < to; at++) bytes[at] = v;
       v = changes[i + 1];
     }
-    for (; at < n; at++) bytes[at] = v;
-    return { site: data.sites[p[0]], category: data.categories[p[1]], bytes: bytes };
+    for (; at < m; at++) bytes[at] = v;
+    return { site: known.sites[p[0]], category: known.categories[p[1]], bytes: bytes };
   });
+  // The moment whose parts are known: the same one, or the last before it; -1: none is.
+  function partsAt(i) {
+    if (!held) return i;
+    var k = m - 1;
+    while (k >= 0 && heldT[k] > t[i]) k--;
+    return k;
+  }
   var kinds = [];
-  parts.forEach(function (p) {
+  if (!held) parts.forEach(function (p) {
     var kind = kinds.find(function (k) { return k.name === p.category; });
     if (!kind) kinds.push(kind = { name: p.category, bytes: new Float64Array(n) });
     for (var i = 0; i < n; i++) kind.bytes[i] += p.bytes[i];
@@ -36,7 +46,7 @@
 
   // Without categories the sites that hold most over time have colours of their own.
   var SITES = 8, colors = {}, byWhat = "By category";
-  if (!stacked && parts.length > 1) {
+  if (!stacked && !held && parts.length > 1) {
     byWhat = "By site";
     stacked = true;
     var heavy = parts.map(function (p) { return { name: p.site, bytes: p.bytes, sum: p.bytes.reduce(function (v, w) { return v + w; }, 0) }; });
@@ -288,7 +298,7 @@
     Array.prototype.forEach.call(alive.children, function (c) { if (c !== heading && c !== box) c.hidden = hide; });
   }
   function choose(i) {
-    if (!alive || !parts.length) return;
+    if (!alive) return;
     chosen = i === top ? -1 : i;
     memtool.remember("t", chosen < 0 ? null : String(t[i]));
     box.textContent = "";
@@ -298,17 +308,27 @@
     memtool.say(heading.textContent + ", " + memtool.size(b[i]));
     point(cursor, !tip.hidden);
   }
+  function cannot() {
+    var c = el("div", { class: "cannot" }, box), words = el("div", {}, c);
+    c.insertBefore(el("b", { class: "ring", "aria-hidden": "true" }, null, "?"), words);
+    el("h3", {}, words, "Cannot tell: the file does not say who held memory " + (held ? "so early" : "then"));
+    el("p", {}, words, held ? "The first moment of which it does is " + memtool.time(heldT[0], data.unit) + "." :
+      "It says how much was in use over time, and what call paths held at the peak or at the end alone.");
+  }
   function fill(i) {
     var say = el("p", { class: "say" }, box), tools = el("div", { class: "tools" }, box), all = {}, list = [];
-    el("b", { title: memtool.exact(b[i]) }, say, memtool.size(b[i]));
-    say.append(stepAt(t[i]).replace(" \u00b7", ", in") + ": " + memtool.size(b[top] - b[i]) + " below the peak." + (data.whole ? "" : " The moment is the highest of its span."));
+    var k = partsAt(i), then = held ? heldB.indexOf(Math.max.apply(null, heldB)) : top, level = held && k >= 0 ? heldB[k] : b[i];
+    el("b", { title: memtool.exact(level) }, say, memtool.size(level));
+    say.append(stepAt(t[i]).replace(" \u00b7", ", in") + ": " + memtool.size(b[top] - level) + " below the peak." +
+      (held && k >= 0 ? " As of " + memtool.time(heldT[k], data.unit) + ": what call paths held is known at " + memtool.grouped(m) + " moments." : data.whole ? "" : " The moment is the highest of its span."));
     el("button", { type: "button", class: "plain" }, tools, "Back to the peak").addEventListener("click", function () { choose(top); });
+    if (!parts.length || k < 0) return cannot();
     parts.forEach(function (p) {
       var key = p.site, row = all[key];
       if (!row) list.push(row = all[key] = { site: p.site, now: 0, then: 0, kinds: [] });
-      row.now += p.bytes[i];
-      row.then += p.bytes[top];
-      if (p.bytes[i] > 0) row.kinds.push([p.category, p.bytes[i]]);
+      row.now += p.bytes[k];
+      row.then += then < 0 ? 0 : p.bytes[then];
+      if (p.bytes[k] > 0) row.kinds.push([p.category, p.bytes[k]]);
     });
     list = list.filter(function (r) { return r.now || r.then; }).sort(function (x, y) { return y.now - x.now || y.then - x.then; });
     var panel2 = el("div", { class: "panel" }, box), table = el("table", {}, panel2), head = el("tr", {}, el("thead", {}, table)), body = el("tbody", {}, table);
@@ -317,7 +337,7 @@
     list.slice(0, 60).forEach(function (r) {
       var tr = el("tr", {}, body), change = r.now - r.then;
       el("td", { class: "n", title: memtool.exact(r.now), "data-v": r.now }, tr, memtool.size(r.now));
-      el("td", { class: "n c-share" }, tr, memtool.percent(r.now, b[i]));
+      el("td", { class: "n c-share" }, tr, memtool.percent(r.now, level));
       el("td", { class: "n c-before", title: memtool.exact(change) }, tr, change ? (change > 0 ? "+" : "") + memtool.size(change) : "=");
       var bars = el("span", { class: "bars" }, el("td", { class: "t c-bars" }, tr));
       r.kinds.forEach(function (k) { el("i", { class: k[0] ? css(k[0]) : "k-total", style: "width:" + (100 * k[1] / list[0].now).toFixed(1) + "%" }, bars); });
@@ -331,7 +351,7 @@
       });
     });
     if (list.length > 60) el("div", { class: "rest" }, panel2, (list.length - 60) + " smaller rows are not shown.");
-    else el("div", { class: "rest" }, panel2, memtool.size(b[i]) + " (" + memtool.exact(b[i]) + "): all that was alive, to the byte.");
+    else el("div", { class: "rest" }, panel2, memtool.size(level) + " (" + memtool.exact(level) + "): all that was alive, to the byte.");
     if (prompt) {
       var at = el("p", { class: "prompt" }, box, "At the prompt ");
       el("code", {}, at, prompt.textContent + " --at " + t[i]);
@@ -365,7 +385,7 @@
   var section = panel.parentNode, tools = el("div", { class: "tools" }), whole;
   section.insertBefore(el("p", { class: "say" }, null,
     (data.whole ? "Every change is drawn." : memtool.grouped(n) + " moments, the highest of each span of " + memtool.time(Math.round(dur / n), data.unit) + ", of " + memtool.grouped(data.records) + " records.") +
-    " Point to read, " + (parts.length ? "click to see what was alive then, " : "") + "drag to zoom."), panel);
+    " Point to read, " + (alive ? "click to see what was alive then, " : "") + "drag to zoom."), panel);
   section.insertBefore(tools, panel);
   if (byWhat === "By site") {
     var legend = el("ul", { class: "key" });

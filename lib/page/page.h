@@ -9,6 +9,7 @@
 #include "lib/export/stacks.h"
 #include "lib/usage/bands.h"
 #include "lib/usage/live.h"
+#include "lib/usage/moments.h"
 
 /* ---- how memory went up and down ---- */
 
@@ -22,6 +23,11 @@ struct mt_page_curve {
     struct mt_buckets moments;    /* their maxima are the moments */
     struct mt_bands bands;        /* by site, or by site and category; key_n 0: unknown */
     const struct mt_steps *steps; /* borrowed; in order of time */
+    /* Of runs that know what call paths hold at some moments alone: these, and what sites hold
+     * then. held.key_n 0: nothing is known but of single blocks. */
+    struct mt_moments at;
+    struct mt_buckets held_moments;
+    struct mt_bands held;
 };
 
 /* The curve of a device that knows one, and what was alive at each moment where that is known.
@@ -33,7 +39,7 @@ void mt_page_curve_free(struct mt_page_curve *c);
 /*
  * Appends the curve as JSON: t and b of the moments and values of parts as differences; a part is
  * [site, category, [moments since the last change, new value, ...]]. The parts of a moment add up
- * to its b.
+ * to its b. Where paths are known at other moments, "held" has these, the same way.
  */
 void mt_page_curve_json(const struct mt_page_curve *c, struct mt_buf *out);
 

@@ -231,6 +231,30 @@ def check_moment(name):
         m.check(sorted(filter(None, held.values())) == want and want, name, "alive at", times[at], want)
 
 
+def check_held(name):
+    """What sites held at the moments that a heap log knows is what `peak --at` says. Returns a moment of the curve, one behind it and
+    one before all of them, if there are such."""
+    curve = page_of(name).data["curve-data"]
+    held, times = curve["held"], list(itertools.accumulate(curve["t"]))
+    at = list(itertools.accumulate(held["t"]))
+    m.check("parts" not in curve and len(at) > 1, name, "moments", at[:3])
+    check_moments(name, {"t": held["t"], "b": held["b"], "parts": held["parts"]})
+    last = {t: k for k, t in enumerate(at)}
+    for t in sorted(last)[:: max(1, len(last) // 6)]:
+        now = {}
+        for site, _, changes in held["parts"]:
+            moment = value = 0
+            for gap, new in zip(changes[::2], changes[1::2]):
+                moment += gap
+                value = new if moment <= last[t] else value
+            now[held["sites"][site]] = value
+        want = sorted(row["live_b"] for row in m.rows("peak", name, "--at", str(t), "--by", "site") if row["live_b"])
+        m.check(sorted(filter(None, now.values())) == want, name, "held at", t, now, want[:5])
+    peak = times.index(curve["peak"]) if curve["peak"] in times else -1
+    inside = next((t for i, t in enumerate(times) if t >= at[0] and i != peak), None)
+    return inside, next((t for t in times if t < at[0]), None)
+
+
 def check_change():
     page = page_of("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     rows = [row for row in m.rows("diff", "cnn_b16_trace_json_gz", "cnn_b32_trace_json_gz") if row["section"] == "peak"]
@@ -385,13 +409,13 @@ def many_paths():
         m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
 
 
-def browse(*refs, drawn='class="peak"', state=" matched", box='class="box'):
+def browse(*refs, drawn='class="peak"', state=" matched", box='class="box', link="m=allocated&q=aten"):
     """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
     browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
     if not browser:
         return
     m.run("report", *refs, "-o", "page.html", codes=(0,))
-    page = f"file://{os.path.abspath('page.html')}#m=allocated&q=aten"
+    page = f"file://{os.path.abspath('page.html')}#{link}"
     try:
         done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
                                "--dump-dom", page], capture_output=True, text=True, timeout=120)
@@ -421,6 +445,14 @@ def main():
     check_processes()
     many_paths()
     check_groups()
+    early = []
+    for name in ("heap_heaptrack_zst", "heap_mtrace_2k_log_zst", "python_memray_1_20_bin"):
+        inside, before = check_held(name)
+        browse(name, drawn='class="moment"', state="to the byte", box="known at", link=f"t={inside}")
+        if before is not None:
+            early.append(name)
+            browse(name, state="Cannot tell: the file does not say who held memory so early", link=f"t={before}")
+    m.check(early, "a moment before the first that is known")
     browse("--group", "data", drawn='class="line"', state="At the prompt", box='class="c-heat')
     browse("--group", "a & b", drawn='class="marked"', state="At the prompt", box="after 4.768 MiB")
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
