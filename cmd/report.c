@@ -90,18 +90,44 @@ static enum mt_status check_base(const char *base, struct mt_err *err)
     return st;
 }
 
+/* A device that both runs have, as a text of the report; NULL: none. */
+static const char *shared_device(const struct mt_page_made *p, struct mt_report *r)
+{
+    const char *refs[] = {p->ref, p->base}, *found = NULL;
+    struct mt_run_device *devices[2] = {NULL, NULL};
+    size_t n[2] = {0, 0};
+    struct mt_err err = MT_ERR_INIT; /* both were opened before */
+    for (int i = 0; i < 2; i++) {
+        struct mt_db *db = NULL;
+        struct mt_run run;
+        if (mt_open_run(refs[i], &db, &run, &err) == MT_OK)
+            mt_run_devices(db, &run, &devices[i], &n[i], &err);
+        mt_db_close(db);
+    }
+    for (size_t i = 0; i < n[0] && !found; i++)
+        for (size_t k = 0; k < n[1] && !found; k++)
+            if (strcmp(devices[0][i].name, devices[1][k].name) == 0)
+                found = mt_report_text(r, devices[0][i].name);
+    free(devices[0]);
+    free(devices[1]);
+    return found;
+}
+
 /* Who reads the page finds it in its middle. */
 static void note_not_compared(const struct mt_page_made *p)
 {
     struct mt_report r;
     mt_report_init(&r, "memtool.report", 1);
-    mt_report_note(&r, "Nothing is compared with '%s': %s. --device names one that both have.",
-                   p->base, p->not_compared);
+    const char *device = shared_device(p, &r);
+    mt_report_note(&r, "The page was written, but nothing is compared with '%s': %s. %s%s%s",
+                   p->base, p->not_compared,
+                   device ? "Both have " : "They have no device in common.", device ? device : "",
+                   device ? ": --device compares it." : "");
     mt_show_notes(&r);
     mt_report_free(&r);
 }
 
-static enum mt_status report_run(const struct mt_args *args, struct mt_err *err)
+static enum mt_status report_run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
     struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
@@ -112,8 +138,10 @@ static enum mt_status report_run(const struct mt_args *args, struct mt_err *err)
     p.ref = args->n ? args->v[0] : p.name;
     if (st == MT_OK)
         st = write_page(&p, err);
-    if (st == MT_OK && p.not_compared)
+    if (st == MT_OK && p.not_compared) {
         note_not_compared(&p);
+        *exit_code = 3;
+    }
     free_page(&p);
     return st;
 }
@@ -138,9 +166,8 @@ static enum mt_status report_group(const struct mt_args *args, struct mt_err *er
 
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
-    (void)exit_code;
     MT_TRY(check_output(args, err));
-    return group_name ? report_group(args, err) : report_run(args, err);
+    return group_name ? report_group(args, err) : report_run(args, exit_code, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -203,9 +203,12 @@ void mt_page_finding(struct mt_buf *out, const char *label, const char *css_clas
     mt_buf_addf(out, " <a href=\"#%s\">More</a></p></div>\n", section);
 }
 
-static void find_change(const struct mt_page_found *f, struct mt_buf *out)
+static void find_change(const struct mt_page_made *p, struct mt_buf *out)
 {
+    const struct mt_page_found *f = &p->found;
     char size[MT_HUMAN_MAX], figure[MT_HUMAN_LONG];
+    if (p->not_compared)
+        mt_page_finding(out, "Against the base", "dim", "Cannot tell", p->not_compared, "change");
     if (!f->change_title || f->base_peak_b == MT_UNKNOWN || f->new_peak_b == MT_UNKNOWN)
         return;
     int64_t change = mt_wrap_sub(f->new_peak_b, f->base_peak_b);
@@ -289,7 +292,7 @@ enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct
     mt_buf_adds(out, "</p>\n");
     mt_buf_adds(out, f->categories.n ? f->categories.s : "");
     mt_buf_adds(out, "<div class=\"findings\">\n");
-    find_change(f, out);
+    find_change(p, out);
     find_leaks(f, out);
     find_reserved(f, out);
     find_saving(f, out);

@@ -324,6 +324,20 @@ def check_devices():
     m.check("|Against the base|\u25b2 +3.81 MiB|peak 4.477 KiB -&gt; 3.815 MiB" in answer, "devices", "the change of cuda:0", answer)
 
 
+def check_no_base():
+    """A base with other devices: the page says so, the exit code is 3."""
+    for base, of, said in (("heap_heaptrack_zst", ("cnn_b32_trace_json_gz",), "They have no device in common."),
+                           ("kept, in all \u00b7 of it", ("large", "--device", "cuda:0"), None),
+                           ("cnn_b32_trace_json_gz", ("large",), "Both have cpu: --device compares it.")):
+        code, out, err = m.run("report", of[0], base, *of[1:], "--format", "html", codes=(0, 3))
+        if said is None:
+            m.check(code == 0 and not err, of, base, "compared", code, err)
+            continue
+        m.check(code == 3 and said in err and err.startswith("note: The page was written"), of, base, code, err)
+        answer = Page(out).answer
+        m.check("|Against the base|Cannot tell|run " in answer and "has no device" in answer, of, base, answer)
+
+
 def check_processes():
     for name, sign, figure in (("grows", 1, "\u25b2 Leak|rss grows "), ("falls", -1, "\u2713 None|rss falls ")):
         with open(name + ".dat", "w") as out:
@@ -442,6 +456,7 @@ def main():
     code, _, err = m.run("report", "leak_steps_trace_json_gz", "nothing", "-o", "none.html", codes=(0, 2))
     m.check(code == 2 and "no run 'nothing'" in err and not os.path.exists("none.html"), "a BASE that is not there", code, err)
     check_devices()
+    check_no_base()
     check_processes()
     many_paths()
     check_groups()
