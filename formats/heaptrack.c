@@ -43,11 +43,11 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-/* An event of a kind happens; its node. */
+/* An event of a kind happens; its node. & is no branch: what comes next is not to be guessed. */
 static inline uint32_t take(struct reader *r, uint32_t number, bool frees)
 {
     struct mt_ht_info *info = &r->tables.infos.v[number];
-    info->temporary_n += frees && r->last == number;
+    info->temporary_n += frees & (r->last == number);
     r->last = frees ? MT_NONE : number;
     return info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
 }
@@ -55,9 +55,9 @@ static inline uint32_t take(struct reader *r, uint32_t number, bool frees)
 static inline enum mt_status happen(struct reader *r, uint32_t number, bool frees,
                                     struct mt_err *err)
 {
-    uint32_t node = take(r, number, frees);
-    int64_t bytes = r->tables.infos.v[number].bytes;
-    return (frees ? mt_heap_dealloc : mt_heap_alloc)(r->heap, node, bytes, err);
+    const uint32_t node = take(r, number, frees);
+    const struct mt_heap_event e = {r->tables.infos.v[number].bytes, node, frees};
+    return mt_heap_event(r->heap, &e, err);
 }
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)

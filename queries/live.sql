@@ -45,6 +45,11 @@ SELECT position, time_ns FROM moment WHERE run_id = ?1 AND device_id = ?2 AND ki
 -- in: ?1 device id   out: by moments, which are steps where there are any
 SELECT node_id, size_b, moment, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
 
+-- name: held_changes
+-- The same, of any size.
+-- in: ?1 device id
+SELECT memtool_each(node_id, moment, bytes_b, blocks_n) FROM holding WHERE device_id = ?1;
+
 -- name: unseen
 -- in: ?1 device id   out: where frees were lost, and of which size
 SELECT node_id, size_b FROM unseen WHERE device_id = ?1;

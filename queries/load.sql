@@ -54,9 +54,12 @@ SELECT node_id, category, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_pea
   FROM node_category WHERE device_id = ?1;
 
 -- name: load_extra
--- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value
-SELECT node_id, value FROM node_extra WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure = ?4
-UNION ALL SELECT 0, value FROM node_extra WHERE node_id = 0 AND device_id = ?3 AND figure = ?4;
+-- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value or, for NULL,
+-- the least integer
+SELECT memtool_each(node_id, ifnull(value, -9223372036854775808)) FROM node_extra
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure = ?4
+UNION ALL SELECT memtool_each(0, ifnull(value, -9223372036854775808)) FROM node_extra
+  WHERE node_id = 0 AND device_id = ?3 AND figure = ?4;
 
 -- name: load_threads
 -- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n, process

@@ -1,25 +1,21 @@
 /* Temporary allocations of a device: a figure that only some formats have. */
 #include "lib/analysis/baseline_parts.h"
 
-#include "gen/queries.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
+
+static void add_to_sum(void *sum, const int64_t *cells)
+{
+    mt_extra_add(sum, cells[1]);
+}
 
 /* The sum over all call paths; MT_UNKNOWN where one leaves 64 bits. */
 static enum mt_status sum_of(struct mt_db *db, const struct mt_run *run,
                              const struct mt_run_device *device, enum mt_extra extra, int64_t *sum,
                              struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
-    enum mt_status st;
     *sum = 0;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_EXTRA, &s, err));
-    mt_stmt_bind(s, "iiis", run->node_first, run->node_first + run->node_n, device->id,
-                 mt_extra_names[extra]);
-    while ((st = mt_stmt_step(s, &row, err)) == MT_OK && row)
-        mt_extra_add(sum, mt_stmt_kind(s, 1) == MT_VALUE_NULL ? MT_UNKNOWN : mt_stmt_int(s, 1));
-    return st;
+    return mt_load_extra_each(db, run, device->id, extra, add_to_sum, sum, err);
 }
 
 enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,

@@ -22,11 +22,13 @@ struct reading {
     int64_t last_b; /* all that is held at the end */
     MT_VEC(struct change) changes;
     MT_VEC(struct mt_trend_level) levels; /* scratch */
+    uint32_t
+        *site; /* of each node, and of what has no call path, and 1 more; 0: not asked for yet */
     struct mt_site_moments *out;
 };
 
 /* And 1 more. */
-static uint32_t site_of(struct reading *r, uint32_t node)
+static uint32_t find_site(struct reading *r, uint32_t node)
 {
     struct mt_site_moments *m = r->out;
     const struct mt_origin origin = mt_origin_of_node(node);
@@ -40,6 +42,15 @@ static uint32_t site_of(struct reading *r, uint32_t node)
         m->of.v[group] = (uint32_t)m->all.n;
     }
     return m->of.v[group];
+}
+
+/* The same, asked for once of each path. */
+static uint32_t site_of(struct reading *r, uint32_t node)
+{
+    uint32_t *site = &r->site[node == MT_NONE ? r->blocks->tree.nodes.n : node];
+    if (!*site)
+        *site = find_site(r, node);
+    return *site;
 }
 
 /* Each pattern once. */
@@ -127,6 +138,7 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     struct reading r = {.blocks = blocks, .out = out};
     *out = (struct mt_site_moments){.grouper = mt_alloc(sizeof *out->grouper)};
     mt_grouper_init(out->grouper, &blocks->tree, keys, key_n);
+    r.site = mt_alloc((blocks->tree.nodes.n + 1) * sizeof *r.site);
     enum mt_status st = load_last(&r, device, err);
     if (st == MT_OK)
         st = mt_moments_load(blocks, device, &r.moments, err);
@@ -151,6 +163,7 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     mt_moments_free(&r.moments);
     mt_vec_free(&r.changes);
     mt_vec_free(&r.levels);
+    free(r.site);
     return st;
 }
 

@@ -144,6 +144,11 @@ static inline enum mt_status event_in(struct mt_heap *h, uint32_t slot,
     return count(h, err);
 }
 
+enum mt_status mt_heap_event(struct mt_heap *h, const struct mt_heap_event *e, struct mt_err *err)
+{
+    return event_in(h, mt_heap_slot(h, sized(h, e->node, e->bytes)), e, err);
+}
+
 enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
                               size_t *done, struct mt_err *err)
 {

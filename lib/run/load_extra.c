@@ -11,26 +11,39 @@ void mt_extra_add(int64_t *to, int64_t v)
     *to = known ? sum : MT_UNKNOWN;
 }
 
+enum mt_status mt_load_extra_each(struct mt_db *db, const struct mt_run *run, int64_t device,
+                                  enum mt_extra extra, mt_db_cells *use, void *closure,
+                                  struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_EXTRA, &s, err));
+    mt_stmt_bind(s, "iiis", run->node_first, run->node_first + run->node_n, device,
+                 mt_extra_names[extra]);
+    return mt_stmt_each(s, use, closure, err);
+}
+
+struct extra_figures {
+    int64_t first;
+    uint64_t n; /* nodes; a damaged database has others, too */
+    int64_t *self;
+};
+
+static void each_extra(void *closure, const int64_t *cells)
+{
+    const struct extra_figures *to = closure;
+    uint64_t node = cells[0] ? (uint64_t)cells[0] - (uint64_t)to->first : to->n;
+    if (node <= to->n)
+        to->self[node] = cells[1];
+}
+
 enum mt_status mt_load_extra(struct mt_db *db, const struct mt_run *run, int64_t device,
                              enum mt_extra extra, const struct mt_tree *t, int64_t *self,
                              int64_t *total, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    bool row;
     size_t n = t->nodes.n;
+    struct extra_figures to = {run->node_first, n, self};
     memset(self, 0, (n + 1) * sizeof *self);
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_EXTRA, &s, err));
-    mt_stmt_bind(s, "iiis", run->node_first, run->node_first + run->node_n, device,
-                 mt_extra_names[extra]);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            break;
-        bool outside = mt_stmt_int(s, 0) == 0;
-        uint64_t node = outside ? n : mt_stmt_index(s, 0, run->node_first);
-        if (node <= n) /* else a damaged database */
-            self[node] = mt_stmt_kind(s, 1) == MT_VALUE_NULL ? MT_UNKNOWN : mt_stmt_int(s, 1);
-    }
+    MT_TRY(mt_load_extra_each(db, run, device, extra, each_extra, &to, err));
     memcpy(total, self, (n + 1) * sizeof *self);
     for (size_t i = n; i-- > 0;)
         if (t->nodes.v[i].parent != MT_NONE)

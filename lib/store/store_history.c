@@ -76,25 +76,31 @@ static int extra_cmp(const void *a, const void *b)
     return m != n ? (m < n ? -1 : 1) : (int)x->device - (int)y->device;
 }
 
+struct extra_rows {
+    struct mt_writer *w;
+    const struct mt_node_extra **order;
+};
+
+static void extra_row(void *closure, uint64_t row, int64_t *cells)
+{
+    const struct extra_rows *rows = closure;
+    const struct mt_node_extra *x = rows->order[row];
+    cells[0] = node_id(rows->w, x->node);
+    cells[1] = rows->w->device + x->device;
+    cells[2] = x->value;
+    cells[MT_DB_ROW_TEXT] = (int64_t)(intptr_t)mt_strtab_get(&rows->w->r->strings, x->figure);
+}
+
 /* There may be as many as call paths: rows are quickest written in their order. */
 static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    enum mt_status st = MT_OK;
     const size_t n = w->r->extras.n;
-    const struct mt_node_extra **order = mt_alloc((n + 1) * sizeof *order);
+    struct extra_rows rows = {w, mt_alloc((n + 1) * sizeof *rows.order)};
     for (size_t i = 0; i < n; i++)
-        order[i] = &w->r->extras.v[i];
-    qsort(order, n, sizeof *order, extra_cmp);
-    for (size_t i = 0; i < n; i++) {
-        const struct mt_node_extra *x = order[i];
-        MT_TRY_OUT(mt_db_query(w->db, MT_Q_NODE_EXTRA_ADD, &s, err));
-        mt_stmt_bind(s, "iisI", node_id(w, x->node), w->device + x->device,
-                     mt_strtab_get(&w->r->strings, x->figure), x->value);
-        MT_TRY_OUT(mt_stmt_run(s, err));
-    }
-out:
-    free(order);
+        rows.order[i] = &w->r->extras.v[i];
+    qsort(rows.order, n, sizeof *rows.order, extra_cmp);
+    enum mt_status st = mt_db_insert_rows(w->db, MT_Q_NODE_EXTRA_ADD_ALL, n, extra_row, &rows, err);
+    free(rows.order);
     return st;
 }
 

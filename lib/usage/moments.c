@@ -37,24 +37,23 @@ static enum mt_status read_times(struct reading *r, struct mt_err *err)
     }
 }
 
+static void each_change(void *closure, const int64_t *cells)
+{
+    struct reading *r = closure;
+    const size_t n = r->positions.n;
+    uint64_t node = (uint64_t)cells[0] - (uint64_t)r->l->run->node_first; /* 0: no call path */
+    size_t at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, cells[1]);
+    if (at < n && r->positions.v[at] == cells[1]) /* else: a damaged database */
+        *mt_vec_push(&r->out->changes) = (struct mt_moment_change){
+            (uint32_t)at, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, cells[2], cells[3]};
+}
+
 static enum mt_status read_changes(struct reading *r, struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
-    const size_t n = r->positions.n;
-    MT_TRY(mt_db_query(r->l->db, MT_Q_HOLDINGS, &s, err));
+    MT_TRY(mt_db_query(r->l->db, MT_Q_HELD_CHANGES, &s, err));
     mt_stmt_bind(s, "i", r->device->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        uint64_t node = mt_stmt_index(s, 0, r->l->run->node_first);
-        size_t at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, mt_stmt_int(s, 2));
-        if (at < n && r->positions.v[at] == mt_stmt_int(s, 2)) /* else: a damaged database */
-            *mt_vec_push(&r->out->changes) = (struct mt_moment_change){
-                (uint32_t)at, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE,
-                mt_stmt_int(s, 3), mt_stmt_int(s, 4)};
-    }
+    return mt_stmt_each(s, each_change, r, err);
 }
 
 static int node_cmp(const void *a, const void *b)
