@@ -106,7 +106,8 @@ static enum mt_status check_options(struct mt_err *err)
                    {MT_EXPORT_WINDOW, asked.to != NULL, "to"},
                    {MT_EXPORT_WINDOW, asked.step != NULL, "step"},
                    {MT_EXPORT_VIEW, asked.view != NULL, "view"},
-                   {MT_EXPORT_ROLLUP, asked.rollup != NULL, "rollup"}};
+                   {MT_EXPORT_ROLLUP, asked.rollup != NULL, "rollup"},
+                   {MT_EXPORT_ROLLUP, asked.blocks, "blocks"}};
     for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
         if (!options[i].given || asked.format->takes & options[i].bit)
             continue;
@@ -133,7 +134,7 @@ static enum mt_status refuse_rollup(const char *why, const char *hint, struct mt
 static enum mt_status export_rollup(const struct mt_args *args, struct mt_err *err)
 {
     if (!asked.rollup)
-        return refuse_rollup("clickhouse holds the rows of a job, and none is named",
+        return refuse_rollup("these are rows of a job, and none is named",
                              "Name its group: --rollup GROUP.", err);
     if (asked.view || args->n || group)
         return refuse_rollup("--rollup beside a view, a run or another group",
@@ -147,7 +148,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     bool others = format || asked.at || asked.device || asked.measure || asked.source ||
                   asked.from || asked.to || asked.step || asked.view || asked.rollup ||
-                  asked.min_b >= 0;
+                  asked.blocks || asked.min_b >= 0;
     if (baseline && others) {
         MT_FAIL(err, MT_EUSAGE, "--baseline beside options of other formats");
         mt_err_hint(err, "Nothing was written. A baseline takes --group and --warmup alone.");
@@ -156,7 +157,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (baseline)
         return export_baseline(args, err);
     MT_TRY(choose_format(err));
-    if (asked.rollup || asked.format->statement)
+    if (asked.rollup || asked.blocks || asked.format->statement)
         return export_rollup(args, err);
     if (args->n > 1 || group) {
         MT_FAIL(err, MT_EUSAGE, "%s holds one run", asked.format->name);
@@ -183,6 +184,7 @@ static const struct mt_opt opts[] = {
     {"rollup", 0, MT_OPT_STRING, &asked.rollup, "GROUP",
      "tsv, clickhouse: runs, steps, sites and call paths of a job (`memtool schema --dialect "
      "clickhouse` says what each column is)"},
+    {"blocks", 0, MT_OPT_FLAG, &asked.blocks, NULL, "of --rollup: each block, too"},
     {"at", 0, MT_OPT_STRING, &asked.at, "TIME",
      "the moment of what is alive (see Times; default: @peak)"},
     {"measure", 0, MT_OPT_STRING, &asked.measure, "M",

@@ -17,6 +17,7 @@ struct mt_export_asked {
     const char *from, *to, *step; /* the same */
     const char *view;             /* the same */
     const char *rollup;           /* the same */
+    bool blocks;                  /* of rollup, single ones too */
     int64_t min_b;                /* -1: the same */
 };
 

@@ -4,6 +4,7 @@
 #include "cmd/output.h"
 #include "cmd/ranks.h"
 #include "lib/analysis/diff.h"
+#include "lib/base/wrap.h"
 #include "lib/export/rollup.h"
 #include "lib/run/merge.h"
 #include "lib/usage/step_peaks.h"
@@ -15,6 +16,7 @@ struct rollup {
     struct mt_rollup rows;
     const struct mt_ranks *ranks;
     FILE *out;
+    bool blocks; /* single ones, too */
 };
 
 /* A device of a run under way. */
@@ -171,6 +173,59 @@ static void write_paths(struct device *d)
     write_outside(d, number);
 }
 
+/* Blocks on their way, and of older ones the sum. */
+struct blocks {
+    struct device *of;
+    struct mt_grouper grouper;
+    int64_t number, older_b;
+};
+
+static enum mt_status write_block(void *closure, const struct mt_allocation *b, struct mt_err *err)
+{
+    struct blocks *blocks = closure;
+    uint32_t group = mt_allocation_group(&blocks->grouper, b);
+    struct mt_rollup_row row =
+        mt_rollup_row(MT_ROLLUP_BLOCK, blocks->number++, blocks->grouper.names.v[group].key[0]);
+    (void)err;
+    row.v[MT_ROLLUP_ALLOC_B] = b->bytes;
+    if (mt_allocation_is_older(b))
+        mt_wrap_inc(&blocks->older_b, b->bytes);
+    else
+        row.v[MT_ROLLUP_ALLOC_NS] = b->alloc_ns;
+    if (b->freed_ns != INT64_MAX)
+        row.v[MT_ROLLUP_FREED_NS] = b->freed_ns;
+    write_row(blocks->of->to, &row);
+    return MT_OK;
+}
+
+/* What is older and in no block is there all the time. */
+static void write_rest(struct blocks *blocks)
+{
+    struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_BLOCK, blocks->number, "[before trace]");
+    row.v[MT_ROLLUP_ALLOC_B] = mt_wrap_sub(blocks->of->device->start_b, blocks->older_b);
+    if (row.v[MT_ROLLUP_ALLOC_B])
+        write_row(blocks->of->to, &row);
+}
+
+static enum mt_status write_blocks(struct device *d, struct mt_err *err)
+{
+    static const enum mt_group_key site = MT_BY_SITE;
+    struct mt_allocations all = {0};
+    struct blocks blocks = {.of = d};
+    if (!mt_allocations_are_known(d->device) || !mt_device_knows(d->device, MT_KNOWS_BLOCKS))
+        return MT_OK;
+    enum mt_status st = mt_allocations_open(d->db, d->run, &all, err);
+    if (st == MT_OK) {
+        mt_grouper_init(&blocks.grouper, &all.tree, &site, 1);
+        st = mt_allocations_each(&all, d->device, write_block, &blocks, err);
+        if (st == MT_OK)
+            write_rest(&blocks);
+        mt_grouper_free(&blocks.grouper);
+    }
+    mt_allocations_close(&all);
+    return st;
+}
+
 static enum mt_status write_device(struct device *d, const struct mt_rank *rank, int64_t number,
                                    struct mt_err *err)
 {
@@ -191,6 +246,8 @@ static enum mt_status write_device(struct device *d, const struct mt_rank *rank,
         write_paths(d);
     }
     mt_tree_free(&d->tree);
+    if (st == MT_OK && d->to->blocks)
+        st = write_blocks(d, err);
     return st;
 }
 
@@ -199,12 +256,14 @@ static enum mt_status write_rank(struct rollup *to, size_t i, struct mt_err *err
     const struct mt_rank *rank = &to->ranks->all.v[i];
     struct mt_run run;
     struct mt_db *db;
+    mt_db_readers_begin();
     enum mt_status st = mt_ranks_open(to->ranks, rank, &db, &run, err);
     for (size_t k = 0; k < rank->device_n && st == MT_OK; k++) {
         struct device d = {.to = to, .db = db, .run = &run, .device = &rank->devices[k]};
         st = write_device(&d, rank, (int64_t)i, err);
     }
     mt_ranks_close(to->ranks, db);
+    mt_db_readers_end();
     return st;
 }
 
@@ -219,7 +278,7 @@ static enum mt_status write_all(struct rollup *to, const struct mt_export_asked 
     else
         mt_rollup_head(&to->rows);
     for (size_t i = 0; i < to->ranks->all.n && st == MT_OK && !ferror(to->out); i++)
-        st = write_rank(to, i, err);
+        st = write_rank(to, i, err); /* importers wait for a rank, not for the job */
     mt_export_flush(&to->rows.text, to->out, 1);
     enum mt_status closed = mt_output_close(to->out, st == MT_OK, st == MT_OK ? err : &ignored);
     return st == MT_OK ? closed : st;
@@ -230,7 +289,7 @@ enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_e
     const char *group = asked->rollup;
     const struct mt_args args = {.v = &group, .n = 1};
     struct mt_ranks ranks = {0};
-    struct rollup to = {.ranks = &ranks};
+    struct rollup to = {.ranks = &ranks, .blocks = asked->blocks};
     enum mt_status st = mt_ranks_load_all(&args, NULL, &ranks, err);
     if (st == MT_OK)
         st = write_all(&to, asked, err);

@@ -124,7 +124,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 static const struct mt_opt opts[] = {
     {"dialect", 0, MT_OPT_STRING, &dialect, "DIALECT",
      "sqlite: memtool's own; clickhouse: tables for rollups, or the query of that name: ranks, "
-     "spread, steps, sites, trend, peak; duckdb: a rollup as Parquet (default: sqlite)"},
+     "spread, steps, sites, trend, peak, live; duckdb: a rollup as Parquet (default: sqlite)"},
     {0},
 };
 static const struct mt_values values[] = {{"dialect", "sqlite clickhouse duckdb", NULL}, {0}};

@@ -237,6 +237,12 @@ void mt_db_readers_end(void)
     }
 }
 
+void mt_db_readers_begin(void)
+{
+    for (struct mt_db *db = readers; db; db = db->next_reader)
+        sqlite3_exec(db->sql, "BEGIN", NULL, NULL, NULL); /* one that was just opened has begun */
+}
+
 void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept))
 {
     if (db->kept)

@@ -58,6 +58,9 @@ enum mt_status mt_db_settle_older(struct mt_db *db, struct mt_err *err);
  * but for those of mt_db_prepare, which read on as if nothing had changed.
  */
 void mt_db_readers_end(void);
+/* For those who read on while they write: what is read from now on belongs together, until that is
+ * ended. */
+void mt_db_readers_begin(void);
 
 /* What who reads keeps with the connection, one thing at a time: it is freed for the next, and with
  * the connection. NULL: nothing. */

@@ -1,5 +1,6 @@
 /*
- * rollup.h - rows of a job for a column store: runs, their steps, sites and call paths.
+ * rollup.h - rows of a job for a column store: runs, their steps, sites and call paths, and
+ * single blocks.
  *
  * One table for all, so that one stream holds a job; `kind` says what a row is of. Its columns are
  * those of the table in queries/clickhouse/schema.sql, in their order, which says what each is.
@@ -17,6 +18,7 @@ enum mt_rollup_kind {
     MT_ROLLUP_STEP,
     MT_ROLLUP_SITE,
     MT_ROLLUP_PATH,
+    MT_ROLLUP_BLOCK,
     MT_ROLLUP_KIND_N
 };
 
@@ -31,6 +33,8 @@ enum mt_rollup_figure {
     MT_ROLLUP_AT_PEAK_B,
     MT_ROLLUP_CALLS_N,
     MT_ROLLUP_PEAK_NS,
+    MT_ROLLUP_ALLOC_NS,
+    MT_ROLLUP_FREED_NS,
     MT_ROLLUP_FIGURE_N
 };
 

@@ -82,3 +82,13 @@ WHERE kind = 'site' AND job = {job:String} AND compared = 1 AND at_peak_b > 0
   AND run GLOBAL IN (SELECT run FROM memtool.rollup WHERE kind = 'run' AND job = {job:String} AND name = {run:String})
 GROUP BY name
 ORDER BY live_b DESC, site;
+
+-- name: live
+-- What a run, {run:String}, holds at a moment, {at:Int64} ns after its start, by site: of what was exported with --blocks.
+-- out: live_b, site
+SELECT sum(assumeNotNull(alloc_b)) AS live_b, name AS site
+FROM memtool.rollup FINAL
+WHERE kind = 'block' AND job = {job:String} AND compared = 1 AND ifNull(alloc_ns <= {at:Int64}, 1) AND ifNull(freed_ns > {at:Int64}, 1)
+  AND run GLOBAL IN (SELECT run FROM memtool.rollup WHERE kind = 'run' AND job = {job:String} AND name = {run:String})
+GROUP BY name
+ORDER BY live_b DESC, site;

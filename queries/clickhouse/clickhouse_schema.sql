@@ -10,7 +10,7 @@
 CREATE DATABASE IF NOT EXISTS memtool;
 
 CREATE TABLE IF NOT EXISTS memtool.rollup_v1 (
-  kind String,                     -- what the row is of: run (on a device), step, site or path
+  kind String,                     -- what the row is of: run (on a device), step, site, path; block (export --blocks)
   job String,                      -- group of the runs
   run String,                      -- content hash of the recording
   rank Nullable(Int64),
@@ -21,17 +21,19 @@ CREATE TABLE IF NOT EXISTS memtool.rollup_v1 (
   step Nullable(Int64),            -- of steps: N of ProfilerStep#N, else counted from 0
   path Nullable(UInt64),           -- of paths: hash of the call path, the same in every run
   parent Nullable(UInt64),         -- the path around it; NULL: none
-  name String,                     -- of the run, the site, or the innermost function of the path
+  name String,                     -- of the run, the site (of blocks, too), or the innermost function of the path
   start_b Nullable(Int64),         -- level when the run, or step, begins
   peak_b Nullable(Int64),          -- its highest level
   end_b Nullable(Int64),           -- level at its end; of sites and paths what they still hold then
   doubt_b Nullable(Int64),         -- of runs: the peak may be so much less
-  alloc_b Nullable(Int64),         -- allocated; of paths without what they call, as what follows
+  alloc_b Nullable(Int64),         -- allocated; of paths without what they call, as what follows; size of a block
   freed_b Nullable(Int64),
   alloc_n Nullable(Int64),         -- blocks
   at_peak_b Nullable(Int64),       -- of sites and paths: what they hold at the peak of their run
   calls_n Nullable(Int64),         -- ops
-  peak_ns Nullable(Int64)          -- of runs: when the peak is reached first
+  peak_ns Nullable(Int64),         -- of runs: when the peak is reached first
+  alloc_ns Nullable(Int64),        -- of blocks; NULL: before the recording
+  freed_ns Nullable(Int64)         -- NULL: alive at the end
 ) ENGINE = ReplacingMergeTree PARTITION BY kind
   ORDER BY (job, run, ifNull(rank, -1), device, ifNull(step, -1), kind, number);
 

@@ -21,6 +21,7 @@ if not clickhouse.PROGRAM or not clickhouse.CLIENT:
 m = mt.Matrix()
 RANKS = int(os.environ.get("RANKS", "12"))
 GENERATOR = os.path.join(os.environ["SAMPLES"], "..", "tests", "bench", "gen_job.py")
+AT = "900000000ns"  # a moment of the generated job: the leak has begun
 INSERT = "INSERT INTO memtool.rollup FORMAT TabSeparatedWithNames"
 
 
@@ -58,6 +59,9 @@ def answers(job):
     found = {int(row["rank"]) for row in of["rank"] if row["outlier"] == "true"}
     m.check(found == {job["outlier"], job["leak"]}, "ranks", "other outliers than the generator made", found, job)
     m.check(of["outlier"], "ranks", "nothing to compare")
+    moment = rows_of("peak", f"rank{job['leak']}", "--at", AT, "--by", "site")
+    m.check(moment, "peak", AT, "nothing is alive")
+    live = lines(sorted(moment, key=lambda row: (-int(row["live_b"]), row["site"])), "live_b", "site")
     return {
         "ranks": lines(sorted(of["rank"], key=lambda row: int(row["rank"])), "rank", "run", "stage", "device", "peak_b",
                        "over_median_b", "outlier", "peak_ns", "at_end_b"),
@@ -68,6 +72,7 @@ def answers(job):
                        "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site"),
         "trend": lines([row for row in rows_of("trend", "job") if row["section"] == "run"], "run", "peak_b", "change_b",
                        "alloc_b", "at_end_b"),
+        "live": live,
         "peak": lines(sorted(peak, key=lambda row: (-int(row["at_peak_b"]), row["site"])), "at_peak_b",
                       "site"),
     }
@@ -76,9 +81,11 @@ def answers(job):
 def queries(job):
     """The statements, with values for their parameters."""
     named = re.search(r"There are: (.*)\.", m.run("schema", "--dialect", "clickhouse", "?", codes=(2,))[2])[1]
-    values = {"job": "job", "run": f"rank{job['outlier']}"}
-    return {name: re.sub(r"\{(\w+):String\}", lambda p: f"'{values[p[1]]}'",
-                         m.run("schema", "--dialect", "clickhouse", name)[1]) for name in named.split(", ")}
+    def statement(name):
+        values = {"job": "'job'", "run": f"'rank{job['leak' if name == 'live' else 'outlier']}'", "at": AT[:-2]}
+        return re.sub(r"\{(\w+):\w+\}", lambda p: values[p[1]], m.run("schema", "--dialect", "clickhouse", name)[1])
+
+    return {name: statement(name) for name in named.split(", ")}
 
 
 def compare(cluster, asked, expected, when):
@@ -95,6 +102,7 @@ def check_rows(text):
         of = sums.setdefault((row["run"], row["device"]), {"paths": set(), "parents": set(), "steps": 0})
         if row["kind"] == "step":
             of["steps"] += 1
+        if row["kind"] in ("step", "block"):
             continue
         for figure in ("alloc_b", "freed_b", "alloc_n", "at_peak_b", "end_b"):
             key = row["kind"], figure
@@ -116,10 +124,10 @@ def check_rows(text):
 
 def exported():
     """The job as tsv; what clickhouse is given has the same rows."""
-    text = m.run("export", "--rollup", "job", "--format", "tsv")[1]
-    m.check(m.run("export", "--rollup", "job", "--format", "tsv")[1] == text, "export", "another time, other rows")
+    text = m.run("export", "--rollup", "job", "--blocks", "--format", "tsv")[1]
+    m.check(m.run("export", "--rollup", "job", "--blocks", "--format", "tsv")[1] == text, "export", "another time, other rows")
     head, rows = text.split("\n", 1)
-    statement, other = m.run("export", "--rollup", "job", "--format", "clickhouse")[1].split("\n", 1)
+    statement, other = m.run("export", "--rollup", "job", "--blocks", "--format", "clickhouse")[1].split("\n", 1)
     m.check(statement == "INSERT INTO memtool.rollup FORMAT TabSeparated" and other == rows, "export", "clickhouse")
     check_rows(text)
     return head, rows
@@ -146,6 +154,36 @@ def load_while_one_dies(cluster, text):
         client.stderr.read()
         m.check(client.wait() != 0, "killed", "a load is complete though a shard was killed")
     cluster.start(1)
+
+
+def fan_in(cluster):
+    """The script that loads the jobs of a folder; what it said, and its exit status."""
+    script = os.path.join(os.environ["SAMPLES"], "fan_in.sh")
+    done = subprocess.run(["sh", script, "store", "state", "--host", "127.0.0.1", "--port", str(cluster.tcp[1])],
+                          capture_output=True, timeout=120, check=False)
+    return done.returncode, (done.stdout + done.stderr).decode()
+
+
+def check_fan_in(cluster):
+    """Jobs of a folder are loaded once they are complete, and again where a server was away."""
+    generate("store/first job", "--ranks", "4", "--steps", "3")
+    os.makedirs("store/notes")
+    with open("store/notes/text", "w", encoding="utf-8") as file:
+        file.write("no recording")
+    m.check(fan_in(cluster) == (0, ""), "fan_in", "loads what may not be complete")
+    generate("store/second", "--ranks", "4", "--steps", "3")
+    code, said = fan_in(cluster)
+    m.check(code == 1 and "first job: loaded\n" in said and "notes: not loaded" in said, "fan_in", code, said)
+    os.rename("store/notes", "notes")
+    cluster.kill(0)
+    code, said = fan_in(cluster)
+    m.check(code == 1 and "second: not loaded" in said and "first" not in said, "fan_in", "a server is away", said)
+    cluster.start(0)
+    m.check(fan_in(cluster) == (0, "second: loaded\n"), "fan_in", "again")
+    m.check(fan_in(cluster) == (0, ""), "fan_in", "nothing is new")
+    got = cluster.ask("SELECT job, count() FROM memtool.rollup FINAL WHERE kind = 'run' AND job <> 'job' GROUP BY job "
+                      "ORDER BY job")
+    m.check(got == "first job\t4\nsecond\t4\n", "fan_in", got)
 
 
 def check_parquet(text):
@@ -188,6 +226,7 @@ def main():
         for shard in range(2):
             own = cluster.client("SELECT count() FROM memtool.rollup_v1", shard=shard).stdout
             m.check(int(own) > 0, "loaded", "a shard without rows")
+        check_fan_in(cluster)
     check_parquet(text)
     m.finish(7 * RANKS)
 
