@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *by, *categories, *category, *device_name, *from, *to, *step, *per;
+static const char *by, *categories, *category, *device_name, *from, *job, *to, *step, *per;
 static struct mt_strings at;
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys; /* --by */
@@ -407,7 +407,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY(mt_categories_file(categories, &by, err));
     enum mt_status st = mt_by_parse(&mt_cmd_peak, by, "site,phase", &keys, err);
     if (st == MT_OK)
-        st = mt_report_on_view(args, &wanted, "memtool.peak", show, err);
+        st = mt_report_on_group(args, job, &wanted, "memtool.peak", show, err);
     free(at.v);
     return st;
 }
@@ -424,6 +424,7 @@ static const struct mt_opt opts[] = {
      "group by one or more of the words below (default: site,phase)"},
     MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
+    MT_GROUP_OPT(job),
     MT_DEVICE_OPT(device_name),
     MT_ROWS_OPTS(rows, "in the first column (--per step: in PEAK)", "20"),
     {0},
@@ -455,6 +456,7 @@ const struct mt_cmd mt_cmd_peak = {
     .examples = "  memtool peak base\n"
                 "  memtool peak base --step 2 --by path\n"
                 "  memtool peak base --per step\n"
+                "  memtool peak --group job42\n"
                 "  memtool peak base --at '@step 1' --at @end\n",
     .opts = opts,
     .values = values,

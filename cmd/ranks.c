@@ -329,6 +329,11 @@ static enum mt_status check_options(struct mt_err *err)
     }
     if (per && strcmp(per, "step") != 0)
         return refuse("--per", per, "step", err);
+    if (mt_show_wants_svg() && !per) {
+        MT_FAIL(err, MT_EUSAGE, "the picture is of ranks and steps");
+        mt_err_hint(err, "Nothing was drawn. Add --per step.");
+        return MT_EUSAGE;
+    }
     if (by && per) {
         MT_FAIL(err, MT_EUSAGE, "--by and --per cannot be combined");
         mt_err_hint(err, "Ask for one of them.");
@@ -358,7 +363,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         st = show_ranks(&ranks, &r, err);
         goto out;
     }
-    MT_TRY_OUT(by ? add_clusters(&ranks, &r, err) : mt_ranks_per_step(&ranks, &rows, &r, err));
+    if (per) {
+        st = mt_ranks_show_steps(&ranks, &rows, &r, err);
+        goto out;
+    }
+    MT_TRY_OUT(add_clusters(&ranks, &r, err));
     st = mt_show(&r, err);
 out:
     mt_report_free(&r);
@@ -404,7 +413,9 @@ const struct mt_cmd mt_cmd_ranks = {
     .examples = "  memtool import traces/ --group job42\n"
                 "  memtool ranks job42\n"
                 "  memtool ranks dumps/*.pickle\n"
-                "  memtool ranks job42 --per step\n",
+                "  memtool ranks job42 --per step\n"
+                "  memtool ranks job42 --per step -o heat.svg\n",
+    .more_formats = "svg",
     .opts = opts,
     .values = values,
     .words = words,

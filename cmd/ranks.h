@@ -89,9 +89,9 @@ enum mt_status mt_ranks_change(const struct mt_ranks *r, const struct mt_rank *b
 enum mt_status mt_ranks_compare(const struct mt_ranks *r, const struct mt_rows *rows,
                                 struct mt_report *out, struct mt_err *err);
 
-/* A row for each step of each rank; for people a line of marks for each rank. Errors: MT_EUSAGE:
- * no rank has steps; MT_EDB. */
-enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows *rows,
-                                 struct mt_report *out, struct mt_err *err);
+/* Shows a row for each step of each rank; for people a line of marks for each rank; with --format
+ * svg all ranks and steps in shades. Errors: of mt_show; MT_EUSAGE: no rank has steps; MT_EDB. */
+enum mt_status mt_ranks_show_steps(const struct mt_ranks *r, const struct mt_rows *rows,
+                                   struct mt_report *out, struct mt_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/ranks.h"
 #include "lib/base/human.h"
+#include "lib/page/page.h"
 #include "lib/render/chart.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
@@ -102,8 +103,80 @@ static enum mt_status no_steps(const struct mt_ranks *r, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows *rows,
-                                 struct mt_report *out, struct mt_err *err)
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The numbers of all steps, each once. */
+static void take_numbers(struct mt_page_heat *h, const struct mt_ranks *r,
+                         const struct mt_step_peaks *all, size_t step_n)
+{
+    size_t n = 0, kept = 0;
+    h->columns = mt_alloc((step_n + 1) * sizeof *h->columns);
+    for (size_t i = 0; i < r->all.n; i++)
+        for (size_t k = 0; k < all[i].all.n; k++)
+            h->columns[n++] = all[i].all.v[k].number;
+    qsort(h->columns, n, sizeof *h->columns, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || h->columns[kept - 1] != h->columns[i])
+            h->columns[kept++] = h->columns[i];
+    h->column_n = kept;
+}
+
+/* A step of a number that comes again counts with its highest. */
+static void take_peaks(struct mt_page_heat *h, size_t row, const struct mt_step_peaks *s)
+{
+    int64_t *bytes = h->bytes + row * h->column_n;
+    for (size_t k = 0; k < h->column_n; k++)
+        bytes[k] = MT_UNKNOWN;
+    for (size_t k = 0; k < s->all.n; k++) {
+        const int64_t *at =
+            bsearch(&s->all.v[k].number, h->columns, h->column_n, sizeof *h->columns, by_number);
+        if (at && s->all.v[k].peak_b > bytes[at - h->columns])
+            bytes[at - h->columns] = s->all.v[k].peak_b;
+    }
+}
+
+static enum mt_status show_svg(const struct mt_ranks *r, const struct mt_step_peaks *all,
+                               size_t step_n, struct mt_report *texts, struct mt_err *err)
+{
+    struct mt_page_heat h = {.row_n = r->all.n};
+    struct mt_buf out = {0};
+    take_numbers(&h, r, all, step_n);
+    h.rows = mt_alloc((h.row_n + 1) * sizeof *h.rows);
+    h.bytes = mt_alloc((h.row_n * h.column_n + 1) * sizeof *h.bytes);
+    for (size_t i = 0; i < h.row_n; i++) {
+        h.rows[i] = mt_rank_words(texts, &r->all.v[i]);
+        take_peaks(&h, i, &all[i]);
+    }
+    mt_page_heat_svg(&h, texts->title, &out);
+    enum mt_status st = mt_show_text(out.s, err);
+    mt_show_notes(texts);
+    mt_buf_free(&out);
+    mt_page_heat_free(&h);
+    return st;
+}
+
+static enum mt_status show_rows(const struct mt_ranks *r, const struct mt_step_peaks *all,
+                                const struct mt_rows *rows, struct mt_report *out,
+                                struct mt_err *err)
+{
+    if (mt_people_read()) {
+        add_marks(r, all, out);
+    } else {
+        mt_report_columns(out, "rank run step peak_b");
+        for (size_t i = 0; i < r->all.n; i++)
+            add_rows(&r->all.v[i], &all[i], out);
+    }
+    MT_TRY(mt_rows_apply(rows, out, "peak_b", err));
+    mt_rows_footer(rows, out, NULL, "");
+    return mt_show(out, err);
+}
+
+enum mt_status mt_ranks_show_steps(const struct mt_ranks *r, const struct mt_rows *rows,
+                                   struct mt_report *out, struct mt_err *err)
 {
     struct mt_step_peaks *all = mt_alloc((r->all.n + 1) * sizeof *all);
     enum mt_status st = MT_OK;
@@ -115,17 +188,9 @@ enum mt_status mt_ranks_per_step(const struct mt_ranks *r, const struct mt_rows 
     }
     if (st == MT_OK && !step_n)
         st = no_steps(r, err);
-    if (st == MT_OK && mt_people_read())
-        add_marks(r, all, out);
-    if (st == MT_OK && !mt_people_read()) {
-        mt_report_columns(out, "rank run step peak_b");
-        for (size_t i = 0; i < r->all.n; i++)
-            add_rows(&r->all.v[i], &all[i], out);
-    }
     if (st == MT_OK)
-        st = mt_rows_apply(rows, out, "peak_b", err);
-    if (st == MT_OK)
-        mt_rows_footer(rows, out, NULL, "");
+        st = mt_show_wants_svg() ? show_svg(r, all, step_n, out, err)
+                                 : show_rows(r, all, rows, out, err);
     for (size_t i = 0; i < r->all.n; i++)
         mt_vec_free(&all[i].all);
     free(all);

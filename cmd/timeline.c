@@ -16,7 +16,7 @@
 #define TOP_DEFAULT    8
 #define SIZE_MAX_ASKED 100000
 
-static const char *by, *categories, *category, *device_name, *metric, *from, *to, *step;
+static const char *by, *categories, *category, *device_name, *group, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
 static bool exact;
 static struct mt_by keys; /* --by */
@@ -424,7 +424,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY(mt_categories_file(categories, &by, err));
     MT_TRY(mt_by_parse(&mt_cmd_timeline, by, "site", &keys, err));
     MT_TRY(check_options(err));
-    return mt_report_on_view(args, &wanted, "memtool.timeline", look_at, err);
+    return mt_report_on_group(args, group, &wanted, "memtool.timeline", look_at, err);
 }
 
 static const struct mt_opt opts[] = {
@@ -443,6 +443,7 @@ static const struct mt_opt opts[] = {
     {"height", 0, MT_OPT_INT, &height, "N", "lines of the chart, pixels of svg"},
     MT_CATEGORIES_OPT(categories),
     MT_CATEGORY_OPT(category),
+    MT_GROUP_OPT(group),
     MT_DEVICE_OPT(device_name),
     {0},
 };
@@ -458,6 +459,7 @@ const struct mt_cmd mt_cmd_timeline = {
     .summary = "memory over time, as a chart, as rows or as an svg picture",
     .usage = "[options] [RUN]",
     .examples = "  memtool timeline base\n"
+                "  memtool timeline --group job42\n"
                 "  memtool timeline base --by site --step 2..3\n"
                 "  memtool timeline base --by phase --format svg -o base.svg\n"
                 "  memtool timeline base --exact --format csv\n",

@@ -218,17 +218,3 @@ enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,
                        range, v->run.name, (long long)first, (long long)last);
     return MT_OK;
 }
-
-enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,
-                                 const char *schema, mt_use_view *use, struct mt_err *err)
-{
-    struct mt_view v;
-    struct mt_report report;
-    mt_report_init(&report, schema, 1);
-    enum mt_status st = mt_view_open(&v, args->n ? args->v[0] : NULL, wanted, err);
-    if (st == MT_OK)
-        st = use(&v, &report, err);
-    mt_report_free(&report);
-    mt_view_close(&v);
-    return st;
-}

@@ -74,6 +74,13 @@ enum mt_status mt_view_note_traces(const struct mt_view *v, struct mt_report *re
 enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,
                                   struct mt_report *report, struct mt_err *err);
 
+/* The row of --group in an option table; value: const char *. */
+#define MT_GROUP_OPT(value)                                                                        \
+    {                                                                                              \
+        "group", 0, MT_OPT_STRING, &(value), "NAME",                                               \
+            "of the runs of this group, the ranks of a job, the one with the highest peak"         \
+    }
+
 /*
  * What most commands do: opens a view of the run of their argument (none: @latest) and has use()
  * fill a report of that schema (version 1) and show it.
@@ -82,5 +89,12 @@ typedef enum mt_status mt_use_view(struct mt_view *view, struct mt_report *repor
                                    struct mt_err *err);
 enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,
                                  const char *schema, mt_use_view *use, struct mt_err *err);
+
+/* The same, or, of a group (NULL: none), on its run with the highest peak and the device that has
+ * it; the report says which rank that is. Errors: of mt_ranks_load, too; MT_EUSAGE: a run is named
+ * beside the group, or no peak is known. */
+enum mt_status mt_report_on_group(const struct mt_args *args, const char *group,
+                                  const struct mt_view_wanted *wanted, const char *schema,
+                                  mt_use_view *use, struct mt_err *err);
 
 #endif

@@ -104,9 +104,8 @@ void mt_page_heat_free(struct mt_page_heat *h)
     free(h->bytes);
 }
 
-/* The highest of some rows and columns. */
-static int64_t heat_at(const struct mt_page_heat *h, size_t row, size_t rows, size_t column,
-                       size_t columns)
+int64_t mt_page_heat_at(const struct mt_page_heat *h, size_t row, size_t rows, size_t column,
+                        size_t columns)
 {
     int64_t most = MT_UNKNOWN;
     for (size_t i = row; i < row + rows && i < h->row_n; i++)
@@ -142,7 +141,7 @@ static void add_heat_row(const struct mt_page_heat *h, size_t row, size_t rows, 
     }
     mt_buf_adds(out, "</th>");
     for (size_t k = 0; k < h->column_n; k += columns) {
-        int64_t v = heat_at(h, row, rows, k, columns);
+        int64_t v = mt_page_heat_at(h, row, rows, k, columns);
         if (v == MT_UNKNOWN) {
             mt_buf_adds(out, "<td class=\"c-heat\" title=\"no such step\"></td>");
             continue;
@@ -159,7 +158,7 @@ void mt_page_heat_html(const struct mt_page_heat *h, struct mt_buf *out)
 {
     const size_t rows = together(h->row_n, ROWS), columns = together(h->column_n, STEPS);
     char size[MT_HUMAN_MAX];
-    int64_t most = heat_at(h, 0, h->row_n, 0, h->column_n);
+    int64_t most = mt_page_heat_at(h, 0, h->row_n, 0, h->column_n);
     most = most > 0 ? most : 1;
     mt_buf_adds(out, "<div class=\"panel heat\"><table><caption>The peak of each rank in each "
                      "step</caption>");

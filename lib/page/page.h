@@ -82,9 +82,16 @@ struct mt_page_heat {
 };
 void mt_page_heat_free(struct mt_page_heat *h);
 
+/* The highest of some rows and columns, as many as there are of these; MT_UNKNOWN: none is known.
+ */
+int64_t mt_page_heat_at(const struct mt_page_heat *h, size_t row, size_t rows, size_t column,
+                        size_t columns);
+
 /* Appends it as a table in shades. Of very many rows or columns each stands for the highest of
  * some. */
 void mt_page_heat_html(const struct mt_page_heat *h, struct mt_buf *out);
+/* The same as a picture; each field says its figure to the byte. */
+void mt_page_heat_svg(const struct mt_page_heat *h, const char *title, struct mt_buf *out);
 
 /* ---- from one peak to another ---- */
 

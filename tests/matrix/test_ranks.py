@@ -94,6 +94,33 @@ for group, files in (("data", data), ("stages", stages)):
         one, other = m.rows("ranks", group, *options), m.rows("ranks", *files, *options)
         m.check([{**row, "run": None} for row in one] == [{**row, "run": None} for row in other], group, "files", options, one, other)
 
+# Reports of one run take a group: they are about the rank that holds most, and say which.
+highest = max(truth, key=lambda rank: truth[rank][0])
+for command in (["peak"], ["peak", "--per", "step"], ["peak", "--by", "category"], ["timeline"], ["timeline", "--by", "site"], ["timeline", "--exact"]):
+    alone, of_all = m.json(*command, f"rank{highest}"), m.json(*command, "--group", "data")
+    totals = dict(of_all["totals"])
+    m.check((totals.pop("rank", None), totals.pop("rank_n", None)) == (highest, len(truth)), command, "rank", of_all["totals"])
+    m.check(totals == alone["totals"] and of_all["rows"] == alone["rows"] and of_all["runs"] == alone["runs"], command, "of a group is that of its rank")
+    m.check(of_all["params"].get("group") == "data", command, "names the group", of_all["params"])
+    m.check(any(f"rank {highest} holds most" in note for note in of_all["notes"]), command, "says which rank", of_all["notes"])
+    m.check(f"of the 4 ranks of data, rank {highest} holds most at its peak" in m.run(*command, "--group", "data")[1] or "--exact" in command, command, "tells people")
+    m.run(*command, "--group", "data", "rank0", codes=(2,))
+    m.run(*command, "--group", "nobody", codes=(2,))
+
+# The picture of ranks and steps has the figures of the rows, each field its own; unknown ones are no 0.
+for group in ("data", "stages"):
+    steps = m.rows("ranks", group, "--per", "step")
+    _, picture, _ = m.run("ranks", group, "--per", "step", "--format", "svg")
+    fields = re.findall(r'<rect class="(h\d|none)"[^>]*><title>rank (\d+), step (\d+): ([^<]*)</title>', picture)
+    told = {(int(rank), int(step)): re.search(r"([\d,]+) B", words)[1].replace(",", "") for css, rank, step, words in fields if css != "none"}
+    m.check(told == {(row["rank"], row["step"]): str(row["peak_b"]) for row in steps if row["peak_b"] is not None}, group, "figures of the picture",
+            fields[:3])
+    most = max(row["peak_b"] for row in steps)
+    for css, rank, step, words in fields:
+        if css != "none":
+            m.check(css == f"h{int(told[int(rank), int(step)]) * 9 // most}", group, "shade", css, words)
+m.run("ranks", "data", "--format", "svg", codes=(2,))
+
 # Without being told by the recorder: by the names, whatever order they come in; one rank twice; one missing.
 os.mkdir("job")
 for i, path in enumerate(reversed(data)):

@@ -1,0 +1,95 @@
+/* Reports on one run that take a group: they are about the rank that holds most. */
+#include "cmd/common.h"
+#include "cmd/ranks.h"
+#include "cmd/view.h"
+#include <stdio.h>
+
+/* Which rank it is, and between which others its figure lies. Figures of ranks are never added up:
+ * their peaks are of different times and devices. */
+static void describe(const struct mt_ranks *r, const struct mt_rank *most, struct mt_report *out)
+{
+    char peak[MT_HUMAN_MAX], least[MT_HUMAN_MAX];
+    int64_t least_b = most->figure_b;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (r->all.v[i].figure_b != MT_UNKNOWN && r->all.v[i].figure_b < least_b)
+            least_b = r->all.v[i].figure_b;
+    mt_report_param(out, "group", mt_cell_text(mt_report_text(out, r->group)));
+    mt_report_total(out, "rank",
+                    most->place.rank == MT_UNKNOWN ? (struct mt_cell){0}
+                                                   : mt_cell_int(most->place.rank));
+    mt_report_total(out, "rank_n", mt_cell_int((int64_t)r->all.n));
+    const char *line =
+        mt_report_textf(out, "of the %zu ranks of %s, %s holds most%s: %s, the least %s", r->all.n,
+                        r->group, mt_rank_words(out, most), r->at_end ? "" : " at its peak",
+                        mt_human_bytes(most->figure_b, peak), mt_human_bytes(least_b, least));
+    if (mt_people_read())
+        mt_report_footer(out, "%s; memtool ranks compares them", line);
+    else
+        mt_report_note(out, "What is shown is of one run: %s.", line);
+}
+
+/* The rank that has most, of ranks that are loaded. */
+static enum mt_status choose(const struct mt_ranks *r, char run[256], char device[32],
+                             struct mt_report *out, struct mt_err *err)
+{
+    size_t at = mt_ranks_most(r);
+    if (at == r->all.n) {
+        MT_FAIL(err, MT_EUSAGE, "nothing is known of the peak of any rank of '%s'", r->group);
+        mt_err_hint(err, "`memtool ranks %s` says what is known of them.", r->group);
+        return MT_EUSAGE;
+    }
+    const struct mt_rank *most = &r->all.v[at];
+    snprintf(run, 256, "%s", most->name);
+    snprintf(device, 32, "%s", most->device->name);
+    describe(r, most, out);
+    return MT_OK;
+}
+
+static enum mt_status find_rank(const struct mt_args *args, const char *group, const char *asked,
+                                char run[256], char device[32], struct mt_report *out,
+                                struct mt_err *err)
+{
+    struct mt_ranks ranks = {0};
+    const struct mt_args of_group = {.v = &group, .n = 1};
+    if (args->n) {
+        MT_FAIL(err, MT_EUSAGE, "a report is on a run or on a group, not on both");
+        mt_err_hint(err, "Nothing was done. Leave out '%s', or --group.", args->v[0]);
+        return MT_EUSAGE;
+    }
+    enum mt_status st = mt_ranks_load(&of_group, asked, &ranks, out, err);
+    if (st == MT_OK)
+        st = choose(&ranks, run, device, out, err);
+    mt_ranks_free(&ranks);
+    return st;
+}
+
+enum mt_status mt_report_on_group(const struct mt_args *args, const char *group,
+                                  const struct mt_view_wanted *wanted, const char *schema,
+                                  mt_use_view *use, struct mt_err *err)
+{
+    struct mt_view v = {0};
+    struct mt_report report;
+    char run[256], device[32];
+    struct mt_view_wanted of = *wanted;
+    const char *ref = args->n ? args->v[0] : NULL;
+    enum mt_status st = MT_OK;
+    mt_report_init(&report, schema, 1);
+    if (group) {
+        st = find_rank(args, group, wanted->device, run, device, &report, err);
+        of.device = device;
+        ref = run;
+    }
+    if (st == MT_OK)
+        st = mt_view_open(&v, ref, &of, err);
+    if (st == MT_OK)
+        st = use(&v, &report, err);
+    mt_report_free(&report);
+    mt_view_close(&v);
+    return st;
+}
+
+enum mt_status mt_report_on_view(const struct mt_args *args, const struct mt_view_wanted *wanted,
+                                 const char *schema, mt_use_view *use, struct mt_err *err)
+{
+    return mt_report_on_group(args, NULL, wanted, schema, use, err);
+}
