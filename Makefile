@@ -75,7 +75,7 @@ ZSH_COMPLETION  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_memtool
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/memtool.fish
 
 .PHONY: all demo check check-plain check-threads coverage bench fuzz-smoke golden-update man-update format lint
-.PHONY: install uninstall wheel clean help deps program test-programs fuzz-programs FORCE
+.PHONY: install uninstall dist deb wheel clean help deps program test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -151,6 +151,13 @@ uninstall: ## remove what install put there; with the same PREFIX and DESTDIR
 	rm -f "$(BINDIR)/memtool" $(foreach page,$(notdir $(MAN)),"$(MANDIR)/$(page)") \
 	    "$(BASH_COMPLETION)" "$(ZSH_COMPLETION)" "$(FISH_COMPLETION)"
 	@echo "removed from $(DESTDIR)$(PREFIX)"
+
+dist: ## pack the sources of a release: build/memtool-VERSION.tar.gz
+	.packages/dist $(VERSION) build
+
+deb: ## build a Debian package: build/memtool_VERSION_ARCHITECTURE.deb
+	.ci/deps build deb
+	.packages/deb $(VERSION) build
 
 wheel: $(B)/wheel/memtool $(SUPPORT) $(MAN) $(REFERENCES) $(COMPLETIONS) ## build a package for pip: build/memtool-VERSION-py3-none-PLATFORM.whl
 	rm -rf $(B)/wheel/tree
