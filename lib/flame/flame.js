@@ -1,5 +1,5 @@
 // Zoom (click, Enter; Escape goes back out) and search (/ or Ctrl-F) of a flame graph. Without it
-// the picture is whole: boxes have tooltips.
+// the picture is whole: boxes have tooltips, and below stand the names that have no room.
 //
 // A box: x and w in the unit of the measure, its level, its name, `full` what is said of it, g its
 // element; null: how.make(box) draws it once there is room for it. how: width in pixels, total,
@@ -29,7 +29,8 @@ function memtoolFlame(svg, boxes, how) {
     }
     if (!text) return;
     text.setAttribute("x", (left + 3).toFixed(1));
-    text.textContent = room <= 2 ? "" : b.name.length <= room ? b.name : b.name.slice(0, room - 1) + "\u2026";
+    var both = b.size ? b.name + " \u00b7 " + b.size : b.name;
+    text.textContent = room <= 2 ? "" : both.length <= room ? both : b.name.length <= room ? b.name : b.name.slice(0, room - 1) + "\u2026";
   }
 
   function zoom(b) {
@@ -89,7 +90,8 @@ function memtoolFlame(svg, boxes, how) {
   var field = document.querySelector("input.search");
   var boxes = Array.prototype.map.call(svg.querySelectorAll(".box"), function (g) {
     var full = g.querySelector("title").textContent;
-    return { g: g, x: +g.dataset.x, w: +g.dataset.w, level: +g.dataset.l, full: full, name: full.slice(0, full.lastIndexOf(": ")) };
+    return { g: g, x: +g.dataset.x, w: +g.dataset.w, level: +g.dataset.l, full: full, name: full.slice(0, full.lastIndexOf(": ")),
+             size: (/: ([^()]*?)(?: \(|, [\d.]+ %)/.exec(full.slice(full.lastIndexOf(": "))) || [])[1] };
   });
   var flame = memtoolFlame(svg, boxes, {
     width: +svg.dataset.width,

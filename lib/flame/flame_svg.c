@@ -53,11 +53,28 @@ static const char *color_of(const struct mt_flame *f, const struct mt_flame_box 
     return shades[mt_flame_kind(s, n)][hash % 4];
 }
 
-/* A name in so many characters; where it does not fit, the script cuts it the same. */
-static void add_cut(struct mt_buf *out, const char *name, int room)
+static const char *text_of(const struct mt_flame *f, const struct mt_flame_box *b)
+{
+    const struct mt_stacks *s = f->stacks;
+    return mt_stacks_text(s, s->frames.v[s->nodes.v[b->node].frame].text);
+}
+
+static const char *size_of(const struct mt_flame *f, const struct mt_flame_box *b,
+                           char out[MT_HUMAN_LONG])
+{
+    return mt_measure_is_bytes((int)f->measure) ? mt_human_bytes(b->width, out)
+                                                : mt_human_plural(b->width, "block", out);
+}
+
+/* A name in so many characters, with its size where both fit; the script does the same. */
+static void add_label(struct mt_buf *out, const struct mt_flame *f, const struct mt_flame_box *b,
+                      int room)
 {
     struct mt_buf cut = {0}, words = {0};
-    mt_escape_short(&words, name);
+    char size[MT_HUMAN_LONG];
+    mt_escape_short(&words, text_of(f, b));
+    if (mt_display_width(words.s) + 3 + (int)strlen(size_of(f, b, size)) <= room)
+        mt_buf_addf(&words, " \u00b7 %s", size);
     mt_cut_end(&cut, words.s, room, false);
     mt_escape_xml(out, cut.n ? cut.s : "");
     mt_buf_free(&words);
@@ -69,6 +86,12 @@ static double scale_of(const struct picture *p)
     return p->f->total ? p->width / (double)p->f->total : 0;
 }
 
+/* Characters that a box has room for. */
+static int room_of(const struct picture *p, const struct mt_flame_box *b)
+{
+    return (int)(((double)b->width * scale_of(p) - 6) / character);
+}
+
 static void count_hidden(struct picture *p)
 {
     for (size_t i = 0; i < p->f->boxes.n; i++)
@@ -77,10 +100,9 @@ static void count_hidden(struct picture *p)
 
 static void add_box(struct picture *p, const struct mt_flame_box *b)
 {
-    const struct mt_stacks *s = p->f->stacks;
     double scale = scale_of(p);
     double x = (double)b->x * scale, w = (double)b->width * scale;
-    int y = HEAD + b->level * ROW, room = (int)((w - 6) / character);
+    int y = HEAD + b->level * ROW, room = room_of(p, b);
     struct mt_buf said = {0};
     if (w < seen)
         return;
@@ -96,7 +118,7 @@ static void add_box(struct picture *p, const struct mt_flame_box *b)
                 x, y, w, ROW - 1, color_of(p->f, b));
     if (room > 2) {
         mt_buf_addf(p->out, "<text x=\"%.1f\" y=\"%d\">", x + 3, y + 12);
-        add_cut(p->out, mt_stacks_text(s, s->frames.v[s->nodes.v[b->node].frame].text), room);
+        add_label(p->out, p->f, b, room);
         mt_buf_adds(p->out, "</text>");
     }
     mt_buf_adds(p->out, "</g>\n");
@@ -125,12 +147,64 @@ static void add_legend(struct picture *p)
     }
 }
 
+/* ---- names without room ---- */
+
+enum { NAMED = 10 };
+static const double least_share = 0.005; /* of all */
+
+/* The widest boxes whose names have no room, so that the picture can be read where nothing can be
+ * pointed at. */
+struct unnamed {
+    const struct mt_flame_box *v[NAMED];
+    size_t n;
+};
+
+static void find_unnamed(const struct picture *p, struct unnamed *out)
+{
+    const struct mt_flame *f = p->f;
+    for (size_t i = 0; i < f->boxes.n; i++) {
+        const struct mt_flame_box *b = &f->boxes.v[i];
+        struct mt_buf words = {0};
+        mt_escape_short(&words, text_of(f, b));
+        bool fits = mt_display_width(words.s) <= room_of(p, b);
+        mt_buf_free(&words);
+        if (fits || (double)b->width < least_share * (double)f->total)
+            continue;
+        size_t k = out->n < NAMED ? out->n++ : NAMED;
+        for (; k > 0 && out->v[k - 1]->width < b->width; k--)
+            if (k < NAMED)
+                out->v[k] = out->v[k - 1];
+        if (k < NAMED)
+            out->v[k] = b;
+    }
+}
+
+static void add_unnamed(const struct picture *p, const struct unnamed *u, int y)
+{
+    if (u->n)
+        mt_svg_text(p->out, "sub dim", SIDE, y + 8,
+                    "Without room for their names, the widest first:");
+    for (size_t i = 0; i < u->n; i++) {
+        struct mt_buf said = {0}, words = {0}, cut = {0};
+        mt_flame_tell(p->f, u->v[i], &said);
+        mt_escape_short(&words, said.s);
+        mt_cut_end(&cut, words.s, (int)(p->width / character), false);
+        mt_svg_text(p->out, "sub below", SIDE, y + 8 + (double)(i + 1) * ROW, cut.s);
+        mt_buf_free(&cut);
+        mt_buf_free(&words);
+        mt_buf_free(&said);
+    }
+}
+
 static size_t draw(const struct mt_flame *f, int width, struct mt_buf *out)
 {
     width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
     struct picture p = {f, out, width - 2 * SIDE, 0};
     char n[MT_HUMAN_LONG];
-    int height = HEAD + f->level_n * ROW + FOOT;
+    struct unnamed unnamed = {{NULL}, 0};
+    find_unnamed(&p, &unnamed);
+    const int below = HEAD + f->level_n * ROW + FOOT;
+    int height = below + (unnamed.n ? (int)(unnamed.n + 1) * ROW : 0);
     mt_svg_begin(out, width, height, f->title, mt_asset_flame_css);
     mt_buf_addf(
         out, "<svg class=\"flame\" data-width=\"%.0f\" data-total=\"%lld\" overflow=\"visible\">\n",
@@ -148,7 +222,9 @@ static size_t draw(const struct mt_flame *f, int width, struct mt_buf *out)
     mt_buf_addf(out, "<g transform=\"translate(%d)\">\n", SIDE);
     for (size_t i = 0; i < f->boxes.n; i++)
         add_box(&p, &f->boxes.v[i]);
-    mt_buf_adds(out, "</g>\n</svg>\n");
+    mt_buf_adds(out, "</g>\n");
+    add_unnamed(&p, &unnamed, below);
+    mt_buf_adds(out, "</svg>\n");
     return p.hidden_n;
 }
 

@@ -46,6 +46,26 @@ def check_boxes(run, boxes, total, whole):
     m.check(tops <= total and (not whole or tops == total), run, "the outermost are the whole", tops, total)
 
 
+def check_names(run, root, total):
+    """Without a script each box of some width can be read: it has its name, or the name stands below the picture."""
+    without = []
+    for g in root.iter(SVG + "g"):
+        if g.get("class") != "box":
+            continue
+        said, text = g.find(SVG + "title").text, "".join(t.text or "" for t in g.iter(SVG + "text"))
+        name = said.rpartition(": ")[0]
+        if text.partition(" \u00b7 ")[0] != name and text != name and int(g.get("data-w")) >= 0.005 * total:
+            without.append((int(g.get("data-w")), said))
+        elif " \u00b7 " in text[len(name) :]:
+            m.check(said.startswith(text.replace(" \u00b7 ", ": ")), run, "the size in a box", text, said)
+    below = [t.text for t in root.iter(SVG + "text") if t.get("class") == "sub below"]
+    widest = sorted((width for width, _ in without), reverse=True)[: len(below)]
+    m.check(len(below) == min(10, len(without)), run, "names below", len(below), without[:3])
+    for width, line in zip(widest, below):
+        m.check("\u2026" in line or (width, line) in without, run, "named below", width, line)
+    return len(below)
+
+
 def picture(run, *args):
     code, out, err = m.run("flame", run, "--format", "svg", *args, codes=(0, 2))
     if code:
@@ -58,6 +78,8 @@ def picture(run, *args):
     m.check(not ELSEWHERE.search(out.replace("http://www.w3.org/2000/svg", "")), run, "loads nothing")
     total = next(int(g.get("data-total")) for g in root.iter(SVG + "svg") if g.get("class") == "flame")
     check_boxes(run, boxes_of(root), total, "narrow" not in err)
+    if "--min" not in args:
+        named_below.append(check_names(run, root, total))
     return total
 
 
@@ -97,6 +119,7 @@ def browse():
         m.check('class="box gone"' in done.stdout and "box faint" in done.stdout, "browser", "zoomed", done.stderr[-300:])
 
 
+named_below = []
 by_seen = dict.fromkeys(("ops", "modules", "lines"), 0)
 
 
@@ -120,6 +143,7 @@ def main():
     for new, base in (("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz"), ("leak_steps_trace_json_gz", "noleak_steps_trace_json_gz")):
         m.check(picture(new, "--diff", base) == picture(new), new, "compared, it is as wide")
     m.check(all(n >= 3 for n in by_seen.values()), "--by", by_seen)
+    m.check(sum(n > 0 for n in named_below) >= 20, "names below", named_below[:10])
     browse()
     m.finish(at_least=5000)
 
