@@ -117,13 +117,19 @@ int64_t mt_page_heat_at(const struct mt_page_heat *h, size_t row, size_t rows, s
 
 static void add_heat_head(const struct mt_page_heat *h, size_t columns, struct mt_buf *out)
 {
+    enum { LABELS = 12 };
+    const size_t fields = (h->column_n + columns - 1) / columns, each = together(fields, LABELS);
     mt_buf_adds(out, "<thead><tr><td></td>");
-    for (size_t k = 0; k < h->column_n; k += columns) {
-        size_t last = k + columns < h->column_n ? k + columns - 1 : h->column_n - 1;
-        mt_buf_addf(out, "<th scope=\"col\">%lld", (long long)h->columns[k]);
-        if (last > k)
-            mt_buf_addf(out, "\u2013%lld", (long long)h->columns[last]);
-        mt_buf_adds(out, "</th>");
+    for (size_t i = 0; i < fields; i++) {
+        size_t first = i * columns, last = first + columns - 1;
+        last = last < h->column_n ? last : h->column_n - 1;
+        mt_buf_addf(out, "<th scope=\"col\" title=\"step %lld", (long long)h->columns[first]);
+        if (last > first)
+            mt_buf_addf(out, " to %lld", (long long)h->columns[last]);
+        if (i % each == 0)
+            mt_buf_addf(out, "\">%s%lld</th>", i ? "" : "step ", (long long)h->columns[first]);
+        else
+            mt_buf_adds(out, "\"></th>");
     }
     mt_buf_adds(out, "</tr></thead>\n<tbody>\n");
 }
@@ -136,7 +142,7 @@ static void add_heat_row(const struct mt_page_heat *h, size_t row, size_t rows, 
     mt_buf_adds(out, "<tr><th scope=\"row\">");
     mt_page_text(out, h->rows[row]);
     if (last > row) {
-        mt_buf_adds(out, " \u2013 ");
+        mt_buf_adds(out, " to ");
         mt_page_text(out, h->rows[last]);
     }
     mt_buf_adds(out, "</th>");
@@ -160,8 +166,10 @@ void mt_page_heat_html(const struct mt_page_heat *h, struct mt_buf *out)
     char size[MT_HUMAN_MAX];
     int64_t most = mt_page_heat_at(h, 0, h->row_n, 0, h->column_n);
     most = most > 0 ? most : 1;
-    mt_buf_adds(out, "<div class=\"panel heat\"><table><caption>The peak of each rank in each "
-                     "step</caption>");
+    mt_buf_addf(out,
+                "<div class=\"panel heat%s\"><table><caption>The peak of each rank in each "
+                "step</caption>",
+                h->row_n > 24 ? " dense" : "");
     add_heat_head(h, columns, out);
     for (size_t row = 0; row < h->row_n; row += rows)
         add_heat_row(h, row, rows, columns, most, out);

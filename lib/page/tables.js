@@ -74,7 +74,7 @@
   });
 
   Array.prototype.forEach.call(document.querySelectorAll("section"), function (section) {
-    var panels = section.querySelectorAll(".panel:not(#curve)"), tabs = section.querySelectorAll(".tab"), most = 0;
+    var panels = section.querySelectorAll(".panel:not(#curve):not(.heat)"), tabs = section.querySelectorAll(".tab"), most = 0;
     Array.prototype.forEach.call(panels, function (panel) { if (panel.querySelector("table")) most = Math.max(most, setup(panel)); });
     var first = section.querySelector(".tab,.part");
     if (!first || (tabs.length < 2 && most <= FIRST)) {
