@@ -25,14 +25,19 @@ memtool-*-py3-none-manylinux_2_[0-9]*_"$(uname -m)".whl) ;;
 esac
 
 unset PYTHONPATH
-python3 -m venv venv >said 2>&1 || { echo "python3 has no venv: $(tail -n 1 said)"; exit 77; }
-venv/bin/python -m pip install --no-index --no-deps --disable-pip-version-check first/*.whl >said 2>&1 || complain "pip: $(cat said)"
-program=$PWD/venv/bin/memtool
+python3 -c 'import ensurepip, venv' 2>said || { echo "python3 has no venv: $(tail -n 1 said)"; exit 77; }
+# As the action for GitHub installs it: by pip, in a venv of its own, called through a link.
+mkdir temp
+env RUNNER_TEMP="$PWD/temp" GITHUB_PATH="$PWD/path" PACKAGE="$(echo first/*.whl)" \
+    "$root/.github/actions/memtool/install" >said 2>&1 || complain "pip: $(cat said)"
+venv=$PWD/temp/memtool
+program=$(cat path)/memtool
+[ "$(ls "$(cat path)")" = memtool ] || complain "on PATH there is more: $(ls "$(cat path)")"
 [ "$("$program" --version)" = "$("$MEMTOOL" --version)" ] || complain "another version: $("$program" --version)"
 "$program" import "$SAMPLES/basic/trace.json.gz" --db new.db --name run >/dev/null 2>&1 || complain "not imported"
 "$program" peak run --ascii --db new.db >new
 cmp old new || complain "the program of the wheel answers otherwise"
-ldd "$program" | grep -vE "linux-vdso|/ld-linux|/lib(c|m)\.so|$PWD/venv/" >strange && complain "it needs what may not be there: $(cat strange)"
+ldd "$program" | grep -vE "linux-vdso|/ld-linux|/lib(c|m)\.so|$venv/" >strange && complain "it needs what may not be there: $(cat strange)"
 
 # It finds its files, and reads debug information.
 cat >keep.c <<'CODE'
@@ -54,16 +59,16 @@ cc -g -O1 -o keep keep.c || complain "not compiled"
 MALLOC_TRACE=$PWD/heap.log LD_PRELOAD=libc_malloc_debug.so.0 ./keep || complain "no log of mtrace"
 "$program" peak heap.log >new 2>/dev/null
 grep -q 'keep' new || complain "no function of a place: $(cat new)"
-"$MEMTOOL" peak heap.log 2>/dev/null | cmp - new || complain "another function of a place"
+HOME=$PWD/other "$MEMTOOL" peak heap.log 2>/dev/null | cmp - new || complain "another function of a place"
 "$program" record --db rec.db --malloc -- ./keep >said 2>&1 || complain "record --malloc: $(cat said)"
-for file in venv/lib/memtool/torch/sitecustomize.py venv/share/man/man1/memtool-peak.1 venv/share/memtool/schema/peak.json \
-    venv/share/memtool/skill/memtool/SKILL.md; do
-    [ -s "$file" ] || complain "no $file"
+for file in lib/memtool/torch/sitecustomize.py share/man/man1/memtool-peak.1 share/memtool/schema/peak.json \
+    share/memtool/skill/memtool/SKILL.md; do
+    [ -s "$venv/$file" ] || complain "no $file"
 done
 
 # Nothing but glibc, the program and its libraries.
 mkdir -p bare/venv/bin bare/venv/lib bare/tmp
-cp "$program" bare/venv/bin && cp -r venv/lib/memtool bare/venv/lib && cp "$SAMPLES/basic/trace.json.gz" bare
+cp "$program" bare/venv/bin && cp -r "$venv/lib/memtool" bare/venv/lib && cp "$SAMPLES/basic/trace.json.gz" bare
 for file in $(ldd "$program" | grep -oE '/[^ ]*/(ld-linux[^ ]*|lib[cm]\.so\.6)'); do
     mkdir -p "bare$(dirname "$file")" && cp -L "$file" "bare$file"
 done
@@ -90,7 +95,7 @@ if list(listed) != [record] or sum("/licenses/" in n for n in z.namelist()) < 8:
     sys.exit(f"listed and not there: {list(listed)}; or licences are missing")
 PYTHON
 python3 -B listed.py 2>said || complain "$(cat said)"
-venv/bin/python -m pip uninstall -y memtool >said 2>&1 || complain "pip uninstall: $(cat said)"
-left=$(find venv -type f -path '*memtool*' -print)
+"$venv/bin/python" -m pip uninstall -y memtool >said 2>&1 || complain "pip uninstall: $(cat said)"
+left=$(cd "$venv" && find . -type f -path '*memtool*' -print)
 [ -z "$left" ] || complain "uninstalled, there is still $left"
 complained "the wheel"
