@@ -4,6 +4,7 @@
 import collections
 import os
 import random
+import re
 
 import mt
 
@@ -26,7 +27,34 @@ def imported(path, run, *options, codes=(0,)):
     return out, err
 
 
+def paths_of(lines):
+    """{functions of a stack: bytes}, as far as names go: from main on, each once and in any order, for heaptrack_print turns those
+    around that are inlined in one another; without those that have no name, and the allocator; names as glibc exports them."""
+    paths = collections.Counter()
+    for line in lines:
+        stack, n = line.rsplit(None, 1)
+        names = [re.sub(r"^__GI_|^__(?=pthread)|(_2_1)? \(.*\)$", "", name) for name in stack.rstrip(";").split(";")]
+        names = names[names.index("main") :] if "main" in names else names
+        paths[tuple(sorted({name for name in names if not re.match(r"\[|0x|calloc$", name)}))] += int(n)
+    return +paths
+
+
+def same_paths(run, when, path):
+    """What the export says of each call path of a log is what heaptrack_print -F said of it."""
+    with open(path) as f:
+        want = paths_of(f)
+    got = paths_of(m.run("export", run, "--format", "collapsed", "--at", when, "--min", "0")[1].splitlines())
+    m.check(len(want) >= 3 and got == want, run, when, "call paths", mt.differences(got, want))
+
+
 imported(f"{HEAP}/heaptrack.zst", "log")
+same_paths("log", "@end", f"{HEAP}/heaptrack_leaked.folded")
+same_paths("log", "@peak", f"{HEAP}/heaptrack_peak.folded")
+for size in ("200k", "2m"):  # recordings that are not in the repository
+    recording = os.path.join(os.environ["DATA"], "heap", f"heaptrack_{size}")
+    if os.path.exists(f"{recording}.zst"):
+        imported(f"{recording}.zst", size)
+        same_paths(size, "@end", f"{recording}.leaked.folded")
 for meaning, name, figure in (("at-end", "heaptrack_leaked", "at_end_b"), ("at-peak", "heaptrack_peak", "peak_b")):
     path = f"{HEAP}/{name}.folded"
     imported(path, meaning, "--values", meaning)
