@@ -290,7 +290,7 @@ static char *why_none(struct verification *v, const char **only, struct mt_buf *
     int n = find_made(v, made);
     *only = made->s;
     if (n == 1)
-        return NULL;
+        return why_unseen(v, *only);
     *ask = n ? mt_asprintf("Name those that were made: --only %s.", made->s)
              : mt_strdup("Name what was changed: --only checkpoint.");
     return n ? mt_asprintf("several changes may be what shows in '%s'.", after.name)

@@ -176,6 +176,8 @@ bool mt_advise_bfloat16(struct mt_advice_plan *p)
             mt_advice_resize(p, i, bytes);
     }
     p->bound = MT_BOUND_ABOUT;
-    mt_buf_adds(&p->because, "matrix products and convolutions are float32 now");
+    mt_buf_adds(&p->because,
+                "matrix products and convolutions are float32 now; what torch.autocast would "
+                "save instead cannot be told");
     return f->blocks.n > 0;
 }

@@ -9,7 +9,8 @@ enum {
     INPUTS_MORE_PERCENT = 125,
     INPUTS_LESS_PERCENT = 80,
     INPUTS_CHANGED_PERCENT = 40, /* where the change itself makes them smaller */
-    ALIKE_PERCENT = 50
+    ALIKE_PERCENT = 50,
+    WEIGHTS_HALVED_PERCENT = 75 /* fewer bytes: their numbers are smaller */
 };
 
 /* ---- whether both are of one loop ---- */
@@ -155,12 +156,36 @@ char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verif
     return why ? why : differ_in_data(before, after);
 }
 
+/* Bytes of weights, or of their gradients, that were made. */
+static double weights_of(const struct mt_advice_facts *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].category == MT_CATEGORY_PARAMETER ||
+            f->blocks.v[i].category == MT_CATEGORY_GRADIENT)
+            sum += (double)f->blocks.v[i].bytes;
+    return sum;
+}
+
+/* torch.autocast computes in another type, and leaves weights as they are. */
+static char *keeps_weights(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    double x = weights_of(before->facts), y = weights_of(after->facts);
+    if (x <= 0 || y * 100 < x * WEIGHTS_HALVED_PERCENT)
+        return NULL;
+    return mt_asprintf("run '%s' keeps its weights in float32, as torch.autocast does: what that "
+                       "saves, no recording of float32 tells.",
+                       after->name);
+}
+
 char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
                        const struct mt_verify_run *after)
 {
     const struct mt_advice *a = find(before->advices, id);
-    if (!a || !a->applies || mt_verify_is_made(a, before, after))
+    if (!a || !a->applies)
         return NULL;
+    if (mt_verify_is_made(a, before, after))
+        return a->rule->retypes ? keeps_weights(before, after) : NULL;
     if (strcmp(id, "accumulate") == 0)
         return mt_asprintf("run '%s' has no more backward passes for a step of the optimizer than "
                            "'%s'.",
