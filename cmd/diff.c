@@ -14,6 +14,7 @@
 #include <string.h>
 
 static const char *by, *categories, *category, *device_name, *sections, *threshold;
+static struct mt_strings groups;
 static int64_t warmup = 1;
 static bool per_step, all, exit_code_wanted, strict;
 static struct mt_rows rows = MT_ROWS(10);
@@ -290,12 +291,54 @@ static bool shows_end(const struct comparison *c)
     return shows;
 }
 
-static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
+/* With --group: the runs compared in detail are those of the rank whose peak grew most. */
+static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args,
+                                  struct mt_err *err)
 {
+    if (!groups.n)
+        return MT_OK;
+    if (groups.n != 2 || args->n) {
+        MT_FAIL(err, MT_EUSAGE, "diff takes two groups, or runs");
+        mt_err_hint(err, "`memtool diff --group BASE --group NEW` compares them rank by rank.");
+        return MT_EUSAGE;
+    }
+    if (exit_code_wanted) {
+        MT_FAIL(err, MT_EUSAGE, "--exit-code judges two runs, not groups");
+        mt_err_hint(err, "`memtool check --group NAME --each` judges each rank.");
+        return MT_EUSAGE;
+    }
+    MT_TRY(mt_diff_groups_load(g, &groups, device_name, err));
+    *args = (struct mt_args){.v = g->runs, .n = 2};
+    device_name = g->device;
+    return MT_OK;
+}
+
+/* The ranks of groups first. */
+static enum mt_status show(struct mt_diff_groups *g, struct mt_diff_reports *reports,
+                           struct mt_err *err)
+{
+    if (!groups.n)
+        return mt_show_all((const struct mt_report *const *)reports->v, reports->n, err);
+    MT_TRY(mt_diff_groups_report(g, &rows, reports, err));
+    const bool people = mt_people_read();
+    const struct mt_report **shown = mt_alloc((reports->n + 1) * sizeof *shown);
+    shown[0] = &g->report;
+    for (size_t i = 0; i < reports->n; i++)
+        shown[i + people] = reports->v[i];
+    enum mt_status st = mt_show_all(shown, reports->n + people, err);
+    free(shown);
+    return st;
+}
+
+static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt_err *err)
+{
+    struct mt_args runs = *given, *args = &runs;
+    struct mt_diff_groups of_groups = {0};
     struct comparison c = {0};
     struct mt_diff_wanted w = {0};
     struct mt_diff_reports reports = {0};
     enum mt_status st = MT_OK;
+    MT_TRY_OUT(choose_rank(&of_groups, args, err));
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
     MT_TRY_OUT(compare(args, &c, err));
@@ -309,7 +352,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     note_lines(&c, reports.v[reports.n - 1]);
     if (exit_code_wanted)
         MT_TRY_OUT(judge(&c, reports.v[reports.n - 1], exit_code, err));
-    MT_TRY_OUT(mt_show_all((const struct mt_report *const *)reports.v, reports.n, err));
+    MT_TRY_OUT(show(&of_groups, &reports, err));
 out:
     mt_diff_reports_free(&reports);
     mt_vec_free(&w.trend);
@@ -317,6 +360,8 @@ out:
     mt_diff_free(&c.live);
     for (int s = 0; s < 2; s++)
         mt_view_close(&c.view[s]);
+    mt_diff_groups_free(&of_groups);
+    free(groups.v);
     return st;
 }
 
@@ -330,6 +375,9 @@ static const struct mt_opt opts[] = {
     MT_CATEGORY_OPT(category),
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cpu, cuda:0, ... (default: shows the one of BASE with most bytes allocated, judges all)"},
+    {"group", 0, MT_OPT_LIST, &groups, "NAME",
+     "given twice, in place of runs: two groups, rank by rank, and what changed in the rank whose "
+     "peak grew most"},
     {"per-step", 0, MT_OPT_FLAG, &per_step, NULL,
      "divide by steps, so that runs of different length compare"},
     {"warmup", 0, MT_OPT_INT, &warmup, "N", "steps that may build up state (default: 1)"},
@@ -353,9 +401,10 @@ static const struct mt_values values[] = {
 const struct mt_cmd mt_cmd_diff = {
     .name = "diff",
     .summary = "what changed between two runs: peak, operators, leaks",
-    .usage = "[options] BASE [RUN ...] NEW",
+    .usage = "[options] BASE [RUN ...] NEW | --group BASE --group NEW",
     .examples = "  memtool diff base new\n"
                 "  memtool diff base new --by path --section peak\n"
+                "  memtool diff --group yesterday --group today\n"
                 "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",
     .opts = opts,
     .values = values,

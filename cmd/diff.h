@@ -5,6 +5,7 @@
 #define MT_DIFF_CMD_H
 
 #include "cmd/category_line.h"
+#include "cmd/ranks.h"
 #include "cmd/rows.h"
 #include "lib/analysis/diff_judge.h"
 
@@ -45,6 +46,26 @@ enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *
                               const struct mt_diff_wanted *w, struct mt_diff_reports *out,
                               struct mt_err *err);
 void mt_diff_reports_free(struct mt_diff_reports *r);
+
+/* ---- diff_group.c: two groups, rank by rank ---- */
+
+struct mt_diff_groups {
+    struct mt_ranks ranks[2];
+    struct mt_report report; /* a row for each rank of both, what grew most first */
+    int64_t rank;            /* whose peak grew most: */
+    const char *runs[2], *device;
+    size_t rank_n; /* that both have */
+};
+
+/* Matches the ranks of two groups by their numbers. Free it also on failure. Errors: of
+ * mt_ranks_load; MT_EUSAGE: they have no rank in common. */
+enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
+                                   const char *device, struct mt_err *err);
+/* Says in the reports on that rank which it is. For people g->report is then to be shown before
+ * them; for programs its rows are in theirs. Errors: of mt_rows_apply. */
+enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_rows *rows,
+                                     struct mt_diff_reports *out, struct mt_err *err);
+void mt_diff_groups_free(struct mt_diff_groups *g);
 
 /* ---- diff_judge.c: what --exit-code answers ---- */
 

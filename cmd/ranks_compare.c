@@ -20,11 +20,7 @@ static void add_columns(const struct mt_peak_change *how, struct mt_report *out)
     if (mt_report_find_column(out, "site") < 0)
         mt_report_column(out, "site", NULL, MT_UNIT_NONE);
     out->keep_order = true;
-    for (size_t i = 0; i < out->rows.n; i++) { /* rows have a cell for each column */
-        struct mt_row *row = &out->rows.v[i];
-        row->cells = mt_realloc(row->cells, out->columns.n * sizeof *row->cells);
-        memset(row->cells + before_n, 0, (out->columns.n - before_n) * sizeof *row->cells);
-    }
+    mt_report_fit_rows(out, before_n);
 }
 
 static void add_row(const char *section, struct mt_report *out, const struct mt_rank *rank,

@@ -152,6 +152,15 @@ void mt_report_put(const struct mt_report *r, struct mt_row *row, const char *co
         row->cells[at] = cell;
 }
 
+void mt_report_fit_rows(struct mt_report *r, size_t before_n)
+{
+    for (size_t i = 0; i < r->rows.n; i++) {
+        struct mt_row *row = &r->rows.v[i];
+        row->cells = mt_realloc(row->cells, r->columns.n * sizeof *row->cells);
+        memset(row->cells + before_n, 0, (r->columns.n - before_n) * sizeof *row->cells);
+    }
+}
+
 struct mt_row *mt_report_row(struct mt_report *r)
 {
     struct mt_row *row = mt_vec_push(&r->rows);

@@ -141,6 +141,8 @@ int mt_report_find_column(const struct mt_report *r, const char *name);
 bool mt_column_is(const char *name, const char *title, const char *word);
 /* Appends a row of NULL cells, one per column so far. Valid until the next row is added. */
 struct mt_row *mt_report_row(struct mt_report *r);
+/* Gives rows that are there NULL cells for the columns added behind the first before_n. */
+void mt_report_fit_rows(struct mt_report *r, size_t before_n);
 /* Sets the cell of that column, where the report has it. */
 void mt_report_put(const struct mt_report *r, struct mt_row *row, const char *column,
                    struct mt_cell cell);

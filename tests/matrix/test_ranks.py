@@ -121,6 +121,35 @@ for group in ("data", "stages"):
             m.check(css == f"h{int(told[int(rank), int(step)]) * 9 // most}", group, "shade", css, words)
 m.run("ranks", "data", "--format", "svg", codes=(2,))
 
+# Two groups: rank by rank as diff has it of two runs, and all of that for the rank whose peak grew most.
+os.makedirs("grown")
+for rank, times in ((0, 1), (1, 10), (2, 3)):
+    with gzip.open(data[rank], "rt") as file:
+        text = re.sub(r'("Bytes": ?)(-?\d+)', lambda found: found[1] + str(int(found[2]) * times), file.read())
+    with open(f"grown/rank{rank}.json", "w") as file:
+        file.write(text + "\n")
+m.run("import", "grown", "--group", "grown")
+both = m.json("diff", "--group", "data", "--group", "grown", "--limit", "0")
+m.check((both["params"]["base_group"], both["params"]["new_group"], both["totals"]["rank_n"]) == ("data", "grown", 3), "groups", both["params"])
+pairs = [row for row in both["rows"] if row["section"] == "rank"]
+m.check([row["rank"] for row in pairs] == sorted((0, 1, 2), key=lambda rank: -truth[rank][0] * (0, 9, 2)[rank]), "the worst rank is first", pairs)
+m.check(both["totals"]["rank"] == pairs[0]["rank"], "the worst rank is named", both["totals"])
+for row in pairs:
+    one = m.json("diff", row["base_run"], row["new_run"], "--device", "cpu", "--limit", "0")
+    m.check(all(row[key] == one["totals"][key] for key in ("base_peak_b", "new_peak_b", "peak_delta_b")), "diff of a rank", row, one["totals"])
+    if row is pairs[0]:
+        m.check({key: v for key, v in both["totals"].items() if key not in ("rank", "rank_n")} == one["totals"], "totals are those of the rank")
+        shared = [{key: v for key, v in other.items() if key in one["rows"][0]} for other in both["rows"] if other["section"] != "rank"]
+        m.check(shared == one["rows"], "rows are those of the rank")
+m.check(any("1 rank of data has no counterpart in grown" in note for note in both["notes"]), "a rank of one group", both["notes"])
+_, out, _ = m.run("diff", "--group", "data", "--group", "grown")
+m.check(f"below, what changed in rank {pairs[0]['rank']}, whose peak grew most" in out, "people read which rank it is", out[:500])
+for refused in (["--group", "data"], ["--group", "data", "--group", "grown", "rank0"], ["--group", "data", "--group", "nobody"],
+                ["--group", "data", "--group", "grown", "--exit-code"]):
+    m.run("diff", *refused, codes=(2,))
+for options in ([], ["--format", "markdown"], ["--per-step"], ["--columns", "site,at_peak_delta_b"], ["--format", "csv", "--columns", "at_peak_delta_b"], ["--limit", "1"]):
+    m.run("diff", "--group", "data", "--group", "grown", *options)
+
 # Without being told by the recorder: by the names, whatever order they come in; one rank twice; one missing.
 os.mkdir("job")
 for i, path in enumerate(reversed(data)):

@@ -1,0 +1,179 @@
+/* memtool diff of two groups: rank by rank, and what changed in the one that grew most. */
+#include "cmd/common.h"
+#include "cmd/diff.h"
+#include "cmd/ranks.h"
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
+#include "lib/render/columns.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank of both groups. */
+struct pair {
+    const struct mt_rank *side[2];
+    int64_t delta_b; /* of the peaks; MT_UNKNOWN */
+};
+
+typedef MT_VEC(struct pair) pairs;
+
+static int64_t delta_of(const struct pair *p)
+{
+    const int64_t base = p->side[0]->figure_b, new = p->side[1]->figure_b;
+    return base == MT_UNKNOWN || new == MT_UNKNOWN ? MT_UNKNOWN : mt_wrap_sub(new, base);
+}
+
+/* What grew most comes first. */
+static int by_delta(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    const int64_t p = x->side[0]->place.rank, q = y->side[0]->place.rank;
+    if (x->delta_b != y->delta_b)
+        return x->delta_b > y->delta_b ? -1 : 1;
+    return p < q ? -1 : p > q;
+}
+
+/* Ranks of both groups are in order. */
+static void match(const struct mt_ranks g[2], pairs *out)
+{
+    for (size_t i = 0, k = 0; i < g[0].all.n; i++) {
+        const struct mt_rank *base = &g[0].all.v[i];
+        while (k < g[1].all.n && g[1].all.v[k].place.rank != MT_UNKNOWN &&
+               g[1].all.v[k].place.rank < base->place.rank)
+            k++;
+        if (k == g[1].all.n || base->place.rank == MT_UNKNOWN ||
+            g[1].all.v[k].place.rank != base->place.rank)
+            continue;
+        struct pair *p = mt_vec_push(out);
+        *p = (struct pair){{base, &g[1].all.v[k]}, 0};
+        p->delta_b = delta_of(p);
+    }
+    if (out->n)
+        qsort(out->v, out->n, sizeof *out->v, by_delta);
+}
+
+static void add_row(const struct pair *p, struct mt_report *r)
+{
+    struct mt_row *row = mt_report_row(r);
+    const int64_t figures[] = {p->delta_b, p->side[0]->figure_b, p->side[1]->figure_b};
+    static const char *const columns[] = {"peak_delta_b", "base_peak_b", "new_peak_b"};
+    mt_report_put(r, row, "section", mt_cell_text("rank"));
+    mt_report_put(r, row, "rank", mt_cell_int(p->side[0]->place.rank));
+    mt_report_put(r, row, "base_run", mt_cell_text(mt_report_text(r, p->side[0]->name)));
+    mt_report_put(r, row, "new_run", mt_cell_text(mt_report_text(r, p->side[1]->name)));
+    for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++)
+        if (figures[i] != MT_UNKNOWN)
+            mt_report_put(r, row, columns[i], mt_cell_int(figures[i]));
+}
+
+static void add_columns(struct mt_report *r)
+{
+    const size_t before_n = r->columns.n;
+    mt_report_columns(r, "rank");
+    mt_report_column(r, "peak_delta_b", "PEAK", MT_UNIT_CHANGE);
+    mt_report_column(r, "base_peak_b", "BASE PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "new_peak_b", "NEW PEAK", MT_UNIT_BYTES);
+    mt_report_column(r, "base_run", "BASE", MT_UNIT_NONE);
+    mt_report_column(r, "new_run", "NEW", MT_UNIT_NONE);
+    mt_report_fit_rows(r, before_n);
+}
+
+static void note_apart(const struct mt_diff_groups *g, size_t pair_n, struct mt_report *r)
+{
+    char n[MT_HUMAN_LONG];
+    for (int s = 0; s < 2; s++)
+        if (g->ranks[s].all.n > pair_n)
+            mt_report_note(r, "%s of %s %s no counterpart in %s and not compared.",
+                           mt_human_plural((int64_t)(g->ranks[s].all.n - pair_n), "rank", n),
+                           g->ranks[s].group, g->ranks[s].all.n - pair_n == 1 ? "has" : "have",
+                           g->ranks[!s].group);
+}
+
+static enum mt_status choose(struct mt_diff_groups *g, const pairs *all, struct mt_err *err)
+{
+    if (!all->n || all->v[0].delta_b == MT_UNKNOWN) {
+        MT_FAIL(err, MT_EUSAGE, "%s and %s have no rank in common whose peaks are known",
+                g->ranks[0].group, g->ranks[1].group);
+        mt_err_hint(err, "`memtool ranks %s` says what ranks a group has.", g->ranks[0].group);
+        return MT_EUSAGE;
+    }
+    g->rank = all->v[0].side[0]->place.rank;
+    g->rank_n = all->n;
+    for (int s = 0; s < 2; s++)
+        g->runs[s] = all->v[0].side[s]->name;
+    g->device = all->v[0].side[0]->device->name;
+    return MT_OK;
+}
+
+enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
+                                   const char *device, struct mt_err *err)
+{
+    pairs all = {0};
+    mt_report_init(&g->report, "memtool.diff", 1);
+    enum mt_status st = MT_OK;
+    for (int s = 0; s < 2; s++) {
+        const struct mt_args of = {.v = &names->v[s], .n = 1};
+        const char *same = s && !device ? g->ranks[0].device : device;
+        MT_TRY_OUT(mt_ranks_load(&of, same, &g->ranks[s], &g->report, err));
+    }
+    match(g->ranks, &all);
+    MT_TRY_OUT(choose(g, &all, err));
+    add_columns(&g->report);
+    g->report.keep_order = true;
+    for (size_t i = 0; i < all.n; i++)
+        add_row(&all.v[i], &g->report);
+    note_apart(g, all.n, &g->report);
+out:
+    mt_vec_free(&all);
+    return st;
+}
+
+/* Behind the rows that are there. */
+static void append(const struct mt_report *from, struct mt_report *to)
+{
+    add_columns(to);
+    for (size_t i = 0; i < from->rows.n; i++) {
+        struct mt_row *row = mt_report_row(to);
+        mt_report_put(to, row, "section", mt_cell_text("rank"));
+        for (size_t c = 0; c < from->columns.n; c++) {
+            struct mt_cell cell = from->rows.v[i].cells[c];
+            if (cell.kind == MT_CELL_TEXT)
+                cell.s = mt_report_text(to, cell.s);
+            mt_report_put(to, row, from->columns.v[c].name, cell);
+        }
+    }
+}
+
+enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_rows *rows,
+                                     struct mt_diff_reports *out, struct mt_err *err)
+{
+    struct mt_report *r = &g->report, *whole = out->v[0];
+    const struct mt_rows shown = {.limit = rows->limit, .people = 10, .min_b = rows->min_b};
+    mt_report_param(whole, "base_group", mt_cell_text(mt_report_text(whole, g->ranks[0].group)));
+    mt_report_param(whole, "new_group", mt_cell_text(mt_report_text(whole, g->ranks[1].group)));
+    mt_report_total(whole, "rank", mt_cell_int(g->rank));
+    mt_report_total(whole, "rank_n", mt_cell_int((int64_t)g->rank_n));
+    for (size_t i = 0; i < r->notes.n; i++)
+        mt_report_note(out->v[out->n - 1], "%s", r->notes.v[i]);
+    if (!mt_people_read()) {
+        if (!rows->columns)
+            append(r, whole);
+        return MT_OK;
+    }
+    for (size_t i = 0; i < r->notes.n; i++)
+        free(r->notes.v[i]);
+    r->notes.n = 0;
+    r->title = mt_asprintf("%s → %s · %zu ranks · %s", g->ranks[0].group, g->ranks[1].group,
+                           g->rank_n, g->ranks[0].device);
+    MT_TRY(mt_rows_apply(&shown, r, "peak_delta_b", err));
+    mt_report_footer(r, "below, what changed in rank %lld, whose peak grew most",
+                     (long long)g->rank);
+    mt_rows_footer(&shown, r, NULL, "");
+    return MT_OK;
+}
+
+void mt_diff_groups_free(struct mt_diff_groups *g)
+{
+    mt_report_free(&g->report);
+    for (int s = 0; s < 2; s++)
+        mt_ranks_free(&g->ranks[s]);
+}
