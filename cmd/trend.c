@@ -4,6 +4,7 @@
 #include "lib/analysis/change_point.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/page/page.h"
 #include "lib/render/chart.h"
 #include "lib/render/columns.h"
 #include "lib/render/term.h"
@@ -197,6 +198,41 @@ static enum mt_status show(const struct mt_ranks *ranks, struct mt_report *r, st
     return st;
 }
 
+/* The peaks, and the levels before and after they changed. */
+static enum mt_status show_svg(const struct mt_ranks *ranks, struct mt_report *r,
+                               struct mt_err *err)
+{
+    struct series peaks;
+    struct mt_page_columns c = {.caption =
+                                    ranks->at_end ? "what each run holds" : "the peak of each run",
+                                .lines = {{MT_UNKNOWN, 0, 0, NULL}, {MT_UNKNOWN, 0, 0, NULL}}};
+    struct mt_buf out = {0};
+    char words[2][MT_HUMAN_MAX];
+    describe(ranks, r);
+    read_series(ranks, PEAK, &peaks);
+    const struct mt_change_point *change = &peaks.change;
+    const size_t changed_in = change->found ? peaks.of[change->at] : ranks->all.n;
+    const double at = (double)changed_in / (double)ranks->all.n;
+    for (size_t i = 0; i < ranks->all.n; i++) {
+        const struct mt_rank *run = &ranks->all.v[i];
+        *mt_vec_push(&c.all) =
+            (struct mt_page_bar){run->name, run->name, run->figure_b, i == changed_in};
+    }
+    for (int i = 0; i < 2 && change->found; i++) {
+        c.lines[i].bytes = i ? change->after : change->before;
+        c.lines[i].from = i ? at : 0;
+        c.lines[i].to = i ? 1 : at;
+        c.lines[i].words = mt_human_bytes(c.lines[i].bytes, words[i]);
+    }
+    mt_page_columns_svg(&c, r->title, &out);
+    enum mt_status st = mt_show_text(out.s, err);
+    mt_show_notes(r);
+    mt_buf_free(&out);
+    mt_vec_free(&c.all);
+    free_series(&peaks);
+    return st;
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     struct mt_ranks ranks = {0};
@@ -205,7 +241,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_init(&r, "memtool.trend", 1);
     enum mt_status st = mt_ranks_load_all(args, device_name, &ranks, err);
     if (st == MT_OK)
-        st = show(&ranks, &r, err);
+        st = mt_show_wants_svg() ? show_svg(&ranks, &r, err) : show(&ranks, &r, err);
     mt_report_free(&r);
     mt_ranks_free(&ranks);
     return st;
@@ -227,7 +263,9 @@ const struct mt_cmd mt_cmd_trend = {
     .usage = "[options] [RUN|GROUP ...]",
     .examples = "  memtool import trace.json.gz --name \"$COMMIT\" --group nightly\n"
                 "  memtool trend nightly\n"
-                "  memtool trend run1 run2 run3\n",
+                "  memtool trend run1 run2 run3\n"
+                "  memtool trend nightly -o trend.svg\n",
+    .more_formats = "svg",
     .opts = opts,
     .args_max = 100000,
     .run = run,

@@ -72,6 +72,8 @@ struct mt_page_columns {
 
 /* Appends it as HTML, columns from 0. Of very many each stands for the highest of some. */
 void mt_page_columns_html(const struct mt_page_columns *c, struct mt_buf *out);
+/* The same as a picture; each column says its figure to the byte. */
+void mt_page_columns_svg(const struct mt_page_columns *c, const char *title, struct mt_buf *out);
 
 /* Figures of runs in steps. */
 struct mt_page_heat {

@@ -206,6 +206,15 @@ for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0,
 
 # What recorders say may be anything.
 os.mkdir("odd")
+# The picture has the figures of the rows, and marks the run with which they changed.
+for order in ([0, 1, 3, 2], [0, 0, 0, 0, 0, 2, 2, 2, 2, 2]):
+    answer, group, peaks = trend(order)
+    _, picture, _ = m.run("trend", group, "--format", "svg")
+    bars = re.findall(r'<rect class="(bar|mark)"[^>]*><title>([^<]*): [^<]*?([\d,]+) B\)?</title>', picture)
+    runs = [row for row in answer["rows"] if row["section"] == "run"]
+    m.check([(name, int(size.replace(",", ""))) for _, name, size in bars] == [(row["run"], row["peak_b"]) for row in runs], group, "columns of the picture", bars)
+    m.check([name for css, name, _ in bars if css == "mark"] == [name for name in [answer["totals"].get("peak_changed_in")] if name], group, "what changed", bars)
+
 ODD = ["1", '"x"', "null", "[]", '{"rank": "1"}', '{"rank": 1.5, "world_size": -3}', '{"rank": 99999999999999999999}',
        '{"rank": -1, "world_size": 9223372036854775807, "pg_config": 7}', '{"rank": 2, "pg_config": ["a", 1, {"ranks": 5, "pg_desc": "mesh_pp"}]}',
        '{"rank": 3, "pg_config": [{"pg_desc": ["mesh_pp"], "ranks": [3]}]}', '{"rank": 4, "pg_config": [{"pg_desc": "mesh_pp", "ranks": [9, 4]}]}']
