@@ -57,7 +57,7 @@ static void add_field(const struct picture *p, size_t row, size_t column)
     const size_t last_row = last_of(row, p->rows, h->row_n);
     const size_t last_column = last_of(column, p->columns, h->column_n);
     int64_t v = mt_page_heat_at(h, row, p->rows, column, p->columns);
-    char size[MT_HUMAN_LONG], css[8] = "none";
+    char size[MT_HUMAN_LONG], css[16] = "none";
     struct mt_buf words = {0};
     mt_buf_adds(&words, h->rows[row]);
     if (last_row > row)
@@ -103,7 +103,7 @@ static void add_steps(const struct picture *p, double y)
 static void add_scale(const struct picture *p, double y)
 {
     enum { SIDE = 16 };
-    char most[MT_HUMAN_MAX], css[8];
+    char most[MT_HUMAN_MAX], css[16];
     struct mt_buf words = {0};
     mt_svg_text(p->out, "r dim", LEFT - 8, y + 12, "0 B");
     for (int i = 0; i <= SHADES; i++) {
