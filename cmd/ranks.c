@@ -329,9 +329,9 @@ static enum mt_status check_options(struct mt_err *err)
     }
     if (per && strcmp(per, "step") != 0)
         return refuse("--per", per, "step", err);
-    if (mt_show_wants_svg() && !per) {
-        MT_FAIL(err, MT_EUSAGE, "the picture is of ranks and steps");
-        mt_err_hint(err, "Nothing was drawn. Add --per step.");
+    if (by && mt_show_wants_svg()) {
+        MT_FAIL(err, MT_EUSAGE, "the picture is of ranks and steps, not of clusters");
+        mt_err_hint(err, "Nothing was drawn. Leave out --by.");
         return MT_EUSAGE;
     }
     if (by && per) {
@@ -359,11 +359,11 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     mt_report_init(&r, "memtool.ranks", 1);
     MT_TRY_OUT(mt_ranks_load(args, device_name, &ranks, &r, err));
     describe(&ranks, &r);
-    if (!by && !per) {
+    if (!by && !per && !mt_show_wants_svg()) {
         st = show_ranks(&ranks, &r, err);
         goto out;
     }
-    if (per) {
+    if (per || mt_show_wants_svg()) {
         st = mt_ranks_show_steps(&ranks, &rows, &r, err);
         goto out;
     }
@@ -414,7 +414,7 @@ const struct mt_cmd mt_cmd_ranks = {
                 "  memtool ranks job42\n"
                 "  memtool ranks dumps/*.pickle\n"
                 "  memtool ranks job42 --per step\n"
-                "  memtool ranks job42 --per step -o heat.svg\n",
+                "  memtool ranks job42 -o heat.svg\n",
     .more_formats = "svg",
     .opts = opts,
     .values = values,

@@ -119,7 +119,8 @@ for group in ("data", "stages"):
     for css, rank, step, words in fields:
         if css != "none":
             m.check(css == f"h{int(told[int(rank), int(step)]) * 9 // most}", group, "shade", css, words)
-m.run("ranks", "data", "--format", "svg", codes=(2,))
+m.check(m.run("ranks", "stages", "--format", "svg")[1] == picture, "the picture is always of steps")
+m.run("ranks", "data", "--by", "cluster", "--format", "svg", codes=(2,))
 
 # Two groups: rank by rank as diff has it of two runs, and all of that for the rank whose peak grew most.
 os.makedirs("grown")
