@@ -28,9 +28,10 @@ static struct mt_ahead_file *read_file(const struct mt_ahead *a, size_t i, const
 {
     struct mt_ahead_file *f = mt_alloc(sizeof *f);
     *f = (struct mt_ahead_file){.err = MT_ERR_INIT};
-    mt_rec_init(&f->rec);
     f->same = key && mt_import_is_same(a->paths[i], how, key);
-    if (!f->same && mt_import_read(a->paths[i], how, &f->rec, f->hash, &f->err) == MT_OK)
+    if (f->same)
+        mt_rec_init(&f->rec);
+    else if (mt_import_read(a->paths[i], how, &f->rec, f->hash, &f->err) == MT_OK)
         mt_build_memory(&f->rec);
     return f;
 }
