@@ -124,14 +124,14 @@ static const struct log_file logs[] = {
     {"statuses: a peak that nobody saw, without times", &mt_reader_proc_text,
      "Name: a\nState: R\nPid: 9\nVmHWM: 300 kB\nVmRSS: 100 kB\n"
      "Name: a\nState: R\nPid: 9\nVmHWM: 400 kB\nVmRSS: 200 kB\n",
-     "events 1 from 0\nprocess 102400..204800 until 1 peak 409600\n"},
+     "samples 1 from 0\nprocess 102400..204800 until 1 peak 409600\n"},
     {"rollups: none has an rss", &mt_reader_proc_text, ROLLUP "Rss: 0 kB\n", NOTHING},
     {"docker: two containers, one stops", &mt_reader_docker_stats,
      DOCKER "b95a83497c91   web    0.28%   5MiB / 1GiB   0.5%\n"
             "67b2525d8ad1   db     0.28%   1kB / 1GiB   0.5%\n" DOCKER
             "b95a83497c91   web    0.28%   6MiB / 1GiB   0.5%\n"
             "67b2525d8ad1   db     0.28%   -- / --   0.5%\n",
-     "events 1 from 0\ncontainer:web 5242880..6291456 until 1 peak 6291456\n"
+     "samples 1 from 0\ncontainer:web 5242880..6291456 until 1 peak 6291456\n"
      "container:db 0..1000 until 0 peak 1000\n"
      "limit of container:web 1073741824 at 0\nlimit of container:db 1073741824 at 0\n"
      "limit of container:web 1073741824 at 1\nnote level_of 1\n"},
@@ -141,7 +141,7 @@ static const struct log_file logs[] = {
     {"prometheus: scrapes without times", &mt_reader_prometheus_text,
      "# HELP " RSS " Resident memory size in bytes.\n# TYPE " RSS " gauge\n" RSS " 2.5165824e+07\n"
      "process_virtual_memory_bytes 1e9\ngo_goroutines 3\n# EOF\n" RSS " 3e7\n",
-     "events 1 from 0\nprocess 25165824..30000000 until 1 peak 30000000\n"
+     "samples 1 from 0\nprocess 25165824..30000000 until 1 peak 30000000\n"
      "virtual of process 1000000000 at 0\n"},
     {"prometheus: scrapes with times between", &mt_reader_prometheus_text,
      "1763870000\n" RSS " 100\n1763870005\n" RSS " 90\n",
@@ -245,18 +245,18 @@ struct pattern_file {
 };
 static const struct pattern_file patterns[] = {
     {"steps, levels with units, other figures", TEXT,
-     "events 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
+     "samples 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
      "gpu of process 12288 at 1\ngpu of process 13312 at 2\nnote units 4\n",
      "^\\[{step}\\] mem={rss} gpu {gpu}"},
     {"the unit is the line's, else the pattern's", "rss 5 of 7\nrss 6 kB of 7\n",
-     "events 2 from 0\nprocess 5120..6144 until 2 peak 7340032\n"
+     "samples 2 from 0\nprocess 5120..6144 until 2 peak 7340032\n"
      "peak_rss of process 7340032 at 1\npeak_rss of process 7340032 at 2\n"
      "note units 3\n",
      "{rss:kib} of {peak_rss:MB}"},
     {"groups, lists and repetitions of the user's", "ab] x1 7 b\n",
      "(null) 0 from 0\nprocess unchanged peak 7\n", "^(a|c)[^]x]{1,2}[]] (x|y[(])?1 {rss}"},
     {"a bracket of a list that has a class", "x( 7 B\nx4 8 B\n",
-     "events 2 from 0\nprocess 7..8 until 2 peak 8\n", "^x[[:digit:](] {rss}"},
+     "samples 2 from 0\nprocess 7..8 until 2 peak 8\n", "^x[[:digit:](] {rss}"},
     {"a bracket of a list behind a sign of its own", "x( 7 B\n",
      "(null) 0 from 0\nprocess unchanged peak 7\n", "^x[][.a.](] {rss}"},
     {"a backslash in a list is one", "x\\ 7 B\n", "(null) 0 from 0\nprocess unchanged peak 7\n",
@@ -264,9 +264,9 @@ static const struct pattern_file patterns[] = {
     {"an escaped backslash before a field", "x\\7 B\n",
      "(null) 0 from 0\nprocess unchanged peak 7\n", "^x\\\\{rss}"},
     {"of alternatives one has a number", "a 7 B\nb 8 B\n",
-     "events 2 from 0\nprocess unchanged peak 7\nbs of process 8 at 2\n", "^(a {rss}|b {bs})"},
+     "samples 2 from 0\nprocess unchanged peak 7\nbs of process 8 at 2\n", "^(a {rss}|b {bs})"},
     {"a metric of its own alone", "ram 5 MiB\nram 6 MiB\n",
-     "events 2 from 0\nprocess unchanged peak -9223372036854775808\nram of process 5242880 at "
+     "samples 2 from 0\nprocess unchanged peak -9223372036854775808\nram of process 5242880 at "
      "1\nram of process 6291456 at 2\n"
      "note no_level 1\n",
      "ram {ram}"},
@@ -294,7 +294,7 @@ static const struct pattern_file patterns[] = {
     {"a word behind a blank that is no unit", "mem 7 pages\n",
      "error: the number of {rss}, 7, has 'pages' behind it, which is no unit\n", "mem {rss}"},
     {"a word of the line that is no unit", "mem 512 b=3\nmem 600 b=3\n",
-     "events 2 from 0\nprocess 536870912..629145600 until 2 peak 629145600\nnote units 2\n",
+     "samples 2 from 0\nprocess 536870912..629145600 until 2 peak 629145600\nnote units 2\n",
      "mem {rss:MB}"},
     {"a unit that is none", TEXT, "error: --pattern: '{rss:pages}' is no field\n",
      "mem={rss:pages}"},
