@@ -115,8 +115,8 @@ awk '
 
 if have shellcheck; then
     # shellcheck disable=SC2046
-    shellcheck -x .ci/run .ci/deps .packages/dist .packages/deb .github/actions/memtool/install \
-        .github/actions/memtool/check $(find tests samples -name '*.sh') |
+    shellcheck -x $(grep -rlx '#!/bin/sh' .ci .packages .github 2>/dev/null) \
+        $(find tests samples -name '*.sh') |
         complain_if_any "shellcheck:"
     shellcheck -s bash "$build/completion/bash" | complain_if_any "shellcheck of completion for bash:"
 fi

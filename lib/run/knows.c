@@ -49,7 +49,7 @@ static const struct lack {
      "is an allocator snapshot, which does not say what memory is for",
      "Profiler traces do, and memory timelines of prof.export_memory_timeline()."},
     {MT_KNOWS_CATEGORIES, ANY, "does not say what its memory is for",
-     "Profiler traces do, and memory timelines of prof.export_memory_timeline()."},
+     "Only PyTorch's profiler traces and memory timelines do."},
     {MT_KNOWS_STEPS, RECORDS, "has no steps", "`memtool info` says how to mark them."},
     {MT_KNOWS_STEPS, ANY, "has no steps", "Ask for times instead, or for all of it."},
     {MT_KNOWS_AT_END, RECORDS,
