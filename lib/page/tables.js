@@ -26,7 +26,9 @@
       rest.textContent = "";
       if (re) rest.append(memtool.grouped(matched) + " of " + memtool.grouped(rows.length) + " rows match. ");
       if (!all && matched > FIRST) {
-        var b = el("button", { type: "button" }, rest, "show " + memtool.grouped(matched - FIRST) + " more row" + (matched - FIRST === 1 ? "" : "s"));
+        var b = el("button", { type: "button" }, rest);
+        el("span", { class: "act" }, b, "show ");
+        b.append(memtool.grouped(matched - FIRST) + " more row" + (matched - FIRST === 1 ? "" : "s"));
         b.addEventListener("click", function () { all = true; show(); });
       }
       rest.hidden = !rest.textContent;

@@ -105,13 +105,18 @@ static void add_cell(struct mt_buf *out, const struct mt_row *row, const struct 
     mt_buf_free(&text);
 }
 
+static bool says_nothing(const struct mt_cell *cell)
+{
+    return mt_render_unknown(cell) || (cell->kind == MT_CELL_TEXT && !*cell->s);
+}
+
 /* Columns in which no cell says anything have no place on a page. Returns how many are left. */
 static size_t drop_empty(const struct mt_report *r, struct mt_shown *shown, size_t n)
 {
     size_t left = 0;
     for (size_t k = 0; k < n; k++) {
         size_t i = 0;
-        while (i < r->rows.n && mt_render_unknown(&r->rows.v[i].cells[shown[k].index]))
+        while (i < r->rows.n && says_nothing(&r->rows.v[i].cells[shown[k].index]))
             i++;
         if (i < r->rows.n)
             shown[left++] = shown[k];

@@ -28,7 +28,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.wrong, self.tables, self.data, self.ids = [], [], {}, {}, set()
+        self.open, self.wrong, self.tables, self.data, self.ids, self.said = [], [], {}, {}, set(), set()
         self.text = text
         self.answer = ""  # the beginning of the page, tags as "|"
         if found := re.search(r'<p class="answer">.*?(?=<section)', text, re.S):
@@ -75,6 +75,8 @@ class Page(html.parser.HTMLParser):
             self.wrong.append(f"</{tag}> in <{self.open[-1] if self.open else ''}> at {self.getpos()}")
             return
         self.open.pop()
+        if tag == "td":
+            self.cell = None
         if tag == "tr" and self.row:
             self.tables[self.section][-1].append(self.row)
         if tag in ("script", "style"):
@@ -83,6 +85,13 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.script:
             self.data[self.script] = self.data.get(self.script, "") + data
+        elif self.row and self.cell and data.strip():
+            self.said.add((self.section, len(self.tables[self.section]), self.cell))
+
+    def empty_columns(self):
+        """Columns of reports in which no cell says anything."""
+        return [key for section, tables in self.tables.items() for i, table in enumerate(tables, 1)
+                for cell in (table[0] if table else ()) if not cell.startswith("heat") and (key := (section, i, cell)) not in self.said]
 
 
 def samples():
@@ -117,6 +126,7 @@ def page_of(*refs):
         return None
     page = Page(out)
     m.check(not page.wrong, refs, "well-formed", page.wrong[:3])
+    m.check(not page.empty_columns(), refs, "columns that say nothing", page.empty_columns())
     m.check(len(out.encode()) < LARGEST, refs, "small", len(out))
     code = page.data.pop("code") + page.data.pop("style")
     m.check("Content-Security-Policy" in out and not ELSEWHERE.search(code), refs, "loads nothing", ELSEWHERE.search(code))
