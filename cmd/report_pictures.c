@@ -76,8 +76,9 @@ static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, stru
     return st;
 }
 
-/* Folds more and more until the paths have room in the page. */
-static enum mt_status load_paths(struct mt_page_made *p, struct mt_err *err)
+/* Folds more and more until the paths have room in the page; still: a picture of them. */
+static enum mt_status load_paths(struct mt_page_made *p, const char *alive, struct mt_buf *still,
+                                 struct mt_err *err)
 {
     enum { PATHS_BYTES = 480 * 1024 };
     const struct mt_view_stacks_asked asked = {NULL, false, true, MT_STACKS_BY_ALL};
@@ -96,6 +97,8 @@ static enum mt_status load_paths(struct mt_page_made *p, struct mt_err *err)
             mt_buf_clear(&p->paths);
             mt_stacks_finish(&s.stacks, least_b);
             mt_page_paths_json(&s.stacks, &p->paths);
+            mt_buf_clear(still);
+            mt_page_paths_svg(&s.stacks, alive, still);
             int64_t sum_b = mt_stacks_sum(&s.stacks, MT_MEASURE_ALLOC_B);
             least_b = least_b > 0 ? least_b * 4 : sum_b / 2500;
         }
@@ -110,17 +113,19 @@ static enum mt_status load_paths(struct mt_page_made *p, struct mt_err *err)
 void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out)
 {
     struct mt_err err = MT_ERR_INIT;
-    if (!p->view.has_device || load_paths(p, &err) != MT_OK) {
+    struct mt_buf still = {0};
+    const struct mt_run_device *d = &p->view.device;
+    bool peak = p->view.has_device && mt_device_knows(d, MT_KNOWS_PEAK) && !d->one_moment;
+    const char *alive = peak ? "At peak" : "Alive";
+    if (p->view.has_device && load_paths(p, alive, &still, &err) == MT_OK) {
+        mt_buf_addf(out, "<div id=\"flame-graph\" data-alive=\"%s\">\n%s</div>\n", alive,
+                    still.n ? still.s : "");
+        mt_page_prompt(p, "flame", false, out);
+    } else {
         if (!p->view.has_device)
             mt_fail_no_memory(&p->view.run, "", &err);
         mt_buf_clear(&p->paths);
         mt_page_cannot(out, &err);
-        return;
     }
-    const struct mt_run_device *d = &p->view.device;
-    bool peak = mt_device_knows(d, MT_KNOWS_PEAK) && !d->one_moment;
-    mt_buf_addf(out, "<div id=\"flame-graph\" data-alive=\"%s\">", peak ? "At peak" : "Alive");
-    mt_buf_adds(out, "<noscript><p>The flame graph needs a script; the table of "
-                     "sites and <code>memtool tree</code> say the same.</p></noscript></div>\n");
-    mt_page_prompt(p, "flame", false, out);
+    mt_buf_free(&still);
 }

@@ -52,6 +52,10 @@ void mt_page_curve_svg(const struct mt_page_curve *c, struct mt_buf *out);
  * measure that is known what frames hold themselves, as [frames since the last, value, ...]. */
 void mt_page_paths_json(const struct mt_stacks *s, struct mt_buf *out);
 
+/* Appends a picture of them for readers without script: of the first measure that is known, which
+ * alive names if it is what was alive; what is too narrow or too deep is left out. */
+void mt_page_paths_svg(const struct mt_stacks *s, const char *alive, struct mt_buf *out);
+
 /* ---- runs side by side ---- */
 
 /* A column for each of some runs; a line across, where one is known. */

@@ -2,15 +2,18 @@
 
 #include "lib/base/human.h"
 #include "lib/flame/flame.h"
+#include "lib/render/svg.h"
+
+#include <stdio.h>
 
 static const struct {
     enum mt_measure measure;
-    const char *name;
-} measures[] = {{MT_MEASURE_ALIVE_B, "peak"},
-                {MT_MEASURE_ALLOC_B, "allocated"},
-                {MT_MEASURE_END_B, "end"},
-                {MT_MEASURE_ALLOC_N, "count"},
-                {MT_MEASURE_BASE, "base"}};
+    const char *name, *words; /* to the script, to people; NULL: the caller's */
+} measures[] = {{MT_MEASURE_ALIVE_B, "peak", NULL},
+                {MT_MEASURE_ALLOC_B, "allocated", "Allocated"},
+                {MT_MEASURE_END_B, "end", "At end"},
+                {MT_MEASURE_ALLOC_N, "count", "Allocated"},
+                {MT_MEASURE_BASE, "base", "Before"}};
 
 static void add_names(const struct mt_stacks *s, struct mt_buf *out)
 {
@@ -69,4 +72,101 @@ void mt_page_paths_json(const struct mt_stacks *s, struct mt_buf *out)
     }
     mt_buf_adds(out, "}}");
     free(level);
+}
+
+/* ---- for readers without script ---- */
+
+enum {
+    WIDTH = 1072,
+    ROW = 19,
+    NARROWEST = 3,
+    LEVELS = 40,
+    BOXES = 500
+};                                    /* pixels; what is drawn */
+static const double character = 7.25; /* of the font */
+
+/* A box of that class; its label as far as there is room. */
+static void add_box(struct mt_buf *out, const char *kind, double x, int level, double width,
+                    const char *label, const char *title)
+{
+    struct mt_buf said = {0}, words = {0}, cut = {0};
+    int room = (int)((width - 6) / character);
+    mt_escape_short(&said, title);
+    mt_svg_box(out, kind, x, (double)level * ROW, width - 1, ROW - 1, said.s);
+    if (room > 2) {
+        mt_escape_short(&words, label);
+        mt_cut_end(&cut, words.s, room, false);
+        mt_svg_text(out, "name", x + 3, (double)level * ROW + 13, cut.s);
+    }
+    mt_buf_free(&cut);
+    mt_buf_free(&words);
+    mt_buf_free(&said);
+}
+
+static void add_path(struct mt_buf *out, const struct mt_flame *f, const struct mt_flame_box *b)
+{
+    const struct mt_stack_node *node = &f->stacks->nodes.v[b->node];
+    double scale = WIDTH / (double)f->total;
+    char kind[16];
+    struct mt_buf said = {0};
+    snprintf(kind, sizeof kind, "f%d", (int)mt_flame_kind(f->stacks, node));
+    mt_flame_tell(f, b, &said);
+    add_box(out, kind, (double)b->x * scale, b->level + 1, (double)b->width * scale,
+            mt_stacks_text(f->stacks, f->stacks->frames.v[node->frame].text), said.s);
+    mt_buf_free(&said);
+}
+
+static bool is_drawn(const struct mt_flame *f, const struct mt_flame_box *b, double narrowest)
+{
+    return b->level < LEVELS && (double)b->width * WIDTH >= narrowest * (double)f->total;
+}
+
+/* The narrowest box that is drawn, so that they are not too many for a page. */
+static double narrowest_of(const struct mt_flame *f)
+{
+    for (double pixels = NARROWEST;; pixels *= 1.5) {
+        size_t n = 0;
+        for (size_t i = 0; i < f->boxes.n; i++)
+            n += is_drawn(f, &f->boxes.v[i], pixels);
+        if (n <= BOXES)
+            return pixels;
+    }
+}
+
+static void add_paths(struct mt_buf *out, const struct mt_flame *f, const char *words)
+{
+    struct mt_buf boxes = {0}, all = {0};
+    char size[MT_HUMAN_LONG];
+    int levels = 1;
+    double narrowest = narrowest_of(f);
+    mt_buf_addf(&all, "%s: %s", words,
+                mt_measure_is_bytes((int)f->measure) ? mt_human_with_exact(f->total, size)
+                                                     : mt_human_plural(f->total, "block", size));
+    add_box(&boxes, "fall", 0, 0, WIDTH, all.s, all.s);
+    for (size_t i = 0; i < f->boxes.n; i++) {
+        const struct mt_flame_box *b = &f->boxes.v[i];
+        if (!is_drawn(f, b, narrowest))
+            continue;
+        add_path(&boxes, f, b);
+        levels = b->level + 2 > levels ? b->level + 2 : levels;
+    }
+    mt_buf_addf(out,
+                "<svg class=\"still\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Call paths, "
+                "the outermost on top\">\n%s</svg>\n",
+                WIDTH, levels * ROW, boxes.s);
+    mt_buf_free(&all);
+    mt_buf_free(&boxes);
+}
+
+void mt_page_paths_svg(const struct mt_stacks *s, const char *alive, struct mt_buf *out)
+{
+    for (size_t m = 0; m < MT_ARRAY_LEN(measures); m++) {
+        if (!s->knows[measures[m].measure] || mt_stacks_sum(s, measures[m].measure) <= 0)
+            continue;
+        struct mt_flame f = {0};
+        mt_flame_lay(&f, s, measures[m].measure);
+        add_paths(out, &f, measures[m].words ? measures[m].words : alive);
+        mt_flame_free(&f);
+        return;
+    }
 }

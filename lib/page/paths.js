@@ -13,6 +13,7 @@
   var measures = Object.keys(WORDS).filter(function (m) { return data.measures[m] && data.measures[m].length; });
   if (WORDS.peak === "Alive" && data.measures.peak && data.measures.peak.length) measures = measures.filter(function (m) { return m !== "end"; });
   if (!measures.length) return;
+  root.textContent = ""; // the still picture
   var own = {};
   Object.keys(data.measures).forEach(function (m) {
     var values = own[m] = new Float64Array(n), at = 0, list = data.measures[m];

@@ -172,10 +172,13 @@ def check_moments(refs, curve):
     m.check(list(itertools.accumulate(change)) == levels, refs, "parts add up")
 
 
-def check_paths(refs, device, paths):
+def check_paths(refs, device, paths, text):
+    still = re.search(r'<svg class="still"[^>]*>\n<rect class="fall"[^>]*><title>[^:]*: (?:[^<]*\()?([\d,]+) B', text)
     for name, figure in (("peak", "peak_b"), ("allocated", "alloc_b"), ("count", "alloc_n")):
         if name in paths["measures"] and device[figure] is not None:
             m.check(sum(paths["measures"][name][1::2]) == device[figure], refs, name, "of all paths", device[figure])
+    held = sum(paths["measures"].get("peak", ())[1::2])
+    m.check(not held or still and int(still[1].replace(",", "")) == held, refs, "the still picture says what they hold", still, held)
     m.check(len(paths["level"]) == len(paths["name"]) == len(paths["kind"]), refs, "paths", "as many of each")
 
 
@@ -216,7 +219,7 @@ def check_run(run):
         if device and device["peak_b"] is not None and "peak" in curve:
             m.check(max(itertools.accumulate(curve["b"])) == device["peak_b"], run.name, "the curve's peak", device["peak_b"])
     if paths and device and not run.one_moment:
-        check_paths(run.name, device, paths)
+        check_paths(run.name, device, paths, page.text)
     if "alive" in page.tables:
         same(run.name, page, "alive", 0, ("peak", *of), "at_peak_b", "at_peak_n", "site", "phase")
     if "leaks" in page.tables and len(page.tables["leaks"]) == 1:
