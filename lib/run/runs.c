@@ -434,8 +434,7 @@ const char *mt_run_how_to_record(const struct mt_run *run)
         return "This run was recorded with profile_memory=True, but PyTorch wrote no memory "
                "records; "
                "profile_all_threads=True writes none, record without it.";
-    return run->op_n ? "This run has no memory records; record them with "
-                       "profile(profile_memory=True)."
+    return run->op_n ? "Memory is recorded with profile(profile_memory=True)."
                      : "This run has no ops either. A profiler with a schedule discards one cycle "
                        "as the next begins: export in on_trace_ready, or give the schedule "
                        "repeat=1.";
