@@ -122,6 +122,7 @@
     rect.style.fillOpacity = c[1];
     if (fill) rect.style.fill = fill;
     if (b.found) g.classList.add("found");
+    if (b.room > 4) { g.setAttribute("role", "button"); g.setAttribute("aria-label", b.name + ": " + figure(b.w)); }
     return g;
   }
   function shown(b) {

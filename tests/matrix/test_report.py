@@ -15,6 +15,7 @@ import types
 import inputs
 import mt
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.environ["SAMPLES"]
 ELSEWHERE = re.compile(r"\burl\((?!#hatch)|@import|\bfetch\(|XMLHttpRequest|https?://(?!www\.w3\.org/2000/svg)")
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -436,24 +437,48 @@ def many_paths():
         m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
 
 
-def browse(*refs, drawn='class="peak"', state=" matched", box='class="box', link="m=allocated&q=aten"):
-    """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
+def in_browser(page):
+    """The document that a browser makes of an address, and what it complained of; None where there is no browser that runs."""
     browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
     if not browser:
-        return
-    m.run("report", *refs, "-o", "page.html", codes=(0,))
-    page = f"file://{os.path.abspath('page.html')}#{link}"
+        return None
     try:
         done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
                                "--dump-dom", page], capture_output=True, text=True, timeout=120)
     except subprocess.TimeoutExpired:
-        return  # a machine without what browsers need
+        return None  # a machine without what browsers need
     if done.returncode or "<section" not in done.stdout:
+        return None
+    m.check("CONSOLE" not in done.stderr, page, "no error", [line for line in done.stderr.split("\n") if "CONSOLE" in line][:3])
+    return done.stdout
+
+
+def walk(*refs):
+    """By keyboard alone: all that can be reached has a name and takes the focus; keys do what the page says (walk.js)."""
+    m.run("report", *refs, "-o", "page.html", codes=(0,))
+    with open("page.html", encoding="utf-8") as file, open(os.path.join(HERE, "walk.js"), encoding="utf-8") as script:
+        text = file.read().replace("</body>", f"<script>{script.read()}</script></body>")
+    with open("walk.html", "w", encoding="utf-8") as file:
+        file.write(text)
+    document = in_browser(f"file://{os.path.abspath('walk.html')}")
+    if document is None:
         return
-    m.check("CONSOLE" not in done.stderr, refs, "no error", [line for line in done.stderr.split("\n") if "CONSOLE" in line][:3])
-    m.check(drawn in done.stdout and box in done.stdout, refs, "drawn")
-    m.check(">undefined<" not in done.stdout and not re.search(r"<button[^>]*aria-pressed[^>]*></button>", done.stdout), refs, "buttons have words")
-    m.check(state in done.stdout, refs, "the state of the address")
+    found = re.search(r'data-walk="([^"]*)"', document)
+    found = json.loads(html.unescape(found[1])) if found else {}
+    m.check(found.get("stops", 0) >= 20, refs, "the walk", found)
+    for what in ("nameless", "deaf", "missed"):
+        m.check(found.get(what) == [], refs, "by keyboard", what, found.get(what))
+
+
+def browse(*refs, drawn='class="peak"', state=" matched", box='class="box', link="m=allocated&q=aten"):
+    """In a browser, where there is one: scripts run without an error, and nothing is asked for."""
+    m.run("report", *refs, "-o", "page.html", codes=(0,))
+    document = in_browser(f"file://{os.path.abspath('page.html')}#{link}")
+    if document is None:
+        return
+    m.check(drawn in document and box in document, refs, "drawn")
+    m.check(">undefined<" not in document and not re.search(r"<button[^>]*aria-pressed[^>]*></button>", document), refs, "buttons have words")
+    m.check(state in document, refs, "the state of the address")
 
 
 def main():
@@ -486,6 +511,9 @@ def main():
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     browse("snapshots_basic_pickle")
     browse("snapshots_state_only_pickle", drawn='class="box')
+    walk("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
+    walk("heap_heaptrack_zst")
+    walk("snapshots_basic_pickle")
     m.finish(at_least=1000)
 
 
