@@ -183,6 +183,19 @@ int64_t mt_batch_smallest_input(const struct mt_advice_facts *f)
     return least;
 }
 
+bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes)
+{
+    const struct mt_advice_backward *v = f->backwards.v;
+    for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
+        if (b->bytes == bytes && next < f->backwards.n && b->freed_ns > v[next].start_ns &&
+            is_cast(f, b))
+            return true;
+    }
+    return false;
+}
+
 /* ---- whether two runs have the same blocks ---- */
 
 /* A hash of the call path of each node, by names; allocated. */

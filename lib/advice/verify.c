@@ -128,20 +128,23 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
 
 /* ---- whether it is the same work ---- */
 
-/* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
-static bool may_have_less(const struct mt_verify_run *before, const struct mt_verify_run *after)
+static bool is_retyped(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
     const struct mt_advice *bfloat16 = find(before->advices, "bfloat16");
-    return accumulates_more(before->facts, after->facts) ||
-           (bfloat16 && mt_verify_is_made(bfloat16, before, after));
+    return bfloat16 && mt_verify_is_made(bfloat16, before, after);
 }
 
 static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
     double x = (double)mt_batch_largest_input(before->facts),
            y = (double)mt_batch_largest_input(after->facts);
-    int least = may_have_less(before, after) ? INPUTS_CHANGED_PERCENT : INPUTS_LESS_PERCENT;
+    /* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
+    bool retyped = is_retyped(before, after);
+    int least = retyped || accumulates_more(before->facts, after->facts) ? INPUTS_CHANGED_PERCENT
+                                                                         : INPUTS_LESS_PERCENT;
     if (x <= 0 || y <= 0 || (y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least))
+        return NULL;
+    if (y < x && retyped && mt_batch_has_cast(after->facts, (int64_t)x / 2))
         return NULL;
     return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
                        "changed program with the same ones.",

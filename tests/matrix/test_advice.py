@@ -93,6 +93,7 @@ VERIFIED = (
     ("type_float32", "type_autocast", "bfloat16", (), 3, "keeps its weights in float32"),
     ("type_float32", "type_autocast", None, (), 3, "keeps its weights in float32"),
     ("type_float32", "type_bfloat16", "bfloat16", ("--tolerance", "25%"), 0, "holds"),
+    ("type_float32", "type_cast", "bfloat16", ("--tolerance", "25%"), 0, "holds"),  # its data are copies
     ("keep_hooks", "keep_hooks", "stop_keeping", (), 3, "still keeps as much from step to step"),
     ("keep_hooks_not", "keep_hooks", "stop_keeping", (), 3, "does not apply"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
