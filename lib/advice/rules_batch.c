@@ -156,6 +156,32 @@ static bool is_integer(const struct mt_advice_facts *f, size_t block)
     return makes_integers(name) || (strstr(name, "max_pool") && is_index(f, block, top));
 }
 
+/* Of each node whether it lies within attention that is not computed at once (with dropout, on
+ * CPUs): that turns what is of 2 bytes into float32, forward and backward. Allocated. */
+static bool *in_plain_attention(const struct mt_advice_facts *f)
+{
+    const struct mt_tree *t = f->tree;
+    bool *in = mt_alloc((t->nodes.n + 1) * sizeof *in);
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        const struct mt_tree_node *n = &t->nodes.v[i];
+        in[i] = (n->parent != MT_NONE && in[n->parent]) ||
+                strcmp(mt_strtab_get(&t->strings, n->frame),
+                       "aten::_scaled_dot_product_attention_math") == 0;
+    }
+    return in;
+}
+
+static bool stays_float32(const struct mt_advice_facts *f, const bool *in_attention,
+                          const struct mt_advice_block *b)
+{
+    if (b->node != MT_NONE && in_attention[b->node])
+        return true;
+    for (uint32_t op = b->alloc_op; op != MT_NONE; op = f->ops.v[op].parent)
+        if (f->ops.v[op].forward != MT_NONE)
+            return in_attention[f->ops.v[f->ops.v[op].forward].node];
+    return false;
+}
+
 /* The size of a block if its numbers were of 2 bytes; of unknown ones, as if they were float32. */
 static int64_t in_bfloat16(const struct mt_advice_facts *f, size_t block)
 {
@@ -165,17 +191,38 @@ static int64_t in_bfloat16(const struct mt_advice_facts *f, size_t block)
     return b->float_b >= 0 || is_integer(f, block) ? b->bytes : b->bytes / 2;
 }
 
+/* On CPUs, matrix products in bfloat16 copy an operand: that is more than an error of a few percent
+ * where what a product makes is a tenth of the peak. Convolutions copy none. */
+static bool copies_operands(const struct mt_advice_facts *f)
+{
+    int64_t most_b = 0;
+    if (strncmp(f->device->name, "cpu", 3) != 0)
+        return false;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = mt_advice_top(f, b);
+        if (top == MT_NONE || b->category == MT_CATEGORY_GRADIENT || b->bytes <= most_b)
+            continue;
+        const char *name = mt_advice_name(f, top);
+        if (strstr(name, "mm") || strstr(name, "Mm") || strstr(name, "inear"))
+            most_b = b->bytes;
+    }
+    return most_b >= f->peak_b / 10;
+}
+
 bool mt_advise_bfloat16(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     if (f->element_b != FLOAT32_B)
         return false; /* it is so already, or nobody knows */
+    bool *in_attention = in_plain_attention(f);
     for (size_t i = 0; i < f->blocks.n; i++) {
         int64_t bytes = in_bfloat16(f, i);
-        if (bytes != f->blocks.v[i].bytes)
+        if (bytes != f->blocks.v[i].bytes && !stays_float32(f, in_attention, &f->blocks.v[i]))
             mt_advice_resize(p, i, bytes);
     }
-    p->bound = MT_BOUND_ABOUT;
+    free(in_attention);
+    p->bound = copies_operands(f) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
     mt_buf_adds(&p->because,
                 "matrix products and convolutions are float32 now; what torch.autocast would "
                 "save instead cannot be told");

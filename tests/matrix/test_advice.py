@@ -92,8 +92,9 @@ VERIFIED = (
     ("keep_features", "keep_features_bounded", None, (), 0, "holds"),
     ("type_float32", "type_autocast", "bfloat16", (), 3, "keeps its weights in float32"),
     ("type_float32", "type_autocast", None, (), 3, "keeps its weights in float32"),
-    ("type_float32", "type_bfloat16", "bfloat16", ("--tolerance", "25%"), 0, "holds"),
-    ("type_float32", "type_cast", "bfloat16", ("--tolerance", "25%"), 0, "holds"),  # its data are copies
+    ("type_float32", "type_bfloat16", "bfloat16", (), 0, "up_to"),  # products copy an operand
+    ("type_float32", "type_cast", "bfloat16", (), 0, "holds"),  # its data are copies
+    ("type_encoder_float32", "type_encoder_bfloat16", "bfloat16", ("--tolerance", "5%"), 0, "holds"),  # attention stays float32
     ("keep_hooks", "keep_hooks", "stop_keeping", (), 3, "still keeps as much from step to step"),
     ("keep_hooks_not", "keep_hooks", "stop_keeping", (), 3, "does not apply"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
