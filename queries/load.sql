@@ -53,6 +53,10 @@ SELECT memtool_each(node_id, self_at_end_b, self_at_end_n) FROM node_stat
 SELECT node_id, category, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n
   FROM node_category WHERE device_id = ?1;
 
+-- name: load_categories_at_peak
+-- in: ?1 device id   out: category, bytes at the peak of what a node itself made; of nodes that have some
+SELECT category, at_peak_b FROM node_category WHERE device_id = ?1 AND at_peak_b <> 0;
+
 -- name: load_extra
 -- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value or, for NULL,
 -- the least integer

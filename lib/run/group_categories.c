@@ -117,14 +117,14 @@ enum mt_status mt_categories_at_peak(struct mt_db *db, const struct mt_run_devic
     struct mt_stmt *s;
     bool row;
     memset(out, 0, MT_CATEGORY_N * sizeof *out);
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_CATEGORIES, &s, err));
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_CATEGORIES_AT_PEAK, &s, err));
     mt_stmt_bind(s, "i", device->id);
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
             return MT_OK;
-        int64_t category = mt_stmt_int(s, 1);
+        int64_t category = mt_stmt_int(s, 0);
         if (category >= 0 && category < MT_CATEGORY_N)
-            mt_wrap_inc(&out[category], mt_stmt_int(s, 5));
+            mt_wrap_inc(&out[category], mt_stmt_int(s, 1));
     }
 }
