@@ -72,7 +72,8 @@ static void write_run(const struct device *d, const struct mt_rank *rank, int64_
     struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_RUN, number, rank->name);
     const bool compared = of == rank->device;
     row.v[MT_ROLLUP_PEAK_B] = compared ? rank->figure_b : of->one_moment ? MT_UNKNOWN : of->peak_b;
-    row.v[MT_ROLLUP_PEAK_NS] = of->one_moment ? MT_UNKNOWN : of->peak_ns;
+    const bool timed = !of->one_moment && strcmp(rank->time_unit, "ns") == 0;
+    row.v[MT_ROLLUP_PEAK_NS] = timed ? of->peak_ns : MT_UNKNOWN;
     row.v[MT_ROLLUP_START_B] = of->start_b;
     row.v[MT_ROLLUP_END_B] = of->at_end_b;
     row.v[MT_ROLLUP_DOUBT_B] = of->doubt_at_peak_b;

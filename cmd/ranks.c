@@ -102,6 +102,21 @@ static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_
     return st;
 }
 
+/* When it peaked. Times of other units (instructions, samples) are no column's: people read them.
+ */
+static struct mt_cell peak_time(struct mt_report *r, const struct mt_rank *rank)
+{
+    const struct mt_run_device *d = rank->device;
+    char text[MT_HUMAN_LONG];
+    if (!d || d->one_moment || d->peak_ns == MT_UNKNOWN)
+        return (struct mt_cell){0};
+    if (strcmp(rank->time_unit, "ns") == 0)
+        return mt_cell_int(d->peak_ns);
+    bool said = mt_people_read() && *rank->time_unit;
+    return mt_cell_text(said ? mt_report_text(r, mt_human_time(rank->time_unit, d->peak_ns, text))
+                             : NULL);
+}
+
 static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, struct mt_report *r)
 {
     const struct mt_rank_cluster *c = &ranks->clusters.v[rank->cluster];
@@ -120,7 +135,7 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
         known ? mt_cell_int(mt_wrap_sub(rank->figure_b, c->spread.median)) : (struct mt_cell){0};
     if (known && c->spread.n >= MT_SPREAD_MIN)
         row->cells[at] = mt_cell_bool(rank->outside);
-    row->cells[++at] = known_cell(d && !d->one_moment ? d->peak_ns : MT_UNKNOWN);
+    row->cells[++at] = peak_time(r, rank);
     mt_report_put(r, row, "at_end_b", known_cell(d ? d->at_end_b : MT_UNKNOWN));
 }
 

@@ -12,7 +12,7 @@
 struct mt_rank {
     const char *ref; /* as the command line names it; NULL: it is of the group */
     int64_t id;
-    char name[256], source[512];
+    char name[256], source[512], time_unit[32];
     struct mt_job_place place;
     struct mt_run_device *devices; /* all; the one with most bytes allocated first */
     size_t device_n;

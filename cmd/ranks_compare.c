@@ -4,6 +4,7 @@
 #include "lib/analysis/diff.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/table.h"
@@ -110,6 +111,8 @@ enum mt_status mt_ranks_change(const struct mt_ranks *r, const struct mt_rank *b
     for (int s = 0; s < 2; s++)
         MT_TRY_OUT(mt_diff_load(&d, s, MT_DIFF_LIVES, 1, err));
     mt_diff_compare(&d);
+    if (!mt_formats_alike(d.side[0].run.format, d.side[1].run.format))
+        mt_note_recorders(out, &d.side[0].run, &d.side[1].run);
     if (mt_diff_peak_sites_known(&d.side[0]) && mt_diff_peak_sites_known(&d.side[1]))
         st = show(&d, base, new, how, out, err);
     else

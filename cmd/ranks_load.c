@@ -58,6 +58,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     rank->id = run.id;
     snprintf(rank->name, sizeof rank->name, "%s", run.name);
     snprintf(rank->source, sizeof rank->source, "%s", run.source);
+    snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
     rank->peaks_known = mt_alloc((rank->device_n + 1) * sizeof *rank->peaks_known);

@@ -205,6 +205,18 @@ for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0,
         m.check(mt.total(sites, "at_peak_delta_b") == peaks[changed] - peaks[changed - 1], group, "sum of the change")
     m.run("trend", group, "--limit", "2")
 
+# Recorders of a process: times of each in its own unit, and what they count is not the same.
+m.run("import", *(os.path.join(SAMPLES, name) for name in ("heap/heaptrack.zst", "heap/dhat_200k.json", "process/printed.log")), "--group", "mixed")
+answer = m.json("ranks", "mixed", "--device", "heap")
+times = {row["run"]: row["peak_ns"] for row in answer["rows"] if row["section"] == "rank"}
+m.check(times == {"heaptrack": 991000000, "dhat_200k": None, "printed.log": None}, "times of other units", times)
+m.check(any("count differently" in note for note in answer["notes"]), "recorders that differ", answer["notes"])
+_, text, _ = m.run("ranks", "mixed", "--device", "heap")
+m.check("991 ms" in text and "42,901,462 instructions" in text, "times as people read them", text)
+_, text, _ = m.run("export", "--rollup", "mixed", "--format", "tsv")
+told = [dict(zip(text.split("\n")[0].split("\t"), line.split("\t"))) for line in text.split("\n")[1:] if line.startswith("run\t")]
+m.check({row["name"]: row["peak_ns"] for row in told} == {"heaptrack": "991000000", "dhat_200k": "\\N", "printed.log": "\\N"}, "times in the rollup", told)
+
 # What recorders say may be anything.
 os.mkdir("odd")
 # The picture has the figures of the rows, and marks the run with which they changed.
