@@ -352,10 +352,23 @@ static unsigned need_of_times(const struct mt_run_device *d)
     return need;
 }
 
+static enum mt_status fail_process_steps(const struct mt_run *run, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "run '%s' is of a process: it does not tell who allocated in a step",
+            run->name);
+    mt_err_cannot_tell(err);
+    mt_err_hint(err, "`memtool memory --per step` has its figures of each step.");
+    return MT_EUSAGE;
+}
+
 /* Of runs of sums, what call paths held is known at moments. */
 static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 {
     unsigned need = need_of_times(&p->view->device);
+    if (per && strcmp(per, "step") == 0 && !p->view->blocks.steps.all.n)
+        return MT_OK; /* that there are none is said there */
+    if (per && strcmp(per, "step") == 0 && mt_device_is_process(&p->view->device))
+        return fail_process_steps(&p->view->run, err);
     if (mt_device_has_events(&p->view->device))
         return mt_by_known(&keys, p->view->db, &p->view->run, &p->view->device, err);
     if (mt_device_is_process(&p->view->device))

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS memtool.rollup_v1 (
   alloc_n Nullable(Int64),         -- blocks
   at_peak_b Nullable(Int64),       -- of sites and paths: what they hold at the peak of their run
   calls_n Nullable(Int64),         -- ops
-  peak_ns Nullable(Int64),         -- of runs: when the peak is reached first; NULL: their times are no ns
+  peak_ns Nullable(Int64),         -- of runs: when the peak is reached first; NULL: unknown, or not in ns
   alloc_ns Nullable(Int64),        -- of blocks; NULL: before the recording
   freed_ns Nullable(Int64)         -- NULL: alive at the end
 ) ENGINE = ReplacingMergeTree PARTITION BY kind
