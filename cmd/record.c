@@ -9,6 +9,7 @@
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/store/store.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,9 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { INTERVAL = 10, LONGEST = 60 * 1000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 126 };
+enum { INTERVAL = 10, LONGEST = 60 * 1000, MS = 1000000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 126 };
 
 static const char *name;
+static const char *interval_asked;
 static int64_t interval_ms = INTERVAL;
 static struct mt_record_pid attach = {.pid = -1};
 static struct mt_record_torch torch;
@@ -261,11 +263,26 @@ static enum mt_status refuse(const char *what, const char *hint, struct mt_err *
     return MT_EUSAGE;
 }
 
+/* A bare number is milliseconds. */
+static enum mt_status read_interval(struct mt_err *err)
+{
+    size_t n = interval_asked ? strlen(interval_asked) : 0;
+    int64_t ns = 0;
+    if (!n)
+        return MT_OK;
+    bool bare = isdigit((unsigned char)interval_asked[n - 1]);
+    bool read = mt_parse_time("ns", interval_asked, &ns);
+    interval_ms = bare ? ns : ns / MS;
+    if (!read || (!bare && ns % MS) || interval_ms < 1 || interval_ms > LONGEST)
+        return MT_FAIL(err, MT_EUSAGE, "--interval takes 1ms to %ds, not \"%s\"", LONGEST / 1000,
+                       interval_asked);
+    return MT_OK;
+}
+
 static enum mt_status check_options(const struct mt_args *args, struct mt_err *err)
 {
     bool running = attach.pid >= 0;
-    if (interval_ms < 1 || interval_ms > LONGEST)
-        return MT_FAIL(err, MT_EUSAGE, "--interval is 1 to %d milliseconds", LONGEST);
+    MT_TRY(read_interval(err));
     if (!running && !args->n)
         return refuse("there is no command to record",
                       "Write `memtool record -- COMMAND`, or --pid for a process that runs.", err);
@@ -317,8 +334,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the program's)"},
-    {"interval", 0, MT_OPT_INT, &interval_ms, "MS",
-     "milliseconds between two samples (default: 10); up to four times as many where nothing "
+    {"interval", 0, MT_OPT_STRING, &interval_asked, "TIME",
+     "time between two samples, as in 20ms or 1s (default: 10ms); up to four times as many where "
+     "nothing "
      "changes, more where looking costs more than 1 % of a core"},
     {"pid", 0, MT_OPT_INT, &attach.pid, "PID",
      "record a process that runs already, and what it starts, until it ends or Ctrl-C"},

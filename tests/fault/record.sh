@@ -53,7 +53,7 @@ near "what came after calm" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run
 
 # The peak of a command that ends at once is the kernel's. Where that is no more than a new process has, what was seen
 # of it is a lower bound.
-"$MEMTOOL" record --interval 60000 --name short -- ./phases malloc 3 2>err || fail "exit $?"
+"$MEMTOOL" record --interval 60s --name short -- ./phases malloc 3 2>err || fail "exit $?"
 peak=$(ask "SELECT peak_b / 1024 FROM v_device WHERE run = 'short' AND peak_b IS NOT NULL")
 if [ -n "$peak" ] && [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'short' AND kind LIKE 'peak_%'")" = 0 ]; then
     near "the peak of a short command" "$peak" 4300 1200
@@ -93,8 +93,14 @@ grep -q "exit 0" err || fail "the summary does not tell how it ended"
 [ "$(ask "SELECT count(*) FROM run WHERE name = 'none'")" = 0 ] || fail "what did not run is a run"
 "$MEMTOOL" record --name parts -- touch ran 2>err
 if [ $? != 2 ] || [ -e ran ]; then fail "a name that is taken does not keep the command from running"; fi
-"$MEMTOOL" record --interval 0 -- touch ran 2>err
-if [ $? != 2 ] || [ -e ran ]; then fail "--interval 0"; fi
+for wrong in 0 0s 1.5ms 60001 61s soon -1; do
+    "$MEMTOOL" record --interval "$wrong" -- touch ran 2>err
+    if [ $? != 2 ] || [ -e ran ]; then fail "--interval $wrong"; fi
+    grep -q -- "--interval takes 1ms to 60s, not \"$wrong\"" err || fail "it is not said what --interval takes"
+done
+for right in 20 20ms 0.02s 60s; do
+    "$MEMTOOL" record --interval "$right" --name "every $right" -- true 2>err || fail "--interval $right is refused"
+done
 
 "$MEMTOOL" record --db nowhere/x.db -- touch ran 2>err
 if [ $? != 2 ] || [ -e ran ]; then fail "a database that cannot be opened"; fi
