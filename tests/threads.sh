@@ -1,7 +1,8 @@
 #!/bin/sh
 # What runs in several threads, with ThreadSanitizer: `sh tests/threads.sh build/tsan`
 #
-# An import decompresses in one thread, builds in a second and writes in a third. Every sample is read,
+# An import decompresses in one thread, builds in a second and writes in a third; diff reads its two runs
+# in two. Every sample is read,
 # packed and plain; some cut short, so that the reader ends before the thread that decompresses for it.
 # The last line is `N passed, N failed`.
 set -u
@@ -45,6 +46,12 @@ for options in "-j 4" "-j 3 --max-memory 3MiB --step-marker Step" "-j 4"; do
     # shellcheck disable=SC2086 # words
     races 0 import samples/*/trace.json.gz samples/ranks/*.gz $options --db "$work/many.db"
 done
+# Both runs of a comparison are read at once.
+for by in site category path thread step; do
+    races 0 diff samples/leak_steps/trace.json.gz samples/noleak_steps/trace.json.gz --by $by
+    [ $by = category ] || races 0 diff samples/snapshots/basic.pickle samples/snapshots/oom.pickle --by $by
+done
+races 2 diff samples/leak_steps/trace.json.gz samples/basic/trace.json.gz --per-step
 races 0 table samples/leak_steps/trace.json.gz
 races 2 import samples/leak_steps/trace.json.gz --max-memory 100KiB --db "$work/new.db"
 echo "$passed passed, $failed failed"

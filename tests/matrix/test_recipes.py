@@ -449,7 +449,7 @@ def passes(r):
 
 def recorded(r, site, path, sample, *tools):
     """Where a tool is not here, or RECORDED is set, what one of them recorded of a program that leaks takes its place. Says so."""
-    there = all(subprocess.run(["sh", "-c", f"{tool} --version"], env=r.environment, capture_output=True).returncode == 0 for tool in tools)
+    there = all(subprocess.run(["sh", "-c", f"{tool} --version || {tool} version"], env=r.environment, capture_output=True).returncode == 0 for tool in tools)
     if there and not os.environ.get("RECORDED"):
         passes(r)
         fails(r, site)
