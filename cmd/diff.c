@@ -22,6 +22,7 @@ static struct mt_rows rows = MT_ROWS(10);
 
 /* What is compared: blocks by where they were allocated, ops by their name; --by is for both. */
 struct comparison {
+    const char *device; /* that is compared; NULL: the one of BASE with most bytes allocated */
     struct mt_view view[2];
     struct mt_diff live, op;
     int other_n;   /* further devices of the run that has more of them */
@@ -35,13 +36,12 @@ static void add_hint(struct mt_err *err, const char *more)
 }
 
 /* device: of the run before, NULL = this is the first, and chooses; so does the other one where
- * that is a child, which is no other run's. --device comes before both. */
-static enum mt_status open_side(struct mt_view *v, const char *ref, const char *device,
-                                struct mt_diff_side *out, struct mt_err *err)
+ * that is a child, which is no other run's. What is named comes before both. */
+static enum mt_status open_side(struct mt_view *v, const char *ref, const char *named,
+                                const char *device, struct mt_diff_side *out, struct mt_err *err)
 {
     const char *same = device && !mt_process_is_child(device) ? device : NULL;
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, device_name ? device_name : same, 0,
-                                          category};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE, named ? named : same, 0, category};
     enum mt_status st = mt_view_open(v, ref, &wanted, err);
     bool none;
     if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name))
@@ -49,7 +49,7 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     out->db = v->db;
     out->run = v->run;
     out->device = v->device;
-    if (st != MT_OK && v->run.id && device && !device_name)
+    if (st != MT_OK && v->run.id && device && !named)
         add_hint(err, " --device names one that all runs have.");
     if (v->has_device || st != MT_OK)
         return st;
@@ -113,24 +113,19 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         mt_report_note(r, "The runs have little in common: %s of %s are in only one of them.",
                        mt_human_count(d->match_n[MT_MATCH_ONLY], second),
                        mt_human_plural(in_both + d->match_n[MT_MATCH_ONLY], "row", first));
-    if (!device_name && !exit_code_wanted)
+    if (!device_name && !groups.n && !exit_code_wanted)
         mt_report_others(r, other_n);
 }
 
 /* The device compared and, where none is named, all others of both runs. */
-static enum mt_status judge(const struct comparison *c, struct mt_report *r, int *exit_code,
-                            struct mt_err *err)
+static enum mt_status judge_runs(const struct comparison *c, struct mt_report *r,
+                                 enum mt_diff_answer *answer, struct mt_err *err)
 {
-    enum mt_diff_answer answer;
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
-    MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, &answer, err));
+    MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, answer, err));
     if (mt_diff_of_processes(&c->live))
-        MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, &answer, err));
-    if (answer == MT_DIFF_OPEN)
-        mt_report_unanswered(r, "Whether the new run got worse cannot be told.",
-                             "The notes say of what, and why.");
-    *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
+        MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, answer, err));
     return MT_OK;
 }
 
@@ -206,7 +201,8 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
         struct mt_diff one = {.key_n = c->live.key_n};
         struct mt_diff_trend row = {.name = {0}};
         memcpy(one.keys, c->live.keys, sizeof one.keys);
-        enum mt_status st = open_side(&view, args->v[i], i ? device : NULL, &one.side[0], err);
+        enum mt_status st =
+            open_side(&view, args->v[i], device_name, i ? device : NULL, &one.side[0], err);
         if (st == MT_OK)
             st = mt_diff_load(&one, 0, MT_DIFF_LIVES, warmup, err);
         snprintf(row.name, sizeof row.name, "%s", one.side[0].run.name);
@@ -289,20 +285,34 @@ static enum mt_status load_sides(struct comparison *c, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
+static enum mt_status open_sides(const char *const refs[2], struct comparison *c,
+                                 struct mt_err *err)
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
         struct mt_view *view = &c->view[s];
-        MT_TRY(open_side(view, args->v[s ? args->n - 1 : 0], s ? c->view[0].device.name : NULL,
-                         from, err));
+        MT_TRY(open_side(view, refs[s], c->device, s ? c->view[0].device.name : NULL, from, err));
         c->other_n = view->other_n > c->other_n ? view->other_n : c->other_n;
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;
         MT_TRY(check_known(c, s, err));
     }
-    MT_TRY(settle_sites(c, err));
+    return settle_sites(c, err);
+}
+
+static void close_sides(struct comparison *c)
+{
+    mt_diff_free(&c->op); /* what it was lent goes last */
+    mt_diff_free(&c->live);
+    for (int s = 0; s < 2; s++)
+        mt_view_close(&c->view[s]);
+}
+
+static enum mt_status compare(const struct mt_args *args, struct comparison *c, struct mt_err *err)
+{
+    const char *const refs[] = {args->v[0], args->v[args->n - 1]};
+    MT_TRY(open_sides(refs, c, err));
     MT_TRY(load_sides(c, err));
     mt_diff_compare(&c->live);
     mt_diff_compare(&c->op);
@@ -312,6 +322,41 @@ static enum mt_status compare(const struct mt_args *args, struct comparison *c, 
         MT_TRY(steps_known(&c->live.side[s], err));
     mt_diff_per_step(&c->live);
     mt_diff_per_step(&c->op);
+    return MT_OK;
+}
+
+/* closure: a comparison whose keys are chosen, and nothing else is. */
+static enum mt_status judge_pair(void *closure, const struct mt_diff_pair_of_ranks *pair,
+                                 struct mt_report *notes, enum mt_diff_answer *answer,
+                                 struct mt_err *err)
+{
+    const char *const refs[] = {pair->side[0]->name, pair->side[1]->name};
+    struct comparison c = *(const struct comparison *)closure;
+    c.device = pair->side[0]->device->name;
+    enum mt_status st = open_sides(refs, &c, err);
+    for (int s = 0; s < 2 && st == MT_OK; s++)
+        st = mt_diff_load(&c.live, s, MT_DIFF_LIVES, warmup, err);
+    if (st == MT_OK)
+        st = judge_runs(&c, notes, answer, err);
+    close_sides(&c);
+    return st;
+}
+
+static enum mt_status judge(const struct comparison *c, struct comparison *chosen,
+                            struct mt_diff_groups *g, struct mt_report *r, int *exit_code,
+                            struct mt_err *err)
+{
+    enum mt_diff_answer answer;
+    if (groups.n)
+        MT_TRY(mt_diff_groups_judge(g, judge_pair, chosen, r, &answer, err));
+    else
+        MT_TRY(judge_runs(c, r, &answer, err));
+    if (answer == MT_DIFF_OPEN)
+        mt_report_unanswered(r,
+                             groups.n ? "Whether the new group got worse cannot be told."
+                                      : "Whether the new run got worse cannot be told.",
+                             "The notes say of what, and why.");
+    *exit_code = answer == MT_DIFF_WORSE ? 1 : answer == MT_DIFF_OPEN ? 3 : 0;
     return MT_OK;
 }
 
@@ -328,8 +373,9 @@ static bool shows_end(const struct comparison *c)
 
 /* With --group: the runs compared in detail are those of the rank whose peak grew most. */
 static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args,
-                                  struct mt_err *err)
+                                  const char **device, struct mt_err *err)
 {
+    *device = device_name;
     if (!groups.n)
         return MT_OK;
     if (groups.n != 2 || args->n) {
@@ -337,14 +383,9 @@ static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args
         mt_err_hint(err, "`memtool diff --group BASE --group NEW` compares them rank by rank.");
         return MT_EUSAGE;
     }
-    if (exit_code_wanted) {
-        MT_FAIL(err, MT_EUSAGE, "--exit-code judges two runs, not groups");
-        mt_err_hint(err, "`memtool check --group NAME --each` judges each rank.");
-        return MT_EUSAGE;
-    }
-    MT_TRY(mt_diff_groups_load(g, &groups, device_name, err));
+    MT_TRY(mt_diff_groups_load(g, &groups, device_name, exit_code_wanted, err));
     *args = (struct mt_args){.v = g->runs, .n = 2};
-    device_name = g->device;
+    *device = g->device;
     return MT_OK;
 }
 
@@ -369,13 +410,14 @@ static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt
 {
     struct mt_args runs = *given, *args = &runs;
     struct mt_diff_groups of_groups = {0};
-    struct comparison c = {0};
+    struct comparison c = {0}, chosen = {0};
     struct mt_diff_wanted w = {0};
     struct mt_diff_reports reports = {0};
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(choose_rank(&of_groups, args, err));
+    MT_TRY_OUT(choose_rank(&of_groups, args, &c.device, err));
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
+    chosen = c;
     MT_TRY_OUT(compare(args, &c, err));
     for (int s = 0; s < 2; s++)
         MT_TRY_OUT(
@@ -386,15 +428,12 @@ static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt
     warn(&c.op, c.other_n, reports.v[reports.n - 1]);
     note_lines(&c, reports.v[reports.n - 1]);
     if (exit_code_wanted)
-        MT_TRY_OUT(judge(&c, reports.v[reports.n - 1], exit_code, err));
+        MT_TRY_OUT(judge(&c, &chosen, &of_groups, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(show(&of_groups, &reports, err));
 out:
     mt_diff_reports_free(&reports);
     mt_vec_free(&w.trend);
-    mt_diff_free(&c.op); /* what it was lent goes last */
-    mt_diff_free(&c.live);
-    for (int s = 0; s < 2; s++)
-        mt_view_close(&c.view[s]);
+    close_sides(&c);
     mt_diff_groups_free(&of_groups);
     free(groups.v);
     return st;
@@ -439,7 +478,7 @@ const struct mt_cmd mt_cmd_diff = {
     .usage = "[options] BASE [RUN ...] NEW | --group BASE --group NEW",
     .examples = "  memtool diff base new\n"
                 "  memtool diff base new --by path --section peak\n"
-                "  memtool diff --group yesterday --group today\n"
+                "  memtool diff --group yesterday --group today --exit-code\n"
                 "  memtool diff @latest~1 @latest --exit-code --threshold 5%\n",
     .opts = opts,
     .values = values,

@@ -49,22 +49,39 @@ void mt_diff_reports_free(struct mt_diff_reports *r);
 
 /* ---- diff_group.c: two groups, rank by rank ---- */
 
-struct mt_diff_groups {
-    struct mt_ranks ranks[2];
-    struct mt_report report; /* a row for each rank of both, what grew most first */
-    int64_t rank;            /* whose peak grew most: */
-    const char *runs[2], *device;
-    size_t rank_n; /* that both have */
+/* A rank of both groups. */
+struct mt_diff_pair_of_ranks {
+    const struct mt_rank *side[2];
+    int64_t delta_b; /* of the peaks; MT_UNKNOWN */
 };
 
-/* Matches the ranks of two groups by their numbers. Free it also on failure. Errors: of
- * mt_ranks_load; MT_EUSAGE: they have no rank in common. */
+struct mt_diff_groups {
+    struct mt_ranks ranks[2];
+    MT_VEC(struct mt_diff_pair_of_ranks) pairs; /* what grew most first */
+    struct mt_report report;                    /* a row for each of them */
+    int64_t rank;                               /* whose peak grew most: */
+    const char *runs[2], *device;
+    size_t rank_n; /* that both have */
+    bool judged;
+};
+
+/* Matches the ranks of two groups by their numbers. judged: mt_diff_groups_judge follows. Free it
+ * also on failure. Errors: of mt_ranks_load; MT_EUSAGE: they have no rank in common. */
 enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
-                                   const char *device, struct mt_err *err);
+                                   const char *device, bool judged, struct mt_err *err);
 /* Says in the reports on that rank which it is. For people g->report is then to be shown before
  * them; for programs its rows are in theirs. Errors: of mt_rows_apply. */
 enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_rows *rows,
                                      struct mt_diff_reports *out, struct mt_err *err);
+/* What --exit-code says of two runs: the answer, and notes on why. Errors: any of a comparison. */
+typedef enum mt_status mt_diff_judge_pair(void *closure, const struct mt_diff_pair_of_ranks *pair,
+                                          struct mt_report *notes, enum mt_diff_answer *answer,
+                                          struct mt_err *err);
+/* Has every pair judged: a column of its row says how, notes in r say of how many ranks what was
+ * told, and of a few why. A rank without a counterpart leaves the answer open. */
+enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair *judge,
+                                    void *closure, struct mt_report *r, enum mt_diff_answer *answer,
+                                    struct mt_err *err);
 void mt_diff_groups_free(struct mt_diff_groups *g);
 
 /* ---- diff_judge.c: what --exit-code answers ---- */

@@ -8,15 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank of both groups. */
-struct pair {
-    const struct mt_rank *side[2];
-    int64_t delta_b; /* of the peaks; MT_UNKNOWN */
-};
-
-typedef MT_VEC(struct pair) pairs;
-
-static int64_t delta_of(const struct pair *p)
+static int64_t delta_of(const struct mt_diff_pair_of_ranks *p)
 {
     const int64_t base = p->side[0]->figure_b, new = p->side[1]->figure_b;
     return base == MT_UNKNOWN || new == MT_UNKNOWN ? MT_UNKNOWN : mt_wrap_sub(new, base);
@@ -25,7 +17,7 @@ static int64_t delta_of(const struct pair *p)
 /* What grew most comes first. */
 static int by_delta(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct mt_diff_pair_of_ranks *x = a, *y = b;
     const int64_t p = x->side[0]->place.rank, q = y->side[0]->place.rank;
     if (x->delta_b != y->delta_b)
         return x->delta_b > y->delta_b ? -1 : 1;
@@ -33,8 +25,9 @@ static int by_delta(const void *a, const void *b)
 }
 
 /* Ranks of both groups are in order. */
-static void match(const struct mt_ranks g[2], pairs *out)
+static void match(struct mt_diff_groups *of)
 {
+    const struct mt_ranks *g = of->ranks;
     for (size_t i = 0, k = 0; i < g[0].all.n; i++) {
         const struct mt_rank *base = &g[0].all.v[i];
         while (k < g[1].all.n && g[1].all.v[k].place.rank != MT_UNKNOWN &&
@@ -43,15 +36,15 @@ static void match(const struct mt_ranks g[2], pairs *out)
         if (k == g[1].all.n || base->place.rank == MT_UNKNOWN ||
             g[1].all.v[k].place.rank != base->place.rank)
             continue;
-        struct pair *p = mt_vec_push(out);
-        *p = (struct pair){{base, &g[1].all.v[k]}, 0};
+        struct mt_diff_pair_of_ranks *p = mt_vec_push(&of->pairs);
+        *p = (struct mt_diff_pair_of_ranks){{base, &g[1].all.v[k]}, 0};
         p->delta_b = delta_of(p);
     }
-    if (out->n)
-        qsort(out->v, out->n, sizeof *out->v, by_delta);
+    if (of->pairs.n)
+        qsort(of->pairs.v, of->pairs.n, sizeof *of->pairs.v, by_delta);
 }
 
-static void add_row(const struct pair *p, struct mt_report *r)
+static void add_row(const struct mt_diff_pair_of_ranks *p, struct mt_report *r)
 {
     struct mt_row *row = mt_report_row(r);
     const int64_t figures[] = {p->delta_b, p->side[0]->figure_b, p->side[1]->figure_b};
@@ -65,7 +58,8 @@ static void add_row(const struct pair *p, struct mt_report *r)
             mt_report_put(r, row, columns[i], mt_cell_int(figures[i]));
 }
 
-static void add_columns(struct mt_report *r)
+/* judged: whether they got worse is told. */
+static void add_columns(struct mt_report *r, bool judged)
 {
     const size_t before_n = r->columns.n;
     mt_report_columns(r, "rank");
@@ -74,63 +68,125 @@ static void add_columns(struct mt_report *r)
     mt_report_column(r, "new_peak_b", "NEW PEAK", MT_UNIT_BYTES);
     mt_report_column(r, "base_run", "BASE", MT_UNIT_NONE);
     mt_report_column(r, "new_run", "NEW", MT_UNIT_NONE);
+    if (judged)
+        mt_report_column(r, "verdict", "VERDICT", MT_UNIT_NONE);
     mt_report_fit_rows(r, before_n);
 }
 
-static void note_apart(const struct mt_diff_groups *g, size_t pair_n, struct mt_report *r)
+static void note_apart(const struct mt_diff_groups *g, struct mt_report *r)
 {
     char n[MT_HUMAN_LONG];
-    for (int s = 0; s < 2; s++)
-        if (g->ranks[s].all.n > pair_n)
-            mt_report_note(r, "%s of %s %s no counterpart in %s and not compared.",
-                           mt_human_plural((int64_t)(g->ranks[s].all.n - pair_n), "rank", n),
-                           g->ranks[s].group, g->ranks[s].all.n - pair_n == 1 ? "has" : "have",
-                           g->ranks[!s].group);
+    for (int s = 0; s < 2; s++) {
+        const size_t apart_n = g->ranks[s].all.n - g->pairs.n;
+        if (apart_n)
+            mt_report_note(r, "%s of %s %s no counterpart in %s and %s not compared.",
+                           mt_human_plural((int64_t)apart_n, "rank", n), g->ranks[s].group,
+                           apart_n == 1 ? "has" : "have", g->ranks[!s].group,
+                           apart_n == 1 ? "is" : "are");
+    }
 }
 
-static enum mt_status choose(struct mt_diff_groups *g, const pairs *all, struct mt_err *err)
+static enum mt_status choose(struct mt_diff_groups *g, struct mt_err *err)
 {
-    if (!all->n || all->v[0].delta_b == MT_UNKNOWN) {
+    const struct mt_diff_pair_of_ranks *first = g->pairs.v;
+    if (!g->pairs.n || first->delta_b == MT_UNKNOWN) {
         MT_FAIL(err, MT_EUSAGE, "%s and %s have no rank in common whose peaks are known",
                 g->ranks[0].group, g->ranks[1].group);
         mt_err_hint(err, "`memtool ranks %s` says what ranks a group has.", g->ranks[0].group);
         return MT_EUSAGE;
     }
-    g->rank = all->v[0].side[0]->place.rank;
-    g->rank_n = all->n;
+    g->rank = first->side[0]->place.rank;
+    g->rank_n = g->pairs.n;
     for (int s = 0; s < 2; s++)
-        g->runs[s] = all->v[0].side[s]->name;
-    g->device = all->v[0].side[0]->device->name;
+        g->runs[s] = first->side[s]->name;
+    g->device = first->side[0]->device->name;
     return MT_OK;
 }
 
 enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
-                                   const char *device, struct mt_err *err)
+                                   const char *device, bool judged, struct mt_err *err)
 {
-    pairs all = {0};
+    g->judged = judged;
     mt_report_init(&g->report, "memtool.diff", 1);
-    enum mt_status st = MT_OK;
     for (int s = 0; s < 2; s++) {
         const struct mt_args of = {.v = &names->v[s], .n = 1};
         const char *same = s && !device ? g->ranks[0].device : device;
-        MT_TRY_OUT(mt_ranks_load(&of, same, &g->ranks[s], &g->report, err));
+        MT_TRY(mt_ranks_load(&of, same, &g->ranks[s], &g->report, err));
     }
-    match(g->ranks, &all);
-    MT_TRY_OUT(choose(g, &all, err));
-    add_columns(&g->report);
+    match(g);
+    MT_TRY(choose(g, err));
+    add_columns(&g->report, judged);
     g->report.keep_order = true;
-    for (size_t i = 0; i < all.n; i++)
-        add_row(&all.v[i], &g->report);
-    note_apart(g, all.n, &g->report);
-out:
-    mt_vec_free(&all);
+    for (size_t i = 0; i < g->pairs.n; i++)
+        add_row(&g->pairs.v[i], &g->report);
+    note_apart(g, &g->report);
+    return MT_OK;
+}
+
+/* ---- --exit-code ---- */
+
+enum { EXPLAINED_MOST = 5 }; /* ranks */
+
+/* What was told of a few of the ranks with the worst answer. */
+static void explain(const struct mt_rank *rank, const struct mt_report *notes, struct mt_report *r)
+{
+    for (size_t i = 0; i < notes->notes.n; i++)
+        mt_report_note(r, "%s: %s", mt_rank_words(r, rank), notes->notes.v[i]);
+}
+
+static void note_answers(const int64_t n[MT_DIFF_WORSE + 1], struct mt_report *r)
+{
+    char all[MT_HUMAN_LONG], open[MT_HUMAN_LONG] = "", count[MT_HUMAN_MAX], worse[MT_HUMAN_MAX];
+    if (n[MT_DIFF_OPEN])
+        snprintf(open, sizeof open, "; of %s it cannot be told",
+                 mt_human_count(n[MT_DIFF_OPEN], count));
+    mt_report_note(
+        r, "Of %s %s got worse%s.",
+        mt_human_plural(n[MT_DIFF_NOT_WORSE] + n[MT_DIFF_OPEN] + n[MT_DIFF_WORSE], "rank", all),
+        n[MT_DIFF_WORSE] ? mt_human_count(n[MT_DIFF_WORSE], worse) : "none", open);
+}
+
+enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair *judge,
+                                    void *closure, struct mt_report *r, enum mt_diff_answer *answer,
+                                    struct mt_err *err)
+{
+    static const char *const words[] = {"not worse", "cannot tell", "worse"};
+    enum mt_diff_answer *told = mt_alloc(g->pairs.n * sizeof *told);
+    struct mt_report *notes = mt_alloc(g->pairs.n * sizeof *notes);
+    int64_t n[MT_DIFF_WORSE + 1] = {0}, explained_n = 0;
+    enum mt_status st = MT_OK;
+    *answer = MT_DIFF_NOT_WORSE;
+    for (size_t i = 0; i < g->pairs.n; i++)
+        mt_report_init(&notes[i], "memtool.diff", 1);
+    for (size_t i = 0; i < g->pairs.n && st == MT_OK; i++) {
+        st = judge(closure, &g->pairs.v[i], &notes[i], &told[i], err);
+        if (st != MT_OK)
+            break;
+        n[told[i]]++;
+        *answer = mt_diff_worst(*answer, told[i]);
+        mt_report_put(&g->report, &g->report.rows.v[i], "verdict", mt_cell_text(words[told[i]]));
+    }
+    for (int s = 0; s < 2; s++)
+        n[MT_DIFF_OPEN] += (int64_t)(g->ranks[s].all.n - g->pairs.n);
+    if (st == MT_OK)
+        note_answers(n, r);
+    for (size_t i = 0; i < g->pairs.n; i++) {
+        bool tells = st == MT_OK && *answer != MT_DIFF_NOT_WORSE && told[i] == *answer;
+        if (tells && explained_n++ < EXPLAINED_MOST)
+            explain(g->pairs.v[i].side[1], &notes[i], r);
+        mt_report_free(&notes[i]);
+    }
+    if (n[MT_DIFF_OPEN])
+        *answer = mt_diff_worst(*answer, MT_DIFF_OPEN);
+    free(notes);
+    free(told);
     return st;
 }
 
 /* Behind the rows that are there. */
-static void append(const struct mt_report *from, struct mt_report *to)
+static void append(const struct mt_report *from, bool judged, struct mt_report *to)
 {
-    add_columns(to);
+    add_columns(to, judged);
     for (size_t i = 0; i < from->rows.n; i++) {
         struct mt_row *row = mt_report_row(to);
         mt_report_put(to, row, "section", mt_cell_text("rank"));
@@ -156,7 +212,7 @@ enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_r
         mt_report_note(out->v[out->n - 1], "%s", r->notes.v[i]);
     if (!mt_people_read()) {
         if (!rows->columns)
-            append(r, whole);
+            append(r, g->judged, whole);
         return MT_OK;
     }
     for (size_t i = 0; i < r->notes.n; i++)
@@ -174,6 +230,7 @@ enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_r
 void mt_diff_groups_free(struct mt_diff_groups *g)
 {
     mt_report_free(&g->report);
+    mt_vec_free(&g->pairs);
     for (int s = 0; s < 2; s++)
         mt_ranks_free(&g->ranks[s]);
 }

@@ -145,8 +145,34 @@ for row in pairs:
 m.check(any("1 rank of data has no counterpart in grown" in note for note in both["notes"]), "a rank of one group", both["notes"])
 _, out, _ = m.run("diff", "--group", "data", "--group", "grown")
 m.check(f"below, what changed in rank {pairs[0]['rank']}, whose peak grew most" in out, "people read which rank it is", out[:500])
+# --exit-code judges each rank as it does the two runs, and the group as the worst of them.
+VERDICTS = {0: "not worse", 1: "worse", 3: "cannot tell"}
+os.makedirs("swapped")
+for rank, other in ((0, 2), (1, 1), (2, 0), (3, 3)):
+    with gzip.open(data[other], "rt") as file, open(f"swapped/rank{rank}.json", "w") as out:
+        out.write(re.sub(r'("rank": ?)\d+', rf"\g<1>{rank}", file.read()) + "\n\n")
+m.run("import", "swapped", "--group", "swapped")
+for base, new, threshold in (("data", "swapped", "0"), ("data", "swapped", "2MiB"), ("data", "grown", "0"), ("grown", "data", "0"), ("data", "data", "0"), ("swapped", "grown", "300%")):
+    judged = ("--exit-code", "--threshold", threshold)
+    code, out, _ = m.run("diff", "--group", base, "--group", new, *judged, "--format", "json", codes=(0, 1, 3))
+    answer = json.loads(out)
+    told = {row["rank"]: (row["verdict"], row["base_run"], row["new_run"]) for row in answer["rows"] if row["section"] == "rank"}
+    for rank, (verdict, one, other) in told.items():
+        alone, _, _ = m.run("diff", one, other, *judged, codes=(0, 1, 3))
+        m.check(VERDICTS[alone] == verdict, "verdict of a rank", base, new, threshold, rank, verdict, alone)
+    verdicts = [verdict for verdict, _, _ in told.values()] + ["cannot tell"] * ("grown" in (base, new))  # has no rank 3
+    worst = 1 if "worse" in verdicts else 3 if "cannot tell" in verdicts else 0
+    m.check(code == worst, "verdict of a group", base, new, threshold, code, told)
+    m.check(("cannot_tell" in answer) == (code == 3), "it is said that it cannot be told", base, new, threshold)
+    m.check(any(note.startswith(f"Of {len(verdicts)} ranks {verdicts.count('worse') or 'none'} got worse") for note in answer["notes"]), "how many", answer["notes"])
+    for rank, (verdict, _, _) in told.items():
+        said = any(note.startswith(f"rank {rank}: ") for note in answer["notes"])
+        m.check(said == (code != 0 and verdict == VERDICTS[code]), "which, by how much", base, new, threshold, rank, answer["notes"])
+    m.check((base, new, threshold) != ("data", "swapped", "0") or code == 1, "a rank that got worse", told)
+_, out, _ = m.run("diff", "--group", "data", "--group", "swapped", "--exit-code", codes=(1,))
+m.check("VERDICT" in out.split("\n")[1], "people read the verdicts", out[:500])
 for refused in (["--group", "data"], ["--group", "data", "--group", "grown", "rank0"], ["--group", "data", "--group", "nobody"],
-                ["--group", "data", "--group", "grown", "--exit-code"]):
+                ["--group", "data", "--group", "grown", "--exit-code", "--device", "cuda:9"]):
     m.run("diff", *refused, codes=(2,))
 for options in ([], ["--format", "markdown"], ["--per-step"], ["--columns", "site,at_peak_delta_b"], ["--format", "csv", "--columns", "at_peak_delta_b"], ["--limit", "1"]):
     m.run("diff", "--group", "data", "--group", "grown", *options)

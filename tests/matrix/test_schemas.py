@@ -38,7 +38,7 @@ OF_MORE = [
       for options in ([], ["--exit-code"], ["--per-step"], ["--limit", "1"])),
     ["diff", "trace", "larger", "leaky"], ["leaks", "go", "go2"], ["leaks", "trace", "larger", "leaky", "--all"], ["leaks", "loading", "log"],
     ["ranks", "ranks"], ["ranks", "ranks", "--by", "cluster"], ["ranks", "ranks", "--per", "step"], ["ranks", "ranks", "--limit", "1"], ["oom", "ranks"],
-    ["peak", "--group", "ranks"], ["diff", "--group", "ranks", "--group", "ranks"], ["timeline", "--group", "ranks"], ["trend", "ranks"], ["trend", "ranks", "--limit", "1"], ["runs"], ["runs", "--cache"], ["query", "--list"], ["query", "SELECT * FROM v_device"],
+    ["peak", "--group", "ranks"], ["diff", "--group", "ranks", "--group", "ranks"], ["diff", "--group", "ranks", "--group", "ranks", "--exit-code"], ["timeline", "--group", "ranks"], ["trend", "ranks"], ["trend", "ranks", "--limit", "1"], ["runs"], ["runs", "--cache"], ["query", "--list"], ["query", "SELECT * FROM v_device"],
     ["query", "SELECT * FROM v_device", "--limit", "1"], ["advise", "trace:16", "larger:32", "--batch", "64"], ["advise", "plain", "--verify", "changed"],
     ["advise", "plain", "--verify", "snap"], ["check", "larger", "--baseline", "trace", "--max-peak-growth", "1%"],
 ]
