@@ -181,12 +181,7 @@ static bool is_trace(const char *path)
 {
     struct mt_err ignored = MT_ERR_INIT;
     struct mt_stream *in = NULL;
-    const struct mt_reader *format;
-    const char *head;
-    size_t n;
-    bool yes = mt_stream_open(path, &in, &ignored) == MT_OK &&
-               mt_reader_of(in, &format, &ignored) == MT_OK &&
-               mt_stream_peek(in, 1, &head, &n, &ignored) == MT_OK && format->probe(head, n) >= 90;
+    bool yes = mt_stream_open(path, &in, &ignored) == MT_OK && mt_reader_is_likely(in);
     mt_stream_close(in);
     return yes;
 }

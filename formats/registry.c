@@ -62,15 +62,37 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
     return MT_EINPUT;
 }
 
+/* Nothing is consumed. */
+static enum mt_status look_at_head(struct mt_stream *in, const char **head, size_t *n,
+                                   struct mt_err *err)
+{
+    enum mt_status st = mt_stream_peek(in, MT_PROBE_BYTES, head, n, err);
+    if (st == MT_EINPUT && *n) { /* damaged behind these bytes: the reader will meet it */
+        *err = (struct mt_err)MT_ERR_INIT;
+        st = MT_OK;
+    }
+    return st;
+}
+
+bool mt_reader_is_likely(struct mt_stream *in)
+{
+    enum { LIKELY = 90 };
+    struct mt_err ignored = MT_ERR_INIT;
+    const char *head;
+    size_t n;
+    bool likely = false;
+    if (look_at_head(in, &head, &n, &ignored) != MT_OK)
+        return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(formats) && !likely; i++)
+        likely = formats[i]->probe(head, n) >= LIKELY;
+    return likely;
+}
+
 enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err)
 {
     const char *head;
     size_t n;
-    enum mt_status st = mt_stream_peek(in, MT_PROBE_BYTES, &head, &n, err);
-    if (st == MT_EINPUT && n) /* damaged behind these bytes: the reader will meet it */
-        *err = (struct mt_err)MT_ERR_INIT;
-    else
-        MT_TRY(st);
+    MT_TRY(look_at_head(in, &head, &n, err));
     int best = 0;
     *out = NULL;
     const struct mt_reader *tied = NULL;
