@@ -8,7 +8,7 @@ holds no expectations but what must be true of any answer. A test program is a `
     m.check(total == device["net_b"], run, "table --by name", "self sums", total)
     m.finish()
 
-The last line counts checks: "N passed, N failed".
+The last line counts checks: "N passed, N failed", and what was skipped.
 """
 
 import json
@@ -33,7 +33,7 @@ class Matrix:
     def __init__(self):
         self.memtool = os.environ["MEMTOOL"]
         self.db = os.path.abspath("matrix.memtool.db")
-        self.passed = self.failed = self.commands = 0
+        self.passed = self.failed = self.skipped = self.commands = 0
         self.offered = self.taken = 0  # inputs, and those that were imported
         self.known = {}  # answers as JSON, by command line
         self.shown = {}  # how many failures were shown, by their first two words
@@ -48,6 +48,11 @@ class Matrix:
         if self.shown[kind] <= SHOWN_OF_A_KIND and len(self.shown) <= SHOWN_FAILURES:
             print("FAIL", *what)
         return False
+
+    def skip(self, why):
+        """What cannot be checked on this machine."""
+        self.skipped += 1
+        print("skip:", why)
 
     def run(self, *args, codes=(0, 3)):
         """Runs memtool; returns (exit code, stdout, stderr), after a look at what no command may do."""
@@ -103,7 +108,7 @@ class Matrix:
         self.check(self.passed >= at_least, f"only {self.passed} checks, fewer than {at_least}")
         self.check(2 * self.taken >= self.offered, f"only {self.taken} of {self.offered} inputs were imported")
         print(f"{self.commands} commands; {self.failed} failed in all, a few of each kind are shown")
-        print(f"{self.passed} passed, {self.failed} failed")
+        print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""))
         sys.exit(self.failed > 0)
 
 

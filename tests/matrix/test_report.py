@@ -21,6 +21,8 @@ ELSEWHERE = re.compile(r"\burl\((?!#hatch)|@import|\bfetch\(|XMLHttpRequest|http
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 LARGEST = 1000 * 1000
 m = mt.Matrix()
+PAGES = []  # all that were made
+BROWSER = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
 os.makedirs("made", exist_ok=True)
 
 
@@ -126,6 +128,7 @@ def page_of(*refs):
         m.check("memtool: " in err, refs, "a page or an error", err)
         return None
     page = Page(out)
+    PAGES.append(out)
     m.check(not page.wrong, refs, "well-formed", page.wrong[:3])
     m.check(not page.empty_columns(), refs, "columns that say nothing", page.empty_columns())
     m.check(len(out.encode()) < LARGEST, refs, "small", len(out))
@@ -437,13 +440,38 @@ def many_paths():
         m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
 
 
+PARSE = """
+import html5lib, sys
+for path in sys.argv[1:]:
+    parser = html5lib.HTMLParser()
+    with open(path, encoding="utf-8") as file:
+        parser.parse(file.read())
+    for (line, column), what, more in parser.errors:
+        print(path, line, column, what, more)
+"""
+
+
+def check_html(at_most=24):
+    """Pages of all kinds are HTML as its standard has it, says a parser that follows that."""
+    python = next((p for p in ("python3", "/usr/bin/python3") if subprocess.run([p, "-c", "import html5lib"], capture_output=True).returncode == 0), None)
+    if not python:
+        m.skip("Python's html5lib is not installed")
+        return
+    paths = []
+    for page in PAGES[:: len(PAGES) // at_most + 1]:
+        paths.append(f"page{len(paths)}.html")
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write(page)
+    done = subprocess.run([python, "-c", PARSE, *paths], capture_output=True, text=True)
+    m.check(done.returncode == 0 and not done.stdout, "valid HTML", len(paths), done.stdout[:600], done.stderr[-600:])
+
+
 def in_browser(page):
     """The document that a browser makes of an address, and what it complained of; None where there is no browser that runs."""
-    browser = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(p)), None)
-    if not browser:
+    if not BROWSER:
         return None
     try:
-        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
+        done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
                                "--dump-dom", page], capture_output=True, text=True, timeout=120)
     except subprocess.TimeoutExpired:
         return None  # a machine without what browsers need
@@ -498,6 +526,9 @@ def main():
     check_processes()
     many_paths()
     check_groups()
+    check_html()
+    if not BROWSER:
+        m.skip("there is no chromium")
     early = []
     for name in ("heap_heaptrack_zst", "heap_mtrace_2k_log_zst", "python_memray_1_20_bin"):
         inside, before = check_held(name)
