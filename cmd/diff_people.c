@@ -138,6 +138,17 @@ static const char *leak_remark(struct mt_report *r, const struct mt_diff_row *ro
     return a == 0 ? "new leak" : b == 0 ? "fixed" : a == b ? "as before" : "changed";
 }
 
+/* What a side's run is called in a row: its name without the folders that both names begin with. */
+static const char *row_name(const struct mt_diff *d, int side)
+{
+    const char *name = d->side[side].run.name, *other = d->side[!side].run.name;
+    size_t from = 0;
+    for (size_t i = 0; name[i] && name[i] == other[i]; i++)
+        if (name[i] == '/' && name[i + 1] && other[i + 1])
+            from = i + 1;
+    return name + from;
+}
+
 /* Why a figure of one side is not known. */
 static const char *remark_unknown(const struct mt_diff *d, struct mt_report *r, int side,
                                   enum mt_diff_section section)
@@ -147,12 +158,12 @@ static const char *remark_unknown(const struct mt_diff *d, struct mt_report *r, 
                      : section == MT_SECTION_END ? MT_LARGE_AT_END
                                                  : 0;
     if (s->device.knows & large)
-        return mt_report_textf(r, "not listed in %s", s->run.name);
+        return mt_report_textf(r, "not listed in %s", row_name(d, side));
     if (other->device.knows & large)
-        return mt_report_textf(r, "what %s does not list", other->run.name);
+        return mt_report_textf(r, "what %s does not list", row_name(d, !side));
     return section == MT_SECTION_PEAK && mt_diff_peak_sites_known(s)
-               ? mt_report_textf(r, "all of %s's peak", other->run.name)
-               : mt_report_textf(r, "unknown for %s", s->run.name);
+               ? mt_report_textf(r, "all of %s's peak", row_name(d, !side))
+               : mt_report_textf(r, "unknown for %s", row_name(d, side));
 }
 
 static const char *remark(const struct mt_diff *d, struct mt_report *r,
@@ -181,7 +192,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
         return "more calls, lower peak (recomputed in backward)";
     if (in_base && in_new)
         return "";
-    const char *only = d->side[in_base ? 0 : 1].run.name;
+    const char *only = row_name(d, in_base ? 0 : 1);
     if (section == MT_SECTION_END)
         return mt_report_textf(r, "alive only in %s", only);
     return mt_report_textf(r, "only in %s%s", only, section == MT_SECTION_PEAK ? "'s peak" : "");
