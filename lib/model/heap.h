@@ -137,9 +137,9 @@ void mt_heap_extra(struct mt_heap *h, uint32_t node, const char *figure, int64_t
 void mt_heap_knows_extra(struct mt_heap *h, const char *figure);
 /* The device does not, whatever some paths have: call it when all is given, before the close. */
 void mt_heap_lacks_extra(struct mt_heap *h, const char *figure);
-/* With rec->split_sizes, events are of paths that begin with the size, a power of two: "64-127 B".
- * Who keeps the node of a block that it frees in part, or whose figures it gives later, asks for
- * the one of its size at once. Else it is the node itself. */
+/* With rec->split_sizes, events are of paths that begin with the size, a power of two: "64-127 B",
+ * "4-8 KiB". Who keeps the node of a block that it frees in part, or whose figures it gives later,
+ * asks for the one of its size at once. Else it is the node itself. */
 uint32_t mt_heap_sized(struct mt_heap *h, uint32_t node, int64_t bytes);
 /* When all is closed: paths go that have no figures, in themselves or below them. */
 void mt_heap_drop_bare_paths(struct mt_recording *rec);

@@ -11,15 +11,26 @@ static unsigned class_of(int64_t bytes)
     return bytes > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)bytes) : 0;
 }
 
+/* "64-127 B", "4-8 KiB", "512 KiB-1 MiB": from 1 KiB on the larger one belongs to the next. */
+static void class_name(unsigned class, char *name, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    const unsigned power = class ? class - 1 : 0, unit = power / 10;
+    const unsigned least = 1u << power % 10;
+    if (class < 2)
+        snprintf(name, size, "%u B", class);
+    else if (unit == 0)
+        snprintf(name, size, "%u-%u B", least, 2 * least - 1);
+    else if (power % 10 == 9)
+        snprintf(name, size, "512 %s-1 %s", units[unit], units[unit + 1]);
+    else
+        snprintf(name, size, "%u-%u %s", least, 2 * least, units[unit]);
+}
+
 static uint32_t new_root(struct mt_recording *r, unsigned class)
 {
     char name[48];
-    const uint64_t least = class ? UINT64_C(1) << (class - 1) : 0;
-    if (class < 2)
-        snprintf(name, sizeof name, "%u B", class);
-    else
-        snprintf(name, sizeof name, "%llu-%llu B", (unsigned long long)least,
-                 (unsigned long long)(2 * least - 1));
+    class_name(class, name, sizeof name);
     uint32_t frame = (uint32_t)r->frames.n, node = (uint32_t)r->nodes.n;
     *mt_vec_push(&r->frames) =
         (struct mt_frame){.name = mt_strtab_add(&r->strings, name, strlen(name)),

@@ -34,7 +34,7 @@ def figures(row):
 
 def path_of(name):
     """What a thread allocates outside of all functions is its own."""
-    return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\d+(-\d+)? B|\[no (object|file)\]", name) else name
+    return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\d[\d-]*( [KMGTPE]iB-\d+)? ([KMGTPE]i)?B|\[no (object|file)\]", name) else name
 
 
 def same_in_all(name, key):
@@ -233,7 +233,11 @@ def one_label():
 
 def size_class(size):
     least = 1 << size.bit_length() >> 1
-    return f"{size} B" if size < 2 else f"{least}-{2 * least - 1} B"
+    if size < 1024:
+        return f"{size} B" if size < 2 else f"{least}-{2 * least - 1} B"
+    unit, units = (least.bit_length() - 1) // 10, ("B", "KiB", "MiB", "GiB")
+    least >>= 10 * unit
+    return f"512 {units[unit]}-1 {units[unit + 1]}" if least == 512 else f"{least}-{2 * least} {units[unit]}"
 
 
 def histogram(path):
