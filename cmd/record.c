@@ -334,8 +334,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"name", 0, MT_OPT_STRING, &name, "NAME", "name of the run (default: the program's)"},
-    {"interval", 0, MT_OPT_STRING, &interval_asked, "TIME",
-     "time between two samples, as in 20ms or 1s (default: 10ms); up to four times as many where "
+    {"interval", 0, MT_OPT_STRING, &interval_asked, "DURATION",
+     "between two samples, as in 20ms or 1s (default: 10ms); up to four times as many where "
      "nothing "
      "changes, more where looking costs more than 1 % of a core"},
     {"pid", 0, MT_OPT_INT, &attach.pid, "PID",
