@@ -22,7 +22,7 @@ static struct mt_rows rows = MT_ROWS(10);
 
 /* What is compared: blocks by where they were allocated, ops by their name; --by is for both. */
 struct comparison {
-    const char *device; /* that is compared; NULL: the one of BASE with most bytes allocated */
+    const char *devices[2]; /* that are compared; NULL: the one of BASE with most bytes allocated */
     struct mt_view view[2];
     struct mt_diff live, op;
     int other_n;   /* further devices of the run that has more of them */
@@ -88,6 +88,9 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
     if (!mt_formats_alike(a->run.format, b->run.format))
         mt_note_recorders(r, &a->run, &b->run);
+    if (strcmp(a->device.name, b->device.name) != 0 && !mt_diff_of_processes(d))
+        mt_report_note(r, "Compared is %s on %s with %s on %s.", a->run.name, a->device.name,
+                       b->run.name, b->device.name);
     if (mt_run_same(&a->run, &b->run))
         mt_report_note(r, "Both are the same %s.",
                        strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
@@ -291,7 +294,8 @@ static enum mt_status open_sides(const char *const refs[2], struct comparison *c
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
         struct mt_view *view = &c->view[s];
-        MT_TRY(open_side(view, refs[s], c->device, s ? c->view[0].device.name : NULL, from, err));
+        MT_TRY(
+            open_side(view, refs[s], c->devices[s], s ? c->view[0].device.name : NULL, from, err));
         c->other_n = view->other_n > c->other_n ? view->other_n : c->other_n;
         to->db = from->db;
         to->run = from->run;
@@ -332,7 +336,8 @@ static enum mt_status judge_pair(void *closure, const struct mt_diff_pair_of_ran
 {
     const char *const refs[] = {pair->side[0]->name, pair->side[1]->name};
     struct comparison c = *(const struct comparison *)closure;
-    c.device = pair->side[0]->device->name;
+    for (int s = 0; s < 2; s++)
+        c.devices[s] = pair->side[s]->device->name;
     enum mt_status st = open_sides(refs, &c, err);
     for (int s = 0; s < 2 && st == MT_OK; s++)
         st = mt_diff_load(&c.live, s, MT_DIFF_LIVES, warmup, err);
@@ -373,9 +378,9 @@ static bool shows_end(const struct comparison *c)
 
 /* With --group: the runs compared in detail are those of the rank whose peak grew most. */
 static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args,
-                                  const char **device, struct mt_err *err)
+                                  const char *devices[2], struct mt_err *err)
 {
-    *device = device_name;
+    devices[0] = devices[1] = device_name;
     if (!groups.n)
         return MT_OK;
     if (groups.n != 2 || args->n) {
@@ -385,7 +390,7 @@ static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args
     }
     MT_TRY(mt_diff_groups_load(g, &groups, device_name, exit_code_wanted, err));
     *args = (struct mt_args){.v = g->runs, .n = 2};
-    *device = g->device;
+    memcpy(devices, g->devices, sizeof g->devices);
     return MT_OK;
 }
 
@@ -414,7 +419,7 @@ static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt
     struct mt_diff_wanted w = {0};
     struct mt_diff_reports reports = {0};
     enum mt_status st = MT_OK;
-    MT_TRY_OUT(choose_rank(&of_groups, args, &c.device, err));
+    MT_TRY_OUT(choose_rank(&of_groups, args, c.devices, err));
     MT_TRY_OUT(check_options(args, &c, &w, err));
     MT_TRY_OUT(trend(args, &c, &w, err));
     chosen = c;

@@ -60,8 +60,8 @@ struct mt_diff_groups {
     MT_VEC(struct mt_diff_pair_of_ranks) pairs; /* what grew most first */
     struct mt_report report;                    /* a row for each of them */
     int64_t rank;                               /* whose peak grew most: */
-    const char *runs[2], *device;
-    size_t rank_n; /* that both have */
+    const char *runs[2], *devices[2];           /* another one where the rank moved */
+    size_t rank_n;                              /* that both have */
     bool judged;
 };
 

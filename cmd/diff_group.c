@@ -97,9 +97,10 @@ static enum mt_status choose(struct mt_diff_groups *g, struct mt_err *err)
     }
     g->rank = first->side[0]->place.rank;
     g->rank_n = g->pairs.n;
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2; s++) {
         g->runs[s] = first->side[s]->name;
-    g->device = first->side[0]->device->name;
+        g->devices[s] = first->side[s]->device->name;
+    }
     return MT_OK;
 }
 

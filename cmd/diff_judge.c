@@ -67,12 +67,13 @@ static enum mt_diff_answer tell(const struct mt_diff_verdict *v, const struct mt
     return mt_diff_worst(v->peak, v->growth);
 }
 
-/* Why NEW has no such device, nobody knows. */
+/* Why NEW has no such device, nobody knows; or it is the one that is compared. */
 static enum mt_diff_answer tell_missing(const struct mt_diff *d, const char *device,
                                         struct mt_report *r)
 {
-    mt_report_note(r, "Run '%s' has no device %s: cannot tell whether that got worse.",
-                   d->side[1].run.name, device);
+    bool compared = strcmp(device, d->side[1].device.name) == 0;
+    mt_report_note(r, "Run '%s' has no %sdevice %s: cannot tell whether that got worse.",
+                   d->side[1].run.name, compared ? "further " : "", device);
     return MT_DIFF_OPEN;
 }
 

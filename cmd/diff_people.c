@@ -63,6 +63,13 @@ static const char *figure_text(struct mt_report *r, const struct mt_figures at[2
                                  : NULL;
 }
 
+/* A rank may have moved to another device; processes are others in every run. */
+static const char *devices_text(const struct mt_diff *d, struct mt_report *r)
+{
+    const char *a = d->side[0].device.shown, *b = d->side[1].device.shown;
+    return strcmp(a, b) == 0 || mt_diff_of_processes(d) ? a : mt_report_textf(r, "%s -> %s", a, b);
+}
+
 void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,
                           struct mt_diff_reports *out)
 {
@@ -74,7 +81,7 @@ void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *
     const char *peak = figure_text(r, at, MT_FIG_AT_PEAK_B, levels);
     char a[MT_HUMAN_LONG], b[MT_HUMAN_LONG];
     r->title = mt_asprintf("%s -> %s · %s · peak %s%s", d->side[0].run.name, d->side[1].run.name,
-                           d->side[0].device.shown, mt_diff_of_processes(d) ? "rss " : "",
+                           devices_text(d, r), mt_diff_of_processes(d) ? "rss " : "",
                            peak ? peak : "unknown");
     struct mt_buf line = {0};
     mt_category_line_of_two(&line, w->parts);

@@ -224,7 +224,8 @@ enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_thres
 
 /* ---- devices that are not compared ---- */
 
-/* A side of the device of that name; a run that has none such holds nothing there. */
+/* A side of the device of that name; a run that has none such, or whose device of that name is
+ * compared with another one, holds nothing there. */
 static enum mt_status load_side(const struct mt_diff *compared, int side, const char *device,
                                 int64_t warmup, struct mt_diff *d, struct mt_err *err)
 {
@@ -241,7 +242,7 @@ static enum mt_status load_side(const struct mt_diff *compared, int side, const 
     const struct mt_narrow narrow = mt_narrow_of(&from->device);
     enum mt_status st = mt_run_devices(s->db, &s->run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
-        if (strcmp(all[i].name, device) == 0) {
+        if (strcmp(all[i].name, device) == 0 && strcmp(device, from->device.name) != 0) {
             s->device = all[i];
             st = mt_narrow_device(s->db, &s->run, &narrow, &s->device, err);
             if (st == MT_OK)
@@ -278,17 +279,17 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
     struct mt_strtab names;
     enum mt_status st = MT_OK;
     mt_strtab_init(&names);
-    mt_strtab_add(&names, compared->side[0].device.name, strlen(compared->side[0].device.name));
     for (int s = 0; s < 2 && st == MT_OK; s++) {
         struct mt_run_device *all = NULL;
         size_t n = 0;
         st = mt_run_devices(compared->side[s].db, &compared->side[s].run, &all, &n, err);
         for (size_t i = 0; i < n; i++)
-            if (strcmp(all[i].name, MT_PROCESSES_NAME) != 0)
+            if (strcmp(all[i].name, MT_PROCESSES_NAME) != 0 &&
+                strcmp(all[i].name, compared->side[s].device.name) != 0)
                 mt_strtab_add(&names, all[i].name, strlen(all[i].name));
         free(all);
     }
-    for (uint32_t i = 1; i < names.n && st == MT_OK; i++)
+    for (uint32_t i = 0; i < names.n && st == MT_OK; i++)
         if (mt_process_is_child(mt_strtab_get(&names, i)))
             out->child_n++;
         else

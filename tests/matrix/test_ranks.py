@@ -171,6 +171,38 @@ for base, new, threshold in (("data", "swapped", "0"), ("data", "swapped", "2MiB
     m.check((base, new, threshold) != ("data", "swapped", "0") or code == 1, "a rank that got worse", told)
 _, out, _ = m.run("diff", "--group", "data", "--group", "swapped", "--exit-code", codes=(1,))
 m.check("VERDICT" in out.split("\n")[1], "people read the verdicts", out[:500])
+# A rank that moved to another device is compared on the one it has now, though it holds a little on the old one, too.
+DEVICES = {"there": {0: {0: 1000, 1: 10}, 1: {1: 2000, 0: 50}}, "moved": {0: {0: 1000, 1: 10}, 1: {0: 9000, 1: 40}}, "left": {0: {0: 1000, 1: 10}, 1: {2: 1900}}}
+for group, ranks in DEVICES.items():
+    os.makedirs(group)
+    for rank, devices in ranks.items():
+        with open(f"{group}/{group}_rank{rank}.json", "w") as file:
+            json.dump({"traceEvents": [event for i, (device, size) in enumerate(devices.items()) for event in (
+                {"ph": "X", "cat": "cpu_op", "name": f"op{i}", "pid": 1, "tid": 1, "ts": 100.5 + 20 * i, "dur": 9},
+                {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 102.5 + 20 * i,
+                 "args": {"Bytes": size, "Addr": (rank * 8 + i + 1) << 32, "Device Type": 1, "Device Id": device}})]}, file)
+    m.run("import", group, "--group", group)
+for new, options, code in (("moved", (), 1), ("moved", ("--device", "cuda"), 1), ("left", (), 3), ("left", ("--device", "cuda"), 0), ("there", (), 0)):
+    told, out, _ = m.run("diff", "--group", "there", "--group", new, *options, "--exit-code", "--format", "json", codes=(0, 1, 3))
+    answer = json.loads(out)
+    m.check(told == code, "verdict of a rank that moved", new, options, told, answer["notes"])
+    first = [row for row in answer["rows"] if row["section"] == "rank"][0]
+    m.check(all(first[key] == answer["totals"][key] for key in ("base_peak_b", "new_peak_b", "peak_delta_b")), "the rank's and what is told of it", new, answer["totals"])
+    m.check(mt.total([row for row in answer["rows"] if row["section"] == "peak"], "at_peak_delta_b") in (first["peak_delta_b"], None), "its sites", new)
+    m.check(new != "moved" or f"Compared is there_rank1 on cuda:1 with moved_rank1 on cuda:0." in answer["notes"], "which devices", answer["notes"])
+
+# Files whose names begin alike for longer than names are kept.
+LONG = os.path.join("n" * 120, "m" * 140)
+for rank, size in ((0, 1000), (1, 5000), (2, 1200)):
+    os.makedirs(f"{LONG}/rank{rank}")
+    with open(f"{LONG}/rank{rank}/dump.json", "w") as file:
+        json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": f"op{rank}", "pid": 1, "tid": 1, "ts": 100.5, "dur": 9},
+                                   {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 102.5,
+                                    "args": {"Bytes": size, "Addr": 1 << 32, "Device Type": 0, "Device Id": -1}}]}, file)
+for options in ((), ("--sort", "site")):
+    rows = [row for row in m.json("ranks", *(f"{LONG}/rank{rank}/dump.json" for rank in (0, 1, 2)), *options)["rows"] if row["section"] == "rank"]
+    m.check({row["rank"]: row["site"] for row in rows} == {0: "op0", 1: "op1", 2: "op2"}, "details of the right rank", rows)
+
 for refused in (["--group", "data"], ["--group", "data", "--group", "grown", "rank0"], ["--group", "data", "--group", "nobody"],
                 ["--group", "data", "--group", "grown", "--exit-code", "--device", "cuda:9"]):
     m.run("diff", *refused, codes=(2,))
