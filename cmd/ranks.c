@@ -127,7 +127,7 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
     if (!mt_people_read())
         row->cells[at++] = mt_cell_text("rank");
     row->cells[at++] = known_cell(rank->place.rank);
-    row->cells[at++] = mt_cell_text(mt_report_text(r, rank->name));
+    row->cells[at++] = mt_cell_text(rank->name);
     row->cells[at++] = known_cell(rank->place.stage);
     row->cells[at++] = mt_cell_text(d ? mt_report_text(r, d->name) : NULL);
     row->cells[at++] = known_cell(rank->figure_b);
@@ -245,7 +245,7 @@ static enum mt_status add_all_details(const struct mt_ranks *ranks, struct mt_re
     const int run = mt_report_find_column(r, "run");
     for (size_t i = 0; i < r->rows.n; i++)
         for (size_t k = 0; k < ranks->all.n; k++)
-            if (strcmp(ranks->all.v[k].name, r->rows.v[i].cells[run].s) == 0)
+            if (ranks->all.v[k].name == r->rows.v[i].cells[run].s) /* others may be called that */
                 MT_TRY(add_details(ranks, &ranks->all.v[k], r, &r->rows.v[i], err));
     return MT_OK;
 }
