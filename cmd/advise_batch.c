@@ -48,9 +48,11 @@ bool mt_advise_has_sizes(const struct mt_args *args)
     return false;
 }
 
+/* The device is that of the first run. */
 static enum mt_status open_one(struct batches *b, const char *arg, struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, b->asked->device,
+    const char *device = b->n ? b->all[0].view.device.name : b->asked->device;
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device,
                                           MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS, NULL};
     struct recorded *one = &b->all[b->n];
     size_t name_n = 0;

@@ -272,7 +272,7 @@ for before, after in (("gpt_adamw", "cut"), ("cut", "gpt_ckpt"), ("cut", "cut"))
         m.check(why == "run 'cut' was read from a file that ends early.", before, after, only, why)
         m.check(not answer["rows"] and answer["notes"], before, after, only, "notes of the runs", answer)
 # a device that is not the one with most memory, in both
-for name in ("gpt_adamw", "gpt_ckpt"):
+for name in ("gpt_adamw", "gpt_ckpt", "cnn_sgd"):
     trace = json.loads(subprocess.run(["zstd", "-dc", files[name]], capture_output=True, check=True).stdout)
     at = next(e for e in trace["traceEvents"] if e.get("name") == "[memory]")
     end = max(e["ts"] + e.get("dur", 0) for e in trace["traceEvents"] if "ts" in e)
@@ -290,6 +290,10 @@ for runs, n, peak, off, method in BATCHES:
     rows = m.rows("advise", *runs, "--batch", str(n))
     m.check(rows and rows[-1]["batch_n"] == n and rows[-1]["method"] == method, runs, n, rows)
     m.check(rows and abs(rows[-1]["new_peak_b"] - peak) <= peak * off / 100, runs, n, "is", rows and rows[-1]["new_peak_b"], "not", peak)
+told = m.rows("advise", "cnn_b8:8", "cnn_sgd_both:16", "--batch", "32")
+m.check(told and abs(told[-1]["new_peak_b"] - 68936008) < 1000, "the device is that of the first run", told)
+_, _, err = m.run("advise", "cnn_sgd_both:16", "cnn_b8:8", "--batch", "32", codes=(2,))
+m.check("has no device 'cuda:0'" in err, "which the others must have", err)
 for run, real in (("mlp_list_b64:64", 541448), ("mlp_amp_b8:8", 361224)):
     told = m.json("advise", run, "--batch", "128")
     m.check(any("is up to that, and" in note for note in told["notes"]), run, "says what it does not know", told["notes"])
