@@ -1,5 +1,6 @@
 /* memtool oom: an allocation that failed on one page, or those of several dumps side by side. */
 #include "cmd/oom.h"
+#include "cmd/cache.h"
 #include "cmd/common.h"
 #include "lib/analysis/oom_advice.h"
 #include "lib/base/human.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *device_name, *capacity_text;
 static int64_t capacity_b = MT_UNKNOWN; /* capacity_text */
@@ -29,7 +29,7 @@ struct page {
     bool has_segments;
     struct mt_report parts[3]; /* facts, who held what, what would help; programs: all in one */
     size_t part_n;
-    char *run; /* its name for a shell */
+    char *run; /* its name for a shell, and the device where it is not the usual one */
 };
 
 static struct mt_report *part(struct page *p, size_t i)
@@ -295,18 +295,24 @@ static void add_columns(struct page *p)
     p->parts[2].columns.v[2].whole = true;
 }
 
-/* Only PyTorch records what it was refused, and only in a history. */
-static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
+bool mt_oom_is_recorded(const struct mt_run *run)
 {
     bool pytorch = run->kind == MT_RUN_TRACE || run->kind == MT_RUN_SNAPSHOT;
-    if (!pytorch)
-        mt_report_cannot_tell(
-            r, mt_report_textf(r, "Run '%s' does not record failed allocations.", run->name),
-            "`memtool peak` shows what held memory when it was highest.");
-    else if (mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY))
+    return pytorch && !mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY);
+}
+
+static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
+{
+    if (mt_oom_is_recorded(run))
+        return;
+    if (mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY))
         mt_report_cannot_tell(
             r, mt_report_textf(r, "Run '%s' has no history, only what was alive.", run->name),
             "Call torch.cuda.memory._record_memory_history() before the run.");
+    else
+        mt_report_cannot_tell(
+            r, mt_report_textf(r, "Run '%s' does not record failed allocations.", run->name),
+            "`memtool peak` shows what held memory when it was highest.");
 }
 
 /* That nothing failed is an answer, of a recording in which it would be. */
@@ -319,8 +325,10 @@ static enum mt_status show_none(struct page *p, struct mt_err *err)
     mt_report_columns(r, "section what bytes_b share_pct count_n site fits why");
     say_unrecorded(&p->v.run, r);
     r->title = r->cannot_tell.why ? mt_strdup(p->v.run.name)
-                                  : mt_asprintf("%s · no allocation failed while this was recorded",
-                                                p->v.run.name);
+                                  : mt_asprintf("%s · no allocation failed%s%s while this was "
+                                                "recorded",
+                                                p->v.run.name, device_name ? " on " : "",
+                                                device_name ? p->v.device.name : "");
     r->empty = "memtool peak and memtool fragmentation show how near it came";
     return mt_show(r, err);
 }
@@ -328,8 +336,11 @@ static enum mt_status show_none(struct page *p, struct mt_err *err)
 static enum mt_status show_page(struct page *p, struct mt_err *err)
 {
     const struct mt_report *shown[3] = {&p->parts[0], &p->parts[1], &p->parts[2]};
+    const int64_t usual = p->v.device.id;
+    bool failed;
     if (!p->v.has_device)
         return mt_fail_no_memory(&p->v.run, "", err);
+    MT_TRY(mt_oom_device(p->v.db, &p->v.run, device_name, &p->v.device, &failed, err));
     MT_TRY(mt_ooms_load(p->v.db, &p->v.run, &p->v.device, &p->ooms, err));
     if (!p->ooms.all.n)
         return show_none(p, err);
@@ -339,6 +350,8 @@ static enum mt_status show_page(struct page *p, struct mt_err *err)
         MT_TRY(mt_segments_load(p->v.db, &p->v.run, &p->v.device, p->oom->at, &p->s, err));
     struct mt_buf name = {0};
     mt_shell_word(&name, p->v.run.name);
+    if (device_name || p->v.device.id != usual)
+        mt_buf_addf(&name, " --device %s", p->v.device.name);
     p->run = name.s;
     add_columns(p);
     add_facts(p);
@@ -374,7 +387,7 @@ static enum mt_status is_group(const char *ref, bool *group, struct mt_err *err)
     struct mt_run run;
     struct mt_err ignored = MT_ERR_INIT;
     *group = false;
-    if (!ref || access(ref, F_OK) == 0)
+    if (!ref || mt_cache_is_file(ref)) /* a folder may be called as the group that it became */
         return MT_OK;
     enum mt_status st = mt_open_for_reading(&db, err);
     if (st == MT_OK && mt_run_find(db, ref, &run, &ignored) != MT_OK)
@@ -408,7 +421,7 @@ static const struct mt_opt opts[] = {
     {"capacity", 0, MT_OPT_STRING, &capacity_text, "SIZE",
      "total capacity of the GPU, as the error message names it: tells what others hold there"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
-     "cuda:0, ... (default: the one with most bytes allocated)"},
+     "cuda:0, ... (default: the one where an allocation failed last)"},
     {0},
 };
 

@@ -10,6 +10,10 @@
 /* The site that asked for a failed allocation, a text of the report; NULL: unknown. */
 const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt_oom *oom);
 
+/* Whether a run says which allocations failed: only PyTorch records what it was refused, and only
+ * in a history. */
+bool mt_oom_is_recorded(const struct mt_run *run);
+
 /* The last failed allocation of each run of a group or of those named: a row each, the earliest
  * first. Errors: those of mt_ranks_load. */
 enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, struct mt_err *err);

@@ -12,10 +12,10 @@
 #define A_CLOCK_NS ((int64_t)100000000000000000) /* 1973: no counter since a boot is as large */
 
 struct found {
-    size_t n, none_n;
+    size_t n, unknown_n; /* ranks that ran out of memory; whose recordings would not say so */
     int64_t first_ns, second_ns; /* of the clock; MT_UNKNOWN */
     const struct mt_rank *first;
-    bool unclocked;
+    bool unclocked, elsewhere; /* not on the kind of device that ranks are compared by */
 };
 
 static void remember(struct found *f, const struct mt_rank *rank, int64_t at_ns)
@@ -30,13 +30,13 @@ static void remember(struct found *f, const struct mt_rank *rank, int64_t at_ns)
 }
 
 static enum mt_status add_segments(struct mt_report *r, struct mt_row *row, struct mt_db *db,
-                                   const struct mt_run *run, const struct mt_rank *rank,
+                                   const struct mt_run *run, const struct mt_run_device *device,
                                    const struct mt_oom *oom, struct mt_err *err)
 {
     struct mt_segments s = {0};
-    if (!mt_device_knows(rank->device, MT_KNOWS_SEGMENTS))
+    if (!mt_device_knows(device, MT_KNOWS_SEGMENTS))
         return MT_OK;
-    enum mt_status st = mt_segments_load(db, run, rank->device, oom->at, &s, err);
+    enum mt_status st = mt_segments_load(db, run, device, oom->at, &s, err);
     if (st == MT_OK) {
         mt_report_put(r, row, "in_use_b", mt_cell_int(s.used_b));
         mt_report_put(r, row, "reserved_b", mt_cell_int(s.size_b));
@@ -46,28 +46,30 @@ static enum mt_status add_segments(struct mt_report *r, struct mt_row *row, stru
 }
 
 static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct mt_rank *rank,
-                              struct mt_db *db, const struct mt_run *run, const struct mt_oom *oom,
-                              size_t n, struct mt_err *err)
+                              struct mt_db *db, const struct mt_run *run,
+                              const struct mt_run_device *device, const struct mt_ooms *ooms,
+                              struct mt_err *err)
 {
+    const struct mt_oom *oom = &ooms->all.v[ooms->all.n - 1];
     struct mt_tree tree = {0};
     struct mt_row *row = mt_report_row(r);
     bool clocked = run->start_ns >= A_CLOCK_NS;
     if (rank->place.rank != MT_UNKNOWN)
         mt_report_put(r, row, "rank", mt_cell_int(rank->place.rank));
     mt_report_put(r, row, "run", mt_cell_text(mt_report_text(r, rank->name)));
-    mt_report_put(r, row, "device", mt_cell_text(mt_report_text(r, rank->device->name)));
+    mt_report_put(r, row, "device", mt_cell_text(mt_report_text(r, device->name)));
     mt_report_put(r, row, "at_ns", mt_cell_int(oom->t_ns));
     if (clocked)
         mt_report_put(r, row, "epoch_ns", mt_cell_int(mt_wrap_add(run->start_ns, oom->t_ns)));
     mt_report_put(r, row, "asked_for_b", mt_cell_int(oom->asked_b));
     if (oom->device_free_b != INT64_MIN)
         mt_report_put(r, row, "device_free_b", mt_cell_int(oom->device_free_b));
-    mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
+    mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms->all.n));
     f->n++;
     f->unclocked |= !clocked;
     if (clocked)
         remember(f, rank, mt_wrap_add(run->start_ns, oom->t_ns));
-    MT_TRY(add_segments(r, row, db, run, rank, oom, err));
+    MT_TRY(add_segments(r, row, db, run, device, oom, err));
     enum mt_status st = mt_load_nodes(db, run, &tree, err);
     if (st == MT_OK)
         mt_report_put(r, row, "site", mt_cell_text(mt_oom_asker(r, &tree, oom)));
@@ -75,19 +77,26 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
     return st;
 }
 
+/* asked: the device, or its kind; NULL: any, for what fails may not be where most is allocated. */
 static enum mt_status look_at(const struct mt_ranks *ranks, const struct mt_rank *rank,
-                              struct mt_report *r, struct found *f, struct mt_err *err)
+                              const char *asked, struct mt_report *r, struct found *f,
+                              struct mt_err *err)
 {
     struct mt_db *db = NULL;
     struct mt_run run;
+    struct mt_run_device device;
     struct mt_ooms ooms = {0};
+    bool failed;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_ranks_open(ranks, rank, &db, &run, err));
-    if (rank->device)
-        MT_TRY_OUT(mt_ooms_load(db, &run, rank->device, &ooms, err));
-    f->none_n += !ooms.all.n;
-    if (ooms.all.n)
-        st = add_oom(r, f, rank, db, &run, &ooms.all.v[ooms.all.n - 1], ooms.all.n, err);
+    MT_TRY_OUT(mt_oom_device(db, &run, asked, &device, &failed, err));
+    f->unknown_n += !failed && !mt_oom_is_recorded(&run);
+    if (!failed)
+        goto out;
+    f->elsewhere |= !mt_device_is(device.name, ranks->device, true) &&
+                    !mt_device_is(device.name, ranks->device, false);
+    MT_TRY_OUT(mt_ooms_load(db, &run, &device, &ooms, err));
+    st = add_oom(r, f, rank, db, &run, &device, &ooms, err);
 out:
     mt_ooms_free(&ooms);
     mt_ranks_close(ranks, db);
@@ -124,9 +133,16 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
 {
     char n[MT_HUMAN_LONG], later[MT_HUMAN_MAX];
     const bool in_group = *ranks->group != '\0';
-    r->title = mt_asprintf("%s%s%s · %zu ran out of memory on %s", in_group ? ranks->group : "",
+    r->title = mt_asprintf("%s%s%s · %zu ran out of memory%s%s", in_group ? ranks->group : "",
                            in_group ? " · " : "", mt_human_plural((int64_t)ranks->all.n, "rank", n),
-                           f->n, ranks->device);
+                           f->n, f->elsewhere ? "" : " on ", f->elsewhere ? "" : ranks->device);
+    if (f->unknown_n == ranks->all.n)
+        mt_report_cannot_tell(r, "None of these runs records failed allocations.",
+                              "`memtool ranks` shows which holds most.");
+    else if (f->unknown_n)
+        mt_report_note(r, "%s of these %s failed allocations.",
+                       mt_human_count((int64_t)f->unknown_n, n),
+                       f->unknown_n == 1 ? "does not record" : "do not record");
     r->empty = "no allocation failed while these were recorded";
     if (f->first && f->second_ns != MT_UNKNOWN)
         mt_report_footer(r, "%s ran out first, %s before the next", mt_rank_words(r, f->first),
@@ -150,7 +166,7 @@ enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, s
             "reserved_b oom_n=FAILED site=ASKED_BY");
     r.keep_order = true;
     for (size_t i = 0; i < ranks.all.n && st == MT_OK; i++)
-        st = look_at(&ranks, &ranks.all.v[i], &r, &f, err);
+        st = look_at(&ranks, &ranks.all.v[i], device, &r, &f, err);
     if (st == MT_OK) {
         order_rows(&r, &f);
         describe(&ranks, &f, &r);

@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/wrap.h"
+#include "lib/model/recording.h"
 #include <stdlib.h>
 
 /* Of samples: the last record before and the event, none before the first. */
@@ -45,6 +46,40 @@ void mt_ooms_free(struct mt_ooms *v)
     for (size_t i = 0; i < v->all.n; i++)
         free(v->all.v[i].pool);
     mt_vec_free(&v->all);
+}
+
+/* When an allocation failed last on a device; INT64_MIN: never. */
+static enum mt_status last_failure(struct mt_db *db, const struct mt_run *run,
+                                   const struct mt_run_device *device, int64_t *at_ns,
+                                   struct mt_err *err)
+{
+    struct mt_ooms ooms = {0};
+    enum mt_status st = mt_ooms_load(db, run, device, &ooms, err);
+    *at_ns = ooms.all.n ? ooms.all.v[ooms.all.n - 1].t_ns : INT64_MIN;
+    mt_ooms_free(&ooms);
+    return st;
+}
+
+enum mt_status mt_oom_device(struct mt_db *db, const struct mt_run *run, const char *asked,
+                             struct mt_run_device *out, bool *found, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    int64_t last_ns = INT64_MIN, at_ns;
+    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    *found = false;
+    for (size_t i = 0; i < n && st == MT_OK; i++) {
+        if (!mt_device_is(all[i].name, asked, true) && !mt_device_is(all[i].name, asked, false))
+            continue;
+        st = last_failure(db, run, &all[i], &at_ns, err);
+        if (st != MT_OK || at_ns <= last_ns)
+            continue;
+        last_ns = at_ns;
+        *out = all[i];
+        *found = true;
+    }
+    free(all);
+    return st;
 }
 
 enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,

@@ -26,6 +26,11 @@ enum mt_status mt_ooms_load(struct mt_db *db, const struct mt_run *run,
                             struct mt_err *err);
 void mt_ooms_free(struct mt_ooms *v);
 
+/* Of the devices of a run that are asked for (mt_device_is) the one where an allocation failed
+ * last; *found false, *out untouched: on none. Errors: MT_EDB. */
+enum mt_status mt_oom_device(struct mt_db *db, const struct mt_run *run, const char *asked,
+                             struct mt_run_device *out, bool *found, struct mt_err *err);
+
 /* When the allocator held the most from the driver for the first time; *known false: nothing says,
  * as where there is no history. Errors: MT_EDB. */
 enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,

@@ -83,6 +83,31 @@ for row in rows:
     facts = {r["what"]: r["bytes_b"] for r in one["rows"] if r["section"] == "memory"}
     m.check(row["asked_for_b"] == facts["asked_for"] and row["reserved_b"] == facts.get("reserved") and row["site"] == one["totals"]["site"], "a row is its page", row)
     m.check(row["after_first_ns"] == row["epoch_ns"] - times[0], "after the first", row)
+# What fails need not be where most is allocated; and where failures are not recorded, nobody knows.
+FRAME = [{"name": "f", "filename": "t.py", "line": 3}]
+os.mkdir("failing")
+for rank, fails in ((0, 1), (1, 0), (2, 1), (3, None)):
+    traces = []
+    for device, size in ((0, 10 << 20), (1, 2 << 20)):
+        events = [{"action": "segment_alloc", "addr": (device + 1) << 40, "size": 20 << 20}, {"action": "alloc", "addr": (device + 1) << 40, "size": size}]
+        events += [{"action": "oom", "device_free": 5 << 20, "size": (100 + rank) << 20}] if fails == device else []
+        traces.append([{**e, "stream": 0, "frames": FRAME, "time_us": 10**15 + 1000 * rank + 5 * i} for i, e in enumerate(events)])
+    with open(f"failing/fails_rank{rank}.pickle", "wb") as file:
+        pickle.dump({"segments": [], "device_traces": traces}, file)
+m.run("import", "failing", "--group", "failing")
+rows = m.json("oom", "failing")["rows"]
+m.check([(row["rank"], row["device"], row["asked_for_b"] >> 20) for row in rows] == [(0, "cuda:1", 100), (1, "cuda:0", 101), (2, "cuda:1", 102)], "each on its device", rows)
+m.check([row["rank"] for row in m.json("oom", "failing", "--device", "cuda:0")["rows"]] == [1], "those of a device")
+for rank, device in ((0, "cuda:1"), (1, "cuda:0")):
+    for options in ([], ["--device", "cuda"]):
+        _, out, _ = m.run("oom", f"fails_rank{rank}", *options)
+        m.check(f" {device} · out of memory at 10 us: {100 + rank} MiB" in out, "where it failed", rank, out[:200])
+m.check("no allocation failed on cuda:0 while" in m.run("oom", "fails_rank0", "--device", "cuda:0")[1], "not on the other one")
+m.check("no allocation failed while" in m.run("oom", "fails_rank3")[1], "on none")
+log = os.path.join(SAMPLES, "heap", "heaptrack.zst")
+m.run("import", log, "--name", "log_rank5", "--group", "failing")
+m.check(any("1 of these does not record failed" in note for note in m.json("oom", "fails_rank0", "fails_rank3", "log_rank5")["notes"]), "a run that does not record it")
+m.check("cannot_tell" in m.json("oom", "log_rank5", log), "none that records it")
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
 m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))
