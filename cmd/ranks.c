@@ -133,7 +133,7 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
     row->cells[at++] = known_cell(rank->figure_b);
     row->cells[at++] =
         known ? mt_cell_int(mt_wrap_sub(rank->figure_b, c->spread.median)) : (struct mt_cell){0};
-    if (known && c->spread.n >= MT_SPREAD_MIN)
+    if (known && c->judged)
         row->cells[at] = mt_cell_bool(rank->outside);
     row->cells[++at] = peak_time(r, rank);
     mt_report_put(r, row, "at_end_b", known_cell(d ? d->at_end_b : MT_UNKNOWN));
@@ -169,6 +169,9 @@ static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_r
     if (c->spread.n < MT_SPREAD_MIN)
         mt_report_footer(r, "%s: %s, too few to call one an outlier", cluster_words(r, c),
                          mt_human_plural((int64_t)c->spread.n, "rank", n));
+    else if (!c->judged)
+        mt_report_footer(r, "%s: the peaks do not compare, so none is called an outlier",
+                         cluster_words(r, c));
     for (size_t i = 0; i < ranks->all.n; i++) {
         const struct mt_rank *rank = &ranks->all.v[i];
         if (rank->cluster != k || !rank->outside || named++ >= NAMED)
@@ -224,6 +227,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        "The recordings of %s do not cover all of the peak, or leave something "
                        "open: memtool info RUN says what.",
                        mt_human_plural((int64_t)uncertain_n, "rank", n));
+    mt_ranks_note_apart(ranks, r);
     if (ranks->at_end)
         mt_report_note(r, "The snapshots have no history: compared is what was alive when they "
                           "were written. torch.cuda.memory._record_memory_history() records it.");
@@ -292,7 +296,7 @@ static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_repor
         row->cells[at++] = known_cell(known ? c->spread.median : MT_UNKNOWN);
         row->cells[at++] = known_cell(known ? c->spread.most : MT_UNKNOWN);
         row->cells[at++] = known_cell(known ? c->spread.deviation : MT_UNKNOWN);
-        if (c->spread.n >= MT_SPREAD_MIN)
+        if (c->judged)
             row->cells[at] = mt_cell_int((int64_t)c->outside_n);
     }
     if (!ranks->staged)

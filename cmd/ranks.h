@@ -12,7 +12,7 @@
 struct mt_rank {
     const char *ref; /* as the command line names it; NULL: it is of the group */
     int64_t id;
-    char name[256], source[512], time_unit[32];
+    char name[256], source[512], format[64], time_unit[32];
     struct mt_job_place place;
     struct mt_run_device *devices; /* all; the one with most bytes allocated first */
     size_t device_n;
@@ -30,6 +30,14 @@ struct mt_rank_cluster {
     struct mt_spread spread;
     size_t median, most; /* ranks, by index; the former of the spread's median */
     size_t outside_n, rank_n;
+    bool judged; /* which lie outside is known */
+};
+
+/* Why figures of ranks, or of runs, do not compare, so that nobody judges them. */
+enum mt_ranks_apart {
+    MT_RANKS_ALIKE, /* they do */
+    MT_RANKS_OLDER, /* levels: some count what is older than their recording, some leave it out */
+    MT_RANKS_RECORDERS /* other recorders count differently */
 };
 
 struct mt_ranks {
@@ -43,6 +51,7 @@ struct mt_ranks {
     bool numbered;                           /* nothing says that they are ranks: they have the one
                                                 number in which files or names differ */
     char device[32];                         /* what the compared device is called, or its kind */
+    enum mt_ranks_apart apart;
 };
 
 /*
@@ -61,6 +70,9 @@ void mt_ranks_free(struct mt_ranks *r);
 
 /* The index of the rank with the largest figure; all.n: no figure is known. */
 size_t mt_ranks_most(const struct mt_ranks *r);
+
+/* Notes why they are not judged, where they are not. */
+void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes);
 
 /* Opens the run of a rank; close *db with mt_ranks_close. */
 enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,

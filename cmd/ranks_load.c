@@ -4,6 +4,7 @@
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/kind_words.h"
 #include "lib/model/process.h"
 #include "lib/usage/gaps.h"
 #include <stdio.h>
@@ -58,6 +59,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     rank->id = run.id;
     snprintf(rank->name, sizeof rank->name, "%s", run.name);
     snprintf(rank->source, sizeof rank->source, "%s", run.source);
+    snprintf(rank->format, sizeof rank->format, "%s", run.format);
     snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
@@ -158,6 +160,50 @@ static void take_figures(struct mt_ranks *r)
             rank->figure_b = d->peak_b;
         if (rank->figure_b < 0) /* of damaged databases, too */
             rank->figure_b = MT_UNKNOWN;
+    }
+}
+
+/* What keeps the figures from being compared, and of which two. */
+static enum mt_ranks_apart find_apart(const struct mt_ranks *r, const struct mt_rank *of[2])
+{
+    const struct mt_rank *first = NULL, *counts = NULL, *leaves_out = NULL;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *rank = &r->all.v[i];
+        if (rank->figure_b == MT_UNKNOWN)
+            continue;
+        first = first ? first : rank;
+        of[0] = first;
+        of[1] = rank;
+        if (!mt_formats_alike(first->format, rank->format))
+            return MT_RANKS_RECORDERS;
+        if (rank->device->older_from[0])
+            counts = counts ? counts : rank;
+        else if (rank->device->older_used)
+            leaves_out = leaves_out ? leaves_out : rank;
+    }
+    of[0] = counts;
+    of[1] = leaves_out;
+    return counts && leaves_out ? MT_RANKS_OLDER : MT_RANKS_ALIKE;
+}
+
+void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes)
+{
+    const struct mt_rank *of[2];
+    char was[96], is[96];
+    switch (find_apart(r, of)) {
+    case MT_RANKS_ALIKE:
+        return;
+    case MT_RANKS_OLDER:
+        mt_report_note(notes,
+                       "%s includes memory allocated before its recording, %s excludes it: none is "
+                       "judged by its peak. Import all with --base.",
+                       of[0]->name, of[1]->name);
+        return;
+    case MT_RANKS_RECORDERS:
+        mt_format_words(of[0]->format, was);
+        mt_format_words(of[1]->format, is);
+        mt_report_note(notes, "%s is %s, %s is %s: these count differently, so none is judged.",
+                       of[0]->name, was, of[1]->name, is);
     }
 }
 
@@ -292,10 +338,11 @@ static void judge_cluster(struct mt_ranks *r, size_t k)
     mt_spread_of(figures, n, &c->spread);
     c->median = n ? of[c->spread.median_at] : 0;
     c->most = c->median;
+    c->judged = n >= MT_SPREAD_MIN && r->apart == MT_RANKS_ALIKE;
     for (size_t i = 0; i < n; i++) {
         struct mt_rank *rank = &r->all.v[of[i]];
-        rank->outside =
-            mt_spread_is_outside(&c->spread, rank->figure_b, rank->device->doubt_at_peak_b);
+        rank->outside = c->judged && mt_spread_is_outside(&c->spread, rank->figure_b,
+                                                          rank->device->doubt_at_peak_b);
         c->outside_n += rank->outside;
         if (rank->figure_b > r->all.v[c->most].figure_b)
             c->most = of[i];
@@ -361,6 +408,8 @@ enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
     MT_TRY(choose_devices(out, device, err));
     take_figures(out);
     number_ranks(out);
+    const struct mt_rank *unused[2];
+    out->apart = find_apart(out, unused);
     return MT_OK;
 }
 

@@ -33,7 +33,8 @@ static void find_change(struct mt_page_group *g)
             known[n] = g->runs.all.v[i].figure_b;
             of[n++] = i;
         }
-    mt_change_point_of(known, n, &g->change);
+    if (g->runs.apart == MT_RANKS_ALIKE)
+        mt_change_point_of(known, n, &g->change);
     g->changed_in = g->change.found ? of[g->change.at] : g->runs.all.n;
     free(known);
     free(of);
@@ -153,7 +154,7 @@ static void find_outliers(const struct mt_page_made *p, struct mt_buf *out)
     for (size_t k = 0; k < r->clusters.n; k++) {
         const struct mt_rank_cluster *c = &r->clusters.v[k];
         outside_n += c->outside_n;
-        judged_n += c->spread.n >= MT_SPREAD_MIN ? c->spread.n : 0;
+        judged_n += c->judged ? c->spread.n : 0;
     }
     if (outside_n)
         snprintf(figure, sizeof figure, "\u25b2 %zu of %zu", outside_n, r->all.n);
@@ -189,7 +190,7 @@ static void find_changed(const struct mt_page_made *p, struct mt_buf *out)
         return;
     const struct mt_change_point *c = &p->group->change;
     const int64_t change_b = mt_wrap_sub(c->after, c->before);
-    const bool few = strstr(said, "too few") != NULL;
+    const bool open = strstr(said, "too few") || strstr(said, "not judged");
     char size[MT_HUMAN_MAX], figure[MT_HUMAN_LONG];
     snprintf(figure, sizeof figure, "%s%s", change_b > 0 ? "\u25b2 +" : "\u25bc ",
              mt_human_bytes(change_b, size));
@@ -197,8 +198,8 @@ static void find_changed(const struct mt_page_made *p, struct mt_buf *out)
         mt_page_finding(out, "Over the runs", change_b > 0 ? "more" : "less", figure, said,
                         "trend");
     else
-        mt_page_finding(out, "Over the runs", few ? "dim" : "good",
-                        few ? "Cannot tell" : "\u2713 No change", said, "trend");
+        mt_page_finding(out, "Over the runs", open ? "dim" : "good",
+                        open ? "Cannot tell" : "\u2713 No change", said, "trend");
 }
 
 void mt_page_group_answer(struct mt_page_made *p, struct mt_buf *out)

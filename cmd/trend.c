@@ -36,6 +36,7 @@ struct series {
     int64_t *v;
     size_t *of; /* runs, by index */
     size_t n;
+    bool judged;
     struct mt_change_point change;
 };
 
@@ -50,7 +51,9 @@ static void read_series(const struct mt_ranks *r, enum figure f, struct series *
         out->v[out->n] = v;
         out->of[out->n++] = i;
     }
-    mt_change_point_of(out->v, out->n, &out->change);
+    out->judged = r->apart == MT_RANKS_ALIKE || (r->apart == MT_RANKS_OLDER && f == ALLOCATED);
+    if (out->judged)
+        mt_change_point_of(out->v, out->n, &out->change);
 }
 
 static void free_series(struct series *s)
@@ -119,7 +122,8 @@ static void describe_figure(const struct mt_ranks *ranks, const struct series *s
             mt_human_bytes(s->change.before, before), mt_human_bytes(s->change.after, after),
             ranks->all.v[s->of[s->change.at]].name, ranks->all.v[s->of[s->change.at - 1]].name);
     else
-        mt_report_footer(r, "%s: %s  no change beyond noise", figures[f].words, line.s);
+        mt_report_footer(r, "%s: %s  %s", figures[f].words, line.s,
+                         s->judged ? "no change beyond noise" : "not judged");
     mt_buf_free(&line);
     mt_report_total(
         r, mt_report_textf(r, "%.*s_changed_in", (int)strlen(figures[f].name) - 2, figures[f].name),
@@ -153,6 +157,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        "The recordings of %s do not cover all of the peak, or leave something "
                        "open: memtool info RUN says what.",
                        mt_human_plural((int64_t)uncertain_n, "run", n));
+    mt_ranks_note_apart(ranks, r);
 }
 
 /* What stands behind the change of the peak, by site. */

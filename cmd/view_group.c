@@ -8,19 +8,21 @@
  * their peaks are of different times and devices. */
 static void describe(const struct mt_ranks *r, const struct mt_rank *most, struct mt_report *out)
 {
-    char peak[MT_HUMAN_MAX], least[MT_HUMAN_MAX];
+    char peak[MT_HUMAN_MAX], least[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     int64_t least_b = most->figure_b;
     for (size_t i = 0; i < r->all.n; i++)
         if (r->all.v[i].figure_b != MT_UNKNOWN && r->all.v[i].figure_b < least_b)
             least_b = r->all.v[i].figure_b;
+    mt_ranks_note_apart(r, out);
     mt_report_param(out, "group", mt_cell_text(mt_report_text(out, r->group)));
     mt_report_total(out, "rank",
                     most->place.rank == MT_UNKNOWN ? (struct mt_cell){0}
                                                    : mt_cell_int(most->place.rank));
     mt_report_total(out, "rank_n", mt_cell_int((int64_t)r->all.n));
     const char *line =
-        mt_report_textf(out, "of the %zu ranks of %s, %s holds most%s: %s, the least %s", r->all.n,
-                        r->group, mt_rank_words(out, most), r->at_end ? "" : " at its peak",
+        mt_report_textf(out, "of the %s of %s, %s holds most%s: %s, the least %s",
+                        mt_human_plural((int64_t)r->all.n, "rank", n), r->group,
+                        mt_rank_words(out, most), r->at_end ? "" : " at its peak",
                         mt_human_bytes(most->figure_b, peak), mt_human_bytes(least_b, least));
     if (mt_people_read())
         mt_report_footer(out, "%s; memtool ranks compares them", line);

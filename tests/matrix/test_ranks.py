@@ -191,6 +191,23 @@ for new, options, code in (("moved", (), 1), ("moved", ("--device", "cuda"), 1),
     m.check(mt.total([row for row in answer["rows"] if row["section"] == "peak"], "at_peak_delta_b") in (first["peak_delta_b"], None), "its sites", new)
     m.check(new != "moved" or f"Compared is there_rank1 on cuda:1 with moved_rank1 on cuda:0." in answer["notes"], "which devices", answer["notes"])
 
+# Where one counts what is older than its recording and others leave it out, no verdict rests on the peaks.
+os.mkdir("based")
+for i, path in enumerate(data):
+    with gzip.open(path, "rt") as file, open(f"based/based_rank{i}.json", "w") as out:
+        out.write(file.read() + "\n" * 3)
+m.run("import", "based/based_rank0.json", "--base", "8MiB", "--group", "based")
+m.run("import", *(f"based/based_rank{i}.json" for i in (1, 2, 3)), "--group", "based")
+SAID = "based_rank0 includes memory allocated before its recording, based_rank1 excludes it: none is judged by its peak. Import all with --base."
+for command in (("ranks", "based"), ("trend", "based"), ("peak", "--group", "based")):
+    answer = m.json(*command)
+    m.check(SAID in answer["notes"], command, "says that they do not compare", answer["notes"])
+    m.check(not [row for row in answer["rows"] if row.get("outlier") is not None or row.get("section") == "change"], command, "no verdict")
+    m.check(answer["totals"].get("peak_changed_in") is None and answer["totals"].get("at_end_changed_in") is None, command, "no change", answer["totals"])
+m.check([row["outlier_n"] for row in m.rows("ranks", "based", "--by", "cluster")] == [None], "no outliers of a cluster")
+m.check("peak: " in (text := m.run("trend", "based")[1]) and text.count("not judged") == 2, "people read it of the levels", text)
+m.check("none is called an outlier" in m.run("ranks", "based")[1], "and of ranks")
+
 # Files whose names begin alike for longer than names are kept.
 LONG = os.path.join("n" * 120, "m" * 140)
 for rank, size in ((0, 1000), (1, 5000), (2, 1200)):
