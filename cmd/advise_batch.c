@@ -169,10 +169,24 @@ static bool is_refused(const struct batches *b)
     return b->off_pct > REFUSED_PERCENT || b->off_pct < -REFUSED_PERCENT;
 }
 
+/* Whether some runs count what is older than their recordings, and others do not. */
+static bool differ_in_older(const struct batches *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->n; i++)
+        n += b->all[i].view.device.older_from[0] != '\0';
+    return n && n < b->n;
+}
+
 /* No figure, and why. */
 static enum mt_status cannot_tell(struct batches *b, struct mt_err *err)
 {
-    if (is_refused(b)) {
+    if (differ_in_older(b)) {
+        mt_report_cannot_tell(b->r,
+                              "some of these runs count memory allocated before their recording, "
+                              "and others do not.",
+                              "Import all with --base.");
+    } else if (is_refused(b)) {
         char *why =
             mt_asprintf("the third run is %.1f %% off what the others predict.", b->off_pct);
         mt_report_cannot_tell(b->r, why, "Record runs of one program that differ in nothing else.");
@@ -223,7 +237,7 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
         mt_report_older(b->r, &b->all[i].view.run, &b->all[i].view.device);
     add_recorded(b);
     int64_t fit = b->asked->fit ? mt_batch_fit(&b->batch, b->fit_b) : 0;
-    if (is_refused(b) || !mt_batch_grows(&b->batch) || fit == MT_UNKNOWN)
+    if (differ_in_older(b) || is_refused(b) || !mt_batch_grows(&b->batch) || fit == MT_UNKNOWN)
         return cannot_tell(b, err);
     if (b->asked->batch != MT_UNKNOWN)
         add_row(b, b->asked->batch, MT_UNKNOWN);

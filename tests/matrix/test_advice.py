@@ -294,6 +294,11 @@ told = m.rows("advise", "cnn_b8:8", "cnn_sgd_both:16", "--batch", "32")
 m.check(told and abs(told[-1]["new_peak_b"] - 68936008) < 1000, "the device is that of the first run", told)
 _, _, err = m.run("advise", "cnn_sgd_both:16", "cnn_b8:8", "--batch", "32", codes=(2,))
 m.check("has no device 'cuda:0'" in err, "which the others must have", err)
+with open("based.json", "wb") as f:
+    f.write(subprocess.run(["zstd", "-dc", files["cnn_b8"]], capture_output=True, check=True).stdout + b"\n")
+m.run("import", "based.json", "--base", "8MiB", "--name", "cnn_b8_based")
+_, out, _ = m.run("advise", "cnn_b8_based:8", "cnn_sgd:16", "--batch", "32", "--format", "json", codes=(3,))
+m.check("count memory allocated before their recording" in json.loads(out)["cannot_tell"]["why"], "what is older counts in one run alone", out[:400])
 for run, real in (("mlp_list_b64:64", 541448), ("mlp_amp_b8:8", 361224)):
     told = m.json("advise", run, "--batch", "128")
     m.check(any("is up to that, and" in note for note in told["notes"]), run, "says what it does not know", told["notes"])
