@@ -36,8 +36,11 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     char dev[32], p[MT_HUMAN_MAX];
     bool sums = r->kind != MT_RUN_TRACE && r->kind != MT_RUN_SNAPSHOT;
     bool peak = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
+    struct mt_buf shown = {0};
     mt_rec_device_name(r, d, dev);
-    mt_buf_addf(out, "  %-6s ", dev);
+    mt_escape_terminal(&shown, dev);
+    mt_buf_addf(out, "  %-6s ", shown.s ? shown.s : "");
+    mt_buf_free(&shown);
     describe_figure(out, "allocated", d->alloc_b);
     describe_figure(out, "freed", d->freed_b);
     describe_figure(out, sums ? "at the end" : "net", sums ? d->at_end_b : d->alloc_b - d->freed_b);
@@ -146,14 +149,18 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
         .rounds = r->notes[MT_NOTE_STEPS_ROUNDS].count,
         .snapshot = r->without_ops,
     });
+    struct mt_buf text = {0};
     for (int k = 0; k < MT_NOTE_N; k++) {
         const struct mt_note *n = &r->notes[k];
         if (!n->count)
             continue;
+        mt_buf_clear(&text);
+        mt_note_text(&text, (enum mt_note_kind)k, n);
         mt_buf_adds(out, "  note: ");
-        mt_note_text(out, (enum mt_note_kind)k, n);
+        mt_escape_terminal(out, text.s);
         mt_buf_addc(out, '\n');
     }
+    mt_buf_free(&text);
     if (advice && !r->summed && !steps_unknown(r))
         mt_buf_addf(out, "  steps: %s\n", advice);
 }
