@@ -15,6 +15,7 @@
 
 #define TOP_DEFAULT    8
 #define SIZE_MAX_ASKED 100000
+#define CHART_MAX      1000 /* columns and lines of text: no terminal has as many */
 
 static const char *by, *categories, *category, *device_name, *group, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
@@ -279,7 +280,8 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
                                  struct mt_err *err)
 {
     struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
-    int wide = width > 0 ? (int)width : how->width ? how->width : 80;
+    int own = how->width > CHART_MAX ? CHART_MAX : how->width;
+    int wide = width > 0 ? (int)width : own ? own : 80;
     int high = wide / 6 < 16 ? 16 : wide / 6 > 28 ? 28 : wide / 6;
     if (term.height && high > term.height - 3)
         high = term.height - 3; /* title, prompt and a footer want room too */
@@ -320,6 +322,11 @@ static enum mt_status show(struct mt_timeline *t, struct mt_err *err)
     return mt_show(t->report, err);
 }
 
+static bool draws_text(void)
+{
+    return !exact && !mt_show_wants_svg() && mt_show_how().format == MT_FORMAT_TABLE;
+}
+
 static enum mt_status check_options(struct mt_err *err)
 {
     if (exact && (by || mt_show_wants_svg())) {
@@ -346,6 +353,11 @@ static enum mt_status check_options(struct mt_err *err)
     }
     if (width > SIZE_MAX_ASKED || height > SIZE_MAX_ASKED || top > SIZE_MAX_ASKED) {
         MT_FAIL(err, MT_EUSAGE, "--width, --height and --top go up to %d", SIZE_MAX_ASKED);
+        return MT_EUSAGE;
+    }
+    if ((width > CHART_MAX || height > CHART_MAX) && draws_text()) {
+        MT_FAIL(err, MT_EUSAGE, "as text --width and --height go up to %d", CHART_MAX);
+        mt_err_hint(err, "Nothing was drawn. --format svg and --format csv go further.");
         return MT_EUSAGE;
     }
     return MT_OK;
